@@ -1,0 +1,1 @@
+//! Variants to images to samples: configure, build, cache, boot, count.

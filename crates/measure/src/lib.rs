@@ -1,0 +1,5 @@
+//! Samples to comparisons: exact counts, verdicts, behaviour differences.
+
+mod sample;
+
+pub use sample::{Counts, Sample, Workload};

@@ -1,0 +1,1 @@
+//! Findings and comparisons for people and programs: terminal, HTML, JSON.

@@ -1,0 +1,1 @@
+//! A run of user accesses rewritten into one window, as a patch.

@@ -1,0 +1,1 @@
+//! A kernel tree: C text normalised and parsed into user accesses, runs and windows.

@@ -1,0 +1,67 @@
+//! The commands: one file each, flags in, exit code out.
+
+mod fix;
+mod prove;
+mod scan;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::exit::Exit;
+use crate::term::{ColorChoice, Term};
+
+/// Find where a Linux hot path pays to cross the user/kernel boundary, rewrite
+/// it to pay once, and prove the gain to the instruction.
+#[derive(Debug, Parser)]
+#[command(name = "tollgate", version, max_term_width = 80, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags of every command.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Global {
+    /// When to colour the output
+    #[arg(long, value_enum, default_value_t, global = true)]
+    pub(crate) color: ColorChoice,
+    /// No progress, only results and errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+}
+
+/// What tollgate can be asked to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Find functions that open the gate more than once
+    Scan(scan::Args),
+    /// Write the patch that makes them open it once
+    Fix(fix::Args),
+    /// Build both kernels, boot both, count, compare
+    Prove(prove::Args),
+}
+
+impl Command {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// A sentence for the user, when the command could not tell.
+    pub(crate) fn run(self, term: &Term) -> anyhow::Result<Exit> {
+        match self {
+            Self::Scan(args) => scan::run(&args, term),
+            Self::Fix(args) => fix::run(&args, term),
+            Self::Prove(args) => prove::run(&args, term),
+        }
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tollgate scan ~/linux                 which functions pay twice?
+  tollgate fix ~/linux include/linux/eventpoll.h:epoll_put_uevent
+                                        the patch that makes one pay once
+  tollgate prove epoll                  what does it gain, does it behave the same?
+
+Exit codes: 0 clean or a gain, 1 findings, a regression or a difference,
+2 could not tell.";

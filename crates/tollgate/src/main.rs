@@ -1,0 +1,19 @@
+//! The command line of tollgate: flags, wiring, exit codes. What there is to
+//! know about the boundary is in the library crates.
+
+mod cmd;
+mod exit;
+mod term;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = cmd::Cli::parse();
+    let term = term::Term::new(cli.global.color, cli.global.quiet);
+    match cli.command.run(&term) {
+        Ok(exit) => exit.into(),
+        Err(error) => exit::report(&term, &error),
+    }
+}
