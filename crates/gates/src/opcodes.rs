@@ -1,0 +1,272 @@
+//! What an executed instruction means for the gate to user memory.
+//!
+//! The tables are data files (`data/arch/*.toml`), one an architecture, each
+//! entry with its reason and its source.
+
+use serde::{Deserialize, Serialize};
+
+/// The tables that are part of the program, by architecture.
+const BUILT_IN: &[(&str, &str)] = &[("x86_64", include_str!("../../../data/arch/x86_64.toml"))];
+
+/// What an instruction does to the gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Meaning {
+    /// User memory is in reach after it.
+    Open,
+    /// User memory is out of reach after it.
+    Close,
+    /// Holds back speculation past a range check.
+    Fence,
+    /// Nothing of the above.
+    Other,
+}
+
+/// An architecture's table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opcodes {
+    arch: String,
+    entries: Vec<Opcode>,
+}
+
+/// One entry: an instruction (or a family, where the mask leaves bits open).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opcode {
+    /// The mnemonic, `stac`.
+    pub name: String,
+    /// What it does.
+    pub meaning: Meaning,
+    /// Why it has that meaning.
+    pub reason: String,
+    /// Where that is written: a manual, a kernel file.
+    pub source: String,
+    value: Vec<u8>,
+    mask: Vec<u8>,
+}
+
+/// A table that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpcodesError {
+    /// No such file among the built-in ones.
+    #[error("no opcode table for architecture `{arch}`; there are tables for: {known}")]
+    UnknownArch {
+        /// What was asked for.
+        arch: String,
+        /// The architectures there are, separated by commas.
+        known: String,
+    },
+    /// Not TOML, or not the fields wanted.
+    #[error("the opcode table is not as described in data/arch/x86_64.toml: {0}")]
+    Format(String),
+    /// A `value` or `mask` that is not pairs of hexadecimal digits.
+    #[error("opcode `{name}`: `{text}` is not a row of bytes in hexadecimal")]
+    Hex {
+        /// The entry.
+        name: String,
+        /// What stands there.
+        text: String,
+    },
+    /// `mask` and `value` of different lengths.
+    #[error("opcode `{name}`: the mask has {mask} bytes, the value {value}; give both the same")]
+    Length {
+        /// The entry.
+        name: String,
+        /// Bytes in the mask.
+        mask: usize,
+        /// Bytes in the value.
+        value: usize,
+    },
+    /// Two entries that match one instruction and give it two meanings.
+    #[error("opcodes `{first}` and `{second}` match the same bytes and mean different things")]
+    Ambiguous {
+        /// The entry that stands first.
+        first: String,
+        /// The other.
+        second: String,
+    },
+}
+
+impl Opcodes {
+    /// The table that comes with the program for `arch`, named as QEMU names
+    /// its targets (`x86_64`).
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn built_in(arch: &str) -> Result<Self, OpcodesError> {
+        let found = BUILT_IN.iter().find(|(name, _)| *name == arch);
+        let (_, text) = found.ok_or_else(|| OpcodesError::UnknownArch {
+            arch: arch.to_owned(),
+            known: BUILT_IN
+                .iter()
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>()
+                .join(", "),
+        })?;
+        Self::parse(text)
+    }
+
+    /// Reads a table in the format of `data/arch/x86_64.toml`.
+    ///
+    /// # Errors
+    /// When it is not in that format, or says two things of one instruction.
+    pub fn parse(text: &str) -> Result<Self, OpcodesError> {
+        let table: Table =
+            toml::from_str(text).map_err(|error| OpcodesError::Format(error.to_string()))?;
+        let entries = table
+            .opcode
+            .into_iter()
+            .map(|entry| entry.opcode(table.order));
+        let entries = entries.collect::<Result<Vec<_>, _>>()?;
+        refuse_ambiguous(&entries)?;
+        Ok(Self {
+            arch: table.arch,
+            entries,
+        })
+    }
+
+    /// The architecture, as QEMU names its target.
+    #[must_use]
+    pub fn arch(&self) -> &str {
+        &self.arch
+    }
+
+    /// The entries in the order of the file.
+    #[must_use]
+    pub fn entries(&self) -> &[Opcode] {
+        &self.entries
+    }
+
+    /// What the instruction with these bytes, as they lie in memory, means.
+    #[must_use]
+    pub fn meaning(&self, bytes: &[u8]) -> Meaning {
+        let entry = self.entries.iter().find(|entry| entry.matches(bytes));
+        entry.map_or(Meaning::Other, |entry| entry.meaning)
+    }
+}
+
+impl Opcode {
+    fn matches(&self, bytes: &[u8]) -> bool {
+        let masked = bytes.iter().zip(&self.mask).map(|(byte, mask)| byte & mask);
+        bytes.len() == self.value.len() && masked.eq(self.value.iter().copied())
+    }
+
+    /// Whether some instruction matches both.
+    fn overlaps(&self, other: &Self) -> bool {
+        let ours = self.value.iter().zip(&self.mask);
+        let theirs = other.value.iter().zip(&other.mask);
+        self.value.len() == other.value.len()
+            && ours
+                .zip(theirs)
+                .all(|((a, of_a), (b, of_b))| (a ^ b) & of_a & of_b == 0)
+    }
+}
+
+fn refuse_ambiguous(entries: &[Opcode]) -> Result<(), OpcodesError> {
+    for (index, second) in entries.iter().enumerate() {
+        let earlier = entries.iter().take(index);
+        let clash = |first: &&Opcode| first.meaning != second.meaning && first.overlaps(second);
+        if let Some(first) = earlier.into_iter().find(clash) {
+            return Err(OpcodesError::Ambiguous {
+                first: first.name.clone(),
+                second: second.name.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    arch: String,
+    order: Order,
+    opcode: Vec<Entry>,
+}
+
+/// How values and masks are written in the file.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Order {
+    Memory,
+    Big,
+    Little,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    name: String,
+    meaning: Meaning,
+    value: String,
+    mask: Option<String>,
+    reason: String,
+    source: String,
+}
+
+impl Entry {
+    fn opcode(self, order: Order) -> Result<Opcode, OpcodesError> {
+        let value = self.bytes(&self.value, order)?;
+        let mask = match &self.mask {
+            Some(mask) => self.bytes(mask, order)?,
+            None => vec![0xff; value.len()],
+        };
+        if mask.len() != value.len() {
+            let (mask, value) = (mask.len(), value.len());
+            return Err(OpcodesError::Length {
+                name: self.name,
+                mask,
+                value,
+            });
+        }
+        let value = value
+            .iter()
+            .zip(&mask)
+            .map(|(value, mask)| value & mask)
+            .collect();
+        let Self {
+            name,
+            meaning,
+            reason,
+            source,
+            ..
+        } = self;
+        Ok(Opcode {
+            name,
+            meaning,
+            reason,
+            source,
+            value,
+            mask,
+        })
+    }
+
+    fn bytes(&self, text: &str, order: Order) -> Result<Vec<u8>, OpcodesError> {
+        let wrong = || OpcodesError::Hex {
+            name: self.name.clone(),
+            text: text.to_owned(),
+        };
+        let mut bytes = hex(text)
+            .filter(|bytes| !bytes.is_empty())
+            .ok_or_else(wrong)?;
+        if matches!(order, Order::Little) {
+            bytes.reverse();
+        }
+        Ok(bytes)
+    }
+}
+
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| {
+        char::from(*byte)
+            .to_digit(16)
+            .and_then(|digit| u8::try_from(digit).ok())
+    };
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => Some(digit(high)? << 4 | digit(low)?),
+        _ => None,
+    };
+    text.as_bytes().chunks(2).map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+use super::*;
+
+fn table(order: &str, entries: &[(&str, &str, &str, Option<&str>)]) -> String {
+    let mut text = format!("arch = \"test\"\norder = \"{order}\"\n");
+    for (name, meaning, value, mask) in entries {
+        text += &format!("[[opcode]]\nname = \"{name}\"\nmeaning = \"{meaning}\"\n");
+        text += &format!("value = \"{value}\"\nreason = \"r\"\nsource = \"s\"\n");
+        text += &mask
+            .map(|mask| format!("mask = \"{mask}\"\n"))
+            .unwrap_or_default();
+    }
+    text
+}
+
+#[test]
+fn x86_64_knows_its_gate() {
+    let opcodes = Opcodes::built_in("x86_64").unwrap();
+    assert_eq!(opcodes.arch(), "x86_64");
+    assert_eq!(opcodes.meaning(&[0x0f, 0x01, 0xcb]), Meaning::Open);
+    assert_eq!(opcodes.meaning(&[0x0f, 0x01, 0xca]), Meaning::Close);
+    assert_eq!(opcodes.meaning(&[0x0f, 0xae, 0xe8]), Meaning::Fence);
+}
+
+#[test]
+fn what_is_not_the_whole_instruction_is_other() {
+    let opcodes = Opcodes::built_in("x86_64").unwrap();
+    // mfence, sfence, the three-byte NOP that stands where SMAP is off, a stac
+    // cut off and a stac with a byte behind it.
+    for bytes in [
+        &[0x0f, 0xae, 0xf0][..],
+        &[0x0f, 0xae, 0xf8],
+        &[0x0f, 0x1f, 0x00],
+        &[0x0f, 0x01],
+        &[0x0f, 0x01, 0xcb, 0x90],
+        &[],
+    ] {
+        assert_eq!(opcodes.meaning(bytes), Meaning::Other, "{bytes:x?}");
+    }
+}
+
+#[test]
+fn every_built_in_table_reads_and_gives_reasons() {
+    for (arch, _) in BUILT_IN {
+        let opcodes = Opcodes::built_in(arch).unwrap();
+        assert_eq!(opcodes.arch(), *arch);
+        for entry in opcodes.entries() {
+            assert!(
+                !entry.reason.is_empty() && !entry.source.is_empty(),
+                "{}",
+                entry.name
+            );
+        }
+    }
+}
+
+#[test]
+fn a_mask_leaves_the_register_open_on_a_big_endian_machine() {
+    // powerpc 8xx: mtspr 794,rS whatever rS is.
+    let mtspr = ("mtspr 794", "open", "7c1ac3a6", Some("fc1fffff"));
+    let opcodes = Opcodes::parse(&table("big", &[mtspr])).unwrap();
+    assert_eq!(
+        opcodes.meaning(&0x7d3a_c3a6_u32.to_be_bytes()),
+        Meaning::Open
+    );
+    assert_eq!(
+        opcodes.meaning(&0x7d3a_c3a6_u32.to_le_bytes()),
+        Meaning::Other
+    );
+    assert_eq!(
+        opcodes.meaning(&0x7d3a_c3a7_u32.to_be_bytes()),
+        Meaning::Other
+    );
+}
+
+#[test]
+fn a_little_endian_word_is_turned_into_memory_order() {
+    // arm64: msr pan, #0 and #1 differ in the immediate.
+    let open = ("msr pan, #0", "open", "d500409f", None);
+    let close = ("msr pan, #1", "close", "d500419f", None);
+    let opcodes = Opcodes::parse(&table("little", &[open, close])).unwrap();
+    assert_eq!(opcodes.meaning(&[0x9f, 0x40, 0x00, 0xd5]), Meaning::Open);
+    assert_eq!(opcodes.meaning(&[0x9f, 0x41, 0x00, 0xd5]), Meaning::Close);
+}
+
+#[test]
+fn faults_are_sentences() {
+    let clash = [
+        ("a", "open", "0f01", Some("ff00")),
+        ("b", "close", "0fff", None),
+    ];
+    let faults = [
+        Opcodes::built_in("vax"),
+        Opcodes::parse(&table("memory", &[("a", "open", "0f0", None)])),
+        Opcodes::parse(&table("memory", &[("a", "open", "", None)])),
+        Opcodes::parse(&table("memory", &[("a", "open", "0+01", None)])),
+        Opcodes::parse(&table("memory", &[("a", "open", "0f01", Some("ff"))])),
+        Opcodes::parse(&table("memory", &clash)),
+    ];
+    let faults = faults.map(|fault| fault.unwrap_err().to_string());
+    insta::assert_snapshot!(faults.join("\n"));
+    let unknown = Opcodes::parse(&table("sideways", &[])).unwrap_err();
+    assert!(matches!(unknown, OpcodesError::Format(_)), "{unknown}");
+}

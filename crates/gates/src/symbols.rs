@@ -1,0 +1,251 @@
+//! The functions of a linked kernel by address.
+
+use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
+
+/// The functions of a `vmlinux`, found by address.
+///
+/// What counts as a function: a symbol in an executable section that is a
+/// function or an assembler label. A label without a size that lies inside a
+/// sized function belongs to it (`entry_SYSCALL_64_after_hwframe`); elsewhere
+/// it reaches to the next symbol. Of several names for one address the one
+/// with a size and the type of a function is kept, then a strong before a weak,
+/// a global before a local, the one with fewer leading underscores, the
+/// shorter, the alphabetically first: the same file gives the same names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Symbols {
+    /// Sorted by start; starts are unique.
+    functions: Vec<Function>,
+}
+
+/// A symbol of the executable sections, as input to [`Symbols::new`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name.
+    pub name: String,
+    /// Where it begins.
+    pub address: u64,
+    /// Its size in bytes; 0 when the file gives none.
+    pub size: u64,
+    /// Where its section ends: no symbol reaches beyond.
+    pub section_end: u64,
+    /// Whether its type is function (and not a bare label).
+    pub function: bool,
+    /// Whether it is weak.
+    pub weak: bool,
+    /// Whether it is global.
+    pub global: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Function {
+    start: u64,
+    end: u64,
+    /// The furthest end of this one and all before it: tells when looking
+    /// further back is in vain.
+    reach: u64,
+    name: String,
+}
+
+/// A kernel image whose functions cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SymbolsError {
+    /// Not ELF, cut off, or lying about itself.
+    #[error(
+        "the kernel image ({bytes} bytes) cannot be read as ELF: {reason}; \
+         give the complete `vmlinux` of the build folder, not a bzImage"
+    )]
+    Elf {
+        /// Its length.
+        bytes: usize,
+        /// What the ELF reader met.
+        reason: String,
+    },
+    /// An object file: its addresses are those of no running kernel.
+    #[error(
+        "the kernel image is {kind}, not a linked kernel; give the `vmlinux` of the build folder"
+    )]
+    NotLinked {
+        /// What it is.
+        kind: String,
+    },
+    /// No symbol in an executable section.
+    #[error(
+        "the kernel image names no functions (its symbols are stripped); \
+         give the unstripped `vmlinux` of the build folder"
+    )]
+    NoFunctions,
+}
+
+impl Symbols {
+    /// Reads the functions of a linked ELF kernel image.
+    ///
+    /// # Errors
+    /// When `image` is no complete ELF file, not linked, or stripped.
+    pub fn parse(image: &[u8]) -> Result<Self, SymbolsError> {
+        let broken = |error: object::Error| SymbolsError::Elf {
+            bytes: image.len(),
+            reason: error.to_string(),
+        };
+        let file = object::File::parse(image).map_err(broken)?;
+        refuse_unlinked(file.kind())?;
+        let symbols = file
+            .symbols()
+            .filter_map(|symbol| text_symbol(&file, &symbol).transpose());
+        let symbols = Self::new(symbols.collect::<Result<Vec<_>, _>>().map_err(broken)?);
+        if symbols.functions.is_empty() {
+            return Err(SymbolsError::NoFunctions);
+        }
+        Ok(symbols)
+    }
+
+    /// Orders symbols of executable sections into functions by the rules of
+    /// the type's description.
+    #[must_use]
+    pub fn new(symbols: impl IntoIterator<Item = Symbol>) -> Self {
+        let mut symbols: Vec<_> = symbols.into_iter().collect();
+        symbols.sort_by(|a, b| {
+            a.address
+                .cmp(&b.address)
+                .then_with(|| a.rank().cmp(&b.rank()))
+        });
+        symbols.dedup_by_key(|symbol| symbol.address);
+        Self {
+            functions: functions(&without_inner_labels(symbols)),
+        }
+    }
+
+    /// The function that holds `address`; the innermost where they overlap.
+    #[must_use]
+    pub fn function_at(&self, address: u64) -> Option<&str> {
+        let after = self
+            .functions
+            .partition_point(|function| function.start <= address);
+        let before = self.functions.get(..after)?.iter().rev();
+        let mut near = before.take_while(|function| address < function.reach);
+        near.find(|function| address < function.end)
+            .map(|function| function.name.as_str())
+    }
+
+    /// How many functions there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.functions.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty()
+    }
+}
+
+impl Symbol {
+    /// A function with a size, in a section of its own: enough for tables made
+    /// by hand.
+    #[must_use]
+    pub fn function(name: impl Into<String>, address: u64, size: u64) -> Self {
+        Self {
+            name: name.into(),
+            address,
+            size,
+            section_end: address.saturating_add(size),
+            function: true,
+            weak: false,
+            global: true,
+        }
+    }
+
+    /// Smaller is the better name for an address.
+    fn rank(&self) -> impl Ord + use<'_> {
+        let underscores = self.name.bytes().take_while(|byte| *byte == b'_').count();
+        let kind = (self.size == 0, !self.function, self.weak, !self.global);
+        (kind, underscores, self.name.len(), &self.name)
+    }
+}
+
+/// Drops the labels without size that lie inside a sized symbol.
+fn without_inner_labels(symbols: Vec<Symbol>) -> Vec<Symbol> {
+    let mut covered = 0;
+    let outer = symbols.into_iter().filter(|symbol| {
+        let inner = symbol.size == 0 && symbol.address < covered;
+        covered = covered.max(symbol.address.saturating_add(symbol.size));
+        !inner
+    });
+    outer.collect()
+}
+
+fn functions(symbols: &[Symbol]) -> Vec<Function> {
+    let nexts = symbols
+        .iter()
+        .skip(1)
+        .map(|next| next.address)
+        .chain([u64::MAX]);
+    let mut reach = 0;
+    let one = |(symbol, next): (&Symbol, u64)| {
+        let end = match symbol.size {
+            0 => next.min(symbol.section_end),
+            size => symbol.address.saturating_add(size),
+        };
+        reach = end.max(reach);
+        Function {
+            start: symbol.address,
+            end,
+            reach,
+            name: symbol.name.clone(),
+        }
+    };
+    symbols.iter().zip(nexts).map(one).collect()
+}
+
+fn refuse_unlinked(kind: ObjectKind) -> Result<(), SymbolsError> {
+    let kind = match kind {
+        ObjectKind::Executable | ObjectKind::Dynamic => return Ok(()),
+        ObjectKind::Relocatable => "an object file (.o or .ko)",
+        ObjectKind::Core => "a memory dump",
+        _ => "of an unknown ELF type",
+    };
+    Err(SymbolsError::NotLinked {
+        kind: kind.to_owned(),
+    })
+}
+
+/// The symbol, when it is one of text.
+fn text_symbol<'data>(
+    file: &object::File<'data>,
+    symbol: &object::Symbol<'data, '_>,
+) -> object::Result<Option<Symbol>> {
+    let kind = symbol.kind();
+    let Some(section) = symbol.section_index() else {
+        return Ok(None);
+    };
+    if !matches!(
+        kind,
+        SymbolKind::Text | SymbolKind::Label | SymbolKind::Unknown
+    ) {
+        return Ok(None);
+    }
+    let section = file.section_by_index(section)?;
+    let name = symbol.name_bytes()?;
+    if name.is_empty() || !executable(section.flags()) {
+        return Ok(None);
+    }
+    Ok(Some(Symbol {
+        name: String::from_utf8_lossy(name).into_owned(),
+        address: symbol.address(),
+        size: symbol.size(),
+        section_end: section.address().saturating_add(section.size()),
+        function: kind == SymbolKind::Text,
+        weak: symbol.is_weak(),
+        global: symbol.is_global(),
+    }))
+}
+
+fn executable(flags: SectionFlags) -> bool {
+    match flags {
+        SectionFlags::Elf { sh_flags, .. } => sh_flags.contains(object::elf::SHF_EXECINSTR),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;
