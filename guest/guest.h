@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * The guest's parts and what they say to each other. Each file has one duty:
+ *
+ *   init.c      becomes a system when it is process 1, reads the plan, powers off
+ *   plan.c      a line of the plan -> a job
+ *   run.c       a job -> a child process, its phases
+ *   registry.c  the one table of benchmarks and sweeps
+ *   output.c    the lines that the host reads
+ *   faulty.c    buffers that end where user memory ends, for sweeps
+ *   bench_*.c   one benchmark each        sweep_*.c   one behaviour sweep each
+ *
+ * The lines that go in and out are docs/guest-protocol.md's.
+ */
+#ifndef TOLLGATE_GUEST_H
+#define TOLLGATE_GUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- A job, as the plan gives it ---- */
+
+#define MAX_PARAMS 8
+#define MAX_NAME 32
+
+struct param {
+	char name[MAX_NAME];
+	long value;
+};
+
+enum job_kind { JOB_BENCH, JOB_SWEEP };
+
+struct job {
+	enum job_kind kind;
+	char name[MAX_NAME];
+	struct param params[MAX_PARAMS]; /* in the plan's order, without ops and reps */
+	size_t n_params;
+	long ops;		/* operations in a repetition; benchmarks only */
+	long reps;		/* repetitions after the warm-up; benchmarks only */
+};
+
+enum plan_line { PLAN_NOTHING, PLAN_JOB, PLAN_BAD };
+
+/* Reads one line without its newline. PLAN_BAD puts a sentence into `why`. */
+enum plan_line plan_parse(const char *line, struct job *job, char *why, size_t room);
+
+/* ---- Benchmarks and sweeps ---- */
+
+/* A parameter that a benchmark or sweep understands. */
+struct param_spec {
+	const char *name;
+	long standard;		/* when the plan is silent */
+	long min;
+	long max;
+};
+
+/* A benchmark's functions return true, or false after fail(). `values` are in
+ * the order of `params`. */
+struct bench {
+	const char *name;
+	struct param_spec params[MAX_PARAMS];
+	bool (*setup)(const long *values);
+	/* One phase: the markers, and `ops` operations between them. */
+	bool (*phase)(long ops);
+	/* What can only be checked outside the markers; may be NULL. */
+	bool (*check)(void);
+};
+
+struct sweep {
+	const char *name;
+	struct param_spec params[MAX_PARAMS];
+	/* Prints its points with out_point(). */
+	bool (*run)(const long *values);
+};
+
+const struct bench *registry_bench(const char *name);
+const struct sweep *registry_sweep(const char *name);
+
+/* ---- Running ---- */
+
+/* Runs one job in a child, so that a crash is an error line and not the end of
+ * process 1. Returns false if an error line was printed. */
+bool run_job(const struct job *job);
+
+/* ---- Output ---- */
+
+void out_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "@tg error bench epoll_wait events=64: " and the sentence. */
+void out_job_error(const struct job *job, const char *sentence);
+/* `result` as the kernel returned it: negative is an errno. */
+void out_point(const char *sweep, const char *point, long result, const char *bytes);
+/* The number of points printed by this process so far. */
+unsigned long out_points(void);
+/* Sends what is buffered and waits until the console has sent it, so that no
+ * transmit interrupt falls into a phase. */
+void out_drain(void);
+
+/* Notes why the job at hand failed; run.c prints it. Returns false. */
+bool fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *failure(void);
+
+/* ---- Buffers for sweeps ---- */
+
+/* What lies before or after a buffer. */
+enum beyond {
+	BEYOND_UNMAPPED,
+	BEYOND_NO_ACCESS,	/* PROT_NONE */
+	BEYOND_READ_ONLY,
+	BEYOND_WRITE_ONLY,	/* readable all the same where the MMU has no such page */
+	BEYOND_ABSENT,		/* writable, but no page has been allocated yet */
+};
+
+/* Three pages; the middle one is readable and writable. */
+struct faulty {
+	unsigned char *base;
+	const unsigned char *readable;		/* what may be read back: from */
+	const unsigned char *readable_end;	/* up to */
+};
+
+bool faulty_make(struct faulty *faulty, enum beyond before, enum beyond after);
+void faulty_free(struct faulty *faulty);
+/* Fills the readable and writable page with the canary, and makes an absent
+ * page absent again. */
+void faulty_reset(struct faulty *faulty, enum beyond after);
+/* The address with `room` writable bytes in front of the third page. */
+unsigned char *faulty_end(const struct faulty *faulty, size_t room);
+/* The address with `lost` bytes of the first page in front of the second. */
+unsigned char *faulty_start(const struct faulty *faulty, size_t lost);
+
+/* `len` bytes from `at` in docs/guest-protocol.md's notation. Bytes outside
+ * [readable, readable_end) are not touched. */
+#define CANARY 0xa5
+void bytes_text(char *text, size_t room, const unsigned char *at, size_t len,
+		const unsigned char *readable, const unsigned char *readable_end);
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/* One line of the plan: `bench NAME KEY=INTEGER ... ops=N reps=R`, `sweep NAME
+ * KEY=INTEGER ...`, a comment or nothing. Words are separated by one space. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guest.h"
+
+#define MAX_LINE 512
+
+/* A phase that takes longer than this is a mistake in the plan. */
+#define MAX_OPS 1000000000L
+#define MAX_REPS 100000L
+
+struct words {
+	char text[MAX_LINE];
+	char *rest;		/* NULL after the last word */
+};
+
+/* NULL when no word is left; "" where two spaces meet. */
+static char *next_word(struct words *words)
+{
+	return words->rest ? strsep(&words->rest, " ") : NULL;
+}
+
+static bool read_integer(const char *text, long *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtol(text, &end, 10);
+	return *text && *text != ' ' && *text != '+' && !*end && !errno;
+}
+
+static bool read_kind(const char *word, struct job *job)
+{
+	if (!strcmp(word, "bench"))
+		job->kind = JOB_BENCH;
+	else if (!strcmp(word, "sweep"))
+		job->kind = JOB_SWEEP;
+	else
+		return false;
+	return true;
+}
+
+static bool has_param(const struct job *job, const char *name)
+{
+	for (size_t i = 0; i < job->n_params; i++)
+		if (!strcmp(job->params[i].name, name))
+			return true;
+	return false;
+}
+
+/* `ops` and `reps` belong to every benchmark and are no parameters of it. */
+static bool store(struct job *job, const char *name, long value)
+{
+	if (job->kind == JOB_BENCH && !strcmp(name, "ops") && !job->ops)
+		job->ops = value;
+	else if (job->kind == JOB_BENCH && !strcmp(name, "reps") && job->reps < 0)
+		job->reps = value;
+	else if (!strcmp(name, "ops") || !strcmp(name, "reps") || has_param(job, name) ||
+		 job->n_params == MAX_PARAMS || !*name || strlen(name) >= MAX_NAME)
+		return false;
+	else {
+		strcpy(job->params[job->n_params].name, name);
+		job->params[job->n_params++].value = value;
+	}
+	return true;
+}
+
+static bool read_params(struct words *words, struct job *job, char *why, size_t room)
+{
+	for (char *word = next_word(words); word; word = next_word(words)) {
+		char *equals = strchr(word, '=');
+		long value;
+
+		if (equals)
+			*equals = '\0';
+		if (!equals || !read_integer(equals + 1, &value)) {
+			snprintf(why, room, "'%s' is not KEY=INTEGER", word);
+			return false;
+		}
+		if (!store(job, word, value)) {
+			snprintf(why, room, "'%s' is given twice, is no key of a %s, or is one too many",
+				 word, job->kind == JOB_BENCH ? "bench" : "sweep");
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool check_counts(const struct job *job, char *why, size_t room)
+{
+	if (job->kind == JOB_SWEEP)
+		return true;
+	if (job->ops < 1 || job->ops > MAX_OPS)
+		snprintf(why, room, "ops=%ld: want 1 to %ld", job->ops, MAX_OPS);
+	else if (job->reps < 0 || job->reps > MAX_REPS)
+		snprintf(why, room, "reps=%ld: want 0 to %ld", job->reps, MAX_REPS);
+	else
+		return true;
+	return false;
+}
+
+static bool read_job(struct words *words, struct job *job, char *why, size_t room)
+{
+	const char *kind = next_word(words);
+	const char *name = next_word(words);
+
+	if (!read_kind(kind, job)) {
+		snprintf(why, room, "'%s' is neither bench nor sweep", kind);
+		return false;
+	}
+	if (!name || !*name || strlen(name) >= MAX_NAME) {
+		snprintf(why, room, "'%s' wants a name of 1 to %d characters", kind, MAX_NAME - 1);
+		return false;
+	}
+	strcpy(job->name, name);
+	return read_params(words, job, why, room) && check_counts(job, why, room);
+}
+
+enum plan_line plan_parse(const char *line, struct job *job, char *why, size_t room)
+{
+	struct words words;
+
+	if (!*line || *line == '#')
+		return PLAN_NOTHING;
+	if (strlen(line) >= sizeof(words.text)) {
+		snprintf(why, room, "longer than %zu characters", sizeof(words.text) - 1);
+		return PLAN_BAD;
+	}
+	memset(job, 0, sizeof(*job));
+	job->reps = -1;
+	strcpy(words.text, line);
+	words.rest = words.text;
+	return read_job(&words, job, why, room) ? PLAN_JOB : PLAN_BAD;
+}

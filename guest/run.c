@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/* Runs a job in a child process, repetition by repetition. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "guest.h"
+
+/* Exit status of a child that printed its own error line. */
+#define CHILD_FAILED 1
+
+/* Phases are numbered over all jobs, as the plugin numbers them, so the count
+ * is shared with the children. */
+static unsigned long *n_phases;
+
+static bool same_tick(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/*
+ * Sleeps until the kernel's tick has just passed: the coarse clock moves with
+ * it. A phase shorter than a tick (10 ms at 100 Hz, 10 million instructions
+ * under -icount shift=0) then has no timer interrupt inside. Sleeping costs
+ * nothing under -icount sleep=off, where idle time is skipped.
+ */
+static void wait_for_tick(void)
+{
+	const struct timespec nap = { .tv_nsec = 200000 };
+	struct timespec start, now;
+
+	if (clock_gettime(CLOCK_MONOTONIC_COARSE, &start))
+		return;
+	do {
+		nanosleep(&nap, NULL);
+		if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now))
+			return;
+	} while (same_tick(&start, &now));
+}
+
+static void print_phase(const struct job *job, unsigned long phase, long rep)
+{
+	char params[MAX_PARAMS * (MAX_NAME + 24)] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < job->n_params; i++)
+		at += (size_t)snprintf(params + at, sizeof(params) - at, " %s=%ld",
+				       job->params[i].name, job->params[i].value);
+	out_line("@tg phase %lu %s%s ops=%ld rep=%ld", phase, job->name, params,
+		 job->ops, rep);
+}
+
+static bool repeat(const struct job *job, const struct bench *bench)
+{
+	for (long rep = 0; rep <= job->reps; rep++) {
+		unsigned long phase = (*n_phases)++;
+
+		out_drain();
+		wait_for_tick();
+		if (!bench->phase(job->ops) || (bench->check && !bench->check()))
+			return false;
+		print_phase(job, phase, rep);
+	}
+	return true;
+}
+
+static bool find_values(const struct job *job, const struct param_spec *specs, long *values)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < MAX_PARAMS && specs[i].name; i++) {
+		values[i] = specs[i].standard;
+		for (size_t j = 0; j < job->n_params; j++) {
+			if (strcmp(job->params[j].name, specs[i].name))
+				continue;
+			values[i] = job->params[j].value;
+			known++;
+		}
+		if (values[i] < specs[i].min || values[i] > specs[i].max)
+			return fail("%s=%ld: want %ld to %ld", specs[i].name, values[i],
+				    specs[i].min, specs[i].max);
+	}
+	return known == job->n_params || fail("it has no parameter of one of these names");
+}
+
+static bool run_bench(const struct job *job, const struct bench *bench)
+{
+	long values[MAX_PARAMS];
+
+	return find_values(job, bench->params, values) && bench->setup(values) &&
+	       repeat(job, bench);
+}
+
+static bool run_sweep(const struct job *job, const struct sweep *sweep)
+{
+	long values[MAX_PARAMS];
+
+	if (!find_values(job, sweep->params, values) || !sweep->run(values))
+		return false;
+	out_line("@tg points %s %lu", sweep->name, out_points());
+	return true;
+}
+
+static void __attribute__((noreturn)) child(const struct job *job, const struct bench *bench,
+					    const struct sweep *sweep)
+{
+	bool done = bench ? run_bench(job, bench) : run_sweep(job, sweep);
+
+	if (!done)
+		out_job_error(job, failure());
+	out_drain();
+	_exit(done ? 0 : CHILD_FAILED);
+}
+
+static bool wait_for(pid_t pid, const struct job *job)
+{
+	char sentence[128];
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno == EINTR)
+			continue;
+		snprintf(sentence, sizeof(sentence), "waitpid: %s", strerror(errno));
+		out_job_error(job, sentence);
+		return false;
+	}
+	if (WIFSIGNALED(status)) {
+		snprintf(sentence, sizeof(sentence), "killed by signal %d (%s)",
+			 WTERMSIG(status), strsignal(WTERMSIG(status)));
+		out_job_error(job, sentence);
+	}
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool share_phases(void)
+{
+	void *shared;
+
+	if (n_phases)
+		return true;
+	shared = mmap(NULL, sizeof(*n_phases), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		return false;
+	n_phases = shared;
+	return true;
+}
+
+bool run_job(const struct job *job)
+{
+	const struct bench *bench = job->kind == JOB_BENCH ? registry_bench(job->name) : NULL;
+	const struct sweep *sweep = job->kind == JOB_SWEEP ? registry_sweep(job->name) : NULL;
+	pid_t pid;
+
+	if (!bench && !sweep) {
+		out_line("@tg skip %s %s this guest has no %s of that name",
+			 job->kind == JOB_BENCH ? "bench" : "sweep", job->name,
+			 job->kind == JOB_BENCH ? "benchmark" : "sweep");
+		return true;
+	}
+	out_drain();
+	pid = share_phases() ? fork() : -1;
+	if (pid == 0)
+		child(job, bench, sweep);
+	if (pid < 0) {
+		out_job_error(job, strerror(errno));
+		return false;
+	}
+	return wait_for(pid, job);
+}
