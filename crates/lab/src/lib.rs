@@ -1,1 +1,21 @@
 //! Variants to images to samples: configure, build, cache, boot, count.
+//!
+//! The one library crate that has effects: it reads trees, runs make and QEMU,
+//! and keeps a cache. What it counts is read by `tollgate-measure`.
+
+pub mod assets;
+pub mod boot;
+pub mod build;
+pub mod cache;
+pub mod case;
+pub mod config;
+pub mod copy;
+pub mod guest;
+pub mod image;
+pub mod machine;
+pub mod patch;
+pub mod process;
+pub mod progress;
+pub mod toolchain;
+pub mod tree;
+pub mod unpack;

@@ -1,0 +1,390 @@
+//! Kbuild: a configuration and a source folder become a vmlinux.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use crate::cache;
+use crate::config::{self, Fragment};
+use crate::process::{self, Runner};
+use crate::progress::Progress;
+use crate::toolchain::Compiler;
+
+/// What Kbuild would otherwise take from the clock, the user and the machine:
+/// the same source must give the same image everywhere.
+const FIXED: &[&str] = &[
+    "KBUILD_BUILD_TIMESTAMP=Mon Jan  1 00:00:00 UTC 2024",
+    "KBUILD_BUILD_USER=tollgate",
+    "KBUILD_BUILD_HOST=tollgate",
+    "KBUILD_BUILD_VERSION=1",
+    "LOCALVERSION=",
+];
+
+/// Lines of a failed build that are shown.
+const SHOWN: usize = 12;
+
+/// Why there is no vmlinux.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A program could not be run, or the user asked to stop.
+    #[error(transparent)]
+    Process(#[from] process::Error),
+    /// The configuration is not what was asked for.
+    #[error(transparent)]
+    Config(#[from] config::Error),
+    /// make failed.
+    #[error("the build of {what} failed. The first error:\n\n{first_error}\n\nThe whole log is {}", .log.display())]
+    Failed {
+        /// What was built: the name of the image.
+        what: String,
+        /// The first error of the compiler or of make, with its neighbours.
+        first_error: String,
+        /// Where all of it is.
+        log: PathBuf,
+    },
+    /// The build folder could not be used.
+    #[error(transparent)]
+    Cache(#[from] cache::Error),
+    /// make said that all went well, but there is no vmlinux.
+    #[error("make ended well, but there is no {}; the log is {}", .vmlinux.display(), .log.display())]
+    NoVmlinux {
+        /// Where it should be.
+        vmlinux: PathBuf,
+        /// The log of make.
+        log: PathBuf,
+    },
+}
+
+/// A folder that kernels are built in, one after the other, each taking over
+/// the objects of the one before.
+#[derive(Debug)]
+pub struct Workshop {
+    root: PathBuf,
+}
+
+/// What is to be built.
+#[derive(Debug)]
+pub struct Order<'a> {
+    /// What it is called in messages.
+    pub what: &'a str,
+    /// The source folder.
+    pub source: &'a Path,
+    /// Kbuild's name for the architecture, `x86_64`.
+    pub arch: &'a str,
+    /// The options.
+    pub fragment: &'a Fragment,
+    /// A hash over what decides the configuration: the tree's Kconfig files.
+    pub kconfig: &'a str,
+    /// The compiler.
+    pub compiler: &'a Compiler,
+    /// Compiler runs at a time.
+    pub jobs: usize,
+    /// A compiler cache to put before the compiler, if there is one.
+    pub ccache: Option<&'a Path>,
+}
+
+impl Workshop {
+    /// The workshop at `root`, which need not exist yet.
+    #[must_use]
+    pub fn new(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    /// The log of the last make.
+    #[must_use]
+    pub fn log(&self) -> PathBuf {
+        self.root.join("build.log")
+    }
+
+    /// The configuration that was built.
+    #[must_use]
+    pub fn config(&self) -> PathBuf {
+        self.build().join(".config")
+    }
+
+    /// Builds, and returns where the vmlinux is.
+    ///
+    /// # Errors
+    /// With the compiler's first error and the log's name when make fails.
+    pub fn build_vmlinux(
+        &self,
+        order: &Order<'_>,
+        runner: &Runner,
+        progress: &dyn Progress,
+    ) -> Result<PathBuf, Error> {
+        cache::make_folder(&self.build())?;
+        self.recover()?;
+        cache::write_file(&self.running(), b"a build is running, or was cut off\n")?;
+        let built = self.configure_and_make(order, runner, progress);
+        // A build that ended by itself left nothing half-written, failed or not.
+        if !matches!(built, Err(Error::Process(_))) {
+            remove(&self.running())?;
+        }
+        built
+    }
+
+    fn configure_and_make(
+        &self,
+        order: &Order<'_>,
+        runner: &Runner,
+        progress: &dyn Progress,
+    ) -> Result<PathBuf, Error> {
+        self.configure(order, runner)?;
+        let vmlinux = self.build().join("vmlinux");
+        let mut objects = 0_u64;
+        self.make(order, runner, &["vmlinux"], &[], &mut |line| {
+            if is_object(line) {
+                objects += 1;
+                progress.advance(objects);
+            }
+        })?;
+        if vmlinux.is_file() {
+            Ok(vmlinux)
+        } else {
+            Err(Error::NoVmlinux {
+                vmlinux,
+                log: self.log(),
+            })
+        }
+    }
+
+    /// Makes `.config` from the fragment, unless it already is that.
+    fn configure(&self, order: &Order<'_>, runner: &Runner) -> Result<(), Error> {
+        let stamp = self.root.join("configured");
+        let wanted = configuration_id(order);
+        let same = fs::read_to_string(&stamp).is_ok_and(|text| text == wanted);
+        if same && self.config().is_file() {
+            return Ok(());
+        }
+        let fragment = self.root.join("fragment.config");
+        cache::write_file(&fragment, order.fragment.text.as_bytes())?;
+        let variable = format!("KCONFIG_ALLCONFIG={}", fragment.display());
+        self.make(order, runner, &["allnoconfig"], &[&variable], &mut |_| {})?;
+        let made = fs::read_to_string(self.config()).unwrap_or_default();
+        order.fragment.check(&made)?;
+        Ok(cache::write_file(&stamp, wanted.as_bytes())?)
+    }
+
+    fn make(
+        &self,
+        order: &Order<'_>,
+        runner: &Runner,
+        targets: &[&str],
+        variables: &[&str],
+        line: &mut dyn FnMut(&str),
+    ) -> Result<(), Error> {
+        let mut command = Command::new("make");
+        command
+            .arg("-C")
+            .arg(order.source)
+            .arg(format!("O={}", self.build().display()))
+            .arg(format!("ARCH={}", order.arch))
+            .arg(format!("-j{}", order.jobs))
+            .arg(format!("CC={}", compiler_command(order)))
+            .args(FIXED)
+            .args(variables)
+            .args(targets);
+        clean_environment(&mut command);
+        self.share_compiler_cache(order, &mut command);
+        let log = self.log();
+        if runner.logged(&mut command, &log, None, line)?.success() {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
+        let first_error = first_error(&text);
+        Err(Error::Failed {
+            what: order.what.to_owned(),
+            first_error,
+            log,
+        })
+    }
+
+    /// The path of the workshop must not keep a second one from a hit.
+    fn share_compiler_cache(&self, order: &Order<'_>, command: &mut Command) {
+        let Some(folder) = order.ccache else { return };
+        command
+            .env("CCACHE_BASEDIR", &self.root)
+            .env("CCACHE_NOHASHDIR", "1");
+        if std::env::var_os("CCACHE_DIR").is_none() {
+            command.env("CCACHE_DIR", folder);
+        }
+    }
+
+    /// After a build that was cut off (power, SIGKILL) a file may be half
+    /// there and yet look up to date. Everything that build wrote is removed.
+    fn recover(&self) -> Result<(), Error> {
+        let Ok(metadata) = fs::metadata(self.running()) else {
+            return Ok(());
+        };
+        let since = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        for found in ignore::WalkBuilder::new(self.build())
+            .standard_filters(false)
+            .build()
+        {
+            let Ok(found) = found else { continue };
+            let written = found.metadata().ok().and_then(|m| m.modified().ok());
+            let is_folder = found.file_type().is_some_and(|kind| kind.is_dir());
+            if !is_folder && written.is_none_or(|at| at >= since) {
+                remove(found.path())?;
+            }
+        }
+        remove(&self.root.join("configured"))
+    }
+
+    fn build(&self) -> PathBuf {
+        self.root.join("build")
+    }
+
+    fn running(&self) -> PathBuf {
+        self.root.join("running")
+    }
+}
+
+fn configuration_id(order: &Order<'_>) -> String {
+    let parts = [
+        &order.fragment.text,
+        order.kconfig,
+        &order.compiler.version,
+        order.arch,
+    ];
+    crate::tree::hash(parts.join("\0").as_bytes())
+}
+
+fn compiler_command(order: &Order<'_>) -> String {
+    match order.ccache {
+        Some(_) => format!("ccache {}", order.compiler.command),
+        None => order.compiler.command.clone(),
+    }
+}
+
+/// A make that calls us has its own ideas of jobs and flags.
+fn clean_environment(command: &mut Command) {
+    for name in [
+        "MAKEFLAGS",
+        "MFLAGS",
+        "MAKELEVEL",
+        "MAKEOVERRIDES",
+        "ARCH",
+        "CROSS_COMPILE",
+        "O",
+    ] {
+        command.env_remove(name);
+    }
+    command.env("LC_ALL", "C");
+}
+
+fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(cache::Error::Write {
+            path: path.to_owned(),
+            source,
+        }
+        .into()),
+        _ => Ok(()),
+    }
+}
+
+/// `  CC      fs/eventpoll.o`
+fn is_object(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    matches!(words.next(), Some("CC" | "AS")) && words.next().is_some_and(|w| w.ends_with(".o"))
+}
+
+/// The first line that names an error, with what the compiler drew under it.
+fn first_error(log: &str) -> String {
+    let lines: Vec<&str> = log.lines().collect();
+    let is_error = |line: &&str| {
+        line.contains(": error") || line.contains("error: ") || line.contains("No space left")
+    };
+    let first = lines
+        .iter()
+        .position(is_error)
+        .or_else(|| lines.iter().position(|line| line.contains("*** ")))
+        .unwrap_or(lines.len().saturating_sub(SHOWN));
+    let before = lines.get(..first).unwrap_or_default();
+    let context = before
+        .iter()
+        .rev()
+        .take(3)
+        .take_while(|line| is_context(line))
+        .count();
+    let shown: Vec<String> = lines
+        .iter()
+        .skip(first - context)
+        .take(SHOWN)
+        .map(|line| format!("  {line}"))
+        .collect();
+    if shown.is_empty() {
+        "  (make said nothing)".to_owned()
+    } else {
+        shown.join("\n")
+    }
+}
+
+/// What gcc prints above an error: where it was included, in which function.
+fn is_context(line: &str) -> bool {
+    line.starts_with("In file included")
+        || line.starts_with("   ") && line.contains("from ")
+        || line.contains(": In function ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_error_comes_with_its_context() {
+        let log = "  CC      a.o\n  CC      fs/eventpoll.o\n\
+                   In file included from fs/eventpoll.c:21:\n\
+                   include/linux/eventpoll.h: In function 'epoll_put_uevent':\n\
+                   include/linux/eventpoll.h:85:9: error: expected ';'\n   85 |         foo\n\
+                   make[3]: *** [fs/eventpoll.o] Error 1\n";
+        insta::assert_snapshot!(first_error(log));
+    }
+
+    #[test]
+    fn a_full_disk_counts_as_an_error_of_the_compiler() {
+        let log = "  CC a.o\n/bin/as: BFD: a.o: No space left on device\nmake: *** [a.o] Error 1\n";
+        assert!(
+            first_error(log).starts_with("  /bin/as: BFD"),
+            "{}",
+            first_error(log)
+        );
+    }
+
+    #[test]
+    fn a_silent_failure_shows_the_end_of_the_log() {
+        assert_eq!(first_error(""), "  (make said nothing)");
+        assert!(first_error("one\ntwo\n").contains("two"));
+    }
+
+    #[test]
+    fn objects_are_counted_and_other_lines_are_not() {
+        assert!(is_object("  CC      fs/eventpoll.o"));
+        assert!(is_object("  AS      arch/x86/lib/putuser.o"));
+        assert!(!is_object("  AR      fs/built-in.a"));
+        assert!(!is_object("  HOSTCC  scripts/mod/modpost.o"));
+    }
+
+    #[test]
+    fn what_a_cut_off_build_wrote_is_built_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let workshop = Workshop::new(dir.path().to_owned());
+        fs::create_dir_all(workshop.build().join("fs")).unwrap();
+        fs::write(workshop.build().join("fs/old.o"), "whole").unwrap();
+        let long_ago = SystemTime::now() - std::time::Duration::from_secs(60);
+        let old = fs::File::options()
+            .write(true)
+            .open(workshop.build().join("fs/old.o"))
+            .unwrap();
+        old.set_modified(long_ago).unwrap();
+        fs::write(workshop.running(), "").unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::write(workshop.build().join("fs/new.o"), "half").unwrap();
+        workshop.recover().unwrap();
+        assert!(workshop.build().join("fs/old.o").exists());
+        assert!(!workshop.build().join("fs/new.o").exists());
+    }
+}

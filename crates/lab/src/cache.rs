@@ -1,0 +1,316 @@
+//! The cache: one folder, one user at a time, results renamed into place.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Why the cache cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Another tollgate is at work in it.
+    #[error("the cache {} is in use by process {holder}; wait until it ends, or give another folder with --cache", .path.display())]
+    Busy {
+        /// The cache.
+        path: PathBuf,
+        /// The process that holds the lock, as it wrote it down.
+        holder: String,
+    },
+    /// A file in it cannot be written.
+    #[error("could not write {}: {source}{}", .path.display(), space_hint(.source))]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file in it cannot be read.
+    #[error("could not read {}: {reason}; delete it and run again", .path.display())]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// What to do about an error of the file system.
+#[must_use]
+pub fn space_hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; make room there, or give another folder with --cache"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; give a folder that you may write to with --cache"
+        }
+        _ => "",
+    }
+}
+
+/// The cache folder, locked for this process.
+#[derive(Debug)]
+pub struct Cache {
+    root: PathBuf,
+    lock: File,
+}
+
+impl Cache {
+    /// Opens the cache at `root`, which is made where it is missing, and locks
+    /// it against every other tollgate.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when another holds it; otherwise what the system says.
+    pub fn open(root: &Path) -> Result<Self, Error> {
+        make_folder(root)?;
+        let root = fs::canonicalize(root).map_err(|source| write_error(root, source))?;
+        let path = root.join("lock");
+        let mut lock = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(|source| write_error(&path, source))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(busy(root, &mut lock)),
+            Err(TryLockError::Error(source)) => return Err(write_error(&path, source)),
+        }
+        sign(&mut lock).map_err(|source| write_error(&path, source))?;
+        let cache = Self { root, lock };
+        cache.sweep_scratch()?;
+        Ok(cache)
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A handle of the lock, for programs that must hold it while they live.
+    ///
+    /// # Errors
+    /// When the process has no file descriptors left.
+    pub fn lock_handle(&self) -> Result<File, Error> {
+        self.lock
+            .try_clone()
+            .map_err(|source| write_error(&self.root, source))
+    }
+
+    /// A new folder that is gone when the value is dropped.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn scratch(&self) -> Result<tempfile::TempDir, Error> {
+        let parent = self.root.join("scratch");
+        make_folder(&parent)?;
+        tempfile::tempdir_in(&parent).map_err(|source| write_error(&parent, source))
+    }
+
+    /// Makes the folder `name` out of what `fill` puts into a scratch folder:
+    /// either all of it is there under that name, or nothing.
+    ///
+    /// # Errors
+    /// What `fill` says, or that the result cannot be put in place.
+    pub fn install<E: From<Error>>(
+        &self,
+        name: &Path,
+        fill: impl FnOnce(&Path) -> Result<(), E>,
+    ) -> Result<PathBuf, E> {
+        let target = self.root.join(name);
+        let scratch = self.scratch()?;
+        fill(scratch.path())?;
+        if let Some(parent) = target.parent() {
+            make_folder(parent)?;
+        }
+        // Only a complete folder is ever there under this name.
+        if !target.exists() {
+            let filled = scratch.keep();
+            fs::rename(&filled, &target).map_err(|source| write_error(&target, source))?;
+        }
+        Ok(target)
+    }
+
+    /// What an interrupted run left behind. The lock says that nobody uses it.
+    fn sweep_scratch(&self) -> Result<(), Error> {
+        let scratch = self.root.join("scratch");
+        match fs::remove_dir_all(&scratch) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(write_error(&scratch, source))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn write_error(path: &Path, source: io::Error) -> Error {
+    Error::Write {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+fn busy(path: PathBuf, lock: &mut File) -> Error {
+    let mut holder = String::new();
+    let known = lock.read_to_string(&mut holder).is_ok() && !holder.trim().is_empty();
+    let holder = if known {
+        holder.trim().to_owned()
+    } else {
+        "(unknown)".to_owned()
+    };
+    Error::Busy { path, holder }
+}
+
+fn sign(lock: &mut File) -> io::Result<()> {
+    lock.set_len(0)?;
+    lock.rewind()?;
+    writeln!(lock, "{}", std::process::id())
+}
+
+/// Makes a folder and those above it.
+///
+/// # Errors
+/// What the system says.
+pub fn make_folder(path: &Path) -> Result<(), Error> {
+    fs::create_dir_all(path).map_err(|source| write_error(path, source))
+}
+
+/// Writes a file beside its place and renames it there: a reader sees the old
+/// bytes or the new, never a part.
+///
+/// # Errors
+/// What the system says.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let put = || {
+        let mut new = tempfile::NamedTempFile::new_in(folder)?;
+        new.write_all(bytes)?;
+        new.as_file().sync_all()?;
+        set_readable(new.as_file())?;
+        new.persist(path).map_err(|error| error.error)
+    };
+    put().map(drop).map_err(|source| write_error(path, source))
+}
+
+/// Temporary files are made for their owner alone; results are for everyone
+/// whom the folder lets in.
+fn set_readable(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(fs::Permissions::from_mode(0o644))
+}
+
+/// Writes a value as JSON, like [`write_file`].
+///
+/// # Errors
+/// What the system says.
+pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
+    let bytes =
+        serde_json::to_vec(value).map_err(|error| write_error(path, io::Error::other(error)))?;
+    write_file(path, &bytes)
+}
+
+/// Reads a value as JSON; `None` where there is no such file.
+///
+/// # Errors
+/// When the file is there but is not such a value.
+pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
+    let read_error = |reason: String| Error::Read {
+        path: path.to_owned(),
+        reason,
+    };
+    match fs::read(path) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|error| read_error(error.to_string())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(read_error(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_user_is_told_who_the_first_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let _first = Cache::open(dir.path()).unwrap();
+        let error = Cache::open(dir.path()).unwrap_err().to_string();
+        let me = format!("in use by process {}", std::process::id());
+        assert!(error.contains(&me) && error.contains("--cache"), "{error}");
+    }
+
+    #[test]
+    fn a_child_keeps_the_lock_when_the_parent_lets_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(dir.path()).unwrap();
+        let stdin = cache.lock_handle().unwrap();
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .stdin(stdin)
+            .spawn()
+            .unwrap();
+        drop(cache);
+        assert!(matches!(Cache::open(dir.path()), Err(Error::Busy { .. })));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        Cache::open(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn a_folder_is_installed_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(dir.path()).unwrap();
+        let name = Path::new("images/x");
+        let cut_off: Result<_, Error> = cache.install(name, |folder| {
+            fs::write(folder.join("half"), "").unwrap();
+            Err(write_error(folder, io::ErrorKind::StorageFull.into()))
+        });
+        assert!(cut_off.is_err() && !cache.root().join(name).exists());
+        let whole: Result<_, Error> = cache.install(name, |folder| {
+            fs::write(folder.join("vmlinux"), "v").unwrap();
+            Ok(())
+        });
+        assert_eq!(
+            fs::read_to_string(whole.unwrap().join("vmlinux")).unwrap(),
+            "v"
+        );
+    }
+
+    #[test]
+    fn what_an_interrupted_run_left_is_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let left = Cache::open(dir.path()).unwrap().scratch().unwrap().keep();
+        assert!(left.exists());
+        Cache::open(dir.path()).unwrap();
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn a_full_disk_says_what_to_do() {
+        let full = Error::Write {
+            path: "x".into(),
+            source: io::ErrorKind::StorageFull.into(),
+        };
+        assert!(full.to_string().contains("make room there"), "{full}");
+    }
+
+    #[test]
+    fn a_damaged_record_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("built.json");
+        fs::write(&path, "{").unwrap();
+        let error = read_json::<String>(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("built.json") && error.contains("delete it"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,157 @@
+//! Configuration fragments: the options that an image is built with.
+
+use std::collections::BTreeSet;
+
+use crate::assets;
+
+/// Why there is no configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No fragment has that name.
+    #[error("no configuration fragment is called {name}; there are: {}", .known.join(", "))]
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// Kconfig did not keep what the fragment asks for.
+    #[error("this tree's Kconfig does not keep {} of the lines of fragment {fragment}: {}; \
+             the option is gone from this tree, or what it depends on is off", .lost.len(), .lost.join(", "))]
+    Lost {
+        /// The fragment.
+        fragment: String,
+        /// The lines that are not in the result.
+        lost: Vec<String>,
+    },
+}
+
+/// A named set of options over `make allnoconfig`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    /// Its name, `x86_64-minimal`.
+    pub name: String,
+    /// Its text: lines as in a `.config`, with their reasons as comments.
+    pub text: String,
+}
+
+impl Fragment {
+    /// One of the fragments in `data/config`.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub fn named(name: &str) -> Result<Self, Error> {
+        assets::text(&assets::DATA, &format!("config/{name}.config"))
+            .map(|text| Self {
+                name: name.to_owned(),
+                text: text.to_owned(),
+            })
+            .ok_or_else(|| Error::Unknown {
+                name: name.to_owned(),
+                known: known(),
+            })
+    }
+
+    /// The options that it sets: its lines without the reasons.
+    pub fn options(&self) -> impl Iterator<Item = &str> {
+        self.text
+            .lines()
+            .map(str::trim)
+            .filter(|line| is_option(line))
+    }
+
+    /// Checks that the configuration which Kconfig made holds every option.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] with the options that it does not hold.
+    pub fn check(&self, result: &str) -> Result<(), Error> {
+        let kept: BTreeSet<&str> = result.lines().map(str::trim).collect();
+        let lost: Vec<String> = self
+            .options()
+            .filter(|option| !holds(&kept, option))
+            .map(str::to_owned)
+            .collect();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Lost {
+            fragment: self.name.clone(),
+            lost,
+        })
+    }
+}
+
+/// "is not set" is also true of an option that the tree does not have.
+fn holds(kept: &BTreeSet<&str>, option: &str) -> bool {
+    match unset_name(option) {
+        None => kept.contains(option),
+        Some(name) => !kept.iter().any(|line| {
+            line.split_once('=')
+                .is_some_and(|(key, value)| key == name && value != "n")
+        }),
+    }
+}
+
+fn unset_name(option: &str) -> Option<&str> {
+    let not_set = option
+        .strip_prefix("# ")
+        .and_then(|rest| rest.strip_suffix(" is not set"));
+    not_set.or_else(|| option.strip_suffix("=n"))
+}
+
+fn is_option(line: &str) -> bool {
+    line.starts_with("CONFIG_") || (line.starts_with("# CONFIG_") && line.ends_with(" is not set"))
+}
+
+fn known() -> Vec<String> {
+    assets::files(&assets::DATA)
+        .into_iter()
+        .filter_map(|(path, _)| path.strip_prefix("config/")?.strip_suffix(".config"))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fragment(text: &str) -> Fragment {
+        Fragment {
+            name: "test".into(),
+            text: text.into(),
+        }
+    }
+
+    #[test]
+    fn a_lost_line_is_an_error_that_names_it() {
+        let wanted = fragment("# why\nCONFIG_A=y\nCONFIG_B=y\n# CONFIG_C is not set\n");
+        wanted.check("CONFIG_A=y\nCONFIG_B=y\n").unwrap();
+        let error = wanted
+            .check("CONFIG_A=y\nCONFIG_C=y\n")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("2 of the lines"), "{error}");
+        assert!(
+            error.contains("CONFIG_B=y, # CONFIG_C is not set"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn every_fragment_that_comes_along_gives_a_reason_for_each_block() {
+        for name in known() {
+            let fragment = Fragment::named(&name).unwrap();
+            assert!(fragment.options().count() > 0, "{name} is empty");
+            let unexplained = fragment.text.split("\n\n").find(|block| {
+                block.lines().any(is_option) && !block.trim_start().starts_with("# ")
+            });
+            assert_eq!(unexplained, None, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones() {
+        let error = Fragment::named("x").unwrap_err().to_string();
+        assert!(error.contains("x86_64-minimal"), "{error}");
+    }
+}

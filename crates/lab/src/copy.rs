@@ -1,0 +1,391 @@
+//! The private copy that kernels are built from. It starts as hard links into
+//! the user's tree; whatever differs from that tree is a file of its own, so
+//! the user's files are never written to.
+//!
+//! make decides by time what to rebuild. Here content decides: a file whose
+//! content is not the one that was last built is written anew, which makes it
+//! younger than every object. (Measured before this was so: a variant whose
+//! files were older than the objects was "built" without a compiler run, and
+//! the base was measured twice.)
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use crate::cache;
+use crate::process::Interrupt;
+use crate::tree::{self, Change, Kind, Manifest, Tree};
+
+/// Why the copy could not be brought into the wanted state.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file of the copy could not be written.
+    #[error("could not write {} in the private copy of the tree: {source}{}", .path.display(), cache::space_hint(.source))]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The tree changed under a build, through a hard link.
+    #[error("{} changed while the kernel was built; the image was thrown away, run again", .path.display())]
+    ChangedUnderneath {
+        /// The first file that changed.
+        path: PathBuf,
+    },
+    /// The tree or the copy could not be read.
+    #[error(transparent)]
+    Tree(#[from] tree::Error),
+    /// The record of what was built could not be kept.
+    #[error(transparent)]
+    Cache(#[from] cache::Error),
+}
+
+/// A copy of a tree that may be changed.
+#[derive(Debug)]
+pub struct PrivateCopy {
+    root: PathBuf,
+    /// What the copy held when make last ran over it.
+    record: PathBuf,
+}
+
+impl PrivateCopy {
+    /// The copy at `root`, which need not exist yet. `record` is a file beside
+    /// it that remembers what was built last.
+    #[must_use]
+    pub fn new(root: PathBuf, record: PathBuf) -> Self {
+        Self { root, record }
+    }
+
+    /// The copy's top folder.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Makes the copy hold `tree` with `change`; `wanted` is their manifest.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written, or the user asks to stop.
+    pub fn sync(
+        &self,
+        tree: &Tree,
+        change: &Change,
+        wanted: &Manifest,
+        interrupt: &Interrupt,
+    ) -> Result<(), Error> {
+        let built: Option<Manifest> = cache::read_json(&self.record)?;
+        let present = match &built {
+            Some(_) => hashed(&self.root, interrupt)?,
+            None => self.start_over()?,
+        };
+        let placer = Placer {
+            root: &self.root,
+            tree,
+            change,
+            link: built.is_none(),
+        };
+        let built = built.unwrap_or_default();
+        for (path, entry) in wanted.entries() {
+            let stale = |known: &Manifest| known.entries().get(path) != Some(entry);
+            if stale(&present) || stale(&built) {
+                interrupt.check().map_err(tree::Error::from)?;
+                placer.place(path, entry.kind)?;
+            }
+        }
+        for path in present
+            .entries()
+            .keys()
+            .filter(|path| !wanted.entries().contains_key(*path))
+        {
+            remove(&self.root.join(path))?;
+        }
+        Ok(cache::write_json(&self.record, wanted)?)
+    }
+
+    /// Checks after a build that the copy still holds what was built.
+    ///
+    /// # Errors
+    /// [`Error::ChangedUnderneath`] with the first file that does not.
+    pub fn verify(&self, wanted: &Manifest, interrupt: &Interrupt) -> Result<(), Error> {
+        let present = hashed(&self.root, interrupt)?;
+        let differs = wanted
+            .entries()
+            .iter()
+            .find(|(path, entry)| present.entries().get(*path) != Some(entry));
+        match differs {
+            Some((path, _)) => Err(Error::ChangedUnderneath { path: path.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// A copy without a record was cut off while it was made.
+    fn start_over(&self) -> Result<Manifest, Error> {
+        match fs::remove_dir_all(&self.root) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Write {
+                path: self.root.clone(),
+                source,
+            }),
+            _ => Ok(Manifest::default()),
+        }
+    }
+}
+
+fn hashed(root: &Path, interrupt: &Interrupt) -> Result<Manifest, Error> {
+    Ok(tree::manifest_of(root, interrupt)?)
+}
+
+/// Puts files into the copy.
+struct Placer<'a> {
+    root: &'a Path,
+    tree: &'a Tree,
+    change: &'a Change,
+    /// Whether a file of the tree may be linked: only into a new copy, where
+    /// no object can be younger than it.
+    link: bool,
+}
+
+impl Placer<'_> {
+    fn place(&self, path: &Path, kind: Kind) -> Result<(), Error> {
+        let target = self.root.join(path);
+        let failed = |source| Error::Write {
+            path: target.clone(),
+            source,
+        };
+        if let Some(parent) = target.parent() {
+            fs::create_dir_all(parent).map_err(failed)?;
+        }
+        match self.change.files.get(path) {
+            Some(Some(bytes)) => write(&target, bytes, kind).map_err(failed),
+            _ => self.place_from_tree(path, &target, kind),
+        }
+    }
+
+    fn place_from_tree(&self, path: &Path, target: &Path, kind: Kind) -> Result<(), Error> {
+        let source = self.tree.root().join(path);
+        // Another file system, another owner: then a copy does.
+        if self.link && fs::hard_link(&source, target).is_ok() {
+            return Ok(());
+        }
+        let bytes = match kind {
+            Kind::Link => link_target(&source)?,
+            Kind::File | Kind::Program => self.tree.read(path)?,
+        };
+        write(target, &bytes, kind).map_err(|source| Error::Write {
+            path: target.to_owned(),
+            source,
+        })
+    }
+}
+
+fn link_target(path: &Path) -> Result<Vec<u8>, Error> {
+    match fs::read_link(path) {
+        Ok(to) => Ok(to.as_os_str().as_bytes().to_vec()),
+        Err(error) => Err(Error::Tree(tree::Error::Unreadable {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })),
+    }
+}
+
+/// Writes beside and renames, which breaks a hard link instead of writing
+/// through it.
+fn write(target: &Path, bytes: &[u8], kind: Kind) -> io::Result<()> {
+    let mut name = target.file_name().unwrap_or_default().to_owned();
+    name.push(".tollgate-new");
+    let new = target.with_file_name(name);
+    if kind == Kind::Link {
+        let _ = fs::remove_file(&new);
+        symlink(std::ffi::OsStr::from_bytes(bytes), &new)?;
+    } else {
+        fs::write(&new, bytes)?;
+        let mode = if kind == Kind::Program { 0o755 } else { 0o644 };
+        fs::set_permissions(&new, fs::Permissions::from_mode(mode))?;
+    }
+    fs::rename(&new, target)
+}
+
+fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Write {
+            path: path.to_owned(),
+            source,
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+    use std::time::SystemTime;
+
+    struct Bench {
+        dir: tempfile::TempDir,
+        tree: Tree,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().join("tree");
+            for name in ["scripts", "arch", "include"] {
+                fs::create_dir_all(root.join(name)).unwrap();
+            }
+            fs::write(root.join("Makefile"), "VERSION = 6\nPATCHLEVEL = 1\n").unwrap();
+            fs::write(root.join("Kconfig"), "").unwrap();
+            fs::write(root.join("a.c"), "int a;\n").unwrap();
+            fs::write(root.join("scripts/run"), "#!/bin/sh\n").unwrap();
+            fs::set_permissions(root.join("scripts/run"), fs::Permissions::from_mode(0o755))
+                .unwrap();
+            let tree = Tree::open(&root).unwrap();
+            Self { dir, tree }
+        }
+
+        fn copy(&self) -> PrivateCopy {
+            PrivateCopy::new(
+                self.dir.path().join("copy"),
+                self.dir.path().join("built.json"),
+            )
+        }
+
+        fn sync(&self, change: &Change) -> Manifest {
+            let wanted = self
+                .tree
+                .manifest(&Interrupt::default())
+                .unwrap()
+                .with(change);
+            self.copy()
+                .sync(&self.tree, change, &wanted, &Interrupt::default())
+                .unwrap();
+            self.copy().verify(&wanted, &Interrupt::default()).unwrap();
+            wanted
+        }
+
+        fn in_copy(&self, name: &str) -> PathBuf {
+            self.dir.path().join("copy").join(name)
+        }
+
+        fn modified(&self, name: &str) -> SystemTime {
+            fs::metadata(self.in_copy(name))
+                .unwrap()
+                .modified()
+                .unwrap()
+        }
+    }
+
+    fn change(path: &str, bytes: &str) -> Change {
+        let mut change = Change::default();
+        change.files.insert(path.into(), Some(bytes.into()));
+        change
+    }
+
+    #[test]
+    fn a_new_copy_is_hard_links() {
+        let bench = Bench::new();
+        bench.sync(&Change::default());
+        let inode = |path: &Path| fs::metadata(path).unwrap().ino();
+        assert_eq!(
+            inode(&bench.in_copy("a.c")),
+            inode(&bench.tree.root().join("a.c"))
+        );
+    }
+
+    #[test]
+    fn a_variant_never_reaches_the_users_file() {
+        let bench = Bench::new();
+        bench.sync(&Change::default());
+        bench.sync(&change("a.c", "int b;\n"));
+        assert_eq!(
+            fs::read_to_string(bench.in_copy("a.c")).unwrap(),
+            "int b;\n"
+        );
+        assert_eq!(
+            fs::read_to_string(bench.tree.root().join("a.c")).unwrap(),
+            "int a;\n"
+        );
+    }
+
+    #[test]
+    fn going_back_to_the_base_makes_the_file_younger_than_any_object() {
+        let bench = Bench::new();
+        bench.sync(&Change::default());
+        bench.sync(&change("a.c", "int b;\n"));
+        let built = SystemTime::now();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        bench.sync(&Change::default());
+        assert_eq!(
+            fs::read_to_string(bench.in_copy("a.c")).unwrap(),
+            "int a;\n"
+        );
+        assert!(bench.modified("a.c") > built);
+        assert!(bench.modified("Makefile") < built);
+    }
+
+    #[test]
+    fn an_edit_through_the_link_with_its_old_time_is_noticed() {
+        let bench = Bench::new();
+        bench.sync(&Change::default());
+        let file = bench.tree.root().join("a.c");
+        let before = fs::metadata(&file).unwrap().modified().unwrap();
+        fs::write(&file, "int z;\n").unwrap();
+        fs::File::options()
+            .write(true)
+            .open(&file)
+            .unwrap()
+            .set_modified(before)
+            .unwrap();
+        bench.sync(&Change::default());
+        assert!(bench.modified("a.c") > before);
+    }
+
+    #[test]
+    fn a_file_that_the_variant_adds_is_gone_from_the_next() {
+        let bench = Bench::new();
+        bench.sync(&change("new.c", ""));
+        assert!(bench.in_copy("new.c").exists());
+        bench.sync(&Change::default());
+        assert!(!bench.in_copy("new.c").exists());
+    }
+
+    #[test]
+    fn a_copy_that_was_cut_off_starts_over() {
+        let bench = Bench::new();
+        bench.sync(&Change::default());
+        fs::remove_file(bench.dir.path().join("built.json")).unwrap();
+        fs::remove_file(bench.in_copy("a.c")).unwrap();
+        fs::write(bench.in_copy("stray.c"), "").unwrap();
+        bench.sync(&Change::default());
+        assert!(bench.in_copy("a.c").exists() && !bench.in_copy("stray.c").exists());
+    }
+
+    #[test]
+    fn programs_stay_programs() {
+        let bench = Bench::new();
+        bench.sync(&Change::default());
+        bench.sync(&change("scripts/run", "#!/bin/sh\ntrue\n"));
+        let mode = fs::metadata(bench.in_copy("scripts/run"))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o111, 0o111);
+    }
+
+    #[test]
+    fn a_change_during_the_build_is_named() {
+        let bench = Bench::new();
+        let wanted = bench.sync(&Change::default());
+        fs::write(bench.tree.root().join("a.c"), "int q;\n").unwrap();
+        let error = bench
+            .copy()
+            .verify(&wanted, &Interrupt::default())
+            .unwrap_err();
+        assert!(
+            error.to_string().starts_with("a.c changed while"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,222 @@
+//! The guest: our init and benchmarks, compiled, and the initramfs that holds
+//! them and the plan.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cpio::newc::{self, ModeFileType};
+use include_dir::Dir;
+
+use crate::assets;
+use crate::cache::{self, Cache};
+use crate::process::{self, Runner};
+use crate::toolchain::Compiler;
+use crate::tree;
+
+/// Why there is no guest.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The compiler failed.
+    #[error("could not compile {what}: {source}")]
+    Compile {
+        /// The guest or the plugin.
+        what: &'static str,
+        /// What the compiler said.
+        source: process::Error,
+    },
+    /// The cache could not be used.
+    #[error(transparent)]
+    Cache(#[from] cache::Error),
+    /// The archive could not be written.
+    #[error("could not write the initramfs: {0}")]
+    Archive(std::io::Error),
+}
+
+/// Compiles the guest, once for its sources and the compiler.
+///
+/// # Errors
+/// When the compiler fails or the cache cannot be written.
+pub fn compile(cache: &Cache, compiler: &Compiler, runner: &Runner) -> Result<PathBuf, Error> {
+    Program {
+        what: "the guest",
+        sources: &assets::GUEST,
+        flags: &["-static", "-O2", "-Wall", "-Wextra"],
+        api: None,
+        file: "guest",
+    }
+    .compile(cache, compiler, runner)
+}
+
+/// Compiles the counting plugin for a version of QEMU's plugin interface.
+///
+/// # Errors
+/// When the compiler fails or the cache cannot be written.
+pub fn compile_plugin(
+    cache: &Cache,
+    compiler: &Compiler,
+    api: u32,
+    runner: &Runner,
+) -> Result<PathBuf, Error> {
+    Program {
+        what: "the counting plugin",
+        sources: &assets::PLUGIN,
+        flags: &["-shared", "-fPIC", "-O2", "-Wall", "-Wextra"],
+        api: Some(api),
+        file: "tollgate-counts.so",
+    }
+    .compile(cache, compiler, runner)
+}
+
+/// A program of ours in C.
+struct Program {
+    what: &'static str,
+    sources: &'static Dir<'static>,
+    flags: &'static [&'static str],
+    api: Option<u32>,
+    file: &'static str,
+}
+
+impl Program {
+    fn compile(
+        &self,
+        cache: &Cache,
+        compiler: &Compiler,
+        runner: &Runner,
+    ) -> Result<PathBuf, Error> {
+        let name = Path::new("programs").join(self.key(compiler));
+        let place = cache.root().join(&name).join(self.file);
+        if place.is_file() {
+            return Ok(place);
+        }
+        let folder = cache.install(&name, |scratch| self.compile_in(scratch, compiler, runner))?;
+        Ok(folder.join(self.file))
+    }
+
+    fn key(&self, compiler: &Compiler) -> String {
+        let mut text = format!(
+            "{}\0{:?}\0{}\0",
+            compiler.version,
+            self.api,
+            self.flags.join(" ")
+        );
+        for (path, bytes) in assets::files(self.sources) {
+            text.push_str(&format!("{path}\0{}\0", tree::hash(bytes)));
+        }
+        tree::hash(text.as_bytes())
+    }
+
+    fn compile_in(&self, folder: &Path, compiler: &Compiler, runner: &Runner) -> Result<(), Error> {
+        let files = assets::files(self.sources);
+        for (path, bytes) in &files {
+            cache::write_file(&folder.join(path), bytes)?;
+        }
+        let mut command = Command::new(&compiler.command);
+        command
+            .current_dir(folder)
+            .args(self.flags)
+            .args(["-o", self.file]);
+        command.args(self.api.map(|api| format!("-DTOLLGATE_PLUGIN_API={api}")));
+        command.args(
+            files
+                .iter()
+                .map(|(path, _)| path)
+                .filter(|path| path.ends_with(".c")),
+        );
+        match runner.output(&mut command) {
+            Ok(_) => Ok(()),
+            Err(source) => Err(Error::Compile {
+                what: self.what,
+                source,
+            }),
+        }
+    }
+}
+
+/// An initramfs with the guest as `/init` and the plan, uncompressed: the
+/// kernel unpacks it faster than it could decompress it.
+///
+/// # Errors
+/// When the archive cannot be written.
+pub fn initramfs(guest: &[u8], plan: &str) -> Result<Vec<u8>, Error> {
+    let mut archive = Vec::new();
+    for folder in ["dev", "proc", "sys", "tmp"] {
+        archive = entry(archive, folder, ModeFileType::Directory, 0o755, &[])?;
+    }
+    archive = entry(archive, "init", ModeFileType::Regular, 0o755, guest)?;
+    archive = entry(
+        archive,
+        "plan",
+        ModeFileType::Regular,
+        0o644,
+        plan.as_bytes(),
+    )?;
+    newc::trailer(archive).map_err(Error::Archive)
+}
+
+fn entry(
+    archive: Vec<u8>,
+    name: &str,
+    kind: ModeFileType,
+    mode: u32,
+    bytes: &[u8],
+) -> Result<Vec<u8>, Error> {
+    use std::io::Write;
+    let size = u32::try_from(bytes.len())
+        .map_err(|_| Error::Archive(std::io::ErrorKind::FileTooLarge.into()))?;
+    let mut file = newc::Builder::new(name)
+        .mode(mode)
+        .set_mode_file_type(kind)
+        .write(archive, size);
+    file.write_all(bytes)
+        .and_then(|()| file.finish())
+        .map_err(Error::Archive)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::Interrupt;
+
+    #[test]
+    fn the_archive_reads_back() {
+        let archive = initramfs(b"\x7fELF", "bench getppid ops=1 reps=1\n").unwrap();
+        let mut reader = archive.as_slice();
+        let mut names = Vec::new();
+        loop {
+            let mut file = newc::Reader::new(reader).unwrap();
+            if file.entry().is_trailer() {
+                break;
+            }
+            let mut bytes = Vec::new();
+            std::io::Read::read_to_end(&mut file, &mut bytes).unwrap();
+            names.push(format!(
+                "{:o} {} {}",
+                file.entry().mode(),
+                file.entry().name(),
+                bytes.len()
+            ));
+            reader = file.finish().unwrap();
+        }
+        insta::assert_snapshot!(names.join("\n"));
+    }
+
+    #[test]
+    fn guest_and_plugin_compile_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(dir.path()).unwrap();
+        let runner = Runner::new(Interrupt::default(), None);
+        let compiler = Compiler::find("gcc", &runner).unwrap();
+        let guest = compile(&cache, &compiler, &runner).unwrap();
+        let plugin = compile_plugin(&cache, &compiler, 1, &runner).unwrap();
+        let time = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
+        let first = (time(&guest), time(&plugin));
+        let again = compile(&cache, &compiler, &runner).unwrap();
+        assert_eq!(
+            first,
+            (
+                time(&again),
+                time(&compile_plugin(&cache, &compiler, 1, &runner).unwrap())
+            )
+        );
+    }
+}

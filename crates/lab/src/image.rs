@@ -1,0 +1,222 @@
+//! Images: kernels built once for a content and kept under it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::build::{self, Order, Workshop};
+use crate::cache::{self, Cache};
+use crate::config::Fragment;
+use crate::copy::{self, PrivateCopy};
+use crate::process::Runner;
+use crate::progress::Progress;
+use crate::toolchain::Compiler;
+use crate::tree::{self, Change, Manifest, Tree};
+
+/// Part of every key: raise it when the way an image is built changes.
+const RECIPE: &str = "image 1";
+
+/// Why there is no image.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The tree could not be read.
+    #[error(transparent)]
+    Tree(#[from] tree::Error),
+    /// The private copy could not be made.
+    #[error(transparent)]
+    Copy(#[from] copy::Error),
+    /// The kernel could not be built.
+    #[error(transparent)]
+    Build(#[from] build::Error),
+    /// The cache could not be used.
+    #[error(transparent)]
+    Cache(#[from] cache::Error),
+}
+
+/// A kernel tree with one change, or with none.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// Its name, `base` or `window`.
+    pub name: String,
+    /// What it changes.
+    pub change: Change,
+}
+
+/// A kernel that can be booted.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Image {
+    /// The content it was built from, as one hash: tree, change, fragment,
+    /// compiler, recipe.
+    pub key: String,
+    /// Its folder; not part of the record, which may move.
+    #[serde(skip)]
+    pub folder: PathBuf,
+    /// The kernel's version, `6.12.117`.
+    pub kernel: String,
+    /// The compiler's own words.
+    pub compiler: String,
+    /// The fragment's name.
+    pub config: String,
+    /// The hash of `vmlinux`.
+    pub vmlinux: String,
+}
+
+impl Image {
+    /// The kernel.
+    #[must_use]
+    pub fn vmlinux_path(&self) -> PathBuf {
+        self.folder.join("vmlinux")
+    }
+}
+
+/// Builds images of one tree, in one configuration, with one compiler.
+#[derive(Debug)]
+pub struct Foundry<'a> {
+    /// Where images and workshops are.
+    pub cache: &'a Cache,
+    /// The tree.
+    pub tree: &'a Tree,
+    /// What the tree holds.
+    pub manifest: &'a Manifest,
+    /// The options.
+    pub fragment: &'a Fragment,
+    /// The compiler.
+    pub compiler: &'a Compiler,
+    /// Kbuild's name for the architecture.
+    pub arch: &'a str,
+    /// Compiler runs at a time.
+    pub jobs: usize,
+    /// Starts programs.
+    pub runner: &'a Runner,
+}
+
+impl Foundry<'_> {
+    /// The image of a variant: out of the cache, or built.
+    ///
+    /// # Errors
+    /// When it is not there and cannot be built.
+    pub fn image(&self, variant: &Variant, progress: &dyn Progress) -> Result<Image, Error> {
+        let wanted = self.manifest.with(&variant.change);
+        let key = self.key(&wanted);
+        match self.cached(&key)? {
+            Some(image) => Ok(image),
+            None => self.build(variant, &wanted, key, progress),
+        }
+    }
+
+    /// The image of a variant if it is in the cache.
+    ///
+    /// # Errors
+    /// When what is there cannot be read.
+    pub fn find(&self, variant: &Variant) -> Result<Option<Image>, Error> {
+        self.cached(&self.key(&self.manifest.with(&variant.change)))
+    }
+
+    fn cached(&self, key: &str) -> Result<Option<Image>, Error> {
+        let folder = self.cache.root().join(place(key));
+        let record: Option<Image> = cache::read_json(&folder.join("image.json"))?;
+        Ok(record.map(|image| Image { folder, ..image }))
+    }
+
+    fn build(
+        &self,
+        variant: &Variant,
+        wanted: &Manifest,
+        key: String,
+        progress: &dyn Progress,
+    ) -> Result<Image, Error> {
+        let root = self.cache.root().join(self.workshop_name());
+        cache::make_folder(&root)?;
+        let source = PrivateCopy::new(root.join("source"), root.join("source.json"));
+        let interrupt = self.runner.interrupt();
+        source.sync(self.tree, &variant.change, wanted, interrupt)?;
+        let workshop = Workshop::new(root.clone());
+        let kconfig = wanted.id_of(is_kconfig);
+        let ccache = ccache().then(|| self.cache.root().join("ccache"));
+        let order = Order {
+            what: &variant.name,
+            source: source.root(),
+            arch: self.arch,
+            fragment: self.fragment,
+            kconfig: &kconfig,
+            compiler: self.compiler,
+            jobs: self.jobs,
+            ccache: ccache.as_deref(),
+        };
+        let vmlinux = workshop.build_vmlinux(&order, self.runner, progress)?;
+        source.verify(wanted, interrupt)?;
+        self.keep(key, &vmlinux, &workshop)
+    }
+
+    fn keep(&self, key: String, vmlinux: &Path, workshop: &Workshop) -> Result<Image, Error> {
+        let bytes = fs::read(vmlinux).map_err(|error| cache::Error::Read {
+            path: vmlinux.to_owned(),
+            reason: error.to_string(),
+        })?;
+        let image = Image {
+            folder: PathBuf::new(),
+            kernel: self.tree.version().to_owned(),
+            compiler: self.compiler.version.clone(),
+            config: self.fragment.name.clone(),
+            vmlinux: tree::hash(&bytes),
+            key,
+        };
+        let folder = self.cache.install(&place(&image.key), |scratch| {
+            cache::write_file(&scratch.join("vmlinux"), &bytes)?;
+            copy_text(&workshop.config(), &scratch.join("config"))?;
+            copy_text(&workshop.log(), &scratch.join("build.log"))?;
+            cache::write_json(&scratch.join("image.json"), &image)
+        })?;
+        Ok(Image { folder, ..image })
+    }
+
+    fn key(&self, wanted: &Manifest) -> String {
+        let mut parts = BTreeMap::new();
+        parts.insert("recipe", RECIPE);
+        let id = wanted.id();
+        parts.insert("tree", &id);
+        parts.insert("fragment", &self.fragment.text);
+        parts.insert("compiler", &self.compiler.version);
+        parts.insert("arch", self.arch);
+        let text: Vec<String> = parts
+            .iter()
+            .map(|(name, value)| format!("{name}\0{value}\0"))
+            .collect();
+        tree::hash(text.concat().as_bytes())
+    }
+
+    /// One workshop for all variants and all states of a series, so that each
+    /// build starts from the objects of the one before.
+    fn workshop_name(&self) -> PathBuf {
+        let identity = [&self.fragment.text, &self.compiler.version]
+            .map(String::as_str)
+            .join("\0");
+        let short: String = tree::hash(identity.as_bytes()).chars().take(12).collect();
+        Path::new("work").join(format!("{}-{}-{short}", self.arch, self.tree.series()))
+    }
+}
+
+fn place(key: &str) -> PathBuf {
+    Path::new("images").join(key)
+}
+
+fn is_kconfig(path: &Path) -> bool {
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .is_some_and(|name| name.starts_with("Kconfig"))
+}
+
+fn ccache() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join("ccache").is_file())
+}
+
+/// A log or configuration that is not there is no reason to lose an image.
+fn copy_text(from: &Path, to: &Path) -> Result<(), cache::Error> {
+    match fs::read(from) {
+        Ok(bytes) => cache::write_file(to, &bytes),
+        Err(_) => Ok(()),
+    }
+}

@@ -1,0 +1,350 @@
+//! A patch file laid over a tree: which files it makes out of which. Done by
+//! `git apply` in a scratch folder; the tree is only read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::cache::{self, Cache};
+use crate::process::{self, Runner};
+use crate::tree::{self, Change, Tree};
+
+/// Why a patch gives no variant.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The patch file cannot be read.
+    #[error("could not read the patch {}: {source}", .path.display())]
+    Missing {
+        /// The patch.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It holds no diff.
+    #[error("{} holds no patch: {reason}", .path.display())]
+    NoPatch {
+        /// The patch.
+        path: PathBuf,
+        /// What git said.
+        reason: String,
+    },
+    /// It names a file outside the tree.
+    #[error("{} names {}, which is outside the tree; it was not applied", .path.display(), .file.display())]
+    Outside {
+        /// The patch.
+        path: PathBuf,
+        /// The file that it names.
+        file: PathBuf,
+    },
+    /// A hunk does not fit.
+    #[error("{} does not apply to Linux {version}: {reason}{}", .path.display(), rejected(.hunk))]
+    DoesNotApply {
+        /// The patch.
+        path: PathBuf,
+        /// The tree's version.
+        version: String,
+        /// What git said first.
+        reason: String,
+        /// The hunks that were rejected.
+        hunk: String,
+    },
+    /// The tree could not be read.
+    #[error(transparent)]
+    Tree(#[from] tree::Error),
+    /// The scratch folder could not be used.
+    #[error(transparent)]
+    Cache(#[from] cache::Error),
+    /// git could not be run.
+    #[error(transparent)]
+    Process(process::Error),
+}
+
+fn rejected(hunk: &str) -> String {
+    if hunk.is_empty() {
+        String::new()
+    } else {
+        format!("\n\nThe hunk that does not fit:\n\n{hunk}")
+    }
+}
+
+/// What `patch` makes of `tree`.
+///
+/// # Errors
+/// With the hunk when it does not apply.
+pub fn apply(patch: &Path, tree: &Tree, cache: &Cache, runner: &Runner) -> Result<Change, Error> {
+    let patch = &fs::canonicalize(patch).map_err(|source| Error::Missing {
+        path: patch.to_owned(),
+        source,
+    })?;
+    let scratch = cache.scratch()?;
+    let applier = Applier {
+        patch,
+        tree,
+        folder: scratch.path(),
+        runner,
+    };
+    let files = applier.files()?;
+    applier.lay_out(&files)?;
+    applier.apply()?;
+    applier.collect(files)
+}
+
+struct Applier<'a> {
+    patch: &'a Path,
+    tree: &'a Tree,
+    folder: &'a Path,
+    runner: &'a Runner,
+}
+
+impl Applier<'_> {
+    /// Every path that the patch names, before and after.
+    fn files(&self) -> Result<Vec<PathBuf>, Error> {
+        let listed = self
+            .git(&["--numstat", "-z"])
+            .map_err(|error| match error {
+                process::Error::Failed { message, .. } => Error::NoPatch {
+                    path: self.patch.to_owned(),
+                    reason: message,
+                },
+                other => Error::Process(other),
+            })?;
+        let mut files: Vec<PathBuf> = paths_of(&listed);
+        files.sort();
+        files.dedup();
+        match files.iter().find(|file| !stays_inside(file)) {
+            Some(file) => Err(Error::Outside {
+                path: self.patch.to_owned(),
+                file: file.clone(),
+            }),
+            None => Ok(files),
+        }
+    }
+
+    fn lay_out(&self, files: &[PathBuf]) -> Result<(), Error> {
+        for file in files
+            .iter()
+            .filter(|file| self.tree.root().join(file).is_file())
+        {
+            let target = self.folder.join(file);
+            if let Some(parent) = target.parent() {
+                cache::make_folder(parent)?;
+            }
+            cache::write_file(&target, &self.tree.read(file)?)?;
+        }
+        Ok(())
+    }
+
+    fn apply(&self) -> Result<(), Error> {
+        match self.git(&["--reject", "--whitespace=nowarn"]) {
+            Ok(_) => Ok(()),
+            Err(process::Error::Failed { message, .. }) => Err(Error::DoesNotApply {
+                path: self.patch.to_owned(),
+                version: self.tree.version().to_owned(),
+                reason: first_error(&message),
+                hunk: self.rejects(),
+            }),
+            Err(other) => Err(Error::Process(other)),
+        }
+    }
+
+    fn collect(&self, files: Vec<PathBuf>) -> Result<Change, Error> {
+        let mut change = Change::default();
+        for file in files {
+            let bytes = match fs::read(self.folder.join(&file)) {
+                Ok(bytes) => Some(bytes),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+                Err(error) => {
+                    let reason = error.to_string();
+                    return Err(cache::Error::Read {
+                        path: self.folder.join(file),
+                        reason,
+                    }
+                    .into());
+                }
+            };
+            change.files.insert(file, bytes);
+        }
+        Ok(change)
+    }
+
+    fn rejects(&self) -> String {
+        let found = ignore::WalkBuilder::new(self.folder)
+            .standard_filters(false)
+            .build();
+        let rejects = found
+            .filter_map(Result::ok)
+            .filter(|file| {
+                file.path()
+                    .extension()
+                    .is_some_and(|ending| ending == "rej")
+            })
+            .filter_map(|file| fs::read(file.path()).ok());
+        rejects
+            .map(|bytes| indented(&String::from_utf8_lossy(&bytes)))
+            .collect()
+    }
+
+    fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, process::Error> {
+        let mut command = Command::new("git");
+        command
+            .arg("apply")
+            .args(arguments)
+            .arg(self.patch)
+            .current_dir(self.folder)
+            // A repository around the cache has no say in this.
+            .env(
+                "GIT_CEILING_DIRECTORIES",
+                self.folder.parent().unwrap_or(self.folder),
+            )
+            .env_remove("GIT_DIR")
+            .env("LC_ALL", "C");
+        self.runner.output(&mut command)
+    }
+}
+
+/// `added TAB removed TAB path NUL`, and for a rename an empty path followed by
+/// two (git-apply(1), git-diff(1) under `-z`).
+fn paths_of(listed: &[u8]) -> Vec<PathBuf> {
+    let text = String::from_utf8_lossy(listed);
+    let fields = text.split('\0').filter(|field| !field.is_empty());
+    fields
+        .filter_map(|field| field.rsplit('\t').next())
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from)
+        .collect()
+}
+
+fn stays_inside(path: &Path) -> bool {
+    path.components()
+        .all(|part| matches!(part, std::path::Component::Normal(_)))
+}
+
+/// git first shows the lines that it looked for, then says where it failed.
+fn first_error(message: &str) -> String {
+    let errors = || {
+        message
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("error: "))
+    };
+    let failed = errors().find(|error| error.starts_with("patch failed"));
+    failed
+        .or_else(|| errors().next())
+        .unwrap_or("git said nothing")
+        .to_owned()
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::Interrupt;
+
+    struct Bench {
+        dir: tempfile::TempDir,
+        tree: Tree,
+        cache: Cache,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().join("tree");
+            for name in ["scripts", "arch", "include"] {
+                fs::create_dir_all(root.join(name)).unwrap();
+            }
+            fs::write(
+                root.join("Makefile"),
+                "VERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 2\n",
+            )
+            .unwrap();
+            fs::write(root.join("Kconfig"), "").unwrap();
+            fs::write(root.join("include/a.h"), "one\ntwo\nthree\n").unwrap();
+            let tree = Tree::open(&root).unwrap();
+            let cache = Cache::open(&dir.path().join("cache")).unwrap();
+            Self { dir, tree, cache }
+        }
+
+        fn apply(&self, patch: &str) -> Result<Change, Error> {
+            let path = self.dir.path().join("x.patch");
+            fs::write(&path, patch).unwrap();
+            apply(
+                &path,
+                &self.tree,
+                &self.cache,
+                &Runner::new(Interrupt::default(), None),
+            )
+        }
+    }
+
+    const GOOD: &str =
+        "--- a/include/a.h\n+++ b/include/a.h\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
+
+    #[test]
+    fn a_patch_gives_whole_files_and_leaves_the_tree_alone() {
+        let bench = Bench::new();
+        let change = bench.apply(GOOD).unwrap();
+        let file = change.files.get(Path::new("include/a.h")).unwrap();
+        assert_eq!(file.as_deref(), Some(b"one\n2\nthree\n".as_slice()));
+        assert_eq!(
+            bench.tree.read(Path::new("include/a.h")).unwrap(),
+            b"one\ntwo\nthree\n"
+        );
+    }
+
+    #[test]
+    fn new_and_deleted_files_are_part_of_the_change() {
+        let bench = Bench::new();
+        let patch = "diff --git a/include/a.h b/include/a.h\ndeleted file mode 100644\n\
+                     --- a/include/a.h\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-one\n-two\n-three\n\
+                     diff --git a/b.c b/b.c\nnew file mode 100644\n--- /dev/null\n+++ b/b.c\n\
+                     @@ -0,0 +1 @@\n+new\n";
+        let change = bench.apply(patch).unwrap();
+        assert_eq!(change.files.get(Path::new("include/a.h")), Some(&None));
+        assert_eq!(
+            change.files.get(Path::new("b.c")),
+            Some(&Some(b"new\n".to_vec()))
+        );
+    }
+
+    #[test]
+    fn a_hunk_that_does_not_fit_is_shown() {
+        let error = Bench::new()
+            .apply(&GOOD.replace("-two", "-zwei"))
+            .unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.contains("does not apply to Linux 6.1.2: patch failed: include/a.h:1"),
+            "{text}"
+        );
+        assert!(text.contains("  -zwei\n  +2\n"), "{text}");
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        let error = Bench::new()
+            .apply(&GOOD.replace("a.h", "nowhere.h"))
+            .unwrap_err();
+        assert!(error.to_string().contains("include/nowhere.h"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_patch_says_so() {
+        let error = Bench::new().apply("hello\n").unwrap_err();
+        assert!(matches!(error, Error::NoPatch { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_patch_cannot_leave_the_tree() {
+        let bench = Bench::new();
+        let error = bench
+            .apply(&GOOD.replace("include/a.h", "../../evil.h"))
+            .unwrap_err();
+        assert!(
+            matches!(error, Error::Outside { .. } | Error::NoPatch { .. }),
+            "{error}"
+        );
+    }
+}

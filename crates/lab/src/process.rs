@@ -1,0 +1,379 @@
+//! Other programs: started in a process group of their own, watched, stopped
+//! with everything they started.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// How often a wait looks whether the user or the clock has ended it.
+const TICK: Duration = Duration::from_millis(50);
+/// How long a program may clean up after it was asked to stop.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Lines of a failed program's standard error that are shown.
+const SHOWN: usize = 24;
+
+/// Whether the user has asked to stop (Ctrl-C). Shared by everything that
+/// waits.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Asks everything that shares this value to stop.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether it was asked.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// Turns the wish into an error, for loops that do long work themselves.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] when it was asked.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.is_set() {
+            Err(Error::Interrupted)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Why a program gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It could not be started.
+    #[error("could not start {program}: {source}{}", hint(.source))]
+    Start {
+        /// The program, as it was named.
+        program: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Its output could not be kept.
+    #[error("could not write the log {}: {source}", .path.display())]
+    Log {
+        /// The log.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It could not be waited for.
+    #[error("lost track of {program}: {source}")]
+    Wait {
+        /// The program, as it was named.
+        program: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It ran longer than it may.
+    #[error("{program} did not end within {} s and was stopped", .limit.as_secs())]
+    TimedOut {
+        /// The program, as it was named.
+        program: String,
+        /// The limit that it passed.
+        limit: Duration,
+    },
+    /// It ended with another status than success.
+    #[error("{program} failed ({status}): {message}")]
+    Failed {
+        /// The program, as it was named.
+        program: String,
+        /// How it ended.
+        status: ExitStatus,
+        /// The first lines that it wrote on standard error.
+        message: String,
+    },
+    /// The user asked to stop.
+    #[error("interrupted; nothing half-written is kept, and the next run goes on from here")]
+    Interrupted,
+}
+
+fn hint(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            " (is it installed? scripts/setup installs what is missing)"
+        }
+        _ => "",
+    }
+}
+
+/// Starts programs on behalf of one run of tollgate.
+#[derive(Debug)]
+pub struct Runner {
+    interrupt: Interrupt,
+    /// Every child gets the cache's lock as its standard input: the lock stays
+    /// held for as long as one of them lives, even when tollgate was killed.
+    stdin: Option<File>,
+}
+
+impl Runner {
+    /// A runner whose programs end when `interrupt` is set, and which hold
+    /// `lock` for as long as they live.
+    #[must_use]
+    pub fn new(interrupt: Interrupt, lock: Option<File>) -> Self {
+        Self {
+            interrupt,
+            stdin: lock,
+        }
+    }
+
+    /// The wish to stop that this runner obeys.
+    #[must_use]
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+
+    /// Runs a program to its end and returns what it wrote on standard output.
+    ///
+    /// # Errors
+    /// When it cannot be started, fails, or the user asks to stop.
+    pub fn output(&self, command: &mut Command) -> Result<Vec<u8>, Error> {
+        let program = name_of(command);
+        let child = self.spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
+        let done = child.wait_with_output().map_err(|source| Error::Wait {
+            program: program.clone(),
+            source,
+        })?;
+        self.interrupt.check()?;
+        if done.status.success() {
+            return Ok(done.stdout);
+        }
+        let message = first_lines(&String::from_utf8_lossy(&done.stderr), SHOWN);
+        Err(Error::Failed {
+            program,
+            status: done.status,
+            message,
+        })
+    }
+
+    /// Runs a program, writes both its streams to `log`, and hands every line
+    /// to `line` as it comes.
+    ///
+    /// # Errors
+    /// When it cannot be started, runs past `limit`, or the user asks to stop.
+    /// A status other than success is no error here: the caller has the log.
+    pub fn logged(
+        &self,
+        command: &mut Command,
+        log: &Path,
+        limit: Option<Duration>,
+        line: &mut dyn FnMut(&str),
+    ) -> Result<ExitStatus, Error> {
+        let keep = |source| Error::Log {
+            path: log.to_owned(),
+            source,
+        };
+        let mut file = File::create(log).map_err(keep)?;
+        let program = name_of(command);
+        let (reader, writer) = std::io::pipe().map_err(keep)?;
+        let both = writer.try_clone().map_err(keep)?;
+        let mut child = self.spawn(command.stdout(writer).stderr(both))?;
+        // The command keeps the writing ends; only the child may.
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let lines = lines_of(reader);
+        let deadline = limit.map(|limit| (Instant::now() + limit, limit));
+        let outcome = loop {
+            match lines.recv_timeout(TICK) {
+                Ok(text) => {
+                    if let Err(source) = file.write_all(&text) {
+                        break Err(keep(source));
+                    }
+                    line(String::from_utf8_lossy(&text).trim_end());
+                }
+                Err(RecvTimeoutError::Disconnected) => break Ok(()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if let Err(error) = self.may_go_on(&program, deadline) {
+                break Err(error);
+            }
+        };
+        self.conclude(&mut child, program, outcome)
+    }
+
+    fn may_go_on(&self, program: &str, deadline: Option<(Instant, Duration)>) -> Result<(), Error> {
+        self.interrupt.check()?;
+        match deadline {
+            Some((at, limit)) if Instant::now() >= at => Err(Error::TimedOut {
+                program: program.to_owned(),
+                limit,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn conclude(
+        &self,
+        child: &mut Child,
+        program: String,
+        outcome: Result<(), Error>,
+    ) -> Result<ExitStatus, Error> {
+        if let Err(error) = outcome {
+            stop(child);
+            return Err(error);
+        }
+        child
+            .wait()
+            .map_err(|source| Error::Wait { program, source })
+    }
+
+    fn spawn(&self, command: &mut Command) -> Result<Child, Error> {
+        let program = name_of(command);
+        let stdin = match &self.stdin {
+            Some(lock) => lock.try_clone().map(Stdio::from),
+            None => Ok(Stdio::null()),
+        };
+        stdin
+            .and_then(|stdin| command.stdin(stdin).process_group(0).spawn())
+            .map_err(|source| Error::Start { program, source })
+    }
+}
+
+/// Sends each line, with its end, as it arrives.
+fn lines_of(reader: std::io::PipeReader) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::sync_channel(1024);
+    std::thread::spawn(move || {
+        let mut reader = BufReader::new(reader);
+        loop {
+            let mut line = Vec::new();
+            match reader.read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) if sender.send(line).is_err() => return,
+                Ok(_) => {}
+            }
+        }
+    });
+    receiver
+}
+
+/// Asks the whole group to stop, so that make removes what it was writing;
+/// what does not obey is killed.
+fn stop(child: &mut Child) {
+    signal(child, Signal::INT);
+    let deadline = Instant::now() + GRACE;
+    while Instant::now() < deadline {
+        match child.try_wait() {
+            Ok(None) => std::thread::sleep(TICK),
+            Ok(Some(_)) | Err(_) => break,
+        }
+    }
+    signal(child, Signal::KILL);
+    // Its status is of no interest any more; only that it is gone.
+    let _ = child.wait();
+}
+
+fn signal(child: &Child, signal: Signal) {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    if let Some(group) = group {
+        // A group that has ended already needs no signal.
+        let _ = kill_process_group(group, signal);
+    }
+}
+
+fn name_of(command: &Command) -> String {
+    command.get_program().to_string_lossy().into_owned()
+}
+
+fn first_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .take(count)
+        .collect();
+    if lines.is_empty() {
+        "it said nothing".to_owned()
+    } else {
+        lines.join("\n  ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    fn log() -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        (dir, path)
+    }
+
+    #[test]
+    fn both_streams_reach_the_log_and_the_caller() {
+        let (_dir, path) = log();
+        let mut seen = Vec::new();
+        let status = Runner::new(Interrupt::default(), None)
+            .logged(
+                &mut shell("echo one; echo two >&2; exit 3"),
+                &path,
+                None,
+                &mut |line| {
+                    seen.push(line.to_owned());
+                },
+            )
+            .unwrap();
+        assert_eq!(status.code(), Some(3));
+        assert_eq!(seen, ["one", "two"]);
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "one\ntwo\n");
+    }
+
+    #[test]
+    fn a_program_past_its_limit_is_stopped_with_its_children() {
+        let (dir, path) = log();
+        let limit = Some(Duration::from_millis(300));
+        let survivor = dir.path().join("survivor");
+        let script = format!("(sleep 2; touch {}) & wait", survivor.display());
+        let error = Runner::new(Interrupt::default(), None)
+            .logged(&mut shell(&script), &path, limit, &mut |_| {})
+            .unwrap_err();
+        assert!(matches!(error, Error::TimedOut { .. }), "{error}");
+        std::thread::sleep(Duration::from_millis(2500));
+        assert!(!survivor.exists());
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_wait() {
+        let (_dir, path) = log();
+        let interrupt = Interrupt::default();
+        let other = interrupt.clone();
+        let error = Runner::new(interrupt, None)
+            .logged(&mut shell("echo up; sleep 60"), &path, None, &mut |_| {
+                other.set()
+            })
+            .unwrap_err();
+        assert!(matches!(error, Error::Interrupted), "{error}");
+    }
+
+    #[test]
+    fn a_missing_program_says_how_to_get_it() {
+        let error = Runner::new(Interrupt::default(), None)
+            .output(&mut Command::new("tollgate-no-such-program"))
+            .unwrap_err();
+        assert!(error.to_string().contains("scripts/setup"), "{error}");
+    }
+
+    #[test]
+    fn a_failure_carries_what_the_program_said() {
+        let error = Runner::new(Interrupt::default(), None)
+            .output(&mut shell("echo 'no such thing' >&2; exit 1"))
+            .unwrap_err();
+        assert!(error.to_string().contains("no such thing"), "{error}");
+    }
+}

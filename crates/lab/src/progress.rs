@@ -1,0 +1,23 @@
+//! How far the lab is: said to whoever listens, drawn by nobody here.
+
+use std::time::Duration;
+
+/// Hears what the lab does. All calls come from one thread.
+pub trait Progress {
+    /// A step begins: a few words, `build kernel B (window)`.
+    fn begin(&self, what: &str);
+    /// Within the step, so many things are done (objects compiled).
+    fn advance(&self, done: u64);
+    /// The step has ended; `how` says in a few words what came of it.
+    fn end(&self, what: &str, how: &str, took: Duration);
+}
+
+/// Hears nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn begin(&self, _what: &str) {}
+    fn advance(&self, _done: u64) {}
+    fn end(&self, _what: &str, _how: &str, _took: Duration) {}
+}

@@ -1,0 +1,199 @@
+//! The programs that an image and a count depend on: the compiler, QEMU.
+
+use std::process::Command;
+
+use serde::{Deserialize, Serialize};
+
+use crate::assets;
+use crate::process::{self, Runner};
+
+/// Why a tool cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The tool did not answer.
+    #[error(transparent)]
+    Process(#[from] process::Error),
+    /// The tool answered something else than a version.
+    #[error(
+        "{program} --version printed {printed:?}, which names no version; is it the right program?"
+    )]
+    NoVersion {
+        /// The program that was asked.
+        program: String,
+        /// The first line of its answer.
+        printed: String,
+    },
+    /// No plugin is known for this QEMU.
+    #[error(
+        "QEMU {version} is not known to tollgate's counting plugin (known: {known}); \
+             give another with --qemu"
+    )]
+    UnknownQemu {
+        /// Its version.
+        version: String,
+        /// The versions in `data/qemu/plugin-api.toml`.
+        known: String,
+    },
+    /// The table of QEMU versions cannot be read.
+    #[error("data/qemu/plugin-api.toml: {0}")]
+    Table(String),
+}
+
+/// A C compiler, and how it says what it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compiler {
+    /// The command, `gcc`.
+    pub command: String,
+    /// The first line of its `--version`.
+    pub version: String,
+}
+
+impl Compiler {
+    /// Asks a compiler what it is.
+    ///
+    /// # Errors
+    /// When it cannot be run.
+    pub fn find(command: &str, runner: &Runner) -> Result<Self, Error> {
+        let version = first_line(command, runner)?;
+        Ok(Self {
+            command: command.to_owned(),
+            version,
+        })
+    }
+}
+
+/// A QEMU system emulator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Qemu {
+    /// The command, `qemu-system-x86_64`.
+    pub command: String,
+    /// Its version, `7.2.22`.
+    pub version: String,
+    /// The version of its plugin interface.
+    pub plugin_api: u32,
+}
+
+impl Qemu {
+    /// Asks a QEMU what it is.
+    ///
+    /// # Errors
+    /// When it cannot be run, or there is no plugin for it.
+    pub fn find(command: &str, runner: &Runner) -> Result<Self, Error> {
+        let printed = first_line(command, runner)?;
+        let version = qemu_version(&printed).ok_or_else(|| Error::NoVersion {
+            program: command.to_owned(),
+            printed,
+        })?;
+        let plugin_api = plugin_api(&version)?;
+        Ok(Self {
+            command: command.to_owned(),
+            version,
+            plugin_api,
+        })
+    }
+}
+
+/// The first line that a program prints when it is asked for its version.
+fn first_line(program: &str, runner: &Runner) -> Result<String, Error> {
+    let printed = runner.output(Command::new(program).arg("--version"))?;
+    let text = String::from_utf8_lossy(&printed).into_owned();
+    match text.lines().next() {
+        Some(line) if line.chars().any(|c| c.is_ascii_digit()) => Ok(line.trim().to_owned()),
+        other => Err(Error::NoVersion {
+            program: program.to_owned(),
+            printed: other.unwrap_or_default().to_owned(),
+        }),
+    }
+}
+
+/// `QEMU emulator version 7.2.22 (Debian …)` → `7.2.22`
+fn qemu_version(printed: &str) -> Option<String> {
+    let rest = printed.split_once("version ")?.1;
+    let end = rest
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(rest.len());
+    rest.get(..end)
+        .filter(|version| version.contains('.'))
+        .map(str::to_owned)
+}
+
+#[derive(Deserialize)]
+struct Table {
+    api: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    version: u32,
+    first: String,
+    last: String,
+}
+
+fn plugin_api(version: &str) -> Result<u32, Error> {
+    let text = assets::text(&assets::DATA, "qemu/plugin-api.toml").unwrap_or_default();
+    let table: Table = toml::from_str(text).map_err(|error| Error::Table(error.to_string()))?;
+    let wanted = series(version);
+    let row = table
+        .api
+        .iter()
+        .find(|row| series(&row.first) <= wanted && wanted <= series(&row.last));
+    row.map(|row| row.version)
+        .ok_or_else(|| Error::UnknownQemu {
+            version: version.to_owned(),
+            known: known(&table),
+        })
+}
+
+fn known(table: &Table) -> String {
+    let bounds = |pick: fn(&Row) -> &String| table.api.iter().map(pick).collect::<Vec<_>>();
+    let first = bounds(|row| &row.first)
+        .into_iter()
+        .min_by_key(|v| series(v));
+    let last = bounds(|row| &row.last)
+        .into_iter()
+        .max_by_key(|v| series(v));
+    match (first, last) {
+        (Some(first), Some(last)) => format!("{first} to {last}"),
+        _ => "none".to_owned(),
+    }
+}
+
+/// Major and minor number.
+fn series(version: &str) -> (u32, u32) {
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_as_qemu_prints_them() {
+        let debian = "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18+b3)";
+        assert_eq!(qemu_version(debian).as_deref(), Some("7.2.22"));
+        assert_eq!(
+            qemu_version("QEMU emulator version 10.1.0").as_deref(),
+            Some("10.1.0")
+        );
+        assert_eq!(qemu_version("GNU bash, version five"), None);
+    }
+
+    #[test]
+    fn each_qemu_has_the_plugin_api_of_its_series() {
+        assert_eq!(plugin_api("7.2.22").unwrap(), 1);
+        assert_eq!(plugin_api("8.2.0").unwrap(), 1);
+        assert_eq!(plugin_api("9.0.4").unwrap(), 2);
+    }
+
+    #[test]
+    fn an_unknown_qemu_is_refused_with_what_is_known() {
+        for version in ["99.0.0", "4.2.1"] {
+            let error = plugin_api(version).unwrap_err().to_string();
+            assert!(
+                error.contains(version) && error.contains("known: 6.0 to"),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! A kernel source tree on disk: what it is, and what is in it, by content.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use ignore::{WalkBuilder, WalkState};
+use serde::{Deserialize, Serialize};
+
+use crate::process::Interrupt;
+
+/// What a kernel tree must hold for its top Makefile to build it.
+const LANDMARKS: &[&str] = &["Makefile", "Kconfig", "scripts", "arch", "include"];
+
+/// Why a tree cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is nothing at the path.
+    #[error("no tree at {}: {source}; give one with --tree", .path.display())]
+    Missing {
+        /// The path that was given.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is something, but no kernel.
+    #[error("{} is no kernel tree: it has no {landmark}; give the top folder of a Linux source tree with --tree", .path.display())]
+    NoKernel {
+        /// The path that was given.
+        path: PathBuf,
+        /// The first thing that it lacks.
+        landmark: String,
+    },
+    /// A part of it cannot be read.
+    #[error("could not read {}: {reason}", .path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// The user asked to stop.
+    #[error(transparent)]
+    Process(#[from] crate::process::Error),
+}
+
+/// A kernel tree. Only ever read.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    root: PathBuf,
+    version: String,
+}
+
+impl Tree {
+    /// Takes a folder as a kernel tree.
+    ///
+    /// # Errors
+    /// When there is none, or it is not a kernel's.
+    pub fn open(root: &Path) -> Result<Self, Error> {
+        let root = fs::canonicalize(root).map_err(|source| Error::Missing {
+            path: root.to_owned(),
+            source,
+        })?;
+        if let Some(landmark) = LANDMARKS.iter().find(|name| !root.join(name).exists()) {
+            return Err(Error::NoKernel {
+                path: root,
+                landmark: (*landmark).to_owned(),
+            });
+        }
+        let makefile = read(&root.join("Makefile"))?;
+        let version =
+            version_of(&String::from_utf8_lossy(&makefile)).ok_or_else(|| Error::NoKernel {
+                path: root.clone(),
+                landmark: "VERSION in its Makefile".to_owned(),
+            })?;
+        Ok(Self { root, version })
+    }
+
+    /// Its top folder, without symbolic links.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Its version as its Makefile gives it, `6.12.117`.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The first two numbers of its version, `6.12`.
+    #[must_use]
+    pub fn series(&self) -> String {
+        self.version
+            .split('.')
+            .take(2)
+            .collect::<Vec<_>>()
+            .join(".")
+    }
+
+    /// Reads one of its files.
+    ///
+    /// # Errors
+    /// When it is not there or cannot be read.
+    pub fn read(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        read(&self.root.join(path))
+    }
+
+    /// Reads all of it and notes what each file holds; see [`manifest_of`].
+    ///
+    /// # Errors
+    /// When a file cannot be read or the user asks to stop.
+    pub fn manifest(&self, interrupt: &Interrupt) -> Result<Manifest, Error> {
+        manifest_of(&self.root, interrupt)
+    }
+}
+
+/// Reads every file under `root` and notes what it holds. What an earlier
+/// build in place left behind is not part of a tree, nor is its history.
+///
+/// # Errors
+/// When a file cannot be read or the user asks to stop.
+pub fn manifest_of(root: &Path, interrupt: &Interrupt) -> Result<Manifest, Error> {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    walk(root).run(|| {
+        let sender = sender.clone();
+        Box::new(move |found| {
+            let entry = found
+                .map_err(|error| unreadable(root, &error))
+                .and_then(|f| entry(root, &f));
+            let failed = entry.is_err();
+            if interrupt.is_set() || sender.send(entry).is_err() || failed {
+                return WalkState::Quit;
+            }
+            WalkState::Continue
+        })
+    });
+    drop(sender);
+    interrupt.check()?;
+    let entries = receiver.into_iter().filter_map(Result::transpose);
+    Ok(Manifest {
+        entries: entries.collect::<Result<_, _>>()?,
+    })
+}
+
+fn walk(root: &Path) -> ignore::WalkParallel {
+    WalkBuilder::new(root)
+        .standard_filters(false)
+        .filter_entry(|entry| entry.depth() != 1 || entry.file_name() != ".git")
+        .build_parallel()
+}
+
+fn entry(root: &Path, found: &ignore::DirEntry) -> Result<Option<(PathBuf, Entry)>, Error> {
+    let path = found.path();
+    let relative = path.strip_prefix(root).unwrap_or(path);
+    let Some(kind) = found.file_type().filter(|kind| !kind.is_dir()) else {
+        return Ok(None);
+    };
+    if is_build_product(relative) {
+        return Ok(None);
+    }
+    let entry = if kind.is_symlink() {
+        link(path)?
+    } else {
+        file(path)?
+    };
+    Ok(Some((relative.to_owned(), entry)))
+}
+
+fn link(path: &Path) -> Result<Entry, Error> {
+    let to = fs::read_link(path).map_err(|error| unreadable(path, &error))?;
+    Ok(Entry {
+        content: hash(to.as_os_str().as_bytes()),
+        kind: Kind::Link,
+    })
+}
+
+fn file(path: &Path) -> Result<Entry, Error> {
+    let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    let executable = metadata.permissions().mode() & 0o111 != 0;
+    let kind = if executable {
+        Kind::Program
+    } else {
+        Kind::File
+    };
+    Ok(Entry {
+        content: hash(&read(path)?),
+        kind,
+    })
+}
+
+/// What Kbuild writes into a tree that is built in place and that would make
+/// it refuse a build elsewhere ("The source tree is not clean"), or that would
+/// be taken for the other build's result.
+fn is_build_product(path: &Path) -> bool {
+    const FOLDERS: &[&str] = &["include/config", "include/generated"];
+    const NAMES: &[&str] = &[
+        ".config",
+        ".config.old",
+        "vmlinux",
+        "vmlinux.o",
+        "System.map",
+    ];
+    const ENDINGS: &[&str] = &["o", "a", "ko", "cmd", "mod"];
+    let ends = path.extension().and_then(|e| e.to_str());
+    FOLDERS.iter().any(|folder| path.starts_with(folder))
+        || is_generated_by_arch(path)
+        || NAMES.iter().any(|name| path == Path::new(name))
+        || ends.is_some_and(|ending| ENDINGS.contains(&ending))
+}
+
+/// `arch/*/include/generated/…`
+fn is_generated_by_arch(path: &Path) -> bool {
+    let mut parts = path.components().map(|part| part.as_os_str());
+    parts.next().is_some_and(|part| part == "arch")
+        && parts.nth(1).is_some_and(|part| part == "include")
+        && parts.next().is_some_and(|part| part == "generated")
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> Error {
+    Error::Unreadable {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    }
+}
+
+fn version_of(makefile: &str) -> Option<String> {
+    let value = |key: &str| {
+        makefile.lines().take(20).find_map(|line| {
+            let (name, value) = line.split_once('=')?;
+            (name.trim() == key).then(|| value.trim().to_owned())
+        })
+    };
+    let (version, patch) = (value("VERSION")?, value("PATCHLEVEL")?);
+    let level = value("SUBLEVEL").unwrap_or_default();
+    let extra = value("EXTRAVERSION").unwrap_or_default();
+    Some(format!("{version}.{patch}.{level}{extra}"))
+}
+
+/// The hash of a file's bytes (BLAKE3, hexadecimal).
+#[must_use]
+pub fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+/// What kind of file an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A plain file.
+    File,
+    /// A file that may be executed.
+    Program,
+    /// A symbolic link; its content is the path it points to.
+    Link,
+}
+
+/// One file of a tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The hash of its bytes.
+    pub content: String,
+    /// What kind of file it is.
+    pub kind: Kind,
+}
+
+/// Every file of a tree, by path, with what it holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    entries: BTreeMap<PathBuf, Entry>,
+}
+
+impl Manifest {
+    /// The files by path.
+    #[must_use]
+    pub fn entries(&self) -> &BTreeMap<PathBuf, Entry> {
+        &self.entries
+    }
+
+    /// The manifest of the same tree after `change`.
+    #[must_use]
+    pub fn with(&self, change: &Change) -> Self {
+        let mut entries = self.entries.clone();
+        for (path, bytes) in &change.files {
+            let Some(bytes) = bytes else {
+                entries.remove(path);
+                continue;
+            };
+            let kind = entries.get(path).map_or(Kind::File, |entry| entry.kind);
+            entries.insert(
+                path.clone(),
+                Entry {
+                    content: hash(bytes),
+                    kind,
+                },
+            );
+        }
+        Self { entries }
+    }
+
+    /// One hash for all of it.
+    #[must_use]
+    pub fn id(&self) -> String {
+        self.id_of(|_| true)
+    }
+
+    /// One hash for the files that `wanted` names.
+    #[must_use]
+    pub fn id_of(&self, wanted: impl Fn(&Path) -> bool) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for (path, entry) in self.entries.iter().filter(|(path, _)| wanted(path)) {
+            hasher.update(path.as_os_str().as_bytes());
+            hasher.update(&[0, entry.kind as u8]);
+            hasher.update(entry.content.as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
+/// What makes a variant of a tree: whole files, by path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// The file's new bytes, or `None` where the variant has no such file.
+    pub files: BTreeMap<PathBuf, Option<Vec<u8>>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["scripts", "arch/x86/include/generated", "include/linux"] {
+            fs::create_dir_all(dir.path().join(name)).unwrap();
+        }
+        let makefile = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 7\nEXTRAVERSION = -rc1\n";
+        fs::write(dir.path().join("Makefile"), makefile).unwrap();
+        fs::write(dir.path().join("Kconfig"), "").unwrap();
+        fs::write(dir.path().join("include/linux/a.h"), "int a;\n").unwrap();
+        dir
+    }
+
+    fn manifest(dir: &Path) -> Manifest {
+        Tree::open(dir)
+            .unwrap()
+            .manifest(&Interrupt::default())
+            .unwrap()
+    }
+
+    #[test]
+    fn the_version_is_the_makefiles() {
+        let tree = Tree::open(kernel().path()).unwrap();
+        assert_eq!(
+            (tree.version(), tree.series().as_str()),
+            ("6.12.7-rc1", "6.12")
+        );
+    }
+
+    #[test]
+    fn what_is_no_kernel_is_refused_in_a_sentence() {
+        let empty = tempfile::tempdir().unwrap();
+        let missing = Tree::open(&empty.path().join("nothing"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            missing.contains("no tree at") && missing.contains("--tree"),
+            "{missing}"
+        );
+        let other = Tree::open(empty.path()).unwrap_err().to_string();
+        assert!(
+            other.contains("is no kernel tree: it has no Makefile"),
+            "{other}"
+        );
+    }
+
+    #[test]
+    fn the_id_follows_content_and_not_time() {
+        let dir = kernel();
+        let before = manifest(dir.path()).id();
+        fs::write(dir.path().join("include/linux/a.h"), "int a;\n").unwrap();
+        assert_eq!(manifest(dir.path()).id(), before);
+        fs::write(dir.path().join("include/linux/a.h"), "int b;\n").unwrap();
+        assert_ne!(manifest(dir.path()).id(), before);
+    }
+
+    #[test]
+    fn a_build_in_place_and_history_are_not_the_tree() {
+        let dir = kernel();
+        let before = manifest(dir.path());
+        fs::create_dir_all(dir.path().join(".git")).unwrap();
+        for name in [
+            ".git/HEAD",
+            "main.o",
+            ".config",
+            "arch/x86/include/generated/x.h",
+            "vmlinux",
+        ] {
+            fs::write(dir.path().join(name), "x").unwrap();
+        }
+        assert_eq!(manifest(dir.path()), before);
+    }
+
+    #[test]
+    fn a_change_gives_the_manifest_of_the_changed_tree() {
+        let dir = kernel();
+        let base = manifest(dir.path());
+        let mut change = Change::default();
+        change
+            .files
+            .insert("include/linux/a.h".into(), Some(b"int b;\n".to_vec()));
+        change.files.insert("Kconfig".into(), None);
+        change.files.insert("new.c".into(), Some(Vec::new()));
+        let predicted = base.with(&change);
+        fs::write(dir.path().join("include/linux/a.h"), "int b;\n").unwrap();
+        fs::write(dir.path().join("new.c"), "").unwrap();
+        fs::remove_file(dir.path().join("Kconfig")).unwrap();
+        let tree = Tree {
+            root: dir.path().canonicalize().unwrap(),
+            version: String::new(),
+        };
+        assert_eq!(predicted, tree.manifest(&Interrupt::default()).unwrap());
+        assert_ne!(predicted.id(), base.id());
+    }
+}

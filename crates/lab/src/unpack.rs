@@ -1,0 +1,160 @@
+//! The tree that is used when the user gives none: Debian's source package,
+//! unpacked once into the cache.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::cache::{self, Cache};
+use crate::process::{self, Runner};
+use crate::progress::Progress;
+
+/// Where Debian's package linux-source-6.12 puts the source.
+pub const DEBIAN_SOURCE: &str = "/usr/src/linux-source-6.12.tar.xz";
+
+/// Why there is no tree.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The package is not installed.
+    #[error("no --tree was given, and {} is not there; run scripts/setup, which installs the package linux-source-6.12, or give a tree", .path.display())]
+    Missing {
+        /// Where the package would be.
+        path: PathBuf,
+    },
+    /// It could not be unpacked.
+    #[error("could not unpack {}: tar failed; its log is {}", .path.display(), .log.display())]
+    Tar {
+        /// The archive.
+        path: PathBuf,
+        /// What tar said.
+        log: PathBuf,
+    },
+    /// tar could not be run, or the user asked to stop.
+    #[error(transparent)]
+    Process(#[from] process::Error),
+    /// The cache could not be used.
+    #[error(transparent)]
+    Cache(#[from] cache::Error),
+}
+
+/// The archive's tree, unpacked into the cache the first time.
+///
+/// # Errors
+/// When the archive is missing or cannot be unpacked.
+pub fn unpack(
+    archive: &Path,
+    cache: &Cache,
+    runner: &Runner,
+    progress: &dyn Progress,
+) -> Result<PathBuf, Error> {
+    let name = place(archive).ok_or_else(|| Error::Missing {
+        path: archive.to_owned(),
+    })?;
+    let folder = cache.root().join(&name);
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    let what = "unpack the kernel source";
+    let start = std::time::Instant::now();
+    progress.begin(what);
+    cache.install(&name, |scratch| extract(archive, scratch, cache, runner))?;
+    progress.end(what, "done", start.elapsed());
+    Ok(folder)
+}
+
+/// A newer package is another archive: its size and time are in the name.
+fn place(archive: &Path) -> Option<PathBuf> {
+    let metadata = std::fs::metadata(archive).ok()?;
+    let time = metadata
+        .modified()
+        .ok()?
+        .duration_since(std::time::UNIX_EPOCH)
+        .ok()?;
+    let stem = archive.file_name()?.to_str()?.split(".tar").next()?;
+    Some(Path::new("trees").join(format!("{stem}-{}-{}", metadata.len(), time.as_secs())))
+}
+
+fn extract(archive: &Path, folder: &Path, cache: &Cache, runner: &Runner) -> Result<(), Error> {
+    let log = cache.root().join("unpack.log");
+    let mut command = Command::new("tar");
+    command
+        .arg("-xf")
+        .arg(archive)
+        .arg("-C")
+        .arg(folder)
+        .arg("--strip-components=1");
+    command.arg("--no-same-owner");
+    if runner
+        .logged(&mut command, &log, None, &mut |_| {})?
+        .success()
+    {
+        Ok(())
+    } else {
+        Err(Error::Tar {
+            path: archive.to_owned(),
+            log,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::Interrupt;
+    use crate::progress::Silent;
+
+    fn archive(dir: &Path) -> PathBuf {
+        let path = dir.join("linux-source-9.9.tar");
+        std::fs::create_dir_all(dir.join("linux-source-9.9/kernel")).unwrap();
+        std::fs::write(dir.join("linux-source-9.9/Makefile"), "VERSION = 9\n").unwrap();
+        let made = Command::new("tar")
+            .arg("-cf")
+            .arg(&path)
+            .arg("-C")
+            .arg(dir)
+            .arg("linux-source-9.9")
+            .status();
+        assert!(made.unwrap().success());
+        path
+    }
+
+    #[test]
+    fn a_tree_is_unpacked_once_and_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(&dir.path().join("cache")).unwrap();
+        let runner = Runner::new(Interrupt::default(), None);
+        let path = archive(dir.path());
+        let tree = unpack(&path, &cache, &runner, &Silent).unwrap();
+        assert_eq!(
+            std::fs::read_to_string(tree.join("Makefile")).unwrap(),
+            "VERSION = 9\n"
+        );
+        std::fs::write(tree.join("kept"), "").unwrap();
+        assert!(
+            unpack(&path, &cache, &runner, &Silent)
+                .unwrap()
+                .join("kept")
+                .exists()
+        );
+    }
+
+    #[test]
+    fn a_cut_off_archive_leaves_no_tree() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(&dir.path().join("cache")).unwrap();
+        let runner = Runner::new(Interrupt::default(), None);
+        let path = archive(dir.path());
+        std::fs::write(&path, "not an archive").unwrap();
+        let error = unpack(&path, &cache, &runner, &Silent).unwrap_err();
+        assert!(matches!(error, Error::Tar { .. }), "{error}");
+        assert!(!cache.root().join("trees").exists());
+    }
+
+    #[test]
+    fn a_missing_package_says_how_to_get_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(dir.path()).unwrap();
+        let runner = Runner::new(Interrupt::default(), None);
+        let error = unpack(Path::new("/nowhere/x.tar.xz"), &cache, &runner, &Silent).unwrap_err();
+        assert!(error.to_string().contains("scripts/setup"), "{error}");
+    }
+}
