@@ -1,5 +1,34 @@
 //! Samples to comparisons: exact counts, verdicts, behaviour differences.
+//!
+//! ```text
+//! console + counts --Run::read--> Run (samples, points, skips, errors)
+//! Run A, Run A again, Run B --Comparison::new--> Comparison (with a Verdict)
+//! ```
 
+mod behaviour;
+mod compare;
+mod comparison;
+mod executions;
+mod measured;
+mod ratio;
+mod results;
+mod run;
 mod sample;
+mod setting;
+mod text;
+mod verdict;
 
-pub use sample::{Counts, Sample, Workload};
+pub use behaviour::{Behaviour, PointDifference};
+pub use compare::Booted;
+pub use comparison::{
+    Comparison, Figure, FunctionComparison, Note, Per, Repeat, RepeatDifference, Side, UnitCount,
+    WorkloadComparison,
+};
+pub use executions::{CountsError, CountsFault, Executed, Executions, Phase};
+pub use measured::{Measured, Repetitions};
+pub use ratio::Ratio;
+pub use results::{ConsoleError, ConsoleFault, Outcome, Point, Repetition, Results, Skip};
+pub use run::{Run, RunError};
+pub use sample::{Counts, Sample, UNKNOWN_FUNCTION, Workload};
+pub use setting::{Benchmark, Find, Image, LIMITS, Setting, Unit};
+pub use verdict::Verdict;

@@ -1,8 +1,14 @@
 //! One counted repetition of a benchmark.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::iter::Sum;
+use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
+
+/// The function of instructions that no symbol covers.
+pub const UNKNOWN_FUNCTION: &str = "[unknown]";
 
 /// What was executed, in instructions and passages of the gate. All exact
 /// counts of one phase, not divided by the number of operations.
@@ -19,7 +25,7 @@ pub struct Counts {
 }
 
 /// A benchmark and the parameters it ran with: what two samples must share to
-/// be compared.
+/// be compared. Displayed as in the plan, `epoll_wait events=64`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Workload {
     /// The benchmark's name in the guest, `epoll_wait`.
@@ -35,13 +41,42 @@ pub struct Sample {
     pub workload: Workload,
     /// The repetition; 0 is the warm-up.
     pub repetition: u32,
-    /// Operations (calls) in this repetition.
+    /// Operations (calls) in this repetition; at least 1.
     pub operations: u64,
     /// Instructions executed in user space.
     pub user: u64,
     /// Everything executed in the kernel.
     pub kernel: Counts,
     /// The kernel's share by function; what no symbol covers is under
-    /// `[unknown]`. Sums to `kernel`.
+    /// [`UNKNOWN_FUNCTION`]. Functions of one name are added up. Sums to
+    /// `kernel`.
     pub functions: BTreeMap<String, Counts>,
+}
+
+/// Stops at the largest number instead of wrapping; the counts of a phase that
+/// was read from a file add up to less than 2^63.
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.instructions = self.instructions.saturating_add(other.instructions);
+        self.opens = self.opens.saturating_add(other.opens);
+        self.closes = self.closes.saturating_add(other.closes);
+        self.fences = self.fences.saturating_add(other.fences);
+    }
+}
+
+impl Sum for Counts {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        let mut sum = Self::default();
+        all.for_each(|counts| sum += counts);
+        sum
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.benchmark)?;
+        self.parameters
+            .iter()
+            .try_for_each(|(name, value)| write!(f, " {name}={value}"))
+    }
 }

@@ -1,0 +1,356 @@
+//! Two images compared: plain data, for renderers and programs.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::behaviour::Behaviour;
+use crate::measured::Measured;
+use crate::ratio::Ratio;
+use crate::results::Skip;
+use crate::sample::{Counts, Workload};
+use crate::setting::{Image, Setting};
+use crate::verdict::Verdict;
+
+/// Image A (the base) against image B (a variant).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// What both share and the counts depend on.
+    pub setting: Setting,
+    /// Image A.
+    pub before: Image,
+    /// Image B.
+    pub after: Image,
+    /// What follows from the rest.
+    pub verdict: Verdict,
+    /// The benchmarks that both images ran, in the order of the plan.
+    pub workloads: Vec<WorkloadComparison>,
+    /// Image A against itself; none when it ran once.
+    pub repeat: Option<Repeat>,
+    /// What both did with faulty input.
+    pub behaviour: Behaviour,
+    /// What was skipped, failed, is missing or odd: nothing is left out in
+    /// silence.
+    pub notes: Vec<Note>,
+}
+
+/// One benchmark on both images.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkloadComparison {
+    /// What ran.
+    pub workload: Workload,
+    /// Whether it is a control, which must not move.
+    pub control: bool,
+    /// What a call handles several of, and how many; none when there is no
+    /// such thing.
+    pub unit: Option<UnitCount>,
+    /// On image A.
+    pub before: Measured,
+    /// On image B.
+    pub after: Measured,
+    /// By function, the largest difference in instructions first, then by
+    /// name. Every function that either image entered.
+    pub functions: Vec<FunctionComparison>,
+}
+
+/// How many units a call handles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitCount {
+    /// The unit's name, `event`.
+    pub name: String,
+    /// How many a call handles; at least 1.
+    pub per_call: u64,
+}
+
+/// One function on both images; zeros where it was not entered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionComparison {
+    /// The symbol.
+    pub name: String,
+    /// On image A, of all operations.
+    pub before: Counts,
+    /// On image B, of all operations.
+    pub after: Counts,
+}
+
+/// Image A run twice and compared with itself: whether the counts can be
+/// reproduced at all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repeat {
+    /// The workloads that were counted in both runs.
+    pub workloads: usize,
+    /// Those that did not give the same counts.
+    pub moved: Vec<RepeatDifference>,
+    /// The points of both runs.
+    pub behaviour: Behaviour,
+}
+
+/// A workload that gave two counts on one image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepeatDifference {
+    /// What ran.
+    pub workload: Workload,
+    /// Operations in a repetition.
+    pub operations: u64,
+    /// The kernel's counts of the first run.
+    pub first: Counts,
+    /// Those of the second.
+    pub second: Counts,
+    /// User instructions of the first run.
+    pub first_user: u64,
+    /// Those of the second.
+    pub second_user: u64,
+}
+
+/// A run of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// Image A.
+    A,
+    /// Image A the second time.
+    Again,
+    /// Image B.
+    B,
+}
+
+/// Something the reader has to know beside the figures. Displayed as a
+/// sentence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Note {
+    /// The guest could not run a job.
+    Skipped {
+        /// Where.
+        side: Side,
+        /// The job and the guest's reason.
+        skip: Skip,
+    },
+    /// A job failed in the guest.
+    Failed {
+        /// Where.
+        side: Side,
+        /// The guest's words.
+        text: String,
+    },
+    /// A benchmark of the plan has no counts, and was not skipped.
+    Missing {
+        /// Where.
+        side: Side,
+        /// Which.
+        workload: Workload,
+    },
+    /// A benchmark ran that the case does not know; it is not compared.
+    Unplanned {
+        /// Where.
+        side: Side,
+        /// Which.
+        workload: Workload,
+    },
+    /// The unit's parameter is absent or below 1, so there are figures a call
+    /// only.
+    NoUnit {
+        /// The benchmark.
+        workload: Workload,
+        /// The parameter.
+        parameter: String,
+    },
+    /// The benchmark's own instructions differ between the images.
+    UserMoved {
+        /// The benchmark.
+        workload: Workload,
+        /// User instructions of image A.
+        before: u64,
+        /// Those of image B.
+        after: u64,
+    },
+    /// There was no control workload.
+    NoControl,
+    /// Image A was not run a second time.
+    NotRepeated,
+    /// No point of behaviour was compared.
+    NoPoints,
+}
+
+/// By what a count is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Per {
+    /// By the operations.
+    Call,
+    /// By the units that all operations handled; by the operations where there
+    /// is no unit.
+    Unit,
+}
+
+/// A figure on both images, exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figure {
+    /// On image A.
+    pub before: Ratio,
+    /// On image B.
+    pub after: Ratio,
+}
+
+impl Figure {
+    /// After less before.
+    #[must_use]
+    pub fn difference(self) -> Ratio {
+        self.after.minus(self.before)
+    }
+
+    /// The difference in hundredths of before, with `places` decimals; none
+    /// when before is 0.
+    #[must_use]
+    pub fn percent(self, places: u32) -> Option<String> {
+        self.difference().percent_of(self.before, places)
+    }
+}
+
+impl WorkloadComparison {
+    /// What `pick` takes of both images' counts, divided as `per` says.
+    pub fn figure(&self, per: Per, pick: impl Fn(&Measured) -> u64) -> Figure {
+        let one = |measured: &Measured| Ratio::new(pick(measured), self.divisor(per, measured));
+        Figure {
+            before: one(&self.before),
+            after: one(&self.after),
+        }
+    }
+
+    /// Kernel instructions of a function (of this workload), divided as `per`
+    /// says.
+    #[must_use]
+    pub fn function_figure(&self, per: Per, function: &FunctionComparison) -> Figure {
+        let before = Ratio::new(
+            function.before.instructions,
+            self.divisor(per, &self.before),
+        );
+        let after = Ratio::new(function.after.instructions, self.divisor(per, &self.after));
+        Figure { before, after }
+    }
+
+    /// Kernel instructions, divided as `per` says.
+    #[must_use]
+    pub fn kernel(&self, per: Per) -> Figure {
+        self.figure(per, |measured| measured.kernel.instructions)
+    }
+
+    /// The name of what `per` divides by: the unit's, or `call`.
+    #[must_use]
+    pub fn per_name(&self, per: Per) -> &str {
+        match (per, &self.unit) {
+            (Per::Unit, Some(unit)) => &unit.name,
+            _ => "call",
+        }
+    }
+
+    /// Whether both counts are exact.
+    #[must_use]
+    pub fn exact(&self) -> bool {
+        self.before.repetitions.exact() && self.after.repetitions.exact()
+    }
+
+    fn divisor(&self, per: Per, measured: &Measured) -> u64 {
+        let units = self
+            .unit
+            .as_ref()
+            .filter(|_| per == Per::Unit)
+            .map_or(1, |unit| unit.per_call);
+        measured.operations.saturating_mul(units)
+    }
+}
+
+impl FunctionComparison {
+    /// Functions of both, the largest difference in instructions first, then
+    /// by name.
+    #[must_use]
+    pub(crate) fn all(before: &Measured, after: &Measured) -> Vec<Self> {
+        let mut names: Vec<_> = before
+            .functions
+            .keys()
+            .chain(after.functions.keys())
+            .collect();
+        names.sort();
+        names.dedup();
+        let of = |measured: &Measured, name: &String| measured.functions.get(name).copied();
+        let one = |name: &String| Self {
+            name: name.clone(),
+            before: of(before, name).unwrap_or_default(),
+            after: of(after, name).unwrap_or_default(),
+        };
+        let mut all: Vec<_> = names.into_iter().map(one).collect();
+        // Stable: equal differences stay in the order of names.
+        all.sort_by_key(|function| Reverse(function.moved()));
+        all
+    }
+
+    /// By how many instructions it differs, of all operations.
+    #[must_use]
+    pub fn moved(&self) -> u64 {
+        self.after.instructions.abs_diff(self.before.instructions)
+    }
+}
+
+impl Side {
+    fn name(self) -> &'static str {
+        match self {
+            Self::A => "A",
+            Self::Again => "the second run of A",
+            Self::B => "B",
+        }
+    }
+}
+
+impl Note {
+    /// Whether it makes a verdict impossible: data that was asked for is not
+    /// there.
+    #[must_use]
+    pub fn incomplete(&self) -> bool {
+        matches!(self, Self::Failed { .. } | Self::Missing { .. })
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Skipped { side, skip } => {
+                write!(f, "{}: skipped {}: {}", side.name(), skip.job, skip.reason)
+            }
+            Self::Failed { side, text } => write!(f, "{}: failed: {text}", side.name()),
+            Self::Missing { side, workload } => {
+                write!(f, "{}: {workload} has no counts", side.name())
+            }
+            Self::Unplanned { side, workload } => {
+                write!(
+                    f,
+                    "{}: {workload} ran unasked and is not compared",
+                    side.name()
+                )
+            }
+            Self::NoUnit {
+                workload,
+                parameter,
+            } => {
+                write!(
+                    f,
+                    "{workload}: no parameter `{parameter}` of 1 or more; figures are per call"
+                )
+            }
+            Self::UserMoved {
+                workload,
+                before,
+                after,
+            } => {
+                write!(
+                    f,
+                    "{workload}: the benchmark itself executed {before} instructions in A, {after} in B"
+                )
+            }
+            Self::NoControl => f.write_str("no control: nothing was measured that must not move"),
+            Self::NotRepeated => {
+                f.write_str("A was not run a second time: not shown to be reproducible")
+            }
+            Self::NoPoints => f.write_str("behaviour was not compared: no sweep gave a point"),
+        }
+    }
+}

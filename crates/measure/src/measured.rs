@@ -1,0 +1,132 @@
+//! Which of several repetitions is the count.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ratio::Ratio;
+use crate::sample::{Counts, Sample};
+
+/// The count of a workload on one image: that of one representative
+/// repetition, with how far the repetitions agree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Operations (calls) of the repetition.
+    pub operations: u64,
+    /// Instructions in user space, of all operations.
+    pub user: u64,
+    /// Everything in the kernel, of all operations.
+    pub kernel: Counts,
+    /// The kernel's share by function.
+    pub functions: BTreeMap<String, Counts>,
+    /// How far the repetitions agree.
+    pub repetitions: Repetitions,
+}
+
+/// How far the repetitions of a workload agree; the warm-up is not among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repetitions {
+    /// How many there were.
+    pub total: usize,
+    /// How many gave exactly the count that was taken: user and kernel, and
+    /// every function.
+    pub identical: usize,
+    /// The fewest kernel instructions of any.
+    pub fewest: u64,
+    /// The most kernel instructions of any.
+    pub most: u64,
+}
+
+impl Repetitions {
+    /// Whether the count is exact: at least half of the repetitions gave it,
+    /// and more than one where there are several. Otherwise it is a median.
+    #[must_use]
+    pub fn exact(self) -> bool {
+        let confirmed = self.identical > 1 || self.total == 1;
+        confirmed && self.identical * 2 >= self.total
+    }
+}
+
+impl Measured {
+    /// The count of repetitions of one workload, of which those numbered 0
+    /// (the warm-up) are dropped; none when no other is left.
+    ///
+    /// It is the one that most repetitions share to the instruction (of two
+    /// that are equally common the smaller one, for an interrupt only adds). If
+    /// fewer than half share it, it is the repetition of median kernel
+    /// instructions.
+    #[must_use]
+    pub fn of<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Option<Self> {
+        let mut samples: Vec<_> = samples.into_iter().filter(|s| s.repetition > 0).collect();
+        samples.sort_by_key(|sample| (sample.kernel.instructions, sample.user));
+        let alike = |one: &Sample| samples.iter().filter(|other| same(one, other)).count();
+        // The first of the most common ones: `max_by_key` would take the last.
+        let common = samples.iter().rev().max_by_key(|sample| alike(sample))?;
+        let mut repetitions = Repetitions {
+            total: samples.len(),
+            identical: alike(common),
+            fewest: samples.first()?.kernel.instructions,
+            most: samples.last()?.kernel.instructions,
+        };
+        let mut taken = *common;
+        if !repetitions.exact() {
+            taken = samples.get((samples.len() - 1) / 2)?;
+            repetitions.identical = alike(taken);
+        }
+        Some(Self {
+            operations: taken.operations,
+            user: taken.user,
+            kernel: taken.kernel,
+            functions: taken.functions.clone(),
+            repetitions,
+        })
+    }
+
+    /// Kernel instructions of one call.
+    #[must_use]
+    pub fn kernel_per_call(&self) -> Ratio {
+        Ratio::new(self.kernel.instructions, self.operations)
+    }
+
+    /// Whether `after` takes more or fewer kernel instructions a call. Two
+    /// exact counts differ if they are not equal; of medians only those differ
+    /// whose repetitions' ranges do not touch.
+    #[must_use]
+    pub fn moved_to(&self, after: &Self) -> Ordering {
+        if self.repetitions.exact() && after.repetitions.exact() {
+            return after.call_against(after.kernel.instructions, self, self.kernel.instructions);
+        }
+        let fewest = after.repetitions.fewest;
+        let most = after.repetitions.most;
+        if after
+            .call_against(fewest, self, self.repetitions.most)
+            .is_gt()
+        {
+            Ordering::Greater
+        } else if after
+            .call_against(most, self, self.repetitions.fewest)
+            .is_lt()
+        {
+            Ordering::Less
+        } else {
+            Ordering::Equal
+        }
+    }
+
+    /// `count` of this one against `other_count` of the other, a call.
+    fn call_against(&self, count: u64, other: &Self, other_count: u64) -> Ordering {
+        let ours = u128::from(count) * u128::from(other.operations);
+        ours.cmp(&(u128::from(other_count) * u128::from(self.operations)))
+    }
+}
+
+fn same(one: &Sample, other: &Sample) -> bool {
+    one.operations == other.operations
+        && one.user == other.user
+        && one.kernel == other.kernel
+        && one.functions == other.functions
+}
+
+#[cfg(test)]
+mod tests;

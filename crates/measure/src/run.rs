@@ -1,0 +1,184 @@
+//! One boot of one image: what the guest and the plugin wrote, joined.
+
+use std::collections::BTreeMap;
+
+use tollgate_gates::{Meaning, Opcodes, Symbols};
+
+use crate::executions::{CountsError, Executed, Executions, Phase};
+use crate::results::{ConsoleError, Point, Repetition, Results, Skip};
+use crate::sample::{Counts, Sample, UNKNOWN_FUNCTION};
+
+/// What one boot of an image gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// The counted repetitions, in the order in which they ran.
+    pub samples: Vec<Sample>,
+    /// The points of the behaviour sweeps.
+    pub points: Vec<Point>,
+    /// What the guest could not run.
+    pub skips: Vec<Skip>,
+    /// What went wrong in the guest, in its words.
+    pub errors: Vec<String>,
+    /// Phases that were counted and never reported: those of benchmarks that
+    /// failed. Only ever above 0 when `errors` is not empty.
+    pub unreported: usize,
+}
+
+/// Console and counts that cannot be joined.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The console cannot be used.
+    #[error(transparent)]
+    Console(#[from] ConsoleError),
+    /// The counts cannot be used.
+    #[error(transparent)]
+    Counts(#[from] CountsError),
+    /// Counts of another architecture than the opcode table's.
+    #[error("the plugin counted on {counted}, and the opcode table is {table}'s")]
+    Target {
+        /// What the plugin says.
+        counted: String,
+        /// What the table is for.
+        table: String,
+    },
+    /// A repetition that has no counts.
+    #[error(
+        "the guest reports phase {phase} ({workload}), and the plugin counted {counted} phases: \
+         console and counts are not of one run, or a marker was missed"
+    )]
+    NotCounted {
+        /// The phase.
+        phase: u64,
+        /// What the guest says it was.
+        workload: String,
+        /// How many phases the plugin has.
+        counted: usize,
+    },
+    /// Counts that no repetition claims, though nothing failed.
+    #[error(
+        "the plugin counted {counted} phases, and the guest reports {reported} of them and no error: \
+         console and counts are not of one run, or a line was lost"
+    )]
+    NotReported {
+        /// How many phases the plugin has.
+        counted: usize,
+        /// How many of them the guest names.
+        reported: usize,
+    },
+}
+
+impl Run {
+    /// Reads and joins the guest's console and the plugin's counts of one boot.
+    ///
+    /// # Errors
+    /// When either cannot be used, or they do not tell of the same phases.
+    pub fn read(
+        console: &[u8],
+        counts: &[u8],
+        opcodes: &Opcodes,
+        symbols: &Symbols,
+    ) -> Result<Self, RunError> {
+        Self::join(
+            Results::parse(console)?,
+            &Executions::parse(counts)?,
+            opcodes,
+            symbols,
+        )
+    }
+
+    /// Joins results and executions by phase number; attributes every kernel
+    /// instruction to a function and a meaning.
+    ///
+    /// # Errors
+    /// When they do not tell of the same phases or architecture.
+    pub fn join(
+        results: Results,
+        executions: &Executions,
+        opcodes: &Opcodes,
+        symbols: &Symbols,
+    ) -> Result<Self, RunError> {
+        if executions.target != opcodes.arch() {
+            let (counted, table) = (executions.target.clone(), opcodes.arch().to_owned());
+            return Err(RunError::Target { counted, table });
+        }
+        let counted = executions.phases.len();
+        let sample = |(number, repetition): (&u64, &Repetition)| {
+            let phase = usize::try_from(*number)
+                .ok()
+                .and_then(|n| executions.phases.get(n));
+            let phase = phase.ok_or_else(|| not_counted(*number, repetition, counted))?;
+            Ok(sample(repetition, phase, opcodes, symbols))
+        };
+        let samples = results
+            .repetitions
+            .iter()
+            .map(sample)
+            .collect::<Result<Vec<_>, RunError>>()?;
+        let unreported = counted - samples.len();
+        if unreported > 0 && results.errors.is_empty() {
+            return Err(RunError::NotReported {
+                counted,
+                reported: samples.len(),
+            });
+        }
+        let Results {
+            points,
+            skips,
+            errors,
+            ..
+        } = results;
+        Ok(Self {
+            samples,
+            points,
+            skips,
+            errors,
+            unreported,
+        })
+    }
+}
+
+fn not_counted(phase: u64, repetition: &Repetition, counted: usize) -> RunError {
+    RunError::NotCounted {
+        phase,
+        workload: repetition.workload.to_string(),
+        counted,
+    }
+}
+
+fn sample(repetition: &Repetition, phase: &Phase, opcodes: &Opcodes, symbols: &Symbols) -> Sample {
+    let mut functions: BTreeMap<&str, Counts> = BTreeMap::new();
+    for executed in &phase.kernel {
+        let function = symbols
+            .function_at(executed.address)
+            .unwrap_or(UNKNOWN_FUNCTION);
+        *functions.entry(function).or_default() += counts(executed, opcodes);
+    }
+    Sample {
+        workload: repetition.workload.clone(),
+        repetition: repetition.number,
+        operations: repetition.operations,
+        user: phase.user,
+        kernel: functions.values().copied().sum(),
+        functions: functions
+            .into_iter()
+            .map(|(name, counts)| (name.to_owned(), counts))
+            .collect(),
+    }
+}
+
+fn counts(executed: &Executed, opcodes: &Opcodes) -> Counts {
+    let mut counts = Counts {
+        instructions: executed.count,
+        ..Counts::default()
+    };
+    match opcodes.meaning(&executed.bytes) {
+        Meaning::Open => counts.opens = executed.count,
+        Meaning::Close => counts.closes = executed.count,
+        Meaning::Fence => counts.fences = executed.count,
+        Meaning::Other => {}
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests;

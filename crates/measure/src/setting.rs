@@ -1,0 +1,85 @@
+//! What a comparison must carry so that another machine can repeat it.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything that the counts depend on, beside the two images' difference.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// What is being proved: the case's name, or the patch's.
+    pub subject: String,
+    /// The version of tollgate.
+    pub tollgate: String,
+    /// The kernel tree's version, `6.12.117`.
+    pub tree: String,
+    /// The architecture, as QEMU names its target.
+    pub arch: String,
+    /// The compiler and its version, as it names itself.
+    pub compiler: String,
+    /// The configuration fragment, `x86_64-minimal`.
+    pub config: String,
+    /// QEMU's version.
+    pub qemu: String,
+    /// The version of QEMU's plugin interface that the plugin was built for.
+    pub plugin_api: u32,
+    /// QEMU's `-cpu`.
+    pub cpu: String,
+    /// The kernel's command line.
+    pub command_line: String,
+    /// Where `scan` found the site that the patch changes, if it did.
+    pub find: Option<Find>,
+    /// The patch that makes B of A, as `git diff` writes it.
+    pub patch: String,
+}
+
+/// Where the site of a patch was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Find {
+    /// The file in the tree.
+    pub path: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
+    /// The function that holds it.
+    pub function: String,
+}
+
+/// One of the kernels compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// The variant's name, `base` or `window`.
+    pub variant: String,
+    /// The key of its content: tree, patches, configuration, compiler.
+    pub id: String,
+}
+
+/// A benchmark of a case, with what the reader has to know of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Benchmark {
+    /// What runs.
+    pub workload: crate::Workload,
+    /// Whether it is a control: something the patch does not touch, which must
+    /// not move.
+    pub control: bool,
+    /// What a call handles several of, if it does.
+    pub unit: Option<Unit>,
+}
+
+/// What a call handles several of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unit {
+    /// Its name, `event`.
+    pub name: String,
+    /// The parameter that says how many a call handles, `events`.
+    pub parameter: String,
+}
+
+/// What exact counts under QEMU TCG do not tell; printed with every comparison.
+pub const LIMITS: &[&str] = &[
+    "These are exact counts of instructions, not time. QEMU TCG models no \
+     cache, no pipeline and no branch prediction.",
+    "An opened window counts as one instruction; what stac, clac and lfence \
+     cost on a processor (tens of cycles on some) is not in the figures.",
+    "Each iteration of a rep movs counts as an instruction; hardware does not \
+     retire them one by one.",
+];

@@ -1,0 +1,75 @@
+//! What both readers of lines share: strict numbers, quoting for messages.
+
+/// The longest piece of a faulty line that a message repeats, in characters.
+const QUOTED: usize = 60;
+
+/// A decimal number without a sign: what `parse` takes, less its leading `+`.
+pub(crate) fn decimal(text: &str) -> Option<u64> {
+    text.starts_with(|c: char| c.is_ascii_digit())
+        .then(|| text.parse().ok())?
+}
+
+/// A decimal number that may be negative.
+pub(crate) fn signed(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    digits
+        .starts_with(|c: char| c.is_ascii_digit())
+        .then(|| text.parse().ok())?
+}
+
+/// A hexadecimal number without `0x`.
+pub(crate) fn hex_number(text: &str) -> Option<u64> {
+    let first = text.starts_with(|c: char| c.is_ascii_hexdigit());
+    first.then(|| u64::from_str_radix(text, 16).ok())?
+}
+
+/// Bytes as pairs of hexadecimal digits.
+pub(crate) fn hex_bytes(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| {
+        char::from(*byte)
+            .to_digit(16)
+            .and_then(|d| u8::try_from(d).ok())
+    };
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => Some(digit(high)? << 4 | digit(low)?),
+        _ => None,
+    };
+    text.as_bytes().chunks(2).map(pair).collect()
+}
+
+/// `text` fit for a message: on one line, harmless to a terminal, not endless.
+pub(crate) fn quote(text: &str) -> String {
+    let short: String = text.chars().take(QUOTED).collect();
+    let dots = if short.len() < text.len() { "..." } else { "" };
+    format!("`{}{dots}`", short.escape_debug())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_digits_only() {
+        assert_eq!(decimal("18446744073709551615"), Some(u64::MAX));
+        assert_eq!(signed("-14"), Some(-14));
+        assert_eq!(hex_number("ffffffff81000123"), Some(0xffff_ffff_8100_0123));
+        assert_eq!(hex_bytes("0f01cb"), Some(vec![0x0f, 0x01, 0xcb]));
+        for wrong in ["", "+1", "--1", "1 ", "0x1", "18446744073709551616", "é"] {
+            assert_eq!(decimal(wrong), None, "{wrong}");
+            assert_eq!(signed(wrong), None, "{wrong}");
+        }
+        for wrong in ["+f", "0x1", "f0f", "é0"] {
+            assert_eq!(hex_bytes(wrong), None, "{wrong}");
+        }
+        assert_eq!(hex_number("+f"), None);
+    }
+
+    #[test]
+    fn a_quotation_cannot_move_the_cursor_or_fill_the_screen() {
+        assert_eq!(quote("a\x1b[2Jb"), "`a\\u{1b}[2Jb`");
+        assert_eq!(
+            quote(&"x".repeat(10_000)),
+            format!("`{}...`", "x".repeat(QUOTED))
+        );
+    }
+}
