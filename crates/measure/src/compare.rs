@@ -211,4 +211,4 @@ fn notes_on(comparison: &Comparison, benchmarks: &[Benchmark]) -> Vec<Note> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::behaviour::Behaviour;
-use crate::measured::Measured;
+use crate::measured::{Measured, Quantity};
 use crate::ratio::Ratio;
 use crate::results::Skip;
 use crate::sample::{Counts, Workload};
@@ -199,18 +199,32 @@ impl Figure {
         self.after.minus(self.before)
     }
 
-    /// The difference in hundredths of before, with `places` decimals; none
-    /// when before is 0.
+    /// The difference in hundredths of before with its sign and unit,
+    /// `-11.7 %`, with as many decimals from `fewest` up as it takes not to show
+    /// it as 0; none when before is 0.
     #[must_use]
-    pub fn percent(self, places: u32) -> Option<String> {
-        self.difference().percent_of(self.before, places)
+    pub fn signed_percent(self, fewest: u32) -> Option<String> {
+        let difference = self.difference();
+        let percent = |places| difference.abs().percent_of(self.before, places);
+        let visible =
+            |text: &String| difference.is_zero() || text.contains(|c| matches!(c, '1'..='9'));
+        let shown = (fewest..4).find_map(|places| percent(places).filter(visible));
+        let text = shown.or_else(|| percent(4))?;
+        let sign = match difference.numerator.signum() {
+            -1 => "-",
+            0 => "",
+            _ => "+",
+        };
+        Some(format!("{sign}{text} %"))
     }
 }
 
 impl WorkloadComparison {
-    /// What `pick` takes of both images' counts, divided as `per` says.
-    pub fn figure(&self, per: Per, pick: impl Fn(&Measured) -> u64) -> Figure {
-        let one = |measured: &Measured| Ratio::new(pick(measured), self.divisor(per, measured));
+    /// A quantity on both images, divided as `per` says.
+    #[must_use]
+    pub fn figure(&self, per: Per, quantity: Quantity) -> Figure {
+        let one =
+            |measured: &Measured| Ratio::new(measured.count(quantity), self.divisor(per, measured));
         Figure {
             before: one(&self.before),
             after: one(&self.after),
@@ -232,7 +246,7 @@ impl WorkloadComparison {
     /// Kernel instructions, divided as `per` says.
     #[must_use]
     pub fn kernel(&self, per: Per) -> Figure {
-        self.figure(per, |measured| measured.kernel.instructions)
+        self.figure(per, Quantity::Kernel)
     }
 
     /// The name of what `per` divides by: the unit's, or `call`.

@@ -25,7 +25,7 @@ pub use comparison::{
     WorkloadComparison,
 };
 pub use executions::{CountsError, CountsFault, Executed, Executions, Phase};
-pub use measured::{Measured, Repetitions};
+pub use measured::{Measured, Quantity, Repetitions};
 pub use ratio::Ratio;
 pub use results::{ConsoleError, ConsoleFault, Outcome, Point, Repetition, Results, Skip};
 pub use run::{Run, RunError};

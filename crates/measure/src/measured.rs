@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ratio::Ratio;
 use crate::sample::{Counts, Sample};
 
 /// The count of a workload on one image: that of one representative
@@ -48,7 +47,51 @@ impl Repetitions {
     }
 }
 
+/// What is counted of a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Instructions executed in the kernel.
+    Kernel,
+    /// Instructions executed in user space.
+    User,
+    /// Windows opened.
+    Opens,
+    /// Windows closed.
+    Closes,
+    /// Speculation fences.
+    Fences,
+}
+
+impl Quantity {
+    /// What the kernel does, instructions first.
+    pub const OF_KERNEL: [Self; 4] = [Self::Kernel, Self::Opens, Self::Closes, Self::Fences];
+
+    /// Its name, in the plural: `kernel instructions`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel instructions",
+            Self::User => "user instructions",
+            Self::Opens => "opens",
+            Self::Closes => "closes",
+            Self::Fences => "fences",
+        }
+    }
+}
+
 impl Measured {
+    /// How much of `quantity` all operations took.
+    #[must_use]
+    pub fn count(&self, quantity: Quantity) -> u64 {
+        match quantity {
+            Quantity::Kernel => self.kernel.instructions,
+            Quantity::User => self.user,
+            Quantity::Opens => self.kernel.opens,
+            Quantity::Closes => self.kernel.closes,
+            Quantity::Fences => self.kernel.fences,
+        }
+    }
+
     /// The count of repetitions of one workload, of which those numbered 0
     /// (the warm-up) are dropped; none when no other is left.
     ///
@@ -81,12 +124,6 @@ impl Measured {
             functions: taken.functions.clone(),
             repetitions,
         })
-    }
-
-    /// Kernel instructions of one call.
-    #[must_use]
-    pub fn kernel_per_call(&self) -> Ratio {
-        Ratio::new(self.kernel.instructions, self.operations)
     }
 
     /// Whether `after` takes more or fewer kernel instructions a call. Two

@@ -48,11 +48,12 @@ impl Ratio {
         self.numerator as f64 / self.denominator as f64
     }
 
-    /// With `places` decimals, rounded half away from zero, a `-` in front of
-    /// negative ones that do not round to 0.
+    /// With `places` decimals (at most 18), rounded half away from zero, a `-`
+    /// in front of negative ones that do not round to 0.
     #[must_use]
     pub fn decimal(self, places: u32) -> String {
-        let scale = 10_u128.saturating_pow(places.min(18));
+        let places = places.min(18);
+        let scale = 10_u128.pow(places);
         let denominator = u128::from(self.denominator);
         let scaled = self.numerator.unsigned_abs().saturating_mul(scale);
         let rounded = scaled.saturating_add(denominator / 2) / denominator;
@@ -68,6 +69,24 @@ impl Ratio {
                 format!("{sign}{whole}.{part:0width$}", width = places as usize)
             }
         }
+    }
+
+    /// Its size without its sign.
+    #[must_use]
+    pub fn abs(self) -> Self {
+        Self {
+            numerator: self.numerator.saturating_abs(),
+            ..self
+        }
+    }
+
+    /// With `fewest` decimals, or as many more (up to 6) as it takes not to
+    /// show a difference as 0.
+    #[must_use]
+    pub fn visible_places(self, fewest: u32) -> u32 {
+        let zero = |text: &str| text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+        let visible = |places: &u32| self.is_zero() || !zero(&self.abs().decimal(*places));
+        (fewest..6).find(visible).unwrap_or(6)
     }
 
     /// `self` as hundredths of `whole` with `places` decimals; none of a whole
@@ -132,13 +151,21 @@ mod tests {
         assert_eq!(Ratio::new(1, 1).percent_of(Ratio::new(0, 5), 1), None);
     }
 
+    #[test]
+    fn a_small_difference_is_not_rounded_away() {
+        assert_eq!(Ratio::new(-1, 640).visible_places(1), 3);
+        assert_eq!(Ratio::new(0, 640).visible_places(1), 1);
+        assert_eq!(Ratio::new(-15, 1).visible_places(2), 2);
+        assert_eq!(Ratio::new(1, u64::MAX).visible_places(1), 6);
+    }
+
     proptest! {
         #[test]
         fn nothing_panics(a: i128, b: u64, c: i128, d: u64, places: u32) {
             let (one, other) = (Ratio::new(a, b), Ratio::new(c, d));
             let _ = one.minus(other).decimal(places);
             let _ = one.percent_of(other, places);
-            let _ = one.value();
+            let _ = (one.value(), one.abs(), one.visible_places(places));
         }
     }
 }

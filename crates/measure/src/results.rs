@@ -216,19 +216,19 @@ impl Reader {
             (State::Start, "guest") => return Err(ConsoleFault::Version(quote(line))),
             (State::Start, _) => return Err(unexpected("`guest 1` first", line)),
             (State::Running, "done") if rest.is_empty() => return self.done(),
-            (State::Running, _) => return self.line(word, rest),
+            (State::Running, _) => return self.line(line, word, rest),
             (State::Done, _) => return Err(ConsoleFault::Trailing),
         }
         Ok(())
     }
 
-    fn line(&mut self, word: &str, rest: &str) -> Result<(), ConsoleFault> {
+    fn line(&mut self, line: &str, word: &str, rest: &str) -> Result<(), ConsoleFault> {
         match word {
-            "phase" => self.phase(rest),
-            "point" => self.point(rest),
-            "points" => self.points(rest),
+            "phase" => self.phase(line, rest),
+            "point" => self.point(line, rest),
+            "points" => self.points(line, rest),
             "skip" => {
-                let skip = skip(rest).ok_or_else(|| unexpected(SKIP, rest))?;
+                let skip = skip(rest).ok_or_else(|| unexpected(SKIP, line))?;
                 self.results.skips.push(skip);
                 Ok(())
             }
@@ -236,20 +236,20 @@ impl Reader {
                 self.results.errors.push(rest.to_owned());
                 Ok(())
             }
-            _ => Err(unexpected(ANY, word)),
+            _ => Err(unexpected(ANY, line)),
         }
     }
 
-    fn phase(&mut self, rest: &str) -> Result<(), ConsoleFault> {
-        let (phase, repetition) = phase(rest).ok_or_else(|| unexpected(PHASE, rest))?;
+    fn phase(&mut self, line: &str, rest: &str) -> Result<(), ConsoleFault> {
+        let (phase, repetition) = phase(rest).ok_or_else(|| unexpected(PHASE, line))?;
         match self.results.repetitions.insert(phase, repetition) {
             Some(_) => Err(ConsoleFault::PhaseTwice(phase)),
             None => Ok(()),
         }
     }
 
-    fn point(&mut self, rest: &str) -> Result<(), ConsoleFault> {
-        let point = point(rest).ok_or_else(|| unexpected(POINT, rest))?;
+    fn point(&mut self, line: &str, rest: &str) -> Result<(), ConsoleFault> {
+        let point = point(rest).ok_or_else(|| unexpected(POINT, line))?;
         if !self.names.insert((point.sweep.clone(), point.name.clone())) {
             return Err(ConsoleFault::PointTwice(quote(&format!(
                 "{} {}",
@@ -261,11 +261,11 @@ impl Reader {
         Ok(())
     }
 
-    fn points(&mut self, rest: &str) -> Result<(), ConsoleFault> {
+    fn points(&mut self, line: &str, rest: &str) -> Result<(), ConsoleFault> {
         let words = rest
             .split_once(' ')
             .and_then(|(sweep, said)| Some((sweep, decimal(said)?)));
-        let (sweep, said) = words.ok_or_else(|| unexpected(POINTS, rest))?;
+        let (sweep, said) = words.ok_or_else(|| unexpected(POINTS, line))?;
         let found = self.open.remove(sweep).unwrap_or(0);
         if found != said {
             return Err(ConsoleFault::Points {

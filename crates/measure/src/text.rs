@@ -1,7 +1,7 @@
 //! What both readers of lines share: strict numbers, quoting for messages.
 
 /// The longest piece of a faulty line that a message repeats, in characters.
-const QUOTED: usize = 60;
+const QUOTED: usize = 100;
 
 /// A decimal number without a sign: what `parse` takes, less its leading `+`.
 pub(crate) fn decimal(text: &str) -> Option<u64> {

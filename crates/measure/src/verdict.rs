@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::{Comparison, Figure, Per, WorkloadComparison};
-use crate::ratio::Ratio;
+use crate::measured::Quantity;
 
 /// What follows from a comparison. Only the kernel's instructions per call
 /// decide between the first four.
@@ -106,14 +106,8 @@ impl WorkloadComparison {
     /// Whether anything that is counted in the kernel differs.
     #[must_use]
     pub fn differs(&self) -> bool {
-        let gate = |pick: fn(&crate::Counts) -> u64| {
-            !self
-                .figure(Per::Call, |measured| pick(&measured.kernel))
-                .difference()
-                .is_zero()
-        };
-        let gates = self.exact() && (gate(|c| c.opens) || gate(|c| c.closes) || gate(|c| c.fences));
-        gates || self.moved().is_ne()
+        let of = |quantity: &Quantity| !self.figure(Per::Call, *quantity).difference().is_zero();
+        self.moved().is_ne() || (self.exact() && Quantity::OF_KERNEL.iter().any(of))
     }
 }
 
@@ -183,10 +177,9 @@ impl Comparison {
             "as many kernel instructions in B as in A, as far as medians tell"
         };
         let count = self.subjects().count();
-        let all = if count == 1 {
-            "The workload takes".to_owned()
-        } else {
-            format!("All {count} workloads take")
+        let all = match count {
+            1 => "The workload takes".to_owned(),
+            count => format!("All {count} workloads take"),
         };
         format!("{all} {how}{}.", self.held())
     }
@@ -200,7 +193,7 @@ impl Comparison {
         };
         let points = match self.behaviour.points {
             0 => String::new(),
-            points => format!(", behaviour is the same at {points} points"),
+            points => format!(", behaviour is the same at {}", plural(points, "point")),
         };
         format!("{control}{points}")
     }
@@ -211,15 +204,19 @@ impl Comparison {
             .first()
             .map(|point| format!("{} {}", point.sweep, point.name));
         format!(
-            "A and B treat {} of {} inputs differently, the first of them {}.",
+            "A and B treat {} of {} differently, the first is {}.",
             differences.len(),
-            self.behaviour.points,
+            plural(self.behaviour.points, "input"),
             first.unwrap_or_default(),
         )
     }
 
     fn control_moved(&self) -> String {
-        let moved = self.moved_controls().next().map(change).unwrap_or_default();
+        let moved = self
+            .moved_controls()
+            .next()
+            .map(any_change)
+            .unwrap_or_default();
         format!(
             "No verdict: the control moved ({moved}), so more than the patch differs between A and B."
         )
@@ -239,7 +236,7 @@ impl Comparison {
             ),
             None => {
                 let points = repeat.map_or(0, |repeat| repeat.behaviour.differences.len());
-                format!("{points} points of behaviour changed")
+                format!("{} of behaviour changed", plural(points, "point"))
             }
         };
         format!("No verdict: A run twice is not the same as itself ({what}).")
@@ -270,56 +267,56 @@ fn most_changed<'a>(
     rows.first().copied()
 }
 
-/// `epoll_wait events=64 takes 15.1 fewer kernel instructions an event
+/// `epoll_wait events=64 takes 15.1 fewer kernel instructions per event
 /// (129.8 -> 114.7, -11.7 %)`.
 fn change(row: &WorkloadComparison) -> String {
-    let figure = row.kernel(Per::Unit);
+    change_of(row, Quantity::Kernel, row.kernel(Per::Unit))
+}
+
+/// The same of whatever moved: a control may keep its instructions and lose a
+/// fence.
+fn any_change(row: &WorkloadComparison) -> String {
+    let figures = Quantity::OF_KERNEL.map(|quantity| (quantity, row.figure(Per::Unit, quantity)));
+    let moved = figures
+        .into_iter()
+        .find(|(_, figure)| !figure.difference().is_zero());
+    moved.map_or_else(
+        || change(row),
+        |(quantity, figure)| change_of(row, quantity, figure),
+    )
+}
+
+fn change_of(row: &WorkloadComparison, quantity: Quantity, figure: Figure) -> String {
     let difference = figure.difference();
-    let places = places(difference);
+    let places = difference.visible_places(1);
     let more = if difference.numerator < 0 {
         "fewer"
     } else {
         "more"
     };
-    let size = Ratio {
-        numerator: difference.numerator.saturating_abs(),
-        ..difference
-    };
-    let percent = percent(figure);
+    let percent = figure
+        .signed_percent(1)
+        .map(|percent| format!(", {percent}"));
     let label = if row.exact() { "" } else { ", medians" };
     format!(
-        "{} takes {} {more} kernel instructions per {} ({} -> {}{percent}{label})",
+        "{} takes {} {more} {} per {} ({} -> {}{}{label})",
         row.workload,
-        size.decimal(places),
+        difference.abs().decimal(places),
+        quantity.name(),
         row.per_name(Per::Unit),
         figure.before.decimal(places),
         figure.after.decimal(places),
+        percent.unwrap_or_default(),
     )
 }
 
-/// One decimal, or as many more as it takes not to call a difference 0.
-fn places(difference: Ratio) -> u32 {
-    let visible = |places: &u32| {
-        difference.is_zero()
-            || !Ratio {
-                numerator: difference.numerator.saturating_abs(),
-                ..difference
-            }
-            .decimal(*places)
-            .bytes()
-            .all(|byte| matches!(byte, b'0' | b'.'))
-    };
-    (1..6).find(visible).unwrap_or(6)
-}
-
-fn percent(figure: Figure) -> String {
-    let percent = figure
-        .percent(1)
-        .map(|percent| match percent.starts_with('-') {
-            true => format!(", {percent} %"),
-            false => format!(", +{percent} %"),
-        });
-    percent.unwrap_or_default()
+/// `1 point`, `2 points`.
+fn plural(count: usize, noun: &str) -> String {
+    if count == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
 }
 
 #[cfg(test)]

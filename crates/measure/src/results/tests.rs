@@ -1,1 +1,122 @@
+use proptest::prelude::*;
 
+use super::*;
+
+const GOOD: &str = "\
+[    0.512345] Run /init as init process\r
+@tg guest 1\r
+@tg phase 0 epoll_wait events=64 ops=64 rep=0\r
+[    0.700000] random: crng init done@tg phase 1 epoll_wait events=64 ops=64 rep=1\r
+@tg phase 2 getppid ops=1000 rep=0\r
+@tg skip bench statx this guest has no benchmark of that name\r
+@tg error bench poll fds=-1: poll returned 0, wanted 1\r
+@tg point epoll_wait end/17 ret=1 errno=0 bytes=01000000,..x12,--x4\r
+@tg point epoll_wait null ret=-1 errno=14 bytes=\r
+@tg points epoll_wait 2\r
+\r
+@tg done\r
+[    1.000000] reboot: Power down\r
+";
+
+fn fault(text: &str) -> String {
+    Results::parse(text.as_bytes()).unwrap_err().to_string()
+}
+
+#[test]
+fn results_are_read_from_between_the_kernels_lines() {
+    let results = Results::parse(GOOD.as_bytes()).unwrap();
+    let phases: Vec<_> = results.repetitions.iter().collect();
+    let show = |(phase, r): (&u64, &Repetition)| {
+        format!("{phase} {} x{} #{}", r.workload, r.operations, r.number)
+    };
+    assert_eq!(
+        phases.into_iter().map(show).collect::<Vec<_>>(),
+        [
+            "0 epoll_wait events=64 x64 #0",
+            "1 epoll_wait events=64 x64 #1",
+            "2 getppid x1000 #0",
+        ]
+    );
+    let outcome = Outcome {
+        ret: -1,
+        errno: 14,
+        bytes: String::new(),
+    };
+    assert_eq!(results.points[1].outcome, outcome);
+    assert_eq!(results.points[0].outcome.bytes, "01000000,..x12,--x4");
+    assert_eq!(results.skips[0].job, "bench statx");
+    assert_eq!(
+        results.skips[0].reason,
+        "this guest has no benchmark of that name"
+    );
+    assert_eq!(
+        results.errors,
+        ["bench poll fds=-1: poll returned 0, wanted 1"]
+    );
+}
+
+#[test]
+fn faults_name_the_line_and_what_to_do() {
+    let edit = |from: &str, to: &str| {
+        assert!(GOOD.contains(from), "{from}");
+        fault(&GOOD.replacen(from, to, 1))
+    };
+    let faults = [
+        fault(""),
+        edit("guest 1", "guest 2"),
+        edit("@tg guest 1\r\n", ""),
+        edit(
+            "@tg done\r\n",
+            "[    0.9] Kernel panic - not syncing: \x1b[31mAttempted to kill init!\n",
+        ),
+        edit("@tg done", "@tg done\r\n@tg phase 9 getppid ops=1 rep=1"),
+        edit("@tg phase 2 getppid", "@tg phase 1 getppid"),
+        edit("@tg phase 2 getppid ops=1000", "@tg phase 2 getppid ops=0"),
+        edit("ops=1000 rep=0", "rep=0 ops=1000"),
+        edit("ops=1000 rep=0", "op[    0.8] usb 1-1: new device"),
+        edit("events=64 ops", "events=many ops"),
+        edit("null", "end/17"),
+        edit("..x12", "..x3"),
+        edit("..x12", "..x99999999999999999999"),
+        edit("01000000,", "0100000,"),
+        edit("01000000,", ","),
+        edit("ret=1 ", ""),
+        edit("points epoll_wait 2", "points epoll_wait 3"),
+        edit("@tg points epoll_wait 2\r\n", ""),
+        edit("skip bench statx this", "skip disk statx this"),
+        edit("@tg skip", "@tg jump"),
+    ];
+    insta::assert_snapshot!(faults.join("\n"));
+}
+
+#[test]
+fn a_last_line_without_its_end_counts_only_when_it_is_whole() {
+    let head = GOOD.split("@tg done").next().unwrap();
+    assert!(Results::parse(format!("{head}@tg done").as_bytes()).is_ok());
+    for cut in ["@tg don", "@tg phase 3 getppid ops=10", ""] {
+        let fault = Results::parse(format!("{head}{cut}").as_bytes())
+            .unwrap_err()
+            .fault;
+        assert!(
+            matches!(fault, ConsoleFault::CutOff { .. }),
+            "{cut}: {fault}"
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_console_without_its_end_is_refused(length in 0..GOOD.find("done").unwrap() + 4) {
+        let fault = Results::parse(&GOOD.as_bytes()[..length]);
+        prop_assert!(fault.is_err() || length == GOOD.find("done").unwrap() + 4);
+    }
+
+    #[test]
+    fn damage_never_panics(damage in prop::collection::vec((0..GOOD.len(), any::<u8>()), 1..6)) {
+        let mut console = GOOD.as_bytes().to_vec();
+        for (at, byte) in damage {
+            console[at] = byte;
+        }
+        let _ = Results::parse(&console);
+    }
+}

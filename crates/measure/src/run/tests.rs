@@ -1,1 +1,93 @@
+use tollgate_gates::Symbol;
 
+use super::*;
+use crate::sample::Workload;
+
+const CONSOLE: &str = "\
+@tg guest 1
+@tg phase 0 epoll_wait events=2 ops=4 rep=0
+@tg phase 1 epoll_wait events=2 ops=4 rep=1
+@tg done
+";
+
+const COUNTS: &str = "\
+tollgate-counts 1
+target x86_64
+kernel ffff800000000000
+phase 0
+user 40
+end 0
+phase 1
+user 44
+k ffffffff81000000 0f01cb 8
+k ffffffff81000003 0faee8 4
+k ffffffff81000006 8901 8
+k ffffffff81000008 0f01ca 8
+k ffffffff81000100 c3 2
+end 1
+complete 2
+";
+
+fn read(console: &str, counts: &str) -> Result<Run, RunError> {
+    let symbols = Symbols::new([Symbol::function("put", 0xffff_ffff_8100_0000, 0x20)]);
+    let opcodes = Opcodes::built_in("x86_64").unwrap();
+    Run::read(console.as_bytes(), counts.as_bytes(), &opcodes, &symbols)
+}
+
+#[test]
+fn instructions_get_a_function_and_a_meaning() {
+    let run = read(CONSOLE, COUNTS).unwrap();
+    let put = Counts {
+        instructions: 28,
+        opens: 8,
+        closes: 8,
+        fences: 4,
+    };
+    let unknown = Counts {
+        instructions: 2,
+        ..Counts::default()
+    };
+    let expected = Sample {
+        workload: Workload {
+            benchmark: "epoll_wait".into(),
+            parameters: vec![("events".into(), 2)],
+        },
+        repetition: 1,
+        operations: 4,
+        user: 44,
+        kernel: Counts {
+            instructions: 30,
+            ..put
+        },
+        functions: [("put".into(), put), ("[unknown]".into(), unknown)].into(),
+    };
+    assert_eq!(run.samples.len(), 2);
+    assert_eq!(run.samples[1], expected);
+}
+
+#[test]
+fn console_and_counts_of_two_runs_are_refused() {
+    let faults = [
+        read(&CONSOLE.replace("phase 1 ", "phase 2 "), COUNTS),
+        read(
+            &CONSOLE.replace("@tg phase 1 epoll_wait events=2 ops=4 rep=1\n", ""),
+            COUNTS,
+        ),
+        read(CONSOLE, &COUNTS.replace("x86_64", "aarch64")),
+        read("", COUNTS),
+        read(CONSOLE, ""),
+    ];
+    let faults = faults.map(|fault| fault.unwrap_err().to_string());
+    insta::assert_snapshot!(faults.join("\n"));
+}
+
+#[test]
+fn a_failed_benchmark_may_leave_a_phase_unreported() {
+    let failed = "@tg error bench epoll_wait events=2: epoll_wait returned 1, wanted 2\n";
+    let console = CONSOLE.replace("@tg phase 1 epoll_wait events=2 ops=4 rep=1\n", failed);
+    let run = read(&console, COUNTS).unwrap();
+    assert_eq!(
+        (run.samples.len(), run.unreported, run.errors.len()),
+        (1, 1, 1)
+    );
+}

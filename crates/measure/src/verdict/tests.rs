@@ -1,1 +1,130 @@
+use super::*;
+use crate::compare::tests::{compare, epoll, getppid, point, run, samples};
+use crate::results::Skip;
+use crate::run::Run;
+use crate::sample::Counts;
 
+/// The verdict on A, A again and B, and its sentence.
+fn verdict(a: &Run, again: &Run, b: &Run) -> (Verdict, u8, String) {
+    let comparison = compare(a, Some(again), b);
+    (
+        comparison.verdict,
+        comparison.verdict.exit_code(),
+        comparison.statement(),
+    )
+}
+
+fn edited(run: &Run, edit: impl FnOnce(&mut Run)) -> Run {
+    let mut run = run.clone();
+    edit(&mut run);
+    run
+}
+
+fn add_to_all(run: &mut Run, workload: &crate::Workload, counts: Counts) {
+    run.samples
+        .iter_mut()
+        .filter(|s| s.workload == *workload)
+        .for_each(|s| s.kernel += counts);
+}
+
+const ONE: Counts = Counts {
+    instructions: 1,
+    opens: 0,
+    closes: 0,
+    fences: 0,
+};
+
+#[test]
+fn counts_alone() {
+    let a = run(5540, 83_066);
+    let verdicts = [
+        verdict(&a, &a, &run(5310, 73_386)),
+        verdict(&a, &a, &run(5540, 83_065)),
+        verdict(&a, &a, &a),
+        verdict(&a, &a, &run(5541, 83_066)),
+        verdict(&a, &a, &run(5550, 73_386)),
+    ];
+    insta::assert_debug_snapshot!(verdicts);
+}
+
+#[test]
+fn what_outweighs_the_counts() {
+    let a = run(5540, 83_066);
+    let b = run(5310, 73_386);
+    let fence = Counts {
+        fences: 10,
+        ..Counts::default()
+    };
+    let failed = |run: &mut Run| {
+        run.points.clear();
+        run.errors
+            .push("sweep epoll_wait: killed by signal 9".to_owned());
+    };
+    let verdicts = [
+        verdict(&a, &a, &edited(&b, |b| add_to_all(b, &getppid(), ONE))),
+        verdict(&a, &a, &edited(&b, |b| add_to_all(b, &getppid(), fence))),
+        verdict(&a, &edited(&a, |a| add_to_all(a, &epoll(1), ONE)), &b),
+        verdict(&a, &edited(&a, |a| a.points = vec![point("end/0", 2)]), &b),
+        verdict(&a, &a, &edited(&b, |b| b.points = vec![point("end/0", 0)])),
+        verdict(&a, &a, &edited(&b, |b| b.points.clear())),
+        verdict(&a, &a, &edited(&b, failed)),
+        verdict(
+            &a,
+            &a,
+            &edited(&b, |b| b.samples.retain(|s| s.workload != epoll(1))),
+        ),
+    ];
+    insta::assert_debug_snapshot!(verdicts);
+}
+
+#[test]
+fn another_behaviour_outweighs_a_control_that_moved() {
+    let a = run(5540, 83_066);
+    let b = edited(&a, |b| {
+        add_to_all(b, &getppid(), ONE);
+        b.points = vec![point("end/0", 0)];
+    });
+    assert_eq!(verdict(&a, &a, &b).0, Verdict::BehaviourDiffers);
+}
+
+#[test]
+fn a_benchmark_that_every_run_skips_is_a_note_and_no_more() {
+    let skip = |run: &mut Run| {
+        run.samples.retain(|sample| sample.workload != getppid());
+        run.skips.push(Skip {
+            job: "bench getppid".into(),
+            reason: "unknown".into(),
+        });
+    };
+    let (a, b) = (
+        edited(&run(5540, 83_066), skip),
+        edited(&run(5310, 73_386), skip),
+    );
+    assert_eq!(verdict(&a, &a, &b).0, Verdict::Gain);
+    assert_eq!(verdict(&a, &run(5540, 83_066), &b).0, Verdict::Incomplete);
+}
+
+#[test]
+fn medians_are_called_so_and_only_move_out_of_their_range() {
+    let scatter = |run: &mut Run, by: u64| {
+        for (index, sample) in (0..).zip(run.samples.iter_mut()) {
+            sample.kernel.instructions += index % 4 * by;
+        }
+    };
+    let a = edited(&run(5540, 83_066), |run| scatter(run, 7));
+    let near = edited(&run(5545, 83_071), |run| scatter(run, 7));
+    let far = edited(&run(5310, 73_386), |run| scatter(run, 7));
+    insta::assert_debug_snapshot!([verdict(&a, &a, &near), verdict(&a, &a, &far)]);
+}
+
+#[test]
+fn no_subject_is_no_verdict() {
+    let only_control = Run {
+        samples: samples(&getppid(), &[("f", 10)]),
+        ..Run::default()
+    };
+    assert_eq!(
+        verdict(&only_control, &only_control, &only_control).0,
+        Verdict::Incomplete
+    );
+}
