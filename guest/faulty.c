@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "guest.h"
+#include "tollgate_bench.h"
 
 /* Fewer canary bytes than this are printed as they are. */
 #define SHORTEST_RUN 4
@@ -41,7 +42,7 @@ static bool is_readable(enum beyond beyond)
 bool faulty_make(struct faulty *faulty, enum beyond before, enum beyond after)
 {
 	size_t page = page_size();
-	void *base = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE,
+	void *base = mmap((void *)TOLLGATE_LOW_ADDRESS, 3 * page, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (base == MAP_FAILED)

@@ -87,6 +87,10 @@ bool run_job(const struct job *job);
 
 /* ---- Output ---- */
 
+/* " events=64", room for every parameter that a job can have. */
+#define PARAMS_TEXT (MAX_PARAMS * (MAX_NAME + 24))
+void params_text(const struct job *job, char text[PARAMS_TEXT]);
+
 void out_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "@tg error bench epoll_wait events=64: " and the sentence. */
 void out_job_error(const struct job *job, const char *sentence);

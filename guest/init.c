@@ -95,7 +95,10 @@ static int run_lines(const char *path, FILE *plan)
 		if (!run_line(path, number, line, (size_t)len))
 			status = 1;
 	free(line);
-	return status;
+	if (!ferror(plan))
+		return status;
+	out_line("@tg error cannot read %s: %s", path, strerror(errno));
+	return 2;
 }
 
 /* The exit status. */

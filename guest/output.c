@@ -41,9 +41,18 @@ void out_drain(void)
 	(void)tcdrain(STDOUT_FILENO);
 }
 
+/* What a broken plan holds must not steer a terminal. */
+static void make_printable(char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (text[i] < ' ' || text[i] > '~')
+			text[i] = '?';
+}
+
 void out_line(const char *format, ...)
 {
 	va_list args;
+	size_t len;
 	int n;
 
 	va_start(args, format);
@@ -51,20 +60,29 @@ void out_line(const char *format, ...)
 	va_end(args);
 	if (n < 0)
 		return;
-	used += (size_t)n < LONGEST - 1 ? (size_t)n : LONGEST - 2;
+	len = (size_t)n < LONGEST - 1 ? (size_t)n : LONGEST - 2;
+	make_printable(buffer + used, len);
+	used += len;
 	buffer[used++] = '\n';
 	if (used >= PIECE)
 		out_drain();
 }
 
-void out_job_error(const struct job *job, const char *sentence)
+void params_text(const struct job *job, char text[PARAMS_TEXT])
 {
-	char params[MAX_PARAMS * (MAX_NAME + 24)] = "";
 	size_t at = 0;
 
+	text[0] = '\0';
 	for (size_t i = 0; i < job->n_params; i++)
-		at += (size_t)snprintf(params + at, sizeof(params) - at, " %s=%ld",
+		at += (size_t)snprintf(text + at, PARAMS_TEXT - at, " %s=%ld",
 				       job->params[i].name, job->params[i].value);
+}
+
+void out_job_error(const struct job *job, const char *sentence)
+{
+	char params[PARAMS_TEXT];
+
+	params_text(job, params);
 	out_line("@tg error %s %s%s: %s", job->kind == JOB_BENCH ? "bench" : "sweep",
 		 job->name, params, sentence);
 }

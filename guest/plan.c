@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* One line of the plan: `bench NAME KEY=INTEGER ... ops=N reps=R`, `sweep NAME
  * KEY=INTEGER ...`, a comment or nothing. Words are separated by one space. */
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,9 @@
 /* A phase that takes longer than this is a mistake in the plan. */
 #define MAX_OPS 1000000000L
 #define MAX_REPS 100000L
+
+/* Of `ops` and `reps`; no plan can say it, being out of their range. */
+#define NOT_GIVEN LONG_MIN
 
 struct words {
 	char text[MAX_LINE];
@@ -31,7 +36,7 @@ static bool read_integer(const char *text, long *value)
 
 	errno = 0;
 	*value = strtol(text, &end, 10);
-	return *text && *text != ' ' && *text != '+' && !*end && !errno;
+	return *text && *text != '+' && !*end && !errno && !isspace((unsigned char)*text);
 }
 
 static bool read_kind(const char *word, struct job *job)
@@ -53,41 +58,63 @@ static bool has_param(const struct job *job, const char *name)
 	return false;
 }
 
-/* `ops` and `reps` belong to every benchmark and are no parameters of it. */
-static bool store(struct job *job, const char *name, long value)
+static bool add_param(struct job *job, const char *name, long value)
 {
-	if (job->kind == JOB_BENCH && !strcmp(name, "ops") && !job->ops)
-		job->ops = value;
-	else if (job->kind == JOB_BENCH && !strcmp(name, "reps") && job->reps < 0)
-		job->reps = value;
-	else if (!strcmp(name, "ops") || !strcmp(name, "reps") || has_param(job, name) ||
-		 job->n_params == MAX_PARAMS || !*name || strlen(name) >= MAX_NAME)
+	if (job->n_params == MAX_PARAMS)
 		return false;
-	else {
-		strcpy(job->params[job->n_params].name, name);
-		job->params[job->n_params++].value = value;
-	}
+	strcpy(job->params[job->n_params].name, name);
+	job->params[job->n_params++].value = value;
 	return true;
+}
+
+/* `ops` and `reps` belong to every benchmark and are no parameters of it. */
+static long *own_key(struct job *job, const char *name)
+{
+	if (!strcmp(name, "ops"))
+		return &job->ops;
+	return strcmp(name, "reps") ? NULL : &job->reps;
+}
+
+/* What is wrong with it, or NULL when it is stored. */
+static const char *store(struct job *job, const char *name, long value)
+{
+	long *own = own_key(job, name);
+
+	if (!*name || strlen(name) >= MAX_NAME)
+		return "is no name";
+	if (own && job->kind == JOB_SWEEP)
+		return "is for a bench, not for a sweep";
+	if ((own && *own != NOT_GIVEN) || has_param(job, name))
+		return "is given twice";
+	if (own)
+		*own = value;
+	else if (!add_param(job, name, value))
+		return "is one parameter too many";
+	return NULL;
+}
+
+static bool read_param(char *word, struct job *job, char *why, size_t room)
+{
+	char *equals = strchr(word, '=');
+	const char *wrong;
+	long value;
+
+	if (!equals || !read_integer(equals + 1, &value)) {
+		snprintf(why, room, "'%s' is not KEY=INTEGER", word);
+		return false;
+	}
+	*equals = '\0';
+	wrong = store(job, word, value);
+	if (wrong)
+		snprintf(why, room, "'%s' %s", word, wrong);
+	return !wrong;
 }
 
 static bool read_params(struct words *words, struct job *job, char *why, size_t room)
 {
-	for (char *word = next_word(words); word; word = next_word(words)) {
-		char *equals = strchr(word, '=');
-		long value;
-
-		if (equals)
-			*equals = '\0';
-		if (!equals || !read_integer(equals + 1, &value)) {
-			snprintf(why, room, "'%s' is not KEY=INTEGER", word);
+	for (char *word = next_word(words); word; word = next_word(words))
+		if (!read_param(word, job, why, room))
 			return false;
-		}
-		if (!store(job, word, value)) {
-			snprintf(why, room, "'%s' is given twice, is no key of a %s, or is one too many",
-				 word, job->kind == JOB_BENCH ? "bench" : "sweep");
-			return false;
-		}
-	}
 	return true;
 }
 
@@ -95,12 +122,9 @@ static bool check_counts(const struct job *job, char *why, size_t room)
 {
 	if (job->kind == JOB_SWEEP)
 		return true;
-	if (job->ops < 1 || job->ops > MAX_OPS)
-		snprintf(why, room, "ops=%ld: want 1 to %ld", job->ops, MAX_OPS);
-	else if (job->reps < 0 || job->reps > MAX_REPS)
-		snprintf(why, room, "reps=%ld: want 0 to %ld", job->reps, MAX_REPS);
-	else
+	if (job->ops >= 1 && job->ops <= MAX_OPS && job->reps >= 0 && job->reps <= MAX_REPS)
 		return true;
+	snprintf(why, room, "want ops= of 1 to %ld and reps= of 0 to %ld", MAX_OPS, MAX_REPS);
 	return false;
 }
 
@@ -132,7 +156,8 @@ enum plan_line plan_parse(const char *line, struct job *job, char *why, size_t r
 		return PLAN_BAD;
 	}
 	memset(job, 0, sizeof(*job));
-	job->reps = -1;
+	job->ops = NOT_GIVEN;
+	job->reps = NOT_GIVEN;
 	strcpy(words.text, line);
 	words.rest = words.text;
 	return read_job(&words, job, why, room) ? PLAN_JOB : PLAN_BAD;

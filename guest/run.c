@@ -44,12 +44,9 @@ static void wait_for_tick(void)
 
 static void print_phase(const struct job *job, unsigned long phase, long rep)
 {
-	char params[MAX_PARAMS * (MAX_NAME + 24)] = "";
-	size_t at = 0;
+	char params[PARAMS_TEXT];
 
-	for (size_t i = 0; i < job->n_params; i++)
-		at += (size_t)snprintf(params + at, sizeof(params) - at, " %s=%ld",
-				       job->params[i].name, job->params[i].value);
+	params_text(job, params);
 	out_line("@tg phase %lu %s%s ops=%ld rep=%ld", phase, job->name, params,
 		 job->ops, rep);
 }
@@ -68,23 +65,35 @@ static bool repeat(const struct job *job, const struct bench *bench)
 	return true;
 }
 
+/* The value the plan gives, or the standard one. */
+static long value_of(const struct job *job, const struct param_spec *spec)
+{
+	for (size_t i = 0; i < job->n_params; i++)
+		if (!strcmp(job->params[i].name, spec->name))
+			return job->params[i].value;
+	return spec->standard;
+}
+
+static bool is_known(const struct param_spec *specs, const char *name)
+{
+	for (size_t i = 0; i < MAX_PARAMS && specs[i].name; i++)
+		if (!strcmp(specs[i].name, name))
+			return true;
+	return false;
+}
+
 static bool find_values(const struct job *job, const struct param_spec *specs, long *values)
 {
-	size_t known = 0;
-
+	for (size_t i = 0; i < job->n_params; i++)
+		if (!is_known(specs, job->params[i].name))
+			return fail("it has no parameter '%s'", job->params[i].name);
 	for (size_t i = 0; i < MAX_PARAMS && specs[i].name; i++) {
-		values[i] = specs[i].standard;
-		for (size_t j = 0; j < job->n_params; j++) {
-			if (strcmp(job->params[j].name, specs[i].name))
-				continue;
-			values[i] = job->params[j].value;
-			known++;
-		}
+		values[i] = value_of(job, &specs[i]);
 		if (values[i] < specs[i].min || values[i] > specs[i].max)
-			return fail("%s=%ld: want %ld to %ld", specs[i].name, values[i],
-				    specs[i].min, specs[i].max);
+			return fail("want %s=%ld to %ld", specs[i].name, specs[i].min,
+				    specs[i].max);
 	}
-	return known == job->n_params || fail("it has no parameter of one of these names");
+	return true;
 }
 
 static bool run_bench(const struct job *job, const struct bench *bench)

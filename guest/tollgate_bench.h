@@ -56,6 +56,10 @@ tollgate_syscall4(long number, long a, long b, long c, long d)
 	return result;
 }
 
+/* Usually free, and far enough from the end of user space that the longest
+ * range a call can ask for (2 GiB) still lies in it. */
+#define TOLLGATE_LOW_ADDRESS 0x100000000UL
+
 /* The first address past user space, TASK_SIZE_MAX of a kernel with 4-level
  * page tables (arch/x86/include/asm/page_64.h), and addresses a user pointer
  * must never reach. */

@@ -1,0 +1,158 @@
+//! The guest as an ordinary program on this machine: the plan it reads and the
+//! lines it prints. In the virtual machine it is the same binary.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Compiles the guest into `folder`, without a warning.
+fn compile(folder: &Path) -> PathBuf {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guest");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(sources)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
+        .collect();
+    files.sort();
+    let guest = folder.join("guest");
+    let output = Command::new("gcc")
+        .args(["-static", "-O2", "-Wall", "-Wextra", "-Werror", "-o"])
+        .arg(&guest)
+        .args(files)
+        .output()
+        .expect("gcc runs");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && complaint.is_empty(),
+        "{complaint}"
+    );
+    guest
+}
+
+/// The exit status and the lines printed for a plan.
+fn run(plan: &[u8]) -> (Option<i32>, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let guest = compile(folder.path());
+    std::fs::write(folder.path().join("plan"), plan).unwrap();
+    let output = Command::new(guest)
+        .args(["--plan", "plan"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    (
+        output.status.code(),
+        text.lines().map(str::to_owned).collect(),
+    )
+}
+
+#[test]
+fn benchmarks_print_a_phase_for_each_repetition() {
+    let plan =
+        b"# two jobs\n\nbench epoll_wait events=8 ops=64 reps=2\nbench getppid ops=1000 reps=0\n";
+    let (status, lines) = run(plan);
+    assert_eq!(status, Some(0));
+    insta::assert_snapshot!("phases", lines.join("\n"));
+}
+
+#[test]
+fn each_bad_line_is_an_error_and_the_next_one_runs() {
+    let plan = b"bench nosuch ops=1 reps=1\n\
+        sweep nosuch\n\
+        foo\n\
+        bench\n\
+        bench epoll_wait events=9999 ops=1 reps=1\n\
+        bench epoll_wait colour=1 ops=1 reps=1\n\
+        bench getppid\n\
+        bench getppid ops=0 reps=1\n\
+        bench getppid ops=1 ops=2 reps=0\n\
+        sweep epoll_wait ops=3\n\
+        bench getppid ops=99999999999999999999 reps=1\n\
+        bench  getppid ops=1 reps=1\n\
+        bench getppid ops=1 reps=1\r\n\
+        bench a\0b ops=1 reps=1\n\
+        bench \x1b[31m\xff ops=1 reps=0\n\
+        bench getppid ops=1 reps=0";
+    let (status, lines) = run(plan);
+    assert_eq!(status, Some(1));
+    insta::assert_snapshot!("bad_plan", lines.join("\n"));
+}
+
+#[test]
+fn a_line_of_any_length_is_answered() {
+    let (status, lines) = run(format!("bench getppid {}\n", "x".repeat(100_000)).as_bytes());
+    assert_eq!(status, Some(1));
+    assert_eq!(
+        lines,
+        [
+            "@tg guest 1",
+            "@tg error plan line 1: longer than 511 characters",
+            "@tg done"
+        ]
+    );
+}
+
+#[test]
+fn the_sweep_prints_every_point_once() {
+    let (status, lines) = run(b"sweep epoll_wait\n");
+    assert_eq!(status, Some(0));
+    let points: Vec<&String> = lines
+        .iter()
+        .filter(|line| line.starts_with("@tg point "))
+        .collect();
+    let names: BTreeSet<&str> = points
+        .iter()
+        .filter_map(|line| line.split(' ').nth(3))
+        .collect();
+    assert!(points.len() >= 200, "{} points", points.len());
+    assert_eq!(names.len(), points.len(), "a name is used twice");
+    assert!(lines.contains(&format!("@tg points epoll_wait {}", points.len())));
+}
+
+#[test]
+fn a_point_shows_what_a_fault_left_behind() {
+    let (_, lines) = run(b"sweep epoll_wait\n");
+    let wanted = [
+        "end/0",
+        "end/4",
+        "end/8",
+        "end/11",
+        "end/12",
+        "end/17",
+        "read-only/17",
+        "start/4",
+        "edge/12",
+        "edge/12/again",
+        "oneshot/24/again",
+        "max/0",
+        "max/178956970",
+        "max/178956971",
+        "at/null",
+        "at/direct-map",
+        "top/47",
+        "top/48",
+    ];
+    let shown: Vec<&str> = wanted
+        .iter()
+        .map(|name| {
+            let start = format!("@tg point epoll_wait {name} ");
+            let line = lines.iter().find(|line| line.starts_with(&start));
+            line.unwrap_or_else(|| panic!("no point {name}")).as_str()
+        })
+        .collect();
+    insta::assert_snapshot!("points", shown.join("\n"));
+}
+
+#[test]
+fn a_plan_that_is_not_there_is_exit_2() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(compile(folder.path()))
+        .args(["--plan", "/nonexistent/plan"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "@tg guest 1\n@tg error cannot open /nonexistent/plan: No such file or directory\n@tg done\n"
+    );
+}
