@@ -119,43 +119,42 @@ fn qemu_version(printed: &str) -> Option<String> {
 
 #[derive(Deserialize)]
 struct Table {
-    api: Vec<Row>,
+    newest: String,
+    release: Vec<Release>,
 }
 
 #[derive(Deserialize)]
-struct Row {
-    version: u32,
-    first: String,
-    last: String,
+struct Release {
+    from: String,
+    api: u32,
 }
 
+/// The last row that is not newer than the version; nothing for a version that
+/// is newer than what was looked at.
 fn plugin_api(version: &str) -> Result<u32, Error> {
     let text = assets::text(&assets::DATA, "qemu/plugin-api.toml").unwrap_or_default();
     let table: Table = toml::from_str(text).map_err(|error| Error::Table(error.to_string()))?;
     let wanted = series(version);
     let row = table
-        .api
+        .release
         .iter()
-        .find(|row| series(&row.first) <= wanted && wanted <= series(&row.last));
-    row.map(|row| row.version)
-        .ok_or_else(|| Error::UnknownQemu {
+        .rev()
+        .find(|row| series(&row.from) <= wanted);
+    match row {
+        Some(row) if wanted <= series(&table.newest) => Ok(row.api),
+        _ => Err(Error::UnknownQemu {
             version: version.to_owned(),
             known: known(&table),
-        })
+        }),
+    }
 }
 
 fn known(table: &Table) -> String {
-    let bounds = |pick: fn(&Row) -> &String| table.api.iter().map(pick).collect::<Vec<_>>();
-    let first = bounds(|row| &row.first)
-        .into_iter()
-        .min_by_key(|v| series(v));
-    let last = bounds(|row| &row.last)
-        .into_iter()
-        .max_by_key(|v| series(v));
-    match (first, last) {
-        (Some(first), Some(last)) => format!("{first} to {last}"),
-        _ => "none".to_owned(),
-    }
+    let oldest = table
+        .release
+        .first()
+        .map_or("none", |row| row.from.as_str());
+    format!("{oldest} to {}", table.newest)
 }
 
 /// Major and minor number.
@@ -184,6 +183,8 @@ mod tests {
         assert_eq!(plugin_api("7.2.22").unwrap(), 1);
         assert_eq!(plugin_api("8.2.0").unwrap(), 1);
         assert_eq!(plugin_api("9.0.4").unwrap(), 2);
+        assert_eq!(plugin_api("10.0.0").unwrap(), 4);
+        assert_eq!(plugin_api("11.1.1").unwrap(), 7);
     }
 
     #[test]
@@ -191,7 +192,7 @@ mod tests {
         for version in ["99.0.0", "4.2.1"] {
             let error = plugin_api(version).unwrap_err().to_string();
             assert!(
-                error.contains(version) && error.contains("known: 6.0 to"),
+                error.contains(version) && error.contains("known: 6.2 to 11.1"),
                 "{error}"
             );
         }

@@ -1,0 +1,30 @@
+# tollgate: the commands of the README.
+
+CARGO ?= cargo
+ARGS ?=
+
+.PHONY: help demo test bench lint setup
+
+help:
+	@echo 'make demo    find, fix, build two kernels, boot both, compare (ARGS=... is handed on)'
+	@echo 'make test    every test'
+	@echo 'make bench   scan against its floor'
+	@echo 'make lint    what a change must pass before it is sent'
+
+setup:
+	@scripts/setup
+
+demo: setup
+	@$(CARGO) run --quiet --release --bin tollgate -- prove epoll $(ARGS)
+
+test: setup
+	$(CARGO) test --workspace
+
+bench:
+	@scripts/setup --bench
+	@$(CARGO) build --quiet --release
+	@benches/scan-against-rg
+
+lint: setup
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
