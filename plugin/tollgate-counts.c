@@ -10,8 +10,9 @@
  *
  * N is the plugin API of the QEMU that will load it; data/qemu/plugin-api.toml
  * says which. The declarations below are ours, because distributions ship QEMU
- * without its plugin header; QEMU refuses a plugin whose qemu_plugin_version
- * is outside what it supports, so a wrong N is a sentence and not a crash.
+ * without its plugin header. QEMU refuses a plugin whose qemu_plugin_version is
+ * outside what it supports, and qemu_plugin_install() refuses a QEMU that calls
+ * what we use in another way, so a wrong N is a sentence and not a crash.
  *
  * Counting is per instruction, not per translation block: a block left in the
  * middle (a fault, an interrupt) would count instructions that never ran. The
@@ -35,7 +36,8 @@
 #ifndef TOLLGATE_PLUGIN_API
 #error "define TOLLGATE_PLUGIN_API: the plugin API of the QEMU at hand, see data/qemu/plugin-api.toml"
 #endif
-#if TOLLGATE_PLUGIN_API < 1 || TOLLGATE_PLUGIN_API > 7
+#define NEWEST_API 7
+#if TOLLGATE_PLUGIN_API < 1 || TOLLGATE_PLUGIN_API > NEWEST_API
 #error "TOLLGATE_PLUGIN_API: this plugin knows the plugin APIs 1 to 7"
 #endif
 
@@ -604,9 +606,27 @@ static bool make_user_counter(void)
 	return true;
 }
 
+/* The oldest API that works as `api` does for the calls above. QEMU does not
+ * raise its lowest version with each of these changes, so we look ourselves. */
+static int same_calls(int api)
+{
+	return api >= 7 ? 7 : api >= 3 ? 3 : api;
+}
+
+static bool fits(int spoken)
+{
+	if (spoken <= NEWEST_API && same_calls(spoken) == same_calls(TOLLGATE_PLUGIN_API))
+		return true;
+	error("compiled for plugin API %d, but this QEMU speaks %d; compile for that one (1 to %d are known)",
+	      TOLLGATE_PLUGIN_API, spoken, NEWEST_API);
+	return false;
+}
+
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
 			       int argc, char **argv)
 {
+	if (!fits(info->version.cur))
+		return -1;
 	if (!info->system_emulation) {
 		error("this plugin counts a whole system, not a single program");
 		return -1;

@@ -4,7 +4,7 @@
  * plugin API, and executes made-up instructions: so that the parts of
  * plugin/tollgate-counts.c for a QEMU that is not installed run all the same.
  *
- *   fake_qemu PLUGIN.so OUT TARGET SCENE
+ *   fake_qemu PLUGIN.so out=PATH TARGET SCENE [NEWEST API IT SPEAKS]
  *
  * It is compiled with the same -DTOLLGATE_PLUGIN_API as the plugin. Like QEMU it
  * moves the rows of scoreboards when a vCPU comes up.
@@ -264,9 +264,10 @@ int main(int argc, char **argv)
 		int min, cur;
 		bool system;
 		int smp, max;
-	} info = { argc > 3 ? argv[3] : "", API, API, true, MAX_VCPUS, MAX_VCPUS };
+	} info = { argc > 3 ? argv[3] : "", 1,
+		argc > 5 ? atoi(argv[5]) : API, true, MAX_VCPUS, MAX_VCPUS };
 	int (*install)(uint64_t, const void *, int, char **);
-	void *plugin = argc == 5 ? dlopen(argv[1], RTLD_NOW) : NULL;
+	void *plugin = argc > 4 ? dlopen(argv[1], RTLD_NOW) : NULL;
 	const int *version = plugin ? dlsym(plugin, "qemu_plugin_version") : NULL;
 
 	if (!version || *version != API) {

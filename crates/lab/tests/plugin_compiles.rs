@@ -50,8 +50,15 @@ fn assert_silent(output: &Output, what: &str) {
     );
 }
 
-/// Runs a scene of `fake_qemu.c`: the status, what the plugin said, its file.
-fn run(api: i64, target: &str, scene: &str) -> (Option<i32>, String, Option<String>) {
+/// What a run of `fake_qemu.c` left.
+struct Ran {
+    status: Option<i32>,
+    said: String,
+    counts: Option<String>,
+}
+
+/// Runs a plugin compiled for `api` in a QEMU that speaks up to `spoken`.
+fn run_in(api: i64, spoken: i64, target: &str, scene: &str) -> Ran {
     let folder = tempfile::tempdir().unwrap();
     let (plugin, qemu) = (folder.path().join("plugin.so"), folder.path().join("qemu"));
     let source = repository().join("crates/lab/tests/fake_qemu.c");
@@ -61,17 +68,20 @@ fn run(api: i64, target: &str, scene: &str) -> (Option<i32>, String, Option<Stri
     let output = Command::new(&qemu)
         .arg(&plugin)
         .arg(format!("out={}", counts.display()))
-        .args([target, scene])
+        .args([target, scene, &spoken.to_string()])
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
     let partial = folder.path().join("counts.tmp");
     assert!(!partial.exists(), "counts.tmp is left behind");
-    (
-        output.status.code(),
-        said,
-        std::fs::read_to_string(counts).ok(),
-    )
+    Ran {
+        status: output.status.code(),
+        said: String::from_utf8(output.stderr).unwrap(),
+        counts: std::fs::read_to_string(counts).ok(),
+    }
+}
+
+fn run(api: i64, target: &str, scene: &str) -> Ran {
+    run_in(api, api, target, scene)
 }
 
 /// What the scene `counts` adds up to.
@@ -91,13 +101,27 @@ fn expected_counts() -> String {
 fn every_api_counts_the_same() {
     assert_eq!(apis(), [1, 2, 3, 4, 5, 6, 7]);
     for api in apis() {
-        let (status, said, counts) = run(api, "x86_64", "counts");
-        assert_eq!((status, said.as_str()), (Some(0), ""), "API {api}");
+        let ran = run(api, "x86_64", "counts");
+        assert_eq!((ran.status, ran.said.as_str()), (Some(0), ""), "API {api}");
         assert!(
-            counts.unwrap() == expected_counts(),
+            ran.counts.unwrap() == expected_counts(),
             "API {api} counts otherwise"
         );
     }
+}
+
+#[test]
+fn a_qemu_that_calls_in_another_way_is_refused() {
+    for (api, spoken) in [(1, 2), (2, 3), (6, 7), (7, 8), (3, 2)] {
+        let ran = run_in(api, spoken, "x86_64", "counts");
+        assert_eq!((ran.status, ran.counts), (Some(1), None));
+        let sentence = format!(
+            "tollgate-counts: compiled for plugin API {api}, but this QEMU speaks {spoken}; \
+             compile for that one (1 to 7 are known)\n"
+        );
+        assert_eq!(ran.said, sentence);
+    }
+    assert_eq!(run_in(3, 6, "x86_64", "counts").status, Some(0));
 }
 
 #[test]
@@ -116,18 +140,18 @@ fn an_unknown_api_is_refused_with_a_sentence() {
 
 #[test]
 fn misplaced_markers_are_error_lines() {
-    let (status, said, counts) = run(1, "x86_64", "mistakes");
-    assert_eq!(status, Some(0));
-    insta::assert_snapshot!("misplaced_markers_said", said);
-    insta::assert_snapshot!("misplaced_markers_counts", counts.unwrap());
+    let ran = run(1, "x86_64", "mistakes");
+    assert_eq!(ran.status, Some(0));
+    insta::assert_snapshot!("misplaced_markers_said", ran.said);
+    insta::assert_snapshot!("misplaced_markers_counts", ran.counts.unwrap());
 }
 
 #[test]
 fn a_target_without_markers_is_refused() {
-    let (status, said, counts) = run(1, "mips", "counts");
-    assert_eq!((status, counts), (Some(1), None));
+    let ran = run(1, "mips", "counts");
+    assert_eq!((ran.status, ran.counts), (Some(1), None));
     assert_eq!(
-        said,
+        ran.said,
         "tollgate-counts: no phase markers are known for target mips\n"
     );
 }
