@@ -1,1 +1,4 @@
 //! Findings and comparisons for people and programs: terminal, HTML, JSON.
+mod findings;
+
+pub use findings::{FINDINGS_VERSION, findings_json, findings_text};

@@ -3,7 +3,11 @@
 
 mod cmd;
 mod exit;
+mod folders;
+mod progress;
+mod prove;
 mod term;
+mod tree;
 
 use std::process::ExitCode;
 

@@ -1,0 +1,340 @@
+//! One file: which functions access user memory, how often, how adjacent.
+
+use std::collections::HashSet;
+
+use memchr::memmem::Finder;
+use tree_sitter::{Parser, Point, Range, Tree};
+
+use crate::lex::{Token, TokenKind, tokens};
+use crate::model::{FileReport, Function, NotAnalysed, Reason};
+use crate::normalise::{Branches, Normalised, normalise};
+use crate::outline::{Outline, outline};
+use crate::site::Context;
+use crate::span::{LineIndex, Span};
+use crate::split::{Body, bodies};
+use crate::vocabulary::Vocabulary;
+use crate::walk::{Found, Walker};
+
+/// The parser for C could not be set up.
+#[derive(Debug, thiserror::Error)]
+#[error("the C grammar does not fit the parser library: {0}")]
+pub struct GrammarError(#[from] tree_sitter::LanguageError);
+
+/// Analyses files, one after the other. Each thread has its own.
+pub struct Analyser<'v> {
+    vocabulary: &'v Vocabulary,
+    parser: Parser,
+    suspicion: Finder<'static>,
+}
+
+/// A call of an access as the words of the file show it.
+#[derive(Clone, Debug)]
+struct Lexical {
+    name: Span,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Code,
+    Directive,
+}
+
+impl<'v> Analyser<'v> {
+    /// An analyser that knows these words.
+    ///
+    /// # Errors
+    /// When the grammar was built for another parser library.
+    pub fn new(vocabulary: &'v Vocabulary) -> Result<Self, GrammarError> {
+        let mut parser = Parser::new();
+        parser.set_language(&tree_sitter_c::LANGUAGE.into())?;
+        Ok(Self {
+            vocabulary,
+            parser,
+            suspicion: Finder::new("t_user"),
+        })
+    }
+
+    /// Whether a file may hold an access: a search that is quick to say no.
+    #[must_use]
+    pub fn suspects(&self, text: &[u8]) -> bool {
+        self.suspicion.find(text).is_some()
+    }
+
+    /// What a file holds. Any bytes give a report.
+    pub fn analyse(&mut self, text: &[u8]) -> FileReport {
+        if !self.suspects(text) {
+            return FileReport::default();
+        }
+        let all = tokens(text, 0);
+        let calls = lexical(text, &all, self.vocabulary);
+        if calls.is_empty() {
+            return FileReport::default();
+        }
+        self.report(&File {
+            text,
+            lines: LineIndex::new(text),
+            tokens: all,
+            calls,
+        })
+    }
+
+    /// The outline of a function that [`Analyser::analyse`] found in `text`.
+    pub fn outline(&mut self, text: &[u8], function: &Function) -> Outline {
+        let all = tokens(text, 0);
+        let file = File {
+            text,
+            lines: LineIndex::new(text),
+            tokens: all,
+            calls: Vec::new(),
+        };
+        let bodies = bodies(text, &file.tokens, self.vocabulary);
+        let Some(body) = bodies.iter().find(|body| body.span == function.body) else {
+            return Outline::default();
+        };
+        let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
+        let normalised = normalise(text, tokens, self.vocabulary, Branches::First);
+        let Some(tree) = self.parse(&normalised, body.span) else {
+            return Outline::default();
+        };
+        let pointers = user_pointers(&file, body);
+        outline(
+            &file.context(&normalised, self.vocabulary, &pointers),
+            tree.root_node(),
+        )
+    }
+
+    fn report(&mut self, file: &File<'_>) -> FileReport {
+        let mut report = FileReport {
+            lexical: file.calls.len(),
+            ..FileReport::default()
+        };
+        let bodies = bodies(file.text, &file.tokens, self.vocabulary);
+        let mut parsed = HashSet::new();
+        for body in bodies.iter().filter(|body| file.has_call(body.span)) {
+            let (function, sites) = self.function(file, body);
+            parsed.extend(sites);
+            report
+                .functions
+                .extend(Some(function).filter(|f| f.accesses > 0));
+        }
+        report.parsed = file
+            .calls
+            .iter()
+            .filter(|call| parsed.contains(&call.name.start))
+            .count();
+        report.not_analysed = file.leftovers(&bodies, &parsed);
+        report
+    }
+
+    /// One function, and where its accesses begin.
+    fn function(&mut self, file: &File<'_>, body: &Body) -> (Function, HashSet<usize>) {
+        let (mut found, mut understood) = self.walk(file, body, Branches::First);
+        let mut starts: HashSet<usize> = found.sites.iter().map(|site| site.start).collect();
+        if file
+            .calls_in(body.span)
+            .any(|call| !starts.contains(&call.name.start))
+        {
+            let (other, clean) = self.walk(file, body, Branches::Last);
+            understood &= clean;
+            merge(&mut found, other, &mut starts);
+        }
+        let function = Function {
+            name: body.name.clone(),
+            position: file.lines.position(body.name_span.start),
+            header: body.header,
+            body: body.span,
+            runs: found.runs,
+            accesses: starts.len(),
+            understood,
+        };
+        (function, starts)
+    }
+
+    fn walk(&mut self, file: &File<'_>, body: &Body, branches: Branches) -> (Found, bool) {
+        let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
+        let normalised = normalise(file.text, tokens, self.vocabulary, branches);
+        let Some(tree) = self.parse(&normalised, body.span) else {
+            return (Found::default(), false);
+        };
+        let pointers = user_pointers(file, body);
+        let context = file.context(&normalised, self.vocabulary, &pointers);
+        let cleanup = tokens
+            .iter()
+            .any(|t| t.kind == TokenKind::Word && self.vocabulary.is_scope(t.span.of(file.text)));
+        let found = Walker::new(&context, &normalised.directives, cleanup).walk(tree.root_node());
+        (found, !tree.root_node().has_error())
+    }
+
+    fn parse(&mut self, normalised: &Normalised, body: Span) -> Option<Tree> {
+        let range = Range {
+            start_byte: body.start,
+            end_byte: body.end,
+            start_point: Point::new(0, 0),
+            end_point: Point::new(usize::MAX >> 33, 0),
+        };
+        self.parser.set_included_ranges(&[range]).ok()?;
+        self.parser.parse(&normalised.text, None)
+    }
+}
+
+/// Names of variables that point to user memory.
+type Pointers = HashSet<Vec<u8>>;
+
+/// A file and what its words show.
+struct File<'a> {
+    text: &'a [u8],
+    lines: LineIndex,
+    tokens: Vec<Token>,
+    calls: Vec<Lexical>,
+}
+
+impl<'a> File<'a> {
+    fn context<'c>(
+        &'c self,
+        normalised: &'c Normalised,
+        vocabulary: &'c Vocabulary,
+        pointers: &'c Pointers,
+    ) -> Context<'c>
+    where
+        'a: 'c,
+    {
+        Context {
+            original: self.text,
+            normalised: &normalised.text,
+            vocabulary,
+            lines: &self.lines,
+            user_pointers: pointers,
+        }
+    }
+
+    fn calls_in(&self, place: Span) -> impl Iterator<Item = &Lexical> {
+        self.calls
+            .iter()
+            .filter(move |call| call.place == Place::Code && place.contains(call.name))
+    }
+
+    fn has_call(&self, place: Span) -> bool {
+        self.calls_in(place).next().is_some()
+    }
+
+    fn leftovers(&self, bodies: &[Body], parsed: &HashSet<usize>) -> Vec<NotAnalysed> {
+        let left = self
+            .calls
+            .iter()
+            .filter(|call| !parsed.contains(&call.name.start));
+        left.map(|call| self.not_analysed(call, bodies)).collect()
+    }
+
+    fn not_analysed(&self, call: &Lexical, bodies: &[Body]) -> NotAnalysed {
+        let holder = bodies.iter().find(|body| body.span.contains(call.name));
+        let defined = bodies.iter().any(|body| body.name_span == call.name);
+        NotAnalysed {
+            function: holder.map(|body| body.name.clone()),
+            position: self.lines.position(call.name.start),
+            call: call.name.text(self.text),
+            reason: match (call.place, holder) {
+                (Place::Directive, _) => Reason::MacroBody,
+                (Place::Code, Some(_)) => Reason::NotUnderstood,
+                (Place::Code, None) if defined || self.is_declared(call) => Reason::Declaration,
+                (Place::Code, None) => Reason::OutsideFunctions,
+            },
+        }
+    }
+
+    /// `int __put_user(…);` at the margin: a word, then the name.
+    fn is_declared(&self, call: &Lexical) -> bool {
+        let at = self
+            .tokens
+            .partition_point(|t| t.span.start < call.name.start);
+        let before = at.checked_sub(1).and_then(|i| self.tokens.get(i));
+        before.is_some_and(|t| t.kind == TokenKind::Word || t.is(b'*'))
+    }
+}
+
+/// Variables declared `… __user *name` in the header or the body.
+fn user_pointers(file: &File<'_>, body: &Body) -> Pointers {
+    let place = body.header.join(body.span);
+    let first = file.tokens.partition_point(|t| t.span.start < place.start);
+    let tokens: Vec<&Token> = file
+        .tokens
+        .iter()
+        .skip(first)
+        .take_while(|t| t.span.end <= place.end)
+        .collect();
+    let marks = tokens
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| t.span.of(file.text) == b"__user");
+    let names = marks.filter_map(|(at, _)| {
+        let after = tokens
+            .iter()
+            .skip(at + 1)
+            .find(|t| !t.is(b'*') && t.span.of(file.text) != b"const")?;
+        (after.kind == TokenKind::Word).then(|| after.span.of(file.text).to_vec())
+    });
+    names.collect()
+}
+
+/// Adds what only the other side of the `#if`s shows.
+fn merge(found: &mut Found, other: Found, starts: &mut HashSet<usize>) {
+    let new: HashSet<usize> = other
+        .sites
+        .iter()
+        .map(|site| site.start)
+        .filter(|start| !starts.contains(start))
+        .collect();
+    let is_new =
+        |run: &crate::model::Run| run.sites.iter().any(|site| new.contains(&site.span.start));
+    for run in other.runs.into_iter().filter(|run| is_new(run)) {
+        match found
+            .runs
+            .iter_mut()
+            .find(|known| overlaps(known.span, run.span))
+        {
+            Some(known) if known.sites.len() < run.sites.len() => *known = run,
+            Some(_) => {}
+            None => found.runs.push(run),
+        }
+    }
+    found.runs.sort_by_key(|run| run.span);
+    starts.extend(new);
+}
+
+fn overlaps(a: Span, b: Span) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+fn lexical(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Lexical> {
+    let mut found = calls(text, tokens, vocabulary, Place::Code);
+    for line in tokens.iter().filter(|t| t.kind == TokenKind::Directive) {
+        found.extend(in_directive(text, line.span, vocabulary));
+    }
+    found.sort_by_key(|call| call.name);
+    found
+}
+
+fn in_directive(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Vec<Lexical> {
+    if !memchr::memmem::find(line.of(text), b"t_user").is_some() {
+        return Vec::new();
+    }
+    let inside = tokens(text.get(..line.end).unwrap_or_default(), line.start + 1);
+    calls(text, &inside, vocabulary, Place::Directive)
+}
+
+fn calls(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary, place: Place) -> Vec<Lexical> {
+    let words = tokens
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| t.kind == TokenKind::Word);
+    let calls = words.filter(|(at, t)| {
+        vocabulary.access(t.span.of(text)).is_some()
+            && tokens.get(at + 1).is_some_and(|next| next.is(b'('))
+    });
+    calls
+        .map(|(_, t)| Lexical {
+            name: t.span,
+            place,
+        })
+        .collect()
+}

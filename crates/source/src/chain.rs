@@ -1,0 +1,120 @@
+//! How accesses are joined inside one statement.
+
+use tree_sitter::Node;
+
+use crate::model::{Exit, Form, StepKind};
+use crate::site::{Context, bare, span};
+use crate::walk::inner;
+
+/// What an expression statement, a declaration or a return is.
+pub(crate) fn simple(context: &Context<'_>, node: Node<'_>) -> StepKind {
+    let expression = node.named_child(0).map(bare);
+    match (node.kind(), expression) {
+        ("return_statement", Some(value)) => StepKind::Return {
+            form: joined(context, value),
+        },
+        ("declaration", _) => declaration(context, node),
+        (_, Some(value)) if value.kind() == "assignment_expression" => assignment(context, value),
+        (_, Some(value)) if is_access(context, value) => StepKind::Bare,
+        _ => StepKind::Expression,
+    }
+}
+
+/// The `if` with that condition and that way out.
+pub(crate) fn guard(context: &Context<'_>, condition: Node<'_>, exit: Exit) -> StepKind {
+    let form = match joined(context, bare(condition)) {
+        Form::Assign | Form::Expression => Form::SequentialIf,
+        form => form,
+    };
+    StepKind::Guard {
+        form,
+        condition: inner(condition),
+        exit,
+    }
+}
+
+/// Whether a condition holds exactly when `variable` is 0.
+pub(crate) fn tests_no_error(context: &Context<'_>, condition: Node<'_>, variable: &[u8]) -> bool {
+    let node = unhinted(context, condition);
+    let is_variable =
+        |part: Option<Node<'_>>| part.is_some_and(|part| context.seen(bare(part)) == variable);
+    match node.kind() {
+        "unary_expression" => {
+            context.operator(node) == b"!" && is_variable(node.child_by_field_name("argument"))
+        }
+        "binary_expression" => {
+            let zero = node
+                .child_by_field_name("right")
+                .is_some_and(|right| context.seen(right) == b"0");
+            context.operator(node) == b"==" && zero && is_variable(node.child_by_field_name("left"))
+        }
+        _ => false,
+    }
+}
+
+/// The expression inside `likely(…)`, parentheses and casts.
+pub(crate) fn unhinted<'t>(context: &Context<'_>, node: Node<'t>) -> Node<'t> {
+    let node = bare(node);
+    if node.kind() != "call_expression" || !context.vocabulary.is_transparent(context.callee(node))
+    {
+        return node;
+    }
+    let argument = node
+        .child_by_field_name("arguments")
+        .filter(|a| a.named_child_count() == 1);
+    argument
+        .and_then(|a| a.named_child(0))
+        .map_or(node, |inner| unhinted(context, inner))
+}
+
+fn is_access(context: &Context<'_>, node: Node<'_>) -> bool {
+    node.kind() == "call_expression" && context.access(node).is_some()
+}
+
+fn declaration(context: &Context<'_>, node: Node<'_>) -> StepKind {
+    let Some(declarator) = node
+        .child_by_field_name("declarator")
+        .filter(|d| d.kind() == "init_declarator")
+    else {
+        return StepKind::Expression;
+    };
+    let (Some(name), Some(value)) = (
+        declarator.child_by_field_name("declarator"),
+        declarator.child_by_field_name("value"),
+    ) else {
+        return StepKind::Expression;
+    };
+    StepKind::Assign {
+        form: joined(context, value),
+        variable: context.written(name),
+    }
+}
+
+fn assignment(context: &Context<'_>, node: Node<'_>) -> StepKind {
+    let (Some(left), Some(right)) = (
+        node.child_by_field_name("left"),
+        node.child_by_field_name("right"),
+    ) else {
+        return StepKind::Expression;
+    };
+    let form = if context.operator(node) == b"|=" {
+        Form::ErrOr
+    } else {
+        joined(context, right)
+    };
+    StepKind::Assign {
+        form,
+        variable: span(left).text(context.original),
+    }
+}
+
+fn joined(context: &Context<'_>, node: Node<'_>) -> Form {
+    let node = unhinted(context, node);
+    match (node.kind(), context.operator(node)) {
+        ("binary_expression", b"||") => Form::OrChain,
+        ("binary_expression", b"|") => Form::BitOr,
+        ("conditional_expression", _) => Form::Elvis,
+        ("call_expression", _) if is_access(context, node) => Form::Assign,
+        _ => Form::Expression,
+    }
+}

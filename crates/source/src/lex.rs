@@ -1,0 +1,208 @@
+//! The tokens of C text: just enough to know code from comments, strings and
+//! preprocessor lines. Total: any bytes give tokens.
+
+use crate::span::Span;
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    /// An identifier or a keyword.
+    Word,
+    /// A number.
+    Number,
+    /// A string or character literal, with its quotes.
+    Literal,
+    /// A comment, with its marks.
+    Comment,
+    /// A whole preprocessor line with its continuation lines, line end excluded.
+    Directive,
+    /// One byte of punctuation; `...` is one token.
+    Punct(u8),
+}
+
+/// One token and its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// What it is.
+    pub kind: TokenKind,
+    /// Where it is.
+    pub span: Span,
+}
+
+impl Token {
+    /// Whether this is the punctuation byte `byte`.
+    #[must_use]
+    pub fn is(&self, byte: u8) -> bool {
+        self.kind == TokenKind::Punct(byte)
+    }
+
+    /// Whether the compiler proper sees this token.
+    #[must_use]
+    pub fn is_code(&self) -> bool {
+        !matches!(self.kind, TokenKind::Comment | TokenKind::Directive)
+    }
+}
+
+/// The tokens of `text` from byte `from` on; spans count from the start of `text`.
+#[must_use]
+pub fn tokens(text: &[u8], from: usize) -> Vec<Token> {
+    let mut lexer = Lexer {
+        text,
+        at: from,
+        line_begins: true,
+    };
+    let mut found = Vec::with_capacity(text.len().saturating_sub(from) / 5);
+    while let Some(token) = lexer.next() {
+        found.push(token);
+    }
+    found
+}
+
+struct Lexer<'a> {
+    text: &'a [u8],
+    at: usize,
+    line_begins: bool,
+}
+
+impl Lexer<'_> {
+    fn next(&mut self) -> Option<Token> {
+        self.skip_blanks();
+        let start = self.at;
+        let kind = self.kind(self.peek(0)?);
+        self.line_begins = kind == TokenKind::Comment && self.line_begins;
+        Some(Token {
+            kind,
+            span: Span::new(start, self.at.min(self.text.len())),
+        })
+    }
+
+    fn kind(&mut self, first: u8) -> TokenKind {
+        match first {
+            b'#' if self.line_begins => self.directive(),
+            b'/' if self.peek(1) == Some(b'/') => self.line_comment(),
+            b'/' if self.peek(1) == Some(b'*') => self.block_comment(),
+            b'"' | b'\'' => self.literal(first),
+            b'.' if self.text.get(self.at..self.at + 3) == Some(b"...") => self.punct(b'.', 3),
+            b'0'..=b'9' => self.word(TokenKind::Number),
+            _ if is_word(first) => self.word(TokenKind::Word),
+            _ => self.punct(first, 1),
+        }
+    }
+
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.text.get(self.at + ahead).copied()
+    }
+
+    fn skip_blanks(&mut self) {
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'\n' => self.line_begins = true,
+                b' ' | b'\t' | b'\r' | b'\x0c' | b'\\' => {}
+                _ => return,
+            }
+            self.at += 1;
+        }
+    }
+
+    fn punct(&mut self, byte: u8, length: usize) -> TokenKind {
+        self.at += length;
+        TokenKind::Punct(byte)
+    }
+
+    fn word(&mut self, kind: TokenKind) -> TokenKind {
+        while self.peek(0).is_some_and(is_word) {
+            self.at += 1;
+        }
+        kind
+    }
+
+    fn line_comment(&mut self) -> TokenKind {
+        self.at = self.logical_line_end(self.at);
+        TokenKind::Comment
+    }
+
+    fn block_comment(&mut self) -> TokenKind {
+        let rest = self.text.get(self.at + 2..).unwrap_or_default();
+        let end = memchr::memmem::find(rest, b"*/").map_or(self.text.len(), |at| self.at + at + 4);
+        self.at = end;
+        TokenKind::Comment
+    }
+
+    fn literal(&mut self, quote: u8) -> TokenKind {
+        self.at += 1;
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'\\' => self.at += 2,
+                // An unclosed quote ends with its line, as in `#error don't`.
+                b'\n' => break,
+                _ => self.at += 1,
+            }
+            if byte == quote {
+                break;
+            }
+        }
+        self.at = self.at.min(self.text.len());
+        TokenKind::Literal
+    }
+
+    /// A comment that begins on the line may carry it over several.
+    fn directive(&mut self) -> TokenKind {
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'\n' if !self.continued(self.at) => break,
+                b'/' if self.peek(1) == Some(b'*') => {
+                    self.block_comment();
+                }
+                b'/' if self.peek(1) == Some(b'/') => {
+                    self.line_comment();
+                }
+                _ => self.at += 1,
+            }
+        }
+        TokenKind::Directive
+    }
+
+    fn logical_line_end(&self, from: usize) -> usize {
+        let rest = self.text.get(from..).unwrap_or_default();
+        memchr::memchr_iter(b'\n', rest)
+            .map(|at| from + at)
+            .find(|&at| !self.continued(at))
+            .unwrap_or(self.text.len())
+    }
+
+    fn continued(&self, newline: usize) -> bool {
+        let before = |back: usize| newline.checked_sub(back).and_then(|at| self.text.get(at));
+        match before(1) {
+            Some(b'\\') => true,
+            Some(b'\r') => before(2) == Some(&b'\\'),
+            _ => false,
+        }
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
+}
+
+/// The index of the token that closes the bracket opened at `open`, if any.
+#[must_use]
+pub fn closing(tokens: &[Token], open: usize) -> Option<usize> {
+    let (opens, closes) = match tokens.get(open)?.kind {
+        TokenKind::Punct(b'(') => (b'(', b')'),
+        TokenKind::Punct(b'{') => (b'{', b'}'),
+        TokenKind::Punct(b'[') => (b'[', b']'),
+        _ => return None,
+    };
+    let mut depth = 0usize;
+    for (index, token) in tokens.iter().enumerate().skip(open) {
+        if token.is(opens) {
+            depth += 1;
+        } else if token.is(closes) {
+            depth = depth.saturating_sub(1);
+            if depth == 0 {
+                return Some(index);
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,432 @@
+//! C as the kernel writes it, turned into C that the parser knows: same length,
+//! same lines, so that every byte of the parse is a byte of the original.
+
+use std::collections::HashSet;
+
+use crate::lex::{Token, TokenKind, closing};
+use crate::span::Span;
+use crate::vocabulary::Vocabulary;
+
+/// Which side of each `#if` … `#else` is kept; text that holds both is no C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Branches {
+    /// Up to the first `#else` or `#elif`; the second side of `#if 0`.
+    First,
+    /// From the last `#else` on, or the only side.
+    Last,
+}
+
+/// What [`normalise`] made of some tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Normalised {
+    /// The whole text; only the bytes of the tokens that were handed in differ.
+    pub text: Vec<u8>,
+    /// Comments, in order.
+    pub comments: Vec<Span>,
+    /// Preprocessor lines, in order.
+    pub directives: Vec<Span>,
+    /// Text that the other side of an `#if` holds, and that is blank now.
+    pub left_out: Vec<Span>,
+}
+
+/// Rewrites `tokens`, which are tokens of `text`.
+#[must_use]
+pub fn normalise(
+    text: &[u8],
+    tokens: &[Token],
+    vocabulary: &Vocabulary,
+    branches: Branches,
+) -> Normalised {
+    let mut out = Normalised {
+        text: text.to_vec(),
+        comments: vec![],
+        directives: vec![],
+        left_out: vec![],
+    };
+    let code = out.blank_preprocessor(text, tokens, branches);
+    let mut pass = Pass {
+        original: text,
+        out: &mut out.text,
+        tokens: code,
+        vocabulary,
+    };
+    pass.blank_annotations();
+    pass.rewrite();
+    out
+}
+
+impl Normalised {
+    /// Blanks what the parser must not see and returns the tokens that are left.
+    fn blank_preprocessor(
+        &mut self,
+        text: &[u8],
+        tokens: &[Token],
+        branches: Branches,
+    ) -> Vec<Token> {
+        let mut conditions = Conditions::new(branches, tokens, text);
+        let mut code = Vec::with_capacity(tokens.len());
+        for token in tokens {
+            match token.kind {
+                TokenKind::Comment => self.comments.push(token.span),
+                TokenKind::Directive => {
+                    self.directives.push(token.span);
+                    conditions.line(token.span);
+                }
+                _ if conditions.kept() => {
+                    code.push(*token);
+                    continue;
+                }
+                _ => self.left_out.push(token.span),
+            }
+            blank(&mut self.text, token.span);
+        }
+        code
+    }
+}
+
+/// The `#if`s around a token. Each level keeps exactly one of its sides.
+struct Conditions<'a> {
+    text: &'a [u8],
+    kept_sides: HashSet<usize>,
+    stack: Vec<bool>,
+}
+
+impl<'a> Conditions<'a> {
+    fn new(branches: Branches, tokens: &[Token], text: &'a [u8]) -> Self {
+        let directives = tokens
+            .iter()
+            .filter(|t| t.kind == TokenKind::Directive)
+            .map(|t| t.span);
+        Self {
+            text,
+            kept_sides: kept_sides(directives, text, branches),
+            stack: Vec::new(),
+        }
+    }
+
+    fn line(&mut self, span: Span) {
+        let kept = self.kept_sides.contains(&span.start);
+        match directive(span, self.text) {
+            Directive::If => self.stack.push(kept),
+            Directive::Else => {
+                if let Some(top) = self.stack.last_mut() {
+                    *top = kept;
+                }
+            }
+            Directive::Endif => {
+                self.stack.pop();
+            }
+            Directive::Other => {}
+        }
+    }
+
+    fn kept(&self) -> bool {
+        self.stack.iter().all(|&kept| kept)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Directive {
+    If,
+    Else,
+    Endif,
+    Other,
+}
+
+fn directive(span: Span, text: &[u8]) -> Directive {
+    match directive_words(span, text).next().unwrap_or_default() {
+        b"if" | b"ifdef" | b"ifndef" => Directive::If,
+        b"else" | b"elif" | b"elifdef" | b"elifndef" => Directive::Else,
+        b"endif" => Directive::Endif,
+        _ => Directive::Other,
+    }
+}
+
+fn directive_words(span: Span, text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let line = span.of(text).strip_prefix(b"#").unwrap_or_default();
+    line.split(|b| !b.is_ascii_alphanumeric() && *b != b'_')
+        .filter(|word| !word.is_empty())
+}
+
+/// The places of the `#if` or `#else` lines that begin a side to keep.
+fn kept_sides(
+    directives: impl Iterator<Item = Span>,
+    text: &[u8],
+    branches: Branches,
+) -> HashSet<usize> {
+    let mut open: Vec<Vec<Span>> = Vec::new();
+    let mut kept = HashSet::new();
+    for span in directives {
+        match directive(span, text) {
+            Directive::If => open.push(vec![span]),
+            Directive::Else => open
+                .iter_mut()
+                .last()
+                .into_iter()
+                .for_each(|sides| sides.push(span)),
+            Directive::Endif => kept.extend(
+                open.pop()
+                    .and_then(|sides| side_to_keep(&sides, text, branches)),
+            ),
+            Directive::Other => {}
+        }
+    }
+    kept.extend(
+        open.iter()
+            .filter_map(|sides| side_to_keep(sides, text, branches)),
+    );
+    kept
+}
+
+fn side_to_keep(sides: &[Span], text: &[u8], branches: Branches) -> Option<usize> {
+    let is_zero =
+        |side: &&Span| directive_words(**side, text).eq([b"if".as_slice(), b"0".as_slice()]);
+    let mut sides = sides.iter().filter(|side| !is_zero(side));
+    let side = match branches {
+        Branches::First => sides.next(),
+        Branches::Last => sides.last(),
+    };
+    side.map(|span| span.start)
+}
+
+/// Overwrites with spaces; line ends stay where they are.
+fn blank(text: &mut [u8], span: Span) {
+    let bytes = text.get_mut(span.start..span.end).unwrap_or_default();
+    bytes
+        .iter_mut()
+        .filter(|b| **b != b'\n')
+        .for_each(|b| *b = b' ');
+}
+
+/// Overwrites with `with`, the rest with spaces. Nothing happens where it does not fit
+/// before the first line end.
+fn overwrite(text: &mut [u8], span: Span, with: &[u8]) {
+    let room = text
+        .get(span.start..span.start + with.len())
+        .is_some_and(|room| !room.contains(&b'\n'));
+    if span.end - span.start < with.len() || !room {
+        return;
+    }
+    blank(text, span);
+    if let Some(room) = text.get_mut(span.start..span.start + with.len()) {
+        room.copy_from_slice(with);
+    }
+}
+
+/// One pass over the code tokens of a body.
+struct Pass<'a> {
+    original: &'a [u8],
+    out: &'a mut [u8],
+    tokens: Vec<Token>,
+    vocabulary: &'a Vocabulary,
+}
+
+impl Pass<'_> {
+    fn blank_annotations(&mut self) {
+        let mut left = Vec::with_capacity(self.tokens.len());
+        let mut at = 0;
+        while let Some(token) = self.tokens.get(at).copied() {
+            let end = self.annotation_end(at);
+            match end.and_then(|end| self.tokens.get(end)) {
+                Some(last) => blank(self.out, token.span.join(last.span)),
+                None => left.push(token),
+            }
+            at = end.unwrap_or(at) + 1;
+        }
+        self.tokens = left;
+    }
+
+    /// The index of the last token of the annotation that begins at `at`.
+    fn annotation_end(&self, at: usize) -> Option<usize> {
+        let arguments = self.vocabulary.annotation(self.word(at))?;
+        if !arguments {
+            return Some(at);
+        }
+        self.tokens.get(at + 1).filter(|t| t.is(b'('))?;
+        closing(&self.tokens, at + 1)
+    }
+
+    fn word(&self, at: usize) -> &[u8] {
+        match self.tokens.get(at) {
+            Some(token) if token.kind == TokenKind::Word => token.span.of(self.original),
+            _ => b"",
+        }
+    }
+
+    fn is(&self, at: usize, byte: u8) -> bool {
+        self.tokens.get(at).is_some_and(|t| t.is(byte))
+    }
+
+    fn rewrite(&mut self) {
+        for at in 0..self.tokens.len() {
+            match self.word(at) {
+                b"" => self.punctuation(at),
+                b"typeof" | b"__typeof__" | b"__typeof" | b"typeof_unqual" => self.type_of(at),
+                b"asm" | b"__asm__" | b"asm_inline" | b"__asm" => self.assembly(at),
+                b"if" | b"for" | b"while" | b"switch" | b"return" | b"sizeof" | b"offsetof"
+                | b"else" | b"do" => {}
+                _ if self.is(at + 1, b'(') => self.call(at),
+                _ => {}
+            }
+        }
+    }
+
+    /// `case A ... B`, `[A ... B]` and `&&label`.
+    fn punctuation(&mut self, at: usize) {
+        let Some(token) = self.tokens.get(at).copied() else {
+            return;
+        };
+        if token.is(b'.') && token.span.end - token.span.start == 3 {
+            overwrite(self.out, token.span, b" + ");
+        } else if token.is(b'&') && self.is(at + 1, b'&') && self.takes_operand(at) {
+            blank(self.out, token.span);
+        }
+    }
+
+    /// Whether an operand, not an operator, is expected at `at`.
+    fn takes_operand(&self, at: usize) -> bool {
+        let Some(before) = at.checked_sub(1).and_then(|i| self.tokens.get(i)) else {
+            return false;
+        };
+        matches!(
+            before.kind,
+            TokenKind::Punct(b'(' | b',' | b'=' | b'[' | b'{' | b'?' | b':')
+        )
+    }
+
+    fn type_of(&mut self, at: usize) {
+        if let Some(span) = self.through_parenthesis(at) {
+            overwrite(self.out, span, b"int");
+        }
+    }
+
+    fn through_parenthesis(&self, at: usize) -> Option<Span> {
+        self.is(at + 1, b'(').then_some(())?;
+        let close = closing(&self.tokens, at + 1)?;
+        Some(self.tokens.get(at)?.span.join(self.tokens.get(close)?.span))
+    }
+
+    /// Assembly becomes a call of nothing known, which is what it is to us.
+    fn assembly(&mut self, at: usize) {
+        let open = (at + 1..self.tokens.len().min(at + 5)).find(|&i| self.is(i, b'('));
+        let Some(close) = open.and_then(|open| closing(&self.tokens, open)) else {
+            return;
+        };
+        let (Some(first), Some(last)) = (self.tokens.get(at), self.tokens.get(close)) else {
+            return;
+        };
+        overwrite(self.out, first.span.join(last.span), b"a()");
+    }
+
+    fn call(&mut self, at: usize) {
+        let Some(close) = closing(&self.tokens, at + 1) else {
+            return;
+        };
+        self.type_arguments(at + 1, close);
+        if self.begins_statement(at) {
+            self.statement_macro(at, close);
+        }
+    }
+
+    fn begins_statement(&self, at: usize) -> bool {
+        let Some(before) = at.checked_sub(1) else {
+            return false;
+        };
+        let after_word = matches!(self.word(before), b"else" | b"do");
+        after_word
+            || [b';', b'{', b'}', b')', b':']
+                .iter()
+                .any(|&b| self.is(before, b))
+    }
+
+    /// `for_each_x(…) {`, `scoped_guard(…) {`, `MACRO(…)` without its semicolon.
+    fn statement_macro(&mut self, at: usize, close: usize) {
+        let Some(next) = self.tokens.get(close + 1).copied() else {
+            return;
+        };
+        let (Some(first), Some(last)) = (
+            self.tokens.get(at).copied(),
+            self.tokens.get(close).copied(),
+        ) else {
+            return;
+        };
+        if next.is(b'{') || next.kind == TokenKind::Word && is_loop(self.word(at)) {
+            overwrite(self.out, first.span.join(last.span), b"while(1)");
+        } else if next.is(b'}') || next.kind == TokenKind::Word && !self.is_after_do(at) {
+            self.end_statement(last.span.end, next.span.start);
+        }
+    }
+
+    fn is_after_do(&self, at: usize) -> bool {
+        at.checked_sub(1)
+            .is_some_and(|before| self.is(before, b'}'))
+            && self.word(at).starts_with(b"while")
+    }
+
+    fn end_statement(&mut self, from: usize, to: usize) {
+        let gap = self.out.get_mut(from..to).unwrap_or_default();
+        if let Some(room) = gap.iter_mut().find(|b| **b == b' ' || **b == b'\t') {
+            *room = b';';
+        }
+    }
+
+    /// An argument that is a type becomes a name.
+    fn type_arguments(&mut self, open: usize, close: usize) {
+        let mut start = open + 1;
+        let mut depth = 0usize;
+        for at in open + 1..=close {
+            let Some(token) = self.tokens.get(at).copied() else {
+                return;
+            };
+            match token.kind {
+                TokenKind::Punct(b'(' | b'[' | b'{') => depth += 1,
+                TokenKind::Punct(b',') if depth == 0 => {
+                    self.type_argument(start, at);
+                    start = at + 1;
+                }
+                _ if at == close => self.type_argument(start, at),
+                TokenKind::Punct(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    fn type_argument(&mut self, start: usize, end: usize) {
+        let (Some(first), Some(last)) = (
+            self.tokens.get(start),
+            end.checked_sub(1).and_then(|e| self.tokens.get(e)),
+        ) else {
+            return;
+        };
+        if start < end && (is_type_word(self.word(start)) || last.is(b'*')) {
+            let span = first.span.join(last.span);
+            overwrite(self.out, span, b"T");
+        }
+    }
+}
+
+fn is_type_word(word: &[u8]) -> bool {
+    const TYPES: [&[u8]; 14] = [
+        b"struct",
+        b"union",
+        b"enum",
+        b"const",
+        b"volatile",
+        b"unsigned",
+        b"signed",
+        b"char",
+        b"short",
+        b"int",
+        b"long",
+        b"void",
+        b"float",
+        b"double",
+    ];
+    TYPES.contains(&word)
+}
+
+fn is_loop(name: &[u8]) -> bool {
+    [b"for_each".as_slice(), b"foreach", b"_each_"]
+        .iter()
+        .any(|part| memchr::memmem::find(name, part).is_some())
+}

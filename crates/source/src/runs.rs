@@ -1,0 +1,93 @@
+//! From the accesses and statements of an open run to a [`Run`].
+
+use crate::model::{Form, Hazard, Run, Site, Step, StepKind, Trait};
+use crate::site::Context;
+use crate::span::Span;
+use crate::vocabulary::Direction;
+use crate::walk::form_of;
+
+/// The run that these make, if they make one.
+pub(crate) fn close(context: &Context<'_>, mut sites: Vec<Site>, steps: Vec<Step>) -> Option<Run> {
+    if sites.len() < 2 {
+        return None;
+    }
+    let steps = trimmed(steps);
+    let span = steps
+        .iter()
+        .map(|step| step.span)
+        .reduce(|all, span| all.join(span))?;
+    note_dependences(context, &mut sites);
+    Some(Run {
+        forms: forms(&steps),
+        traits: traits(context, &steps),
+        sites,
+        steps,
+        span,
+        block: span,
+    })
+}
+
+/// Statements before the first and after the last access are not the run's.
+fn trimmed(mut steps: Vec<Step>) -> Vec<Step> {
+    let last = steps
+        .iter()
+        .rposition(|step| !step.sites.is_empty())
+        .map_or(0, |at| at + 1);
+    steps.truncate(last);
+    steps
+}
+
+fn forms(steps: &[Step]) -> Vec<Form> {
+    let mut forms: Vec<Form> = steps.iter().filter_map(form_of).collect();
+    forms.sort_unstable();
+    forms.dedup();
+    forms
+}
+
+fn traits(context: &Context<'_>, steps: &[Step]) -> Vec<Trait> {
+    let mut found = Vec::new();
+    if steps.iter().any(|step| step.kind == StepKind::Plain) {
+        found.push(Trait::Gap);
+    }
+    if steps
+        .iter()
+        .any(|step| matches!(step.kind, StepKind::Check { .. }))
+    {
+        found.push(Trait::Check);
+    }
+    let mentions = |step: &Step| {
+        memchr::memmem::find(step.span.of(context.normalised), b"access_ok").is_some()
+    };
+    if steps.iter().any(mentions) {
+        found.push(Trait::AccessOk);
+    }
+    found
+}
+
+/// An address may need what an earlier access of the same run reads.
+fn note_dependences(context: &Context<'_>, sites: &mut [Site]) {
+    let mut filled: Vec<Span> = Vec::new();
+    for site in sites {
+        let variables = filled.iter().map(|span| span.of(context.original));
+        if let Some(variable) = variables
+            .into_iter()
+            .find(|v| mentions(site.address.of(context.original), v))
+        {
+            site.hazards.push(Hazard::DependsOnRead(
+                String::from_utf8_lossy(variable).into_owned(),
+            ));
+        }
+        if site.direction == Direction::Read {
+            filled.push(site.value);
+        }
+    }
+}
+
+/// Whether `text` holds `words`, not as a part of a longer word.
+pub(crate) fn mentions(text: &[u8], words: &[u8]) -> bool {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    memchr::memmem::find_iter(text, words).any(|at| {
+        let before = at.checked_sub(1).and_then(|i| text.get(i));
+        !is_word(before) && !is_word(text.get(at + words.len()))
+    })
+}

@@ -1,0 +1,218 @@
+//! From a call in the parse to a [`Site`]: its object, its reach, its hazards.
+
+use std::collections::HashSet;
+
+use tree_sitter::Node;
+
+use crate::model::{Hazard, Reach, Site};
+use crate::span::{LineIndex, Span};
+use crate::vocabulary::{Access, Vocabulary};
+
+/// What every part of the analysis of one body looks things up in.
+pub(crate) struct Context<'a> {
+    /// The bytes of the file.
+    pub(crate) original: &'a [u8],
+    /// What the parser saw; same length.
+    pub(crate) normalised: &'a [u8],
+    /// The words that mean something.
+    pub(crate) vocabulary: &'a Vocabulary,
+    /// The lines of the file.
+    pub(crate) lines: &'a LineIndex,
+    /// Variables of the function that are declared as pointers to user memory.
+    pub(crate) user_pointers: &'a HashSet<Vec<u8>>,
+}
+
+impl<'a> Context<'a> {
+    /// What the parser saw of a node.
+    pub(crate) fn seen(&self, node: Node<'_>) -> &'a [u8] {
+        span(node).of(self.normalised)
+    }
+
+    /// The original text of a node.
+    pub(crate) fn written(&self, node: Node<'_>) -> String {
+        span(node).text(self.original)
+    }
+
+    /// The name that a call calls, if it is a plain name.
+    pub(crate) fn callee(&self, call: Node<'_>) -> &'a [u8] {
+        match call.child_by_field_name("function") {
+            Some(function) if function.kind() == "identifier" => self.seen(function),
+            _ => b"",
+        }
+    }
+
+    /// The access that a call is, if it is one.
+    pub(crate) fn access(&self, call: Node<'_>) -> Option<&'a Access> {
+        self.vocabulary.access(self.callee(call))
+    }
+
+    /// The access as a site; none if the call has not two arguments.
+    pub(crate) fn site(&self, call: Node<'_>, access: &Access) -> Option<Site> {
+        let arguments = call.child_by_field_name("arguments")?;
+        let (value, address) = (arguments.named_child(0)?, arguments.named_child(1)?);
+        let (object, reach) = self.object(address);
+        let mut hazards = Vec::new();
+        self.hazards(value, &mut hazards);
+        self.hazards(address, &mut hazards);
+        Some(Site {
+            call: access.name.clone(),
+            direction: access.direction,
+            range_check: access.range_check,
+            span: span(call),
+            position: self.lines.position(call.start_byte()),
+            value: span(value),
+            address: span(address),
+            object,
+            reach,
+            hazards,
+        })
+    }
+
+    /// The object that an address lies in, and how it is reached.
+    fn object(&self, address: Node<'_>) -> (String, Reach) {
+        let inner = bare(address);
+        let found = self.object_of(inner);
+        match found {
+            // The type that the object has is not the one that is accessed.
+            (object, Reach::Whole | Reach::Element(_)) if self.is_cast(address) => {
+                (object, Reach::Computed)
+            }
+            found => found,
+        }
+    }
+
+    fn object_of(&self, inner: Node<'_>) -> (String, Reach) {
+        match inner.kind() {
+            "identifier" | "field_expression" | "subscript_expression" | "call_expression" => {
+                (self.written(inner), Reach::Whole)
+            }
+            "pointer_expression" if self.operator(inner) == b"&" => self.place(argument(inner)),
+            "binary_expression" => self.sum(inner),
+            "update_expression" => (self.object(argument(inner)).0, Reach::Computed),
+            _ => (self.written(inner), Reach::Computed),
+        }
+    }
+
+    /// `p + 1`.
+    fn sum(&self, node: Node<'_>) -> (String, Reach) {
+        let (Some(left), Some(right)) = (
+            node.child_by_field_name("left"),
+            node.child_by_field_name("right"),
+        ) else {
+            return (self.written(node), Reach::Computed);
+        };
+        let object = self.object(left);
+        match (self.operator(node), &object.1) {
+            (b"+", Reach::Whole) if !self.is_cast(left) => (object.0, self.element(right)),
+            _ => (object.0, Reach::Computed),
+        }
+    }
+
+    fn is_cast(&self, node: Node<'_>) -> bool {
+        match node.kind() {
+            "cast_expression" => true,
+            "parenthesized_expression" => {
+                node.named_child(0).is_some_and(|inner| self.is_cast(inner))
+            }
+            _ => false,
+        }
+    }
+
+    /// The place whose address is taken, `p->a.b` or `p[1]`.
+    fn place(&self, node: Node<'_>) -> (String, Reach) {
+        let inner = bare(node);
+        match inner.kind() {
+            "field_expression" if self.operator(inner) == b"->" => {
+                (self.written(argument(inner)), Reach::Field)
+            }
+            "field_expression" => match self.place(argument(inner)) {
+                (object, Reach::Whole) => (object, Reach::Field),
+                found => found,
+            },
+            "subscript_expression" => self.subscript(inner),
+            "pointer_expression" => self.object(argument(inner)),
+            _ => (self.written(inner), Reach::Whole),
+        }
+    }
+
+    /// An element of the user's array, or of an array inside the user's struct.
+    fn subscript(&self, node: Node<'_>) -> (String, Reach) {
+        let array = bare(argument(node));
+        let index = node
+            .child_by_field_name("index")
+            .map_or(Reach::Computed, |index| self.element(index));
+        if array.kind() != "field_expression" || !self.is_user_struct(array) {
+            return (self.written(array), index);
+        }
+        match (self.place(array), index) {
+            ((object, _), Reach::Element(_)) => (object, Reach::Field),
+            ((object, _), _) => (object, Reach::Computed),
+        }
+    }
+
+    fn is_user_struct(&self, field: Node<'_>) -> bool {
+        let mut root = field;
+        while root.kind() == "field_expression" {
+            root = bare(argument(root));
+        }
+        self.user_pointers.contains(self.seen(root))
+    }
+
+    fn element(&self, index: Node<'_>) -> Reach {
+        let text = std::str::from_utf8(self.seen(index)).unwrap_or_default();
+        text.parse().map_or(Reach::Computed, Reach::Element)
+    }
+
+    /// The operator of a unary, binary, field or assignment expression.
+    pub(crate) fn operator(&self, node: Node<'_>) -> &'a [u8] {
+        node.child_by_field_name("operator")
+            .map(|op| self.seen(op))
+            .unwrap_or_default()
+    }
+
+    fn hazards(&self, node: Node<'_>, found: &mut Vec<Hazard>) {
+        match node.kind() {
+            "sizeof_expression" | "offsetof_expression" => return,
+            "call_expression" if !self.may_stay(node) => {
+                found.push(Hazard::Call(self.call_name(node)))
+            }
+            "update_expression" | "assignment_expression" => found.push(Hazard::SideEffect),
+            "compound_statement" => found.push(Hazard::Call("({ })".into())),
+            _ => {}
+        }
+        let mut cursor = node.walk();
+        node.named_children(&mut cursor)
+            .for_each(|child| self.hazards(child, found));
+    }
+
+    fn may_stay(&self, call: Node<'_>) -> bool {
+        let callee = self.callee(call);
+        self.vocabulary.is_pure(callee) || self.vocabulary.is_transparent(callee)
+    }
+
+    fn call_name(&self, call: Node<'_>) -> String {
+        call.child_by_field_name("function")
+            .map(|f| self.written(f))
+            .unwrap_or_default()
+    }
+}
+
+/// The span of a node.
+pub(crate) fn span(node: Node<'_>) -> Span {
+    Span::new(node.start_byte(), node.end_byte())
+}
+
+/// The operand of an expression with one; the node itself where there is none.
+pub(crate) fn argument(node: Node<'_>) -> Node<'_> {
+    node.child_by_field_name("argument").unwrap_or(node)
+}
+
+/// The expression inside parentheses and casts.
+pub(crate) fn bare(node: Node<'_>) -> Node<'_> {
+    let inner = match node.kind() {
+        "parenthesized_expression" => node.named_child(0),
+        "cast_expression" => node.child_by_field_name("value"),
+        _ => None,
+    };
+    inner.map_or(node, bare)
+}

@@ -1,0 +1,136 @@
+//! Which functions a file holds, without parsing it: kernel style closes a
+//! function with a brace in the first column.
+
+use crate::lex::{Token, TokenKind, closing};
+use crate::span::Span;
+use crate::vocabulary::Vocabulary;
+
+/// One function definition as the tokens show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body {
+    /// The name; `SYSCALL_DEFINE3(getresuid)` for a definition by macro.
+    pub name: String,
+    /// The name in the file.
+    pub name_span: Span,
+    /// From the first token of the header to the opening brace, brace excluded.
+    pub header: Span,
+    /// From the opening to the closing brace, both included.
+    pub span: Span,
+    /// The tokens of `span`, as indices into the file's tokens.
+    pub tokens: std::ops::Range<usize>,
+}
+
+/// The functions of a file, in order.
+#[must_use]
+pub fn bodies(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Body> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(open) = next_body(text, tokens, at) {
+        let Some(close) = end_of_body(text, tokens, open) else {
+            break;
+        };
+        if let Some(body) = body(text, tokens, open, close, vocabulary) {
+            found.push(body);
+        }
+        at = close + 1;
+    }
+    found
+}
+
+fn next_body(text: &[u8], tokens: &[Token], from: usize) -> Option<usize> {
+    (from..tokens.len()).find(|&i| {
+        is_at_margin(text, tokens, i, b'{')
+            || tokens.get(i).is_some_and(|t| t.is(b'{')) && follows_parameters(tokens, i)
+    })
+}
+
+/// The brace at the margin, wherever `#if` leaves the braces unbalanced; a body
+/// that opens inside a line, `f(void) {}`, ends where its brace is closed.
+fn end_of_body(text: &[u8], tokens: &[Token], open: usize) -> Option<usize> {
+    let at_margin = (open + 1..tokens.len()).find(|&i| is_at_margin(text, tokens, i, b'}'));
+    if is_at_margin(text, tokens, open, b'{') {
+        return at_margin;
+    }
+    closing(tokens, open)
+        .filter(|close| at_margin.is_none_or(|margin| *close < margin))
+        .or(at_margin)
+}
+
+fn is_at_margin(text: &[u8], tokens: &[Token], index: usize, byte: u8) -> bool {
+    tokens.get(index).is_some_and(|token| {
+        token.is(byte) && (token.span.start == 0 || text.get(token.span.start - 1) == Some(&b'\n'))
+    })
+}
+
+fn follows_parameters(tokens: &[Token], brace: usize) -> bool {
+    let before = tokens.get(..brace).unwrap_or_default();
+    before
+        .iter()
+        .rev()
+        .find(|t| t.kind != TokenKind::Comment)
+        .is_some_and(|t| t.is(b')'))
+}
+
+fn body(
+    text: &[u8],
+    tokens: &[Token],
+    open: usize,
+    close: usize,
+    vocabulary: &Vocabulary,
+) -> Option<Body> {
+    let header = header(tokens, open);
+    let (name, name_span) = name(text, tokens.get(header.clone())?, vocabulary)?;
+    Some(Body {
+        name,
+        name_span,
+        header: Span::new(
+            tokens.get(header.start)?.span.start,
+            tokens.get(open)?.span.start,
+        ),
+        span: Span::new(tokens.get(open)?.span.start, tokens.get(close)?.span.end),
+        tokens: open..close + 1,
+    })
+}
+
+fn header(tokens: &[Token], open: usize) -> std::ops::Range<usize> {
+    let ends = |t: &Token| t.is(b';') || t.is(b'}') || t.kind == TokenKind::Directive;
+    let before = tokens.get(..open).unwrap_or_default();
+    let start = before.iter().rposition(ends).map_or(0, |at| at + 1);
+    let comments = before
+        .iter()
+        .skip(start)
+        .take_while(|t| t.kind == TokenKind::Comment)
+        .count();
+    start + comments..open
+}
+
+fn name(text: &[u8], header: &[Token], vocabulary: &Vocabulary) -> Option<(String, Span)> {
+    let mut at = 0;
+    while let Some(token) = header.get(at) {
+        let called = header.get(at + 1).is_some_and(|t| t.is(b'('));
+        if token.kind == TokenKind::Word && called {
+            if vocabulary.annotation(token.span.of(text)).is_none() {
+                return Some((full_name(text, header, at), token.span));
+            }
+            at = closing(header, at + 1).unwrap_or(at + 1);
+        }
+        at += 1;
+    }
+    None
+}
+
+/// A definition by macro is named with its first argument, as it is searched for.
+fn full_name(text: &[u8], header: &[Token], at: usize) -> String {
+    let name = header
+        .get(at)
+        .map(|t| t.span.text(text))
+        .unwrap_or_default();
+    let by_macro = name
+        .bytes()
+        .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+    let argument = header.get(at + 2).filter(|t| t.is_code() && !t.is(b')'));
+    match argument {
+        Some(argument) if by_macro => format!("{name}({})", argument.span.text(text)),
+        _ => name,
+    }
+}

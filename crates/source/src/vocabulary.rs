@@ -1,0 +1,140 @@
+//! The words that the analysis knows, read from data files.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+
+/// Whether an access reads user memory or writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// `get_user`.
+    Read,
+    /// `put_user`.
+    Write,
+}
+
+/// A call that opens and closes access to user memory by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// The name of the function or macro, `get_user`.
+    pub name: String,
+    /// Which way the data goes.
+    pub direction: Direction,
+    /// Whether the call itself checks that the address is the user's.
+    pub range_check: bool,
+    /// Where the kernel says so.
+    pub reason: String,
+}
+
+/// A data file that could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("the data file {file} is not what it should be: {source}")]
+pub struct VocabularyError {
+    file: &'static str,
+    source: toml::de::Error,
+}
+
+/// The calls and annotations that the analysis knows.
+#[derive(Clone, Debug, Default)]
+pub struct Vocabulary {
+    accesses: HashMap<Vec<u8>, Access>,
+    transparent: HashSet<Vec<u8>>,
+    pure: HashSet<Vec<u8>>,
+    scopes: HashSet<Vec<u8>>,
+    annotations: HashMap<Vec<u8>, bool>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Annotation {
+    name: String,
+    arguments: bool,
+}
+
+#[derive(Deserialize)]
+struct Calls {
+    access: Vec<Access>,
+    transparent: Vec<Named>,
+    pure: Vec<Named>,
+    scope: Vec<Named>,
+}
+
+#[derive(Deserialize)]
+struct Annotations {
+    annotation: Vec<Annotation>,
+}
+
+const CALLS: &str = include_str!("../../../data/access/calls.toml");
+const ANNOTATIONS: &str = include_str!("../../../data/access/annotations.toml");
+
+impl Vocabulary {
+    /// The vocabulary of `data/access/`, which is compiled in.
+    ///
+    /// # Errors
+    /// When a data file does not have its form; a test keeps that from happening.
+    pub fn builtin() -> Result<Self, VocabularyError> {
+        let calls: Calls = read("data/access/calls.toml", CALLS)?;
+        let annotations: Annotations = read("data/access/annotations.toml", ANNOTATIONS)?;
+        Ok(Self {
+            accesses: calls
+                .access
+                .into_iter()
+                .map(|a| (a.name.clone().into_bytes(), a))
+                .collect(),
+            transparent: names(calls.transparent),
+            pure: names(calls.pure),
+            scopes: names(calls.scope),
+            annotations: annotations
+                .annotation
+                .into_iter()
+                .map(|a| (a.name.into_bytes(), a.arguments))
+                .collect(),
+        })
+    }
+
+    /// The access of that name.
+    #[must_use]
+    pub fn access(&self, name: &[u8]) -> Option<&Access> {
+        self.accesses.get(name)
+    }
+
+    /// Whether a call of that name passes its argument on and does nothing else.
+    #[must_use]
+    pub fn is_transparent(&self, name: &[u8]) -> bool {
+        self.transparent.contains(name)
+    }
+
+    /// Whether a call of that name may stay inside a window.
+    #[must_use]
+    pub fn is_pure(&self, name: &[u8]) -> bool {
+        self.pure.contains(name)
+    }
+
+    /// Whether a macro of that name opens a scope with a cleanup.
+    #[must_use]
+    pub fn is_scope(&self, name: &[u8]) -> bool {
+        self.scopes.contains(name)
+    }
+
+    /// Whether the word is an annotation, and if so whether it takes arguments.
+    #[must_use]
+    pub fn annotation(&self, word: &[u8]) -> Option<bool> {
+        self.annotations.get(word).copied()
+    }
+}
+
+fn read<'a, T: Deserialize<'a>>(file: &'static str, text: &'a str) -> Result<T, VocabularyError> {
+    toml::from_str(text).map_err(|source| VocabularyError { file, source })
+}
+
+fn names(entries: Vec<Named>) -> HashSet<Vec<u8>> {
+    entries
+        .into_iter()
+        .map(|entry| entry.name.into_bytes())
+        .collect()
+}
