@@ -110,8 +110,8 @@ impl Boot<'_> {
     fn command(&self, counts: &Path) -> Command {
         let plugin = format!(
             "{},out={},kernel={}",
-            self.plugin.display(),
-            counts.display(),
+            option_path(self.plugin),
+            option_path(counts),
             self.machine.kernel_start
         );
         let mut command = Command::new(&self.qemu.command);
@@ -153,6 +153,11 @@ impl Boot<'_> {
         }
         Ok(())
     }
+}
+
+/// A path inside a QEMU option: a comma in it is doubled (qemu(1), "-drive").
+fn option_path(path: &Path) -> String {
+    path.to_string_lossy().replace(',', ",,")
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
@@ -201,6 +206,11 @@ mod tests {
             last.starts_with("  line 25[2J\n") && last.ends_with("  line 39[2J"),
             "{last}"
         );
+    }
+
+    #[test]
+    fn a_comma_in_a_path_does_not_end_the_option() {
+        assert_eq!(option_path(Path::new("/a,b/c")), "/a,,b/c");
     }
 
     #[test]
