@@ -1,4 +1,5 @@
 //! Findings and comparisons for people and programs: terminal, HTML, JSON.
+pub mod comparison;
 mod findings;
 
 pub use findings::{FINDINGS_VERSION, findings_json, findings_text};

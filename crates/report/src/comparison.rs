@@ -1,0 +1,32 @@
+//! A comparison for people and programs: terminal, HTML, JSON, and the figures
+//! of a commit message. Everything here is made of the comparison's plain data;
+//! nothing is decided.
+
+mod commit;
+mod facts;
+mod html;
+mod json;
+mod terminal;
+mod text;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod tests;
+
+pub use commit::commit_figures;
+pub use html::html;
+pub use json::{PROVE_VERSION, json};
+pub use terminal::terminal;
+
+/// A comparison that could not be rendered. Both are defects of tollgate, not
+/// of its input.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    /// The HTML template and the data do not fit.
+    #[error("the HTML page cannot be made: {0}")]
+    Html(#[from] minijinja::Error),
+    /// The data cannot be written as JSON.
+    #[error("the JSON document cannot be made: {0}")]
+    Json(#[from] serde_json::Error),
+}

@@ -1,0 +1,285 @@
+//! The comparison as one HTML page that needs nothing else: no script, no
+//! style sheet, no font, no picture from elsewhere.
+
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior};
+use serde::Serialize;
+use tollgate_measure::{Comparison, LIMITS, Per, Quantity, Ratio, Verdict, WorkloadComparison};
+
+use super::RenderError;
+use super::facts::{self, Tone};
+use super::text::{clean, clean_lines, signed};
+
+/// The template's name ends in `.html`: that is what switches escaping on.
+const NAME: &str = "comparison.html";
+const TEMPLATE: &str = include_str!("../../templates/comparison.html");
+/// Changed functions shown of a workload, and unchanged ones.
+const FUNCTIONS: (usize, usize) = (24, 8);
+
+/// The comparison as a self-contained HTML page in UTF-8. Everything that comes
+/// from a guest, a tree or a user is escaped.
+///
+/// # Errors
+/// When template and data do not fit, which no input can cause.
+pub fn html(comparison: &Comparison) -> Result<String, RenderError> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_template(NAME, TEMPLATE)?;
+    Ok(environment
+        .get_template(NAME)?
+        .render(Serde(Page::new(comparison)))?)
+}
+
+#[derive(Serialize)]
+struct Page {
+    subject: String,
+    before: String,
+    after: String,
+    find: Option<String>,
+    verdict: &'static str,
+    tone: &'static str,
+    statement: String,
+    headline: Option<Headline>,
+    workloads: Vec<Row>,
+    functions: Vec<Functions>,
+    differences: Vec<String>,
+    checks: Vec<Check>,
+    setting: Vec<(&'static str, String)>,
+    limits: &'static [&'static str],
+    patch: Vec<PatchLine>,
+}
+
+impl Page {
+    fn new(comparison: &Comparison) -> Self {
+        let headline = comparison.headline();
+        let mut functions: Vec<_> = comparison.workloads.iter().map(Functions::new).collect();
+        for (functions, row) in functions.iter_mut().zip(&comparison.workloads) {
+            functions.open = headline.is_some_and(|headline| headline.workload == row.workload);
+        }
+        let checks = facts::checks(comparison).into_iter();
+        Self {
+            subject: clean(&comparison.setting.subject),
+            before: clean(&comparison.before.variant),
+            after: clean(&comparison.after.variant),
+            find: facts::find(comparison),
+            verdict: comparison.verdict.title(),
+            tone: tone(comparison.verdict),
+            statement: arrows(&clean(&comparison.statement())),
+            headline: headline
+                .filter(|_| speaks_of_counts(comparison.verdict))
+                .map(Headline::new),
+            workloads: comparison.workloads.iter().flat_map(rows).collect(),
+            functions,
+            differences: facts::point_lines(&comparison.behaviour.differences),
+            checks: checks
+                .map(|fact| Check::new(fact.label, &fact.text, fact.tone))
+                .collect(),
+            setting: facts::setting(comparison),
+            limits: LIMITS,
+            patch: clean_lines(&comparison.setting.patch)
+                .lines()
+                .map(PatchLine::new)
+                .collect(),
+        }
+    }
+}
+
+fn tone(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Gain => "good",
+        Verdict::NoDifference => "plain",
+        Verdict::Regression | Verdict::BehaviourDiffers => "bad",
+        Verdict::Mixed | Verdict::ControlMoved | Verdict::NotReproducible | Verdict::Incomplete => {
+            "doubt"
+        }
+    }
+}
+
+/// Whether the counts are what the verdict rests on; otherwise a large figure
+/// would say more than is known.
+fn speaks_of_counts(verdict: Verdict) -> bool {
+    use Verdict::{Gain, Mixed, NoDifference, Regression};
+    matches!(verdict, Gain | NoDifference | Regression | Mixed)
+}
+
+fn arrows(text: &str) -> String {
+    text.replace("->", "→")
+}
+
+/// A typographic minus, as wide as the plus.
+fn minus(text: &str) -> String {
+    text.replace('-', "−")
+}
+
+#[derive(Serialize)]
+struct Headline {
+    workload: String,
+    per: String,
+    before: String,
+    after: String,
+    difference: String,
+    percent: String,
+}
+
+impl Headline {
+    fn new(row: &WorkloadComparison) -> Self {
+        let figure = row.kernel(Per::Unit);
+        let places = figure.difference().visible_places(1);
+        Self {
+            workload: clean(&row.workload.to_string()),
+            per: clean(row.per_name(Per::Unit)),
+            before: figure.before.decimal(places),
+            after: figure.after.decimal(places),
+            difference: minus(&signed(figure.difference(), 1)),
+            percent: minus(&facts::signed_percent(figure)),
+        }
+    }
+}
+
+/// A workload by one of its divisions.
+#[derive(Serialize)]
+struct Row {
+    /// Empty in the second row of a workload.
+    workload: String,
+    control: bool,
+    median: bool,
+    per: String,
+    before: String,
+    after: String,
+    difference: String,
+    percent: String,
+    way: &'static str,
+    opens: String,
+    closes: String,
+    fences: String,
+    user: String,
+}
+
+fn rows(row: &WorkloadComparison) -> Vec<Row> {
+    let one = |(index, per): (usize, Per)| {
+        let figure = row.kernel(per);
+        let change = |quantity| arrows(&facts::change(row.figure(per, quantity)));
+        let difference = figure.difference();
+        Row {
+            workload: if index == 0 {
+                clean(&row.workload.to_string())
+            } else {
+                String::new()
+            },
+            control: row.control,
+            median: !row.exact(),
+            per: clean(row.per_name(per)),
+            before: figure.before.decimal(2),
+            after: figure.after.decimal(2),
+            difference: minus(&signed(difference, 2)),
+            percent: minus(&facts::signed_percent(figure)),
+            way: match difference.numerator.signum() {
+                -1 => "fewer",
+                0 => "same",
+                _ => "more",
+            },
+            opens: change(Quantity::Opens),
+            closes: change(Quantity::Closes),
+            fences: change(Quantity::Fences),
+            user: change(Quantity::User),
+        }
+    };
+    facts::divisions(row)
+        .into_iter()
+        .enumerate()
+        .map(one)
+        .collect()
+}
+
+/// The functions of one workload, with bars.
+#[derive(Serialize)]
+struct Functions {
+    title: String,
+    open: bool,
+    rows: Vec<Bar>,
+}
+
+#[derive(Serialize)]
+struct Bar {
+    name: String,
+    before: String,
+    after: String,
+    difference: String,
+    before_share: String,
+    after_share: String,
+    /// Lengths of the bars, in hundredths of the longest.
+    before_width: String,
+    after_width: String,
+}
+
+impl Functions {
+    fn new(row: &WorkloadComparison) -> Self {
+        let (changed, same) = FUNCTIONS;
+        let rows = facts::function_rows(row, changed, same);
+        let shares = rows
+            .iter()
+            .flat_map(|row| [row.before_share, row.after_share]);
+        let longest = shares.max_by(|a, b| a.value().total_cmp(&b.value()));
+        let longest = longest.unwrap_or(Ratio::new(1, 1));
+        let width = |share: Ratio| {
+            share
+                .percent_of(longest, 2)
+                .unwrap_or_else(|| "0".to_owned())
+        };
+        let bars = rows.into_iter().map(|row| Bar {
+            before_width: width(row.before_share),
+            after_width: width(row.after_share),
+            before_share: facts::percent(row.before_share),
+            after_share: facts::percent(row.after_share),
+            name: row.name,
+            before: row.before,
+            after: row.after,
+            difference: minus(&row.difference),
+        });
+        let title = format!("{}, per {}", row.workload, row.per_name(Per::Unit));
+        Self {
+            title: clean(&title),
+            open: false,
+            rows: bars.collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Check {
+    label: &'static str,
+    text: String,
+    tone: Tone,
+}
+
+impl Check {
+    fn new(label: &'static str, text: &str, tone: Tone) -> Self {
+        Self {
+            label,
+            text: arrows(text),
+            tone,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct PatchLine {
+    kind: &'static str,
+    text: String,
+}
+
+impl PatchLine {
+    fn new(line: &str) -> Self {
+        let kind = match line.as_bytes() {
+            [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => "file",
+            [b'+', ..] => "added",
+            [b'-', ..] => "removed",
+            [b'@', ..] => "hunk",
+            _ => "context",
+        };
+        Self {
+            kind,
+            text: line.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! The comparison for programs; `schema/prove.schema.json` describes it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tollgate_measure::{
+    Behaviour, Comparison, Counts, Figure, FunctionComparison, Image, LIMITS, Measured, Note, Per,
+    PointDifference, Quantity, Ratio, RepeatDifference, Repetitions, Setting, UnitCount, Verdict,
+    Workload, WorkloadComparison,
+};
+
+use super::RenderError;
+
+/// The version of the JSON form of comparisons; it grows when a reader would
+/// break.
+pub const PROVE_VERSION: u32 = 1;
+
+/// The comparisons of one run of `prove` (one for each variant) as a JSON
+/// document that ends with a newline. Totals are integers of all operations of
+/// a repetition, and exact where the workload says so; `per_call` and
+/// `per_unit` are those divided, as the nearest floats.
+///
+/// # Errors
+/// None that input can cause.
+pub fn json(comparisons: &[Comparison]) -> Result<String, RenderError> {
+    let comparisons = comparisons.iter().map(JsonComparison::new).collect();
+    let document = Document {
+        version: PROVE_VERSION,
+        kind: "prove",
+        comparisons,
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    kind: &'static str,
+    comparisons: Vec<JsonComparison<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonComparison<'a> {
+    verdict: Verdict,
+    exit_code: u8,
+    statement: String,
+    before: &'a Image,
+    after: &'a Image,
+    setting: &'a Setting,
+    workloads: Vec<JsonWorkload<'a>>,
+    repeat: Option<JsonRepeat<'a>>,
+    behaviour: &'a Behaviour,
+    notes: Vec<JsonNote>,
+    limits: &'static [&'static str],
+}
+
+impl<'a> JsonComparison<'a> {
+    fn new(comparison: &'a Comparison) -> Self {
+        Self {
+            verdict: comparison.verdict,
+            exit_code: comparison.verdict.exit_code(),
+            statement: comparison.statement(),
+            before: &comparison.before,
+            after: &comparison.after,
+            setting: &comparison.setting,
+            workloads: comparison.workloads.iter().map(JsonWorkload::new).collect(),
+            repeat: comparison.repeat.as_ref().map(|repeat| JsonRepeat {
+                workloads: repeat.workloads,
+                moved: repeat.moved.iter().map(JsonMoved::new).collect(),
+                points: repeat.behaviour.points,
+                differences: &repeat.behaviour.differences,
+            }),
+            behaviour: &comparison.behaviour,
+            notes: comparison.notes.iter().map(JsonNote::new).collect(),
+            limits: LIMITS,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct JsonWorkload<'a> {
+    #[serde(flatten)]
+    name: JsonName<'a>,
+    control: bool,
+    exact: bool,
+    unit: Option<&'a UnitCount>,
+    before: JsonMeasured,
+    after: JsonMeasured,
+    per_call: JsonFigures,
+    per_unit: Option<JsonFigures>,
+    functions: Vec<JsonFunction<'a>>,
+}
+
+impl<'a> JsonWorkload<'a> {
+    fn new(row: &'a WorkloadComparison) -> Self {
+        let function = |function| JsonFunction::new(row, function);
+        Self {
+            name: JsonName::new(&row.workload),
+            control: row.control,
+            exact: row.exact(),
+            unit: row.unit.as_ref(),
+            before: JsonMeasured::new(&row.before),
+            after: JsonMeasured::new(&row.after),
+            per_call: JsonFigures::new(row, Per::Call),
+            per_unit: row.unit.as_ref().map(|_| JsonFigures::new(row, Per::Unit)),
+            functions: row.functions.iter().map(function).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct JsonName<'a> {
+    benchmark: &'a str,
+    parameters: BTreeMap<&'a str, i64>,
+}
+
+impl<'a> JsonName<'a> {
+    fn new(workload: &'a Workload) -> Self {
+        let parameters = workload
+            .parameters
+            .iter()
+            .map(|(name, value)| (name.as_str(), *value));
+        Self {
+            benchmark: &workload.benchmark,
+            parameters: parameters.collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct JsonMeasured {
+    operations: u64,
+    user: u64,
+    kernel: Counts,
+    repetitions: Repetitions,
+}
+
+impl JsonMeasured {
+    fn new(measured: &Measured) -> Self {
+        let Measured {
+            operations,
+            user,
+            kernel,
+            repetitions,
+            ..
+        } = *measured;
+        Self {
+            operations,
+            user,
+            kernel,
+            repetitions,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct JsonFigures {
+    kernel: JsonFigure,
+    user: JsonFigure,
+    opens: JsonFigure,
+    closes: JsonFigure,
+    fences: JsonFigure,
+}
+
+impl JsonFigures {
+    fn new(row: &WorkloadComparison, per: Per) -> Self {
+        let figure = |quantity| JsonFigure::new(row.figure(per, quantity));
+        Self {
+            kernel: figure(Quantity::Kernel),
+            user: figure(Quantity::User),
+            opens: figure(Quantity::Opens),
+            closes: figure(Quantity::Closes),
+            fences: figure(Quantity::Fences),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct JsonFigure {
+    before: f64,
+    after: f64,
+    difference: f64,
+}
+
+impl JsonFigure {
+    fn new(figure: Figure) -> Self {
+        let difference = figure.difference().value();
+        Self {
+            before: figure.before.value(),
+            after: figure.after.value(),
+            difference,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct JsonFunction<'a> {
+    #[serde(flatten)]
+    counts: &'a FunctionComparison,
+    before_share: f64,
+    after_share: f64,
+}
+
+impl<'a> JsonFunction<'a> {
+    fn new(row: &WorkloadComparison, counts: &'a FunctionComparison) -> Self {
+        let share =
+            |of: Counts, whole: Counts| Ratio::new(of.instructions, whole.instructions).value();
+        Self {
+            counts,
+            before_share: share(counts.before, row.before.kernel),
+            after_share: share(counts.after, row.after.kernel),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct JsonRepeat<'a> {
+    workloads: usize,
+    moved: Vec<JsonMoved<'a>>,
+    points: usize,
+    differences: &'a [PointDifference],
+}
+
+#[derive(Serialize)]
+struct JsonMoved<'a> {
+    #[serde(flatten)]
+    name: JsonName<'a>,
+    operations: u64,
+    first: JsonTotals,
+    second: JsonTotals,
+}
+
+#[derive(Serialize)]
+struct JsonTotals {
+    user: u64,
+    kernel: Counts,
+}
+
+impl<'a> JsonMoved<'a> {
+    fn new(moved: &'a RepeatDifference) -> Self {
+        Self {
+            name: JsonName::new(&moved.workload),
+            operations: moved.operations,
+            first: JsonTotals {
+                user: moved.first_user,
+                kernel: moved.first,
+            },
+            second: JsonTotals {
+                user: moved.second_user,
+                kernel: moved.second,
+            },
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct JsonNote {
+    incomplete: bool,
+    text: String,
+}
+
+impl JsonNote {
+    fn new(note: &Note) -> Self {
+        Self {
+            incomplete: note.incomplete(),
+            text: note.to_string(),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The comparison on a terminal of 80 columns.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+use tollgate_measure::{Comparison, LIMITS, Per, Quantity, Verdict, WorkloadComparison};
+
+use super::facts::{self, Fact, Tone};
+use super::text::{WIDTH, labelled, shorten, signed, wrap};
+
+/// How far the text behind a label is indented.
+const INDENT: usize = 13;
+/// The longest name of a workload or a function in a table, in columns.
+const NAME: usize = 30;
+/// Changed functions shown, and unchanged ones.
+const FUNCTIONS: (usize, usize) = (8, 4);
+
+/// The comparison as text of at most 80 columns, with ANSI colours if asked.
+/// Ends with a newline. Control characters in names, in the guest's words and
+/// in paths are written as their codes.
+#[must_use]
+pub fn terminal(comparison: &Comparison, color: bool) -> String {
+    let paint = Paint(color);
+    let mut parts = vec![head(comparison, &paint), verdict(comparison, &paint)];
+    if !comparison.workloads.is_empty() {
+        let title = format!("Kernel instructions ({})", counted(comparison));
+        parts.push(section(&title, &kernel_table(comparison), &paint));
+        parts.push(section(
+            "Passages of the gate",
+            &gate_table(comparison),
+            &paint,
+        ));
+    }
+    parts.extend(comparison.headline().map(|row| functions(row, &paint)));
+    parts.push(checks(comparison, &paint));
+    parts.push(setting(comparison, &paint));
+    parts.push(limits(&paint));
+    parts.join("\n")
+}
+
+/// ANSI styles, or none.
+struct Paint(bool);
+
+impl Paint {
+    fn with(&self, code: &str, text: &str) -> String {
+        if self.0 {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    fn tone(&self, tone: Tone, text: &str) -> String {
+        match tone {
+            Tone::Good => self.with("32", text),
+            Tone::Bad => self.with("31", text),
+            Tone::Plain => text.to_owned(),
+        }
+    }
+}
+
+fn head(comparison: &Comparison, paint: &Paint) -> String {
+    let (before, after) = (&comparison.before.variant, &comparison.after.variant);
+    let title = format!("{}: A = {before}, B = {after}", comparison.setting.subject);
+    let title = wrap(&title, WIDTH).join("\n");
+    let find = facts::find(comparison).map(|find| wrap(&find, WIDTH).join("\n") + "\n");
+    format!("{}\n{}", paint.bold(&title), find.unwrap_or_default())
+}
+
+fn verdict(comparison: &Comparison, paint: &Paint) -> String {
+    let code = match comparison.verdict {
+        Verdict::Gain => "1;32",
+        Verdict::NoDifference => "1",
+        Verdict::Regression | Verdict::BehaviourDiffers => "1;31",
+        _ => "1;33",
+    };
+    let title = paint.with(code, &comparison.verdict.title().to_uppercase());
+    let statement = wrap(&comparison.statement(), WIDTH).join("\n");
+    let points = facts::point_lines(&comparison.behaviour.differences);
+    let points: String = points
+        .iter()
+        .map(|line| labelled("", line, 2, WIDTH))
+        .collect();
+    format!("{title}\n{statement}\n{points}")
+}
+
+fn section(title: &str, body: &str, paint: &Paint) -> String {
+    format!("{}\n{body}", paint.bold(title))
+}
+
+/// What kind of figures these are.
+fn counted(comparison: &Comparison) -> &'static str {
+    match comparison.workloads.iter().all(WorkloadComparison::exact) {
+        true => "exact counts under QEMU TCG, not time",
+        false => "counts under QEMU TCG, not time; medians are marked",
+    }
+}
+
+fn kernel_table(comparison: &Comparison) -> String {
+    let mut table = table(&["", "per", "A", "B", "B - A", ""], 2);
+    for row in &comparison.workloads {
+        for (index, per) in facts::divisions(row).into_iter().enumerate() {
+            let name = if index == 0 { name(row) } else { String::new() };
+            let figure = row.kernel(per);
+            table.add_row([
+                name,
+                row.per_name(per).to_owned(),
+                figure.before.decimal(2),
+                figure.after.decimal(2),
+                signed(figure.difference(), 2),
+                facts::signed_percent(figure),
+            ]);
+        }
+    }
+    lines(&table)
+}
+
+fn gate_table(comparison: &Comparison) -> String {
+    let mut table = table(&["", "per", "opens", "closes", "fences"], 2);
+    for row in &comparison.workloads {
+        let change = |quantity| facts::change(row.figure(Per::Unit, quantity));
+        table.add_row([
+            name(row),
+            row.per_name(Per::Unit).to_owned(),
+            change(Quantity::Opens),
+            change(Quantity::Closes),
+            change(Quantity::Fences),
+        ]);
+    }
+    lines(&table)
+}
+
+fn name(row: &WorkloadComparison) -> String {
+    let control = if row.control { " (control)" } else { "" };
+    let exact = if row.exact() { "" } else { " (median)" };
+    shorten(&format!("{}{control}{exact}", row.workload), NAME)
+}
+
+fn functions(row: &WorkloadComparison, paint: &Paint) -> String {
+    let mut table = table(&["", "A", "share", "B", "share", "B - A"], 1);
+    let (changed, same) = FUNCTIONS;
+    for function in facts::function_rows(row, changed, same) {
+        table.add_row([
+            shorten(&function.name, NAME),
+            function.before,
+            facts::percent(function.before_share),
+            function.after,
+            facts::percent(function.after_share),
+            function.difference,
+        ]);
+    }
+    let title = format!(
+        "Kernel instructions by function, {} per {}",
+        row.workload,
+        row.per_name(Per::Unit)
+    );
+    section(&shorten(&title, WIDTH), &lines(&table), paint)
+}
+
+/// A table without rules, the first `left` columns aligned left.
+fn table(header: &[&str], left: usize) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(comfy_table::TableStyle::new())
+        .set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header.iter().copied());
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        column.set_cell_alignment(if index < left {
+            CellAlignment::Left
+        } else {
+            CellAlignment::Right
+        });
+    }
+    table
+}
+
+fn lines(table: &Table) -> String {
+    table
+        .lines()
+        .map(|line| line.trim_end().to_owned() + "\n")
+        .collect()
+}
+
+fn checks(comparison: &Comparison, paint: &Paint) -> String {
+    let line = |Fact { label, text, tone }: Fact| {
+        let text = labelled(label, &text, INDENT, WIDTH);
+        let (label, rest) = text.split_at_checked(label.len()).unwrap_or((&text, ""));
+        format!("{}{rest}", paint.tone(tone, label))
+    };
+    let body: String = facts::checks(comparison).into_iter().map(line).collect();
+    section("Checks", &body, paint)
+}
+
+fn setting(comparison: &Comparison, paint: &Paint) -> String {
+    let body = facts::setting(comparison);
+    let body: String = body
+        .iter()
+        .map(|(label, text)| labelled(label, text, INDENT, WIDTH))
+        .collect();
+    section("Measured on", &body, paint)
+}
+
+fn limits(paint: &Paint) -> String {
+    let body: String = LIMITS
+        .iter()
+        .map(|limit| wrap(limit, WIDTH).join("\n") + "\n")
+        .collect();
+    section("What the figures do not tell", &body, paint)
+}

@@ -1,0 +1,216 @@
+use super::fixture::{Boot, compare, compare_as, gain, setting};
+use tollgate_measure::{Comparison, Setting, Verdict};
+
+use super::*;
+
+fn assert_fits(text: &str, width: usize) {
+    for line in text.lines() {
+        assert!(
+            line.chars().count() <= width,
+            "{} columns: {line}",
+            line.chars().count()
+        );
+    }
+}
+
+#[test]
+fn a_gain_on_a_terminal() {
+    let text = terminal(&gain(), false);
+    assert_fits(&text, 80);
+    assert!(!text.contains('\x1b'));
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn colour_changes_nothing_but_colour() {
+    let colored = terminal(&gain(), true);
+    assert!(colored.contains("\x1b[1;32mGAIN\x1b[0m"));
+    let codes = ["\x1b[0m", "\x1b[1;32m", "\x1b[1m", "\x1b[32m", "\x1b[31m"];
+    let plain = codes
+        .iter()
+        .fold(colored, |text, code| text.replace(code, ""));
+    assert_eq!(plain, terminal(&gain(), false));
+}
+
+/// Another outcome at two points, one point gone, a name and an error that
+/// try to drive the terminal and to leave the page.
+fn behaviour_differs() -> Comparison {
+    let a = Boot::base();
+    let mut b = Boot::window();
+    b.points
+        .insert("end/17".into(), "ret=1 errno=0 bytes=01000000,..x8".into());
+    b.points
+        .insert("end/9".into(), "ret=0 errno=0 bytes=".into());
+    b.points.remove("kernel");
+    let hostile = "@tg error bench poll: \x1b[2J</dd><script>alert(1)</script>\u{202e}";
+    b.lines = vec![hostile.into(), "@tg skip bench statx <i>no such</i>".into()];
+    let subject = "<script>alert(\"1\")</script>\x1b[31m & 'co'".into();
+    compare_as(
+        Setting {
+            subject,
+            ..setting()
+        },
+        &a,
+        &a,
+        &b,
+    )
+}
+
+/// Repetitions that never agree, and a control that moved.
+fn unsteady() -> Comparison {
+    let a = Boot {
+        scatter: 3,
+        ..Boot::base()
+    };
+    compare(
+        &a,
+        &a,
+        &Boot {
+            scatter: 3,
+            control: 100,
+            ..Boot::window()
+        },
+    )
+}
+
+fn incomplete() -> Comparison {
+    Comparison {
+        workloads: Vec::new(),
+        repeat: None,
+        verdict: Verdict::Incomplete,
+        ..gain()
+    }
+}
+
+fn all() -> [Comparison; 4] {
+    [gain(), behaviour_differs(), unsteady(), incomplete()]
+}
+
+#[test]
+fn another_behaviour_on_a_terminal() {
+    let text = terminal(&behaviour_differs(), false);
+    assert_fits(&text, 80);
+    assert!(!text.contains(['\x1b', '\u{202e}']));
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn medians_and_a_control_that_moved_on_a_terminal() {
+    let text = terminal(&unsteady(), false);
+    assert_fits(&text, 80);
+    assert!(!text.contains("exact counts under"));
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn every_comparison_fits_a_terminal_and_ends_its_line() {
+    for comparison in all() {
+        let text = terminal(&comparison, false);
+        assert_fits(&text, 80);
+        assert!(text.ends_with('\n'));
+    }
+}
+
+#[test]
+fn names_without_end_are_shortened() {
+    let mut comparison = gain();
+    let long = "very_".repeat(60);
+    comparison.workloads[2].workload.benchmark.clone_from(&long);
+    comparison.workloads[2].functions[0].name.clone_from(&long);
+    comparison.setting.subject.clone_from(&long);
+    comparison.before.variant.clone_from(&long);
+    assert_fits(&terminal(&comparison, false), 80);
+    assert_fits(&commit_figures(&gain()), 72);
+}
+
+#[test]
+fn the_figures_of_a_commit_message() {
+    let text = commit_figures(&gain());
+    assert_fits(&text, 72);
+    assert!(text.is_ascii());
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_page() {
+    insta::assert_snapshot!(html(&gain()).unwrap());
+}
+
+#[test]
+fn a_page_is_made_of_itself_alone_and_escapes_everything() {
+    for comparison in all() {
+        let page = html(&comparison).unwrap();
+        for outside in [
+            "<script", "http:", "https:", "src=", "@import", "url(", "<link", "\x1b", "\u{202e}",
+            "<i>no",
+        ] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+    }
+    let page = html(&behaviour_differs()).unwrap();
+    assert!(page.contains("&lt;script&gt;alert"));
+}
+
+#[test]
+fn a_large_figure_stands_only_where_the_counts_decide() {
+    let figures = all().map(|comparison| html(&comparison).unwrap().contains("class=\"figure\""));
+    assert_eq!(figures, [true, false, false, false]);
+}
+
+#[test]
+fn a_json_document() {
+    let mut comparison = gain();
+    // One workload shows the form; all four would only be longer.
+    comparison.workloads.truncate(1);
+    insta::assert_snapshot!(json(&[comparison]).unwrap());
+}
+
+fn schema() -> jsonschema::Validator {
+    let schema = include_str!("../../../../schema/prove.schema.json");
+    let schema = serde_json::from_str(schema).unwrap();
+    jsonschema::meta::validate(&schema).unwrap();
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+fn document() -> serde_json::Value {
+    serde_json::from_str(&json(&all()).unwrap()).unwrap()
+}
+
+#[test]
+fn every_json_document_satisfies_the_schema() {
+    let schema = schema();
+    let document = document();
+    let errors: Vec<_> = schema
+        .iter_errors(&document)
+        .map(|e| format!("{}: {e}", e.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    assert_eq!(document["version"], PROVE_VERSION);
+}
+
+#[test]
+fn the_schema_refuses_what_is_no_result() {
+    let schema = schema();
+    let edits: [fn(&mut serde_json::Value); 8] = [
+        |d| d["version"] = 2.into(),
+        |d| d["more"] = 1.into(),
+        |d| d["comparisons"][0]["verdict"] = "great".into(),
+        |d| d["comparisons"][0]["exit_code"] = 3.into(),
+        |d| d["comparisons"][0]["workloads"][0]["before"]["kernel"]["opens"] = (-1).into(),
+        |d| d["comparisons"][0]["workloads"][0]["per_call"]["kernel"] = serde_json::Value::Null,
+        |d| d["comparisons"][1]["behaviour"]["differences"][0]["after"]["bytes"] = "0".into(),
+        |d| {
+            drop(
+                d["comparisons"][0]["setting"]
+                    .as_object_mut()
+                    .unwrap()
+                    .remove("compiler"),
+            )
+        },
+    ];
+    for (number, edit) in edits.into_iter().enumerate() {
+        let mut document = document();
+        edit(&mut document);
+        assert!(!schema.is_valid(&document), "edit {number} is accepted");
+    }
+}
