@@ -262,24 +262,33 @@ pub(super) struct FunctionRow {
     pub(super) difference: String,
 }
 
-/// The functions of a workload for a table: at most `most` that changed, then
-/// the largest of those that did not, and one row that adds up the rest.
-pub(super) fn function_rows(
-    row: &WorkloadComparison,
-    most: usize,
-    same: usize,
-) -> Vec<FunctionRow> {
+/// How many functions a table shows.
+#[derive(Clone, Copy)]
+pub(super) struct Most {
+    /// In all.
+    pub(super) rows: usize,
+    /// Of those that changed.
+    pub(super) changed: usize,
+}
+
+/// The functions of a workload for a table: those that changed, then the largest
+/// of those that did not, and one row that adds up the rest.
+pub(super) fn function_rows(row: &WorkloadComparison, most: Most) -> Vec<FunctionRow> {
     let (changed, unchanged): (Vec<_>, Vec<_>) = row
         .functions
         .iter()
         .partition(|function| !difference(row, function).is_zero());
     let mut unchanged = unchanged;
+    let same = most.rows.saturating_sub(changed.len().min(most.changed));
     // Stable: equals stay in the order of names.
     unchanged.sort_by_key(|function| std::cmp::Reverse(function.before.instructions));
-    let shown = changed.iter().take(most).chain(unchanged.iter().take(same));
+    let shown = changed
+        .iter()
+        .take(most.changed)
+        .chain(unchanged.iter().take(same));
     let rest: Vec<_> = changed
         .iter()
-        .skip(most)
+        .skip(most.changed)
         .chain(unchanged.iter().skip(same))
         .collect();
     let rest = (!rest.is_empty()).then(|| FunctionComparison {

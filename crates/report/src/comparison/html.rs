@@ -7,14 +7,17 @@ use serde::Serialize;
 use tollgate_measure::{Comparison, LIMITS, Per, Quantity, Ratio, Verdict, WorkloadComparison};
 
 use super::RenderError;
-use super::facts::{self, Tone};
+use super::facts::{self, Most, Tone};
 use super::text::{clean, clean_lines, signed};
 
 /// The template's name ends in `.html`: that is what switches escaping on.
 const NAME: &str = "comparison.html";
 const TEMPLATE: &str = include_str!("../../templates/comparison.html");
-/// Changed functions shown of a workload, and unchanged ones.
-const FUNCTIONS: (usize, usize) = (24, 8);
+/// Functions shown of a workload.
+const FUNCTIONS: Most = Most {
+    rows: 32,
+    changed: 24,
+};
 
 /// The comparison as a self-contained HTML page in UTF-8. Everything that comes
 /// from a guest, a tree or a user is escaped.
@@ -214,8 +217,7 @@ struct Bar {
 
 impl Functions {
     fn new(row: &WorkloadComparison) -> Self {
-        let (changed, same) = FUNCTIONS;
-        let rows = facts::function_rows(row, changed, same);
+        let rows = facts::function_rows(row, FUNCTIONS);
         let shares = rows
             .iter()
             .flat_map(|row| [row.before_share, row.after_share]);

@@ -3,15 +3,18 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use tollgate_measure::{Comparison, LIMITS, Per, Quantity, Verdict, WorkloadComparison};
 
-use super::facts::{self, Fact, Tone};
+use super::facts::{self, Fact, Most, Tone};
 use super::text::{WIDTH, labelled, shorten, signed, wrap};
 
 /// How far the text behind a label is indented.
 const INDENT: usize = 13;
 /// The longest name of a workload or a function in a table, in columns.
 const NAME: usize = 30;
-/// Changed functions shown, and unchanged ones.
-const FUNCTIONS: (usize, usize) = (8, 4);
+/// Functions shown of a workload.
+const FUNCTIONS: Most = Most {
+    rows: 12,
+    changed: 8,
+};
 
 /// The comparison as text of at most 80 columns, with ANSI colours if asked.
 /// Ends with a newline. Control characters in names, in the guest's words and
@@ -140,8 +143,7 @@ fn name(row: &WorkloadComparison) -> String {
 
 fn functions(row: &WorkloadComparison, paint: &Paint) -> String {
     let mut table = table(&["", "A", "share", "B", "share", "B - A"], 1);
-    let (changed, same) = FUNCTIONS;
-    for function in facts::function_rows(row, changed, same) {
+    for function in facts::function_rows(row, FUNCTIONS) {
         table.add_row([
             shorten(&function.name, NAME),
             function.before,
