@@ -1,1 +1,28 @@
 //! A run of user accesses rewritten into one window, as a patch.
+//!
+//! Bytes in, values out: [`fix`] reads a function through [`ReadTree`] and gives
+//! the file's new text and the message of the patch, or the reason why the
+//! function stays as it is. The meaning is kept, or the fix is refused.
+
+mod condition;
+mod edit;
+mod fault;
+mod fix;
+mod include;
+mod layout;
+mod message;
+mod offers;
+mod plan;
+mod prefix;
+mod range;
+mod refusal;
+mod style;
+mod target;
+mod window;
+
+pub use fix::{Patched, ReadTree, Request, fix};
+pub use offers::{Offers, UACCESS};
+pub use prefix::{prefix_of_history, prefix_of_path};
+pub use refusal::{FixError, Reason, Refusal};
+pub use style::{Style, StyleError};
+pub use target::{Target, TargetError};

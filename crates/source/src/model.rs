@@ -165,7 +165,7 @@ pub enum StepKind {
     },
     /// `access;`
     Bare,
-    /// `return access || access;`
+    /// `return access || access;`, or a return without one after the run.
     Return {
         /// How the accesses are joined.
         form: Form,
@@ -205,6 +205,8 @@ pub struct Run {
     pub sites: Vec<Site>,
     /// The statements that hold them, in order.
     pub steps: Vec<Step>,
+    /// The statement after the last access, if it neither calls nor branches.
+    pub after: Option<Step>,
     /// How they follow each other; more than one form in a mixed run.
     pub forms: Vec<Form>,
     /// From the first to the last statement.

@@ -11,7 +11,7 @@ pub(crate) fn close(context: &Context<'_>, mut sites: Vec<Site>, steps: Vec<Step
     if sites.len() < 2 {
         return None;
     }
-    let steps = trimmed(steps);
+    let (steps, after) = trimmed(steps);
     let span = steps
         .iter()
         .map(|step| step.span)
@@ -22,19 +22,20 @@ pub(crate) fn close(context: &Context<'_>, mut sites: Vec<Site>, steps: Vec<Step
         traits: traits(context, &steps),
         sites,
         steps,
+        after,
         span,
         block: span,
     })
 }
 
-/// Statements before the first and after the last access are not the run's.
-fn trimmed(mut steps: Vec<Step>) -> Vec<Step> {
+/// The run's own statements, and the one after them.
+fn trimmed(mut steps: Vec<Step>) -> (Vec<Step>, Option<Step>) {
     let last = steps
         .iter()
         .rposition(|step| !step.sites.is_empty())
         .map_or(0, |at| at + 1);
-    steps.truncate(last);
-    steps
+    let after = steps.split_off(last.min(steps.len())).into_iter().next();
+    (steps, after)
 }
 
 fn forms(steps: &[Step]) -> Vec<Form> {

@@ -127,7 +127,12 @@ impl<'a, 'c> Walker<'a, 'c> {
         let kind = chain::simple(self.context, node);
         let events = events(self.context, node);
         if events.is_empty() {
-            self.step(span(node), StepKind::Plain, Vec::new(), false);
+            let kind = if matches!(kind, StepKind::Return { .. }) {
+                kind
+            } else {
+                StepKind::Plain
+            };
+            self.step(span(node), kind, Vec::new(), false);
         } else {
             self.segments(span(node), &kind, events);
         }

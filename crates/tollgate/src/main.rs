@@ -3,7 +3,9 @@
 
 mod cmd;
 mod exit;
+mod figures;
 mod folders;
+mod patch;
 mod progress;
 mod prove;
 mod term;

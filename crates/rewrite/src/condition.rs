@@ -1,0 +1,123 @@
+//! Whether a condition holds accesses and nothing else, so that it can go.
+
+use tollgate_source::{Run, Span, Step, StepKind, Token, TokenKind, closing, tokens};
+
+use crate::layout::on_one_line;
+use crate::plan::{Plan, Subject};
+use crate::refusal::{Reason, Refusal};
+
+/// Checks each statement of the run.
+pub(crate) fn check_all(subject: &Subject<'_>, run: &Run, plan: &Plan<'_>) -> Result<(), Refusal> {
+    run.steps
+        .iter()
+        .try_for_each(|step| check(subject, run, plan, step))
+}
+
+fn check(subject: &Subject<'_>, run: &Run, plan: &Plan<'_>, step: &Step) -> Result<(), Refusal> {
+    let (place, results): (Span, &[&[u8]]) = match &step.kind {
+        StepKind::Guard { condition, .. } => (*condition, &[]),
+        StepKind::Assign { .. } => return assignment(subject, run, step),
+        StepKind::Return { .. } => (step.span, &[b"return", b";"]),
+        _ => return Ok(()),
+    };
+    let rest = rest(subject, run, step, place);
+    let mut at = 0;
+    while let Some(token) = rest.get(at) {
+        let word = token.span.of(subject.text);
+        if word == b"!" {
+            at = absorbed(subject, plan, &rest, at)?;
+        } else if !is_joint(word) && !results.contains(&word) && !is_test(subject, &rest, at) {
+            return Err(subject.refuse(token.span, Reason::Statement));
+        }
+        at += 1;
+    }
+    Ok(())
+}
+
+/// The code of a place outside the accesses of the statement.
+fn rest(subject: &Subject<'_>, run: &Run, step: &Step, place: Span) -> Vec<Token> {
+    let upto = subject.text.get(..place.end).unwrap_or_default();
+    let sites: Vec<Span> = step
+        .sites
+        .iter()
+        .filter_map(|&index| run.sites.get(index))
+        .map(|site| site.span)
+        .collect();
+    let outside =
+        |token: &Token| token.is_code() && !sites.iter().any(|site| site.contains(token.span));
+    tokens(upto, place.start)
+        .into_iter()
+        .filter(outside)
+        .collect()
+}
+
+fn is_joint(word: &[u8]) -> bool {
+    matches!(word, b"|" | b"(" | b")" | b"unlikely" | b"likely")
+}
+
+/// `!= 0` and `< 0` say of an access what it says itself.
+fn is_test(subject: &Subject<'_>, rest: &[Token], at: usize) -> bool {
+    let word = |at: usize| {
+        rest.get(at)
+            .map(|t| t.span.of(subject.text))
+            .unwrap_or_default()
+    };
+    let before = |back: usize| at.checked_sub(back).map(word).unwrap_or_default();
+    match word(at) {
+        b"<" => word(at + 1) == b"0",
+        b"0" => before(1) == b"<" || before(1) == b"=" && before(2) == b"!",
+        _ => false,
+    }
+}
+
+/// `!access_ok(object, size)` is what the begin does; `!=` goes on behind.
+fn absorbed(
+    subject: &Subject<'_>,
+    plan: &Plan<'_>,
+    rest: &[Token],
+    at: usize,
+) -> Result<usize, Refusal> {
+    let place = rest.get(at).map(|t| t.span).unwrap_or_default();
+    let word = |at: usize| {
+        rest.get(at)
+            .map(|t| t.span.of(subject.text))
+            .unwrap_or_default()
+    };
+    if word(at + 1) == b"=" && word(at + 2) == b"0" {
+        return Ok(at + 2);
+    }
+    if word(at + 1) != b"access_ok" {
+        return Err(subject.refuse(place, Reason::Statement));
+    }
+    let close = closing(rest, at + 2).ok_or_else(|| subject.refuse(place, Reason::Statement))?;
+    let from = rest.get(at + 2).map_or(0, |t| t.span.end);
+    let to = rest.get(close).map_or(from, |t| t.span.start);
+    let checked = on_one_line(&subject.at(Span::new(from, to)));
+    let wanted = format!("{}, {}", plan.object, plan.size);
+    let same = |text: &str| text.split_whitespace().collect::<String>();
+    if same(&checked) == same(&wanted) {
+        Ok(close)
+    } else {
+        Err(subject.refuse(place, Reason::AccessOk(wanted)))
+    }
+}
+
+/// `variable = …;` and `variable |= …;` with accesses, and the variable itself
+/// in `err = err ?: …`.
+fn assignment(subject: &Subject<'_>, run: &Run, step: &Step) -> Result<(), Refusal> {
+    let StepKind::Assign { variable, .. } = &step.kind else {
+        return Ok(());
+    };
+    let rest = rest(subject, run, step, step.span);
+    let known = |token: &&Token| {
+        let word = token.span.of(subject.text);
+        is_joint(word) || matches!(word, b"=" | b"?" | b":" | b";") || word == variable.as_bytes()
+    };
+    match rest
+        .iter()
+        .find(|token| !known(token) || token.kind == TokenKind::Number)
+    {
+        Some(token) => Err(subject.refuse(token.span, Reason::Statement)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,194 @@
+//! What a run does on a fault: one thing, whichever access faults.
+
+use tollgate_source::{Direction, Exit, Form, Jump, Run, Span, Step, StepKind};
+
+use crate::layout::{on_one_line, reindent};
+use crate::plan::Subject;
+use crate::refusal::{Reason, Refusal};
+
+/// What happens on a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// The statements without indentation, the jump last.
+    pub(crate) statements: Vec<String>,
+    /// The jump.
+    pub(crate) jump: Jump,
+    /// Where the statements stand.
+    pub(crate) body: Span,
+    /// Whether the statement behind the run is part of it.
+    pub(crate) takes_after: bool,
+    /// Whether later accesses used to happen after a fault.
+    pub(crate) stops: bool,
+}
+
+impl Fault {
+    /// What the run does on a fault.
+    pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Result<Self, Refusal> {
+        let mut found: Option<Fault> = None;
+        let mut open: Option<&str> = None;
+        let mut stops = false;
+        let behind = run.after.iter().map(|step| (step, true));
+        for (step, after) in run.steps.iter().map(|step| (step, false)).chain(behind) {
+            if after && open.is_none() {
+                break;
+            }
+            stops |= goes_on(subject, run, step)?;
+            let Some(mut fault) = from_step(subject, step, &mut open)? else {
+                continue;
+            };
+            fault.takes_after = after;
+            let body = found.as_ref().map_or(fault.body, |first| first.body);
+            if found
+                .as_ref()
+                .is_some_and(|first| first.statements != fault.statements)
+            {
+                return Err(subject.refuse(step.span, Reason::Exits));
+            }
+            found = Some(Fault { body, ..fault });
+        }
+        match found {
+            Some(fault) if open.is_none() => Ok(Fault { stops, ..fault }),
+            _ => Err(subject.refuse(run.span, Reason::GoesOn)),
+        }
+    }
+}
+
+/// Whether accesses after this statement used to happen whatever it gave.
+fn goes_on(subject: &Subject<'_>, run: &Run, step: &Step) -> Result<bool, Refusal> {
+    let joined = match &step.kind {
+        StepKind::Guard { form, .. } | StepKind::Assign { form, .. } => *form,
+        StepKind::Bare => {
+            return Err(subject.refuse(step.span, Reason::ResultUnused));
+        }
+        _ => return Ok(false),
+    };
+    if !matches!(joined, Form::ErrOr | Form::BitOr) || unseen(subject, run) {
+        return Ok(false);
+    }
+    if subject.stop_at_first_fault {
+        Ok(true)
+    } else {
+        Err(subject.refuse(step.span, Reason::GoesOn))
+    }
+}
+
+/// Reads into variables of the function: nobody sees those after a fault.
+fn unseen(subject: &Subject<'_>, run: &Run) -> bool {
+    run.sites.iter().all(|site| {
+        let variable = subject.at(site.value);
+        let root = variable.split(['.', '[']).next().unwrap_or_default().trim();
+        let local = subject
+            .outline
+            .locals
+            .iter()
+            .find(|local| local.name == root);
+        site.direction == Direction::Read
+            && local.is_some_and(|local| local.plain)
+            && !variable.contains("->")
+    })
+}
+
+/// What one statement does on a fault. `open` is the variable that holds a
+/// result nothing has tested yet.
+fn from_step<'r>(
+    subject: &Subject<'_>,
+    step: &'r Step,
+    open: &mut Option<&'r str>,
+) -> Result<Option<Fault>, Refusal> {
+    match &step.kind {
+        StepKind::Guard { exit, .. } => leave(subject, exit).map(Some),
+        StepKind::Assign { variable, form } if *form != Form::Expression => {
+            *open = Some(variable);
+            Ok(None)
+        }
+        StepKind::Check { condition, exit } => match open.take() {
+            Some(variable) if tests(&subject.at(*condition), variable) => {
+                leave(subject, exit).map(|fault| Some(with_result(fault, variable)))
+            }
+            _ => Err(subject.refuse(step.span, Reason::Exits)),
+        },
+        StepKind::Return { form: Form::Assign } if !step.sites.is_empty() => {
+            Ok(Some(returning(step.span)))
+        }
+        StepKind::Return { .. } if returns(&subject.at(step.span), *open) => {
+            *open = None;
+            Ok(Some(returning(step.span)))
+        }
+        StepKind::Plain => Ok(None),
+        _ => Err(subject.refuse(step.span, Reason::Statement)),
+    }
+}
+
+fn returns(statement: &str, variable: Option<&str>) -> bool {
+    let value = statement
+        .trim_start_matches("return")
+        .trim_end_matches(';')
+        .trim();
+    variable == Some(value)
+}
+
+/// `return get_user(…);` and `return err;` both give the caller -EFAULT.
+fn returning(body: Span) -> Fault {
+    Fault {
+        statements: vec!["return -EFAULT;".to_owned()],
+        jump: Jump::Return("-EFAULT".to_owned()),
+        body,
+        takes_after: false,
+        stops: false,
+    }
+}
+
+fn leave(subject: &Subject<'_>, exit: &Exit) -> Result<Fault, Refusal> {
+    if exit.jump == Jump::None {
+        return Err(subject.refuse(exit.span, Reason::Exit("the next statement")));
+    }
+    Ok(Fault {
+        statements: statements(subject, exit.span),
+        jump: exit.jump.clone(),
+        body: exit.span,
+        takes_after: false,
+        stops: false,
+    })
+}
+
+/// The lines of a body without its braces and its indentation.
+fn statements(subject: &Subject<'_>, body: Span) -> Vec<String> {
+    let text = subject.at(body);
+    let Some(inner) = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')) else {
+        return vec![on_one_line(&text)];
+    };
+    let inner = inner.trim_matches('\n').trim_end();
+    let indent: String = inner
+        .chars()
+        .take_while(|c| matches!(c, ' ' | '\t'))
+        .collect();
+    reindent(inner, &indent, "")
+        .lines()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The variable held the access's own -EFAULT when the way out was taken.
+fn with_result(mut fault: Fault, variable: &str) -> Fault {
+    match &fault.jump {
+        Jump::Return(value) if value.trim() == variable => {
+            fault.statements.pop();
+            fault.statements.push("return -EFAULT;".to_owned());
+            fault.jump = Jump::Return("-EFAULT".to_owned());
+        }
+        Jump::Return(value) if !crate::plan::mentions(value, variable) => {}
+        _ => fault.statements.insert(0, format!("{variable} = -EFAULT;")),
+    }
+    fault
+}
+
+/// Whether a condition holds exactly when an access has put -EFAULT there.
+fn tests(condition: &str, variable: &str) -> bool {
+    let inner = condition
+        .trim()
+        .strip_prefix("unlikely(")
+        .and_then(|c| c.strip_suffix(')'))
+        .unwrap_or(condition.trim());
+    let rest = inner.trim().strip_prefix(variable).map(str::trim);
+    matches!(rest, Some("" | "< 0" | "!= 0"))
+}

@@ -1,0 +1,217 @@
+//! A function of a tree, rewritten.
+
+use std::io;
+
+use tollgate_source::{Analyser, Function, LineIndex, Vocabulary};
+
+use crate::edit::{Edit, apply};
+use crate::include;
+use crate::message::Facts;
+use crate::offers::{Offers, UACCESS};
+use crate::plan::{Plan, Subject, plan};
+use crate::prefix::prefix_of_path;
+use crate::refusal::{FixError, Reason, Refusal};
+use crate::style::Style;
+use crate::target::{Target, is_meant, near};
+use crate::window::Writer;
+
+/// A tree to read from.
+pub trait ReadTree {
+    /// The bytes of a file, by its path relative to the tree.
+    ///
+    /// # Errors
+    /// The reader's own.
+    fn read(&self, path: &str) -> io::Result<Vec<u8>>;
+}
+
+impl<F: Fn(&str) -> io::Result<Vec<u8>>> ReadTree for F {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        self(path)
+    }
+}
+
+/// What a patch is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// How windows are written.
+    pub style: Style,
+    /// How the subject begins; from the path if it is not given.
+    pub prefix: Option<String>,
+    /// Measured figures for the message, each a line that is already worded.
+    pub figures: Vec<String>,
+    /// Whether accesses that go on after a fault may be made to stop.
+    pub stop_at_first_fault: bool,
+}
+
+/// A file with a function rewritten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Patched {
+    /// The file, relative to the tree.
+    pub path: String,
+    /// The function as it is defined.
+    pub function: String,
+    /// The bytes of the file.
+    pub original: Vec<u8>,
+    /// The bytes of the file with the function rewritten.
+    pub rewritten: Vec<u8>,
+    /// The first line of the message.
+    pub subject: String,
+    /// The rest of the message, with a line end behind the last line.
+    pub body: String,
+    /// Windows that the function's runs opened before.
+    pub windows_before: usize,
+    /// Windows that they open after.
+    pub windows_after: usize,
+    /// Runs of the function that stay as they are, with the reason.
+    pub refused: Vec<Refusal>,
+}
+
+/// Rewrites one function.
+///
+/// # Errors
+/// When the file or the function is not there, or nothing of it can be
+/// rewritten without a change of what it means.
+pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Patched, FixError> {
+    let text = read(tree, &target.path)?;
+    let offers = Offers::read(&read(tree, UACCESS)?);
+    if let Some(lacks) = request.style.lacks(offers) {
+        return Err(FixError::Style {
+            style: request.style,
+            lacks,
+        });
+    }
+    let vocabulary = Vocabulary::builtin().map_err(|e| FixError::Analysis(e.to_string()))?;
+    let mut analyser = Analyser::new(&vocabulary).map_err(|e| FixError::Analysis(e.to_string()))?;
+    let functions = analyser.analyse(&text).functions;
+    let function = choose(target, functions)?;
+    let outline = analyser.outline(&text, &function);
+    let subject = Subject {
+        text: &text,
+        lines: &LineIndex::new(&text),
+        function: &function,
+        outline: &outline,
+        stop_at_first_fault: request.stop_at_first_fault,
+    };
+    rewrite(target, &subject, offers, request)
+}
+
+fn read(tree: &dyn ReadTree, path: &str) -> Result<Vec<u8>, FixError> {
+    tree.read(path).map_err(|error| FixError::File {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+fn choose(target: &Target, functions: Vec<Function>) -> Result<Function, FixError> {
+    let names: Vec<String> = functions.iter().map(|f| f.name.clone()).collect();
+    let mut meant: Vec<Function> = functions
+        .into_iter()
+        .filter(|f| is_meant(&f.name, &target.function))
+        .collect();
+    meant.sort_by_key(|function| function.runs.is_empty());
+    let Some(function) = meant.into_iter().next() else {
+        let near = near(&target.function, names.iter().map(String::as_str))
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        return Err(FixError::Function {
+            path: target.path.clone(),
+            function: target.function.clone(),
+            near,
+        });
+    };
+    if function.runs.is_empty() {
+        let line = function.position.line;
+        return Err(FixError::Nothing {
+            path: target.path.clone(),
+            line,
+            function: function.name,
+        });
+    }
+    Ok(function)
+}
+
+fn rewrite(
+    target: &Target,
+    subject: &Subject<'_>,
+    offers: Offers,
+    request: &Request,
+) -> Result<Patched, FixError> {
+    let (plans, edits, refused) = windows(subject, offers);
+    let function = subject.function;
+    if plans.is_empty() {
+        let refusal = refused.into_iter().next().unwrap_or(Refusal {
+            line: function.position.line,
+            reason: Reason::NotUnderstood,
+        });
+        return Err(FixError::Refused {
+            path: target.path.clone(),
+            function: function.name.clone(),
+            refusal,
+        });
+    }
+    let before: usize = function.runs.iter().map(|run| run.sites.len()).sum();
+    let after = before
+        - plans
+            .iter()
+            .map(|plan| plan.run.windows_saved())
+            .sum::<usize>();
+    let prefix = request
+        .prefix
+        .clone()
+        .unwrap_or_else(|| prefix_of_path(&target.path));
+    let facts = Facts {
+        prefix: &prefix,
+        function: &function.name,
+        plans: &plans,
+        before,
+        after,
+        figures: &request.figures,
+    };
+    Ok(Patched {
+        path: target.path.clone(),
+        function: function.name.clone(),
+        rewritten: edited(subject.text, edits),
+        original: subject.text.to_vec(),
+        subject: facts.subject(),
+        body: facts.body(),
+        windows_before: before,
+        windows_after: after,
+        refused,
+    })
+}
+
+fn edited(text: &[u8], mut edits: Vec<Edit>) -> Vec<u8> {
+    edits.extend(include::uaccess(text));
+    apply(text, &edits).unwrap_or_else(|| text.to_vec())
+}
+
+/// A window for each run that may have one.
+fn windows<'r>(subject: &Subject<'r>, offers: Offers) -> (Vec<Plan<'r>>, Vec<Edit>, Vec<Refusal>) {
+    let function = subject.function;
+    if !function.understood {
+        let refusal = Refusal {
+            line: function.position.line,
+            reason: Reason::NotUnderstood,
+        };
+        return (Vec::new(), Vec::new(), vec![refusal]);
+    }
+    let (mut plans, mut refused) = (Vec::new(), Vec::new());
+    for run in &function.runs {
+        match plan(subject, run) {
+            Ok(plan) => plans.push(plan),
+            Err(refusal) => refused.push(refusal),
+        }
+    }
+    let mut writer = Writer::new(subject, offers);
+    let alone = plans.len() == 1;
+    plans.retain(|plan| match writer.write(plan, alone) {
+        Ok(()) => true,
+        Err(refusal) => {
+            refused.push(refusal);
+            false
+        }
+    });
+    refused.sort_by_key(|refusal| refusal.line);
+    (plans, writer.finish(), refused)
+}

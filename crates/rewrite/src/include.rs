@@ -1,0 +1,125 @@
+//! The header that a window needs.
+
+use tollgate_source::{Span, TokenKind, tokens};
+
+use crate::edit::Edit;
+
+struct Include {
+    span: Span,
+    depth: usize,
+    path: String,
+}
+
+/// The edit that makes the file include `<linux/uaccess.h>` itself, if it does not.
+pub(crate) fn uaccess(text: &[u8]) -> Option<Edit> {
+    let includes = includes(text);
+    if includes
+        .iter()
+        .any(|include| include.path == "<linux/uaccess.h>")
+    {
+        return None;
+    }
+    let line = "#include <linux/uaccess.h>\n";
+    let depth = includes.iter().map(|include| include.depth).min()?;
+    let top: Vec<&Include> = includes
+        .iter()
+        .filter(|include| include.depth == depth)
+        .collect();
+    let linux: Vec<&&Include> = top
+        .iter()
+        .filter(|include| include.path.starts_with("<linux/"))
+        .collect();
+    let sorted = linux.is_sorted_by_key(|include| &include.path);
+    let next = linux
+        .iter()
+        .find(|include| sorted && include.path.as_str() > "<linux/uaccess.h>");
+    match (next, linux.last(), top.first()) {
+        (Some(next), _, _) => Some(Edit::insert(next.span.start, line)),
+        (None, Some(last), _) => Some(Edit::insert(line_end(text, last.span.end), line)),
+        (None, None, Some(first)) => Some(Edit::insert(first.span.start, line)),
+        (None, None, None) => None,
+    }
+}
+
+fn line_end(text: &[u8], from: usize) -> usize {
+    let rest = text.get(from..).unwrap_or_default();
+    rest.iter()
+        .position(|b| *b == b'\n')
+        .map_or(text.len(), |at| from + at + 1)
+}
+
+fn includes(text: &[u8]) -> Vec<Include> {
+    let mut depth = 0usize;
+    let mut found = Vec::new();
+    for line in tokens(text, 0)
+        .into_iter()
+        .filter(|token| token.kind == TokenKind::Directive)
+    {
+        let words = line.span.text(text);
+        let words = words.trim_start_matches('#').trim_start();
+        if words.starts_with("if") {
+            depth += 1;
+        } else if words.starts_with("endif") {
+            depth = depth.saturating_sub(1);
+        } else if let Some(path) = words.strip_prefix("include") {
+            let path = path
+                .split_whitespace()
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            found.push(Include {
+                span: line.span,
+                depth,
+                path,
+            });
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::apply;
+
+    fn with(text: &str) -> String {
+        let edits: Vec<Edit> = uaccess(text.as_bytes()).into_iter().collect();
+        String::from_utf8(apply(text.as_bytes(), &edits).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn it_is_put_in_order() {
+        let text = "#include <linux/fs.h>\n#include <linux/wait.h>\n#include <asm/page.h>\n";
+        assert_eq!(
+            with(text),
+            text.replace(
+                "#include <linux/wait",
+                "#include <linux/uaccess.h>\n#include <linux/wait"
+            )
+        );
+    }
+
+    #[test]
+    fn it_is_put_last_where_there_is_no_order() {
+        let text = "#include <linux/wait.h>\n#include <linux/fs.h>\n#include <asm/page.h>\n";
+        assert_eq!(
+            with(text),
+            text.replace("#include <asm", "#include <linux/uaccess.h>\n#include <asm")
+        );
+    }
+
+    #[test]
+    fn an_include_under_a_condition_is_no_place() {
+        let text = "#ifndef H\n#define H\n#include <linux/fs.h>\n#ifdef X\n#include <linux/x.h>\n#endif\n#endif\n";
+        assert_eq!(
+            with(text),
+            text.replace("fs.h>\n", "fs.h>\n#include <linux/uaccess.h>\n")
+        );
+    }
+
+    #[test]
+    fn once_is_enough() {
+        let text = "#include <linux/uaccess.h>\n";
+        assert_eq!(with(text), text);
+    }
+}

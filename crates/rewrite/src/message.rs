@@ -1,0 +1,175 @@
+//! What a patch says of itself.
+
+use tollgate_source::{Direction, Jump};
+
+use crate::layout::{width, wrapped};
+use crate::plan::Plan;
+use crate::target::argument;
+
+/// Columns of a commit message: Documentation/process/submitting-patches.rst.
+const COLUMNS: usize = 75;
+
+/// What the message is made of.
+pub(crate) struct Facts<'a, 'r> {
+    /// How the subject begins.
+    pub(crate) prefix: &'a str,
+    /// The function as it is defined.
+    pub(crate) function: &'a str,
+    /// The windows that were written.
+    pub(crate) plans: &'a [Plan<'r>],
+    /// Windows that the function opened before, in all.
+    pub(crate) before: usize,
+    /// Windows that it opens after.
+    pub(crate) after: usize,
+    /// Measured figures, each a line that is already worded.
+    pub(crate) figures: &'a [String],
+}
+
+impl Facts<'_, '_> {
+    /// The first line.
+    pub(crate) fn subject(&self) -> String {
+        let name = self.name();
+        let long = format!("{}: Use one user access window in {name}()", self.prefix);
+        let many = format!("{}: Use user access windows in {name}()", self.prefix);
+        let short = format!("{}: Open user access once in {name}()", self.prefix);
+        let wanted = if self.plans.len() > 1 { many } else { long };
+        if width(&wanted) <= COLUMNS {
+            wanted
+        } else {
+            short
+        }
+    }
+
+    /// The paragraphs, with a line end behind the last.
+    pub(crate) fn body(&self) -> String {
+        let mut paragraphs = vec![
+            wrapped(&self.problem(), COLUMNS),
+            wrapped(&self.change(), COLUMNS),
+        ];
+        paragraphs.push(wrapped(&self.meaning(), COLUMNS));
+        if !self.figures.is_empty() {
+            paragraphs.push(self.figures.join("\n"));
+        }
+        paragraphs.join("\n\n") + "\n"
+    }
+
+    fn name(&self) -> &str {
+        argument(self.function).unwrap_or(self.function)
+    }
+
+    fn count(&self, direction: Direction) -> usize {
+        self.plans
+            .iter()
+            .map(|plan| plan.run.count(direction))
+            .sum()
+    }
+
+    fn problem(&self) -> String {
+        let (reads, writes) = (self.count(Direction::Read), self.count(Direction::Write));
+        let doing = match (reads, writes) {
+            (0, writes) => format!(
+                "writes {} to user memory with {}",
+                values(writes),
+                self.calls()
+            ),
+            (reads, 0) => format!(
+                "reads {} from user memory with {}",
+                values(reads),
+                self.calls()
+            ),
+            (reads, writes) => {
+                format!(
+                    "reads {} from and writes {} to user memory with {}",
+                    values(reads),
+                    values(writes),
+                    self.calls()
+                )
+            }
+        };
+        format!(
+            "{}() {doing}. Each call opens access to user memory and closes it again: stac and clac on x86 with SMAP, \
+             writes of a protection register on powerpc with KUAP.",
+            self.name()
+        )
+    }
+
+    /// `get_user() and put_user()`.
+    fn calls(&self) -> String {
+        let mut names: Vec<&str> = self
+            .plans
+            .iter()
+            .flat_map(|p| &p.run.sites)
+            .map(|site| site.call.as_str())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+            .iter()
+            .map(|name| format!("{name}()"))
+            .collect::<Vec<_>>()
+            .join(" and ")
+    }
+
+    fn change(&self) -> String {
+        let once = if self.plans.len() > 1 {
+            "once for each group of adjacent accesses"
+        } else {
+            "once"
+        };
+        format!(
+            "Open it {once} and use the unsafe accessors inside. That is {} instead of {} when nothing faults.",
+            windows(self.after),
+            self.before
+        )
+    }
+
+    fn meaning(&self) -> String {
+        let mut text =
+            "The begin checks the range of the whole object, next to the accesses".to_owned();
+        if self
+            .plans
+            .iter()
+            .flat_map(|plan| &plan.run.sites)
+            .any(|site| !site.range_check)
+        {
+            text += "; until now a check elsewhere had to cover them";
+        }
+        text += &format!(". {}", self.outcome());
+        if self.plans.iter().any(|plan| plan.stops) {
+            text += " One thing changes: the accesses stop at the first fault, where the later ones were still tried.";
+        }
+        text
+    }
+
+    fn outcome(&self) -> String {
+        let order = "and the accesses happen in the same order";
+        match self.plans.first().map(|plan| &plan.fault.jump) {
+            Some(Jump::Return(value)) if !value.is_empty() && self.same_jump() => {
+                format!("On a fault the function still returns {value}, {order}.")
+            }
+            _ => format!("On a fault the function still does what it did, {order}."),
+        }
+    }
+
+    fn same_jump(&self) -> bool {
+        self.plans
+            .windows(2)
+            .all(|pair| matches!(pair, [a, b] if a.fault.jump == b.fault.jump))
+    }
+}
+
+fn values(number: usize) -> String {
+    if number == 1 {
+        "a value".to_owned()
+    } else {
+        format!("{number} values")
+    }
+}
+
+fn windows(number: usize) -> String {
+    if number == 1 {
+        "1 window".to_owned()
+    } else {
+        format!("{number} windows")
+    }
+}

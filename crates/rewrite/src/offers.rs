@@ -1,0 +1,60 @@
+//! What a tree offers to open a window with, read from its own
+//! `include/linux/uaccess.h`: two trees of one version may differ.
+
+use tollgate_source::{TokenKind, tokens};
+
+/// The header that declares the calls of a window on every architecture.
+pub const UACCESS: &str = "include/linux/uaccess.h";
+
+/// The calls of a window that a tree has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offers {
+    /// `user_access_begin(ptr, len)`, with the range check inside.
+    pub both: bool,
+    /// `user_read_access_begin` and `user_write_access_begin`.
+    pub by_direction: bool,
+    /// `can_do_masked_user_access` and `masked_user_access_begin`.
+    pub masked: bool,
+    /// `scoped_user_read_access` and its kin.
+    pub scoped: bool,
+}
+
+impl Offers {
+    /// Reads them off the bytes of [`UACCESS`].
+    #[must_use]
+    pub fn read(header: &[u8]) -> Self {
+        let defines: Vec<&[u8]> = defines(header).collect();
+        let has = |name: &[u8]| {
+            defines
+                .iter()
+                .any(|define| define.strip_prefix(name).is_some_and(|rest| !is_word(rest)))
+        };
+        Self {
+            both: defines.iter().any(|define| takes_a_length(define)),
+            by_direction: has(b"user_read_access_begin") && has(b"user_write_access_begin"),
+            masked: has(b"can_do_masked_user_access") && has(b"masked_user_access_begin"),
+            scoped: has(b"scoped_user_read_access") && has(b"scoped_user_write_access"),
+        }
+    }
+}
+
+fn defines(header: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = tokens(header, 0)
+        .into_iter()
+        .filter(|token| token.kind == TokenKind::Directive);
+    lines.filter_map(move |line| {
+        let line = line.span.of(header).strip_prefix(b"#")?.trim_ascii_start();
+        line.strip_prefix(b"define").map(<[u8]>::trim_ascii_start)
+    })
+}
+
+fn is_word(rest: &[u8]) -> bool {
+    rest.first()
+        .is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+}
+
+/// Before 5.0 the call had no arguments and checked nothing.
+fn takes_a_length(define: &[u8]) -> bool {
+    let arguments = define.strip_prefix(b"user_access_begin(");
+    arguments.is_some_and(|rest| rest.iter().take_while(|b| **b != b')').any(|b| *b == b','))
+}

@@ -1,0 +1,303 @@
+//! From a run to what its window must do, or to the reason why it may not.
+
+use tollgate_source::{
+    Direction, Exit, Form, Function, Hazard, Jump, LineIndex, Outline, Run, Site, Span, Step,
+    StepKind, TokenKind, Trait, tokens,
+};
+
+use crate::condition;
+use crate::fault::Fault;
+use crate::range;
+use crate::refusal::{Reason, Refusal};
+
+/// A function and everything that is known of it.
+pub(crate) struct Subject<'a> {
+    /// The bytes of the file.
+    pub(crate) text: &'a [u8],
+    /// Its lines.
+    pub(crate) lines: &'a LineIndex,
+    /// The function.
+    pub(crate) function: &'a Function,
+    /// What else is in it.
+    pub(crate) outline: &'a Outline,
+    /// Whether accesses that go on after a fault may be made to stop.
+    pub(crate) stop_at_first_fault: bool,
+}
+
+impl Subject<'_> {
+    /// The original text of a place.
+    pub(crate) fn at(&self, span: Span) -> String {
+        span.text(self.text)
+    }
+
+    /// A refusal at a place.
+    pub(crate) fn refuse(&self, span: Span, reason: Reason) -> Refusal {
+        Refusal {
+            line: self.lines.position(span.start).line,
+            reason,
+        }
+    }
+
+    /// The blanks before a place on its line.
+    pub(crate) fn indent(&self, byte: usize) -> String {
+        let line = self
+            .text
+            .get(self.lines.line_start(byte)..byte)
+            .unwrap_or_default();
+        let blanks = line
+            .iter()
+            .take_while(|b| matches!(b, b' ' | b'\t'))
+            .count();
+        String::from_utf8_lossy(line.get(..blanks).unwrap_or_default()).into_owned()
+    }
+
+    /// The comments that begin in a place, with their places.
+    pub(crate) fn comments(&self, place: Span) -> Vec<Span> {
+        let upto = self.text.get(..place.end).unwrap_or_default();
+        let inside = tokens(upto, place.start).into_iter();
+        inside
+            .filter(|token| token.kind == TokenKind::Comment)
+            .map(|token| token.span)
+            .collect()
+    }
+}
+
+/// One line of the window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// The access with that index.
+    Access(usize),
+    /// A comment or another statement, as it is written.
+    Verbatim(String),
+}
+
+/// What a window must do.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan<'a> {
+    /// The run that it replaces.
+    pub(crate) run: &'a Run,
+    /// The object whose range the begin checks.
+    pub(crate) object: String,
+    /// The size of that range.
+    pub(crate) size: String,
+    /// What stands between begin and end.
+    pub(crate) lines: Vec<Line>,
+    /// What happens on a fault.
+    pub(crate) fault: Fault,
+    /// What is replaced.
+    pub(crate) region: Span,
+    /// The variable that must be 0 behind the window.
+    pub(crate) result: Option<String>,
+    /// Whether the window's success is the function's.
+    pub(crate) returns: bool,
+    /// Whether later accesses used to happen after a fault and no longer do.
+    pub(crate) stops: bool,
+}
+
+impl Plan<'_> {
+    /// The middle of the names of the begin and the end, empty for both ways.
+    pub(crate) fn way(&self) -> &'static str {
+        match (
+            self.run.count(Direction::Read),
+            self.run.count(Direction::Write),
+        ) {
+            (_, 0) => "_read",
+            (0, _) => "_write",
+            _ => "",
+        }
+    }
+}
+
+/// What a window for the run must do.
+pub(crate) fn plan<'a>(subject: &Subject<'_>, run: &'a Run) -> Result<Plan<'a>, Refusal> {
+    whole(subject, run)?;
+    for site in &run.sites {
+        harmless(subject, site)?;
+    }
+    let (object, size) = range::of(subject, run)?;
+    let fault = Fault::of(subject, run)?;
+    let region = region(run, &fault);
+    let plan = Plan {
+        run,
+        lines: lines(subject, run, region, &fault)?,
+        object,
+        size,
+        result: result(subject, run, region),
+        returns: matches!(
+            run.steps.last().map(|step| &step.kind),
+            Some(StepKind::Return { .. })
+        ),
+        stops: fault.stops,
+        fault,
+        region,
+    };
+    condition::check_all(subject, run, &plan)?;
+    unread_after_fault(subject, &plan)?;
+    Ok(plan)
+}
+
+/// The run stands in one block, without preprocessor lines.
+fn whole(subject: &Subject<'_>, run: &Run) -> Result<(), Refusal> {
+    if run.has(Trait::Preprocessor) {
+        return Err(subject.refuse(run.span, Reason::Preprocessor));
+    }
+    if let Some(step) = run.steps.iter().find(|step| step.under.is_some()) {
+        return Err(subject.refuse(step.span, Reason::Blocks));
+    }
+    match run.steps.iter().find(|step| step.partial) {
+        Some(step) => Err(subject.refuse(step.span, Reason::Statement)),
+        None => Ok(()),
+    }
+}
+
+fn harmless(subject: &Subject<'_>, site: &Site) -> Result<(), Refusal> {
+    let reason = match site.hazards.first() {
+        None => return Ok(()),
+        Some(Hazard::Call(name)) => Reason::Call(name.clone()),
+        Some(Hazard::SideEffect) => Reason::SideEffect,
+        Some(Hazard::Conditional) => Reason::Conditional,
+        Some(Hazard::DependsOnRead(name)) => Reason::DependsOnRead(name.clone()),
+    };
+    Err(subject.refuse(site.span, reason))
+}
+
+/// The statements of the run, and the test behind them that the fault answers.
+fn region(run: &Run, fault: &Fault) -> Span {
+    match &run.after {
+        Some(after) if fault.takes_after => run.span.join(after.span),
+        _ => run.span,
+    }
+}
+
+/// Accesses, comments and statements, in the order in which they stand.
+fn lines(
+    subject: &Subject<'_>,
+    run: &Run,
+    region: Span,
+    fault: &Fault,
+) -> Result<Vec<Line>, Refusal> {
+    let mut placed: Vec<(usize, Line)> = run
+        .sites
+        .iter()
+        .enumerate()
+        .map(|(index, site)| (site.span.start, Line::Access(index)))
+        .collect();
+    for step in run.steps.iter().filter(|step| step.kind == StepKind::Plain) {
+        placed.push((step.span.start, verbatim_statement(subject, run, step)?));
+    }
+    for comment in subject.comments(region) {
+        if run
+            .steps
+            .iter()
+            .any(|step| step.kind == StepKind::Plain && step.span.contains(comment))
+        {
+            continue;
+        }
+        if exits(run).any(|exit| exit.span.contains(comment)) {
+            if !fault.body.contains(comment) {
+                return Err(subject.refuse(comment, Reason::Comment));
+            }
+            continue;
+        }
+        placed.push((comment.start, Line::Verbatim(subject.at(comment))));
+    }
+    placed.sort_by_key(|(start, _)| *start);
+    Ok(placed.into_iter().map(|(_, line)| line).collect())
+}
+
+fn exits(run: &Run) -> impl Iterator<Item = &Exit> {
+    run.steps
+        .iter()
+        .chain(&run.after)
+        .filter_map(|step| match &step.kind {
+            StepKind::Guard { exit, .. } | StepKind::Check { exit, .. } => Some(exit),
+            _ => None,
+        })
+}
+
+/// A statement may stay between the accesses if it leaves their object alone.
+fn verbatim_statement(subject: &Subject<'_>, run: &Run, step: &Step) -> Result<Line, Refusal> {
+    let assigned = subject
+        .outline
+        .uses
+        .iter()
+        .filter(|u| step.span.contains(u.span));
+    let addresses = |name: &str| {
+        run.sites
+            .iter()
+            .any(|site| mentions(&subject.at(site.address), name))
+    };
+    if assigned.into_iter().any(|u| addresses(&u.name)) {
+        return Err(subject.refuse(step.span, Reason::Gap));
+    }
+    Ok(Line::Verbatim(subject.at(step.span)))
+}
+
+/// A variable that took the results must hold 0 behind the window, if it is read.
+fn result(subject: &Subject<'_>, run: &Run, region: Span) -> Option<String> {
+    let first = run.steps.first()?;
+    match &first.kind {
+        StepKind::Assign { form, variable } => {
+            let kept = *form == Form::ErrOr && subject.at(first.span).contains("|=");
+            let dead = !run.has(Trait::InLoop) && subject.outline.is_dead(variable, region.end);
+            (!kept && !dead).then(|| variable.clone())
+        }
+        _ => None,
+    }
+}
+
+/// `get_user()` makes its variable zero on a fault; the window does not.
+fn unread_after_fault(subject: &Subject<'_>, plan: &Plan<'_>) -> Result<(), Refusal> {
+    let reads = plan
+        .run
+        .sites
+        .iter()
+        .filter(|site| site.direction == Direction::Read);
+    for site in reads {
+        let variable = subject.at(site.value);
+        if plan
+            .fault
+            .statements
+            .iter()
+            .any(|statement| mentions(statement, &variable))
+        {
+            return Err(subject.refuse(site.span, Reason::ReadAfterFault(variable)));
+        }
+        if let Jump::Goto(label) = &plan.fault.jump {
+            used_behind(subject, site, &variable, label)?;
+        }
+    }
+    Ok(())
+}
+
+fn used_behind(
+    subject: &Subject<'_>,
+    site: &Site,
+    variable: &str,
+    label: &str,
+) -> Result<(), Refusal> {
+    let place = subject
+        .outline
+        .labels
+        .iter()
+        .find(|(name, _)| name == label)
+        .map(|(_, span)| *span);
+    let Some(place) = place else { return Ok(()) };
+    let rest = Span::new(place.end, subject.function.body.end);
+    // A jump back may read anything again.
+    if place.start < site.span.start || mentions(&subject.at(rest), variable) {
+        return Err(subject.refuse(site.span, Reason::ReadAfterFault(variable.to_owned())));
+    }
+    Ok(())
+}
+
+/// Whether `text` holds `name` as a word, or as a whole expression.
+pub(crate) fn mentions(text: &str, name: &str) -> bool {
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    !name.is_empty()
+        && text.match_indices(name).any(|(at, _)| {
+            let before = text.get(..at).and_then(|s| s.chars().next_back());
+            let after = text.get(at + name.len()..).and_then(|s| s.chars().next());
+            !is_word(before) && !is_word(after)
+        })
+}

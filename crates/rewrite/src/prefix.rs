@@ -1,0 +1,106 @@
+//! How the subject of a patch to a file begins.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+const PREFIXES: &str = include_str!("../../../data/patch/prefixes.toml");
+
+#[derive(Deserialize)]
+struct Table {
+    prefix: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    path: String,
+    subject: String,
+}
+
+/// The prefix that most of these subjects begin with: what a file's own history
+/// says. None if they do not begin with one.
+#[must_use]
+pub fn prefix_of_history<'a>(subjects: impl Iterator<Item = &'a str>) -> Option<String> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for subject in subjects {
+        let prefix = subject
+            .rsplit_once(": ")
+            .map(|(prefix, _)| prefix)
+            .filter(|p| !p.is_empty() && p.len() <= 40);
+        *counts.entry(prefix.unwrap_or_default()).or_default() += 1;
+    }
+    counts.remove("");
+    // The shorter, then the first in order, wins a draw: the answer is always the same.
+    let best = counts
+        .into_iter()
+        .max_by(|a, b| (a.1, b.0.len(), b.0).cmp(&(b.1, a.0.len(), a.0)));
+    best.map(|(prefix, _)| prefix.to_owned())
+}
+
+/// The prefix for a file without history: from `data/patch/prefixes.toml`, else
+/// from its path.
+#[must_use]
+pub fn prefix_of_path(path: &str) -> String {
+    let entries = toml::from_str::<Table>(PREFIXES)
+        .map(|table| table.prefix)
+        .unwrap_or_default();
+    let fitting = entries
+        .into_iter()
+        .filter(|entry| path.starts_with(&entry.path));
+    fitting
+        .max_by_key(|entry| entry.path.len())
+        .map_or_else(|| from_parts(path), |entry| entry.subject)
+}
+
+/// `drivers/tee/tee_core.c` is `tee`; `fs/xfs/xfs_ioctl.c` is `xfs`; a file at
+/// the top of its folder is its own stem.
+fn from_parts(path: &str) -> String {
+    let parts: Vec<&str> = path.split('/').collect();
+    let stem = parts
+        .last()
+        .and_then(|file| file.split('.').next())
+        .unwrap_or(path);
+    let folders: Vec<&str> = match parts.as_slice() {
+        [
+            "drivers" | "fs" | "net" | "include" | "arch",
+            folders @ ..,
+            _,
+        ] => folders.to_vec(),
+        [folders @ .., _] => folders.to_vec(),
+        [] => Vec::new(),
+    };
+    match folders.as_slice() {
+        [] | ["linux"] => stem.to_owned(),
+        [one] => (*one).to_owned(),
+        [first, second, ..] => format!("{first}: {second}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_read() {
+        assert_eq!(prefix_of_path("include/linux/eventpoll.h"), "epoll");
+        assert_eq!(prefix_of_path("sound/core/pcm_native.c"), "ALSA: pcm");
+    }
+
+    #[test]
+    fn a_path_without_an_entry_gives_its_folder() {
+        assert_eq!(prefix_of_path("drivers/tee/tee_core.c"), "tee");
+        assert_eq!(prefix_of_path("fs/utimes.c"), "utimes");
+        assert_eq!(prefix_of_path("net/ipv4/af_inet.c"), "ipv4");
+        assert_eq!(prefix_of_path("x.c"), "x");
+    }
+
+    #[test]
+    fn history_wins_by_count() {
+        let subjects = ["epoll: a", "eventpoll: b", "epoll: c", "Merge branch"];
+        assert_eq!(
+            prefix_of_history(subjects.into_iter()),
+            Some("epoll".to_owned())
+        );
+        assert_eq!(prefix_of_history(["Merge", "Linux 6.12"].into_iter()), None);
+    }
+}

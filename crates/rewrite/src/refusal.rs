@@ -1,0 +1,155 @@
+//! Why a run is not rewritten. Each refusal names the line.
+
+use crate::style::Style;
+
+/// Why there is no patch.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FixError {
+    /// The file could not be read.
+    #[error("{path} could not be read: {reason}")]
+    File {
+        /// The file, relative to the tree.
+        path: String,
+        /// The reader's words.
+        reason: String,
+    },
+    /// The file has no function of that name that touches user memory.
+    #[error("{path} has no function {function} with user accesses{}", nearby(near))]
+    Function {
+        /// The file.
+        path: String,
+        /// What was asked for.
+        function: String,
+        /// Names that come near.
+        near: Vec<String>,
+    },
+    /// The function opens the gate once at most.
+    #[error(
+        "{path}:{line}: {function} has nothing to fix: no two of its user accesses are adjacent"
+    )]
+    Nothing {
+        /// The file.
+        path: String,
+        /// The function's line.
+        line: u32,
+        /// The function.
+        function: String,
+    },
+    /// The tree does not have the calls that the style needs.
+    #[error(
+        "the style {style} is not offered by this tree: its include/linux/uaccess.h has no {lacks}"
+    )]
+    Style {
+        /// What was asked for.
+        style: Style,
+        /// What the tree lacks.
+        lacks: &'static str,
+    },
+    /// Every run of the function was refused.
+    #[error("{path}:{}: {function} is not rewritten: {}", .refusal.line, .refusal.reason)]
+    Refused {
+        /// The file.
+        path: String,
+        /// The function.
+        function: String,
+        /// The first refusal.
+        refusal: Refusal,
+    },
+    /// The words that the analysis knows could not be read.
+    #[error("{0}")]
+    Analysis(String),
+}
+
+fn nearby(near: &[String]) -> String {
+    if near.is_empty() {
+        String::new()
+    } else {
+        format!("; did you mean {}?", near.join(" or "))
+    }
+}
+
+/// Why one run is left as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The line of what stands in the way, counted from 1.
+    pub line: u32,
+    /// What stands in the way.
+    pub reason: Reason,
+}
+
+/// What stands in the way of one window.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// The parser did not understand the function.
+    #[error(
+        "the function could not be parsed as a whole, so an edit could break what was not seen"
+    )]
+    NotUnderstood,
+    /// More than one object.
+    #[error("the accesses are to different objects ({0}), and one begin checks the range of one")]
+    Objects(String),
+    /// An address whose range is not known.
+    #[error("the range of {0} is not known, so no begin can check it")]
+    Range(String),
+    /// A call in an argument.
+    #[error("the argument calls {0}(), which may not happen inside a window")]
+    Call(String),
+    /// A side effect in an argument.
+    #[error("an argument has a side effect, which would happen at another time")]
+    SideEffect,
+    /// An address that an earlier read of the run gives.
+    #[error(
+        "the address needs {0}, which is read just before: its range cannot be checked before the window"
+    )]
+    DependsOnRead(String),
+    /// An access that happens only sometimes.
+    #[error("the access happens only if another condition holds")]
+    Conditional,
+    /// Accesses that go on after a fault.
+    #[error(
+        "the accesses go on after a fault; a window would stop at the first (--stop-at-first-fault allows that)"
+    )]
+    GoesOn,
+    /// A result that nothing looks at.
+    #[error(
+        "nothing looks at the result, so the accesses go on after a fault (--stop-at-first-fault allows to stop)"
+    )]
+    ResultUnused,
+    /// Ways out that differ.
+    #[error("the accesses do not all do the same on a fault")]
+    Exits,
+    /// A way out that the style cannot take.
+    #[error(
+        "on a fault the function goes on with {0}, and it has no free error variable to say so"
+    )]
+    Exit(&'static str),
+    /// More in the statement than accesses.
+    #[error("the statement does more than access user memory")]
+    Statement,
+    /// A range check of something else.
+    #[error("access_ok() in the chain does not check {0}")]
+    AccessOk(String),
+    /// Preprocessor lines.
+    #[error("a preprocessor line stands between the accesses")]
+    Preprocessor,
+    /// A comment that would have no place.
+    #[error("a comment would be lost")]
+    Comment,
+    /// Statements between the accesses.
+    #[error("another statement stands between the accesses")]
+    Gap,
+    /// A variable that is used after a fault.
+    #[error("{0} is used after a fault: get_user() has made it zero, unsafe_get_user() need not")]
+    ReadAfterFault(String),
+    /// A label that would be jumped to out of a scope with a cleanup.
+    #[error(
+        "a scope with a cleanup is in the function, and a label at its end would be inside or outside of it"
+    )]
+    CleanupScope,
+    /// A local variable that the way out needs.
+    #[error("the way out needs {0}, which is not known at the end of the function")]
+    Local(String),
+    /// Accesses in different blocks.
+    #[error("the accesses are in different blocks")]
+    Blocks,
+}

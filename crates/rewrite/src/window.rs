@@ -1,0 +1,312 @@
+//! The style `window`: begin, unsafe accesses, one label, an end on every path.
+
+use std::collections::BTreeSet;
+
+use tollgate_source::{Direction, Jump, Span, Trait};
+
+use crate::edit::Edit;
+use crate::layout::{call, on_one_line, reindent};
+use crate::offers::Offers;
+use crate::plan::{Line, Plan, Subject};
+use crate::refusal::{Reason, Refusal};
+
+/// How the way out of a window is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A label at the end of the function.
+    Tail,
+    /// The function's own error variable, and a label right behind the accesses.
+    Variable(String),
+}
+
+/// Writes windows into one function.
+pub(crate) struct Writer<'s, 'a> {
+    subject: &'s Subject<'a>,
+    offers: Offers,
+    edits: Vec<Edit>,
+    tail: String,
+    labels: BTreeSet<String>,
+}
+
+impl<'s, 'a> Writer<'s, 'a> {
+    /// A writer for a tree that offers that.
+    pub(crate) fn new(subject: &'s Subject<'a>, offers: Offers) -> Self {
+        Self {
+            subject,
+            offers,
+            edits: Vec::new(),
+            tail: String::new(),
+            labels: BTreeSet::new(),
+        }
+    }
+
+    /// Writes one window; `alone` if the function has no other.
+    pub(crate) fn write(&mut self, plan: &Plan<'_>, alone: bool) -> Result<(), Refusal> {
+        let shape = shape(self.subject, plan, alone)?;
+        let label = self.label(plan, alone);
+        let indent = self.subject.indent(plan.region.start);
+        let opening = self.opening(plan, &indent);
+        match shape {
+            Shape::Tail => self.with_tail(plan, &label, &indent, &opening),
+            Shape::Variable(variable) => {
+                self.with_variable(plan, &label, &indent, &opening, &variable)
+            }
+        }
+        Ok(())
+    }
+
+    /// Every change of the function.
+    pub(crate) fn finish(mut self) -> Vec<Edit> {
+        if !self.tail.is_empty() {
+            let close = self.subject.function.body.end.saturating_sub(1);
+            let falls = self.subject.outline.ending == Some(Jump::None);
+            let stop = if falls { "\treturn;\n" } else { "" };
+            self.edits
+                .push(Edit::insert(close, format!("{stop}{}", self.tail)));
+        }
+        self.edits
+    }
+
+    fn label(&mut self, plan: &Plan<'_>, alone: bool) -> String {
+        let base = if alone {
+            "efault".to_owned()
+        } else {
+            format!("efault{}", plan.way())
+        };
+        let mut name = base.clone();
+        let mut number = 2;
+        while self.subject.outline.knows(&name) || self.labels.contains(&name) {
+            name = format!("{base}{number}");
+            number += 1;
+        }
+        self.labels.insert(name.clone());
+        name
+    }
+
+    /// The name of a begin or an end.
+    fn gate(&self, plan: &Plan<'_>, which: &str) -> String {
+        let way = if self.offers.by_direction {
+            plan.way()
+        } else {
+            ""
+        };
+        format!("user{way}_access_{which}")
+    }
+
+    /// `if (!begin(…)) exit`.
+    fn opening(&self, plan: &Plan<'_>, indent: &str) -> String {
+        let head = format!("if (!{}", self.gate(plan, "begin"));
+        call(indent, &head, &[&plan.object, &plan.size], "))")
+            + &arm(&plan.fault.statements, indent)
+    }
+
+    fn accesses(&self, plan: &Plan<'_>, label: &str, indent: &str) -> String {
+        let lines = plan
+            .lines
+            .iter()
+            .map(|line| self.line(plan, line, label, indent));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    fn line(&self, plan: &Plan<'_>, line: &Line, label: &str, indent: &str) -> String {
+        let site = match line {
+            Line::Verbatim(text) => return format!("{indent}{text}"),
+            Line::Access(index) => plan.run.sites.get(*index),
+        };
+        let Some(site) = site else {
+            return String::new();
+        };
+        let head = match site.direction {
+            Direction::Read => "unsafe_get_user",
+            Direction::Write => "unsafe_put_user",
+        };
+        let (value, address) = (self.argument(site.value), self.argument(site.address));
+        call(indent, head, &[&value, &address, label], ");")
+    }
+
+    fn argument(&self, span: Span) -> String {
+        on_one_line(&self.subject.at(span))
+    }
+
+    fn with_tail(&mut self, plan: &Plan<'_>, label: &str, indent: &str, opening: &str) {
+        let end = self.gate(plan, "end");
+        let accesses = self.accesses(plan, label, indent);
+        let mut text = format!("{opening}\n\n{accesses}\n{indent}{end}();");
+        if let Some(variable) = &plan.result {
+            text += &format!("\n{indent}{variable} = 0;");
+        }
+        if plan.returns {
+            text += &format!("\n\n{indent}return 0;");
+        }
+        self.replace(plan.region, indent, &text, plan.returns);
+        let statements: Vec<String> = plan
+            .fault
+            .statements
+            .iter()
+            .map(|line| format!("\t{line}\n"))
+            .collect();
+        self.tail += &format!("\n{label}:\n\t{end}();\n{}", statements.concat());
+    }
+
+    fn with_variable(
+        &mut self,
+        plan: &Plan<'_>,
+        label: &str,
+        indent: &str,
+        opening: &str,
+        variable: &str,
+    ) {
+        let end = self.gate(plan, "end");
+        let accesses = self.accesses(plan, label, indent);
+        let mut text = format!(
+            "{opening}\n{indent}{variable} = -EFAULT;\n{accesses}\n{indent}{variable} = 0;\n{label}:\n{indent}{end}();"
+        );
+        let region = match self.success_behind(plan) {
+            Some(success) => {
+                text += &format!("\n\n{indent}return {variable};");
+                plan.region.join(success)
+            }
+            None => {
+                text += &format!("\n{indent}if ({variable})");
+                text += &arm(&with_variable(&plan.fault.statements, variable), indent);
+                plan.region
+            }
+        };
+        self.replace(region, indent, &text, region != plan.region);
+    }
+
+    /// `return 0;` right behind a run that returns -EFAULT on a fault.
+    fn success_behind(&self, plan: &Plan<'_>) -> Option<Span> {
+        let text = self.subject.text.get(plan.region.end..)?;
+        let blanks = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
+        let found = plan.fault.statements == ["return -EFAULT;"]
+            && text.get(blanks..)?.starts_with(b"return 0;");
+        let start = plan.region.end + blanks;
+        found.then(|| Span::new(start, start + "return 0;".len()))
+    }
+
+    /// Replaces whole statements, with a blank line before what follows.
+    fn replace(&mut self, region: Span, indent: &str, text: &str, last: bool) {
+        let behind = self.subject.text.get(region.end..).unwrap_or_default();
+        let mut lines = behind.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
+        let same_line = lines.next().unwrap_or_default();
+        let next = lines.next().unwrap_or_default();
+        let apart = last || !same_line.is_empty() || next.is_empty() || next.starts_with(b"}");
+        let gap = if apart { "" } else { "\n" };
+        let text = text.strip_prefix(indent).unwrap_or(text);
+        self.edits
+            .push(Edit::replace(region, format!("{text}{gap}")));
+    }
+}
+
+/// The body of an `if`, with braces if it has more than one statement.
+fn arm(statements: &[String], indent: &str) -> String {
+    let body = reindent(&statements.join("\n"), "", &format!("{indent}\t"));
+    if statements.len() == 1 {
+        format!("\n{body}")
+    } else {
+        format!(" {{\n{body}\n{indent}}}")
+    }
+}
+
+/// The variable holds what the way out returns.
+fn with_variable(statements: &[String], variable: &str) -> Vec<String> {
+    let assignment = format!("{variable} = -EFAULT;");
+    let kept = statements.iter().filter(|line| **line != assignment);
+    kept.map(|line| {
+        if line == "return -EFAULT;" {
+            format!("return {variable};")
+        } else {
+            line.clone()
+        }
+    })
+    .collect()
+}
+
+/// The shape that suits; the first that the function allows.
+fn shape(subject: &Subject<'_>, plan: &Plan<'_>, alone: bool) -> Result<Shape, Refusal> {
+    let tail = tail_allowed(subject, plan);
+    let variable = error_variable(subject, plan);
+    match (tail, variable) {
+        (Ok(()), Some(variable)) if !alone => Ok(Shape::Variable(variable)),
+        (Ok(()), _) => Ok(Shape::Tail),
+        (Err(_), Some(variable)) => Ok(Shape::Variable(variable)),
+        (Err(refusal), None) => Err(refusal),
+    }
+}
+
+/// Whether the way out can stand at the end of the function.
+fn tail_allowed(subject: &Subject<'_>, plan: &Plan<'_>) -> Result<(), Refusal> {
+    let refuse = |reason| Err(subject.refuse(plan.region, reason));
+    match &plan.fault.jump {
+        Jump::Break => return refuse(Reason::Exit("break")),
+        Jump::Continue => return refuse(Reason::Exit("continue")),
+        _ => {}
+    }
+    if plan.run.has(Trait::CleanupScope) {
+        return refuse(Reason::CleanupScope);
+    }
+    if subject.outline.ending == Some(Jump::None) && !returns_nothing(subject)
+        || subject.outline.ending.is_none()
+    {
+        return refuse(Reason::Exit("what follows the function's last statement"));
+    }
+    let inner = subject.outline.locals.iter().find(|local| {
+        local.scope != subject.function.body
+            && plan
+                .fault
+                .statements
+                .iter()
+                .any(|s| crate::plan::mentions(s, &local.name))
+    });
+    inner.map_or(Ok(()), |local| refuse(Reason::Local(local.name.clone())))
+}
+
+fn returns_nothing(subject: &Subject<'_>) -> bool {
+    let header = subject.at(subject.function.header);
+    let before = header
+        .split(subject.function.name.as_str())
+        .next()
+        .unwrap_or_default();
+    crate::plan::mentions(before, "void") && !before.contains('*')
+}
+
+/// A variable for errors that is free where the window stands.
+fn error_variable(subject: &Subject<'_>, plan: &Plan<'_>) -> Option<String> {
+    const NAMES: [&str; 7] = ["err", "ret", "error", "rc", "retval", "result", "res"];
+    let negative = plan
+        .fault
+        .statements
+        .iter()
+        .any(|s| s == "return -EFAULT;" || s.ends_with(" = -EFAULT;"));
+    let jumps = matches!(
+        plan.fault.jump,
+        Jump::Break | Jump::Continue | Jump::Goto(_)
+    );
+    if plan.run.has(Trait::InLoop) || !(negative || jumps) {
+        return None;
+    }
+    let free = |name: &&&str| {
+        let local = subject
+            .outline
+            .locals
+            .iter()
+            .find(|local| local.name == ***name);
+        local.is_some_and(|l| {
+            l.plain
+                && matches!(l.base_type.as_str(), "int" | "long")
+                && l.scope == subject.function.body
+        }) && subject.outline.is_dead(name, plan.region.end)
+            && !plan
+                .fault
+                .statements
+                .iter()
+                .any(|s| mentions_otherwise(s, name))
+    };
+    NAMES.iter().find(free).map(|name| (*name).to_owned())
+}
+
+/// Whether a statement uses the variable other than to make it -EFAULT.
+fn mentions_otherwise(statement: &str, variable: &str) -> bool {
+    crate::plan::mentions(statement, variable) && statement != format!("{variable} = -EFAULT;")
+}

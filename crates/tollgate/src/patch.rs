@@ -1,0 +1,195 @@
+//! The mail of a patch, written by git: hunk headers that name the function,
+//! the form of `git format-patch`, ready for `git am`.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+use tollgate_rewrite::Patched;
+
+/// Who wrote a patch and when, as git takes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Author {
+    name: String,
+    email: String,
+    /// Seconds since 1970; git's own clock where there is none.
+    date: Option<String>,
+}
+
+impl Author {
+    /// The user's identity as git has it configured for the tree, else one that
+    /// names nobody. `SOURCE_DATE_EPOCH` fixes the date.
+    pub(crate) fn configured(tree: &Path) -> Self {
+        let name = variable("GIT_AUTHOR_NAME").or_else(|| config(tree, "user.name"));
+        let email = variable("GIT_AUTHOR_EMAIL").or_else(|| config(tree, "user.email"));
+        let date = variable("SOURCE_DATE_EPOCH").filter(|seconds| seconds.parse::<u64>().is_ok());
+        match (name, email) {
+            (Some(name), Some(email)) => Self { name, email, date },
+            _ => Self {
+                name: "tollgate".into(),
+                email: "tollgate@localhost".into(),
+                date,
+            },
+        }
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name)
+        .ok()
+        .filter(|value| !value.trim().is_empty())
+}
+
+fn config(tree: &Path, key: &str) -> Option<String> {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(tree)
+        .args(["config", "--get", key])
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let value = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (output.status.success() && !value.is_empty()).then_some(value)
+}
+
+/// How the subject of a patch to that file begins by the tree's own history,
+/// if the tree is a git checkout that has some.
+pub(crate) fn prefix(tree: &Path, path: &str) -> Option<String> {
+    // A tree inside some other project's checkout has no history of its own.
+    tree.join(".git").exists().then_some(())?;
+    let log = ["log", "--no-merges", "-n", "20", "--format=%s", "--", path];
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(tree)
+        .args(log)
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let subjects = String::from_utf8_lossy(&output.stdout).into_owned();
+    tollgate_rewrite::prefix_of_history(subjects.lines())
+}
+
+/// The mail of a patch. `trailers` go below the message, one line each.
+///
+/// # Errors
+/// When git is not there or fails, or the file system does.
+pub(crate) fn mail(
+    patched: &Patched,
+    author: &Author,
+    trailers: &[String],
+) -> anyhow::Result<String> {
+    let folder = tempfile::tempdir().context("no temporary folder could be made for git")?;
+    let repository = Repository {
+        root: folder.path(),
+        author,
+    };
+    repository.git(&["init", "-q", "--initial-branch=patch"], "")?;
+    // Without this git names no C function that begins with an attribute.
+    let attributes = folder.path().join(".git/info");
+    fs::create_dir_all(&attributes)?;
+    fs::write(attributes.join("attributes"), "*.[ch] diff=cpp\n")?;
+    repository.commit(&patched.path, &patched.original, "before")?;
+    repository.commit(
+        &patched.path,
+        &patched.rewritten,
+        &message(patched, trailers),
+    )?;
+    repository.git(
+        &[
+            "format-patch",
+            "-1",
+            "--stdout",
+            "--zero-commit",
+            "--abbrev=12",
+            "--no-renames",
+            "--stat=75",
+        ],
+        "",
+    )
+}
+
+fn message(patched: &Patched, trailers: &[String]) -> String {
+    let trailers = if trailers.is_empty() {
+        String::new()
+    } else {
+        format!("\n{}\n", trailers.join("\n"))
+    };
+    format!("{}\n\n{}{trailers}", patched.subject, patched.body)
+}
+
+/// A repository that holds one file twice.
+struct Repository<'a> {
+    root: &'a Path,
+    author: &'a Author,
+}
+
+impl Repository<'_> {
+    fn commit(&self, path: &str, text: &[u8], message: &str) -> anyhow::Result<()> {
+        let file = self.root.join(path);
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(&file, text)?;
+        self.git(&["add", "-f", "--", path], "")?;
+        self.git(
+            &[
+                "commit",
+                "-q",
+                "--no-verify",
+                "--allow-empty",
+                "--cleanup=verbatim",
+                "-F",
+                "-",
+            ],
+            message,
+        )?;
+        Ok(())
+    }
+
+    /// Runs git away from the user's configuration: the patch is the same everywhere.
+    fn git(&self, arguments: &[&str], input: &str) -> anyhow::Result<String> {
+        let mut command = Command::new("git");
+        command
+            .current_dir(self.root)
+            .args(["-c", "core.autocrlf=false", "-c", "commit.gpgSign=false"])
+            .args(arguments);
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("GIT_")) {
+            command.env_remove(name);
+        }
+        command
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_SYSTEM", "/dev/null")
+            .env("LC_ALL", "C")
+            .env("TZ", "UTC");
+        for role in ["AUTHOR", "COMMITTER"] {
+            command
+                .env(format!("GIT_{role}_NAME"), &self.author.name)
+                .env(format!("GIT_{role}_EMAIL"), &self.author.email);
+            if let Some(date) = &self.author.date {
+                command.env(format!("GIT_{role}_DATE"), format!("@{date} +0000"));
+            }
+        }
+        let what = arguments.first().copied().unwrap_or_default();
+        run(command, input).with_context(|| format!("git {what} failed"))
+    }
+}
+
+fn run(mut command: Command, input: &str) -> anyhow::Result<String> {
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .context("git could not be started; it writes the patch, so install it")?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(input.as_bytes())?;
+    }
+    let output = child.wait_with_output()?;
+    if !output.status.success() {
+        bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
