@@ -35,7 +35,7 @@ pub enum Error {
     #[error(transparent)]
     Config(#[from] config::Error),
     /// make failed.
-    #[error("the build of {what} failed. The first error:\n\n{first_error}\n\nThe whole log is {}", .log.display())]
+    #[error("the build of {what} failed. The first error:\n\n{first_error}\n\nThe whole log is {}{}", .log.display(), process::room_hint(.first_error))]
     Failed {
         /// What was built: the name of the image.
         what: String,
@@ -296,7 +296,7 @@ fn is_object(line: &str) -> bool {
 fn first_error(log: &str) -> String {
     let lines: Vec<&str> = log.lines().collect();
     let is_error = |line: &&str| {
-        line.contains(": error") || line.contains("error: ") || line.contains("No space left")
+        line.contains(": error") || line.contains("error: ") || line.contains(process::NO_SPACE)
     };
     let first = lines
         .iter()

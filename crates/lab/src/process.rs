@@ -21,6 +21,19 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Lines of a failed program's standard error that are shown.
 const SHOWN: usize = 24;
 
+/// What every program calls a full disk (errno(3), ENOSPC).
+pub const NO_SPACE: &str = "No space left on device";
+
+/// What to do when a program says that the disk is full.
+#[must_use]
+pub fn room_hint(said: &str) -> &'static str {
+    if said.contains(NO_SPACE) {
+        "\nMake room there, or give another folder with --cache"
+    } else {
+        ""
+    }
+}
+
 /// Whether the user has asked to stop (Ctrl-C). Shared by everything that
 /// waits.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +100,7 @@ pub enum Error {
         limit: Duration,
     },
     /// It ended with another status than success.
-    #[error("{program} failed ({status}): {message}")]
+    #[error("{program} failed ({status}): {message}{}", room_hint(.message))]
     Failed {
         /// The program, as it was named.
         program: String,

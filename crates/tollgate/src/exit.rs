@@ -14,6 +14,20 @@ pub(crate) enum Exit {
     Findings,
 }
 
+impl Exit {
+    /// The exit of a verdict's code.
+    ///
+    /// # Errors
+    /// For 2, with the sentence that nothing could be told.
+    pub(crate) fn from_code(code: u8) -> anyhow::Result<Self> {
+        match code {
+            0 => Ok(Self::Clean),
+            1 => Ok(Self::Findings),
+            _ => anyhow::bail!("no verdict; the report above says why"),
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         match exit {
@@ -28,8 +42,19 @@ pub(crate) fn report(term: &Term, error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::from(0);
     }
-    term.error(&format!("{error:#}"));
+    term.error(&sentence(error));
     ExitCode::from(2)
+}
+
+/// The error and its causes, each said once: many name their cause themselves.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

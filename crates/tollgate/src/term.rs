@@ -43,11 +43,6 @@ impl Term {
         !self.quiet && io::stderr().is_terminal()
     }
 
-    /// Columns of the terminal on standard output; 80 where there is none.
-    pub(crate) fn width(&self) -> usize {
-        80
-    }
-
     /// Writes a result to standard output.
     ///
     /// # Errors
@@ -67,7 +62,11 @@ impl Term {
 
     /// Says on standard error why the command could not tell.
     pub(crate) fn error(&self, text: &str) {
-        let label = if self.color_stderr() { "\x1b[1;31merror\x1b[0m" } else { "error" };
+        let label = if self.color_stderr() {
+            "\x1b[1;31merror\x1b[0m"
+        } else {
+            "error"
+        };
         self.line(&format!("{label}: {text}"));
     }
 
@@ -80,7 +79,9 @@ impl Term {
         match self.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
-            ColorChoice::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+            ColorChoice::Auto => {
+                terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The commands: one file each, flags in, exit code out.
 
 mod fix;
-mod prove;
+pub(crate) mod prove;
 mod scan;
 
 use clap::{Args, Parser, Subcommand};

@@ -1,0 +1,30 @@
+//! Where tollgate keeps what it has made.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// The cache: what the user says, else `$TOLLGATE_CACHE`, else `$XDG_CACHE_HOME/tollgate`, else
+/// `~/.cache/tollgate` (XDG Base Directory Specification).
+///
+/// # Errors
+/// When there is no home folder either.
+pub(crate) fn cache(given: Option<&Path>) -> anyhow::Result<PathBuf> {
+    if let Some(given) = given {
+        return Ok(given.to_owned());
+    }
+    let absolute = |name| {
+        env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    if let Some(cache) = absolute("TOLLGATE_CACHE") {
+        return Ok(cache);
+    }
+    let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
+    match base {
+        Some(base) => Ok(base.join("tollgate")),
+        None => anyhow::bail!(
+            "neither XDG_CACHE_HOME nor HOME is set: say where to keep images with --cache DIR"
+        ),
+    }
+}

@@ -1,0 +1,269 @@
+//! What a proof needs from this machine: the cache, the tree, the tools; and
+//! the booth in which images are booted.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use tollgate_gates::{Opcodes, Symbols};
+use tollgate_lab::boot::Boot;
+use tollgate_lab::cache::{self, Cache};
+use tollgate_lab::case::{self, Case};
+use tollgate_lab::config::Fragment;
+use tollgate_lab::image::{Foundry, Image, Variant};
+use tollgate_lab::machine::Machine;
+use tollgate_lab::process::{Interrupt, Runner};
+use tollgate_lab::toolchain::{Compiler, Qemu};
+use tollgate_lab::tree::{Manifest, Tree};
+use tollgate_lab::{guest, unpack};
+use tollgate_measure::{Benchmark, Run, Unit, Workload};
+
+use crate::cmd::prove::Args;
+use crate::folders;
+use crate::progress::Steps;
+
+/// The architecture of the lab.
+const ARCH: &str = "x86_64";
+/// What compiles the guest and the plugin, whatever compiles the kernel.
+const HOST_COMPILER: &str = "gcc";
+
+/// Everything that the steps of one proof share.
+pub(crate) struct Bench<'a> {
+    pub(crate) args: &'a Args,
+    pub(crate) cache: Cache,
+    pub(crate) runner: Runner,
+    pub(crate) case: Case,
+    pub(crate) fragment: Fragment,
+    pub(crate) machine: Machine,
+    pub(crate) compiler: Compiler,
+    pub(crate) qemu: Qemu,
+    pub(crate) tree: Tree,
+    pub(crate) manifest: Manifest,
+}
+
+impl<'a> Bench<'a> {
+    /// Checks everything that can be checked before the first long step.
+    pub(crate) fn open(args: &'a Args, steps: &Steps<'_>) -> anyhow::Result<Self> {
+        let case = Case::named(&args.case)?;
+        let fragment = Fragment::named(&case.about.config)?;
+        let machine = Machine::named(ARCH)?;
+        let cache = Cache::open(&folders::cache(args.cache.as_deref())?)?;
+        let runner = Runner::new(listen()?, Some(cache.lock_handle()?));
+        let compiler = Compiler::find(&args.cc, &runner)?;
+        let qemu = Qemu::find(args.qemu.as_deref().unwrap_or(&machine.qemu), &runner)?;
+        let tree = open_tree(args, &cache, &runner, steps)?;
+        let manifest = steps.step(
+            "read the tree",
+            || tree.manifest(runner.interrupt()),
+            |manifest| {
+                format!(
+                    "Linux {}, {} files",
+                    tree.version(),
+                    manifest.entries().len()
+                )
+            },
+        )?;
+        Ok(Self {
+            args,
+            cache,
+            runner,
+            case,
+            fragment,
+            machine,
+            compiler,
+            qemu,
+            tree,
+            manifest,
+        })
+    }
+
+    /// The image of a variant, built where the cache does not have it.
+    pub(crate) fn image(
+        &self,
+        variant: &Variant,
+        what: &str,
+        steps: &Steps<'_>,
+    ) -> anyhow::Result<Named> {
+        let foundry = self.foundry();
+        let what = format!("{what} ({})", variant.name);
+        let known = foundry.find(variant)?.is_some();
+        let image = steps.step(
+            &what,
+            || foundry.image(variant, steps),
+            |_| if known { "from the cache" } else { "built" }.to_owned(),
+        )?;
+        Ok(Named {
+            variant: variant.name.clone(),
+            image,
+        })
+    }
+
+    /// The benchmarks of the case, as the comparison wants to know them.
+    pub(crate) fn benchmarks(&self) -> Vec<Benchmark> {
+        self.case.benchmarks.iter().map(benchmark).collect()
+    }
+
+    fn foundry(&self) -> Foundry<'_> {
+        Foundry {
+            cache: &self.cache,
+            tree: &self.tree,
+            manifest: &self.manifest,
+            fragment: &self.fragment,
+            compiler: &self.compiler,
+            arch: &self.machine.kbuild_arch,
+            jobs: self.jobs(),
+            runner: &self.runner,
+        }
+    }
+
+    fn jobs(&self) -> usize {
+        let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.args.jobs.map_or_else(cpus, usize::from)
+    }
+}
+
+/// Ctrl-C and SIGTERM become a wish that every step obeys.
+fn listen() -> anyhow::Result<Interrupt> {
+    let interrupt = Interrupt::default();
+    let ours = interrupt.clone();
+    ctrlc::set_handler(move || ours.set()).context("could not listen for Ctrl-C")?;
+    Ok(interrupt)
+}
+
+fn open_tree(
+    args: &Args,
+    cache: &Cache,
+    runner: &Runner,
+    steps: &Steps<'_>,
+) -> anyhow::Result<Tree> {
+    let root = match &args.tree {
+        Some(root) => root.clone(),
+        None => unpack::unpack(Path::new(unpack::DEBIAN_SOURCE), cache, runner, steps)?,
+    };
+    Ok(Tree::open(&root)?)
+}
+
+fn benchmark(plan: &case::Benchmark) -> Benchmark {
+    let parameters = plan
+        .parameters
+        .iter()
+        .map(|(name, value)| (name.clone(), *value));
+    Benchmark {
+        workload: Workload {
+            benchmark: plan.name.clone(),
+            parameters: parameters.collect(),
+        },
+        control: plan.control,
+        unit: plan.unit.as_ref().map(|unit| Unit {
+            name: unit.name.clone(),
+            parameter: unit.parameter.clone(),
+        }),
+    }
+}
+
+/// An image and the name of its variant.
+pub(crate) struct Named {
+    pub(crate) variant: String,
+    pub(crate) image: Image,
+}
+
+impl Named {
+    /// How the comparison calls it.
+    pub(crate) fn name(&self) -> tollgate_measure::Image {
+        tollgate_measure::Image {
+            variant: self.variant.clone(),
+            id: self.image.key.clone(),
+        }
+    }
+}
+
+/// Where images are booted: the guest and the plugin, ready.
+pub(crate) struct Booth<'a> {
+    bench: &'a Bench<'a>,
+    plugin: PathBuf,
+    initramfs: Vec<u8>,
+    opcodes: Opcodes,
+}
+
+impl<'a> Booth<'a> {
+    pub(crate) fn open(bench: &'a Bench<'a>, steps: &Steps<'_>) -> anyhow::Result<Self> {
+        let opcodes = Opcodes::built_in(&bench.machine.name)?;
+        let (plugin, initramfs) = steps.step(
+            "prepare the guest",
+            || prepare(bench),
+            |_| {
+                format!(
+                    "QEMU {}, plugin API {}",
+                    bench.qemu.version, bench.qemu.plugin_api
+                )
+            },
+        )?;
+        Ok(Self {
+            bench,
+            plugin,
+            initramfs,
+            opcodes,
+        })
+    }
+
+    /// Boots an image and reads what was counted.
+    pub(crate) fn count(
+        &self,
+        named: &Named,
+        what: &str,
+        steps: &Steps<'_>,
+    ) -> anyhow::Result<Run> {
+        let how = |run: &Run| {
+            format!(
+                "{} repetitions, {} points",
+                run.samples.len(),
+                run.points.len()
+            )
+        };
+        steps.step(
+            &format!("{what} ({})", named.variant),
+            || self.boot(named),
+            how,
+        )
+    }
+
+    fn boot(&self, named: &Named) -> anyhow::Result<Run> {
+        let scratch = self.bench.cache.scratch()?;
+        let initramfs = scratch.path().join("initramfs.cpio");
+        cache::write_file(&initramfs, &self.initramfs)?;
+        let boot = Boot {
+            image: &named.variant,
+            vmlinux: &named.image.vmlinux_path(),
+            initramfs: &initramfs,
+            plugin: &self.plugin,
+            machine: &self.bench.machine,
+            qemu: &self.bench.qemu,
+            limit: self.limit(),
+        };
+        let record = boot.run(scratch.path(), &self.bench.runner)?;
+        let path = named.image.vmlinux_path();
+        let vmlinux =
+            std::fs::read(&path).with_context(|| format!("could not read {}", path.display()))?;
+        let symbols = Symbols::parse(&vmlinux).with_context(|| path.display().to_string())?;
+        Run::read(&record.console, &record.counts, &self.opcodes, &symbols)
+            .with_context(|| format!("the run of {} cannot be used", named.variant))
+    }
+
+    fn limit(&self) -> Duration {
+        self.bench.args.timeout
+    }
+}
+
+fn prepare(bench: &Bench<'_>) -> anyhow::Result<(PathBuf, Vec<u8>)> {
+    let compiler = Compiler::find(HOST_COMPILER, &bench.runner)?;
+    let program = guest::compile(&bench.cache, &compiler, &bench.runner)?;
+    let plugin = guest::compile_plugin(
+        &bench.cache,
+        &compiler,
+        bench.qemu.plugin_api,
+        &bench.runner,
+    )?;
+    let bytes =
+        std::fs::read(&program).with_context(|| format!("could not read {}", program.display()))?;
+    Ok((plugin, guest::initramfs(&bytes, &bench.case.plan())?))
+}

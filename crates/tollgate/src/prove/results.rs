@@ -1,0 +1,80 @@
+//! What a proof leaves: the page, the JSON, the patch; beside each other, each
+//! renamed into place.
+
+use std::path::{Path, PathBuf};
+
+use tollgate_lab::cache;
+use tollgate_measure::Comparison;
+use tollgate_report::comparison as render;
+
+use super::lab::Bench;
+use super::variant::Candidate;
+use crate::cmd::prove::Args;
+use crate::figures;
+
+/// Writes the results and returns the lines that say where they are.
+///
+/// # Errors
+/// When a file cannot be written.
+pub(crate) fn write(
+    args: &Args,
+    bench: &Bench<'_>,
+    candidate: Candidate,
+    comparison: &Comparison,
+) -> anyhow::Result<String> {
+    let folder = bench
+        .cache
+        .root()
+        .join("results")
+        .join(folder_name(comparison));
+    cache::make_folder(&folder)?;
+    let json = render::json(std::slice::from_ref(comparison))?;
+    let html = render::html(comparison)?;
+    let mut written = String::new();
+    let mut put = |what: &str, path: PathBuf, text: &str| {
+        cache::write_file(&path, text.as_bytes())?;
+        written.push_str(&format!("{what:7} {}\n", path.display()));
+        anyhow::Ok(())
+    };
+    put(
+        "Page:",
+        place(args.html.as_deref(), &folder, "report.html"),
+        &html,
+    )?;
+    put(
+        "JSON:",
+        place(args.json.as_deref(), &folder, "result.json"),
+        &json,
+    )?;
+    let patch = patch(bench, candidate, comparison)?;
+    put("Patch:", folder.join("variant.patch"), &patch)?;
+    Ok(written)
+}
+
+/// The patch; one of ours gets the figures into its message, here and, through
+/// the cache, from `tollgate fix`. Figures without a verdict are none.
+fn patch(
+    bench: &Bench<'_>,
+    candidate: Candidate,
+    comparison: &Comparison,
+) -> anyhow::Result<String> {
+    match candidate.fixed {
+        Some(fixed) if comparison.verdict.exit_code() < 2 => {
+            let text = render::commit_figures(comparison);
+            figures::keep(bench.cache.root(), &fixed.patched, &text)?;
+            fixed.with_figures(&text, bench)
+        }
+        _ => Ok(candidate.patch),
+    }
+}
+
+fn place(given: Option<&Path>, folder: &Path, name: &str) -> PathBuf {
+    given.map_or_else(|| folder.join(name), Path::to_owned)
+}
+
+/// One folder for two images of a case: the same proof overwrites itself.
+fn folder_name(comparison: &Comparison) -> String {
+    let short = |id: &str| id.chars().take(8).collect::<String>();
+    let (before, after) = (short(&comparison.before.id), short(&comparison.after.id));
+    format!("{}-{before}-{after}", comparison.setting.subject)
+}

@@ -1,0 +1,134 @@
+//! The demo on a real kernel: Debian's linux-source-6.12, built, booted and
+//! counted. Images stay in the user's cache, so that only the first run builds.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const SOURCE: &str = "/usr/src/linux-source-6.12.tar.xz";
+
+/// Why the kernel cannot be built here, if it cannot.
+fn lacking() -> Option<String> {
+    let tool = |name: &&str| {
+        !Command::new(name)
+            .arg("--version")
+            .output()
+            .is_ok_and(|o| o.status.success())
+    };
+    let tools = ["qemu-system-x86_64", "gcc", "make", "flex", "bison", "bc"];
+    if !Path::new(SOURCE).exists() {
+        return Some(format!("{SOURCE} is missing"));
+    }
+    tools
+        .iter()
+        .find(|name| tool(name))
+        .map(|name| format!("{name} is missing"))
+}
+
+fn prove(json: &Path, html: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+    command
+        .args(["prove", "epoll"])
+        .arg("--json")
+        .arg(json)
+        .arg("--html")
+        .arg(html);
+    command.output().unwrap()
+}
+
+fn workload<'a>(comparison: &'a Value, name: &str, events: Option<i64>) -> &'a Value {
+    let rows = comparison["workloads"].as_array().unwrap();
+    let wanted =
+        |row: &&Value| row["benchmark"] == name && row["parameters"]["events"].as_i64() == events;
+    rows.iter().find(wanted).unwrap()
+}
+
+/// Before and after of one figure.
+fn pair(figures: &Value, name: &str) -> (f64, f64) {
+    let figure = &figures[name];
+    (
+        figure["before"].as_f64().unwrap(),
+        figure["after"].as_f64().unwrap(),
+    )
+}
+
+struct Proof {
+    _dir: tempfile::TempDir,
+    json: PathBuf,
+    html: PathBuf,
+    output: Output,
+}
+
+impl Proof {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let (json, html) = (dir.path().join("out.json"), dir.path().join("out.html"));
+        let output = prove(&json, &html);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        Self {
+            _dir: dir,
+            json,
+            html,
+            output,
+        }
+    }
+
+    fn value(&self) -> Value {
+        serde_json::from_slice(&fs::read(&self.json).unwrap()).unwrap()
+    }
+}
+
+#[test]
+fn one_window_an_event_saves_a_passage_of_the_gate() {
+    if let Some(reason) = lacking() {
+        eprintln!("skipped: the proof on a real kernel: {reason}");
+        return;
+    }
+    let proof = Proof::new();
+    let value = proof.value();
+    let comparison = &value["comparisons"][0];
+    assert_eq!(comparison["verdict"], "gain");
+
+    let many = workload(comparison, "epoll_wait", Some(64));
+    assert_eq!(many["exact"], true);
+    let event = &many["per_unit"];
+    let (before, after) = pair(event, "kernel");
+    assert!(
+        (100.0..160.0).contains(&before),
+        "{before} instructions an event"
+    );
+    assert!(
+        (13.0..=17.0).contains(&(before - after)),
+        "{before} -> {after}"
+    );
+    assert_eq!(pair(event, "opens"), (2.0, 1.0));
+    assert_eq!(pair(event, "closes"), (2.0, 1.0));
+
+    let control = workload(comparison, "getppid", None);
+    assert_eq!(control["control"], true);
+    assert_eq!(control["before"]["kernel"], control["after"]["kernel"]);
+    assert_eq!(control["before"]["user"], control["after"]["user"]);
+
+    assert_eq!(comparison["repeat"]["moved"], Value::Array(Vec::new()));
+    let behaviour = &comparison["behaviour"];
+    assert!(behaviour["points"].as_u64().unwrap() >= 200, "{behaviour}");
+    assert_eq!(behaviour["differences"], Value::Array(Vec::new()));
+    assert!(
+        fs::read_to_string(&proof.html)
+            .unwrap()
+            .contains("epoll_put_uevent")
+    );
+
+    the_next_run_is_the_same(&proof);
+}
+
+/// Builds nothing, and gives the same bytes.
+fn the_next_run_is_the_same(first: &Proof) {
+    let second = Proof::new();
+    assert_eq!(first.value(), second.value());
+    let said = String::from_utf8_lossy(&second.output.stderr).into_owned();
+    assert_eq!(said.matches("from the cache").count(), 2, "{said}");
+}

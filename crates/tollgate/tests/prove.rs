@@ -1,0 +1,425 @@
+//! `tollgate prove` from end to end on a fake tree and a fake QEMU: verdicts,
+//! the cache, and everything that can go wrong on the way.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use support::{Lab, code, run, snapshot};
+
+/// The value of the JSON result.
+fn result(path: &Path) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// Fails with exit 2 and says all of `wanted`.
+fn cannot_tell(lab: &Lab, command: &mut Command, wanted: &[&str]) -> String {
+    let output = run(command);
+    let said = lab.said(&output);
+    assert_eq!(code(&output), 2, "{said}");
+    for words in wanted {
+        assert!(said.contains(words), "{words:?} is not in:\n{said}");
+    }
+    said
+}
+
+#[test]
+fn a_gain_is_exit_0_with_a_page_and_json() {
+    let lab = Lab::new();
+    let (json, html) = (lab.path("out.json"), lab.path("out.html"));
+    let output = run(lab
+        .prove(&[])
+        .arg("--json")
+        .arg(&json)
+        .arg("--html")
+        .arg(&html));
+    assert_eq!(code(&output), 0, "{}", lab.said(&output));
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        stdout.contains("out.json") && stdout.contains("out.html"),
+        "{stdout}"
+    );
+    let page = fs::read_to_string(html).unwrap().to_lowercase();
+    assert!(page.starts_with("<!doctype html>"));
+    let schema = include_str!("../../../schema/prove.schema.json");
+    let schema = serde_json::from_str(schema).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let value = result(&json);
+    let faults: Vec<String> = validator
+        .iter_errors(&value)
+        .map(|e| e.to_string())
+        .collect();
+    assert_eq!(faults, Vec::<String>::new());
+}
+
+#[test]
+fn the_output_fits_80_columns() {
+    let lab = Lab::new();
+    let output = run(&mut lab.prove(&[]));
+    let stdout = String::from_utf8(output.stdout.clone()).unwrap();
+    let paths = |line: &&str| !line.contains("results/");
+    let wide = stdout
+        .lines()
+        .filter(paths)
+        .find(|line| line.chars().count() > 80);
+    assert_eq!(wide, None);
+    assert!(!stdout.contains('\x1b') && !lab.said(&output).contains('\x1b'));
+}
+
+#[test]
+fn a_second_run_builds_nothing_and_says_the_same() {
+    let lab = Lab::new();
+    let first = run(&mut lab.prove(&[]));
+    let second = run(&mut lab.prove(&[]));
+    assert_eq!(first.stdout, second.stdout);
+    assert!(lab.said(&first).contains("built"), "{}", lab.said(&first));
+    let said = lab.said(&second);
+    assert_eq!(said.matches("from the cache").count(), 2, "{said}");
+}
+
+#[test]
+fn the_tree_is_only_read() {
+    let lab = Lab::new();
+    let before = snapshot(&lab.tree());
+    run(&mut lab.prove(&[]));
+    assert_eq!(snapshot(&lab.tree()), before);
+}
+
+#[test]
+fn an_edited_tree_is_another_image() {
+    let lab = Lab::new();
+    run(&mut lab.prove(&[]));
+    lab.edit(
+        "kernel/gate.c",
+        "int gate(const char *what) { return what[0] == 1; }\n",
+    );
+    let said = lab.said(&run(&mut lab.prove(&[])));
+    assert!(!said.contains("from the cache"), "{said}");
+}
+
+#[test]
+fn other_behaviour_is_exit_1_and_shown() {
+    let lab = Lab::new();
+    let output = run(lab.prove(&[]).env("FAKE_QEMU", "differ"));
+    assert_eq!(code(&output), 1, "{}", lab.said(&output));
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.contains("end/1"), "{stdout}");
+}
+
+#[test]
+fn a_run_that_does_not_repeat_gives_no_verdict() {
+    let lab = Lab::new();
+    cannot_tell(
+        &lab,
+        lab.prove(&[]).env("FAKE_QEMU", "drift"),
+        &["no verdict"],
+    );
+}
+
+#[test]
+fn counts_that_cannot_be_read_are_no_result() {
+    let lab = Lab::new();
+    cannot_tell(
+        &lab,
+        lab.prove(&[]).env("FAKE_QEMU", "garbage"),
+        &["the run of base cannot be used"],
+    );
+}
+
+#[test]
+fn no_tree() {
+    let lab = Lab::new();
+    let mut command = lab.tollgate(&["prove", "epoll", "--tree", "nowhere", "--cache", "cache"]);
+    cannot_tell(&lab, &mut command, &["no tree at nowhere", "--tree"]);
+}
+
+#[test]
+fn a_tree_that_is_no_kernel() {
+    let lab = Lab::new();
+    fs::create_dir(lab.path("empty")).unwrap();
+    let mut command = lab.tollgate(&["prove", "epoll", "--tree", "empty", "--cache", "cache"]);
+    cannot_tell(
+        &lab,
+        &mut command,
+        &["is no kernel tree: it has no Makefile"],
+    );
+}
+
+#[test]
+fn no_case_of_that_name() {
+    let lab = Lab::new();
+    let mut command = lab.tollgate(&["prove", "epol", "--cache", "cache"]);
+    cannot_tell(&lab, &mut command, &["no case is called epol", "epoll"]);
+}
+
+#[test]
+fn a_function_that_is_not_there() {
+    let lab = Lab::new();
+    lab.edit(
+        "include/linux/eventpoll.h",
+        "#include <linux/uaccess.h>\nint other(void);\n",
+    );
+    cannot_tell(
+        &lab,
+        &mut lab.prove(&[]),
+        &["include/linux/eventpoll.h", "epoll_put_uevent"],
+    );
+}
+
+#[test]
+fn a_patch_that_does_not_apply_shows_its_hunk() {
+    let lab = Lab::new();
+    let patch =
+        "--- a/kernel/gate.c\n+++ b/kernel/gate.c\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
+    fs::write(lab.path("bad.patch"), patch).unwrap();
+    let wanted = [
+        "does not apply to Linux 6.12.0-fake",
+        "kernel/gate.c",
+        "  -two\n  +2",
+    ];
+    cannot_tell(&lab, &mut lab.prove(&["--patch", "bad.patch"]), &wanted);
+}
+
+#[test]
+fn no_patch_there() {
+    let lab = Lab::new();
+    cannot_tell(
+        &lab,
+        &mut lab.prove(&["--patch", "nowhere.patch"]),
+        &["nowhere.patch"],
+    );
+}
+
+#[test]
+fn a_build_that_fails_shows_the_first_error_and_names_the_log() {
+    let lab = Lab::new();
+    lab.edit(
+        "kernel/gate.c",
+        "int gate(const char *what)\n{\n\treturn nothing;\n}\n",
+    );
+    let said = cannot_tell(
+        &lab,
+        &mut lab.prove(&[]),
+        &[
+            "the build of base failed",
+            "kernel/gate.c:3:16: error",
+            "build.log",
+        ],
+    );
+    let log = said
+        .rsplit("The whole log is ")
+        .next()
+        .unwrap()
+        .trim()
+        .replace("LAB", &lab.path("").display().to_string());
+    assert!(fs::read_to_string(log).unwrap().contains("nothing"));
+}
+
+#[test]
+fn a_build_that_was_mended_goes_on() {
+    let lab = Lab::new();
+    let good = fs::read_to_string(lab.tree().join("kernel/gate.c")).unwrap();
+    lab.edit(
+        "kernel/gate.c",
+        "int gate(const char *what)\n{\n\treturn nothing;\n}\n",
+    );
+    assert_eq!(code(&run(&mut lab.prove(&[]))), 2);
+    lab.edit("kernel/gate.c", &good);
+    let output = run(&mut lab.prove(&[]));
+    assert_eq!(code(&output), 0, "{}", lab.said(&output));
+}
+
+#[test]
+fn a_kernel_that_panics_leaves_its_last_words() {
+    let lab = Lab::new();
+    let wanted = [
+        "the kernel of base panicked",
+        "Kernel panic - not syncing: no init",
+    ];
+    cannot_tell(&lab, lab.prove(&[]).env("FAKE_QEMU", "panic"), &wanted);
+}
+
+#[test]
+fn a_kernel_that_hangs_is_stopped() {
+    let lab = Lab::new();
+    let start = Instant::now();
+    let wanted = [
+        "did not end within 1 s",
+        "Waiting for something",
+        "--timeout",
+    ];
+    cannot_tell(
+        &lab,
+        lab.prove(&["--timeout", "1"]).env("FAKE_QEMU", "hang"),
+        &wanted,
+    );
+    assert!(start.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn a_guest_that_dies_leaves_its_last_words() {
+    let lab = Lab::new();
+    let wanted = ["ended before its work was done", "could not load PC BIOS"];
+    cannot_tell(&lab, lab.prove(&[]).env("FAKE_QEMU", "die"), &wanted);
+}
+
+#[test]
+fn no_qemu() {
+    let lab = Lab::new();
+    let mut command = lab.tollgate(&[
+        "prove",
+        "epoll",
+        "--cache",
+        "cache",
+        "--qemu",
+        "qemu-nowhere",
+    ]);
+    command.arg("--tree").arg(lab.tree());
+    cannot_tell(
+        &lab,
+        &mut command,
+        &["could not start qemu-nowhere", "scripts/setup"],
+    );
+}
+
+#[test]
+fn a_qemu_that_nobody_has_looked_at() {
+    let lab = Lab::new();
+    let wanted = ["QEMU 99.0.0 is not known", "6.2 to 11.1", "--qemu"];
+    cannot_tell(
+        &lab,
+        lab.prove(&[]).env("FAKE_QEMU_VERSION", "99.0.0"),
+        &wanted,
+    );
+}
+
+#[test]
+fn two_at_once_get_a_lock_and_a_sentence() {
+    let lab = Lab::new();
+    lab.edit("sleep", "3\n");
+    let mut first = lab
+        .prove(&[])
+        .stderr(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for(&lab.cache().join("work"));
+    let holder = format!("in use by process {}", first.id());
+    cannot_tell(&lab, &mut lab.prove(&[]), &[&holder, "--cache"]);
+    assert!(first.wait().unwrap().success());
+}
+
+#[test]
+fn an_interrupt_during_a_build_leaves_nothing_and_the_next_run_goes_on() {
+    let lab = Lab::new();
+    lab.edit("sleep", "30\n");
+    interrupted(&lab, &mut lab.prove(&[]), &lab.cache().join("work"));
+    assert!(!lab.cache().join("images").exists());
+    fs::remove_file(lab.tree().join("sleep")).unwrap();
+    let output = run(&mut lab.prove(&[]));
+    assert_eq!(code(&output), 0, "{}", lab.said(&output));
+}
+
+#[test]
+fn an_interrupt_during_a_boot_leaves_the_images() {
+    let lab = Lab::new();
+    assert_eq!(code(&run(lab.prove(&[]).env("FAKE_QEMU", "die"))), 2);
+    interrupted(
+        &lab,
+        lab.prove(&[]).env("FAKE_QEMU", "hang"),
+        &lab.cache().join("scratch"),
+    );
+    let said = lab.said(&run(&mut lab.prove(&[])));
+    assert_eq!(said.matches("from the cache").count(), 2, "{said}");
+}
+
+/// `command` with a cache on a disk of that size, in a mount namespace.
+fn on_a_small_disk(lab: &Lab, size: &str, command: &Command) -> Command {
+    let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_string_lossy());
+    let words: Vec<String> = std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(quoted)
+        .collect();
+    let cache = lab.cache().display().to_string();
+    let script = format!(
+        "mount -t tmpfs -o size={size} none '{cache}' && exec {}",
+        words.join(" ")
+    );
+    let mut command = Command::new("unshare");
+    command
+        .args(["-rm", "sh", "-c", &script])
+        .current_dir(lab.path(""));
+    command
+}
+
+#[test]
+fn a_disk_that_is_full_at_any_step_is_a_sentence() {
+    let lab = Lab::new();
+    fs::create_dir(lab.cache()).unwrap();
+    if !run(&mut on_a_small_disk(&lab, "4k", &Command::new("true")))
+        .status
+        .success()
+    {
+        eprintln!("skipped: a full disk: this machine allows no mount namespace");
+        return;
+    }
+    for size in ["4k", "16k", "48k", "128k", "512k"] {
+        let wanted = ["No space left on device", "--cache"];
+        cannot_tell(
+            &lab,
+            &mut on_a_small_disk(&lab, size, &lab.prove(&[])),
+            &wanted,
+        );
+    }
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_says_what_to_do() {
+    let lab = Lab::new();
+    fs::write(lab.path("file"), "").unwrap();
+    let mut command = lab.tollgate(&["prove", "epoll", "--cache", "file/cache"]);
+    cannot_tell(&lab, &mut command, &["could not write file/cache"]);
+}
+
+/// Sends SIGINT once `sign` is there, and expects exit 2 and a sentence soon.
+fn interrupted(lab: &Lab, command: &mut Command, sign: &Path) {
+    let child = command
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for(sign);
+    std::thread::sleep(Duration::from_millis(800));
+    let start = Instant::now();
+    let pid = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let output = child.wait_with_output().unwrap();
+    let said = lab.said(&output);
+    assert_eq!(code(&output), 2, "{said}");
+    assert!(
+        said.contains("interrupted; nothing half-written is kept"),
+        "{said}"
+    );
+    assert!(
+        start.elapsed() < Duration::from_secs(15),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+fn wait_for(path: &Path) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !path.exists() {
+        assert!(Instant::now() < deadline, "{} never came", path.display());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,119 @@
+//! A lab for tests that need no kernel: the fake tree, the fake QEMU, a cache
+//! of its own.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+
+pub(crate) struct Lab {
+    dir: tempfile::TempDir,
+}
+
+impl Lab {
+    pub(crate) fn new() -> Self {
+        let lab = Self {
+            dir: tempfile::tempdir().unwrap(),
+        };
+        copy(&Path::new(HERE).join("fake-tree"), &lab.tree());
+        lab
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn tree(&self) -> PathBuf {
+        self.path("tree")
+    }
+
+    pub(crate) fn cache(&self) -> PathBuf {
+        self.path("cache")
+    }
+
+    /// Writes a file into the tree.
+    pub(crate) fn edit(&self, name: &str, text: &str) {
+        fs::write(self.tree().join(name), text).unwrap();
+    }
+
+    /// `tollgate ARGS`, with nothing of this machine's environment that could
+    /// change its answer.
+    pub(crate) fn tollgate(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+        command.args(args).current_dir(self.dir.path());
+        for name in [
+            "TOLLGATE_CACHE",
+            "XDG_CACHE_HOME",
+            "FAKE_QEMU",
+            "NO_COLOR",
+            "MAKEFLAGS",
+        ] {
+            command.env_remove(name);
+        }
+        command.env("SOURCE_DATE_EPOCH", "1704067200");
+        command
+    }
+
+    /// `tollgate prove epoll` on the fake tree, under the fake QEMU.
+    pub(crate) fn prove(&self, args: &[&str]) -> Command {
+        let mut command = self.tollgate(&["prove", "epoll"]);
+        command
+            .arg("--tree")
+            .arg(self.tree())
+            .arg("--cache")
+            .arg(self.cache());
+        command
+            .arg("--qemu")
+            .arg(Path::new(HERE).join("fake-qemu"))
+            .args(args);
+        command
+    }
+
+    /// Standard error, with what differs from machine to machine made plain.
+    pub(crate) fn said(&self, output: &Output) -> String {
+        let text = String::from_utf8(output.stderr.clone()).unwrap();
+        let root = fs::canonicalize(self.dir.path()).unwrap();
+        text.replace(&*root.to_string_lossy(), "LAB")
+            .replace(&*self.dir.path().to_string_lossy(), "LAB")
+    }
+}
+
+/// Runs to the end.
+pub(crate) fn run(command: &mut Command) -> Output {
+    command.output().unwrap()
+}
+
+/// Exit code, 255 for a signal.
+pub(crate) fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or(255)
+}
+
+/// Every file under a folder, with its bytes and its time.
+pub(crate) fn snapshot(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(snapshot(&path));
+        } else {
+            let time = fs::metadata(&path).unwrap().modified().unwrap();
+            all.insert(path.clone(), (fs::read(&path).unwrap(), time));
+        }
+    }
+    all
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
+    }
+}
