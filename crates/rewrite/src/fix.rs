@@ -90,9 +90,10 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
         lines: &LineIndex::new(&text),
         function: &function,
         outline: &outline,
+        offers,
         stop_at_first_fault: request.stop_at_first_fault,
     };
-    rewrite(target, &subject, offers, request)
+    rewrite(target, &subject, request)
 }
 
 fn read(tree: &dyn ReadTree, path: &str) -> Result<Vec<u8>, FixError> {
@@ -131,13 +132,8 @@ fn choose(target: &Target, functions: Vec<Function>) -> Result<Function, FixErro
     Ok(function)
 }
 
-fn rewrite(
-    target: &Target,
-    subject: &Subject<'_>,
-    offers: Offers,
-    request: &Request,
-) -> Result<Patched, FixError> {
-    let (plans, edits, refused) = windows(subject, offers);
+fn rewrite(target: &Target, subject: &Subject<'_>, request: &Request) -> Result<Patched, FixError> {
+    let (plans, edits, refused) = windows(subject);
     let function = subject.function;
     if plans.is_empty() {
         let refusal = refused.into_iter().next().unwrap_or(Refusal {
@@ -187,7 +183,7 @@ fn edited(text: &[u8], mut edits: Vec<Edit>) -> Vec<u8> {
 }
 
 /// A window for each run that may have one.
-fn windows<'r>(subject: &Subject<'r>, offers: Offers) -> (Vec<Plan<'r>>, Vec<Edit>, Vec<Refusal>) {
+fn windows<'r>(subject: &Subject<'r>) -> (Vec<Plan<'r>>, Vec<Edit>, Vec<Refusal>) {
     let function = subject.function;
     if !function.understood {
         let refusal = Refusal {
@@ -203,7 +199,7 @@ fn windows<'r>(subject: &Subject<'r>, offers: Offers) -> (Vec<Plan<'r>>, Vec<Edi
             Err(refusal) => refused.push(refusal),
         }
     }
-    let mut writer = Writer::new(subject, offers);
+    let mut writer = Writer::new(subject);
     let alone = plans.len() == 1;
     plans.retain(|plan| match writer.write(plan, alone) {
         Ok(()) => true,

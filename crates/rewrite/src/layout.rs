@@ -1,7 +1,19 @@
 //! How lines of kernel C are laid out: tabs of eight, 80 columns where it can be.
 
 /// Columns that a line should keep to: Documentation/process/coding-style.rst.
-const COLUMNS: usize = 80;
+const PREFERRED: usize = 80;
+
+/// Columns beyond which scripts/checkpatch.pl warns.
+const LONGEST: usize = 100;
+
+/// The columns that text like this keeps to: its own, between 80 and 100.
+pub(crate) fn widest(text: &str) -> usize {
+    text.lines()
+        .map(width)
+        .max()
+        .unwrap_or(0)
+        .clamp(PREFERRED, LONGEST)
+}
 
 /// The width of a text whose tabs end at multiples of eight.
 pub(crate) fn width(text: &str) -> usize {
@@ -16,31 +28,25 @@ pub(crate) fn width(text: &str) -> usize {
 
 /// `head(a, b, c)tail`, broken after a comma and aligned to the parenthesis
 /// where the line is too long for one.
-pub(crate) fn call(indent: &str, head: &str, arguments: &[&str], tail: &str) -> String {
+pub(crate) fn call(
+    columns: usize,
+    indent: &str,
+    head: &str,
+    arguments: &[&str],
+    tail: &str,
+) -> String {
     let opening = format!("{indent}{head}(");
     let flat = format!("{opening}{}{tail}", arguments.join(", "));
-    if width(&flat) <= COLUMNS {
+    if width(&flat) <= columns {
         return flat;
     }
-    let margin = aligned(width(&opening));
-    let broken = filled(&opening, &margin, arguments, tail);
-    if broken.lines().all(|line| width(line) <= COLUMNS) {
-        broken
-    } else {
-        flat_or(&flat, broken)
-    }
+    let broken = filled(columns, &opening, arguments, tail);
+    let helps = broken.lines().all(|line| width(line) <= columns) || width(&flat) > LONGEST;
+    if helps { broken } else { flat }
 }
 
-/// A line may have 100 columns where breaking it does not help.
-fn flat_or(flat: &str, broken: String) -> String {
-    if width(flat) <= 100 {
-        flat.to_owned()
-    } else {
-        broken
-    }
-}
-
-fn filled(opening: &str, margin: &str, arguments: &[&str], tail: &str) -> String {
+fn filled(columns: usize, opening: &str, arguments: &[&str], tail: &str) -> String {
+    let margin = aligned(width(opening));
     let mut out = String::new();
     let mut line = opening.to_owned();
     for (at, argument) in arguments.iter().enumerate() {
@@ -48,7 +54,7 @@ fn filled(opening: &str, margin: &str, arguments: &[&str], tail: &str) -> String
         let piece = format!("{argument}{end}");
         let first = line == opening || line == margin;
         let gap = if first { "" } else { " " };
-        if !first && width(&line) + 1 + width(&piece) > COLUMNS {
+        if !first && width(&line) + 1 + width(&piece) > columns {
             out.push_str(&line);
             out.push('\n');
             line = format!("{margin}{piece}");

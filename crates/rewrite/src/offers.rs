@@ -11,8 +11,10 @@ pub const UACCESS: &str = "include/linux/uaccess.h";
 pub struct Offers {
     /// `user_access_begin(ptr, len)`, with the range check inside.
     pub both: bool,
-    /// `user_read_access_begin` and `user_write_access_begin`.
-    pub by_direction: bool,
+    /// `user_read_access_begin` and its end.
+    pub read: bool,
+    /// `user_write_access_begin` and its end.
+    pub write: bool,
     /// `can_do_masked_user_access` and `masked_user_access_begin`.
     pub masked: bool,
     /// `scoped_user_read_access` and its kin.
@@ -31,9 +33,22 @@ impl Offers {
         };
         Self {
             both: defines.iter().any(|define| takes_a_length(define)),
-            by_direction: has(b"user_read_access_begin") && has(b"user_write_access_begin"),
+            read: has(b"user_read_access_begin") && has(b"user_read_access_end"),
+            write: has(b"user_write_access_begin") && has(b"user_write_access_end"),
             masked: has(b"can_do_masked_user_access") && has(b"masked_user_access_begin"),
             scoped: has(b"scoped_user_read_access") && has(b"scoped_user_write_access"),
+        }
+    }
+}
+
+impl Offers {
+    /// The middle of the name of the begin that fits: `_read`, `_write`, or
+    /// nothing for the one that opens both ways.
+    pub(crate) fn way(self, reads: usize, writes: usize) -> Option<&'static str> {
+        match (reads, writes) {
+            (_, 0) if self.read => Some("_read"),
+            (0, _) if self.write => Some("_write"),
+            _ => self.both.then_some(""),
         }
     }
 }
@@ -57,4 +72,37 @@ fn is_word(rest: &[u8]) -> bool {
 fn takes_a_length(define: &[u8]) -> bool {
     let arguments = define.strip_prefix(b"user_access_begin(");
     arguments.is_some_and(|rest| rest.iter().take_while(|b| **b != b')').any(|b| *b == b','))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_of_6_12_offers_windows() {
+        let header = b"#ifndef user_access_begin\n#define user_access_begin(ptr,len) access_ok(ptr, len)\n#endif\n\
+            #define user_write_access_begin user_access_begin\n#define user_write_access_end user_access_end\n";
+        let offers = Offers::read(header);
+        assert_eq!(
+            offers,
+            Offers {
+                both: true,
+                write: true,
+                ..Offers::default()
+            }
+        );
+        assert_eq!(
+            offers.way(1, 0),
+            Some(""),
+            "there is no read window, so the one for both ways serves"
+        );
+        assert_eq!(offers.way(0, 2), Some("_write"));
+    }
+
+    #[test]
+    fn a_begin_without_a_range_is_none() {
+        let header = b"#define user_access_begin() do { } while (0)\n// #define user_access_begin(ptr, len)\n";
+        assert_eq!(Offers::read(header), Offers::default());
+        assert_eq!(Offers::default().way(0, 2), None);
+    }
 }

@@ -7,6 +7,7 @@ use tollgate_source::{
 
 use crate::condition;
 use crate::fault::Fault;
+use crate::offers::Offers;
 use crate::range;
 use crate::refusal::{Reason, Refusal};
 
@@ -20,6 +21,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) function: &'a Function,
     /// What else is in it.
     pub(crate) outline: &'a Outline,
+    /// What the tree offers to open a window with.
+    pub(crate) offers: Offers,
     /// Whether accesses that go on after a fault may be made to stop.
     pub(crate) stop_at_first_fault: bool,
 }
@@ -36,6 +39,11 @@ impl Subject<'_> {
             line: self.lines.position(span.start).line,
             reason,
         }
+    }
+
+    /// Where the line of a place begins.
+    pub(crate) fn line_start(&self, byte: usize) -> usize {
+        self.lines.line_start(byte)
     }
 
     /// The blanks before a place on its line.
@@ -76,6 +84,8 @@ pub(crate) enum Line {
 pub(crate) struct Plan<'a> {
     /// The run that it replaces.
     pub(crate) run: &'a Run,
+    /// The middle of the names of the begin and the end, empty for both ways.
+    pub(crate) way: &'static str,
     /// The object whose range the begin checks.
     pub(crate) object: String,
     /// The size of that range.
@@ -94,20 +104,6 @@ pub(crate) struct Plan<'a> {
     pub(crate) stops: bool,
 }
 
-impl Plan<'_> {
-    /// The middle of the names of the begin and the end, empty for both ways.
-    pub(crate) fn way(&self) -> &'static str {
-        match (
-            self.run.count(Direction::Read),
-            self.run.count(Direction::Write),
-        ) {
-            (_, 0) => "_read",
-            (0, _) => "_write",
-            _ => "",
-        }
-    }
-}
-
 /// What a window for the run must do.
 pub(crate) fn plan<'a>(subject: &Subject<'_>, run: &'a Run) -> Result<Plan<'a>, Refusal> {
     whole(subject, run)?;
@@ -120,6 +116,7 @@ pub(crate) fn plan<'a>(subject: &Subject<'_>, run: &'a Run) -> Result<Plan<'a>, 
     let plan = Plan {
         run,
         lines: lines(subject, run, region, &fault)?,
+        way: way(subject, run)?,
         object,
         size,
         result: result(subject, run, region),
@@ -134,6 +131,13 @@ pub(crate) fn plan<'a>(subject: &Subject<'_>, run: &'a Run) -> Result<Plan<'a>, 
     condition::check_all(subject, run, &plan)?;
     unread_after_fault(subject, &plan)?;
     Ok(plan)
+}
+
+fn way(subject: &Subject<'_>, run: &Run) -> Result<&'static str, Refusal> {
+    let way = subject
+        .offers
+        .way(run.count(Direction::Read), run.count(Direction::Write));
+    way.ok_or_else(|| subject.refuse(run.span, Reason::Begin))
 }
 
 /// The run stands in one block, without preprocessor lines.

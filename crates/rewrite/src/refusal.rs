@@ -85,6 +85,9 @@ pub enum Reason {
         "the function could not be parsed as a whole, so an edit could break what was not seen"
     )]
     NotUnderstood,
+    /// No begin for what the run does.
+    #[error("the tree has no begin for a window in this direction")]
+    Begin,
     /// More than one object.
     #[error("the accesses are to different objects ({0}), and one begin checks the range of one")]
     Objects(String),

@@ -17,8 +17,8 @@ impl Style {
     /// What the style needs and the tree does not have.
     pub(crate) fn lacks(self, offers: Offers) -> Option<&'static str> {
         match self {
-            Self::Window if !offers.both => Some("user_access_begin(ptr, len)"),
-            Self::Window => None,
+            Self::Window if offers.both || offers.read || offers.write => None,
+            Self::Window => Some("user_access_begin(ptr, len)"),
         }
     }
 }

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use tollgate_source::{Direction, Jump, Span, Trait};
 
 use crate::edit::Edit;
-use crate::layout::{call, on_one_line, reindent};
-use crate::offers::Offers;
+use crate::layout::{call, on_one_line, reindent, widest};
 use crate::plan::{Line, Plan, Subject};
 use crate::refusal::{Reason, Refusal};
 
@@ -22,7 +21,6 @@ pub(crate) enum Shape {
 /// Writes windows into one function.
 pub(crate) struct Writer<'s, 'a> {
     subject: &'s Subject<'a>,
-    offers: Offers,
     edits: Vec<Edit>,
     tail: String,
     labels: BTreeSet<String>,
@@ -30,10 +28,9 @@ pub(crate) struct Writer<'s, 'a> {
 
 impl<'s, 'a> Writer<'s, 'a> {
     /// A writer for a tree that offers that.
-    pub(crate) fn new(subject: &'s Subject<'a>, offers: Offers) -> Self {
+    pub(crate) fn new(subject: &'s Subject<'a>) -> Self {
         Self {
             subject,
-            offers,
             edits: Vec::new(),
             tail: String::new(),
             labels: BTreeSet::new(),
@@ -71,7 +68,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         let base = if alone {
             "efault".to_owned()
         } else {
-            format!("efault{}", plan.way())
+            format!("efault{}", plan.way)
         };
         let mut name = base.clone();
         let mut number = 2;
@@ -83,21 +80,24 @@ impl<'s, 'a> Writer<'s, 'a> {
         name
     }
 
-    /// The name of a begin or an end.
-    fn gate(&self, plan: &Plan<'_>, which: &str) -> String {
-        let way = if self.offers.by_direction {
-            plan.way()
-        } else {
-            ""
-        };
-        format!("user{way}_access_{which}")
-    }
-
     /// `if (!begin(…)) exit`.
     fn opening(&self, plan: &Plan<'_>, indent: &str) -> String {
-        let head = format!("if (!{}", self.gate(plan, "begin"));
-        call(indent, &head, &[&plan.object, &plan.size], "))")
-            + &arm(&plan.fault.statements, indent)
+        let head = format!("if (!{}", gate(plan, "begin"));
+        call(
+            self.columns(plan),
+            indent,
+            &head,
+            &[&plan.object, &plan.size],
+            "))",
+        ) + &arm(&plan.fault.statements, indent)
+    }
+
+    /// How wide a line may be: as wide as the lines that it stands for.
+    fn columns(&self, plan: &Plan<'_>) -> usize {
+        widest(&self.subject.at(Span::new(
+            self.subject.line_start(plan.region.start),
+            plan.region.end,
+        )))
     }
 
     fn accesses(&self, plan: &Plan<'_>, label: &str, indent: &str) -> String {
@@ -121,7 +121,13 @@ impl<'s, 'a> Writer<'s, 'a> {
             Direction::Write => "unsafe_put_user",
         };
         let (value, address) = (self.argument(site.value), self.argument(site.address));
-        call(indent, head, &[&value, &address, label], ");")
+        call(
+            self.columns(plan),
+            indent,
+            head,
+            &[&value, &address, label],
+            ");",
+        )
     }
 
     fn argument(&self, span: Span) -> String {
@@ -129,7 +135,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     fn with_tail(&mut self, plan: &Plan<'_>, label: &str, indent: &str, opening: &str) {
-        let end = self.gate(plan, "end");
+        let end = gate(plan, "end");
         let accesses = self.accesses(plan, label, indent);
         let mut text = format!("{opening}\n\n{accesses}\n{indent}{end}();");
         if let Some(variable) = &plan.result {
@@ -156,7 +162,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         opening: &str,
         variable: &str,
     ) {
-        let end = self.gate(plan, "end");
+        let end = gate(plan, "end");
         let accesses = self.accesses(plan, label, indent);
         let mut text = format!(
             "{opening}\n{indent}{variable} = -EFAULT;\n{accesses}\n{indent}{variable} = 0;\n{label}:\n{indent}{end}();"
@@ -197,6 +203,11 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.edits
             .push(Edit::replace(region, format!("{text}{gap}")));
     }
+}
+
+/// The name of a begin or an end.
+fn gate(plan: &Plan<'_>, which: &str) -> String {
+    format!("user{}_access_{which}", plan.way)
 }
 
 /// The body of an `if`, with braces if it has more than one statement.

@@ -315,7 +315,7 @@ fn lexical(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Lexica
 }
 
 fn in_directive(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Vec<Lexical> {
-    if !memchr::memmem::find(line.of(text), b"t_user").is_some() {
+    if memchr::memmem::find(line.of(text), b"t_user").is_none() {
         return Vec::new();
     }
     let inside = tokens(text.get(..line.end).unwrap_or_default(), line.start + 1);

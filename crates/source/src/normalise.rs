@@ -184,7 +184,7 @@ fn side_to_keep(sides: &[Span], text: &[u8], branches: Branches) -> Option<usize
     let mut sides = sides.iter().filter(|side| !is_zero(side));
     let side = match branches {
         Branches::First => sides.next(),
-        Branches::Last => sides.last(),
+        Branches::Last => sides.next_back(),
     };
     side.map(|span| span.start)
 }
