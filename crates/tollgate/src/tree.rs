@@ -1,8 +1,8 @@
-//! A kernel tree on disk: is it one, which files does it hold, what is in them.
+//! A kernel tree as the commands read it: its C files, and what is in them.
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ignore::WalkBuilder;
 
@@ -10,44 +10,22 @@ use ignore::WalkBuilder;
 /// programs for user space, and text.
 const NOT_KERNEL: [&str; 4] = ["Documentation", "scripts", "tools", "usr"];
 
-/// A folder that was asked for as a kernel tree.
+/// A kernel tree, with what the commands that read its source need.
 #[derive(Clone, Debug)]
-pub(crate) struct Tree {
-    root: PathBuf,
-}
-
-/// Why a folder is no kernel tree.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum TreeError {
-    #[error("{0}: there is no such folder; give the folder of a Linux kernel source tree")]
-    Missing(String),
-    #[error("{0} is not a folder; give the folder of a Linux kernel source tree")]
-    NotFolder(String),
-    #[error("{folder} is not a Linux kernel source tree: {lacks}")]
-    NotKernel { folder: String, lacks: String },
-}
+pub(crate) struct Tree(tollgate_lab::tree::Tree);
 
 impl Tree {
     /// Looks at the folder.
     ///
     /// # Errors
     /// When it is missing, or lacks what every kernel tree has.
-    pub(crate) fn open(root: &Path) -> Result<Self, TreeError> {
-        let folder = root.display().to_string();
-        match fs::metadata(root) {
-            Err(_) => return Err(TreeError::Missing(folder)),
-            Ok(meta) if !meta.is_dir() => return Err(TreeError::NotFolder(folder)),
-            Ok(_) => {}
-        }
-        match lacks(root) {
-            Some(lacks) => Err(TreeError::NotKernel { folder, lacks }),
-            None => Ok(Self { root: root.to_owned() }),
-        }
+    pub(crate) fn open(root: &Path) -> Result<Self, tollgate_lab::tree::Error> {
+        tollgate_lab::tree::Tree::open(root).map(Self)
     }
 
     /// The folder.
     pub(crate) fn root(&self) -> &Path {
-        &self.root
+        self.0.root()
     }
 
     /// The bytes of a file, by its path relative to the tree.
@@ -55,7 +33,7 @@ impl Tree {
     /// # Errors
     /// The file system's own.
     pub(crate) fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        fs::read(self.root.join(path))
+        fs::read(self.root().join(path))
     }
 
     /// The C files of the kernel, sorted, and how many lie in folders that are
@@ -64,7 +42,7 @@ impl Tree {
         let mut found = Sources::default();
         // A kernel tracks files that its own .gitignore names, so no ignore
         // file is heeded; only hidden folders such as .git are left out.
-        let walk = WalkBuilder::new(&self.root).standard_filters(false).hidden(true).filter_entry(|e| !is_outside(e)).build();
+        let walk = WalkBuilder::new(self.root()).standard_filters(false).hidden(true).filter_entry(|e| !is_outside(e)).build();
         for entry in walk {
             match entry {
                 Ok(entry) => found.paths.extend(self.source(&entry)),
@@ -78,7 +56,7 @@ impl Tree {
     fn source(&self, entry: &ignore::DirEntry) -> Option<String> {
         let is_c = matches!(entry.path().extension()?.to_str()?, "c" | "h");
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-        let path = entry.path().strip_prefix(&self.root).ok()?;
+        let path = entry.path().strip_prefix(self.root()).ok()?;
         (is_c && is_file).then(|| path.to_string_lossy().into_owned())
     }
 }
@@ -94,16 +72,4 @@ pub(crate) struct Sources {
 
 fn is_outside(entry: &ignore::DirEntry) -> bool {
     entry.depth() == 1 && entry.file_name().to_str().is_some_and(|name| NOT_KERNEL.contains(&name))
-}
-
-fn lacks(root: &Path) -> Option<String> {
-    let Ok(makefile) = fs::read_to_string(root.join("Makefile")) else {
-        return Some("it has no Makefile".to_owned());
-    };
-    let has_version = ["VERSION =", "PATCHLEVEL ="].iter().all(|w| makefile.lines().any(|line| line.starts_with(w)));
-    if !has_version {
-        return Some("its Makefile names no VERSION and PATCHLEVEL".to_owned());
-    }
-    let missing = ["Kbuild", "include/linux"].into_iter().find(|path| !root.join(path).exists())?;
-    Some(format!("it has no {missing}"))
 }

@@ -1,6 +1,12 @@
 //! The demo on a real kernel: Debian's linux-source-6.12, built, booted and
 //! counted. Images stay in the user's cache, so that only the first run builds.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test says what it expects, and what it skips"
+)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,6 +1,12 @@
 //! `tollgate prove` from end to end on a fake tree and a fake QEMU: verdicts,
 //! the cache, and everything that can go wrong on the way.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test says what it expects, and what it skips"
+)]
+
 mod support;
 
 use std::fs;

@@ -1,6 +1,8 @@
 //! A lab for tests that need no kernel: the fake tree, the fake QEMU, a cache
 //! of its own.
 
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
