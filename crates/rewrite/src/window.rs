@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tollgate_source::{Direction, Jump, Span, Trait};
+use tollgate_source::{Direction, Jump, Span, StepKind, Trait};
 
 use crate::edit::Edit;
 use crate::layout::{call, on_one_line, reindent, widest};
@@ -236,6 +236,9 @@ fn with_variable(statements: &[String], variable: &str) -> Vec<String> {
 
 /// The shape that suits; the first that the function allows.
 fn shape(subject: &Subject<'_>, plan: &Plan<'_>, alone: bool) -> Result<Shape, Refusal> {
+    if let Some(variable) = own_variable(subject, plan) {
+        return Ok(Shape::Variable(variable));
+    }
     let tail = tail_allowed(subject, plan);
     let variable = error_variable(subject, plan);
     match (tail, variable) {
@@ -244,6 +247,24 @@ fn shape(subject: &Subject<'_>, plan: &Plan<'_>, alone: bool) -> Result<Shape, R
         (Err(_), Some(variable)) => Ok(Shape::Variable(variable)),
         (Err(refusal), None) => Err(refusal),
     }
+}
+
+/// The variable that took the run's results and has no other use: without one
+/// it would be declared for nothing.
+fn own_variable(subject: &Subject<'_>, plan: &Plan<'_>) -> Option<String> {
+    let variable = plan.run.steps.iter().find_map(|step| match &step.kind {
+        StepKind::Assign { variable, .. } => Some(variable),
+        _ => None,
+    })?;
+    let elsewhere =
+        |u: &&tollgate_source::Use| u.name == *variable && !plan.region.contains(u.span);
+    let local = subject
+        .outline
+        .locals
+        .iter()
+        .find(|local| local.name == *variable)?;
+    let lonely = local.plain && !subject.outline.uses.iter().any(|u| elsewhere(&u));
+    lonely.then(|| variable.clone())
 }
 
 /// Whether the way out can stand at the end of the function.

@@ -354,9 +354,10 @@ pub(crate) fn inner(condition: Node<'_>) -> Span {
 /// The form that the steps of a run give it.
 pub(crate) fn form_of(step: &Step) -> Option<Form> {
     let form = step.kind.form().filter(|_| !step.sites.is_empty())?;
-    Some(if step.under.is_some() {
-        Form::IfNoError
-    } else {
-        form
+    let returned = matches!(step.kind, StepKind::Return { .. });
+    Some(match (step.under, returned) {
+        (Some(_), _) => Form::IfNoError,
+        (None, true) => Form::Return,
+        (None, false) => form,
     })
 }

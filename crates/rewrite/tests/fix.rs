@@ -1,0 +1,307 @@
+//! Functions before and after, refusals with their reasons, and the properties
+//! that every fix has.
+
+use std::io;
+
+use proptest::prelude::*;
+use tollgate_rewrite::{FixError, Patched, Request, Target, UACCESS, fix};
+use tollgate_source::{Analyser, Vocabulary};
+
+const HEADER: &str = "\
+#define user_access_begin(ptr,len) access_ok(ptr, len)
+#define user_access_end() do { } while (0)
+#define user_write_access_begin user_access_begin
+#define user_write_access_end user_access_end
+#define user_read_access_begin user_access_begin
+#define user_read_access_end user_access_end
+";
+
+fn fix_in(file: &str, function: &str, request: &Request) -> Result<Patched, FixError> {
+    let tree = |path: &str| match path {
+        UACCESS => Ok(HEADER.as_bytes().to_vec()),
+        "f.c" => Ok(file.as_bytes().to_vec()),
+        _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+    };
+    let target = Target {
+        path: "f.c".to_owned(),
+        function: function.to_owned(),
+    };
+    fix(&tree, &target, request)
+}
+
+/// The function `f` with that body, in a file that includes what it needs.
+fn file(body: &str) -> String {
+    format!(
+        "#include <linux/uaccess.h>\n\nint f(struct s __user *p, struct s *k, int c)\n{{\n{body}}}\n"
+    )
+}
+
+/// The body of `f` after the fix.
+fn fixed(body: &str, request: &Request) -> String {
+    let patched = fix_in(&file(body), "f", request).unwrap();
+    let text = String::from_utf8(patched.rewritten).unwrap();
+    text.split_once("\n{\n").unwrap().1.to_owned()
+}
+
+fn refused(body: &str) -> String {
+    fix_in(&file(body), "f", &Request::default())
+        .unwrap_err()
+        .to_string()
+}
+
+fn stopping() -> Request {
+    Request {
+        stop_at_first_fault: true,
+        ..Request::default()
+    }
+}
+
+#[test]
+fn an_or_chain_gets_a_label_at_the_end() {
+    insta::assert_snapshot!(fixed(
+        "\tif (__put_user(k->a, &p->a) ||\n\t    __put_user(k->b, &p->b))\n\t\treturn -EFAULT;\n\n\treturn 0;\n",
+        &Request::default()
+    ));
+}
+
+#[test]
+fn two_runs_use_the_error_variable() {
+    insta::assert_snapshot!(fixed(
+        "\tint err, a, b;\n\n\tif (get_user(a, &p->a) || get_user(b, &p->b))\n\t\treturn -EFAULT;\n\terr = work(a, b);\n\
+         \tif (err)\n\t\treturn err;\n\tif (put_user(a, &p->c) || put_user(b, &p->d))\n\t\treturn -EFAULT;\n\n\treturn 0;\n",
+        &Request::default()
+    ));
+}
+
+#[test]
+fn sequential_ifs_with_a_block_keep_their_comments() {
+    insta::assert_snapshot!(fixed(
+        "\tint a, b;\n\n\tif (get_user(a, &p->a)) {\n\t\tfree(k);\n\t\treturn -EFAULT;\n\t}\n\t/* the second */\n\
+         \tif (get_user(b, &p->b)) {\n\t\tfree(k);\n\t\treturn -EFAULT;\n\t}\n\treturn a + b;\n",
+        &Request::default()
+    ));
+}
+
+#[test]
+fn a_result_in_a_variable_is_zero_behind_the_window() {
+    insta::assert_snapshot!(fixed(
+        "\tint err, a, b;\n\n\terr = get_user(a, &p->a);\n\tif (err)\n\t\tgoto out;\n\terr = get_user(b, &p->b);\n\
+         \tif (err)\n\t\tgoto out;\n\twork(a, b);\nout:\n\treturn err;\n",
+        &Request::default()
+    ));
+}
+
+#[test]
+fn reads_into_locals_may_stop_early() {
+    insta::assert_snapshot!(fixed(
+        "\tstruct range r;\n\tint err;\n\n\terr = get_user(r.start, &p->start);\n\terr |= get_user(r.len, &p->len);\n\
+         \tif (err)\n\t\treturn -EFAULT;\n\n\treturn work(&r);\n",
+        &Request::default()
+    ));
+}
+
+#[test]
+fn writes_that_go_on_stop_only_if_that_is_asked_for() {
+    let body = "\tint err;\n\n\terr = __put_user(1, &p->a);\n\terr |= __put_user(2, &p->b);\n\treturn err;\n";
+    insta::assert_snapshot!(refused(body), @"f.c:8: f is not rewritten: the accesses go on after a fault; a window would stop at the first (--stop-at-first-fault allows that)");
+    insta::assert_snapshot!(fixed(body, &stopping()));
+    let patched = fix_in(&file(body), "f", &stopping()).unwrap();
+    assert!(
+        patched.body.contains("One thing changes"),
+        "{}",
+        patched.body
+    );
+}
+
+#[test]
+fn access_ok_is_absorbed_if_it_is_the_same_check() {
+    insta::assert_snapshot!(fixed(
+        "\tif (!access_ok(p, sizeof(*p)) ||\n\t    __put_user(1, &p->a) ||\n\t    __put_user(2, &p->b))\n\t\treturn -EFAULT;\n\
+         \treturn 0;\n",
+        &Request::default()
+    ));
+    insta::assert_snapshot!(
+        refused("\tif (!access_ok(p, 8) || __put_user(1, &p->a) || __put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n"),
+        @"f.c:5: f is not rewritten: access_ok() in the chain does not check p, sizeof(*p)"
+    );
+}
+
+#[test]
+fn elements_of_an_array_are_one_range() {
+    let file = "#include <linux/uaccess.h>\n\nint f(int __user *v)\n{\n\tif (put_user(1, v) || put_user(2, v + 1) || put_user(3, &v[2]))\n\
+        \t\treturn -EFAULT;\n\treturn 0;\n}\n";
+    let patched = fix_in(file, "f", &Request::default()).unwrap();
+    let text = String::from_utf8(patched.rewritten).unwrap();
+    assert!(
+        text.contains("if (!user_write_access_begin(v, 3 * sizeof(*v)))"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_taken_label_is_not_taken_again() {
+    let text = fixed(
+        "\tif (c)\n\t\tgoto efault;\n\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\nefault:\n\treturn c;\n",
+        &Request::default(),
+    );
+    assert!(
+        text.contains("efault2:\n\tuser_write_access_end();"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_function_without_a_value_returns_before_its_label() {
+    let file = "#include <linux/uaccess.h>\n\nvoid f(struct s __user *p)\n{\n\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\
+        \t\treturn;\n\tdone();\n}\n";
+    let patched = fix_in(file, "f", &Request::default()).unwrap();
+    let text = String::from_utf8(patched.rewritten).unwrap();
+    assert!(
+        text.ends_with(
+            "\tdone();\n\treturn;\n\nefault:\n\tuser_write_access_end();\n\treturn;\n}\n"
+        ),
+        "{text}"
+    );
+}
+
+/// One line for each thing that no window may do.
+#[test]
+fn what_would_change_the_meaning_is_refused() {
+    let cases = [
+        "\tif (put_user(call(), &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+        "\tif (put_user(c++, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+        "\tif (put_user(1, &p->a) || put_user(2, &k->b))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+        "\tif (put_user(1, &p->a) || (c && put_user(2, &p->b)))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+        "\tif (put_user(1, &p->a[c]) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+        "\tif (get_user(c, &p->a) || put_user(2, &p->v[c]))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+        "\tif (put_user(1, &p->a))\n\t\treturn -EFAULT;\n\tif (put_user(2, &p->b))\n\t\treturn -EINVAL;\n\treturn 0;\n",
+        "\tif (put_user(1, &p->a) || c < 0 || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+        "\tput_user(1, &p->a);\n\tput_user(2, &p->b);\n\treturn 0;\n",
+        "\tif (put_user(1, &p->a) | put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+        "\tint r = 0;\n\n\tr = 5;\n\twhile (c--) {\n\t\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\t\tbreak;\n\t}\n\treturn r;\n",
+        "\tif (put_user(1, &p->a))\n\t\treturn -EFAULT;\n#ifdef X\n\tif (put_user(2, &p->b))\n\t\treturn -EFAULT;\n#endif\n\treturn 0;\n",
+        "\tint a;\n\n\tif (get_user(a, &p->a) || get_user(c, &p->b))\n\t\treturn a;\n\treturn 0;\n",
+        "\tif (get_user(k->a, &p->a) || get_user(k->b, &p->b))\n\t\tgoto out;\n\treturn 0;\nout:\n\treturn k->a;\n",
+        "\tguard(mutex)(&lock);\n\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+        "\twhile (c--) {\n\t\tint e = c;\n\n\t\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\t\treturn e;\n\t}\n\treturn 0;\n",
+        "\tif (put_user(1, &p->a))\n\t\treturn -EFAULT;\n\tp = k->next;\n\tif (put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+        "\tif if (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+    ];
+    insta::assert_snapshot!(cases.map(refused).join("\n"));
+}
+
+#[test]
+fn what_is_not_there_is_a_sentence() {
+    let text = file("\tif (put_user(1, &p->a))\n\t\treturn -EFAULT;\n\treturn 0;\n");
+    let of = |file: &str, function: &str| {
+        fix_in(file, function, &Request::default())
+            .unwrap_err()
+            .to_string()
+    };
+    insta::assert_snapshot!(of(&text, "f"), @"f.c:3: f has nothing to fix: no two of its user accesses are adjacent");
+    insta::assert_snapshot!(of(&text.replace("int f(", "int f_put_uevent("), "f_put_event"), @"f.c has no function f_put_event with user accesses; did you mean f_put_uevent?");
+    let missing = fix(
+        &|_: &str| Err(io::Error::from(io::ErrorKind::NotFound)),
+        &"a.c:f".parse().unwrap(),
+        &Request::default(),
+    );
+    insta::assert_snapshot!(missing.unwrap_err().to_string(), @"a.c could not be read: entity not found");
+    let old = |path: &str| {
+        if path == UACCESS {
+            Ok(Vec::new())
+        } else {
+            Ok(text.clone().into_bytes())
+        }
+    };
+    let error = fix(&old, &"f.c:f".parse().unwrap(), &Request::default())
+        .unwrap_err()
+        .to_string();
+    insta::assert_snapshot!(error, @"the style window is not offered by this tree: its include/linux/uaccess.h has no user_access_begin(ptr, len)");
+    insta::assert_snapshot!("f.c".parse::<Target>().unwrap_err().to_string(), @r#""f.c" names no function: write FILE:FUNCTION, such as include/linux/eventpoll.h:epoll_put_uevent"#);
+}
+
+#[test]
+fn the_message_says_what_and_why() {
+    let request = Request {
+        prefix: Some("epoll".to_owned()),
+        figures: vec!["epoll_wait, 64 events: 130 to 115 instructions an event".to_owned()],
+        ..Request::default()
+    };
+    let text = file(
+        "\tif (__put_user(1, &p->a) || __put_user(2, &p->b))\n\t\treturn NULL;\n\treturn p + 1;\n",
+    );
+    let patched = fix_in(&text, "f", &request).unwrap();
+    insta::assert_snapshot!(format!("{}\n\n{}", patched.subject, patched.body));
+    assert_eq!((patched.windows_before, patched.windows_after), (2, 1));
+}
+
+/// A chain of accesses to fields of one object, in one of the ways that keep
+/// their meaning.
+fn chains() -> impl Strategy<Value = (String, usize)> {
+    let names = vec![
+        "a",
+        "b.c",
+        "d[3]",
+        "long_name_of_a_field",
+        "e.f.g",
+        "h",
+        "i.a_name_that_makes_the_line_a_long_one",
+    ];
+    let fields = prop::sample::subsequence(names, 2..8).prop_shuffle();
+    let calls = prop::sample::select(vec!["put_user", "__put_user"]);
+    (fields, calls, any::<bool>(), any::<bool>()).prop_map(|(fields, call, chained, include)| {
+        let accesses: Vec<String> = fields
+            .iter()
+            .map(|field| format!("{call}(k->{field}, &p->{field})"))
+            .collect();
+        let body = if chained {
+            format!(
+                "\tif ({})\n\t\treturn -EFAULT;\n",
+                accesses.join(" ||\n\t    ")
+            )
+        } else {
+            accesses
+                .iter()
+                .map(|access| format!("\tif ({access})\n\t\treturn -EFAULT;\n"))
+                .collect()
+        };
+        let text = file(&(body + "\treturn 0;\n"));
+        let text = if include {
+            text
+        } else {
+            text.replace("uaccess.h", "fs.h")
+        };
+        (text, fields.len())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn a_fix_is_a_patch_that_leaves_one_window((text, accesses) in chains()) {
+        let patched = fix_in(&text, "f", &Request::default()).unwrap();
+        prop_assert_eq!((patched.windows_before, patched.windows_after), (accesses, 1));
+        let rewritten = String::from_utf8(patched.rewritten).unwrap();
+        let diff = diffy::create_patch(&text, &rewritten).to_string();
+        let again = diffy::apply(&text, &diffy::Patch::from_str(&diff).unwrap()).unwrap();
+        prop_assert_eq!(&again, &rewritten);
+
+        let vocabulary = Vocabulary::builtin().unwrap();
+        let report = Analyser::new(&vocabulary).unwrap().analyse(again.as_bytes());
+        prop_assert!(report.functions.iter().all(|function| function.runs.is_empty() && function.understood));
+        prop_assert_eq!(again.matches("user_write_access_begin(p, sizeof(*p))").count(), 1);
+        prop_assert_eq!(again.matches("user_write_access_end();").count(), 2);
+        prop_assert_eq!(again.matches("unsafe_put_user(").count(), accesses);
+        prop_assert_eq!(again.matches("#include <linux/uaccess.h>").count(), 1);
+        prop_assert!(again.lines().all(|line| line.len() <= 100));
+    }
+
+    #[test]
+    fn any_text_gets_an_answer(text in "[a-z(){};|&>,=\n\t -]{0,200}") {
+        let text = file(&format!("\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn 1;\n{text}\n"));
+        // A patch or a refusal; what matters is that there is one.
+        let answer = fix_in(&text, "f", &Request::default());
+        prop_assert!(answer.is_ok() || !answer.unwrap_err().to_string().is_empty());
+    }
+}

@@ -1,0 +1,200 @@
+//! Known C, known answers; and any bytes at all.
+
+use proptest::prelude::*;
+use tollgate_source::{
+    Analyser, Branches, FileReport, Function, Run, Vocabulary, normalise, tokens,
+};
+
+fn analyse(text: &[u8]) -> FileReport {
+    let vocabulary = Vocabulary::builtin().unwrap();
+    Analyser::new(&vocabulary).unwrap().analyse(text)
+}
+
+fn describe(report: &FileReport) -> String {
+    let mut out = format!(
+        "{} calls by word, {} parsed\n",
+        report.lexical, report.parsed
+    );
+    report
+        .functions
+        .iter()
+        .for_each(|function| out += &describe_function(function));
+    for missed in &report.not_analysed {
+        out += &format!(
+            "{}: {}: {}\n",
+            missed.position.line,
+            missed.call,
+            missed.reason.words()
+        );
+    }
+    out
+}
+
+fn describe_function(function: &Function) -> String {
+    let place = function.position;
+    let mut out = format!(
+        "{}:{} {}: {} accesses\n",
+        place.line, place.column, function.name, function.accesses
+    );
+    function
+        .runs
+        .iter()
+        .for_each(|run| out += &describe_run(run));
+    out
+}
+
+fn describe_run(run: &Run) -> String {
+    let forms: Vec<&str> = run.forms.iter().map(|form| form.name()).collect();
+    let mut out = format!(
+        "    {} on {}, {:?}\n",
+        forms.join("+"),
+        run.objects().join(","),
+        run.traits
+    );
+    for site in &run.sites {
+        out += &format!(
+            "        {} {} {:?} {:?}\n",
+            site.position.line, site.call, site.reach, site.hazards
+        );
+    }
+    out
+}
+
+#[test]
+fn every_form_is_known() {
+    insta::assert_snapshot!(describe(&analyse(include_bytes!("forms.c"))));
+}
+
+#[test]
+fn an_empty_body_on_the_headers_line_ends_there() {
+    let text = b"static void f(void) {}\n\nint g(int __user *p)\n{\n\tif (put_user(1, p) || put_user(2, p))\n\t\treturn 1;\n\treturn 0;\n}\n";
+    let report = analyse(text);
+    assert_eq!(
+        report
+            .functions
+            .iter()
+            .map(|f| f.name.as_str())
+            .collect::<Vec<_>>(),
+        ["g"]
+    );
+}
+
+#[test]
+fn text_that_is_no_c_is_counted_and_named() {
+    let report = analyse(b"int f(void)\n{\n\tif if ( put_user(1, p) } else ((;\n}\n");
+    assert_eq!(report.lexical, 1);
+    assert_eq!(report.parsed + report.not_analysed.len(), 1);
+    assert!(report.functions.iter().all(|function| !function.understood));
+}
+
+#[test]
+fn words_in_comments_and_strings_are_no_calls() {
+    let report =
+        analyse(b"/* put_user(1, p) */\nconst char *s = \"put_user(1, p)\";\n// get_user(x, y)\n");
+    assert_eq!(report.lexical, 0);
+}
+
+#[test]
+fn a_declaration_is_no_access() {
+    let report = analyse(b"int __put_user(int x, void *p);\n");
+    assert_eq!(report.not_analysed.len(), 1);
+    assert_eq!(
+        report.not_analysed[0].reason,
+        tollgate_source::Reason::Declaration
+    );
+}
+
+fn c_words() -> impl Strategy<Value = String> {
+    let words = [
+        "put_user(",
+        "get_user(",
+        "__put_user(a, &p->b)",
+        "if (",
+        ")",
+        "(",
+        "{",
+        "}",
+        "\n{\n",
+        "\n}\n",
+        ";",
+        "||",
+        "|",
+        "&&",
+        "return",
+        "goto out;",
+        "#if X\n",
+        "\n#else\n",
+        "\n#endif\n",
+        "/*",
+        "*/",
+        "//",
+        "\"",
+        "'",
+        "\\\n",
+        "\n",
+        "\t",
+        "scoped_guard(x)",
+        "list_for_each_entry(a, b, c)",
+        "case 1 ... 2:",
+        "SYSCALL_DEFINE1(f, int, a)",
+        "__free(kfree)",
+        "typeof(x)",
+        "asm volatile(\"x\")",
+        "struct s *",
+        "é",
+        "\u{0}",
+        ",",
+        "=",
+        "err |= ",
+        "?:",
+        "do",
+        "while",
+        "for",
+    ];
+    prop::collection::vec(prop::sample::select(words.to_vec()), 0..60)
+        .prop_map(|words| words.concat())
+}
+
+fn same_shape(before: &[u8], after: &[u8]) -> bool {
+    before.len() == after.len()
+        && before
+            .iter()
+            .zip(after)
+            .all(|(a, b)| (*a == b'\n') == (*b == b'\n'))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn normalising_keeps_length_and_lines(text in c_words()) {
+        let vocabulary = Vocabulary::builtin().unwrap();
+        for branches in [Branches::First, Branches::Last] {
+            let normalised = normalise(text.as_bytes(), &tokens(text.as_bytes(), 0), &vocabulary, branches);
+            prop_assert!(same_shape(text.as_bytes(), &normalised.text), "{:?}", normalised.text);
+        }
+    }
+
+    #[test]
+    fn tokens_are_in_order_and_inside(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let mut at = 0;
+        for token in tokens(&bytes, 0) {
+            prop_assert!(token.span.start >= at && token.span.end > token.span.start);
+            at = token.span.end;
+        }
+        prop_assert!(at <= bytes.len());
+    }
+
+    #[test]
+    fn no_call_is_lost(text in c_words()) {
+        let report = analyse(text.as_bytes());
+        prop_assert_eq!(report.parsed + report.not_analysed.len(), report.lexical);
+    }
+
+    #[test]
+    fn any_bytes_give_a_report(mut bytes in prop::collection::vec(any::<u8>(), 0..300), at in 0usize..300) {
+        bytes.splice(at.min(bytes.len())..at.min(bytes.len()), *b"\n{ put_user(x, p)");
+        let report = analyse(&bytes);
+        prop_assert_eq!(report.parsed + report.not_analysed.len(), report.lexical);
+    }
+}
