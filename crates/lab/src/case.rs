@@ -15,7 +15,7 @@ pub enum Error {
         /// The name that was asked for.
         name: String,
         /// The names that there are.
-        known: Vec<String>,
+        known: Vec<&'static str>,
     },
     /// Its manifest is not one.
     #[error("cases/{name}/case.toml: {reason}")]
@@ -118,7 +118,7 @@ impl Case {
         let text = assets::text(&assets::CASES, &format!("{name}/case.toml")).ok_or_else(|| {
             Error::Unknown {
                 name: name.to_owned(),
-                known: known(),
+                known: Self::names(),
             }
         })?;
         Self::parse(name, text)
@@ -137,6 +137,13 @@ impl Case {
             ))),
             None => Ok(case),
         }
+    }
+
+    /// The names of the cases that come along.
+    #[must_use]
+    pub fn names() -> Vec<&'static str> {
+        let folders = assets::CASES.dirs();
+        folders.filter_map(|dir| dir.path().to_str()).collect()
     }
 
     /// The guest's plan: a line for each benchmark and sweep.
@@ -170,11 +177,6 @@ impl Benchmark {
     }
 }
 
-fn known() -> Vec<String> {
-    let names = assets::CASES.dirs().filter_map(|dir| dir.path().to_str());
-    names.map(str::to_owned).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,8 +184,8 @@ mod tests {
 
     #[test]
     fn every_case_that_comes_along_is_whole() {
-        for name in known() {
-            let case = Case::named(&name).unwrap();
+        for name in Case::names() {
+            let case = Case::named(name).unwrap();
             assert_eq!(case.about.name, name);
             Fragment::named(&case.about.config).unwrap();
             assert!(

@@ -158,7 +158,7 @@ fn a_tree_that_is_no_kernel() {
 fn no_case_of_that_name() {
     let lab = Lab::new();
     let mut command = lab.tollgate(&["prove", "epol", "--cache", "cache"]);
-    cannot_tell(&lab, &mut command, &["no case is called epol", "epoll"]);
+    cannot_tell(&lab, &mut command, &["invalid value 'epol'", "a similar value exists: 'epoll'"]);
 }
 
 #[test]

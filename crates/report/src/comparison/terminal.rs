@@ -16,13 +16,13 @@ const FUNCTIONS: Most = Most {
     changed: 8,
 };
 
-/// The comparison as text of at most 80 columns, with ANSI colours if asked.
-/// Ends with a newline. Control characters in names, in the guest's words and
+/// The comparison as text of at most 80 columns, with ANSI colours if asked; the
+/// verdict is last, where a terminal shows it. Ends with a newline. Control characters in names, in the guest's words and
 /// in paths are written as their codes.
 #[must_use]
 pub fn terminal(comparison: &Comparison, color: bool) -> String {
     let paint = Paint(color);
-    let mut parts = vec![head(comparison, &paint), verdict(comparison, &paint)];
+    let mut parts = vec![head(comparison, &paint)];
     if !comparison.workloads.is_empty() {
         let title = format!("Kernel instructions ({})", counted(comparison));
         parts.push(section(&title, &kernel_table(comparison), &paint));
@@ -36,6 +36,7 @@ pub fn terminal(comparison: &Comparison, color: bool) -> String {
     parts.push(checks(comparison, &paint));
     parts.push(setting(comparison, &paint));
     parts.push(limits(&paint));
+    parts.push(verdict(comparison, &paint));
     parts.join("\n")
 }
 

@@ -11,6 +11,11 @@ use crate::term::{ColorChoice, Term};
 
 /// Find where a Linux hot path pays to cross the user/kernel boundary, rewrite
 /// it to pay once, and prove the gain to the instruction.
+///
+/// Each get_user() and put_user() opens the gate to user memory and closes it
+/// again: stac and clac on x86 with SMAP, writes of a protection register on
+/// powerpc. Adjacent accesses can share one window (user_access_begin(),
+/// unsafe_put_user(), user_access_end()) and pay once.
 #[derive(Debug, Parser)]
 #[command(name = "tollgate", version, max_term_width = 80, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -23,8 +28,14 @@ pub(crate) struct Cli {
 /// Flags of every command.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Global {
-    /// When to colour the output
-    #[arg(long, value_enum, default_value_t, global = true)]
+    /// When to colour the output: auto, always or never
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        global = true,
+        hide_possible_values = true
+    )]
     pub(crate) color: ColorChoice,
     /// No progress, only results and errors
     #[arg(short, long, global = true)]
@@ -61,7 +72,7 @@ Examples:
   tollgate scan ~/linux                 which functions pay twice?
   tollgate fix ~/linux include/linux/eventpoll.h:epoll_put_uevent
                                         the patch that makes one pay once
-  tollgate prove epoll                  what does it gain, does it behave the same?
+  tollgate prove epoll                  what does it gain, is it the same?
 
 Exit codes: 0 clean or a gain, 1 findings, a regression or a difference,
 2 could not tell.";

@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::PossibleValuesParser;
+use tollgate_lab::case::Case;
+
 use crate::exit::Exit;
 use crate::prove;
 use crate::term::Term;
@@ -11,7 +14,8 @@ use crate::term::Term;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The case to prove; there is: epoll
+    /// The case to prove
+    #[arg(value_parser = PossibleValuesParser::new(Case::names()))]
     pub(crate) case: String,
     /// The kernel tree; Debian's linux-source-6.12 where none is given
     #[arg(long, value_name = "DIR")]
@@ -19,10 +23,10 @@ pub(crate) struct Args {
     /// Your own patch instead of the one that `tollgate fix` writes
     #[arg(long, value_name = "FILE")]
     pub(crate) patch: Option<PathBuf>,
-    /// Also write the result here, as JSON (schema/prove.schema.json)
+    /// Where to write the JSON (schema/prove.schema.json)
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Also write the result here, as one HTML page
+    /// Where to write the page
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Where images and results are kept
