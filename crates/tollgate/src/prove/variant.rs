@@ -21,7 +21,8 @@ pub(crate) struct Candidate {
     pub(crate) variant: Variant,
     /// What tollgate wrote, if it is not the user's patch.
     pub(crate) fixed: Option<Fixed>,
-    /// The patch's text.
+    /// The patch as a plain diff where it is ours, without a date, so that two
+    /// results of the same images are the same bytes; else the user's file.
     pub(crate) patch: String,
 }
 
@@ -108,7 +109,7 @@ fn from_fix(plan: &VariantPlan, bench: &Bench<'_>, steps: &Steps<'_>) -> anyhow:
             name: plan.name.clone(),
             change,
         },
-        patch: fixed.mail(bench)?,
+        patch: diff_of(&fixed.mail(bench)?),
         fixed: Some(fixed),
     })
 }
@@ -131,6 +132,16 @@ impl Fixed {
     fn mail(&self, bench: &Bench<'_>) -> anyhow::Result<String> {
         patch::mail(&self.patched, &Author::configured(bench.tree.root()), &[])
     }
+}
+
+/// The diff of a mail that git wrote: from its header to the signature.
+fn diff_of(mail: &str) -> String {
+    let start = mail.find("\ndiff --git ").map_or(0, |newline| newline + 1);
+    let diff = mail.get(start..).unwrap_or(mail);
+    let end = diff
+        .rfind("\n-- \n")
+        .map_or(diff.len(), |newline| newline + 1);
+    diff.get(..end).unwrap_or(diff).to_owned()
 }
 
 /// The function that the fix is for, as a scan sees it; `None` leaves it to
@@ -186,5 +197,19 @@ fn count(number: usize, what: &str) -> String {
         format!("1 {what}")
     } else {
         format!("{number} {what}s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_diff_of_a_mail_has_neither_date_nor_signature() {
+        let mail = "From 0\nDate: today\nSubject: x\n\nbody\n---\n a.c | 2 +-\n\n\
+                    diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-a\n+b\n-- \n2.39.5\n\n";
+        let diff = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-a\n+b\n";
+        assert_eq!(diff_of(mail), diff);
+        assert_eq!(diff_of(diff), diff);
     }
 }
