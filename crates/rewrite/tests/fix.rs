@@ -107,7 +107,7 @@ fn writes_that_go_on_stop_only_if_that_is_asked_for() {
     insta::assert_snapshot!(fixed(body, &stopping()));
     let patched = fix_in(&file(body), "f", &stopping()).unwrap();
     assert!(
-        patched.body.contains("One thing changes"),
+        patched.body.contains("stop at the first fault"),
         "{}",
         patched.body
     );

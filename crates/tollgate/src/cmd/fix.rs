@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use tollgate_rewrite::{Patched, Request, Style, Target};
+use tollgate_rewrite::{FixError, Patched, Request, Style, Target};
 
 use crate::exit::Exit;
 use crate::patch::{self, Author};
-use crate::{figures, folders};
 use crate::term::Term;
 use crate::tree::Tree;
+use crate::{figures, folders};
 
 /// Flags of `tollgate fix`.
 #[derive(Debug, clap::Args)]
@@ -44,7 +44,9 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     match (&args.output, args.targets.as_slice()) {
         (Some(folder), targets) => series(args, &tree, targets, folder, term),
         (None, [target]) => single(args, &tree, target, term),
-        (None, _) => anyhow::bail!("several patches are a series: say with --output DIR where it goes"),
+        (None, _) => {
+            anyhow::bail!("several patches are a series: say with --output DIR where it goes")
+        }
     }
 }
 
@@ -58,67 +60,126 @@ fn request(args: &Args, tree: &Tree, target: &Target) -> Request {
 }
 
 fn trailers(args: &Args) -> Vec<String> {
-    args.assisted_by.then(|| ASSISTED_BY.to_owned()).into_iter().collect()
+    args.assisted_by
+        .then(|| ASSISTED_BY.to_owned())
+        .into_iter()
+        .collect()
 }
 
 fn single(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Result<Exit> {
     let patched = fix(tree, target, request(args, tree, target))?;
     for refusal in &patched.refused {
-        term.note(&format!("{}:{}: left as it is: {}", patched.path, refusal.line, refusal.reason));
+        term.note(&format!(
+            "{}:{}: left as it is: {}",
+            patched.path, refusal.line, refusal.reason
+        ));
     }
-    term.result(&patch::mail(&patched, &Author::configured(tree.root()), &trailers(args))?)?;
+    term.result(&patch::mail(
+        &patched,
+        &Author::configured(tree.root()),
+        &trailers(args),
+    )?)?;
     Ok(Exit::Clean)
 }
 
 /// A patch for each function that can have one, and the reason for each other.
-fn series(args: &Args, tree: &Tree, targets: &[Target], folder: &Path, term: &Term) -> anyhow::Result<Exit> {
-    let targets = if targets.is_empty() { every_finding(tree)? } else { targets.to_vec() };
+fn series(
+    args: &Args,
+    tree: &Tree,
+    targets: &[Target],
+    folder: &Path,
+    term: &Term,
+) -> anyhow::Result<Exit> {
+    let targets = if targets.is_empty() {
+        every_finding(tree)?
+    } else {
+        targets.to_vec()
+    };
     let mut changed: HashMap<String, Vec<u8>> = HashMap::new();
     let (mut patches, mut left) = (Vec::new(), Vec::new());
     for target in &targets {
         // A later patch to a file builds on the earlier ones.
-        let read = |path: &str| changed.get(path).map_or_else(|| tree.read(path), |text| Ok(text.clone()));
+        let read = |path: &str| {
+            changed
+                .get(path)
+                .map_or_else(|| tree.read(path), |text| Ok(text.clone()))
+        };
         match tollgate_rewrite::fix(&read, target, &request(args, tree, target)) {
             Ok(patched) => {
                 changed.insert(patched.path.clone(), patched.rewritten.clone());
                 patches.push(patched);
             }
-            Err(error) => left.push(error.to_string()),
+            Err(error) => left.push(
+                unpatched(tree, target, &request(args, tree, target))
+                    .unwrap_or(error)
+                    .to_string(),
+            ),
         }
     }
     if patches.is_empty() {
         anyhow::bail!("no function could be rewritten: {}", left.join("; "));
     }
-    let names = patch::series(&patches, &Author::configured(tree.root()), &trailers(args), folder)?;
+    let names = patch::series(
+        &patches,
+        &Author::configured(tree.root()),
+        &trailers(args),
+        folder,
+    )?;
     term.result(&table(&patches, &names, &left))?;
     Ok(Exit::Clean)
 }
 
+/// Why the function is left as it is, with the lines of the tree as it stands.
+fn unpatched(tree: &Tree, target: &Target, request: &Request) -> Option<FixError> {
+    tollgate_rewrite::fix(&|path: &str| tree.read(path), target, request).err()
+}
+
 fn every_finding(tree: &Tree) -> anyhow::Result<Vec<Target>> {
     let findings = super::scan::scan(tree)?.findings.into_iter();
-    Ok(findings.map(|finding| Target { path: finding.path, function: finding.function.name }).collect())
+    Ok(findings
+        .map(|finding| Target {
+            path: finding.path,
+            function: finding.function.name,
+        })
+        .collect())
 }
 
 fn table(patches: &[Patched], names: &[String], left: &[String]) -> String {
     let mut out = names.join("\n") + "\n";
     for patched in patches {
         let (before, after) = (patched.windows_before, patched.windows_after);
-        out += &format!("{}: {}: rewritten, {before} windows before, {after} after\n", patched.path, patched.function);
+        out += &format!(
+            "{}: {}: rewritten, {before} windows before, {after} after\n",
+            patched.path, patched.function
+        );
         for refusal in &patched.refused {
-            out += &format!("{}:{}: a run is left as it is: {}\n", patched.path, refusal.line, refusal.reason);
+            out += &format!(
+                "{}:{}: a run is left as it is: {}\n",
+                patched.path, refusal.line, refusal.reason
+            );
         }
     }
     left.iter().for_each(|reason| out += &format!("{reason}\n"));
-    out + &format!("{} functions rewritten, {} left as they are\n", patches.len(), left.len())
+    out + &format!(
+        "{} functions rewritten, {} left as they are\n",
+        patches.len(),
+        left.len()
+    )
 }
 
 /// The fix, with what a proof on this machine has measured of the same change.
 fn fix(tree: &Tree, target: &Target, request: Request) -> anyhow::Result<Patched> {
     let read = |path: &str| tree.read(path);
     let patched = tollgate_rewrite::fix(&read, target, &request)?;
-    let figures = folders::cache(None).map(|cache| figures::find(&cache, &patched)).unwrap_or_default();
+    let figures = folders::cache(None)
+        .map(|cache| figures::find(&cache, &patched))
+        .unwrap_or_default();
     if figures.is_empty() {
         return Ok(patched);
     }
-    Ok(tollgate_rewrite::fix(&read, target, &Request { figures, ..request })?)
+    Ok(tollgate_rewrite::fix(
+        &read,
+        target,
+        &Request { figures, ..request },
+    )?)
 }

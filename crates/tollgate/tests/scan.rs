@@ -1,0 +1,187 @@
+//! `tollgate scan` and `tollgate fix` from the outside: what they print, their
+//! exit codes, and one sentence for each thing that is not there.
+
+mod support;
+
+use std::fs;
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
+
+use serde_json::Value;
+use support::{Lab, code, run};
+
+const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/scan.schema.json");
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn in_tree(lab: &Lab, arguments: &[&str]) -> Output {
+    run(&mut lab.tollgate(arguments))
+}
+
+/// A lab whose tree also holds what cannot be analysed.
+fn lab() -> Lab {
+    let lab = Lab::new();
+    lab.edit(
+        "kernel/odd.c",
+        "int f(void)\n{\n\tif if (put_user(1, p) } ((;\n}\n\n#define X(a) put_user(a, p)\n",
+    );
+    lab
+}
+
+#[test]
+fn findings_are_lines_that_compilers_write() {
+    let lab = lab();
+    let output = in_tree(&lab, &["scan", "tree"]);
+    assert_eq!(code(&output), 1);
+    insta::assert_snapshot!(text(&output.stdout));
+    let again = in_tree(&lab, &["scan", "tree"]);
+    assert_eq!(again.stdout, output.stdout);
+}
+
+#[test]
+fn what_was_not_analysed_is_named() {
+    let output = in_tree(&lab(), &["scan", "tree", "--verbose"]);
+    insta::assert_snapshot!(text(&output.stdout));
+}
+
+#[test]
+fn json_follows_its_schema() {
+    let output = in_tree(&lab(), &["scan", "tree", "--format", "json"]);
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let schema: Value = serde_json::from_str(&fs::read_to_string(SCHEMA).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(&found)
+        .map(|error| error.to_string())
+        .collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    insta::assert_json_snapshot!(found);
+}
+
+#[test]
+fn a_tree_without_findings_is_clean() {
+    let lab = Lab::new();
+    fs::remove_file(lab.tree().join("include/linux/eventpoll.h")).unwrap();
+    let output = in_tree(&lab, &["scan", "tree"]);
+    assert_eq!(code(&output), 0, "{}", text(&output.stdout));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let lab = lab();
+    let mut child = lab
+        .tollgate(&["scan", "tree"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut said = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+}
+
+/// What is asked for, and what is wrong with it.
+#[test]
+fn what_is_not_there_is_one_sentence() {
+    let lab = Lab::new();
+    fs::create_dir(lab.path("empty")).unwrap();
+    fs::create_dir(lab.path("other")).unwrap();
+    fs::write(lab.path("other/Makefile"), "all:\n").unwrap();
+    lab.edit(
+        "kernel/refused.c",
+        "int f(int __user *p, int __user *q)\n{\n\tif (put_user(1, p) || put_user(2, q))\n\t\treturn -EFAULT;\n\treturn 0;\n}\n",
+    );
+    lab.edit(
+        "kernel/single.c",
+        "int f(int __user *p)\n{\n\treturn put_user(1, p);\n}\n",
+    );
+    let cases: &[&[&str]] = &[
+        &["scan", "nowhere"],
+        &["scan", "tree/Makefile"],
+        &["scan", "empty"],
+        &["scan", "other"],
+        &["fix", "nowhere", "a.c:f"],
+        &["fix", "tree", "kernel/none.c:f"],
+        &["fix", "tree", "include/linux/eventpoll.h:epoll_put_event"],
+        &["fix", "tree", "kernel/single.c:f"],
+        &["fix", "tree", "kernel/refused.c:f"],
+    ];
+    let mut said = String::new();
+    for arguments in cases {
+        let output = in_tree(&lab, arguments);
+        assert_eq!(
+            (code(&output), output.stdout.as_slice()),
+            (2, b"".as_slice()),
+            "{arguments:?}"
+        );
+        said += &format!("$ tollgate {}\n{}", arguments.join(" "), lab.said(&output));
+    }
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn fix_prints_a_mail_that_git_takes() {
+    let lab = Lab::new();
+    let mut fix = lab.tollgate(&[
+        "fix",
+        "tree",
+        "include/linux/eventpoll.h:epoll_put_uevent",
+        "--assisted-by",
+    ]);
+    for (name, value) in [
+        ("GIT_AUTHOR_NAME", "A Name"),
+        ("GIT_AUTHOR_EMAIL", "name@example.org"),
+    ] {
+        fix.env(name, value);
+    }
+    let output = run(&mut fix);
+    let mail = text(&output.stdout);
+    assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+    insta::with_settings!({filters => vec![(r"(?m)^\d+\.\d+\.\d+$", "GIT-VERSION")]}, {
+        insta::assert_snapshot!(mail);
+    });
+    fs::write(lab.path("fix.patch"), &mail).unwrap();
+    let applied = run(std::process::Command::new("git")
+        .args(["apply", "--check"])
+        .arg(lab.path("fix.patch"))
+        .current_dir(lab.tree()));
+    assert_eq!(code(&applied), 0, "{}", text(&applied.stderr));
+}
+
+#[test]
+fn a_series_has_a_cover_letter_and_a_line_for_each_function() {
+    let lab = Lab::new();
+    lab.edit(
+        "kernel/two.c",
+        "#include <linux/uaccess.h>\n\nint f(struct s __user *p)\n{\n\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n}\n\n\
+         int g(struct s __user *p)\n{\n\tif (put_user(1, &p->c) || put_user(2, &p->d))\n\t\treturn -EFAULT;\n\treturn 0;\n}\n\n\
+         int h(int __user *p, int __user *q)\n{\n\tif (put_user(1, p) || put_user(2, q))\n\t\treturn -EFAULT;\n\treturn 0;\n}\n",
+    );
+    let output = in_tree(&lab, &["fix", "tree", "--output", "series"]);
+    assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+    let folder = fs::canonicalize(lab.path("series")).unwrap();
+    insta::assert_snapshot!(text(&output.stdout).replace(&*folder.to_string_lossy(), "SERIES"));
+    let mut patches: Vec<PathBuf> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    patches.sort();
+    let cover = fs::read_to_string(&patches[0]).unwrap();
+    assert!(!cover.contains("***"), "{cover}");
+    for patch in &patches[1..] {
+        let applied = run(std::process::Command::new("git")
+            .arg("apply")
+            .arg(patch)
+            .current_dir(lab.tree()));
+        assert_eq!(code(&applied), 0, "{patch:?}: {}", text(&applied.stderr));
+    }
+}
