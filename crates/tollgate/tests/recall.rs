@@ -1,0 +1,238 @@
+//! What `tollgate scan` finds of the reference list, on the kernel that the
+//! list was read from (tests/data/reference/README.md). The tree is
+//! `TOLLGATE_TREE`, or the one that `tollgate prove` has unpacked into the cache.
+
+use std::collections::HashMap;
+use std::env;
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+const LIST: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/data/reference/candidates-6.12.117.tsv"
+);
+const VERSION: [&str; 3] = ["6", "12", "117"];
+/// The whole list's 300 of 302, in proportion: of 262, one may be missed.
+const FOUND_OF_WHOLE: (usize, usize) = (300, 302);
+
+/// A function of the list.
+struct Row {
+    path: String,
+    function: String,
+    runs: Vec<RangeInclusive<u64>>,
+}
+
+impl Row {
+    fn words(&self) -> String {
+        let runs = self
+            .runs
+            .iter()
+            .map(|run| format!("{}-{}", run.start(), run.end()));
+        format!(
+            "{}: {}: lines {}",
+            self.path,
+            self.function,
+            runs.collect::<Vec<_>>().join(", ")
+        )
+    }
+}
+
+fn list() -> Vec<Row> {
+    let text = fs::read_to_string(LIST).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split('\t').collect();
+    let column = |name| names.iter().position(|have| *have == name).unwrap();
+    let (path, function, runs) = (column("path"), column("function"), column("run_lines"));
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        Row {
+            path: cells[path].to_owned(),
+            function: cells[function].to_owned(),
+            runs: ranges(cells[runs]),
+        }
+    };
+    lines.map(row).collect()
+}
+
+/// `54-55,67-73`
+fn ranges(text: &str) -> Vec<RangeInclusive<u64>> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap();
+        first.parse().unwrap()..=last.parse().unwrap()
+    };
+    text.split(',').map(range).collect()
+}
+
+/// The lines of the accesses that a scan joins into runs, per file and function.
+fn accesses(scan: &Value) -> HashMap<(&str, &str), Vec<u64>> {
+    let mut all: HashMap<_, Vec<u64>> = HashMap::new();
+    for finding in scan["findings"].as_array().unwrap() {
+        let key = (
+            finding["file"].as_str().unwrap(),
+            finding["function"].as_str().unwrap(),
+        );
+        let runs = finding["runs"].as_array().into_iter().flatten();
+        let sites = runs.flat_map(|run| run["accesses"].as_array().into_iter().flatten());
+        all.entry(key)
+            .or_default()
+            .extend(sites.filter_map(|site| site["line"].as_u64()));
+    }
+    all
+}
+
+/// The rows of which the scan has no run: one of its accesses must lie in one
+/// of the row's runs, a finding elsewhere in the function does not count.
+fn missed<'a>(list: &'a [Row], scan: &Value) -> Vec<&'a Row> {
+    let found = accesses(scan);
+    let met = |row: &Row| {
+        let lines = found.get(&(row.path.as_str(), row.function.as_str()));
+        lines.is_some_and(|lines| {
+            lines
+                .iter()
+                .any(|line| row.runs.iter().any(|run| run.contains(line)))
+        })
+    };
+    list.iter().filter(|row| !met(row)).collect()
+}
+
+fn is_the_kernel(tree: &Path) -> bool {
+    let text = fs::read_to_string(tree.join("Makefile")).unwrap_or_default();
+    let value = |name: &str| {
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix('='));
+        line.map(str::trim).map(str::to_owned)
+    };
+    ["VERSION", "PATCHLEVEL", "SUBLEVEL"]
+        .iter()
+        .zip(VERSION)
+        .all(|(name, want)| value(name).as_deref() == Some(want))
+}
+
+fn unpacked() -> Vec<PathBuf> {
+    let of = |name, below: &str| env::var_os(name).map(|dir| PathBuf::from(dir).join(below));
+    let caches = [
+        of("TOLLGATE_CACHE", ""),
+        of("XDG_CACHE_HOME", "tollgate"),
+        of("HOME", ".cache/tollgate"),
+    ];
+    let folders = caches
+        .into_iter()
+        .flatten()
+        .filter_map(|cache| fs::read_dir(cache.join("trees")).ok());
+    let mut trees: Vec<PathBuf> = folders
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    trees.sort();
+    trees
+}
+
+/// The tree that the list was read from, or why there is none.
+fn tree() -> Result<PathBuf, String> {
+    let version = VERSION.join(".");
+    if let Some(given) = env::var_os("TOLLGATE_TREE").map(PathBuf::from) {
+        return if is_the_kernel(&given) {
+            Ok(given)
+        } else {
+            Err(format!(
+                "TOLLGATE_TREE={} is not Linux {version}",
+                given.display()
+            ))
+        };
+    }
+    let lacking = format!(
+        "no Linux {version} in the cache; `tollgate prove epoll` unpacks it, or set TOLLGATE_TREE"
+    );
+    unpacked()
+        .into_iter()
+        .find(|tree| is_the_kernel(tree))
+        .ok_or(lacking)
+}
+
+fn scan(tree: &Path) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+    command.arg("scan").arg(tree).args(["--format", "json"]);
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(
+        output.status.code(),
+        Some(1),
+        "a scan that finds something ends with 1: {said}"
+    );
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn the_functions_of_the_reference_list_are_found() {
+    let tree = match tree() {
+        Ok(tree) => tree,
+        Err(reason) => {
+            eprintln!("skipped: the reference list: {reason}");
+            return;
+        }
+    };
+    let list = list();
+    let scan = scan(&tree);
+    let missed = missed(&list, &scan);
+    missed
+        .iter()
+        .for_each(|row| eprintln!("missed: {}", row.words()));
+    let (found, of) = (list.len() - missed.len(), list.len());
+    eprintln!("{found} of {of} functions of the reference list found");
+    assert!(
+        found * FOUND_OF_WHOLE.1 >= of * FOUND_OF_WHOLE.0,
+        "{found} of {of} found; those missed are above"
+    );
+}
+
+#[test]
+fn the_list_is_whole() {
+    let list = list();
+    assert_eq!(list.len(), 262);
+    assert!(
+        list.iter()
+            .all(|row| row.runs.iter().all(|run| run.start() <= run.end()))
+    );
+    let epoll = list
+        .iter()
+        .find(|row| row.function == "epoll_put_uevent" && row.path == "include/linux/eventpoll.h");
+    assert_eq!(
+        epoll.unwrap().words(),
+        "include/linux/eventpoll.h: epoll_put_uevent: lines 81-82"
+    );
+}
+
+#[test]
+fn what_a_scan_does_not_report_is_missed() {
+    let list = [
+        row("a.c", "f", "10-12,20-21"),
+        row("a.c", "g", "30-31"),
+        row("b.c", "f", "10-12"),
+    ];
+    let scan = json!({"findings": [
+        finding("a.c", "f", &[20, 21]),
+        finding("a.c", "g", &[40, 41]),
+        {"file": "b.c", "function": "f", "runs": []},
+    ]});
+    let missed: Vec<String> = missed(&list, &scan).into_iter().map(Row::words).collect();
+    assert_eq!(missed, ["a.c: g: lines 30-31", "b.c: f: lines 10-12"]);
+}
+
+fn row(path: &str, function: &str, runs: &str) -> Row {
+    Row {
+        path: path.to_owned(),
+        function: function.to_owned(),
+        runs: ranges(runs),
+    }
+}
+
+fn finding(file: &str, function: &str, lines: &[u64]) -> Value {
+    let accesses: Vec<Value> = lines.iter().map(|line| json!({"line": line})).collect();
+    json!({"file": file, "function": function, "runs": [{"accesses": accesses}]})
+}
