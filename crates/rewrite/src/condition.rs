@@ -6,21 +6,120 @@ use crate::layout::on_one_line;
 use crate::plan::{Plan, Subject};
 use crate::refusal::{Reason, Refusal};
 
+/// What the conditions of a run hold besides it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outside {
+    /// Operands of the first condition that are evaluated before the run.
+    pub(crate) before: Option<Span>,
+    /// Operands of the last condition that are evaluated after the run.
+    pub(crate) behind: Option<Span>,
+}
+
+/// The operands of the first and the last condition that are not the run's.
+pub(crate) fn outside(
+    subject: &Subject<'_>,
+    run: &Run,
+    object: &str,
+    size: &str,
+) -> Result<Outside, Refusal> {
+    let mut found = Outside::default();
+    for (at, step) in run.steps.iter().enumerate() {
+        let StepKind::Guard { condition, .. } = &step.kind else {
+            continue;
+        };
+        let (before, behind) = around(subject, run, step, *condition, &format!("{object}, {size}"));
+        if before.is_some() && at > 0 || behind.is_some() && at + 1 < run.steps.len() {
+            return Err(subject.refuse(step.span, Reason::Statement));
+        }
+        found.before = found.before.or(before);
+        found.behind = behind;
+    }
+    Ok(found)
+}
+
+fn around(
+    subject: &Subject<'_>,
+    run: &Run,
+    step: &Step,
+    condition: Span,
+    checked: &str,
+) -> (Option<Span>, Option<Span>) {
+    let operands = operands(subject, condition);
+    let own = |operand: &Span| {
+        let sites = step.sites.iter().filter_map(|&index| run.sites.get(index));
+        sites.into_iter().any(|site| operand.contains(site.span))
+            || same_check(subject, *operand, checked)
+    };
+    let (Some(first), Some(last)) = (
+        operands.iter().position(own),
+        operands.iter().rposition(own),
+    ) else {
+        return (None, None);
+    };
+    let joined = |part: Option<&[Span]>| {
+        part.unwrap_or_default()
+            .iter()
+            .copied()
+            .reduce(|a, b| a.join(b))
+    };
+    (
+        joined(operands.get(..first)),
+        joined(operands.get(last + 1..)),
+    )
+}
+
+/// Whether an operand is `!access_ok()` of what the begin checks.
+fn same_check(subject: &Subject<'_>, operand: Span, checked: &str) -> bool {
+    let tight = |text: &str| text.split_whitespace().collect::<String>();
+    tight(&subject.at(operand)) == tight(&format!("!access_ok({checked})"))
+}
+
+/// The parts of a condition between `||` outside parentheses.
+fn operands(subject: &Subject<'_>, condition: Span) -> Vec<Span> {
+    let upto = subject.text.get(..condition.end).unwrap_or_default();
+    let code: Vec<Token> = tokens(upto, condition.start)
+        .into_iter()
+        .filter(Token::is_code)
+        .collect();
+    let mut found: Vec<Span> = Vec::new();
+    let mut open = None::<Span>;
+    let mut at = 0;
+    while let Some(token) = code.get(at) {
+        let joint = token.is(b'|') && code.get(at + 1).is_some_and(|next| next.is(b'|'));
+        if joint {
+            found.extend(open.take());
+            at += 2;
+            continue;
+        }
+        let end = closing(&code, at).unwrap_or(at);
+        let span = code
+            .get(end)
+            .map_or(token.span, |last| token.span.join(last.span));
+        open = Some(open.map_or(span, |all| all.join(span)));
+        at = end + 1;
+    }
+    found.extend(open);
+    found
+}
+
 /// Checks each statement of the run.
-pub(crate) fn check_all(subject: &Subject<'_>, run: &Run, plan: &Plan<'_>) -> Result<(), Refusal> {
+pub(crate) fn check_all(subject: &Subject<'_>, run: &Run, plan: &Plan) -> Result<(), Refusal> {
     run.steps
         .iter()
         .try_for_each(|step| check(subject, run, plan, step))
 }
 
-fn check(subject: &Subject<'_>, run: &Run, plan: &Plan<'_>, step: &Step) -> Result<(), Refusal> {
+fn check(subject: &Subject<'_>, run: &Run, plan: &Plan, step: &Step) -> Result<(), Refusal> {
     let (place, results): (Span, &[&[u8]]) = match &step.kind {
         StepKind::Guard { condition, .. } => (*condition, &[]),
         StepKind::Assign { .. } => return assignment(subject, run, step),
         StepKind::Return { .. } => (step.span, &[b"return", b";"]),
         _ => return Ok(()),
     };
-    let rest = rest(subject, run, step, place);
+    let rest: Vec<Token> = rest(subject, run, step, place)
+        .into_iter()
+        .filter(|token| !is_kept(plan, token))
+        .collect();
     let mut at = 0;
     while let Some(token) = rest.get(at) {
         let word = token.span.of(subject.text);
@@ -32,6 +131,11 @@ fn check(subject: &Subject<'_>, run: &Run, plan: &Plan<'_>, step: &Step) -> Resu
         at += 1;
     }
     Ok(())
+}
+
+fn is_kept(plan: &Plan, token: &Token) -> bool {
+    let kept = [plan.before, plan.behind];
+    kept.iter().flatten().any(|part| part.contains(token.span))
 }
 
 /// The code of a place outside the accesses of the statement.
@@ -73,7 +177,7 @@ fn is_test(subject: &Subject<'_>, rest: &[Token], at: usize) -> bool {
 /// `!access_ok(object, size)` is what the begin does; `!=` goes on behind.
 fn absorbed(
     subject: &Subject<'_>,
-    plan: &Plan<'_>,
+    plan: &Plan,
     rest: &[Token],
     at: usize,
 ) -> Result<usize, Refusal> {

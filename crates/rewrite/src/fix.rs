@@ -2,12 +2,13 @@
 
 use std::io;
 
-use tollgate_source::{Analyser, Function, LineIndex, Vocabulary};
+use tollgate_source::{Analyser, Function, LineIndex, Run, Vocabulary};
 
 use crate::edit::{Edit, apply};
 use crate::include;
 use crate::message::Facts;
 use crate::offers::{Offers, UACCESS};
+use crate::pieces::pieces;
 use crate::plan::{Plan, Subject, plan};
 use crate::prefix::prefix_of_path;
 use crate::refusal::{FixError, Reason, Refusal};
@@ -182,8 +183,8 @@ fn edited(text: &[u8], mut edits: Vec<Edit>) -> Vec<u8> {
     apply(text, &edits).unwrap_or_else(|| text.to_vec())
 }
 
-/// A window for each run that may have one.
-fn windows<'r>(subject: &Subject<'r>) -> (Vec<Plan<'r>>, Vec<Edit>, Vec<Refusal>) {
+/// A window for each run that may have one, or for pieces of it.
+fn windows(subject: &Subject<'_>) -> (Vec<Plan>, Vec<Edit>, Vec<Refusal>) {
     let function = subject.function;
     if !function.understood {
         let refusal = Refusal {
@@ -192,13 +193,7 @@ fn windows<'r>(subject: &Subject<'r>) -> (Vec<Plan<'r>>, Vec<Edit>, Vec<Refusal>
         };
         return (Vec::new(), Vec::new(), vec![refusal]);
     }
-    let (mut plans, mut refused) = (Vec::new(), Vec::new());
-    for run in &function.runs {
-        match plan(subject, run) {
-            Ok(plan) => plans.push(plan),
-            Err(refusal) => refused.push(refusal),
-        }
-    }
+    let (mut plans, mut refused) = planned(subject);
     let mut writer = Writer::new(subject);
     let alone = plans.len() == 1;
     plans.retain(|plan| match writer.write(plan, alone) {
@@ -210,4 +205,38 @@ fn windows<'r>(subject: &Subject<'r>) -> (Vec<Plan<'r>>, Vec<Edit>, Vec<Refusal>
     });
     refused.sort_by_key(|refusal| refusal.line);
     (plans, writer.finish(), refused)
+}
+
+/// Plans that touch no byte twice.
+fn planned(subject: &Subject<'_>) -> (Vec<Plan>, Vec<Refusal>) {
+    let (mut plans, mut refused) = (Vec::<Plan>::new(), Vec::new());
+    for run in &subject.function.runs {
+        let (found, refusal) = plans_for(subject, run);
+        refused.extend(refusal);
+        for plan in found {
+            if plans
+                .last()
+                .is_some_and(|before| before.region.end > plan.region.start)
+            {
+                refused.push(subject.refuse(plan.region, Reason::Statement));
+            } else {
+                plans.push(plan);
+            }
+        }
+    }
+    (plans, refused)
+}
+
+fn plans_for(subject: &Subject<'_>, run: &Run) -> (Vec<Plan>, Option<Refusal>) {
+    match plan(subject, run) {
+        Ok(plan) => (vec![plan], None),
+        Err(refusal) => {
+            let pieces = pieces(subject, run);
+            let plans = pieces
+                .iter()
+                .filter_map(|piece| plan(subject, piece).ok())
+                .collect();
+            (plans, Some(refusal))
+        }
+    }
 }

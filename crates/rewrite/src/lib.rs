@@ -12,6 +12,7 @@ mod include;
 mod layout;
 mod message;
 mod offers;
+mod pieces;
 mod plan;
 mod prefix;
 mod range;

@@ -10,13 +10,13 @@ use crate::target::argument;
 const COLUMNS: usize = 75;
 
 /// What the message is made of.
-pub(crate) struct Facts<'a, 'r> {
+pub(crate) struct Facts<'a> {
     /// How the subject begins.
     pub(crate) prefix: &'a str,
     /// The function as it is defined.
     pub(crate) function: &'a str,
     /// The windows that were written.
-    pub(crate) plans: &'a [Plan<'r>],
+    pub(crate) plans: &'a [Plan],
     /// Windows that the function opened before, in all.
     pub(crate) before: usize,
     /// Windows that it opens after.
@@ -25,7 +25,7 @@ pub(crate) struct Facts<'a, 'r> {
     pub(crate) figures: &'a [String],
 }
 
-impl Facts<'_, '_> {
+impl Facts<'_> {
     /// The first line.
     pub(crate) fn subject(&self) -> String {
         let name = self.name();

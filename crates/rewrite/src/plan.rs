@@ -5,7 +5,7 @@ use tollgate_source::{
     StepKind, TokenKind, Trait, tokens,
 };
 
-use crate::condition;
+use crate::condition::{self, Outside};
 use crate::fault::Fault;
 use crate::offers::Offers;
 use crate::range;
@@ -81,9 +81,9 @@ pub(crate) enum Line {
 
 /// What a window must do.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan<'a> {
+pub(crate) struct Plan {
     /// The run that it replaces.
-    pub(crate) run: &'a Run,
+    pub(crate) run: Run,
     /// The middle of the names of the begin and the end, empty for both ways.
     pub(crate) way: &'static str,
     /// The object whose range the begin checks.
@@ -96,6 +96,10 @@ pub(crate) struct Plan<'a> {
     pub(crate) fault: Fault,
     /// What is replaced.
     pub(crate) region: Span,
+    /// The part of the first condition that is evaluated before the run.
+    pub(crate) before: Option<Span>,
+    /// The part of the last condition that is evaluated after the run.
+    pub(crate) behind: Option<Span>,
     /// The variable that must be 0 behind the window.
     pub(crate) result: Option<String>,
     /// Whether the window's success is the function's.
@@ -105,7 +109,7 @@ pub(crate) struct Plan<'a> {
 }
 
 /// What a window for the run must do.
-pub(crate) fn plan<'a>(subject: &Subject<'_>, run: &'a Run) -> Result<Plan<'a>, Refusal> {
+pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
     whole(subject, run)?;
     for site in &run.sites {
         harmless(subject, site)?;
@@ -113,9 +117,12 @@ pub(crate) fn plan<'a>(subject: &Subject<'_>, run: &'a Run) -> Result<Plan<'a>, 
     let (object, size) = range::of(subject, run)?;
     let fault = Fault::of(subject, run)?;
     let region = region(run, &fault);
+    let rest = condition::outside(subject, run, &object, &size)?;
     let plan = Plan {
-        run,
-        lines: lines(subject, run, region, &fault)?,
+        lines: lines(subject, run, region, &fault, &rest)?,
+        run: run.clone(),
+        before: rest.before,
+        behind: rest.behind,
         way: way(subject, run)?,
         object,
         size,
@@ -148,7 +155,8 @@ fn whole(subject: &Subject<'_>, run: &Run) -> Result<(), Refusal> {
     if let Some(step) = run.steps.iter().find(|step| step.under.is_some()) {
         return Err(subject.refuse(step.span, Reason::Blocks));
     }
-    match run.steps.iter().find(|step| step.partial) {
+    let divided = |step: &&Step| step.partial && !matches!(step.kind, StepKind::Guard { .. });
+    match run.steps.iter().find(divided) {
         Some(step) => Err(subject.refuse(step.span, Reason::Statement)),
         None => Ok(()),
     }
@@ -179,6 +187,7 @@ fn lines(
     run: &Run,
     region: Span,
     fault: &Fault,
+    rest: &Outside,
 ) -> Result<Vec<Line>, Refusal> {
     let mut placed: Vec<(usize, Line)> = run
         .sites
@@ -190,6 +199,13 @@ fn lines(
         placed.push((step.span.start, verbatim_statement(subject, run, step)?));
     }
     for comment in subject.comments(region) {
+        if [rest.before, rest.behind]
+            .iter()
+            .flatten()
+            .any(|kept| kept.contains(comment))
+        {
+            continue;
+        }
         if run
             .steps
             .iter()
@@ -251,7 +267,7 @@ fn result(subject: &Subject<'_>, run: &Run, region: Span) -> Option<String> {
 }
 
 /// `get_user()` makes its variable zero on a fault; the window does not.
-fn unread_after_fault(subject: &Subject<'_>, plan: &Plan<'_>) -> Result<(), Refusal> {
+fn unread_after_fault(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
     let reads = plan
         .run
         .sites

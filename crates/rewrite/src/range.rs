@@ -15,6 +15,9 @@ pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Result<(String, String), R
     if let Some(range) = one_address(subject, run) {
         return Ok(range);
     }
+    if let Some(range) = one_element(subject, run) {
+        return Ok(range);
+    }
     let elements = elements(subject, run)?;
     let object = on_one_line(object);
     let size = if elements == 1 {
@@ -40,6 +43,22 @@ fn one_address(subject: &Subject<'_>, run: &Run) -> Option<(String, String)> {
         };
         (first, format!("sizeof(*{operand})"))
     })
+}
+
+/// Fields of one element of an array, `&o[i].a` and `&o[i].b`.
+fn one_element(subject: &Subject<'_>, run: &Run) -> Option<(String, String)> {
+    let addresses = run
+        .sites
+        .iter()
+        .map(|site| on_one_line(&subject.at(site.address)));
+    let mut elements = addresses.map(|address| {
+        let (element, field) = address.strip_prefix('&')?.rsplit_once("].")?;
+        let plain = !field.contains(['[', '(', '-']) && element.matches('[').count() == 1;
+        plain.then(|| format!("{element}]"))
+    });
+    let first = elements.next()??;
+    let same = elements.all(|element| element.as_ref() == Some(&first));
+    same.then(|| (format!("&{first}"), format!("sizeof({first})")))
 }
 
 /// How many elements of the object's type the accesses span; 1 for fields.

@@ -145,9 +145,7 @@ pub enum Reason {
     #[error("{0} is used after a fault: get_user() has made it zero, unsafe_get_user() need not")]
     ReadAfterFault(String),
     /// A label that would be jumped to out of a scope with a cleanup.
-    #[error(
-        "a scope with a cleanup is in the function, and a label at its end would be inside or outside of it"
-    )]
+    #[error("a jump to the end of the function would leave or enter a scope with a cleanup")]
     CleanupScope,
     /// A local variable that the way out needs.
     #[error("the way out needs {0}, which is not known at the end of the function")]

@@ -38,7 +38,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     /// Writes one window; `alone` if the function has no other.
-    pub(crate) fn write(&mut self, plan: &Plan<'_>, alone: bool) -> Result<(), Refusal> {
+    pub(crate) fn write(&mut self, plan: &Plan, alone: bool) -> Result<(), Refusal> {
         let shape = shape(self.subject, plan, alone)?;
         let label = self.label(plan, alone);
         let indent = self.subject.indent(plan.region.start);
@@ -56,7 +56,8 @@ impl<'s, 'a> Writer<'s, 'a> {
     pub(crate) fn finish(mut self) -> Vec<Edit> {
         if !self.tail.is_empty() {
             let close = self.subject.function.body.end.saturating_sub(1);
-            let falls = self.subject.outline.ending == Some(Jump::None);
+            let falls =
+                self.subject.outline.ending == Some(Jump::None) && returns_nothing(self.subject);
             let stop = if falls { "\treturn;\n" } else { "" };
             self.edits
                 .push(Edit::insert(close, format!("{stop}{}", self.tail)));
@@ -64,7 +65,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.edits
     }
 
-    fn label(&mut self, plan: &Plan<'_>, alone: bool) -> String {
+    fn label(&mut self, plan: &Plan, alone: bool) -> String {
         let base = if alone {
             "efault".to_owned()
         } else {
@@ -80,27 +81,38 @@ impl<'s, 'a> Writer<'s, 'a> {
         name
     }
 
-    /// `if (!begin(…)) exit`.
-    fn opening(&self, plan: &Plan<'_>, indent: &str) -> String {
+    /// `if (!begin(…)) exit`, behind what the condition asked before it.
+    fn opening(&self, plan: &Plan, indent: &str) -> String {
         let head = format!("if (!{}", gate(plan, "begin"));
-        call(
+        let before = plan.before.map(|part| self.kept(plan, part, indent) + "\n");
+        let begin = call(
             self.columns(plan),
             indent,
             &head,
             &[&plan.object, &plan.size],
             "))",
-        ) + &arm(&plan.fault.statements, indent)
+        );
+        before.unwrap_or_default() + &begin + &arm(&plan.fault.statements, indent)
+    }
+
+    /// `if (…) exit` with a part of the condition as it is written.
+    fn kept(&self, plan: &Plan, part: Span, indent: &str) -> String {
+        let condition = self.subject.at(part);
+        format!(
+            "{indent}if ({condition}){}",
+            arm(&plan.fault.statements, indent)
+        )
     }
 
     /// How wide a line may be: as wide as the lines that it stands for.
-    fn columns(&self, plan: &Plan<'_>) -> usize {
+    fn columns(&self, plan: &Plan) -> usize {
         widest(&self.subject.at(Span::new(
             self.subject.line_start(plan.region.start),
             plan.region.end,
         )))
     }
 
-    fn accesses(&self, plan: &Plan<'_>, label: &str, indent: &str) -> String {
+    fn accesses(&self, plan: &Plan, label: &str, indent: &str) -> String {
         let lines = plan
             .lines
             .iter()
@@ -108,7 +120,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    fn line(&self, plan: &Plan<'_>, line: &Line, label: &str, indent: &str) -> String {
+    fn line(&self, plan: &Plan, line: &Line, label: &str, indent: &str) -> String {
         let site = match line {
             Line::Verbatim(text) => return format!("{indent}{text}"),
             Line::Access(index) => plan.run.sites.get(*index),
@@ -134,10 +146,13 @@ impl<'s, 'a> Writer<'s, 'a> {
         on_one_line(&self.subject.at(span))
     }
 
-    fn with_tail(&mut self, plan: &Plan<'_>, label: &str, indent: &str, opening: &str) {
+    fn with_tail(&mut self, plan: &Plan, label: &str, indent: &str, opening: &str) {
         let end = gate(plan, "end");
         let accesses = self.accesses(plan, label, indent);
         let mut text = format!("{opening}\n\n{accesses}\n{indent}{end}();");
+        if let Some(part) = plan.behind {
+            text += &format!("\n\n{}", self.kept(plan, part, indent));
+        }
         if let Some(variable) = &plan.result {
             text += &format!("\n{indent}{variable} = 0;");
         }
@@ -156,7 +171,7 @@ impl<'s, 'a> Writer<'s, 'a> {
 
     fn with_variable(
         &mut self,
-        plan: &Plan<'_>,
+        plan: &Plan,
         label: &str,
         indent: &str,
         opening: &str,
@@ -167,7 +182,8 @@ impl<'s, 'a> Writer<'s, 'a> {
         let mut text = format!(
             "{opening}\n{indent}{variable} = -EFAULT;\n{accesses}\n{indent}{variable} = 0;\n{label}:\n{indent}{end}();"
         );
-        let region = match self.success_behind(plan) {
+        let success = self.success_behind(plan).filter(|_| plan.behind.is_none());
+        let region = match success {
             Some(success) => {
                 text += &format!("\n\n{indent}return {variable};");
                 plan.region.join(success)
@@ -175,6 +191,10 @@ impl<'s, 'a> Writer<'s, 'a> {
             None => {
                 text += &format!("\n{indent}if ({variable})");
                 text += &arm(&with_variable(&plan.fault.statements, variable), indent);
+                let behind = plan
+                    .behind
+                    .map(|part| format!("\n\n{}", self.kept(plan, part, indent)));
+                text += &behind.unwrap_or_default();
                 plan.region
             }
         };
@@ -182,7 +202,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     /// `return 0;` right behind a run that returns -EFAULT on a fault.
-    fn success_behind(&self, plan: &Plan<'_>) -> Option<Span> {
+    fn success_behind(&self, plan: &Plan) -> Option<Span> {
         let text = self.subject.text.get(plan.region.end..)?;
         let blanks = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
         let found = plan.fault.statements == ["return -EFAULT;"]
@@ -206,7 +226,7 @@ impl<'s, 'a> Writer<'s, 'a> {
 }
 
 /// The name of a begin or an end.
-fn gate(plan: &Plan<'_>, which: &str) -> String {
+fn gate(plan: &Plan, which: &str) -> String {
     format!("user{}_access_{which}", plan.way)
 }
 
@@ -235,7 +255,7 @@ fn with_variable(statements: &[String], variable: &str) -> Vec<String> {
 }
 
 /// The shape that suits; the first that the function allows.
-fn shape(subject: &Subject<'_>, plan: &Plan<'_>, alone: bool) -> Result<Shape, Refusal> {
+fn shape(subject: &Subject<'_>, plan: &Plan, alone: bool) -> Result<Shape, Refusal> {
     if let Some(variable) = own_variable(subject, plan) {
         return Ok(Shape::Variable(variable));
     }
@@ -251,7 +271,7 @@ fn shape(subject: &Subject<'_>, plan: &Plan<'_>, alone: bool) -> Result<Shape, R
 
 /// The variable that took the run's results and has no other use: without one
 /// it would be declared for nothing.
-fn own_variable(subject: &Subject<'_>, plan: &Plan<'_>) -> Option<String> {
+fn own_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
     let variable = plan.run.steps.iter().find_map(|step| match &step.kind {
         StepKind::Assign { variable, .. } => Some(variable),
         _ => None,
@@ -268,19 +288,19 @@ fn own_variable(subject: &Subject<'_>, plan: &Plan<'_>) -> Option<String> {
 }
 
 /// Whether the way out can stand at the end of the function.
-fn tail_allowed(subject: &Subject<'_>, plan: &Plan<'_>) -> Result<(), Refusal> {
+fn tail_allowed(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
     let refuse = |reason| Err(subject.refuse(plan.region, reason));
     match &plan.fault.jump {
         Jump::Break => return refuse(Reason::Exit("break")),
         Jump::Continue => return refuse(Reason::Exit("continue")),
         _ => {}
     }
-    if plan.run.has(Trait::CleanupScope) {
+    let at_the_end = subject.function.body.end.saturating_sub(1);
+    let crossed = |scope: &&Span| scope.contains(plan.region) != (scope.end > at_the_end);
+    if subject.outline.cleanups.iter().any(|scope| crossed(&scope)) {
         return refuse(Reason::CleanupScope);
     }
-    if subject.outline.ending == Some(Jump::None) && !returns_nothing(subject)
-        || subject.outline.ending.is_none()
-    {
+    if subject.outline.ending.is_none() {
         return refuse(Reason::Exit("what follows the function's last statement"));
     }
     let inner = subject.outline.locals.iter().find(|local| {
@@ -304,7 +324,7 @@ fn returns_nothing(subject: &Subject<'_>) -> bool {
 }
 
 /// A variable for errors that is free where the window stands.
-fn error_variable(subject: &Subject<'_>, plan: &Plan<'_>) -> Option<String> {
+fn error_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
     const NAMES: [&str; 7] = ["err", "ret", "error", "rc", "retval", "result", "res"];
     let negative = plan
         .fault

@@ -93,6 +93,7 @@ impl<'v> Analyser<'v> {
             return Outline::default();
         };
         let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
+        let scopes: Vec<Span> = self.scope_words(text, tokens).collect();
         let normalised = normalise(text, tokens, self.vocabulary, Branches::First);
         let Some(tree) = self.parse(&normalised, body.span) else {
             return Outline::default();
@@ -101,6 +102,7 @@ impl<'v> Analyser<'v> {
         outline(
             &file.context(&normalised, self.vocabulary, &pointers),
             tree.root_node(),
+            &scopes,
         )
     }
 
@@ -159,11 +161,17 @@ impl<'v> Analyser<'v> {
         };
         let pointers = user_pointers(file, body);
         let context = file.context(&normalised, self.vocabulary, &pointers);
-        let cleanup = tokens
-            .iter()
-            .any(|t| t.kind == TokenKind::Word && self.vocabulary.is_scope(t.span.of(file.text)));
+        let cleanup = self.scope_words(file.text, tokens).next().is_some();
         let found = Walker::new(&context, &normalised.directives, cleanup).walk(tree.root_node());
         (found, !tree.root_node().has_error())
+    }
+
+    /// The words that open a scope with a cleanup.
+    fn scope_words(&self, text: &[u8], tokens: &[Token]) -> impl Iterator<Item = Span> {
+        let words = tokens.iter().filter(|t| t.kind == TokenKind::Word);
+        words
+            .map(|t| t.span)
+            .filter(|span| self.vocabulary.is_scope(span.of(text)))
     }
 
     fn parse(&mut self, normalised: &Normalised, body: Span) -> Option<Tree> {

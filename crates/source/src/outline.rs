@@ -42,6 +42,9 @@ pub struct Outline {
     pub ending: Option<Jump>,
     /// The last statement of the body.
     pub last_statement: Span,
+    /// Where each cleanup is pending: a jump from inside to outside runs it, and
+    /// one from outside to inside is an error.
+    pub cleanups: Vec<Span>,
     /// Every label with its place.
     pub labels: Vec<(String, Span)>,
     /// Every variable.
@@ -84,10 +87,12 @@ impl Outline {
     }
 }
 
-/// Reads the outline off a parsed body.
-pub(crate) fn outline(context: &Context<'_>, root: Node<'_>) -> Outline {
+/// Reads the outline off a parsed body; `scopes` are the places of the words
+/// that open a scope with a cleanup.
+pub(crate) fn outline(context: &Context<'_>, root: Node<'_>, scopes: &[Span]) -> Outline {
     let mut reader = Reader {
         context,
+        blocks: Vec::new(),
         out: Outline::default(),
         around: Vec::new(),
     };
@@ -96,12 +101,18 @@ pub(crate) fn outline(context: &Context<'_>, root: Node<'_>) -> Outline {
         reader.node(body, span(body));
     }
     reader.out.uses.sort_by_key(|u| u.span);
+    reader.out.cleanups = scopes
+        .iter()
+        .filter_map(|word| reader.pending(*word))
+        .collect();
     reader.out
 }
 
 struct Reader<'a, 'c> {
     context: &'c Context<'a>,
     out: Outline,
+    /// Blocks, and statements that a macro turned into loops.
+    blocks: Vec<Span>,
     around: Vec<Span>,
 }
 
@@ -133,7 +144,20 @@ impl Reader<'_, '_> {
         });
     }
 
+    /// From the word to the end of what it opens: its own statement, or the
+    /// rest of the block around it.
+    fn pending(&self, word: Span) -> Option<Span> {
+        let own = self.blocks.iter().find(|block| block.start == word.start);
+        let around = self.blocks.iter().filter(|block| block.contains(word));
+        let innermost = around.min_by_key(|block| block.end - block.start);
+        own.or(innermost)
+            .map(|block| Span::new(word.start, block.end))
+    }
+
     fn node(&mut self, node: Node<'_>, scope: Span) {
+        if matches!(node.kind(), "compound_statement" | "while_statement") {
+            self.blocks.push(span(node));
+        }
         match node.kind() {
             "identifier" => self.mention(node, false),
             "assignment_expression" => self.assignment(node, scope),

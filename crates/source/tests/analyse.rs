@@ -1,5 +1,8 @@
 //! Known C, known answers; and any bytes at all.
 
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used)]
+
 use proptest::prelude::*;
 use tollgate_source::{
     Analyser, Branches, FileReport, Function, Run, Vocabulary, normalise, tokens,

@@ -1,0 +1,111 @@
+//! A run that no single window can serve, cut where one could end and the next
+//! begin.
+
+use tollgate_source::{Direction, Hazard, Jump, Run, Span, Step, StepKind};
+
+use crate::plan::Subject;
+
+/// The parts of a run with at least two accesses each, to one object and with
+/// one way out. None if the run has no place to cut.
+pub(crate) fn pieces(subject: &Subject<'_>, run: &Run) -> Vec<Run> {
+    let mut groups: Vec<Vec<&Step>> = Vec::new();
+    for step in &run.steps {
+        match groups.last_mut() {
+            Some(group) if !cuts(subject, run, group, step) => group.push(step),
+            _ => groups.push(vec![step]),
+        }
+    }
+    if groups.len() < 2 {
+        return Vec::new();
+    }
+    groups
+        .iter()
+        .filter_map(|group| piece(run, group))
+        .collect()
+}
+
+/// Whether a window must end before `step`.
+fn cuts(subject: &Subject<'_>, run: &Run, group: &[&Step], step: &Step) -> bool {
+    if step.kind == StepKind::Plain || group.iter().any(|s| s.kind == StepKind::Plain) {
+        return true;
+    }
+    if let StepKind::Check { .. } = step.kind {
+        let assigned = group
+            .last()
+            .is_some_and(|s| matches!(s.kind, StepKind::Assign { .. }));
+        return !assigned;
+    }
+    let unrelated = |s: &&&Step| matches!(s.kind, StepKind::Check { .. }) && group.len() == 1;
+    group.iter().any(|s| unrelated(&s)) || differs(subject, run, group, step)
+}
+
+fn differs(subject: &Subject<'_>, run: &Run, group: &[&Step], step: &Step) -> bool {
+    let first = |steps: &[&Step]| {
+        let index = steps.iter().flat_map(|s| &s.sites).next().copied();
+        index
+            .and_then(|i| run.sites.get(i))
+            .map(|site| site.object.clone())
+    };
+    let known = first(group);
+    let other = known.is_some() && first(&[step]).is_some_and(|object| Some(object) != known);
+    let way = |s: &Step| match &s.kind {
+        StepKind::Guard { exit, .. } if exit.jump != Jump::None => Some(subject.at(exit.span)),
+        _ => None,
+    };
+    let ways = group.iter().rev().find_map(|s| way(s));
+    other || ways.is_some() && way(step).is_some_and(|exit| Some(exit) != ways)
+}
+
+fn piece(run: &Run, group: &[&Step]) -> Option<Run> {
+    let last = group.iter().rposition(|step| !step.sites.is_empty())?;
+    let first = group.iter().position(|step| !step.sites.is_empty())?;
+    let own = group.get(first..=last)?;
+    let indices: Vec<usize> = own
+        .iter()
+        .flat_map(|step| step.sites.iter().copied())
+        .collect();
+    if indices.len() < 2 {
+        return None;
+    }
+    let mut piece = run.clone();
+    piece.steps = own.iter().map(|step| renumbered(step, &indices)).collect();
+    piece.sites = indices
+        .iter()
+        .filter_map(|&i| run.sites.get(i).cloned())
+        .collect();
+    piece.span = own
+        .iter()
+        .map(|step| step.span)
+        .reduce(|all, span| all.join(span))?;
+    piece.after = behind(run, piece.span);
+    forget_earlier_reads(&mut piece);
+    Some(piece)
+}
+
+fn renumbered(step: &Step, indices: &[usize]) -> Step {
+    let sites = step
+        .sites
+        .iter()
+        .filter_map(|i| indices.iter().position(|have| have == i));
+    Step {
+        sites: sites.collect(),
+        ..step.clone()
+    }
+}
+
+fn behind(run: &Run, piece: Span) -> Option<Step> {
+    let next = run.steps.iter().find(|step| step.span.start >= piece.end);
+    next.or(run.after.as_ref()).cloned()
+}
+
+/// What was read before the piece begins is known when its window opens: a
+/// piece of writes depends on no read of its own.
+fn forget_earlier_reads(piece: &mut Run) {
+    if piece.count(Direction::Read) > 0 {
+        return;
+    }
+    for site in &mut piece.sites {
+        site.hazards
+            .retain(|hazard| !matches!(hazard, Hazard::DependsOnRead(_)));
+    }
+}
