@@ -1,5 +1,7 @@
 //! Findings and comparisons for people and programs: terminal, HTML, JSON.
 pub mod comparison;
 mod findings;
+mod sarif;
 
 pub use findings::{FINDINGS_VERSION, findings_json, findings_text};
+pub use sarif::findings_sarif;

@@ -1,10 +1,12 @@
 //! `tollgate scan` and `tollgate fix` from the outside: what they print, their
 //! exit codes, and one sentence for each thing that is not there.
 
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
 mod support;
 
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
@@ -184,4 +186,91 @@ fn a_series_has_a_cover_letter_and_a_line_for_each_function() {
             .current_dir(lab.tree()));
         assert_eq!(code(&applied), 0, "{patch:?}: {}", text(&applied.stderr));
     }
+}
+
+#[test]
+fn sarif_has_a_result_a_run_and_a_notification_for_the_rest() {
+    let output = in_tree(&lab(), &["scan", "tree", "--format", "sarif"]);
+    let log: Value = serde_json::from_slice(&output.stdout).unwrap();
+    insta::assert_json_snapshot!(log);
+}
+
+#[test]
+fn only_the_files_that_are_named_are_read() {
+    let lab = lab();
+    let named = in_tree(
+        &lab,
+        &[
+            "scan",
+            "tree",
+            "kernel/odd.c",
+            "./kernel/odd.c",
+            "Makefile",
+            "kernel/gone.c",
+        ],
+    );
+    assert_eq!(code(&named), 0);
+    insta::assert_snapshot!(text(&named.stdout));
+    let mut listed = lab.tollgate(&["scan", "tree", "-"]);
+    let mut child = listed
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(b"include/linux/eventpoll.h\n")
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 1);
+    assert!(
+        text(&output.stdout).contains("1 file read"),
+        "{}",
+        text(&output.stdout)
+    );
+}
+
+fn git(lab: &Lab, arguments: &[&str]) {
+    let identity = [
+        "-c",
+        "user.name=A Name",
+        "-c",
+        "user.email=name@example.org",
+    ];
+    let output = run(std::process::Command::new("git")
+        .args(identity)
+        .args(arguments)
+        .current_dir(lab.tree()));
+    assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+}
+
+#[test]
+fn only_the_files_that_changed_are_read() {
+    let lab = lab();
+    let output = in_tree(&lab, &["scan", "tree", "--changed-since", "HEAD"]);
+    assert_eq!(code(&output), 2);
+    assert!(
+        text(&output.stderr).contains("the files that changed since HEAD are not known"),
+        "{}",
+        text(&output.stderr)
+    );
+    git(&lab, &["init", "-q"]);
+    git(&lab, &["add", "-A"]);
+    git(&lab, &["commit", "-q", "-m", "tree"]);
+    let output = in_tree(&lab, &["scan", "tree", "--changed-since", "HEAD"]);
+    assert_eq!(
+        (code(&output), text(&output.stdout).contains("0 files read")),
+        (0, true)
+    );
+    lab.edit(
+        "kernel/odd.c",
+        "int f(struct s __user *p)\n{\n\treturn put_user(1, &p->a) || put_user(2, &p->b);\n}\n",
+    );
+    let output = in_tree(&lab, &["scan", "tree", "--changed-since", "HEAD"]);
+    assert_eq!(
+        (code(&output), text(&output.stdout).contains("1 file read")),
+        (1, true)
+    );
 }

@@ -1,7 +1,10 @@
 //! `tollgate scan`: find functions that open the gate more than once.
 
+use std::io;
 use std::path::PathBuf;
+use std::process::Command;
 
+use anyhow::Context;
 use rayon::prelude::*;
 use tollgate_source::{Analyser, GrammarError, Scan, Vocabulary};
 
@@ -14,6 +17,13 @@ use crate::tree::Tree;
 pub(crate) struct Args {
     /// The folder of a Linux kernel source tree
     tree: PathBuf,
+    /// Only these files, relative to the tree; - reads a list from standard
+    /// input, one a line
+    #[arg(value_name = "FILE")]
+    files: Vec<String>,
+    /// Only files that differ from that revision of the tree's git history
+    #[arg(long, value_name = "REV", conflicts_with = "files")]
+    changed_since: Option<String>,
     /// How to write the findings
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -30,43 +40,127 @@ enum Format {
     Text,
     /// schema/scan.schema.json
     Json,
+    /// SARIF 2.1.0
+    Sarif,
 }
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let tree = Tree::open(&args.tree)?;
-    let scan = scan(&tree)?;
+    let scan = match selection(args, &tree)? {
+        Some(files) => scan_files(&tree, &sources_among(files))?,
+        None => scan(&tree)?,
+    };
     let text = match args.format {
         Format::Text => tollgate_report::findings_text(&scan, args.verbose),
         Format::Json => tollgate_report::findings_json(&scan, &args.tree.display().to_string()),
+        Format::Sarif => tollgate_report::findings_sarif(&scan),
     };
     term.result(&text)?;
-    Ok(if scan.findings.is_empty() { Exit::Clean } else { Exit::Findings })
+    Ok(if scan.findings.is_empty() {
+        Exit::Clean
+    } else {
+        Exit::Findings
+    })
 }
 
-/// Everything that a tree holds. Files are read, analysed and dropped one by
-/// one on each processor, so the tree is never in memory.
+/// The files that were asked for, if not all of them were.
+fn selection(args: &Args, tree: &Tree) -> anyhow::Result<Option<Vec<String>>> {
+    if let Some(revision) = &args.changed_since {
+        return changed(tree, revision).map(Some);
+    }
+    match args.files.as_slice() {
+        [] => Ok(None),
+        [dash] if dash == "-" => {
+            let lines: io::Result<Vec<String>> = io::stdin().lines().collect();
+            let lines = lines.context("the list of files on standard input could not be read")?;
+            Ok(Some(
+                lines
+                    .into_iter()
+                    .filter(|line| !line.trim().is_empty())
+                    .collect(),
+            ))
+        }
+        files => Ok(Some(files.to_vec())),
+    }
+}
+
+/// The files that differ from a revision, by git.
+fn changed(tree: &Tree, revision: &str) -> anyhow::Result<Vec<String>> {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(tree.root())
+        .args([
+            "diff",
+            "--name-only",
+            "-z",
+            "--relative",
+            "--diff-filter=d",
+            "--end-of-options",
+            revision,
+            "--",
+        ])
+        .output()
+        .context("git could not be started; it knows which files changed")?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let first = said.lines().next().unwrap_or("it gave no reason");
+        anyhow::bail!("the files that changed since {revision} are not known: git says: {first}");
+    }
+    let names = String::from_utf8_lossy(&output.stdout);
+    Ok(names
+        .split('\0')
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect())
+}
+
+/// C files, each once, in order.
+fn sources_among(mut files: Vec<String>) -> Vec<String> {
+    files
+        .iter_mut()
+        .for_each(|file| *file = file.trim().trim_start_matches("./").to_owned());
+    files.retain(|file| file.ends_with(".c") || file.ends_with(".h"));
+    files.sort_unstable();
+    files.dedup();
+    files
+}
+
+/// Everything that a tree holds.
 pub(crate) fn scan(tree: &Tree) -> anyhow::Result<Scan> {
-    let vocabulary = Vocabulary::builtin()?;
     let sources = tree.sources();
-    let parts: Result<Vec<Scan>, GrammarError> =
-        sources.paths.par_chunks(64).map_init(|| Analyser::new(&vocabulary), |analyser, paths| part(tree, analyser, paths)).collect();
+    let mut scan = scan_files(tree, &sources.paths)?;
+    for error in &sources.unread {
+        scan.miss(error, "the folder could not be listed".to_owned());
+    }
+    scan.sort();
+    Ok(scan)
+}
+
+/// What some files hold. They are read, analysed and dropped one by one on each
+/// processor, so the tree is never in memory.
+fn scan_files(tree: &Tree, paths: &[String]) -> anyhow::Result<Scan> {
+    let vocabulary = Vocabulary::builtin()?;
+    let parts: Vec<Scan> = paths
+        .par_chunks(64)
+        .map_init(
+            || Analyser::new(&vocabulary),
+            |analyser, paths| part(tree, analyser, paths),
+        )
+        .collect();
     let mut all = Scan::default();
-    parts?.into_iter().for_each(|part| all.merge(part));
-    sources.unread.iter().for_each(|error| all.miss(error, "the folder could not be listed".to_owned()));
+    parts.into_iter().for_each(|part| all.merge(part));
     all.sort();
     Ok(all)
 }
 
-fn part(tree: &Tree, analyser: &mut Result<Analyser<'_>, GrammarError>, paths: &[String]) -> Result<Scan, GrammarError> {
+fn part(tree: &Tree, analyser: &mut Result<Analyser<'_>, GrammarError>, paths: &[String]) -> Scan {
     let mut scan = Scan::default();
-    let Ok(analyser) = analyser else {
-        return Ok(scan);
-    };
     for path in paths {
-        match tree.read(path) {
-            Ok(text) => scan.add(path, analyser.analyse(&text)),
-            Err(error) => scan.miss(path, error.to_string()),
+        match (tree.read(path), analyser.as_mut()) {
+            (Ok(text), Ok(analyser)) => scan.add(path, analyser.analyse(&text)),
+            (Err(error), _) => scan.miss(path, error.to_string()),
+            (_, Err(error)) => scan.miss(path, error.to_string()),
         }
     }
-    Ok(scan)
+    scan
 }
