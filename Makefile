@@ -15,7 +15,7 @@ setup:
 	@scripts/setup
 
 demo: setup
-	@$(CARGO) run --quiet --release --bin tollgate -- prove epoll $(ARGS)
+	@$(CARGO) run --release --bin tollgate -- prove epoll $(ARGS)
 
 test: setup
 	$(CARGO) test --workspace
