@@ -19,7 +19,7 @@ const LANDMARKS: &[&str] = &["Makefile", "Kconfig", "scripts", "arch", "include"
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is nothing at the path.
-    #[error("no tree at {}: {source}; give one with --tree", .path.display())]
+    #[error("no tree at {}: {source}; give the top folder of a Linux source tree", .path.display())]
     Missing {
         /// The path that was given.
         path: PathBuf,
@@ -27,7 +27,7 @@ pub enum Error {
         source: io::Error,
     },
     /// There is something, but no kernel.
-    #[error("{} is no kernel tree: it has no {landmark}; give the top folder of a Linux source tree with --tree", .path.display())]
+    #[error("{} is no kernel tree: it has no {landmark}; give the top folder of a Linux source tree", .path.display())]
     NoKernel {
         /// The path that was given.
         path: PathBuf,
@@ -370,7 +370,7 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(
-            missing.contains("no tree at") && missing.contains("--tree"),
+            missing.contains("no tree at") && missing.contains("give the top folder"),
             "{missing}"
         );
         let other = Tree::open(empty.path()).unwrap_err().to_string();

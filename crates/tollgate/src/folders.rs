@@ -17,8 +17,8 @@ pub(crate) fn cache(given: Option<&Path>) -> anyhow::Result<PathBuf> {
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())
     };
-    if let Some(cache) = absolute("TOLLGATE_CACHE") {
-        return Ok(cache);
+    if let Some(cache) = env::var_os("TOLLGATE_CACHE").filter(|path| !path.is_empty()) {
+        return Ok(cache.into());
     }
     let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
     match base {

@@ -139,7 +139,11 @@ fn counts_that_cannot_be_read_are_no_result() {
 fn no_tree() {
     let lab = Lab::new();
     let mut command = lab.tollgate(&["prove", "epoll", "--tree", "nowhere", "--cache", "cache"]);
-    cannot_tell(&lab, &mut command, &["no tree at nowhere", "--tree"]);
+    cannot_tell(
+        &lab,
+        &mut command,
+        &["no tree at nowhere", "give the top folder"],
+    );
 }
 
 #[test]
@@ -158,7 +162,11 @@ fn a_tree_that_is_no_kernel() {
 fn no_case_of_that_name() {
     let lab = Lab::new();
     let mut command = lab.tollgate(&["prove", "epol", "--cache", "cache"]);
-    cannot_tell(&lab, &mut command, &["invalid value 'epol'", "a similar value exists: 'epoll'"]);
+    cannot_tell(
+        &lab,
+        &mut command,
+        &["invalid value 'epol'", "a similar value exists: 'epoll'"],
+    );
 }
 
 #[test]
@@ -270,6 +278,19 @@ fn a_guest_that_dies_leaves_its_last_words() {
     let lab = Lab::new();
     let wanted = ["ended before its work was done", "could not load PC BIOS"];
     cannot_tell(&lab, lab.prove(&[]).env("FAKE_QEMU", "die"), &wanted);
+}
+
+#[test]
+fn a_result_that_has_no_folder_is_refused_before_the_work() {
+    let lab = Lab::new();
+    for flag in ["--json", "--html"] {
+        let said = cannot_tell(
+            &lab,
+            &mut lab.prove(&[flag, "nowhere/out"]),
+            &["nowhere/out", flag],
+        );
+        assert!(!said.contains("build kernel"), "{said}");
+    }
 }
 
 #[test]

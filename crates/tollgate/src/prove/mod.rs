@@ -18,6 +18,7 @@ use variant::Candidate;
 /// # Errors
 /// A sentence, when any step could not be done.
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    results::check(args)?;
     let steps = Steps::new(term);
     let bench = Bench::open(args, &steps)?;
     let candidate = variant::candidate(args, &bench, &steps)?;

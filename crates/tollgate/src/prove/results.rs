@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use tollgate_lab::cache;
 use tollgate_measure::Comparison;
 use tollgate_report::comparison as render;
@@ -11,6 +12,27 @@ use super::lab::Bench;
 use super::variant::Candidate;
 use crate::cmd::prove::Args;
 use crate::figures;
+
+/// Checks before the work that its results will have a place.
+///
+/// # Errors
+/// When a path that was given is in no folder, or is one.
+pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
+    for (flag, path) in [("--json", &args.json), ("--html", &args.html)] {
+        let Some(path) = path else { continue };
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        if path.is_dir() {
+            bail!("{flag} {} is a folder; give a file", path.display());
+        }
+        if !folder.is_none_or(Path::is_dir) {
+            bail!(
+                "{flag} {}: there is no such folder to write into",
+                path.display()
+            );
+        }
+    }
+    Ok(())
+}
 
 /// Writes the results and returns the lines that say where they are.
 ///
