@@ -1,5 +1,7 @@
 //! How lines of kernel C are laid out: tabs of eight, 80 columns where it can be.
 
+use tollgate_source::{Token, TokenKind, closing, tokens};
+
 /// Columns that a line should keep to: Documentation/process/coding-style.rst.
 const PREFERRED: usize = 80;
 
@@ -81,6 +83,74 @@ pub(crate) fn on_one_line(text: &str) -> String {
     })
 }
 
+/// An argument as scripts/checkpatch.pl --strict wants a new line to have it:
+/// blanks around binary operators, no parentheses around a plain operand of `&`.
+pub(crate) fn tidy(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let all = tokens(bytes, 0);
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut at = 0;
+    for (index, token) in all.iter().enumerate() {
+        out.push_str(text.get(at..token.span.start).unwrap_or_default());
+        at = token.span.end;
+        let word = text
+            .get(token.span.start..token.span.end)
+            .unwrap_or_default();
+        if is_binary(&all, index) {
+            let before = if out.ends_with(' ') { "" } else { " " };
+            let behind = if text.get(at..).is_some_and(|rest| rest.starts_with(' ')) {
+                ""
+            } else {
+                " "
+            };
+            out.push_str(&format!("{before}{word}{behind}"));
+        } else if !is_needless(text, &all, index) {
+            out.push_str(word);
+        }
+    }
+    out + text.get(at..).unwrap_or_default()
+}
+
+/// Whether the token is one of `+ - * /` between two operands, alone.
+fn is_binary(all: &[Token], index: usize) -> bool {
+    let near = |at: Option<usize>| at.and_then(|at| all.get(at));
+    let Some(token) = all.get(index) else {
+        return false;
+    };
+    let operator = [b'+', b'-', b'*', b'/'].iter().any(|b| token.is(*b));
+    let (Some(before), Some(behind)) = (near(index.checked_sub(1)), near(Some(index + 1))) else {
+        return false;
+    };
+    // After a parenthesis the operator may belong to a cast.
+    let left = matches!(before.kind, TokenKind::Word | TokenKind::Number) || before.is(b']');
+    let right = matches!(behind.kind, TokenKind::Word | TokenKind::Number) || behind.is(b'(');
+    operator && left && right
+}
+
+/// Whether the token is a parenthesis of `&(p->a)`.
+fn is_needless(text: &str, all: &[Token], index: usize) -> bool {
+    let opens = |open: usize| {
+        let address = open == 1 && all.first().is_some_and(|t| t.is(b'&'));
+        address
+            && closing(all, open)
+                .is_some_and(|close| close + 1 == all.len() && is_place(text, all, open, close))
+    };
+    opens(index) || index + 1 == all.len() && opens(1) && all.get(index).is_some_and(|t| t.is(b')'))
+}
+
+/// Whether names, members and indices are all there is between two tokens.
+fn is_place(text: &str, all: &[Token], open: usize, close: usize) -> bool {
+    let inside = all.get(open + 1..close).unwrap_or_default();
+    let starts = inside.first().is_some_and(|t| t.kind == TokenKind::Word);
+    let plain = |t: &Token| {
+        matches!(t.kind, TokenKind::Word | TokenKind::Number)
+            || [b'-', b'>', b'.', b'[', b']'].iter().any(|b| t.is(*b))
+    };
+    let arrows = |b: &[u8]| text.as_bytes().windows(2).filter(|pair| *pair == b).count();
+    let minuses = inside.iter().filter(|t| t.is(b'-')).count();
+    starts && inside.iter().all(plain) && minuses == arrows(b"->")
+}
+
 /// `text` with the indentation of its lines moved from `from` to `to`.
 pub(crate) fn reindent(text: &str, from: &str, to: &str) -> String {
     let lines = text.lines().map(|line| match line.strip_prefix(from) {
@@ -103,4 +173,39 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> String {
         }
     }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_tidied_and_nothing_else() {
+        let cases = [
+            ("a+b", "a + b"),
+            ("regs[i]/HZ", "regs[i] / HZ"),
+            ("p->a - 1", "p->a - 1"),
+            ("(u32 __user *)p", "(u32 __user *)p"),
+            ("*p+-1", "*p+-1"),
+            ("x++ + y", "x++ + y"),
+            ("&(ur->offset)", "&ur->offset"),
+            ("&(a.b[2])", "&a.b[2]"),
+            ("&(p)->a", "&(p)->a"),
+            ("&(p + 1)->a", "&(p + 1)->a"),
+            ("\"a+b\"", "\"a+b\""),
+        ];
+        for (before, after) in cases {
+            assert_eq!(tidy(before), after);
+        }
+    }
+
+    #[test]
+    fn a_long_call_is_broken_after_a_comma() {
+        let name = "a_name_that_is_quite_long->and_a_member_of_it";
+        let text = call(80, "\t", "unsafe_put_user", &[name, name, "efault"], ");");
+        assert_eq!(
+            text,
+            format!("\tunsafe_put_user({name},\n\t\t\t{name}, efault);")
+        );
+    }
 }

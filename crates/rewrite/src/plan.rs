@@ -163,14 +163,30 @@ fn whole(subject: &Subject<'_>, run: &Run) -> Result<(), Refusal> {
 }
 
 fn harmless(subject: &Subject<'_>, site: &Site) -> Result<(), Refusal> {
-    let reason = match site.hazards.first() {
+    let mut hazards = site.hazards.iter();
+    let reason = match hazards.find(|hazard| !is_pointer_index(subject, hazard)) {
         None => return Ok(()),
         Some(Hazard::Call(name)) => Reason::Call(name.clone()),
+        Some(Hazard::Wrapped(name)) => Reason::Wrapped(name.clone()),
+        Some(Hazard::Index(array)) => Reason::Index(array.clone()),
         Some(Hazard::SideEffect) => Reason::SideEffect,
         Some(Hazard::Conditional) => Reason::Conditional,
         Some(Hazard::DependsOnRead(name)) => Reason::DependsOnRead(name.clone()),
     };
     Err(subject.refuse(site.span, reason))
+}
+
+/// An index into what a pointer variable points to has no bounds to check.
+fn is_pointer_index(subject: &Subject<'_>, hazard: &Hazard) -> bool {
+    let Hazard::Index(name) = hazard else {
+        return false;
+    };
+    let mut locals = subject.outline.locals.iter();
+    match locals.find(|local| local.name == *name) {
+        Some(local) => !local.array,
+        // A parameter is never an array, whatever its declaration looks like.
+        None => mentions(&subject.at(subject.function.header), name),
+    }
 }
 
 /// The statements of the run, and the test behind them that the fault answers.

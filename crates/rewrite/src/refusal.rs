@@ -97,6 +97,14 @@ pub enum Reason {
     /// A call in an argument.
     #[error("the argument calls {0}(), which may not happen inside a window")]
     Call(String),
+    /// An access inside a macro.
+    #[error("the access is inside the macro {0}(), which opens the gate by itself")]
+    Wrapped(String),
+    /// An index into an array.
+    #[error(
+        "an index into {0} is checked by a call when bounds are checked, and it may not happen inside a window"
+    )]
+    Index(String),
     /// A side effect in an argument.
     #[error("an argument has a side effect, which would happen at another time")]
     SideEffect,

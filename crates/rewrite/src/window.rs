@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tollgate_source::{Direction, Jump, Span, StepKind, Trait};
 
 use crate::edit::Edit;
-use crate::layout::{call, on_one_line, reindent, widest};
+use crate::layout::{call, on_one_line, reindent, tidy, widest};
 use crate::plan::{Line, Plan, Subject};
 use crate::refusal::{Reason, Refusal};
 
@@ -143,7 +143,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     fn argument(&self, span: Span) -> String {
-        on_one_line(&self.subject.at(span))
+        tidy(&on_one_line(&self.subject.at(span)))
     }
 
     fn with_tail(&mut self, plan: &Plan, label: &str, indent: &str, opening: &str) {

@@ -238,6 +238,8 @@ fn what_would_change_the_meaning_is_refused() {
         "\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\tguard(mutex)(&lock);\n\treturn 0;\n",
         "\twhile (c--) {\n\t\tint e = c;\n\n\t\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\t\treturn e;\n\t}\n\treturn 0;\n",
         "\tif (put_user(1, &p->a))\n\t\treturn -EFAULT;\n\tp = k->next;\n\tif (put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+        "\tif (put_user(k->v[c], &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+        "\tint v[2];\n\n\tif (put_user(v[c], &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n",
         "\tif if (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n",
     ];
     insta::assert_snapshot!(cases.map(refused).join("\n"));

@@ -1,5 +1,6 @@
 //! One file: which functions access user memory, how often, how adjacent.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use memchr::memmem::Finder;
@@ -12,8 +13,9 @@ use crate::outline::{Outline, outline};
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies};
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{Access, Vocabulary};
 use crate::walk::{Found, Walker};
+use crate::wrappers::{Wrapper, definition, wrappers};
 
 /// The parser for C could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -66,41 +68,30 @@ impl<'v> Analyser<'v> {
         if !self.suspects(text) {
             return FileReport::default();
         }
-        let all = tokens(text, 0);
-        let calls = lexical(text, &all, self.vocabulary);
-        if calls.is_empty() {
-            return FileReport::default();
+        match File::read(text, self.vocabulary) {
+            Some(file) => self.report(&file),
+            None => FileReport::default(),
         }
-        self.report(&File {
-            text,
-            lines: LineIndex::new(text),
-            tokens: all,
-            calls,
-        })
     }
 
     /// The outline of a function that [`Analyser::analyse`] found in `text`.
     pub fn outline(&mut self, text: &[u8], function: &Function) -> Outline {
-        let all = tokens(text, 0);
-        let file = File {
-            text,
-            lines: LineIndex::new(text),
-            tokens: all,
-            calls: Vec::new(),
+        let Some(file) = File::read(text, self.vocabulary) else {
+            return Outline::default();
         };
-        let bodies = bodies(text, &file.tokens, self.vocabulary);
+        let bodies = bodies(text, &file.tokens, &file.vocabulary);
         let Some(body) = bodies.iter().find(|body| body.span == function.body) else {
             return Outline::default();
         };
         let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
         let scopes: Vec<Span> = self.scope_words(text, tokens).collect();
-        let normalised = normalise(text, tokens, self.vocabulary, Branches::First);
+        let normalised = normalise(text, tokens, &file.vocabulary, Branches::First);
         let Some(tree) = self.parse(&normalised, body.span) else {
             return Outline::default();
         };
         let pointers = user_pointers(&file, body);
         outline(
-            &file.context(&normalised, self.vocabulary, &pointers),
+            &file.context(&normalised, &pointers),
             tree.root_node(),
             &scopes,
         )
@@ -109,9 +100,10 @@ impl<'v> Analyser<'v> {
     fn report(&mut self, file: &File<'_>) -> FileReport {
         let mut report = FileReport {
             lexical: file.calls.len(),
+            wrappers: file.own_accesses().collect(),
             ..FileReport::default()
         };
-        let bodies = bodies(file.text, &file.tokens, self.vocabulary);
+        let bodies = bodies(file.text, &file.tokens, &file.vocabulary);
         let mut parsed = HashSet::new();
         for body in bodies.iter().filter(|body| file.has_call(body.span)) {
             let (function, sites) = self.function(file, body);
@@ -155,12 +147,12 @@ impl<'v> Analyser<'v> {
 
     fn walk(&mut self, file: &File<'_>, body: &Body, branches: Branches) -> (Found, bool) {
         let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
-        let normalised = normalise(file.text, tokens, self.vocabulary, branches);
+        let normalised = normalise(file.text, tokens, &file.vocabulary, branches);
         let Some(tree) = self.parse(&normalised, body.span) else {
             return (Found::default(), false);
         };
         let pointers = user_pointers(file, body);
-        let context = file.context(&normalised, self.vocabulary, &pointers);
+        let context = file.context(&normalised, &pointers);
         let cleanup = self.scope_words(file.text, tokens).next().is_some();
         let found = Walker::new(&context, &normalised.directives, cleanup).walk(tree.root_node());
         (found, !tree.root_node().has_error())
@@ -195,25 +187,50 @@ struct File<'a> {
     lines: LineIndex,
     tokens: Vec<Token>,
     calls: Vec<Lexical>,
+    /// The vocabulary, with the file's own macros.
+    vocabulary: Cow<'a, Vocabulary>,
+    /// The file's own macros that wrap accesses.
+    wrappers: Vec<Wrapper>,
 }
 
 impl<'a> File<'a> {
-    fn context<'c>(
-        &'c self,
-        normalised: &'c Normalised,
-        vocabulary: &'c Vocabulary,
-        pointers: &'c Pointers,
-    ) -> Context<'c>
+    /// The words of a file; none if no access is among them.
+    fn read(text: &'a [u8], vocabulary: &'a Vocabulary) -> Option<Self> {
+        let tokens = tokens(text, 0);
+        let wrappers = wrappers(text, &tokens, vocabulary);
+        let vocabulary = if wrappers.is_empty() {
+            Cow::Borrowed(vocabulary)
+        } else {
+            Cow::Owned(vocabulary.with(wrappers.iter().map(|w| w.access.clone())))
+        };
+        let calls = lexical(text, &tokens, &vocabulary);
+        let lines = LineIndex::new(text);
+        (!calls.is_empty()).then_some(Self {
+            text,
+            lines,
+            tokens,
+            calls,
+            vocabulary,
+            wrappers,
+        })
+    }
+
+    fn context<'c>(&'c self, normalised: &'c Normalised, pointers: &'c Pointers) -> Context<'c>
     where
         'a: 'c,
     {
         Context {
             original: self.text,
             normalised: &normalised.text,
-            vocabulary,
+            vocabulary: &self.vocabulary,
+            wrappers: &self.wrappers,
             lines: &self.lines,
             user_pointers: pointers,
         }
+    }
+
+    fn own_accesses(&self) -> impl Iterator<Item = Access> {
+        self.wrappers.iter().map(|wrapper| wrapper.access.clone())
     }
 
     fn calls_in(&self, place: Span) -> impl Iterator<Item = &Lexical> {
@@ -322,12 +339,16 @@ fn lexical(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Lexica
     found
 }
 
+/// Calls in the body of a macro; the name that a line defines is none.
 fn in_directive(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Vec<Lexical> {
     if memchr::memmem::find(line.of(text), b"t_user").is_none() {
         return Vec::new();
     }
+    let defined = definition(text, line).map(|(name, _)| name);
     let inside = tokens(text.get(..line.end).unwrap_or_default(), line.start + 1);
-    calls(text, &inside, vocabulary, Place::Directive)
+    let found = calls(text, &inside, vocabulary, Place::Directive);
+    let is_call = |call: &Lexical| Some(call.name) != defined;
+    found.into_iter().filter(is_call).collect()
 }
 
 fn calls(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary, place: Place) -> Vec<Lexical> {

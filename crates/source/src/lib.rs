@@ -18,6 +18,7 @@ mod span;
 mod split;
 mod vocabulary;
 mod walk;
+mod wrappers;
 
 pub use analyse::{Analyser, GrammarError};
 pub use lex::{Token, TokenKind, closing, tokens};

@@ -50,8 +50,13 @@ pub enum Reach {
 pub enum Hazard {
     /// A call that has to happen before a window opens.
     Call(String),
+    /// An index that is no constant, into what is named: a bounds checker calls
+    /// a function for it if that is an array.
+    Index(String),
     /// An assignment, `p++` or the like.
     SideEffect,
+    /// The access is inside a macro of that name.
+    Wrapped(String),
     /// It happens only if another condition of the chain holds.
     Conditional,
     /// The address needs a variable that an earlier read of the run fills.
@@ -366,6 +371,8 @@ pub struct FileReport {
     pub parsed: usize,
     /// Functions with at least one access.
     pub functions: Vec<Function>,
+    /// The macros of the file that wrap accesses.
+    pub wrappers: Vec<crate::vocabulary::Access>,
     /// The accesses that were not parsed.
     pub not_analysed: Vec<NotAnalysed>,
 }

@@ -16,6 +16,8 @@ pub struct Local {
     pub base_type: String,
     /// Whether it is a plain variable: no pointer, array or function.
     pub plain: bool,
+    /// Whether it is an array.
+    pub array: bool,
     /// Whether the declaration gives it a value.
     pub initialised: bool,
     /// The block in which it lives.
@@ -262,11 +264,17 @@ impl Reader<'_, '_> {
                 name: self.context.written(name),
                 base_type: base_type.clone(),
                 plain: holder.is_some_and(|d| d.kind() == "identifier"),
+                array: holder.is_some_and(is_array),
                 initialised: value.is_some(),
                 scope,
             });
         }
     }
+}
+
+fn is_array(declarator: Node<'_>) -> bool {
+    let inner = declarator.child_by_field_name("declarator");
+    declarator.kind() == "array_declarator" || inner.is_some_and(is_array)
 }
 
 fn innermost(declarator: Node<'_>) -> Node<'_> {

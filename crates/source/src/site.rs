@@ -7,6 +7,7 @@ use tree_sitter::Node;
 use crate::model::{Hazard, Reach, Site};
 use crate::span::{LineIndex, Span};
 use crate::vocabulary::{Access, Vocabulary};
+use crate::wrappers::Wrapper;
 
 /// What every part of the analysis of one body looks things up in.
 pub(crate) struct Context<'a> {
@@ -18,6 +19,8 @@ pub(crate) struct Context<'a> {
     pub(crate) vocabulary: &'a Vocabulary,
     /// The lines of the file.
     pub(crate) lines: &'a LineIndex,
+    /// The file's own macros around accesses, in order.
+    pub(crate) wrappers: &'a [Wrapper],
     /// Variables of the function that are declared as pointers to user memory.
     pub(crate) user_pointers: &'a HashSet<Vec<u8>>,
 }
@@ -41,19 +44,29 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The access that a call is, if it is one.
+    /// The access that a call is, if it is one. A macro means what it was last
+    /// defined as.
     pub(crate) fn access(&self, call: Node<'_>) -> Option<&'a Access> {
-        self.vocabulary.access(self.callee(call))
+        let access = self.vocabulary.access(self.callee(call))?;
+        let own = self.wrappers.iter().rev().find(|wrapper| {
+            wrapper.defined < call.start_byte() && wrapper.access.name == access.name
+        });
+        Some(own.map_or(access, |wrapper| &wrapper.access))
     }
 
-    /// The access as a site; none if the call has not two arguments.
+    /// The access as a site; none if the call has too few arguments.
     pub(crate) fn site(&self, call: Node<'_>, access: &Access) -> Option<Site> {
         let arguments = call.child_by_field_name("arguments")?;
-        let (value, address) = (arguments.named_child(0)?, arguments.named_child(1)?);
+        let second = arguments.named_child(1).filter(|_| !access.wrapper);
+        let value = arguments.named_child(0)?;
+        let address = second.or_else(|| last_child(arguments).filter(|_| access.wrapper))?;
         let (object, reach) = self.object(address);
         let mut hazards = Vec::new();
         self.hazards(value, &mut hazards);
         self.hazards(address, &mut hazards);
+        if access.wrapper {
+            hazards.insert(0, Hazard::Wrapped(access.name.clone()));
+        }
         Some(Site {
             call: access.name.clone(),
             direction: access.direction,
@@ -177,12 +190,22 @@ impl<'a> Context<'a> {
                 found.push(Hazard::Call(self.call_name(node)))
             }
             "update_expression" | "assignment_expression" => found.push(Hazard::SideEffect),
+            "subscript_expression" if !self.has_constant_index(node) => {
+                found.push(Hazard::Index(self.written(argument(node))));
+            }
             "compound_statement" => found.push(Hazard::Call("({ })".into())),
             _ => {}
         }
         let mut cursor = node.walk();
         node.named_children(&mut cursor)
             .for_each(|child| self.hazards(child, found));
+    }
+
+    fn has_constant_index(&self, subscript: Node<'_>) -> bool {
+        let index = subscript.child_by_field_name("index");
+        let text = index.map(|index| self.seen(index)).unwrap_or_default();
+        let constant = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_';
+        !text.is_empty() && text.iter().all(constant)
     }
 
     fn may_stay(&self, call: Node<'_>) -> bool {
@@ -195,6 +218,13 @@ impl<'a> Context<'a> {
             .map(|f| self.written(f))
             .unwrap_or_default()
     }
+}
+
+fn last_child(node: Node<'_>) -> Option<Node<'_>> {
+    let last = node.named_child_count().checked_sub(1)?;
+    u32::try_from(last)
+        .ok()
+        .and_then(|last| node.named_child(last))
 }
 
 /// The span of a node.

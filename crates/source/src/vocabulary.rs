@@ -23,6 +23,9 @@ pub struct Access {
     pub direction: Direction,
     /// Whether the call itself checks that the address is the user's.
     pub range_check: bool,
+    /// Whether it is a macro around an access.
+    #[serde(default)]
+    pub wrapper: bool,
     /// Where the kernel says so.
     pub reason: String,
 }
@@ -95,6 +98,19 @@ impl Vocabulary {
                 .map(|a| (a.name.into_bytes(), a.arguments))
                 .collect(),
         })
+    }
+
+    /// The same vocabulary with macros that wrap accesses.
+    #[must_use]
+    pub fn with(&self, wrappers: impl IntoIterator<Item = Access>) -> Self {
+        let mut all = self.clone();
+        let new = wrappers
+            .into_iter()
+            .map(|access| (access.name.clone().into_bytes(), access));
+        new.for_each(|(name, access)| {
+            all.accesses.entry(name).or_insert(access);
+        });
+        all
     }
 
     /// The access of that name.

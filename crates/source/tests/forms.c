@@ -186,3 +186,21 @@ static int hazards(struct s __user *p, int __user *q)
 }
 
 #define COPY(x) err |= __get_user(x, &p->x)
+static int wrapped(struct s __user *p)
+{
+	int a, b, err = 0;
+
+	COPY(a);
+	COPY(b);
+	return err;
+}
+#undef COPY
+#define COPY(x) err |= __put_user(k->x, &p->x)
+static int wrapped_again(struct s __user *p)
+{
+	int err = 0;
+
+	COPY(a);
+	COPY(b);
+	return err;
+}

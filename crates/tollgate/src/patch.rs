@@ -111,9 +111,17 @@ pub(crate) fn series(
     }
     let output = format!("--output-directory={}", into.display());
     let count = format!("-{}", patches.len());
-    let cover: &[&str] = if patches.len() > 1 { &["--cover-letter"] } else { &[] };
+    let cover: &[&str] = if patches.len() > 1 {
+        &["--cover-letter"]
+    } else {
+        &[]
+    };
     let arguments = [&["format-patch", &count, &output], cover, FORM].concat();
-    let names: Vec<String> = repository.git(&arguments, "")?.lines().map(str::to_owned).collect();
+    let names: Vec<String> = repository
+        .git(&arguments, "")?
+        .lines()
+        .map(str::to_owned)
+        .collect();
     if let Some(letter) = names.first().filter(|_| !cover.is_empty()) {
         let text = fs::read_to_string(letter)?;
         fs::write(letter, cover_letter(&text, patches))?;
@@ -131,7 +139,8 @@ fn cover_letter(text: &str, patches: &[Patched]) -> String {
          faults. The patches do not depend on each other but for those to one file."
     );
     let subject = format!("Use user access windows in {} functions", patches.len());
-    text.replacen("*** SUBJECT HERE ***", &subject, 1).replacen("*** BLURB HERE ***", &blurb, 1)
+    text.replacen("*** SUBJECT HERE ***", &subject, 1)
+        .replacen("*** BLURB HERE ***", &blurb, 1)
 }
 
 fn temporary() -> anyhow::Result<tempfile::TempDir> {
@@ -139,8 +148,11 @@ fn temporary() -> anyhow::Result<tempfile::TempDir> {
 }
 
 fn message(patched: &Patched, trailers: &[String]) -> String {
-    let trailers =
-        if trailers.is_empty() { String::new() } else { format!("\n{}\n", trailers.join("\n")) };
+    let trailers = if trailers.is_empty() {
+        String::new()
+    } else {
+        format!("\n{}\n", trailers.join("\n"))
+    };
     format!("{}\n\n{}{trailers}", patched.subject, patched.body)
 }
 
@@ -164,7 +176,10 @@ impl<'a> Repository<'a> {
     /// Each file as it is before its first patch, in one commit.
     fn commit_all_originals(&self, patches: &[Patched]) -> anyhow::Result<()> {
         let mut seen = std::collections::HashSet::new();
-        for patched in patches.iter().filter(|patched| seen.insert(patched.path.as_str())) {
+        for patched in patches
+            .iter()
+            .filter(|patched| seen.insert(patched.path.as_str()))
+        {
             self.write(&patched.path, &patched.original)?;
         }
         self.commit("before")
@@ -190,10 +205,23 @@ impl<'a> Repository<'a> {
 
     /// Commits what was written, if it differs from the commit before.
     fn commit(&self, message: &str) -> anyhow::Result<()> {
-        if self.git(&["status", "--porcelain", "--untracked-files=no"], "")?.is_empty() {
+        if self
+            .git(&["status", "--porcelain", "--untracked-files=no"], "")?
+            .is_empty()
+        {
             return Ok(());
         }
-        self.git(&["commit", "-q", "--no-verify", "--cleanup=verbatim", "-F", "-"], message)?;
+        self.git(
+            &[
+                "commit",
+                "-q",
+                "--no-verify",
+                "--cleanup=verbatim",
+                "-F",
+                "-",
+            ],
+            message,
+        )?;
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Context;
 use rayon::prelude::*;
-use tollgate_source::{Analyser, GrammarError, Scan, Vocabulary};
+use tollgate_source::{Access, Analyser, GrammarError, Scan, Vocabulary};
 
 use crate::exit::Exit;
 use crate::term::Term;
@@ -140,27 +140,52 @@ pub(crate) fn scan(tree: &Tree) -> anyhow::Result<Scan> {
 /// processor, so the tree is never in memory.
 fn scan_files(tree: &Tree, paths: &[String]) -> anyhow::Result<Scan> {
     let vocabulary = Vocabulary::builtin()?;
-    let parts: Vec<Scan> = paths
-        .par_chunks(64)
-        .map_init(
-            || Analyser::new(&vocabulary),
-            |analyser, paths| part(tree, analyser, paths),
-        )
-        .collect();
-    let mut all = Scan::default();
-    parts.into_iter().for_each(|part| all.merge(part));
+    let (headers, sources): (Vec<&String>, Vec<&String>) =
+        paths.iter().partition(|path| path.ends_with(".h"));
+    let (mut all, wrappers) = scan_with(tree, &headers, &vocabulary);
+    all.merge(scan_with(tree, &sources, &vocabulary.with(wrappers)).0);
     all.sort();
     Ok(all)
 }
 
-fn part(tree: &Tree, analyser: &mut Result<Analyser<'_>, GrammarError>, paths: &[String]) -> Scan {
-    let mut scan = Scan::default();
+/// What some files hold, and the macros around accesses that others may use.
+fn scan_with(tree: &Tree, paths: &[&String], vocabulary: &Vocabulary) -> (Scan, Vec<Access>) {
+    let parts: Vec<(Scan, Vec<Access>)> = paths
+        .par_chunks(64)
+        .map_init(
+            || Analyser::new(vocabulary),
+            |analyser, paths| part(tree, analyser, paths),
+        )
+        .collect();
+    let (mut all, mut wrappers) = (Scan::default(), Vec::new());
+    for (part, found) in parts {
+        all.merge(part);
+        wrappers.extend(found);
+    }
+    (all, wrappers)
+}
+
+fn part(
+    tree: &Tree,
+    analyser: &mut Result<Analyser<'_>, GrammarError>,
+    paths: &[&String],
+) -> (Scan, Vec<Access>) {
+    let (mut scan, mut wrappers) = (Scan::default(), Vec::new());
     for path in paths {
         match (tree.read(path), analyser.as_mut()) {
-            (Ok(text), Ok(analyser)) => scan.add(path, analyser.analyse(&text)),
+            (Ok(text), Ok(analyser)) => {
+                let mut report = analyser.analyse(&text);
+                wrappers.extend(report.wrappers.drain(..).filter(is_known_by_name));
+                scan.add(path, report);
+            }
             (Err(error), _) => scan.miss(path, error.to_string()),
             (_, Err(error)) => scan.miss(path, error.to_string()),
         }
     }
-    scan
+    (scan, wrappers)
+}
+
+/// A header's macro means the same in another file only if its name says so.
+fn is_known_by_name(wrapper: &Access) -> bool {
+    wrapper.name.contains("get_user") || wrapper.name.contains("put_user")
 }
