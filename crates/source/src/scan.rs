@@ -117,6 +117,21 @@ impl Scan {
             .sort_by(|a, b| (&a.path, a.place()).cmp(&(&b.path, b.place())));
     }
 
+    /// Orders by windows saved, most first; then by path and line.
+    pub fn rank(&mut self) {
+        self.sort();
+        self.findings
+            .sort_by_key(|finding| std::cmp::Reverse(finding.function.windows_saved()));
+    }
+
+    /// Leaves out findings and gaps in code of other architectures: what lies
+    /// under `arch/` but not under `arch/NAME/` of a name in `wanted`.
+    pub fn keep_architectures(&mut self, wanted: &[String]) {
+        self.findings
+            .retain(|finding| is_wanted(&finding.path, wanted));
+        self.missed.retain(|missed| is_wanted(&missed.path, wanted));
+    }
+
     /// Accesses in runs that go that way.
     #[must_use]
     pub fn count(&self, direction: Direction) -> usize {
@@ -143,6 +158,13 @@ impl Scan {
             .map(|finding| finding.function.runs.len())
             .sum()
     }
+}
+
+fn is_wanted(path: &str, wanted: &[String]) -> bool {
+    let own = path
+        .strip_prefix("arch/")
+        .and_then(|rest| rest.split('/').next());
+    own.is_none_or(|own| wanted.iter().any(|name| name == own))
 }
 
 impl Missed {

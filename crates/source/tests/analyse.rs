@@ -5,7 +5,7 @@
 
 use proptest::prelude::*;
 use tollgate_source::{
-    Analyser, Branches, FileReport, Function, Run, Vocabulary, normalise, tokens,
+    Analyser, Branches, FileReport, Function, Run, Scan, Vocabulary, normalise, tokens,
 };
 
 fn analyse(text: &[u8]) -> FileReport {
@@ -105,6 +105,34 @@ fn a_declaration_is_no_access() {
         report.not_analysed[0].reason,
         tollgate_source::Reason::Declaration
     );
+}
+
+#[test]
+fn a_scan_is_ranked_and_narrowed_to_architectures() {
+    let of = |accesses: usize| {
+        let chain = vec!["put_user(1, p)"; accesses].join(" || ");
+        format!("int f(int __user *p)\n{{\n\treturn {chain};\n}}\n")
+    };
+    let mut scan = Scan::default();
+    for (path, accesses) in [
+        ("arch/arm/a.c", 2),
+        ("arch/x86/b.c", 2),
+        ("fs/c.c", 4),
+        ("mm/d.c", 1),
+    ] {
+        scan.add(path, analyse(of(accesses).as_bytes()));
+    }
+    scan.rank();
+    let paths = |scan: &Scan| {
+        scan.findings
+            .iter()
+            .map(|f| f.path.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(paths(&scan), ["fs/c.c", "arch/arm/a.c", "arch/x86/b.c"]);
+    scan.keep_architectures(&["x86".to_owned()]);
+    assert_eq!(paths(&scan), ["fs/c.c", "arch/x86/b.c"]);
+    assert_eq!((scan.files, scan.parsed), (4, 9));
 }
 
 fn c_words() -> impl Strategy<Value = String> {

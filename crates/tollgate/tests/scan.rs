@@ -111,6 +111,7 @@ fn what_is_not_there_is_one_sentence() {
         &["scan", "tree/Makefile"],
         &["scan", "empty"],
         &["scan", "other"],
+        &["scan", "tree", "--arch", "x86,z80"],
         &["fix", "nowhere", "a.c:f"],
         &["fix", "tree", "kernel/none.c:f"],
         &["fix", "tree", "include/linux/eventpoll.h:epoll_put_event"],

@@ -24,6 +24,12 @@ pub(crate) struct Args {
     /// Only files that differ from that revision of the tree's git history
     #[arg(long, value_name = "REV", conflicts_with = "files")]
     changed_since: Option<String>,
+    /// Only generic code and these architectures, such as x86,powerpc,arm64
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    arch: Vec<String>,
+    /// Most windows saved first, instead of by file and line
+    #[arg(long)]
+    rank: bool,
     /// How to write the findings
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -46,10 +52,17 @@ enum Format {
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let tree = Tree::open(&args.tree)?;
-    let scan = match selection(args, &tree)? {
+    let mut scan = match selection(args, &tree)? {
         Some(files) => scan_files(&tree, &sources_among(files))?,
         None => scan(&tree)?,
     };
+    if !args.arch.is_empty() {
+        known_architectures(&tree, &args.arch)?;
+        scan.keep_architectures(&args.arch);
+    }
+    if args.rank {
+        scan.rank();
+    }
     let text = match args.format {
         Format::Text => tollgate_report::findings_text(&scan, args.verbose),
         Format::Json => tollgate_report::findings_json(&scan, &args.tree.display().to_string()),
@@ -61,6 +74,19 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     } else {
         Exit::Findings
     })
+}
+
+/// A name that is no folder of arch/ would leave everything out.
+fn known_architectures(tree: &Tree, names: &[String]) -> anyhow::Result<()> {
+    match names
+        .iter()
+        .find(|name| !tree.root().join("arch").join(name).is_dir())
+    {
+        Some(name) => anyhow::bail!(
+            "this tree has no architecture {name}; its folder arch/ names those that it has"
+        ),
+        None => Ok(()),
+    }
 }
 
 /// The files that were asked for, if not all of them were.
