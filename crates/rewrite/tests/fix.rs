@@ -143,6 +143,21 @@ fn elements_of_an_array_are_one_range() {
 }
 
 #[test]
+fn a_variable_that_a_jump_back_reads_is_not_free() {
+    let body = "\tint err, a, b;\n\n\terr = work(k);\nagain:\n\tif (err > 1)\n\t\treturn err;\n\tif (get_user(a, &p->a) || get_user(b, &p->b))\n\t\treturn -EFAULT;\n\
+         \tif (put_user(a, &k->c) || put_user(b, &k->d))\n\t\treturn -EFAULT;\n\tif (work(p))\n\t\tgoto again;\n\treturn 0;\n";
+    let text = fixed(body, &Request::default());
+    assert!(!text.contains("err = -EFAULT"), "{text}");
+    let straight = fixed(
+        &body
+            .replace("again:\n", "")
+            .replace("\tif (work(p))\n\t\tgoto again;\n", "\twork(p);\n"),
+        &Request::default(),
+    );
+    assert!(straight.contains("err = -EFAULT"), "{straight}");
+}
+
+#[test]
 fn fields_of_one_element_are_one_range() {
     let text = fixed(
         "\twhile (c--)\n\t\tif (put_user(1, &p[c].a) || put_user(2, &p[c].b))\n\t\t\treturn -EFAULT;\n\treturn 0;\n",

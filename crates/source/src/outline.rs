@@ -62,12 +62,23 @@ impl Outline {
     pub fn is_dead(&self, variable: &str, byte: usize) -> bool {
         let after = |u: &&Use| u.name == variable && u.span.start >= byte;
         let reads = self.uses.iter().filter(after).filter(|u| !u.assigned);
-        reads.into_iter().all(|read| {
+        let forward = reads.into_iter().all(|read| {
             let writes = self.uses.iter().filter(after).filter(|u| u.assigned);
             writes
                 .into_iter()
                 .any(|write| self.comes_first(write, read))
-        })
+        });
+        forward && !self.is_read_again(variable, byte)
+    }
+
+    /// Whether a jump back to a label may come to a read before `byte`.
+    fn is_read_again(&self, variable: &str, byte: usize) -> bool {
+        let first = self.labels.iter().map(|(_, label)| label.start).min();
+        let between =
+            |u: &Use| first.is_some_and(|label| label < u.span.start) && u.span.start < byte;
+        self.uses
+            .iter()
+            .any(|u| u.name == variable && !u.assigned && between(u))
     }
 
     /// Whether every way to `read` passes `write`.
