@@ -42,7 +42,11 @@ impl Tree {
         let mut found = Sources::default();
         // A kernel tracks files that its own .gitignore names, so no ignore
         // file is heeded; only hidden folders such as .git are left out.
-        let walk = WalkBuilder::new(self.root()).standard_filters(false).hidden(true).filter_entry(|e| !is_outside(e)).build();
+        let walk = WalkBuilder::new(self.root())
+            .standard_filters(false)
+            .hidden(true)
+            .filter_entry(|e| !is_outside(e))
+            .build();
         for entry in walk {
             match entry {
                 Ok(entry) => found.paths.extend(self.source(&entry)),
@@ -71,5 +75,9 @@ pub(crate) struct Sources {
 }
 
 fn is_outside(entry: &ignore::DirEntry) -> bool {
-    entry.depth() == 1 && entry.file_name().to_str().is_some_and(|name| NOT_KERNEL.contains(&name))
+    entry.depth() == 1
+        && entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| NOT_KERNEL.contains(&name))
 }
