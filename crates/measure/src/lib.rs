@@ -9,6 +9,7 @@ mod behaviour;
 mod compare;
 mod comparison;
 mod executions;
+pub mod fuzz;
 mod measured;
 mod ratio;
 mod results;

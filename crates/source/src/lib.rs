@@ -7,6 +7,7 @@
 mod analyse;
 mod chain;
 mod events;
+pub mod fuzz;
 mod lex;
 mod model;
 mod normalise;
