@@ -1,6 +1,6 @@
 //! The header that a window needs.
 
-use tollgate_source::{Span, TokenKind, tokens};
+use tollgate_source::{Span, Token, TokenKind, tokens};
 
 use crate::edit::Edit;
 
@@ -12,14 +12,16 @@ struct Include {
 
 /// The edit that makes the file include `<linux/uaccess.h>` itself, if it does not.
 pub(crate) fn uaccess(text: &[u8]) -> Option<Edit> {
-    let includes = includes(text);
-    if includes
+    let all = tokens(text, 0);
+    let known = includes(text, &all);
+    if known
         .iter()
         .any(|include| include.path == "<linux/uaccess.h>")
     {
         return None;
     }
     let line = "#include <linux/uaccess.h>\n";
+    let includes = includes(text, leading(&all));
     let depth = includes.iter().map(|include| include.depth).min()?;
     let top: Vec<&Include> = includes
         .iter()
@@ -48,11 +50,18 @@ fn line_end(text: &[u8], from: usize) -> usize {
         .map_or(text.len(), |at| from + at + 1)
 }
 
-fn includes(text: &[u8]) -> Vec<Include> {
+/// What stands before the first declaration. An include further down may fill
+/// an initialiser or undo what a macro means.
+fn leading(all: &[Token]) -> &[Token] {
+    let end = all.iter().position(Token::is_code).unwrap_or(all.len());
+    all.get(..end).unwrap_or_default()
+}
+
+fn includes(text: &[u8], among: &[Token]) -> Vec<Include> {
     let mut depth = 0usize;
     let mut found = Vec::new();
-    for line in tokens(text, 0)
-        .into_iter()
+    for line in among
+        .iter()
         .filter(|token| token.kind == TokenKind::Directive)
     {
         let words = line.span.text(text);
@@ -114,6 +123,15 @@ mod tests {
         assert_eq!(
             with(text),
             text.replace("fs.h>\n", "fs.h>\n#include <linux/uaccess.h>\n")
+        );
+    }
+
+    #[test]
+    fn an_include_in_an_initialiser_is_no_place() {
+        let text = "#include <linux/bpf.h>\n#include <linux/trace_events.h>\n\nstatic const int types[] = {\n#include <linux/bpf_types.h>\n};\n";
+        assert_eq!(
+            with(text),
+            text.replace("events.h>\n", "events.h>\n#include <linux/uaccess.h>\n")
         );
     }
 
