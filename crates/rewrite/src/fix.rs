@@ -14,7 +14,7 @@ use crate::prefix::prefix_of_path;
 use crate::refusal::{FixError, Reason, Refusal};
 use crate::style::Style;
 use crate::target::{Target, is_meant, near};
-use crate::window::Writer;
+use crate::window;
 
 /// A tree to read from.
 pub trait ReadTree {
@@ -193,18 +193,11 @@ fn windows(subject: &Subject<'_>) -> (Vec<Plan>, Vec<Edit>, Vec<Refusal>) {
         };
         return (Vec::new(), Vec::new(), vec![refusal]);
     }
-    let (mut plans, mut refused) = planned(subject);
-    let mut writer = Writer::new(subject);
-    let alone = plans.len() == 1;
-    plans.retain(|plan| match writer.write(plan, alone) {
-        Ok(()) => true,
-        Err(refusal) => {
-            refused.push(refusal);
-            false
-        }
-    });
+    let (plans, mut refused) = planned(subject);
+    let mut written = window::write(subject, plans);
+    refused.append(&mut written.refused);
     refused.sort_by_key(|refusal| refusal.line);
-    (plans, writer.finish(), refused)
+    (written.plans, written.edits, refused)
 }
 
 /// Plans that touch no byte twice.

@@ -2,6 +2,7 @@
 
 use tollgate_source::{Span, Token, TokenKind, tokens};
 
+use crate::directives::words;
 use crate::edit::Edit;
 
 struct Include {
@@ -64,8 +65,7 @@ fn includes(text: &[u8], among: &[Token]) -> Vec<Include> {
         .iter()
         .filter(|token| token.kind == TokenKind::Directive)
     {
-        let words = line.span.text(text);
-        let words = words.trim_start_matches('#').trim_start();
+        let words = words(text, line);
         if words.starts_with("if") {
             depth += 1;
         } else if words.starts_with("endif") {

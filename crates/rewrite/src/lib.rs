@@ -5,6 +5,7 @@
 //! function stays as it is. The meaning is kept, or the fix is refused.
 
 mod condition;
+mod directives;
 mod edit;
 mod fault;
 mod fix;

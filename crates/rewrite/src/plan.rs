@@ -6,6 +6,7 @@ use tollgate_source::{
 };
 
 use crate::condition::{self, Outside};
+use crate::directives::{is_left_between, other_sides};
 use crate::fault::Fault;
 use crate::offers::Offers;
 use crate::range;
@@ -57,6 +58,19 @@ impl Subject<'_> {
             .take_while(|b| matches!(b, b' ' | b'\t'))
             .count();
         String::from_utf8_lossy(line.get(..blanks).unwrap_or_default()).into_owned()
+    }
+
+    /// Whether nothing reads the variable behind `byte` before it is assigned,
+    /// whatever the configuration.
+    pub(crate) fn is_dead(&self, variable: &str, byte: usize) -> bool {
+        let sides = other_sides(self.text, self.function.body);
+        self.outline.is_dead(variable, byte)
+            && !sides.iter().any(|side| mentions(&self.at(*side), variable))
+    }
+
+    /// Whether a configuration may leave a place out and keep the function's end.
+    pub(crate) fn is_optional(&self, place: Span) -> bool {
+        is_left_between(self.text, place.end, self.function.body.end)
     }
 
     /// The comments that begin in a place, with their places.
@@ -127,10 +141,7 @@ pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
         object,
         size,
         result: result(subject, run, region),
-        returns: matches!(
-            run.steps.last().map(|step| &step.kind),
-            Some(StepKind::Return { .. })
-        ),
+        returns: last(run, &fault).is_some_and(|step| matches!(step.kind, StepKind::Return { .. })),
         stops: fault.stops,
         fault,
         region,
@@ -187,6 +198,12 @@ fn is_pointer_index(subject: &Subject<'_>, hazard: &Hazard) -> bool {
         // A parameter is never an array, whatever its declaration looks like.
         None => mentions(&subject.at(subject.function.header), name),
     }
+}
+
+/// The last statement that is replaced.
+fn last<'r>(run: &'r Run, fault: &Fault) -> Option<&'r Step> {
+    let after = run.after.as_ref().filter(|_| fault.takes_after);
+    after.or(run.steps.last())
 }
 
 /// The statements of the run, and the test behind them that the fault answers.
@@ -275,7 +292,7 @@ fn result(subject: &Subject<'_>, run: &Run, region: Span) -> Option<String> {
     match &first.kind {
         StepKind::Assign { form, variable } => {
             let kept = *form == Form::ErrOr && subject.at(first.span).contains("|=");
-            let dead = !run.has(Trait::InLoop) && subject.outline.is_dead(variable, region.end);
+            let dead = !run.has(Trait::InLoop) && subject.is_dead(variable, region.end);
             (!kept && !dead).then(|| variable.clone())
         }
         _ => None,

@@ -143,6 +143,11 @@ pub enum Reason {
     /// Preprocessor lines.
     #[error("a preprocessor line stands between the accesses")]
     Preprocessor,
+    /// A label that some configurations would not use.
+    #[error(
+        "a configuration may leave out the accesses, and a label at the end of the function would be unused then"
+    )]
+    Optional,
     /// A comment that would have no place.
     #[error("a comment would be lost")]
     Comment,

@@ -11,62 +11,141 @@ use crate::refusal::{Reason, Refusal};
 
 /// How the way out of a window is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+enum Shape {
     /// A label at the end of the function.
     Tail,
     /// The function's own error variable, and a label right behind the accesses.
     Variable(String),
 }
 
+/// The way out at the end of the function: windows that leave alike share it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Tail {
+    way: &'static str,
+    statements: Vec<String>,
+}
+
+impl Tail {
+    fn of(plan: &Plan) -> Self {
+        Self {
+            way: plan.way,
+            statements: plan.fault.statements.clone(),
+        }
+    }
+}
+
+/// What was written into one function.
+pub(crate) struct Written {
+    /// The plans that have a window now.
+    pub(crate) plans: Vec<Plan>,
+    /// Every change of the function.
+    pub(crate) edits: Vec<Edit>,
+    /// Why the other plans have none.
+    pub(crate) refused: Vec<Refusal>,
+}
+
+/// Writes a window for each plan that the function has a shape for.
+pub(crate) fn write(subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
+    let (shaped, refused) = shapes(subject, plans);
+    let mut writer = Writer::new(subject, &shaped);
+    for (plan, shape) in &shaped {
+        writer.write(plan, shape);
+    }
+    let edits = writer.finish();
+    Written {
+        plans: shaped.into_iter().map(|(plan, _)| plan).collect(),
+        edits,
+        refused,
+    }
+}
+
+/// The shape of each plan; the others with the reason why they have none.
+fn shapes(subject: &Subject<'_>, plans: Vec<Plan>) -> (Vec<(Plan, Shape)>, Vec<Refusal>) {
+    let alone = plans.len() == 1;
+    let (optional, certain): (Vec<Plan>, Vec<Plan>) = plans
+        .into_iter()
+        .partition(|plan| subject.is_optional(plan.region));
+    let (mut shaped, mut refused) = (Vec::<(Plan, Shape)>::new(), Vec::new());
+    for plan in certain.into_iter().chain(optional) {
+        let used = |(other, shape): &(Plan, Shape)| {
+            *shape == Shape::Tail && Tail::of(other) == Tail::of(&plan)
+        };
+        let shared = shaped.iter().any(used);
+        match shape(subject, &plan, alone, shared) {
+            Ok(shape) => shaped.push((plan, shape)),
+            Err(refusal) => refused.push(refusal),
+        }
+    }
+    shaped.sort_by_key(|(plan, _)| plan.region);
+    (shaped, refused)
+}
+
 /// Writes windows into one function.
-pub(crate) struct Writer<'s, 'a> {
+struct Writer<'s, 'a> {
     subject: &'s Subject<'a>,
     edits: Vec<Edit>,
-    tail: String,
+    tails: Vec<(Tail, String)>,
     labels: BTreeSet<String>,
+    /// Whether one label is enough.
+    one: bool,
 }
 
 impl<'s, 'a> Writer<'s, 'a> {
-    /// A writer for a tree that offers that.
-    pub(crate) fn new(subject: &'s Subject<'a>) -> Self {
+    fn new(subject: &'s Subject<'a>, shaped: &[(Plan, Shape)]) -> Self {
+        let first = shaped.first().map(|(plan, _)| Tail::of(plan));
+        let alike =
+            |(plan, shape): &(Plan, Shape)| *shape == Shape::Tail && Some(Tail::of(plan)) == first;
         Self {
             subject,
             edits: Vec::new(),
-            tail: String::new(),
+            tails: Vec::new(),
             labels: BTreeSet::new(),
+            one: shaped.len() == 1 || shaped.iter().all(alike),
         }
     }
 
-    /// Writes one window; `alone` if the function has no other.
-    pub(crate) fn write(&mut self, plan: &Plan, alone: bool) -> Result<(), Refusal> {
-        let shape = shape(self.subject, plan, alone)?;
-        let label = self.label(plan, alone);
+    fn write(&mut self, plan: &Plan, shape: &Shape) {
         let indent = self.subject.indent(plan.region.start);
         let opening = self.opening(plan, &indent);
         match shape {
-            Shape::Tail => self.with_tail(plan, &label, &indent, &opening),
+            Shape::Tail => {
+                let label = self.tail(plan);
+                self.with_tail(plan, &label, &indent, &opening);
+            }
             Shape::Variable(variable) => {
-                self.with_variable(plan, &label, &indent, &opening, &variable)
+                let label = self.label(plan);
+                self.with_variable(plan, &label, &indent, &opening, variable);
             }
         }
-        Ok(())
     }
 
     /// Every change of the function.
-    pub(crate) fn finish(mut self) -> Vec<Edit> {
-        if !self.tail.is_empty() {
+    fn finish(mut self) -> Vec<Edit> {
+        let tail: Vec<String> = self.tails.iter().map(block).collect();
+        if !tail.is_empty() {
             let close = self.subject.function.body.end.saturating_sub(1);
             let falls =
                 self.subject.outline.ending == Some(Jump::None) && returns_nothing(self.subject);
             let stop = if falls { "\treturn;\n" } else { "" };
             self.edits
-                .push(Edit::insert(close, format!("{stop}{}", self.tail)));
+                .push(Edit::insert(close, format!("{stop}{}", tail.concat())));
         }
         self.edits
     }
 
-    fn label(&mut self, plan: &Plan, alone: bool) -> String {
-        let base = if alone {
+    /// The label of the way out at the end, which may be there already.
+    fn tail(&mut self, plan: &Plan) -> String {
+        let wanted = Tail::of(plan);
+        if let Some((_, label)) = self.tails.iter().find(|(tail, _)| *tail == wanted) {
+            return label.clone();
+        }
+        let label = self.label(plan);
+        self.tails.push((wanted, label.clone()));
+        label
+    }
+
+    fn label(&mut self, plan: &Plan) -> String {
+        let base = if self.one {
             "efault".to_owned()
         } else {
             format!("efault{}", plan.way)
@@ -160,13 +239,6 @@ impl<'s, 'a> Writer<'s, 'a> {
             text += &format!("\n\n{indent}return 0;");
         }
         self.replace(plan.region, indent, &text, plan.returns);
-        let statements: Vec<String> = plan
-            .fault
-            .statements
-            .iter()
-            .map(|line| format!("\t{line}\n"))
-            .collect();
-        self.tail += &format!("\n{label}:\n\t{end}();\n{}", statements.concat());
     }
 
     fn with_variable(
@@ -182,7 +254,9 @@ impl<'s, 'a> Writer<'s, 'a> {
         let mut text = format!(
             "{opening}\n{indent}{variable} = -EFAULT;\n{accesses}\n{indent}{variable} = 0;\n{label}:\n{indent}{end}();"
         );
-        let success = self.success_behind(plan).filter(|_| plan.behind.is_none());
+        let own = plan.returns.then_some(plan.region);
+        let behind = || self.success_behind(plan);
+        let success = own.or_else(behind).filter(|_| plan.behind.is_none());
         let region = match success {
             Some(success) => {
                 text += &format!("\n\n{indent}return {variable};");
@@ -230,6 +304,13 @@ fn gate(plan: &Plan, which: &str) -> String {
     format!("user{}_access_{which}", plan.way)
 }
 
+/// The lines of a way out at the end of the function.
+fn block((tail, label): &(Tail, String)) -> String {
+    let lines = tail.statements.iter().map(|line| format!("\t{line}\n"));
+    let statements: String = lines.collect();
+    format!("\n{label}:\n\tuser{}_access_end();\n{statements}", tail.way)
+}
+
 /// The body of an `if`, with braces if it has more than one statement.
 fn arm(statements: &[String], indent: &str) -> String {
     let body = reindent(&statements.join("\n"), "", &format!("{indent}\t"));
@@ -255,11 +336,11 @@ fn with_variable(statements: &[String], variable: &str) -> Vec<String> {
 }
 
 /// The shape that suits; the first that the function allows.
-fn shape(subject: &Subject<'_>, plan: &Plan, alone: bool) -> Result<Shape, Refusal> {
+fn shape(subject: &Subject<'_>, plan: &Plan, alone: bool, shared: bool) -> Result<Shape, Refusal> {
     if let Some(variable) = own_variable(subject, plan) {
         return Ok(Shape::Variable(variable));
     }
-    let tail = tail_allowed(subject, plan);
+    let tail = tail_allowed(subject, plan, shared);
     let variable = error_variable(subject, plan);
     match (tail, variable) {
         (Ok(()), Some(variable)) if !alone => Ok(Shape::Variable(variable)),
@@ -287,9 +368,13 @@ fn own_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
     lonely.then(|| variable.clone())
 }
 
-/// Whether the way out can stand at the end of the function.
-fn tail_allowed(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
+/// Whether the way out can stand at the end of the function; `shared` if another
+/// window needs it there in every configuration.
+fn tail_allowed(subject: &Subject<'_>, plan: &Plan, shared: bool) -> Result<(), Refusal> {
     let refuse = |reason| Err(subject.refuse(plan.region, reason));
+    if subject.is_optional(plan.region) && !shared {
+        return refuse(Reason::Optional);
+    }
     match &plan.fault.jump {
         Jump::Break => return refuse(Reason::Exit("break")),
         Jump::Continue => return refuse(Reason::Exit("continue")),
@@ -348,7 +433,7 @@ fn error_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
             l.plain
                 && matches!(l.base_type.as_str(), "int" | "long")
                 && l.scope == subject.function.body
-        }) && subject.outline.is_dead(name, plan.region.end)
+        }) && subject.is_dead(name, plan.region.end)
             && !plan
                 .fault
                 .statements

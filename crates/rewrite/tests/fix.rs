@@ -184,6 +184,71 @@ fn a_label_in_the_same_cleanup_scope_is_allowed() {
 }
 
 #[test]
+fn windows_that_leave_alike_share_a_label() {
+    let chain = "\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n";
+    insta::assert_snapshot!(fixed(
+        &format!("{chain}\twork(k);\n{chain}\treturn 0;\n"),
+        &Request::default()
+    ));
+}
+
+#[test]
+fn a_label_that_a_configuration_would_not_use_is_none() {
+    let chain = "\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n";
+    let optional = format!("#ifdef CONFIG_COMPAT\n{chain}#endif\n");
+    let reason = refused(&format!("{optional}\treturn 0;\n"));
+    assert!(
+        reason.contains("a label at the end of the function would be unused"),
+        "{reason}"
+    );
+    // In place where a variable is free; at the end where another window needs it.
+    let local = fixed(
+        &format!("\tint err;\n\n{optional}\terr = work(k);\n\treturn err;\n"),
+        &Request::default(),
+    );
+    assert!(
+        local.contains("efault:\n\tuser_write_access_end();\n\tif (err)"),
+        "{local}"
+    );
+    let shared = fixed(
+        &format!("{optional}\twork(k);\n{chain}\treturn 0;\n"),
+        &Request::default(),
+    );
+    assert_eq!(shared.matches("efault:").count(), 1, "{shared}");
+    assert_eq!(
+        shared.matches("user_write_access_begin").count(),
+        2,
+        "{shared}"
+    );
+}
+
+#[test]
+fn a_variable_that_another_configuration_reads_is_not_free() {
+    let body = "\tint err;\n\n\terr = work(k);\n\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\tguard(mutex)(&lock);\n\
+         #ifdef X\n\terr = work(p);\n#else\n\twork(err);\n#endif\n\treturn 0;\n";
+    assert!(refused(body).contains("scope with a cleanup"));
+    assert!(
+        fixed(&body.replace("work(err)", "work(k)"), &Request::default()).contains("err = -EFAULT")
+    );
+}
+
+#[test]
+fn a_function_that_returned_the_result_still_does() {
+    let body = "\tint err;\n\n\terr = __put_user(1, &p->a);\n\terr |= __put_user(2, &p->b);\n\treturn err;\n";
+    let text = fixed(body, &stopping());
+    assert!(
+        text.ends_with("\tuser_write_access_end();\n\n\treturn err;\n}\n"),
+        "{text}"
+    );
+    let free = body.replace(
+        "\tint err;\n\n\t",
+        "\tint err = work(k);\n\n\twork(err);\n\t",
+    );
+    let text = fixed(&free, &stopping());
+    assert_eq!(text.matches("return").count(), 3, "{text}");
+}
+
+#[test]
 fn a_taken_label_is_not_taken_again() {
     let text = fixed(
         "\tif (c)\n\t\tgoto efault;\n\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\nefault:\n\treturn c;\n",

@@ -1,0 +1,92 @@
+//! What preprocessor lines say of a function: which code a configuration may
+//! leave out.
+
+use tollgate_source::{Span, Token, TokenKind, tokens};
+
+/// A preprocessor line without its `#`, such as `ifdef CONFIG_COMPAT`.
+pub(crate) fn words(text: &[u8], line: &Token) -> String {
+    let words = line.span.text(text);
+    words.trim_start_matches('#').trim_start().to_owned()
+}
+
+fn lines(text: &[u8], place: Span) -> impl Iterator<Item = (Span, String)> {
+    let upto = text.get(..place.end).unwrap_or_default();
+    tokens(upto, place.start)
+        .into_iter()
+        .filter(|token| token.kind == TokenKind::Directive)
+        .map(move |line| (line.span, words(text, &line)))
+}
+
+/// Whether a configuration may leave out what ends at `byte` and keep what
+/// stands at `end`: an `#if` around the first ends between them.
+pub(crate) fn is_left_between(text: &[u8], byte: usize, end: usize) -> bool {
+    let mut depth = 0usize;
+    for (_, line) in lines(text, Span::new(byte, end)) {
+        if line.starts_with("if") {
+            depth += 1;
+        } else if depth == 0 && (line.starts_with("endif") || line.starts_with("el")) {
+            return true;
+        } else if line.starts_with("endif") {
+            depth -= 1;
+        }
+    }
+    false
+}
+
+/// The sides of `#if`s in a place that the outline does not show: it follows
+/// the first of each.
+pub(crate) fn other_sides(text: &[u8], place: Span) -> Vec<Span> {
+    let mut open: Vec<Option<usize>> = Vec::new();
+    let mut found = Vec::new();
+    for (span, line) in lines(text, place) {
+        if line.starts_with("if") {
+            open.push(None);
+        } else if line.starts_with("el") {
+            if let Some(innermost) = open.last_mut() {
+                innermost.get_or_insert(span.end);
+            }
+        } else if line.starts_with("endif") {
+            let start = open.pop().flatten();
+            found.extend(start.map(|start| Span::new(start, span.start)));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "a\n#ifdef X\nb\n#ifdef Y\nc\n#else\nd\n#endif\n#else\ne\n#endif\nf\n";
+
+    fn at(name: char) -> usize {
+        TEXT.match_indices(name)
+            .map(|(at, _)| at)
+            .find(|at| {
+                TEXT.get(at + 1..at + 2) == Some("\n")
+                    && TEXT
+                        .get(..*at)
+                        .is_none_or(|t| t.is_empty() || t.ends_with('\n'))
+            })
+            .unwrap()
+    }
+
+    #[test]
+    fn code_under_a_condition_may_be_left_out() {
+        let left = |name| is_left_between(TEXT.as_bytes(), at(name), TEXT.len());
+        assert_eq!(
+            ['a', 'b', 'c', 'd', 'e', 'f'].map(left),
+            [false, true, true, true, true, false]
+        );
+    }
+
+    #[test]
+    fn the_sides_behind_the_first_are_known() {
+        let sides = other_sides(TEXT.as_bytes(), Span::new(0, TEXT.len()));
+        let text: Vec<String> = sides
+            .iter()
+            .map(|side| side.text(TEXT.as_bytes()))
+            .collect();
+        assert_eq!(text, ["\nd\n", "\ne\n"]);
+    }
+}
