@@ -94,6 +94,9 @@ pub enum Reason {
     /// An address whose range is not known.
     #[error("the range of {0} is not known, so no begin can check it")]
     Range(String),
+    /// An object of which user memory may hold only a part.
+    #[error("user memory may hold less than all of {0}, and the range of a part is not known")]
+    Shorter(String),
     /// A call in an argument.
     #[error("the argument calls {0}(), which may not happen inside a window")]
     Call(String),

@@ -252,7 +252,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         let end = gate(plan, "end");
         let accesses = self.accesses(plan, label, indent);
         let mut text = format!(
-            "{opening}\n{indent}{variable} = -EFAULT;\n{accesses}\n{indent}{variable} = 0;\n{label}:\n{indent}{end}();"
+            "{opening}\n\n{indent}{variable} = -EFAULT;\n{accesses}\n{indent}{variable} = 0;\n{label}:\n{indent}{end}();"
         );
         let own = plan.returns.then_some(plan.region);
         let behind = || self.success_behind(plan);
@@ -291,7 +291,11 @@ impl<'s, 'a> Writer<'s, 'a> {
         let mut lines = behind.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
         let same_line = lines.next().unwrap_or_default();
         let next = lines.next().unwrap_or_default();
-        let apart = last || !same_line.is_empty() || next.is_empty() || next.starts_with(b"}");
+        let apart = last
+            || !same_line.is_empty()
+            || next.is_empty()
+            || next.starts_with(b"}")
+            || next.starts_with(b"#");
         let gap = if apart { "" } else { "\n" };
         let text = text.strip_prefix(indent).unwrap_or(text);
         self.edits

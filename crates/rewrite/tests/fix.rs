@@ -249,6 +249,53 @@ fn a_function_that_returned_the_result_still_does() {
 }
 
 #[test]
+fn the_range_is_that_of_the_member_that_holds_all() {
+    let text = fixed(
+        "\tif (put_user(1, &p->a.x) || put_user(2, &p->a.y.z))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+        &Request::default(),
+    );
+    assert!(
+        text.contains("if (!user_write_access_begin(&p->a, sizeof(p->a)))"),
+        "{text}"
+    );
+    // One field of the object itself, and it is the object's again.
+    let text = fixed(
+        "\tif (put_user(1, &p->a.x) || put_user(2, &p->a))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+        &Request::default(),
+    );
+    assert!(text.contains("begin(p, sizeof(*p))"), "{text}");
+}
+
+#[test]
+fn an_object_that_may_be_shorter_is_not_checked_whole() {
+    let chain = |a: &str, b: &str| {
+        format!("\tif (put_user(1, &{a}) || put_user(2, &{b}))\n\t\treturn -EFAULT;\n")
+    };
+    let shorter = "user memory may hold less than all of *p";
+    // A union is as large as its largest member.
+    let union = file(&(chain("p->a.x", "p->b.y") + "\treturn 0;\n"))
+        .replace("struct s __user", "union s __user");
+    let error = fix_in(&union, "f", &Request::default())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains(shorter), "{error}");
+    let member = union.replace("p->b.y", "p->a.y");
+    assert!(fix_in(&member, "f", &Request::default()).is_ok());
+    // The size is asked for between the accesses, or may be less.
+    let asked = "\tif (c < sizeof(struct s))\n\t\treturn -EINVAL;\n";
+    let part = chain("p->a", "p->b");
+    assert!(refused(&format!("{part}{asked}\treturn 0;\n")).contains(shorter));
+    assert!(
+        refused(&format!(
+            "\tif (c > sizeof(*p))\n\t\treturn 1;\n{part}\treturn 0;\n"
+        ))
+        .contains(shorter)
+    );
+    let before = fixed(&format!("{asked}{part}\treturn 0;\n"), &Request::default());
+    assert!(before.contains("begin(p, sizeof(*p))"), "{before}");
+}
+
+#[test]
 fn a_taken_label_is_not_taken_again() {
     let text = fixed(
         "\tif (c)\n\t\tgoto efault;\n\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\nefault:\n\treturn c;\n",
