@@ -52,6 +52,31 @@ pub(crate) fn tests_no_error(context: &Context<'_>, condition: Node<'_>, variabl
     }
 }
 
+/// Whether a condition holds exactly when none of its accesses faults:
+/// `!access && !(err = access)`.
+pub(crate) fn is_no_fault(context: &Context<'_>, condition: Node<'_>) -> bool {
+    let node = unhinted(context, condition);
+    let side = |field: &str| {
+        node.child_by_field_name(field)
+            .is_some_and(|side| is_no_fault(context, side))
+    };
+    match (node.kind(), context.operator(node)) {
+        ("binary_expression", b"&&") => side("left") && side("right"),
+        ("unary_expression", b"!") => node
+            .child_by_field_name("argument")
+            .is_some_and(|argument| is_result(context, unhinted(context, argument))),
+        _ => false,
+    }
+}
+
+/// An access, or a variable that takes its result.
+fn is_result(context: &Context<'_>, node: Node<'_>) -> bool {
+    let assigned = (node.kind() == "assignment_expression")
+        .then(|| node.child_by_field_name("right"))
+        .flatten();
+    is_access(context, assigned.map_or(node, bare))
+}
+
 /// The expression inside `likely(…)`, parentheses and casts.
 pub(crate) fn unhinted<'t>(context: &Context<'_>, node: Node<'t>) -> Node<'t> {
     let node = bare(node);

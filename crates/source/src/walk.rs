@@ -150,11 +150,19 @@ impl<'a, 'c> Walker<'a, 'c> {
             .and_then(|body| self.exit(body));
         let accesses = events.iter().any(|e| matches!(e, Event::Site(_)));
         match (accesses, exit) {
+            (true, _) if alternative.is_none() && chain::is_no_fault(self.context, condition) => {
+                self.segments(span(condition), &StepKind::Expression, events);
+                self.guarded(node, consequence);
+                self.flush();
+            }
             (true, Some(exit)) => {
                 let kind = chain::guard(self.context, condition, exit);
                 self.segments(span(node), &kind, events);
             }
             (false, Some(exit)) if events.is_empty() && exit.jump != Jump::None => {
+                if self.is_success(condition, &exit.jump) {
+                    return self.flush();
+                }
                 let condition = inner(condition);
                 self.step(
                     span(node),
@@ -191,6 +199,21 @@ impl<'a, 'c> Walker<'a, 'c> {
             self.statement(body);
         }
         self.under = outer;
+    }
+
+    /// Whether the way out is that of success: what follows happens only after a
+    /// fault, or where nothing is left to do.
+    fn is_success(&self, condition: Node<'_>, jump: &Jump) -> bool {
+        let value = |jump: &Jump| match jump {
+            Jump::Return(value) => Some(value.clone()),
+            _ => None,
+        };
+        let faults = self.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::Guard { exit, .. } => value(&exit.jump),
+            _ => None,
+        });
+        let failed = faults.into_iter().any(|value| value == "false");
+        self.is_no_error(condition) || failed && value(jump).as_deref() == Some("true")
     }
 
     fn is_no_error(&self, condition: Node<'_>) -> bool {

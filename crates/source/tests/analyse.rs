@@ -68,6 +68,37 @@ fn every_form_is_known() {
     insta::assert_snapshot!(describe(&analyse(include_bytes!("forms.c"))));
 }
 
+/// The lines of the accesses of each run.
+fn lines_of_runs(body: &str) -> Vec<Vec<u32>> {
+    let text = format!("int f(struct s __user *p)\n{{\n{body}}}\n");
+    let report = analyse(text.as_bytes());
+    let runs = report.functions.iter().flat_map(|function| &function.runs);
+    runs.map(|run| run.sites.iter().map(|site| site.position.line).collect())
+        .collect()
+}
+
+#[test]
+fn a_run_ends_where_success_leaves() {
+    let touch = "\twhile (1) {\n\t\terr |= __put_user(1, &p->a);\n\t\terr |= __put_user(2, &p->b);\n\t\tif (likely(!err))\n\
+        \t\t\tbreak;\n\t\terr = __put_user(0, &p->a) |\n\t\t\t__put_user(0, &p->b);\n\t}\n";
+    assert_eq!(lines_of_runs(touch), [[4, 5], [8, 9]]);
+    let done = "\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn false;\n\tif (size < 8)\n\t\treturn true;\n\
+        \tif (put_user(1, &p->c) || put_user(2, &p->d))\n\t\treturn false;\n\treturn true;\n";
+    assert_eq!(lines_of_runs(done), [[3, 3], [7, 7]]);
+    // A check that fails is no success: one window may have an end there too.
+    let checked = done.replace("return true;\n\tif", "return false;\n\tif");
+    assert_eq!(lines_of_runs(&checked), [[3, 3, 7, 7]]);
+}
+
+#[test]
+fn what_happens_only_without_a_fault_is_in_the_run() {
+    let nested = "\tif (!(r = put_user(1, &p->a)) &&\n\t    !(r = put_user(2, &p->b)))\n\t\tr = put_user(3, &p->c);\n\treturn r;\n";
+    assert_eq!(lines_of_runs(nested), [[3, 4, 5]]);
+    // Only after a fault, or whatever happened: two runs at most.
+    let after = "\tif (!put_user(1, &p->a))\n\t\treturn 0;\n\treturn put_user(2, &p->b);\n";
+    assert!(lines_of_runs(after).is_empty());
+}
+
 #[test]
 fn an_empty_body_on_the_headers_line_ends_there() {
     let text = b"static void f(void) {}\n\nint g(int __user *p)\n{\n\tif (put_user(1, p) || put_user(2, p))\n\t\treturn 1;\n\treturn 0;\n}\n";
