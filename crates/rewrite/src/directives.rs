@@ -33,6 +33,23 @@ pub(crate) fn is_left_between(text: &[u8], byte: usize, end: usize) -> bool {
     false
 }
 
+/// The `#if` lines that a configuration must let through to reach `byte` and not
+/// for what stands at the end of `place`; none if it stands on another side of
+/// one than the first.
+pub(crate) fn conditions(text: &[u8], place: Span, byte: usize) -> Option<Vec<String>> {
+    let mut open: Vec<Option<String>> = Vec::new();
+    for (span, line) in lines(text, Span::new(place.start, byte)) {
+        if line.starts_with("if") {
+            open.push(Some(span.text(text)));
+        } else if line.starts_with("endif") {
+            open.pop();
+        } else if line.starts_with("el") {
+            *open.last_mut()? = None;
+        }
+    }
+    open.into_iter().collect()
+}
+
 /// The sides of `#if`s in a place that the outline does not show: it follows
 /// the first of each.
 pub(crate) fn other_sides(text: &[u8], place: Span) -> Vec<Span> {
@@ -78,6 +95,15 @@ mod tests {
             ['a', 'b', 'c', 'd', 'e', 'f'].map(left),
             [false, true, true, true, true, false]
         );
+    }
+
+    #[test]
+    fn the_conditions_of_a_place_are_known() {
+        let of = |name| conditions(TEXT.as_bytes(), Span::new(0, TEXT.len()), at(name));
+        assert_eq!(of('a'), Some(Vec::new()));
+        assert_eq!(of('c').unwrap().concat(), "#ifdef X#ifdef Y");
+        assert_eq!(['d', 'e'].map(of), [None, None]);
+        assert_eq!(of('f'), Some(Vec::new()));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(crate) fn uaccess(text: &[u8]) -> Option<Edit> {
         return None;
     }
     let line = "#include <linux/uaccess.h>\n";
-    let includes = includes(text, leading(&all));
+    let includes = includes(text, leading(text, &all));
     let depth = includes.iter().map(|include| include.depth).min()?;
     let top: Vec<&Include> = includes
         .iter()
@@ -51,11 +51,16 @@ fn line_end(text: &[u8], from: usize) -> usize {
         .map_or(text.len(), |at| from + at + 1)
 }
 
-/// What stands before the first declaration. An include further down may fill
-/// an initialiser or undo what a macro means.
-fn leading(all: &[Token]) -> &[Token] {
-    let end = all.iter().position(Token::is_code).unwrap_or(all.len());
-    all.get(..end).unwrap_or_default()
+/// The first lines without code between them that include anything. An include
+/// further down may fill an initialiser or undo what a macro means.
+fn leading<'t>(text: &[u8], all: &'t [Token]) -> &'t [Token] {
+    let mut groups = all.split(Token::is_code);
+    let is_include = |token: &Token| {
+        token.kind == TokenKind::Directive && words(text, token).starts_with("include")
+    };
+    groups
+        .find(|group| group.iter().any(is_include))
+        .unwrap_or_default()
 }
 
 fn includes(text: &[u8], among: &[Token]) -> Vec<Include> {
@@ -132,6 +137,15 @@ mod tests {
         assert_eq!(
             with(text),
             text.replace("events.h>\n", "events.h>\n#include <linux/uaccess.h>\n")
+        );
+    }
+
+    #[test]
+    fn a_declaration_may_come_before_the_first() {
+        let text = "static int version = 3;\n#define V \"3\"\n#include <linux/fs.h>\n\nint x;\n#include <linux/b.h>\n";
+        assert_eq!(
+            with(text),
+            text.replace("fs.h>\n", "fs.h>\n#include <linux/uaccess.h>\n")
         );
     }
 

@@ -6,7 +6,7 @@ use tollgate_source::{
 };
 
 use crate::condition::{self, Outside};
-use crate::directives::{is_left_between, other_sides};
+use crate::directives::{conditions, is_left_between, other_sides};
 use crate::fault::Fault;
 use crate::offers::Offers;
 use crate::range;
@@ -68,9 +68,14 @@ impl Subject<'_> {
             && !sides.iter().any(|side| mentions(&self.at(*side), variable))
     }
 
-    /// Whether a configuration may leave a place out and keep the function's end.
-    pub(crate) fn is_optional(&self, place: Span) -> bool {
-        is_left_between(self.text, place.end, self.function.body.end)
+    /// The `#if` lines under which a place stands and the function's end does
+    /// not; none if they cannot be repeated there.
+    pub(crate) fn conditions(&self, place: Span) -> Option<Vec<String>> {
+        if is_left_between(self.text, place.end, self.function.body.end) {
+            conditions(self.text, self.function.body, place.start)
+        } else {
+            Some(Vec::new())
+        }
     }
 
     /// The comments that begin in a place, with their places.

@@ -34,6 +34,14 @@ impl Tail {
     }
 }
 
+/// A way out with its label.
+struct Labelled {
+    tail: Tail,
+    label: String,
+    /// The `#if` lines around it; a label that nothing uses is warned about.
+    conditions: Vec<String>,
+}
+
 /// What was written into one function.
 pub(crate) struct Written {
     /// The plans that have a window now.
@@ -62,21 +70,13 @@ pub(crate) fn write(subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
 /// The shape of each plan; the others with the reason why they have none.
 fn shapes(subject: &Subject<'_>, plans: Vec<Plan>) -> (Vec<(Plan, Shape)>, Vec<Refusal>) {
     let alone = plans.len() == 1;
-    let (optional, certain): (Vec<Plan>, Vec<Plan>) = plans
-        .into_iter()
-        .partition(|plan| subject.is_optional(plan.region));
-    let (mut shaped, mut refused) = (Vec::<(Plan, Shape)>::new(), Vec::new());
-    for plan in certain.into_iter().chain(optional) {
-        let used = |(other, shape): &(Plan, Shape)| {
-            *shape == Shape::Tail && Tail::of(other) == Tail::of(&plan)
-        };
-        let shared = shaped.iter().any(used);
-        match shape(subject, &plan, alone, shared) {
+    let (mut shaped, mut refused) = (Vec::new(), Vec::new());
+    for plan in plans {
+        match shape(subject, &plan, alone) {
             Ok(shape) => shaped.push((plan, shape)),
             Err(refusal) => refused.push(refusal),
         }
     }
-    shaped.sort_by_key(|(plan, _)| plan.region);
     (shaped, refused)
 }
 
@@ -84,7 +84,7 @@ fn shapes(subject: &Subject<'_>, plans: Vec<Plan>) -> (Vec<(Plan, Shape)>, Vec<R
 struct Writer<'s, 'a> {
     subject: &'s Subject<'a>,
     edits: Vec<Edit>,
-    tails: Vec<(Tail, String)>,
+    tails: Vec<Labelled>,
     labels: BTreeSet<String>,
     /// Whether one label is enough.
     one: bool,
@@ -135,12 +135,22 @@ impl<'s, 'a> Writer<'s, 'a> {
 
     /// The label of the way out at the end, which may be there already.
     fn tail(&mut self, plan: &Plan) -> String {
-        let wanted = Tail::of(plan);
-        if let Some((_, label)) = self.tails.iter().find(|(tail, _)| *tail == wanted) {
-            return label.clone();
+        let tail = Tail::of(plan);
+        let conditions = self.subject.conditions(plan.region).unwrap_or_default();
+        let shares = |known: &&mut Labelled| {
+            let (own, other) = (&conditions, &known.conditions);
+            known.tail == tail && (own.starts_with(other) || other.starts_with(own))
+        };
+        if let Some(known) = self.tails.iter_mut().find(shares) {
+            known.conditions.truncate(conditions.len());
+            return known.label.clone();
         }
         let label = self.label(plan);
-        self.tails.push((wanted, label.clone()));
+        self.tails.push(Labelled {
+            tail,
+            label: label.clone(),
+            conditions,
+        });
         label
     }
 
@@ -309,10 +319,18 @@ fn gate(plan: &Plan, which: &str) -> String {
 }
 
 /// The lines of a way out at the end of the function.
-fn block((tail, label): &(Tail, String)) -> String {
-    let lines = tail.statements.iter().map(|line| format!("\t{line}\n"));
-    let statements: String = lines.collect();
-    format!("\n{label}:\n\tuser{}_access_end();\n{statements}", tail.way)
+fn block(labelled: &Labelled) -> String {
+    let Labelled { tail, label, .. } = labelled;
+    let all = |lines: &[String], before: &str| -> String {
+        lines
+            .iter()
+            .map(|line| format!("{before}{line}\n"))
+            .collect()
+    };
+    let statements = all(&tail.statements, "\t");
+    let way_out = format!("{label}:\n\tuser{}_access_end();\n{statements}", tail.way);
+    let ends = "#endif\n".repeat(labelled.conditions.len());
+    format!("\n{}{way_out}{ends}", all(&labelled.conditions, ""))
 }
 
 /// The body of an `if`, with braces if it has more than one statement.
@@ -340,14 +358,15 @@ fn with_variable(statements: &[String], variable: &str) -> Vec<String> {
 }
 
 /// The shape that suits; the first that the function allows.
-fn shape(subject: &Subject<'_>, plan: &Plan, alone: bool, shared: bool) -> Result<Shape, Refusal> {
+fn shape(subject: &Subject<'_>, plan: &Plan, alone: bool) -> Result<Shape, Refusal> {
     if let Some(variable) = own_variable(subject, plan) {
         return Ok(Shape::Variable(variable));
     }
-    let tail = tail_allowed(subject, plan, shared);
+    let tail = tail_allowed(subject, plan);
     let variable = error_variable(subject, plan);
+    let plain = subject.conditions(plan.region) == Some(Vec::new());
     match (tail, variable) {
-        (Ok(()), Some(variable)) if !alone => Ok(Shape::Variable(variable)),
+        (Ok(()), Some(variable)) if !alone || !plain => Ok(Shape::Variable(variable)),
         (Ok(()), _) => Ok(Shape::Tail),
         (Err(_), Some(variable)) => Ok(Shape::Variable(variable)),
         (Err(refusal), None) => Err(refusal),
@@ -372,11 +391,10 @@ fn own_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
     lonely.then(|| variable.clone())
 }
 
-/// Whether the way out can stand at the end of the function; `shared` if another
-/// window needs it there in every configuration.
-fn tail_allowed(subject: &Subject<'_>, plan: &Plan, shared: bool) -> Result<(), Refusal> {
+/// Whether the way out can stand at the end of the function.
+fn tail_allowed(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
     let refuse = |reason| Err(subject.refuse(plan.region, reason));
-    if subject.is_optional(plan.region) && !shared {
+    if subject.conditions(plan.region).is_none() {
         return refuse(Reason::Optional);
     }
     match &plan.fault.jump {
