@@ -1,7 +1,25 @@
 //! Object code: what opens and closes the gate to user memory, per architecture; functions by address.
 
+mod against;
+mod analysis;
+mod archive;
+mod code;
+mod decode;
+mod elf;
+mod graph;
+mod layout;
+mod listing;
 mod opcodes;
+mod rules;
 mod symbols;
+mod windows;
 
+pub use against::{Change, Changes, Cost};
+pub use analysis::{Analysis, Counts, FunctionGates};
+pub use archive::{Member, is_archive, members};
+pub use elf::ObjectError;
+pub use listing::{Line, Listing, Mark};
 pub use opcodes::{Meaning, Opcode, Opcodes, OpcodesError};
+pub use rules::{Finding, Rule};
 pub use symbols::{Symbol, Symbols, SymbolsError};
+pub use windows::{Repeat, Window};

@@ -1,5 +1,7 @@
 //! The functions of a linked kernel by address.
 
+use std::collections::HashMap;
+
 use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
 
 /// The functions of a `vmlinux`, found by address.
@@ -36,14 +38,17 @@ pub struct Symbol {
     pub global: bool,
 }
 
+/// What lies between two addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Function {
-    start: u64,
-    end: u64,
+pub(crate) struct Function {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
     /// The furthest end of this one and all before it: tells when looking
     /// further back is in vain.
     reach: u64,
-    name: String,
+    /// Whether its type is function: entry stubs are bare labels.
+    pub(crate) typed: bool,
+    pub(crate) name: String,
 }
 
 /// A kernel image whose functions cannot be read.
@@ -117,13 +122,22 @@ impl Symbols {
     /// The function that holds `address`; the innermost where they overlap.
     #[must_use]
     pub fn function_at(&self, address: u64) -> Option<&str> {
+        self.at(address).map(|function| function.name.as_str())
+    }
+
+    /// All of them, by start.
+    pub(crate) fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// The innermost that holds `address`.
+    pub(crate) fn at(&self, address: u64) -> Option<&Function> {
         let after = self
             .functions
             .partition_point(|function| function.start <= address);
         let before = self.functions.get(..after)?.iter().rev();
         let mut near = before.take_while(|function| address < function.reach);
         near.find(|function| address < function.end)
-            .map(|function| function.name.as_str())
     }
 
     /// How many functions there are.
@@ -191,10 +205,29 @@ fn functions(symbols: &[Symbol]) -> Vec<Function> {
             start: symbol.address,
             end,
             reach,
+            typed: symbol.function,
             name: symbol.name.clone(),
         }
     };
     symbols.iter().zip(nexts).map(one).collect()
+}
+
+/// The functions of any ELF file by the index of their section: in an object
+/// file every section begins at 0.
+///
+/// # Errors
+/// When a symbol or its section cannot be read.
+pub(crate) fn by_section(file: &object::File<'_>) -> object::Result<HashMap<usize, Symbols>> {
+    let mut sections: HashMap<usize, Vec<Symbol>> = HashMap::new();
+    for symbol in file.symbols() {
+        if let (Some(index), Some(symbol)) = (symbol.section_index(), text_symbol(file, &symbol)?) {
+            sections.entry(index.0).or_default().push(symbol);
+        }
+    }
+    let ordered = sections.into_iter();
+    Ok(ordered
+        .map(|(index, symbols)| (index, Symbols::new(symbols)))
+        .collect())
 }
 
 fn refuse_unlinked(kind: ObjectKind) -> Result<(), SymbolsError> {

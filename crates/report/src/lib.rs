@@ -1,6 +1,7 @@
 //! Findings and comparisons for people and programs: terminal, HTML, JSON.
 pub mod comparison;
 mod findings;
+pub mod gates;
 mod sarif;
 
 pub use findings::{FINDINGS_VERSION, findings_json, findings_text};

@@ -1,0 +1,255 @@
+//! The gates of a file, function by function.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use crate::code::Code;
+use crate::decode::{Gate, Instruction};
+use crate::elf::{ObjectError, Place};
+use crate::graph::{Body, Graph, is_cold};
+use crate::rules::{Finding, walk};
+use crate::symbols::Function;
+use crate::windows::{Repeat, Window, is_hidden, repeats, windows};
+
+/// The gates of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Analysis {
+    /// The machine, as the kernel's source names it: `x86`, `powerpc`.
+    pub arch: String,
+    /// Every function, by section and address.
+    pub functions: Vec<FunctionGates>,
+    /// What the kernel's table of replacements puts in place, counted from the
+    /// table alone.
+    pub patched: Counts,
+    /// The same, counted in the code of the functions.
+    pub patched_in_functions: Counts,
+    /// Records of the kernel's tables that point to no place in the file.
+    pub unread_records: usize,
+}
+
+/// The gates of a function and of its cold parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionGates {
+    /// Its name.
+    pub name: String,
+    /// The section that it is in.
+    pub section: String,
+    /// Where it begins; in an object file, in its section.
+    pub address: u64,
+    /// Bytes of text.
+    pub bytes: u64,
+    /// Instructions in them, as the running kernel has them.
+    pub instructions: usize,
+    /// Its gates.
+    pub counts: Counts,
+    /// Instructions that run with the window open on some path.
+    pub inside: usize,
+    /// Its windows.
+    pub windows: Vec<Window>,
+    /// Openings that follow a closing with straight code between.
+    pub repeats: Vec<Repeat>,
+    /// The rules that it breaks.
+    pub findings: Vec<Finding>,
+    /// Whether some path could not be followed: what a gate does to it
+    /// depends on a value that cannot be told from the code.
+    pub lost: bool,
+}
+
+/// Numbers of instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// That open the gate.
+    pub opens: usize,
+    /// That close it.
+    pub closes: usize,
+    /// That open or close it, which of both cannot be told.
+    pub unknown: usize,
+    /// That hold back speculation.
+    pub fences: usize,
+    /// That call a helper which opens and closes by itself.
+    pub hidden: usize,
+    /// That reach for user memory.
+    pub accesses: usize,
+}
+
+impl Counts {
+    /// Writes of the gate in this code: without those of helpers.
+    #[must_use]
+    pub fn gates(&self) -> usize {
+        self.opens + self.closes + self.unknown
+    }
+
+    /// Adds another's.
+    pub fn add(&mut self, other: &Self) {
+        self.opens += other.opens;
+        self.closes += other.closes;
+        self.unknown += other.unknown;
+        self.fences += other.fences;
+        self.hidden += other.hidden;
+        self.accesses += other.accesses;
+    }
+
+    fn gate(&mut self, gate: Gate) {
+        match gate {
+            Gate::Open => self.opens += 1,
+            Gate::Close => self.closes += 1,
+            Gate::Unknown | Gate::Write(_) => self.unknown += 1,
+            Gate::Fence => self.fences += 1,
+            Gate::No | Gate::Save | Gate::Restore => {}
+        }
+    }
+}
+
+impl FunctionGates {
+    /// Whether it has anything to do with user memory.
+    #[must_use]
+    pub fn crosses(&self) -> bool {
+        self.counts.gates() + self.counts.hidden + self.counts.accesses > 0
+    }
+
+    /// The fewest instructions on a path through any of its windows.
+    #[must_use]
+    pub fn shortest(&self) -> Option<u32> {
+        self.windows
+            .iter()
+            .filter_map(|window| window.shortest)
+            .min()
+    }
+
+    /// The most; none where a window holds a loop.
+    #[must_use]
+    pub fn longest(&self) -> Option<u32> {
+        let bounded = self.windows.iter().all(|window| !window.loops);
+        let longest = self.windows.iter().filter_map(|window| window.longest);
+        longest.max().filter(|_| bounded)
+    }
+}
+
+impl Analysis {
+    /// Reads an ELF file of a kernel: an object, a module, a linked kernel.
+    ///
+    /// # Errors
+    /// When `bytes` is no complete ELF file, of a machine without tables, or
+    /// without functions.
+    pub fn of(bytes: &[u8]) -> Result<Self, ObjectError> {
+        let code = Code::parse(bytes)?;
+        let mut found = Found::default();
+        let (cold, warm): (Vec<_>, Vec<_>) = code.functions().partition(|(_, f)| is_cold(&f.name));
+        for (at, function) in warm {
+            found.function(&code, at, function);
+        }
+        for (at, function) in cold {
+            // A part that nothing claimed is a function by itself.
+            if !found.claimed.contains(&at) {
+                found.function(&code, at, function);
+            }
+        }
+        if found.functions.is_empty() {
+            return Err(ObjectError::NoFunctions);
+        }
+        found.functions.sort_by_key(|(at, _)| *at);
+        let mut patched = Counts::default();
+        code.patched().for_each(|i| patched.gate(i.gate));
+        Ok(Self {
+            arch: code.layout.arch.clone(),
+            functions: found.functions.into_iter().map(|(_, f)| f).collect(),
+            patched,
+            patched_in_functions: found.patched,
+            unread_records: code.unread,
+        })
+    }
+
+    /// The sum over all functions.
+    #[must_use]
+    pub fn totals(&self) -> Counts {
+        self.functions
+            .iter()
+            .fold(Counts::default(), |mut sum, function| {
+                sum.add(&function.counts);
+                sum
+            })
+    }
+
+    /// How many rules are broken, in all functions.
+    #[must_use]
+    pub fn findings(&self) -> usize {
+        self.functions
+            .iter()
+            .map(|function| function.findings.len())
+            .sum()
+    }
+}
+
+#[derive(Default)]
+struct Found {
+    functions: Vec<(Place, FunctionGates)>,
+    claimed: HashSet<Place>,
+    seen: HashSet<Place>,
+    patched: Counts,
+}
+
+impl Found {
+    fn function(&mut self, code: &Code<'_>, at: Place, function: &Function) {
+        let body = Body::of(code, at, function);
+        self.claimed
+            .extend(body.cold.iter().map(|(place, _)| *place));
+        for instruction in body.instructions.iter().filter(|i| i.patched) {
+            if self.seen.insert(instruction.at) {
+                self.patched.gate(instruction.gate);
+            }
+        }
+        self.functions.push((at, gates(code, function, body)));
+    }
+}
+
+pub(crate) fn gates(code: &Code<'_>, function: &Function, body: Body) -> FunctionGates {
+    let cold: u64 = body.cold.iter().map(|(_, size)| size).sum();
+    let section = code.image.section(body.at.section);
+    let mut gates = FunctionGates {
+        name: function.name.clone(),
+        section: section
+            .map(|section| section.name.clone())
+            .unwrap_or_default(),
+        address: body.at.address,
+        bytes: body
+            .end
+            .saturating_sub(body.at.address)
+            .saturating_add(cold),
+        instructions: body.instructions.len(),
+        counts: counts(code, &body.instructions),
+        inside: 0,
+        windows: Vec::new(),
+        repeats: Vec::new(),
+        findings: Vec::new(),
+        lost: false,
+    };
+    // Most functions have nothing to do with user memory.
+    if gates.crosses() || code.calls.is_allowed(&function.name) {
+        follow(code, function, Graph::of(code, body), &mut gates);
+    }
+    gates
+}
+
+/// Adds what only the paths tell.
+fn follow(code: &Code<'_>, function: &Function, graph: Graph, gates: &mut FunctionGates) {
+    let walked = walk(code, &graph, &function.name, function.typed);
+    let inside = graph.instructions.iter().zip(&walked.open);
+    let is_gate = |i: &Instruction| matches!(i.gate, Gate::Open | Gate::Close);
+    gates.counts = counts(code, &graph.instructions);
+    gates.inside = inside.filter(|(i, open)| **open && !is_gate(i)).count();
+    gates.windows = windows(&graph);
+    gates.repeats = repeats(code, &graph);
+    gates.findings = walked.findings;
+    gates.lost = walked.lost;
+}
+
+fn counts(code: &Code<'_>, instructions: &[Instruction]) -> Counts {
+    let mut counts = Counts::default();
+    for instruction in instructions {
+        counts.gate(instruction.gate);
+        counts.hidden += usize::from(is_hidden(code, instruction.flow));
+        counts.accesses += usize::from(code.faults.user.contains(&instruction.at));
+    }
+    counts
+}

@@ -1,0 +1,309 @@
+//! The code of a file as the running kernel has it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::decode::{Decoder, Destination, Flow, Gate, Instruction};
+use crate::elf::{Alternative, Faults, Image, Jumps, ObjectError, Place};
+use crate::layout::{AlternativeLayout, Calls, Layout, ThunkKind};
+use crate::symbols::Function;
+
+/// A file with its tables read.
+pub(crate) struct Code<'data> {
+    pub(crate) image: Image<'data>,
+    pub(crate) layout: Layout,
+    pub(crate) calls: Calls,
+    pub(crate) decoder: Decoder,
+    pub(crate) faults: Faults,
+    pub(crate) jumps: Jumps,
+    /// Traps that are mere warnings.
+    warnings: HashSet<Place>,
+    /// What is patched in: the gate's alone.
+    patches: BTreeMap<Place, Patch>,
+    /// Records of tables that could not be followed.
+    pub(crate) unread: usize,
+    /// What is known of the functions that the file defines, by where they
+    /// begin: names are compared once, not at every call.
+    roles: HashMap<Place, Role>,
+}
+
+/// What is known of a function by its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Role {
+    pub(crate) hidden: bool,
+    pub(crate) noreturn: bool,
+    pub(crate) thunk: Option<ThunkKind>,
+}
+
+/// What the kernel puts in place of some bytes.
+struct Patch {
+    /// Bytes that it replaces.
+    length: u64,
+    instructions: Vec<Instruction>,
+    /// The bytes that the instructions are made of.
+    bytes: Vec<u8>,
+}
+
+impl<'data> Code<'data> {
+    /// # Errors
+    /// When `bytes` is no complete ELF file, or of a machine without tables.
+    pub(crate) fn parse(bytes: &'data [u8]) -> Result<Self, ObjectError> {
+        let image = Image::parse(bytes)?;
+        let layout = Layout::of(image.architecture())?;
+        let decoder = Decoder::of(&image)?;
+        let faults = layout.faults.as_ref();
+        let faults = faults.map_or_else(Faults::default, |table| image.faults(table));
+        let (jumps, warnings) = (image.jumps(), image.warnings());
+        let mut code = Self {
+            unread: faults.unread,
+            calls: Calls::built_in()?,
+            patches: BTreeMap::new(),
+            image,
+            layout,
+            decoder,
+            faults,
+            jumps,
+            warnings,
+            roles: HashMap::new(),
+        };
+        code.roles = code.known_roles();
+        code.patch();
+        Ok(code)
+    }
+
+    fn patch(&mut self) {
+        let Some(layout) = &self.layout.alternatives else {
+            return;
+        };
+        let (records, unread) = self.image.alternatives(layout);
+        let mut detours = Vec::new();
+        for (at, records) in &records {
+            let gate = records
+                .iter()
+                .rev()
+                .find_map(|r| self.replacement(layout, r));
+            match gate {
+                Some(patch) => drop(self.patches.insert(*at, patch)),
+                None => detours.extend(records.iter().map(|record| (*at, self.detours(record)))),
+            }
+        }
+        for (at, targets) in detours {
+            self.jumps.entry(at).or_default().extend(targets);
+        }
+        self.unread += unread;
+    }
+
+    /// Where the jumps of a replacement go that is not of the gate.
+    fn detours(&self, record: &Alternative) -> Vec<Place> {
+        let mut instructions = Vec::new();
+        let bytes = self
+            .image
+            .bytes_at(record.replacement, record.replacement_length.into());
+        let bytes = bytes.unwrap_or_default();
+        let decoder = &self.decoder;
+        decoder.decode(
+            &self.image,
+            &self.layout,
+            record.replacement,
+            bytes,
+            &mut instructions,
+        );
+        let target = |instruction: &Instruction| match instruction.flow {
+            Flow::Jump(to) | Flow::Branch(to) => to.place,
+            _ => None,
+        };
+        instructions.iter().filter_map(target).collect()
+    }
+
+    /// The instructions of a record that is of the gate.
+    fn replacement(&self, layout: &AlternativeLayout, record: &Alternative) -> Option<Patch> {
+        let length = usize::from(record.replacement_length);
+        let bytes = self.image.bytes_at(record.replacement, length)?;
+        if record.flags != 0 || !is_of_the_gate(layout, record.feature, bytes) {
+            return None;
+        }
+        let mut instructions = Vec::new();
+        let decoder = &self.decoder;
+        decoder.decode(
+            &self.image,
+            &self.layout,
+            record.at,
+            bytes,
+            &mut instructions,
+        );
+        let gates = |gate: Gate| !matches!(gate, Gate::No);
+        instructions.iter().any(|i| gates(i.gate)).then_some(())?;
+        instructions.iter_mut().for_each(|i| i.patched = true);
+        let length = u64::from(record.length.max(1));
+        let bytes = bytes.to_vec();
+        Some(Patch {
+            length,
+            instructions,
+            bytes,
+        })
+    }
+
+    /// Every instruction that the table of replacements puts in place.
+    pub(crate) fn patched(&self) -> impl Iterator<Item = &Instruction> {
+        self.patches.values().flat_map(|patch| &patch.instructions)
+    }
+
+    /// The bytes of an instruction as the running kernel has it.
+    pub(crate) fn bytes_of(&self, instruction: &Instruction) -> &[u8] {
+        let length = usize::from(instruction.length);
+        if !instruction.patched {
+            return self
+                .image
+                .bytes_at(instruction.at, length)
+                .unwrap_or_default();
+        }
+        let patch = self.patches.range(..=instruction.at).next_back();
+        let bytes = patch.and_then(|(at, patch)| {
+            let from = usize::try_from(instruction.at.address.checked_sub(at.address)?).ok()?;
+            patch.bytes.get(from..from.checked_add(length)?)
+        });
+        bytes.unwrap_or_default()
+    }
+
+    /// The instructions between two addresses of a section, in order.
+    pub(crate) fn instructions(&self, from: Place, end: u64) -> Vec<Instruction> {
+        let to = Place {
+            address: end,
+            ..from
+        };
+        let (mut out, mut at) = (Vec::new(), from);
+        for (place, patch) in self.patches.range(from..to.max(from)) {
+            if place.address < at.address {
+                continue;
+            }
+            self.decode(at, place.address, &mut out);
+            out.extend(&patch.instructions);
+            at.address = place.address.saturating_add(patch.length);
+        }
+        self.decode(at, end, &mut out);
+        out
+    }
+
+    fn decode(&self, at: Place, end: u64, out: &mut Vec<Instruction>) {
+        let length = usize::try_from(end.saturating_sub(at.address)).unwrap_or(0);
+        let Some(bytes) = self.image.bytes_at(at, length) else {
+            return;
+        };
+        let first = out.len();
+        self.decoder
+            .decode(&self.image, &self.layout, at, bytes, out);
+        for instruction in out.iter_mut().skip(first) {
+            // A pushf that is not patched in saves interrupts, not the gate.
+            if matches!(instruction.gate, Gate::Save | Gate::Restore) {
+                instruction.gate = Gate::No;
+            }
+            instruction.flow = self.settled(instruction);
+        }
+    }
+
+    /// The flow with what the file knows besides: thunks, calls that do not
+    /// come back, traps that are warnings.
+    fn settled(&self, instruction: &Instruction) -> Flow {
+        let thunk = |to: &Destination| self.role(to).thunk;
+        match instruction.flow {
+            Flow::Jump(to) => match thunk(&to) {
+                Some(ThunkKind::Return) => Flow::Return,
+                Some(ThunkKind::Indirect) => Flow::IndirectJump,
+                None => Flow::Jump(to),
+            },
+            Flow::Call(to) => match thunk(&to) {
+                Some(ThunkKind::Indirect) => Flow::IndirectCall,
+                _ => Flow::Call(to),
+            },
+            Flow::Bug if self.warnings.contains(&instruction.at) => Flow::Next,
+            Flow::Bug => Flow::Stop,
+            other => other,
+        }
+    }
+
+    fn known_roles(&self) -> HashMap<Place, Role> {
+        let named = self
+            .functions()
+            .map(|(at, f)| (at, self.calls.role(&f.name)));
+        named.filter(|(_, role)| *role != Role::default()).collect()
+    }
+
+    /// What is known of what a call or jump goes to.
+    pub(crate) fn role(&self, to: &Destination) -> Role {
+        let known = to.place.filter(|place| self.function_at(*place).is_some());
+        match (known, to.reference) {
+            (Some(place), _) => self.roles.get(&place).copied().unwrap_or_default(),
+            (None, Some(reference)) => self.calls.role(self.image.relocations.name(reference)),
+            (None, None) => Role::default(),
+        }
+    }
+
+    /// The name of what a call or jump goes to, when it goes to its start.
+    pub(crate) fn name(&self, to: &Destination) -> Option<(&str, u64)> {
+        if let Some(named) = to.place.and_then(|place| self.image.name_of(place)) {
+            return Some(named);
+        }
+        let name = self.image.relocations.name(to.reference?);
+        (!name.is_empty()).then_some((name, 0))
+    }
+
+    /// Every function of the file, by section and address.
+    pub(crate) fn functions(&self) -> impl Iterator<Item = (Place, &Function)> {
+        let sections = self.image.sections.iter().filter(|s| s.executable);
+        sections.flat_map(|section| {
+            section.functions.functions().iter().map(|function| {
+                let place = Place {
+                    section: section.index,
+                    address: function.start,
+                };
+                (place, function)
+            })
+        })
+    }
+
+    /// Where a function ends. A bare label may reach over the padding of its
+    /// section: megabytes of zeros in a kernel of huge pages.
+    pub(crate) fn end_of(&self, at: Place, function: &Function) -> u64 {
+        let size = function.end.saturating_sub(at.address);
+        let length = usize::try_from(size).unwrap_or(usize::MAX);
+        match self.image.bytes_at(at, length) {
+            Some(bytes) if !function.typed => {
+                let last = bytes.iter().rposition(|byte| *byte != 0);
+                let used = last.map_or(0, |last| last as u64 + 1);
+                at.address.saturating_add(used)
+            }
+            _ => function.end,
+        }
+    }
+
+    /// Whether an instruction of x86 saves or restores the state of registers
+    /// (XSAVE, XRSTOR, FXSAVE: 0f ae and 0f c7). Those have the same type in the
+    /// table of faults, and most are of kernel memory.
+    pub(crate) fn is_register_state(&self, at: Place) -> bool {
+        let bytes = self.image.bytes_at(at, 3).unwrap_or_default();
+        let rex = bytes.first().is_some_and(|byte| byte & 0xf0 == 0x40);
+        let opcode = bytes.get(usize::from(rex)..).unwrap_or_default();
+        matches!(opcode, [0x0f, 0xae | 0xc7, ..])
+    }
+
+    /// The function that begins at or holds a place.
+    pub(crate) fn function_at(&self, place: Place) -> Option<&Function> {
+        self.image
+            .section(place.section)?
+            .functions
+            .at(place.address)
+    }
+}
+
+fn is_of_the_gate(layout: &AlternativeLayout, feature: u16, bytes: &[u8]) -> bool {
+    let text = || {
+        bytes
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>()
+    };
+    let mut features = layout.features.iter();
+    layout.features.is_empty()
+        || features.any(|known| {
+            known.number == feature && known.only.as_ref().is_none_or(|only| *only == text())
+        })
+}

@@ -1,0 +1,120 @@
+//! Bytes to instructions, as far as the gate and the flow of control go.
+
+mod words;
+mod x86;
+
+use crate::elf::{Image, ObjectError, Place, Reference};
+use crate::layout::Layout;
+use crate::opcodes::Opcodes;
+
+/// One instruction, where the running kernel has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instruction {
+    pub(crate) at: Place,
+    /// Its length in bytes.
+    pub(crate) length: u8,
+    pub(crate) gate: Gate,
+    pub(crate) flow: Flow,
+    /// Whether the kernel patches it in at boot.
+    pub(crate) patched: bool,
+    /// What it does to the registers of fixed-width machines.
+    pub(crate) values: Effect,
+}
+
+/// What an instruction does to the gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gate {
+    No,
+    Open,
+    Close,
+    /// Opens or closes by the value of this register.
+    Write(u8),
+    /// Writes the gate; which way cannot be told.
+    Unknown,
+    Fence,
+    /// Puts the gate's state by (`pushf`).
+    Save,
+    /// Takes it back (`popf`).
+    Restore,
+}
+
+/// Where control goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Flow {
+    Next,
+    Branch(Destination),
+    Jump(Destination),
+    Call(Destination),
+    IndirectCall,
+    IndirectJump,
+    /// Jumps to where an entry of a table points.
+    Switch(Place),
+    Return,
+    ReturnIf,
+    /// Nothing after it runs.
+    Stop,
+    /// A trap: the table of bugs says whether it is a mere warning.
+    Bug,
+}
+
+/// Where a jump or call goes: into this file, or to a symbol of another.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Destination {
+    pub(crate) place: Option<Place>,
+    pub(crate) reference: Option<Reference>,
+}
+
+/// What an instruction does to registers, as masks of their numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Effect {
+    /// Hold another value after it.
+    pub(crate) lost: u32,
+    /// Hold a value that opens.
+    pub(crate) opens: u32,
+    /// Hold a value that closes.
+    pub(crate) closes: u32,
+}
+
+/// What decodes the code of one file.
+pub(crate) enum Decoder {
+    X86 { bits: u32, opcodes: Opcodes },
+    Words,
+}
+
+impl Decoder {
+    /// # Errors
+    /// When the table of opcodes cannot be read.
+    pub(crate) fn of(image: &Image<'_>) -> Result<Self, ObjectError> {
+        let bits = match image.architecture() {
+            object::Architecture::X86_64 => 64,
+            object::Architecture::I386 => 32,
+            _ => return Ok(Self::Words),
+        };
+        let opcodes = Opcodes::built_in("x86_64");
+        let opcodes = opcodes.map_err(|error| ObjectError::Table(error.to_string()))?;
+        Ok(Self::X86 { bits, opcodes })
+    }
+
+    /// Decodes `bytes`, which stand at `at`.
+    pub(crate) fn decode(
+        &self,
+        image: &Image<'_>,
+        layout: &Layout,
+        at: Place,
+        bytes: &[u8],
+        out: &mut Vec<Instruction>,
+    ) {
+        match self {
+            Self::X86 { bits, opcodes } => x86::decode(image, opcodes, *bits, at, bytes, out),
+            Self::Words => words::decode(image, layout, at, bytes, out),
+        }
+    }
+
+    /// An instruction for people.
+    pub(crate) fn text(&self, layout: &Layout, little: bool, at: u64, bytes: &[u8]) -> String {
+        match self {
+            Self::X86 { bits, .. } => x86::text(*bits, at, bytes),
+            Self::Words => words::text(layout, little, bytes),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! x86, by iced-x86.
+
+use iced_x86::{Code, DecoderOptions, FlowControl, Formatter, GasFormatter, Register};
+
+use super::{Destination, Effect, Flow, Gate, Instruction};
+use crate::elf::{Image, Place};
+use crate::opcodes::{Meaning, Opcodes};
+
+pub(crate) fn decode(
+    image: &Image<'_>,
+    opcodes: &Opcodes,
+    bits: u32,
+    at: Place,
+    bytes: &[u8],
+    out: &mut Vec<Instruction>,
+) {
+    let mut decoder = iced_x86::Decoder::with_ip(bits, bytes, at.address, DecoderOptions::NONE);
+    let mut instruction = iced_x86::Instruction::default();
+    while decoder.can_decode() {
+        let from = decoder.position();
+        decoder.decode_out(&mut instruction);
+        let raw = bytes.get(from..decoder.position()).unwrap_or_default();
+        let here = Place {
+            section: at.section,
+            address: at.address.wrapping_add(from as u64),
+        };
+        out.push(Instruction {
+            at: here,
+            length: u8::try_from(raw.len()).unwrap_or(u8::MAX),
+            gate: gate(opcodes, &instruction, raw),
+            flow: flow(image, &instruction, here, raw),
+            patched: false,
+            values: Effect::default(),
+        });
+    }
+}
+
+fn gate(opcodes: &Opcodes, instruction: &iced_x86::Instruction, raw: &[u8]) -> Gate {
+    match instruction.code() {
+        Code::Pushfq | Code::Pushfd => Gate::Save,
+        Code::Popfq | Code::Popfd => Gate::Restore,
+        // Only these have three bytes that begin with 0f.
+        _ if raw.len() == 3 && raw.first() == Some(&0x0f) => match opcodes.meaning(raw) {
+            Meaning::Open => Gate::Open,
+            Meaning::Close => Gate::Close,
+            Meaning::Fence => Gate::Fence,
+            Meaning::Other => Gate::No,
+        },
+        _ => Gate::No,
+    }
+}
+
+fn flow(image: &Image<'_>, instruction: &iced_x86::Instruction, at: Place, raw: &[u8]) -> Flow {
+    let to = || destination(image, instruction, at, raw);
+    match instruction.flow_control() {
+        FlowControl::UnconditionalBranch => Flow::Jump(to()),
+        FlowControl::ConditionalBranch | FlowControl::XbeginXabortXend => Flow::Branch(to()),
+        FlowControl::Call if instruction.is_call_near() => Flow::Call(to()),
+        FlowControl::IndirectCall => Flow::IndirectCall,
+        FlowControl::IndirectBranch => {
+            table(image, instruction, at, raw).map_or(Flow::IndirectJump, Flow::Switch)
+        }
+        FlowControl::Return => Flow::Return,
+        FlowControl::Interrupt if raw == [0xcc] => Flow::Stop,
+        FlowControl::Exception if instruction.code() == Code::INVALID => Flow::Stop,
+        FlowControl::Exception => Flow::Bug,
+        _ => Flow::Next,
+    }
+}
+
+/// By relocation in an object file (the displacement is the last field of the
+/// instruction), else by the distance.
+fn destination(
+    image: &Image<'_>,
+    instruction: &iced_x86::Instruction,
+    at: Place,
+    raw: &[u8],
+) -> Destination {
+    let next = at.address.wrapping_add(raw.len() as u64);
+    let field = |width: u64| Place {
+        section: at.section,
+        address: next.wrapping_sub(width),
+    };
+    let relocated = |width: u64| Some((image.relocations.at(field(width))?, width));
+    let found = image
+        .relocatable
+        .then(|| [4, 1].into_iter().find_map(relocated));
+    if let Some((reference, width)) = found.flatten() {
+        let distance = instruction.near_branch_target().wrapping_sub(next);
+        let implicit = distance.cast_signed();
+        return Destination {
+            place: reference.target(implicit, width),
+            reference: Some(reference),
+        };
+    }
+    let address = instruction.near_branch_target();
+    let place = if image.relocatable {
+        Some(Place {
+            section: at.section,
+            address,
+        })
+    } else {
+        image.place_of(address)
+    };
+    Destination {
+        place,
+        reference: None,
+    }
+}
+
+/// The table of `jmp *table(,%rax,8)`.
+fn table(
+    image: &Image<'_>,
+    instruction: &iced_x86::Instruction,
+    at: Place,
+    raw: &[u8],
+) -> Option<Place> {
+    let scaled =
+        instruction.memory_base() == Register::None && instruction.memory_index() != Register::None;
+    if !scaled {
+        return None;
+    }
+    if !image.relocatable {
+        return image.data_place_of(instruction.memory_displacement64());
+    }
+    let field = Place {
+        section: at.section,
+        address: at.address.wrapping_add(raw.len() as u64).wrapping_sub(4),
+    };
+    let implicit = instruction.memory_displacement64().cast_signed();
+    image.relocations.at(field)?.target(implicit, 0)
+}
+
+/// The instruction in AT&T syntax.
+pub(crate) fn text(bits: u32, at: u64, bytes: &[u8]) -> String {
+    let mut decoder = iced_x86::Decoder::with_ip(bits, bytes, at, DecoderOptions::NONE);
+    let mut formatter = GasFormatter::new();
+    formatter
+        .options_mut()
+        .set_small_hex_numbers_in_decimal(false);
+    formatter.options_mut().set_branch_leading_zeros(false);
+    let mut text = String::new();
+    formatter.format(&decoder.decode(), &mut text);
+    text
+}

@@ -1,0 +1,186 @@
+//! What `gates` reads of an ELF file: executable sections, functions,
+//! relocations, and the tables that the kernel keeps about its own code.
+
+mod relocations;
+mod tables;
+
+use std::borrow::Cow;
+
+use object::{Architecture, Object, ObjectKind, ObjectSection, SectionFlags};
+
+use crate::symbols::{self, Symbols};
+pub(crate) use relocations::{Reference, Relocations};
+pub(crate) use tables::{Alternative, Faults, Jumps};
+
+/// An address: in a linked file its own, in an object file an offset into its
+/// section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Place {
+    /// The section's index in the file.
+    pub(crate) section: usize,
+    /// The section's address plus the offset.
+    pub(crate) address: u64,
+}
+
+/// A file whose object code cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ObjectError {
+    /// Not ELF, cut off, or lying about itself.
+    #[error(
+        "the file ({bytes} bytes) cannot be read as an ELF object: {reason}; \
+         give a complete .o, .ko, .a or vmlinux of a kernel build"
+    )]
+    Elf {
+        /// Its length.
+        bytes: usize,
+        /// What the reader met.
+        reason: String,
+    },
+    /// An instruction set that no decoder knows.
+    #[error("object code of {arch} is not known here; known are: {known}")]
+    Arch {
+        /// As the file names it.
+        arch: String,
+        /// Those that are, separated by commas.
+        known: String,
+    },
+    /// Compiler's intermediate code or data only.
+    #[error("the file holds no function (its symbols are stripped, or it has no code)")]
+    NoFunctions,
+    /// A function that is not there.
+    #[error("no function `{name}` in the file{hint}")]
+    NoFunction {
+        /// What was asked for.
+        name: String,
+        /// Names that are like it, as the end of a sentence.
+        hint: String,
+    },
+    /// A data file of the program that cannot be read.
+    #[error("{0}")]
+    Table(String),
+}
+
+/// An ELF file, read as far as every command needs it.
+pub(crate) struct Image<'data> {
+    pub(crate) file: object::File<'data>,
+    pub(crate) relocatable: bool,
+    pub(crate) sections: Vec<Section<'data>>,
+    pub(crate) relocations: Relocations,
+}
+
+/// A section with bytes.
+pub(crate) struct Section<'data> {
+    pub(crate) index: usize,
+    pub(crate) name: String,
+    pub(crate) address: u64,
+    pub(crate) bytes: Cow<'data, [u8]>,
+    pub(crate) executable: bool,
+    pub(crate) functions: Symbols,
+}
+
+/// The sections besides the executable ones that say something about code.
+const TABLES: &[&str] = &[
+    "__ex_table",
+    ".altinstructions",
+    "__jump_table",
+    "__bug_table",
+];
+
+impl<'data> Image<'data> {
+    /// # Errors
+    /// When `bytes` is no complete ELF file.
+    pub(crate) fn parse(bytes: &'data [u8]) -> Result<Self, ObjectError> {
+        let broken = |error: object::Error| ObjectError::Elf {
+            bytes: bytes.len(),
+            reason: error.to_string(),
+        };
+        let file = object::File::parse(bytes).map_err(broken)?;
+        let relocatable = file.kind() == ObjectKind::Relocatable;
+        let mut functions = symbols::by_section(&file).map_err(broken)?;
+        let mut sections = Vec::new();
+        for section in file.sections() {
+            let name = String::from_utf8_lossy(section.name_bytes().map_err(broken)?).into_owned();
+            let executable = is_executable(section.flags());
+            if !executable && !is_constants(&name) && !TABLES.contains(&name.as_str()) {
+                continue;
+            }
+            let index = section.index().0;
+            sections.push(Section {
+                index,
+                name,
+                address: section.address(),
+                bytes: section.uncompressed_data().map_err(broken)?,
+                executable,
+                functions: functions.remove(&index).unwrap_or_default(),
+            });
+        }
+        let relocations = if relocatable {
+            Relocations::read(&file, &sections)
+        } else {
+            Relocations::default()
+        };
+        Ok(Self {
+            file,
+            relocatable,
+            sections,
+            relocations,
+        })
+    }
+
+    pub(crate) fn architecture(&self) -> Architecture {
+        self.file.architecture()
+    }
+
+    pub(crate) fn little_endian(&self) -> bool {
+        self.file.is_little_endian()
+    }
+
+    pub(crate) fn section(&self, index: usize) -> Option<&Section<'data>> {
+        let at = self.sections.binary_search_by_key(&index, |s| s.index);
+        self.sections.get(at.ok()?)
+    }
+
+    /// The executable section of a linked file that holds an address.
+    pub(crate) fn place_of(&self, address: u64) -> Option<Place> {
+        let holds = |s: &&Section<'_>| {
+            s.executable && address.wrapping_sub(s.address) < s.bytes.len() as u64
+        };
+        let section = self.sections.iter().find(holds)?.index;
+        Some(Place { section, address })
+    }
+
+    /// The section of constants of a linked file that holds an address.
+    pub(crate) fn data_place_of(&self, address: u64) -> Option<Place> {
+        let holds = |s: &&Section<'_>| {
+            is_constants(&s.name) && address.wrapping_sub(s.address) < s.bytes.len() as u64
+        };
+        let section = self.sections.iter().find(holds)?.index;
+        Some(Place { section, address })
+    }
+
+    /// The bytes at a place, cut where the section ends.
+    pub(crate) fn bytes_at(&self, place: Place, length: usize) -> Option<&[u8]> {
+        let section = self.section(place.section)?;
+        let from = usize::try_from(place.address.checked_sub(section.address)?).ok()?;
+        let end = from.checked_add(length)?.min(section.bytes.len());
+        section.bytes.get(from..end)
+    }
+
+    /// The name of the function that holds a place, with how far into it.
+    pub(crate) fn name_of(&self, place: Place) -> Option<(&str, u64)> {
+        let function = self.section(place.section)?.functions.at(place.address)?;
+        Some((&function.name, place.address.wrapping_sub(function.start)))
+    }
+}
+
+/// Where compilers put the tables of a `switch`.
+fn is_constants(name: &str) -> bool {
+    name.starts_with(".rodata")
+}
+
+fn is_executable(flags: SectionFlags) -> bool {
+    match flags {
+        SectionFlags::Elf { sh_flags, .. } => sh_flags.contains(object::elf::SHF_EXECINSTR),
+        _ => false,
+    }
+}

@@ -1,0 +1,327 @@
+//! The control-flow graph of one function.
+
+use std::collections::BTreeSet;
+
+use crate::code::Code;
+use crate::decode::{Flow, Gate, Instruction};
+use crate::elf::Place;
+use crate::symbols::Function;
+
+/// A function's instructions, those of its cold parts among them, and where
+/// each goes on.
+pub(crate) struct Graph {
+    /// Sorted by place.
+    pub(crate) instructions: Vec<Instruction>,
+    /// Where each goes on, by index.
+    pub(crate) steps: Vec<Vec<Step>>,
+    /// How each leaves the function, when it does.
+    pub(crate) exits: Vec<Option<Leave>>,
+    /// Where it is entered.
+    pub(crate) entry: usize,
+    /// Jumps through a register whose table could not be read.
+    pub(crate) guessed: Vec<usize>,
+}
+
+/// A way from an instruction to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// Index of where it goes.
+    pub(crate) to: usize,
+    /// Taken when the instruction faults: it has not run.
+    pub(crate) fault: bool,
+}
+
+/// How control leaves a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leave {
+    /// It returns.
+    Return,
+    /// It jumps to another function, which returns in its place.
+    Jump,
+    /// It jumps through a register.
+    IndirectJump,
+    /// It runs off its end.
+    End,
+}
+
+/// A function's instructions before anything is known of its paths.
+pub(crate) struct Body {
+    /// Where the function begins.
+    pub(crate) at: Place,
+    /// Where it ends.
+    pub(crate) end: u64,
+    /// Sorted by place.
+    pub(crate) instructions: Vec<Instruction>,
+    /// The cold parts that belong to it, and their sizes in bytes.
+    pub(crate) cold: Vec<(Place, u64)>,
+}
+
+impl Body {
+    /// The body of `function`, which begins at `at`.
+    pub(crate) fn of(code: &Code<'_>, at: Place, function: &Function) -> Self {
+        let end = code.end_of(at, function);
+        let mut instructions = code.instructions(at, end);
+        let cold = cold_parts(code, function, &instructions);
+        for (place, size) in &cold {
+            let end = place.address.saturating_add(*size);
+            instructions.extend(code.instructions(*place, end));
+        }
+        instructions.sort_by_key(|instruction| instruction.at);
+        instructions.dedup_by_key(|instruction| instruction.at);
+        Self {
+            at,
+            end,
+            instructions,
+            cold,
+        }
+    }
+}
+
+impl Graph {
+    /// The graph of a function, whose body is given.
+    pub(crate) fn of(code: &Code<'_>, body: Body) -> Self {
+        let Body {
+            at,
+            end,
+            instructions,
+            cold,
+        } = body;
+        let mut ends = vec![Place { address: end, ..at }];
+        ends.extend(cold.iter().map(|(place, size)| Place {
+            address: place.address.saturating_add(*size),
+            ..*place
+        }));
+        let mut graph = Self {
+            steps: vec![Vec::new(); instructions.len()],
+            exits: vec![None; instructions.len()],
+            entry: instructions.partition_point(|instruction| instruction.at < at),
+            instructions,
+            guessed: Vec::new(),
+        };
+        graph.connect(code, &ends);
+        graph.settle_writes();
+        graph
+    }
+
+    /// The index of the instruction at a place.
+    pub(crate) fn find(&self, place: Place) -> Option<usize> {
+        let found = self.instructions.binary_search_by_key(&place, |i| i.at);
+        found.ok()
+    }
+
+    fn connect(&mut self, code: &Code<'_>, ends: &[Place]) {
+        let mut indirect = Vec::new();
+        for index in 0..self.instructions.len() {
+            let Some(instruction) = self.instructions.get(index).copied() else {
+                continue;
+            };
+            let mut steps: Vec<Step> = Vec::new();
+            let leave = self.way(code, ends, index, &instruction, &mut steps);
+            if leave == Some(Leave::IndirectJump) {
+                indirect.push(index);
+            }
+            if let Flow::Switch(table) = instruction.flow {
+                steps.extend(self.cases(code, table));
+            }
+            let fixup = code.faults.fixup.get(&instruction.at);
+            let fixup = fixup.and_then(|place| self.find(*place));
+            steps.extend(fixup.map(|to| Step { to, fault: true }));
+            self.set(index, steps, leave);
+        }
+        self.connect_switches(&indirect);
+    }
+
+    fn set(&mut self, index: usize, steps: Vec<Step>, leave: Option<Leave>) {
+        if let (Some(all), Some(exit)) = (self.steps.get_mut(index), self.exits.get_mut(index)) {
+            (*all, *exit) = (steps, leave);
+        }
+    }
+
+    /// Adds where an instruction goes on, and tells how it leaves.
+    fn way(
+        &self,
+        code: &Code<'_>,
+        ends: &[Place],
+        index: usize,
+        instruction: &Instruction,
+        steps: &mut Vec<Step>,
+    ) -> Option<Leave> {
+        let switched = code.jumps.get(&instruction.at);
+        let targets = switched.into_iter().flatten();
+        steps.extend(targets.filter_map(|to| self.inner(*to)));
+        let mut goes_on = switched.is_some();
+        let mut leave = None;
+        match instruction.flow {
+            Flow::Next | Flow::IndirectCall => goes_on = true,
+            Flow::Call(to) => goes_on |= !code.role(&to).noreturn,
+            Flow::ReturnIf => (goes_on, leave) = (true, Some(Leave::Return)),
+            Flow::Return => leave = Some(Leave::Return),
+            Flow::IndirectJump => leave = Some(Leave::IndirectJump),
+            Flow::Branch(to) | Flow::Jump(to) => {
+                goes_on |= matches!(instruction.flow, Flow::Branch(_));
+                match to.place.and_then(|place| self.inner(place)) {
+                    Some(step) => steps.push(step),
+                    // The test that is replaced at boot comes back.
+                    None if switched.is_some() => {}
+                    None => leave = Some(Leave::Jump),
+                }
+            }
+            Flow::Stop | Flow::Bug | Flow::Switch(_) => {}
+        }
+        let next = self.instructions.get(index + 1);
+        let end = ends
+            .iter()
+            .filter(|end| end.section == instruction.at.section);
+        let end = end.filter(|end| end.address > instruction.at.address);
+        let end = end.min().copied();
+        match next.filter(|next| end.is_some_and(|end| next.at < end)) {
+            Some(_) if goes_on => steps.push(Step {
+                to: index + 1,
+                fault: false,
+            }),
+            None if goes_on => leave = leave.or(Some(Leave::End)),
+            _ => {}
+        }
+        leave
+    }
+
+    /// Where a table's entries lead: as far as they stay in the function, and
+    /// to where another table of it begins.
+    fn cases(&self, code: &Code<'_>, table: Place) -> Vec<Step> {
+        let table_of = |instruction: &Instruction| match instruction.flow {
+            Flow::Switch(table) => Some(table),
+            _ => None,
+        };
+        let others = self.instructions.iter().filter_map(table_of);
+        let later = others.filter(|other| other.section == table.section && *other > table);
+        let end = later.min().map(|place| place.address);
+        let cases = code.image.cases(table, end).into_iter();
+        let mut steps: Vec<Step> = cases.map_while(|place| self.inner(place)).collect();
+        steps.sort_by_key(|step| step.to);
+        steps.dedup();
+        steps
+    }
+
+    fn inner(&self, place: Place) -> Option<Step> {
+        self.find(place).map(|to| Step { to, fault: false })
+    }
+
+    /// A jump through a register goes to the cases of a `switch`: to the
+    /// blocks that nothing else leads to. Where there is none it is a call
+    /// that returns to the caller.
+    fn connect_switches(&mut self, indirect: &[usize]) {
+        if indirect.is_empty() {
+            return;
+        }
+        let reached: BTreeSet<usize> = self.steps.iter().flatten().map(|step| step.to).collect();
+        let cases: Vec<usize> = (0..self.instructions.len())
+            .filter(|index| *index != self.entry && !reached.contains(index))
+            .collect();
+        if cases.is_empty() {
+            return;
+        }
+        self.guessed = indirect.to_vec();
+        for index in indirect {
+            let to_cases = cases.iter().map(|to| Step {
+                to: *to,
+                fault: false,
+            });
+            let steps = to_cases.collect();
+            self.set(*index, steps, None);
+        }
+    }
+
+    /// Turns writes of the gate into opens and closes by the values that the
+    /// registers hold on every path.
+    fn settle_writes(&mut self) {
+        let is_write = |i: &Instruction| matches!(i.gate, Gate::Write(_));
+        if !self.instructions.iter().any(is_write) {
+            return;
+        }
+        let values = self.values();
+        for (instruction, values) in self.instructions.iter_mut().zip(values) {
+            if let Gate::Write(register) = instruction.gate {
+                let bit = 1_u32.checked_shl(register.into()).unwrap_or(0);
+                instruction.gate = match values.map(|v| (v.opens & bit, v.closes & bit)) {
+                    Some((0, 0)) | None => Gate::Unknown,
+                    Some((_, 0)) => Gate::Open,
+                    Some(_) => Gate::Close,
+                };
+            }
+        }
+    }
+
+    /// What the registers hold before each instruction that is reached: the
+    /// least that all ways to it agree on.
+    fn values(&self) -> Vec<Option<Values>> {
+        let mut before: Vec<Option<Values>> = vec![None; self.instructions.len()];
+        let mut work = vec![(self.entry, Values::default())];
+        while let Some((index, new)) = work.pop() {
+            let Some(slot) = before.get_mut(index) else {
+                continue;
+            };
+            let merged = slot.map_or(new, |old| old.meet(new));
+            if *slot == Some(merged) {
+                continue;
+            }
+            *slot = Some(merged);
+            let effect = self.instructions.get(index).map(|i| i.values);
+            let effect = effect.unwrap_or_default();
+            let after = Values {
+                opens: merged.opens & !effect.lost | effect.opens,
+                closes: merged.closes & !effect.lost | effect.closes,
+            };
+            let steps = self.steps.get(index).into_iter().flatten();
+            work.extend(steps.map(|step| (step.to, after)));
+        }
+        before
+    }
+}
+
+/// Which registers hold a value that opens or closes the gate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Values {
+    opens: u32,
+    closes: u32,
+}
+
+impl Values {
+    fn meet(self, other: Self) -> Self {
+        Self {
+            opens: self.opens & other.opens,
+            closes: self.closes & other.closes,
+        }
+    }
+}
+
+/// Whether a symbol names what the compiler put apart as unlikely.
+pub(crate) fn is_cold(name: &str) -> bool {
+    name.contains(".cold")
+}
+
+/// The cold parts that the instructions of `function` jump to.
+fn cold_parts(code: &Code<'_>, function: &Function, own: &[Instruction]) -> Vec<(Place, u64)> {
+    let wanted = format!("{}.cold", function.name);
+    let part = |instruction: &Instruction| {
+        let (Flow::Jump(to) | Flow::Branch(to)) = instruction.flow else {
+            return None;
+        };
+        let place = to.place?;
+        if (function.start..function.end).contains(&place.address)
+            && place.section == instruction.at.section
+        {
+            return None;
+        }
+        let part = code.function_at(place)?;
+        let start = Place {
+            address: part.start,
+            ..place
+        };
+        let size = part.end.saturating_sub(part.start);
+        part.name.starts_with(&wanted).then_some((start, size))
+    };
+    let mut parts: Vec<_> = own.iter().filter_map(part).collect();
+    parts.sort();
+    parts.dedup();
+    parts
+}

@@ -1,0 +1,374 @@
+//! How a machine's object code is read: the data files `data/code/*.toml`.
+//!
+//! Each entry gives its reason and its source. What the tables leave out is
+//! `other`: an instruction that neither branches nor reaches for the gate.
+
+use object::Architecture;
+use serde::Deserialize;
+
+use crate::code::Role;
+use crate::elf::ObjectError;
+
+/// The machines, by the names that [`Layout::of`] gives the ELF architectures.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("x86", include_str!("../../../data/code/x86.toml")),
+    ("powerpc", include_str!("../../../data/code/powerpc.toml")),
+    ("arm64", include_str!("../../../data/code/arm64.toml")),
+    ("arm", include_str!("../../../data/code/arm.toml")),
+    ("riscv", include_str!("../../../data/code/riscv.toml")),
+];
+
+const CALLS: &str = include_str!("../../../data/code/calls.toml");
+
+/// A machine's tables.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Layout {
+    /// The kernel's name for it, `powerpc`.
+    pub(crate) arch: String,
+    /// Whether every access must stand in a window: not so where the machine
+    /// has accesses of their own for user memory, or checks writes only.
+    pub(crate) accesses_need_window: bool,
+    /// Bits of a register's field.
+    #[serde(default)]
+    pub(crate) register_bits: u32,
+    /// Where an instruction that no other entry knows may name a register that
+    /// it writes: the lowest bit of each field.
+    #[serde(default)]
+    pub(crate) writes: Vec<u32>,
+    /// Registers that a call leaves undefined, as a mask of their numbers.
+    #[serde(default, deserialize_with = "hex")]
+    pub(crate) call_clobbers: u32,
+    pub(crate) faults: Option<FaultLayout>,
+    pub(crate) alternatives: Option<AlternativeLayout>,
+    #[serde(default, rename = "instruction")]
+    pub(crate) instructions: Vec<Pattern>,
+}
+
+/// `__ex_table`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FaultLayout {
+    /// Bytes of a record.
+    pub(crate) size: usize,
+    /// Whether it holds addresses (and not distances).
+    pub(crate) absolute: bool,
+    /// Where in it the type stands; without one every record is of user memory.
+    pub(crate) kind_at: Option<usize>,
+    #[serde(default)]
+    user: Vec<FaultKind>,
+    #[serde(rename = "reason")]
+    _reason: String,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FaultKind {
+    #[serde(deserialize_with = "hex")]
+    value: u32,
+    #[serde(deserialize_with = "hex")]
+    mask: u32,
+    #[serde(rename = "name")]
+    _name: String,
+    #[serde(rename = "reason")]
+    _reason: String,
+}
+
+/// `.altinstructions`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AlternativeLayout {
+    /// Bytes of a record.
+    pub(crate) size: usize,
+    pub(crate) feature_at: usize,
+    pub(crate) flags_at: Option<usize>,
+    pub(crate) lengths_at: usize,
+    /// The features whose replacements are of the gate; any of them where the
+    /// numbers are made by the build.
+    #[serde(default, rename = "feature")]
+    pub(crate) features: Vec<Feature>,
+    #[serde(rename = "reason")]
+    _reason: String,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+/// A feature of the CPU that decides over a replacement.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Feature {
+    pub(crate) number: u16,
+    #[serde(rename = "name")]
+    _name: String,
+    /// The one replacement that is meant, where the feature has others.
+    pub(crate) only: Option<String>,
+    #[serde(rename = "reason")]
+    _reason: String,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+/// What an instruction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Kind {
+    /// Opens the gate.
+    Open,
+    /// Closes it.
+    Close,
+    /// Opens or closes it: the value of a register decides.
+    Write,
+    /// Holds back speculation.
+    Fence,
+    /// Puts a value into a register that opens the gate.
+    OpenValue,
+    /// Puts a value into a register that closes it.
+    CloseValue,
+    /// Writes no register that the tables follow.
+    Reads,
+    Jump,
+    Branch,
+    Call,
+    IndirectJump,
+    IndirectCall,
+    Return,
+    /// Returns under a condition.
+    ReturnIf,
+    /// Nothing after it runs.
+    Stop,
+    /// A trap that the table of bugs may mark as a mere warning.
+    Bug,
+    /// The first of a pair that is one call or jump (riscv).
+    Pair,
+}
+
+/// An instruction word.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pattern {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    /// Bytes of the instruction.
+    #[serde(default = "four")]
+    pub(crate) width: u8,
+    #[serde(deserialize_with = "hex")]
+    pub(crate) value: u32,
+    #[serde(deserialize_with = "hex")]
+    pub(crate) mask: u32,
+    /// Where it goes: pieces of the word as `[lowest bit, bits, weight of the
+    /// lowest as a power of two]`, the first holding the sign.
+    #[serde(default)]
+    pub(crate) target: Vec<[u32; 3]>,
+    /// Added to the distance.
+    #[serde(default)]
+    pub(crate) bias: i64,
+    /// The lowest bit of the field of the register.
+    #[serde(default)]
+    pub(crate) register: u32,
+    #[serde(rename = "reason")]
+    _reason: String,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+fn four() -> u8 {
+    4
+}
+
+fn hex<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let text = String::deserialize(from)?;
+    u32::from_str_radix(&text, 16).map_err(|_| {
+        serde::de::Error::custom(format!(
+            "`{text}` is no number of up to 8 hexadecimal digits"
+        ))
+    })
+}
+
+impl Layout {
+    /// The tables of an ELF architecture.
+    ///
+    /// # Errors
+    /// When there are none.
+    pub(crate) fn of(arch: Architecture) -> Result<Self, ObjectError> {
+        let name = match arch {
+            Architecture::X86_64 | Architecture::I386 => "x86",
+            Architecture::PowerPc | Architecture::PowerPc64 => "powerpc",
+            Architecture::Aarch64 => "arm64",
+            Architecture::Arm => "arm",
+            Architecture::Riscv64 | Architecture::Riscv32 => "riscv",
+            _ => "",
+        };
+        let found = BUILT_IN.iter().find(|(known, _)| *known == name);
+        let (_, text) = found.ok_or_else(|| ObjectError::Arch {
+            arch: format!("{arch:?}"),
+            known: BUILT_IN
+                .iter()
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>()
+                .join(", "),
+        })?;
+        parse(text)
+    }
+}
+
+fn parse<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, ObjectError> {
+    toml::from_str(text).map_err(|error| ObjectError::Table(error.to_string()))
+}
+
+impl FaultLayout {
+    /// Whether a record of this type is of an access to user memory.
+    pub(crate) fn is_user(&self, kind: u32) -> bool {
+        let named = |user: &FaultKind| kind & user.mask == user.value;
+        self.user.is_empty() || self.user.iter().any(named)
+    }
+}
+
+impl Pattern {
+    pub(crate) fn matches(&self, word: u32) -> bool {
+        word & self.mask == self.value
+    }
+
+    /// The register's number in `word`.
+    pub(crate) fn register_of(&self, word: u32, bits: u32) -> u32 {
+        field(word, self.register, bits)
+    }
+
+    /// How far from itself the instruction goes, in bytes.
+    pub(crate) fn distance(&self, word: u32) -> Option<i64> {
+        let (first, _) = self.target.split_first()?;
+        let sum = self.target.iter().fold(0_i64, |sum, [low, bits, weight]| {
+            sum | i64::from(field(word, *low, *bits)) << weight.min(&32)
+        });
+        let top = first[1].saturating_add(first[2]).clamp(1, 63);
+        let unused = 64 - top;
+        Some((sum << unused >> unused) + self.bias)
+    }
+}
+
+/// `bits` bits of `word` from `low` up.
+pub(crate) fn field(word: u32, low: u32, bits: u32) -> u32 {
+    let mask = 1_u32.checked_shl(bits).map_or(u32::MAX, |one| one - 1);
+    word.checked_shr(low).unwrap_or(0) & mask
+}
+
+/// The functions that `gates` knows by name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Calls {
+    hidden: Vec<Names>,
+    allowed: Vec<Names>,
+    kernel: Vec<Names>,
+    noreturn: Vec<Names>,
+    thunk: Vec<Thunk>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Names {
+    names: Vec<String>,
+    #[serde(rename = "reason")]
+    _reason: String,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Thunk {
+    #[serde(flatten)]
+    names: Names,
+    kind: ThunkKind,
+}
+
+/// What a jump to a thunk is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ThunkKind {
+    /// The function's return.
+    Return,
+    /// A jump or a call through a register.
+    Indirect,
+}
+
+impl Calls {
+    /// # Errors
+    /// When the data file cannot be read.
+    pub(crate) fn built_in() -> Result<Self, ObjectError> {
+        parse(CALLS)
+    }
+
+    /// What is known of a function by its name.
+    pub(crate) fn role(&self, name: &str) -> Role {
+        Role {
+            hidden: self.hidden.iter().any(|names| names.holds(name)),
+            noreturn: self.noreturn.iter().any(|names| names.holds(name)),
+            thunk: self.thunk(name),
+        }
+    }
+
+    /// A function whose accesses are of kernel memory, though its table of
+    /// faults says user.
+    pub(crate) fn is_kernel(&self, name: &str) -> bool {
+        self.kernel.iter().any(|names| names.holds(name))
+    }
+
+    /// A function that may run with the window open.
+    pub(crate) fn is_allowed(&self, name: &str) -> bool {
+        self.allowed.iter().any(|names| names.holds(name))
+    }
+
+    /// A thunk that stands for another instruction.
+    fn thunk(&self, name: &str) -> Option<ThunkKind> {
+        let found = self.thunk.iter().find(|thunk| thunk.names.holds(name));
+        found.map(|thunk| thunk.kind)
+    }
+}
+
+impl Names {
+    /// A `*` at the end stands for any rest.
+    fn holds(&self, name: &str) -> bool {
+        self.names
+            .iter()
+            .any(|known| match known.strip_suffix('*') {
+                Some(start) => name.starts_with(start),
+                None => name == known,
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_reads_and_gives_reasons() {
+        for (name, text) in BUILT_IN {
+            let layout: Layout = parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            for entry in &layout.instructions {
+                assert!(!entry._reason.is_empty(), "{name}: {}", entry.name);
+                assert!(!entry._source.is_empty(), "{name}: {}", entry.name);
+                assert_eq!(entry.value & !entry.mask, 0, "{name}: {}", entry.name);
+            }
+        }
+        let calls = Calls::built_in().unwrap();
+        let thunks = calls.thunk.iter().map(|thunk| &thunk.names);
+        let all = calls
+            .hidden
+            .iter()
+            .chain(&calls.allowed)
+            .chain(&calls.kernel);
+        for names in all.chain(&calls.noreturn).chain(thunks) {
+            assert!(!names._reason.is_empty() && !names._source.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_distance_is_signed() {
+        let layout = Layout::of(Architecture::PowerPc).unwrap();
+        let jump = layout.instructions.iter().find(|p| p.name == "b").unwrap();
+        assert_eq!(jump.distance(0x4800_0008), Some(8));
+        assert_eq!(jump.distance(0x4bff_fff8), Some(-8));
+    }
+}

@@ -1,0 +1,338 @@
+//! What may not happen on any path of a function.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::Serialize;
+
+use crate::code::Code;
+use crate::decode::{Flow, Gate, Instruction};
+use crate::graph::{Graph, Leave};
+
+/// A rule of the window. The first seven are those of the kernel's objtool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// A call with the window open of what is not allowed there.
+    CallInWindow,
+    /// A return with the window open.
+    ReturnOpen,
+    /// A function that is called with the window open returns with it closed.
+    ReturnClosed,
+    /// Opened where it is open.
+    OpenTwice,
+    /// Closed where it is not open.
+    CloseNotOpen,
+    /// A function that is called with the window open closes it.
+    CallerClosed,
+    /// The state of the gate is put by more often than can be followed.
+    TooManySaves,
+    /// A jump to another function with the window open.
+    JumpInWindow,
+    /// Control runs off the end of the function with the window open.
+    EndOpen,
+    /// An access to user memory with the window closed.
+    AccessOutside,
+    /// An opening or closing that no path reaches.
+    NotReached,
+}
+
+/// A place where a rule is broken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The rule.
+    pub rule: Rule,
+    /// The address of the instruction: in an object file, in its section.
+    pub address: u64,
+    /// Where the window was opened, on one of the paths; none where it is not
+    /// open, or was open on entry.
+    pub opened_at: Option<u64>,
+    /// What is called or jumped to, where that is the matter.
+    pub target: Option<String>,
+}
+
+impl Rule {
+    /// What is wrong, as the end of a sentence that begins with the place.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::CallInWindow => "call with the window open",
+            Self::ReturnOpen => "return with the window open",
+            Self::ReturnClosed => "return with the caller's window closed",
+            Self::OpenTwice => "opens a window that is open",
+            Self::CloseNotOpen => "closes a window that is not open",
+            Self::CallerClosed => "closes the caller's window",
+            Self::TooManySaves => "saves the gate's state more than 31 times",
+            Self::JumpInWindow => "jump to another function with the window open",
+            Self::EndOpen => "runs off the function's end with the window open",
+            Self::AccessOutside => "user access with the window closed",
+            Self::NotReached => "no path reaches this gate",
+        }
+    }
+
+    /// The rule's name, `call-in-window`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CallInWindow => "call-in-window",
+            Self::ReturnOpen => "return-open",
+            Self::ReturnClosed => "return-closed",
+            Self::OpenTwice => "open-twice",
+            Self::CloseNotOpen => "close-not-open",
+            Self::CallerClosed => "caller-closed",
+            Self::TooManySaves => "too-many-saves",
+            Self::JumpInWindow => "jump-in-window",
+            Self::EndOpen => "end-open",
+            Self::AccessOutside => "access-outside",
+            Self::NotReached => "not-reached",
+        }
+    }
+}
+
+/// The gate as a path finds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct State {
+    open: bool,
+    /// States that were put by, a bit each below a leading one; 0 for none.
+    saved: u32,
+}
+
+/// What the walk over every path saw.
+pub(crate) struct Walked {
+    pub(crate) findings: Vec<Finding>,
+    /// Whether each instruction runs with the window open on some path.
+    pub(crate) open: Vec<bool>,
+    /// Whether each runs at all.
+    pub(crate) reached: Vec<bool>,
+    /// Whether a path ended where a gate's direction could not be told.
+    pub(crate) lost: bool,
+}
+
+struct Walk<'a, 'data> {
+    code: &'a Code<'data>,
+    graph: &'a Graph,
+    /// May be entered and left with the window open.
+    safe: bool,
+    typed: bool,
+    /// Whether each access must stand in a window.
+    needs: bool,
+    seen: HashSet<(usize, State)>,
+    found: BTreeMap<(u64, Rule), Finding>,
+    walked: Walked,
+}
+
+/// Walks every path of a function, in every state of the gate.
+pub(crate) fn walk(code: &Code<'_>, graph: &Graph, name: &str, typed: bool) -> Walked {
+    let size = graph.instructions.len();
+    let mut walk = Walk {
+        code,
+        graph,
+        safe: code.calls.is_allowed(name),
+        typed,
+        needs: code.layout.accesses_need_window && !code.calls.is_kernel(name),
+        seen: HashSet::new(),
+        found: BTreeMap::new(),
+        walked: Walked {
+            findings: Vec::new(),
+            open: vec![false; size],
+            reached: vec![false; size],
+            lost: false,
+        },
+    };
+    walk.run();
+    walk.unreached();
+    let Walk {
+        mut found,
+        mut walked,
+        ..
+    } = walk;
+    // Of several switches that were not read, one's cases may be another's.
+    let is_open = |index: &usize| walked.open.get(*index).copied().unwrap_or(false);
+    if graph.guessed.len() > 1 && graph.guessed.iter().any(is_open) {
+        walked.lost = true;
+        found.clear();
+    }
+    walked.findings = found.into_values().collect();
+    walked
+}
+
+impl Walk<'_, '_> {
+    fn run(&mut self) {
+        let start = State {
+            open: self.safe,
+            saved: 0,
+        };
+        let mut work = vec![(self.graph.entry, start, None)];
+        while let Some((index, state, opened)) = work.pop() {
+            let Some(instruction) = self.graph.instructions.get(index) else {
+                continue;
+            };
+            if !self.seen.insert((index, state)) {
+                continue;
+            }
+            self.mark(index, state);
+            let Some((after, opened_after)) = self.step(instruction, state, opened) else {
+                self.walked.lost = true;
+                continue;
+            };
+            self.leave(index, instruction, after, opened_after);
+            for step in self.graph.steps.get(index).into_iter().flatten() {
+                // What faults has not run.
+                let (state, opened) = if step.fault {
+                    (state, opened)
+                } else {
+                    (after, opened_after)
+                };
+                work.push((step.to, state, opened));
+            }
+        }
+    }
+
+    fn mark(&mut self, index: usize, state: State) {
+        if let Some(reached) = self.walked.reached.get_mut(index) {
+            *reached = true;
+        }
+        if let Some(open) = self.walked.open.get_mut(index) {
+            *open |= state.open;
+        }
+    }
+
+    /// The state after an instruction; none where it cannot be told.
+    fn step(
+        &mut self,
+        instruction: &Instruction,
+        before: State,
+        opened: Option<u64>,
+    ) -> Option<(State, Option<u64>)> {
+        let at = instruction.at.address;
+        let mut state = before;
+        match instruction.gate {
+            Gate::Open => {
+                if state.open {
+                    self.find(Rule::OpenTwice, at, opened, None);
+                }
+                state.open = true;
+                return Some((state, Some(at)));
+            }
+            Gate::Close => {
+                self.close(at, state);
+                state.open = false;
+                return Some((state, None));
+            }
+            Gate::Save => self.save(at, &mut state),
+            Gate::Restore => restore(&mut state),
+            Gate::Unknown | Gate::Write(_) => return None,
+            Gate::No | Gate::Fence => {}
+        }
+        self.inside(instruction, state, opened);
+        Some((state, opened))
+    }
+
+    fn close(&mut self, at: u64, state: State) {
+        // Entry stubs are no functions: they close what the user may have left
+        // open.
+        if !state.open && self.typed {
+            self.find(Rule::CloseNotOpen, at, None, None);
+        }
+        if self.safe && state.saved == 0 {
+            self.find(Rule::CallerClosed, at, None, None);
+        }
+    }
+
+    fn save(&mut self, at: u64, state: &mut State) {
+        let saved = state.saved.max(1);
+        if saved >> 31 == 1 {
+            self.find(Rule::TooManySaves, at, None, None);
+            return;
+        }
+        state.saved = saved << 1 | u32::from(state.open);
+    }
+
+    /// What may not be done in a window, or may only be done in one.
+    fn inside(&mut self, instruction: &Instruction, state: State, opened: Option<u64>) {
+        let at = instruction.at.address;
+        match instruction.flow {
+            Flow::Call(to) if state.open => {
+                let name = self.code.name(&to).map(|(name, _)| name.to_owned());
+                if !name
+                    .as_deref()
+                    .is_some_and(|name| self.code.calls.is_allowed(name))
+                {
+                    self.find(Rule::CallInWindow, at, opened, name);
+                }
+            }
+            Flow::IndirectCall if state.open => self.find(Rule::CallInWindow, at, opened, None),
+            _ => {}
+        }
+        if self.needs
+            && !state.open
+            && !self.code.is_register_state(instruction.at)
+            && self.code.faults.user.contains(&instruction.at)
+        {
+            self.find(Rule::AccessOutside, at, None, None);
+        }
+    }
+
+    fn leave(
+        &mut self,
+        index: usize,
+        instruction: &Instruction,
+        state: State,
+        opened: Option<u64>,
+    ) {
+        let Some(leave) = self.graph.exits.get(index).copied().flatten() else {
+            return;
+        };
+        let at = instruction.at.address;
+        let target = match instruction.flow {
+            Flow::Jump(to) | Flow::Branch(to) => {
+                self.code.name(&to).map(|(name, _)| name.to_owned())
+            }
+            _ => None,
+        };
+        let allowed = target
+            .as_deref()
+            .is_some_and(|name| self.code.calls.is_allowed(name));
+        match (leave, state.open) {
+            (Leave::Return, true) if !self.safe => self.find(Rule::ReturnOpen, at, opened, None),
+            (Leave::Return, false) if self.safe => self.find(Rule::ReturnClosed, at, None, None),
+            (Leave::Jump, true) if !allowed => self.find(Rule::JumpInWindow, at, opened, target),
+            (Leave::IndirectJump, true) => self.find(Rule::JumpInWindow, at, opened, None),
+            (Leave::End, true) if !self.safe => self.find(Rule::EndOpen, at, opened, None),
+            _ => {}
+        }
+    }
+
+    fn unreached(&mut self) {
+        if self.walked.lost {
+            return;
+        }
+        let gates = self.graph.instructions.iter().zip(&self.walked.reached);
+        let dead: Vec<u64> = gates
+            .filter(|(i, reached)| {
+                matches!(i.gate, Gate::Open | Gate::Close | Gate::Unknown) && !**reached
+            })
+            .map(|(i, _)| i.at.address)
+            .collect();
+        dead.into_iter()
+            .for_each(|at| self.find(Rule::NotReached, at, None, None));
+    }
+
+    fn find(&mut self, rule: Rule, address: u64, opened_at: Option<u64>, target: Option<String>) {
+        self.found.entry((address, rule)).or_insert(Finding {
+            rule,
+            address,
+            opened_at,
+            target,
+        });
+    }
+}
+
+fn restore(state: &mut State) {
+    if state.saved > 1 {
+        state.open = state.saved & 1 == 1;
+        state.saved >>= 1;
+    }
+    if state.saved == 1 {
+        state.saved = 0;
+    }
+}

@@ -1,0 +1,419 @@
+//! Each rule from an object that breaks it, assembled here; and any bytes.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test says what it expects, and what it skips"
+)]
+
+use std::fs;
+use std::process::Command;
+
+use proptest::prelude::*;
+use tollgate_gates::{Analysis, Changes, FunctionGates, Listing, Mark, Rule};
+
+/// Macros as the kernel's: the gate is a replacement of three NOPs.
+const KERNEL: &str = r#"
+    .macro ALT text, feature
+    771: nop; nop; nop
+    772:
+    .pushsection .altinstr_replacement, "ax"
+    773: .byte \text
+    774:
+    .popsection
+    .pushsection .altinstructions, "a"
+    .long 771b - .
+    .long 773b - .
+    .4byte \feature
+    .byte 772b - 771b
+    .byte 774b - 773b
+    .popsection
+    .endm
+    .macro STAC
+    ALT "0x0f,0x01,0xcb", 308
+    .endm
+    .macro CLAC
+    ALT "0x0f,0x01,0xca", 308
+    .endm
+    .macro FENCE
+    ALT "0x0f,0xae,0xe8", 642
+    .endm
+    .macro SWAPGS_FENCE
+    ALT "0x0f,0xae,0xe8", 356
+    .endm
+    .macro PUT label
+    775: movl %eax, (%rdi)
+    .pushsection __ex_table, "a"
+    .long 775b - .
+    .long \label - .
+    .long 3
+    .popsection
+    .endm
+    .macro FN name
+    .globl \name
+    .type \name, @function
+    \name:
+    .endm
+    .macro END name
+    .size \name, . - \name
+    .endm
+    .text
+"#;
+
+/// Assembles for a machine; none where its assembler is not installed.
+fn assemble(command: &str, text: &str) -> Option<Vec<u8>> {
+    let folder = tempfile::tempdir().unwrap();
+    let [source, object] = ["a.s", "a.o"].map(|name| folder.path().join(name));
+    fs::write(&source, text).unwrap();
+    let mut words = command.split(' ');
+    let run = Command::new(words.next()?)
+        .args(words)
+        .arg("-o")
+        .arg(&object)
+        .arg(&source)
+        .output();
+    let Ok(output) = run else {
+        eprintln!("skipped: {command} is not installed");
+        return None;
+    };
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Some(fs::read(object).unwrap())
+}
+
+fn x86(text: &str) -> Option<Vec<u8>> {
+    assemble("as --64", &format!("{KERNEL}{text}"))
+}
+
+fn function(analysis: &Analysis, name: &str) -> FunctionGates {
+    analysis
+        .functions
+        .iter()
+        .find(|f| f.name == name)
+        .cloned()
+        .unwrap()
+}
+
+fn broken(text: &str, name: &str) -> Option<Vec<Rule>> {
+    let analysis = Analysis::of(&x86(text)?).unwrap();
+    Some(
+        function(&analysis, name)
+            .findings
+            .iter()
+            .map(|f| f.rule)
+            .collect(),
+    )
+}
+
+const GOOD: &str = "
+    FN good
+    STAC
+    FENCE
+    PUT 1f
+    PUT 1f
+    CLAC
+    xorl %eax, %eax
+    ret
+1:  CLAC
+    movl $-14, %eax
+    ret
+    END good
+    FN other
+    SWAPGS_FENCE
+    call __put_user_4
+    call good
+    call __put_user_4
+    ret
+    END other
+";
+
+#[test]
+fn a_window_is_seen_where_the_running_kernel_has_it() {
+    let Some(object) = x86(GOOD) else { return };
+    let analysis = Analysis::of(&object).unwrap();
+    let good = function(&analysis, "good");
+    let counts = good.counts;
+    assert_eq!(
+        (counts.opens, counts.closes, counts.fences, counts.accesses),
+        (1, 2, 1, 2)
+    );
+    // Between stac and clac: the fence and two stores.
+    assert_eq!(
+        (good.shortest(), good.longest(), good.inside),
+        (Some(3), Some(3), 3)
+    );
+    assert_eq!(good.findings, []);
+    let other = function(&analysis, "other");
+    assert_eq!((other.counts.fences, other.counts.hidden), (0, 2));
+    assert_eq!(analysis.patched, analysis.patched_in_functions);
+    assert_eq!(
+        (
+            analysis.patched.opens,
+            analysis.patched.closes,
+            analysis.patched.fences
+        ),
+        (1, 2, 1)
+    );
+}
+
+#[test]
+fn each_rule_is_found_where_it_is_broken() {
+    let cases = [
+        (
+            "call",
+            "STAC\n call foo\n CLAC\n ret",
+            vec![Rule::CallInWindow],
+        ),
+        (
+            "icall",
+            "STAC\n call *%rax\n CLAC\n ret",
+            vec![Rule::CallInWindow],
+        ),
+        (
+            "allowed",
+            "STAC\n call __asan_load4_noabort\n CLAC\n ret",
+            vec![],
+        ),
+        ("ret", "STAC\n ret", vec![Rule::ReturnOpen]),
+        (
+            "path",
+            "STAC\n PUT 1f\n CLAC\n1: ret",
+            vec![Rule::ReturnOpen],
+        ),
+        ("twice", "STAC\n STAC\n CLAC\n ret", vec![Rule::OpenTwice]),
+        ("close", "CLAC\n ret", vec![Rule::CloseNotOpen]),
+        (
+            "some",
+            "test %eax, %eax\n je 1f\n STAC\n1: CLAC\n ret",
+            vec![Rule::CloseNotOpen],
+        ),
+        ("jump", "STAC\n jmp foo", vec![Rule::JumpInWindow]),
+        ("ijump", "STAC\n jmp *%rax", vec![Rule::JumpInWindow]),
+        ("end", "STAC", vec![Rule::EndOpen]),
+        ("outside", "PUT 1f\n1: ret", vec![Rule::AccessOutside]),
+        (
+            "dead",
+            "ret\n STAC\n CLAC\n ret",
+            vec![Rule::NotReached, Rule::NotReached],
+        ),
+        (
+            "all",
+            "CLAC\n STAC\n STAC\n call foo\n ret",
+            vec![
+                Rule::CloseNotOpen,
+                Rule::OpenTwice,
+                Rule::CallInWindow,
+                Rule::ReturnOpen,
+            ],
+        ),
+        // Functions that are called with the window open.
+        (
+            "copy_mc_fragile",
+            "CLAC\n ret",
+            vec![Rule::ReturnClosed, Rule::CallerClosed],
+        ),
+        ("rep_movs_alternative", "PUT 1f\n1: ret", vec![]),
+    ];
+    for (name, body, rules) in cases {
+        let text = format!("FN {name}\n {body}\n END {name}\n");
+        let Some(mut found) = broken(&text, name) else {
+            return;
+        };
+        let mut rules = rules;
+        found.sort();
+        rules.sort();
+        assert_eq!(found, rules, "{name}");
+    }
+}
+
+#[test]
+fn the_state_may_be_saved_31_times() {
+    let save = "ALT \"0x9c,0x58,0x90\", 308\n";
+    for (times, rules) in [(31, vec![]), (32, vec![Rule::TooManySaves])] {
+        let text = format!("FN saves\n {}\n ret\n END saves\n", save.repeat(times));
+        // Without a gate or an access nothing is followed.
+        let text = text.replace("FN saves", "FN saves\n STAC\n CLAC");
+        let Some(found) = broken(&text, "saves") else {
+            return;
+        };
+        assert_eq!(found, rules, "{times}");
+    }
+}
+
+#[test]
+fn a_fault_leaves_the_window_open() {
+    let text = "FN f\n STAC\n PUT 1f\n CLAC\n ret\n1: CLAC\n CLAC\n ret\n END f\n";
+    assert!(broken(text, "f").is_none_or(|found| found == [Rule::CloseNotOpen]));
+}
+
+#[test]
+fn openings_after_straight_code_are_found() {
+    let text = "
+    FN two
+    STAC\n PUT 1f\n CLAC\n testl %eax, %eax\n jne 1f\n STAC\n PUT 1f\n CLAC
+1:  ret
+    END two
+    FN called
+    STAC\n CLAC\n call foo\n STAC\n CLAC\n ret
+    END called
+    FN helpers
+    call __put_user_4\n testl %ecx, %ecx\n jne 1f\n call __put_user_8
+1:  ret
+    END helpers
+";
+    let Some(object) = x86(text) else { return };
+    let analysis = Analysis::of(&object).unwrap();
+    let repeats = |name| {
+        function(&analysis, name)
+            .repeats
+            .iter()
+            .map(|r| r.between)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(repeats("two"), [2]);
+    assert_eq!(repeats("called"), []);
+    assert_eq!(repeats("helpers"), [2]);
+}
+
+#[test]
+fn a_listing_shows_what_the_kernel_patches_in() {
+    let Some(object) = x86(GOOD) else { return };
+    let [listing] = Listing::of(&object, "good").unwrap().try_into().unwrap();
+    let marks = listing
+        .lines
+        .iter()
+        .map(|line| (line.mark, line.inside, line.text.as_str()));
+    let marks: Vec<_> = marks.take(5).collect();
+    assert_eq!(marks[0], (Mark::Open, false, "stac"));
+    assert_eq!(marks[1], (Mark::Fence, true, "lfence"));
+    assert_eq!(marks[2], (Mark::Other, true, "mov %eax,(%rdi)"));
+    assert_eq!(marks[4], (Mark::Close, true, "clac"));
+    let error = Listing::of(&object, "goo").unwrap_err().to_string();
+    assert_eq!(error, "no function `goo` in the file; there is good");
+}
+
+#[test]
+fn a_change_is_compared_function_by_function() {
+    let once = "FN f\n STAC\n PUT 1f\n PUT 1f\n1: CLAC\n ret\n END f\n";
+    let twice = "FN f\n STAC\n PUT 1f\n1: CLAC\n STAC\n PUT 2f\n2: CLAC\n ret\n END f\n";
+    let (Some(once), Some(twice)) = (x86(once), x86(twice)) else {
+        return;
+    };
+    let [once, twice] = [once, twice].map(|object| Analysis::of(&object).unwrap());
+    let better = Changes::between(&twice, &once);
+    assert_eq!((better.before.gates, better.after.gates), (4, 2));
+    assert_eq!((better.functions.len(), better.regressed()), (1, false));
+    assert!(Changes::between(&once, &twice).regressed());
+    assert_eq!(Changes::between(&once, &once).functions, []);
+}
+
+#[test]
+fn powerpc_8xx_opens_by_the_value_of_a_register() {
+    let text = "
+    .globl f\n .type f, @function
+f:  lis 9, 0xdc00\n mtspr 794, 9\n stw 3, 0(4)\n lis 8, 0xde00\n mtspr 794, 8
+    cmpwi 3, 0\n beq 1f\n mtspr 794, 9\n stw 3, 4(4)
+    mtspr 794, 8
+1:  blr
+    .size f, . - f
+    .globl g\n .type g, @function
+g:  mtspr 794, 3\n blr
+    .size g, . - g
+    .globl h\n .type h, @function
+h:  lis 9, 0xdc00\n mtspr 794, 9\n bl f\n blr
+    .size h, . - h
+";
+    let Some(object) = assemble("powerpc-linux-gnu-as -many", text) else {
+        return;
+    };
+    let analysis = Analysis::of(&object).unwrap();
+    let f = function(&analysis, "f");
+    assert_eq!(
+        (f.counts.opens, f.counts.closes, f.findings.len()),
+        (2, 2, 0)
+    );
+    assert_eq!((f.shortest(), f.longest()), (Some(1), Some(2)));
+    assert_eq!(f.repeats.len(), 1);
+    let g = function(&analysis, "g");
+    assert_eq!((g.counts.unknown, g.lost), (1, true));
+    let rules: Vec<_> = function(&analysis, "h")
+        .findings
+        .iter()
+        .map(|f| f.rule)
+        .collect();
+    assert_eq!(rules, [Rule::CallInWindow, Rule::ReturnOpen]);
+}
+
+#[test]
+fn arm64_opens_by_pan_or_by_page_tables() {
+    let text = "
+    .globl f\n .type f, @function
+f:  .inst 0xd500409f\n str w0, [x1]\n .inst 0xd500419f\n ret
+    .size f, . - f
+    .globl g\n .type g, @function
+g:  .inst 0xd500409f\n cbz x0, 1f\n .inst 0xd500419f
+1:  ret
+    .size g, . - g
+    .globl h\n .type h, @function
+h:  ldr x2, [x3, #8]\n msr ttbr0_el1, x2\n str w0, [x1]
+    mrs x2, ttbr1_el1\n sub x2, x2, #1, lsl #12\n msr ttbr0_el1, x2\n ret
+    .size h, . - h
+";
+    let Some(object) = assemble("aarch64-linux-gnu-as", text) else {
+        return;
+    };
+    let analysis = Analysis::of(&object).unwrap();
+    for name in ["f", "h"] {
+        let f = function(&analysis, name);
+        assert_eq!(
+            (f.counts.opens, f.counts.closes, f.findings.len()),
+            (1, 1, 0),
+            "{name}"
+        );
+    }
+    assert_eq!(
+        function(&analysis, "g")
+            .findings
+            .iter()
+            .map(|f| f.rule)
+            .collect::<Vec<_>>(),
+        [Rule::ReturnOpen]
+    );
+}
+
+#[test]
+fn what_is_no_object_is_a_sentence() {
+    for bytes in [&b""[..], b"\x7fELF", b"!<arch>\n", b"#!/bin/sh\n"] {
+        let text = Analysis::of(bytes).unwrap_err().to_string();
+        assert!(text.contains("cannot be read as an ELF object"), "{text}");
+    }
+}
+
+fn object() -> &'static [u8] {
+    static OBJECT: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
+    OBJECT.get_or_init(|| x86(GOOD).unwrap_or_default())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn a_file_cut_off_or_altered_never_panics(
+        cut in 0_usize..4000,
+        flips in prop::collection::vec((0_usize..4000, any::<u8>()), 0..12),
+    ) {
+        let mut bytes = object().to_vec();
+        for (at, value) in flips {
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte = value;
+            }
+        }
+        let _ = Analysis::of(&bytes);
+        bytes.truncate(cut);
+        let _ = Analysis::of(&bytes);
+        let _ = Listing::of(&bytes, "good");
+    }
+}

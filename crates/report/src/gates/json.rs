@@ -1,0 +1,110 @@
+//! The gates for programs; `schema/gates.schema.json` describes them.
+
+use serde::Serialize;
+use tollgate_gates::{Analysis, Changes, Counts, Finding, FunctionGates, Repeat, Window};
+
+/// The version of the JSON form of gates; it grows when a reader would break.
+pub const GATES_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    objects: Option<Vec<Object<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<&'a Changes>,
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    name: &'a str,
+    arch: &'a str,
+    functions_read: usize,
+    totals: Counts,
+    patched: Counts,
+    patched_in_functions: Counts,
+    unread_records: usize,
+    functions: Vec<Function<'a>>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    section: &'a str,
+    address: u64,
+    bytes: u64,
+    instructions: usize,
+    counts: Counts,
+    inside: usize,
+    paths_lost: bool,
+    windows: &'a [Window],
+    repeats: &'a [Repeat],
+    findings: &'a [Finding],
+}
+
+/// The gates of objects, those functions that cross or break a rule.
+#[must_use]
+pub fn gates_json(objects: &[(String, Analysis)]) -> String {
+    document(&Document {
+        version: GATES_VERSION,
+        kind: "gates",
+        objects: Some(objects.iter().map(object).collect()),
+        before: None,
+        after: None,
+        changes: None,
+    })
+}
+
+/// What a change did.
+#[must_use]
+pub fn against_json(before: &str, after: &str, changes: &Changes) -> String {
+    document(&Document {
+        version: GATES_VERSION,
+        kind: "against",
+        objects: None,
+        before: Some(before),
+        after: Some(after),
+        changes: Some(changes),
+    })
+}
+
+fn document(document: &Document<'_>) -> String {
+    // Plain data with string keys: serialisation has nothing to fail on.
+    serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
+}
+
+fn object((name, analysis): &(String, Analysis)) -> Object<'_> {
+    let functions = analysis.functions.iter();
+    let told = functions.filter(|f| f.crosses() || !f.findings.is_empty());
+    Object {
+        name,
+        arch: &analysis.arch,
+        functions_read: analysis.functions.len(),
+        totals: analysis.totals(),
+        patched: analysis.patched,
+        patched_in_functions: analysis.patched_in_functions,
+        unread_records: analysis.unread_records,
+        functions: told.map(function).collect(),
+    }
+}
+
+fn function(function: &FunctionGates) -> Function<'_> {
+    Function {
+        name: &function.name,
+        section: &function.section,
+        address: function.address,
+        bytes: function.bytes,
+        instructions: function.instructions,
+        counts: function.counts,
+        inside: function.inside,
+        paths_lost: function.lost,
+        windows: &function.windows,
+        repeats: &function.repeats,
+        findings: &function.findings,
+    }
+}
