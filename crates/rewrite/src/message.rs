@@ -1,6 +1,6 @@
 //! What a patch says of itself.
 
-use tollgate_source::{Direction, Jump};
+use tollgate_source::{Direction, Jump, Trait};
 
 use crate::layout::{width, wrapped};
 use crate::plan::Plan;
@@ -116,8 +116,14 @@ impl Facts<'_> {
         } else {
             "once"
         };
+        let in_loop = |plan: &Plan| plan.run.has(Trait::InLoop);
+        let counted = if self.plans.iter().any(in_loop) {
+            ", with one round of each loop"
+        } else {
+            ""
+        };
         format!(
-            "Open it {once} and use the unsafe accessors inside. That is {} instead of {} when nothing faults.",
+            "Open it {once} and use the unsafe accessors inside. That is {} instead of {} when nothing faults{counted}.",
             windows(self.after),
             self.before
         )
@@ -126,12 +132,10 @@ impl Facts<'_> {
     fn meaning(&self) -> String {
         let mut text =
             "The begin checks the range of the whole object, next to the accesses".to_owned();
-        if self
-            .plans
-            .iter()
-            .flat_map(|plan| &plan.run.sites)
-            .any(|site| !site.range_check)
-        {
+        if self.plans.iter().any(|plan| plan.absorbs) {
+            text += ", and takes the place of access_ok()";
+        }
+        if self.plans.iter().any(was_checked_elsewhere) {
             text += "; until now a check elsewhere had to cover them";
         }
         text += &format!(". {}", self.outcome());
@@ -156,6 +160,11 @@ impl Facts<'_> {
             .windows(2)
             .all(|pair| matches!(pair, [a, b] if a.fault.jump == b.fault.jump))
     }
+}
+
+/// Whether no access of the window checked its range, nor the chain for them.
+fn was_checked_elsewhere(plan: &Plan) -> bool {
+    !plan.absorbs && plan.run.sites.iter().any(|site| !site.range_check)
 }
 
 fn values(number: usize) -> String {

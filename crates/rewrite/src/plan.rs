@@ -125,6 +125,8 @@ pub(crate) struct Plan {
     pub(crate) returns: bool,
     /// Whether later accesses used to happen after a fault and no longer do.
     pub(crate) stops: bool,
+    /// Whether the begin stands for an `access_ok()` of the chain.
+    pub(crate) absorbs: bool,
 }
 
 /// What a window for the run must do.
@@ -148,6 +150,7 @@ pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
         result: result(subject, run, region),
         returns: last(run, &fault).is_some_and(|step| matches!(step.kind, StepKind::Return { .. })),
         stops: fault.stops,
+        absorbs: absorbs(subject, run, &rest),
         fault,
         region,
     };
@@ -203,6 +206,12 @@ fn is_pointer_index(subject: &Subject<'_>, hazard: &Hazard) -> bool {
         // A parameter is never an array, whatever its declaration looks like.
         None => mentions(&subject.at(subject.function.header), name),
     }
+}
+
+/// Whether an `access_ok()` of the run is not among what is kept of it.
+fn absorbs(subject: &Subject<'_>, run: &Run, rest: &Outside) -> bool {
+    let kept = |part: &Span| mentions(&subject.at(*part), "access_ok");
+    run.has(Trait::AccessOk) && ![rest.before, rest.behind].iter().flatten().any(kept)
 }
 
 /// The last statement that is replaced.

@@ -423,6 +423,30 @@ fn the_message_says_what_and_why() {
     assert_eq!((patched.windows_before, patched.windows_after), (2, 1));
 }
 
+#[test]
+fn the_message_claims_no_more_than_there_is() {
+    let message = |body: &str| {
+        fix_in(&file(body), "f", &Request::default())
+            .unwrap()
+            .body
+            .replace('\n', " ")
+    };
+    let chain = "__put_user(1, &p->a) || __put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n";
+    let absorbed = message(&format!("\tif (!access_ok(p, sizeof(*p)) || {chain}"));
+    assert!(
+        absorbed.contains("takes the place of access_ok()"),
+        "{absorbed}"
+    );
+    assert!(!absorbed.contains("a check elsewhere"), "{absorbed}");
+    let kept = message(&format!("\tif (!access_ok(p, 8) || {chain}"));
+    assert!(kept.contains("a check elsewhere"), "{kept}");
+    let round = message(&format!("\twhile (c--)\n\tif ({chain}"));
+    assert!(
+        round.contains("1 window instead of 2 when nothing faults, with one round of each loop."),
+        "{round}"
+    );
+}
+
 /// A chain of accesses to fields of one object, in one of the ways that keep
 /// their meaning.
 fn chains() -> impl Strategy<Value = (String, usize)> {
