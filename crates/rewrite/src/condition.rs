@@ -1,7 +1,8 @@
 //! Whether a condition holds accesses and nothing else, so that it can go.
 
-use tollgate_source::{Run, Span, Step, StepKind, Token, TokenKind, closing, tokens};
+use tollgate_source::{Form, Run, Span, Step, StepKind, Token, TokenKind, closing, tokens};
 
+use crate::fault::chosen;
 use crate::layout::on_one_line;
 use crate::plan::{Plan, Subject};
 use crate::refusal::{Reason, Refusal};
@@ -113,6 +114,7 @@ fn check(subject: &Subject<'_>, run: &Run, plan: &Plan, step: &Step) -> Result<(
     let (place, results): (Span, &[&[u8]]) = match &step.kind {
         StepKind::Guard { condition, .. } => (*condition, &[]),
         StepKind::Assign { .. } => return assignment(subject, run, step),
+        StepKind::Return { form: Form::Elvis } => (chain(subject, step), &[b"return"]),
         StepKind::Return { .. } => (step.span, &[b"return", b";"]),
         _ => return Ok(()),
     };
@@ -131,6 +133,14 @@ fn check(subject: &Subject<'_>, run: &Run, plan: &Plan, step: &Step) -> Result<(
         at += 1;
     }
     Ok(())
+}
+
+/// `return access || access` of `return access || access ? -EFAULT : 0;`.
+fn chain(subject: &Subject<'_>, step: &Step) -> Span {
+    let length = chosen(&subject.at(step.span));
+    length.map_or(step.span, |length| {
+        Span::new(step.span.start, step.span.start + length)
+    })
 }
 
 fn is_kept(plan: &Plan, token: &Token) -> bool {

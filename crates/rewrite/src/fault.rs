@@ -1,6 +1,6 @@
 //! What a run does on a fault: one thing, whichever access faults.
 
-use tollgate_source::{Direction, Exit, Form, Jump, Run, Span, Step, StepKind};
+use tollgate_source::{Direction, Exit, Form, Jump, Run, Span, Step, StepKind, Trait};
 
 use crate::layout::{on_one_line, reindent};
 use crate::plan::Subject;
@@ -33,7 +33,7 @@ impl Fault {
                 break;
             }
             stops |= goes_on(subject, run, step)?;
-            let Some(mut fault) = from_step(subject, step, &mut open)? else {
+            let Some(mut fault) = from_step(subject, run, step, &mut open)? else {
                 continue;
             };
             fault.takes_after = after;
@@ -92,10 +92,14 @@ fn unseen(subject: &Subject<'_>, run: &Run) -> bool {
 /// result nothing has tested yet.
 fn from_step<'r>(
     subject: &Subject<'_>,
+    run: &Run,
     step: &'r Step,
     open: &mut Option<&'r str>,
 ) -> Result<Option<Fault>, Refusal> {
     match &step.kind {
+        StepKind::Guard { exit, .. } if exit.jump == Jump::None => {
+            falls_to_return(subject, run, step, exit).map(Some)
+        }
         StepKind::Guard { exit, .. } => leave(subject, exit).map(Some),
         StepKind::Assign { variable, form } if *form != Form::Expression => {
             *open = Some(variable);
@@ -108,6 +112,9 @@ fn from_step<'r>(
             _ => Err(subject.refuse(step.span, Reason::Exits)),
         },
         StepKind::Return { form: Form::Assign } if !step.sites.is_empty() => {
+            Ok(Some(returning(step.span)))
+        }
+        StepKind::Return { form: Form::Elvis } if chosen(&subject.at(step.span)).is_some() => {
             Ok(Some(returning(step.span)))
         }
         StepKind::Return { .. } if returns(&subject.at(step.span), *open) => {
@@ -125,6 +132,43 @@ fn returns(statement: &str, variable: Option<&str>) -> bool {
         .trim_end_matches(';')
         .trim();
     variable == Some(value)
+}
+
+/// The length of `return access || access` in a statement that goes on with
+/// `? -EFAULT : 0;`. Accesses joined by `|` are not meant: they go on.
+pub(crate) fn chosen(statement: &str) -> Option<usize> {
+    let (chain, values) = statement.rsplit_once('?')?;
+    let values: String = values.split_whitespace().collect();
+    let bitwise = chain.replace("||", "").contains('|');
+    (values == "-EFAULT:0;" && !bitwise).then_some(chain.len())
+}
+
+/// `err = -EFAULT;` where `return err;` is all that follows: blocks end, and
+/// nothing else happens, so that the fault may return at once.
+fn falls_to_return(
+    subject: &Subject<'_>,
+    run: &Run,
+    step: &Step,
+    exit: &Exit,
+) -> Result<Fault, Refusal> {
+    let refusal = subject.refuse(exit.span, Reason::Exit("the next statement"));
+    let lines = statements(subject, exit.span);
+    let variable = match lines.as_slice() {
+        [line] => line.strip_suffix(" = -EFAULT;"),
+        _ => None,
+    };
+    let behind = subject.text.get(step.span.end..).unwrap_or_default();
+    let ends = |b: &&u8| b.is_ascii_whitespace() || **b == b'}';
+    let next = behind
+        .get(behind.iter().take_while(ends).count()..)
+        .unwrap_or_default();
+    let returned =
+        variable.is_some_and(|name| next.starts_with(format!("return {name};").as_bytes()));
+    let last = run.steps.last().is_some_and(|last| last.span == step.span);
+    if !returned || !last || run.has(Trait::InLoop) {
+        return Err(refusal);
+    }
+    Ok(returning(exit.span))
 }
 
 /// `return get_user(…);` and `return err;` both give the caller -EFAULT.

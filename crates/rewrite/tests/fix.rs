@@ -424,6 +424,38 @@ fn the_message_says_what_and_why() {
 }
 
 #[test]
+fn a_chain_that_chooses_what_is_returned() {
+    let body = "\treturn (!access_ok(p, sizeof(*p)) ||\n\t\t__get_user(k->a, &p->a) ||\n\t\t__get_user(k->b, &p->b)) ? -EFAULT : 0;\n";
+    insta::assert_snapshot!(fixed(body, &Request::default()));
+    for other in [
+        body.replace("-EFAULT : 0", "0 : -EFAULT"),
+        body.replace("-EFAULT", "-EINVAL"),
+        body.replace("p->a) ||", "p->a) |"),
+        body.replace("sizeof(*p)) ||", "sizeof(*p)) || c ||"),
+    ] {
+        assert!(refused(&other).contains("not rewritten"), "{other}");
+    }
+}
+
+#[test]
+fn a_fault_that_only_a_return_follows_may_return() {
+    let body = "\tint err = work(k);\n\n\tif (!err) {\n\t\tif (put_user(1, &p->a) ||\n\t\t    put_user(2, &p->b))\n\t\t\terr = -EFAULT;\n\t}\n\n\treturn err;\n";
+    insta::assert_snapshot!(fixed(body, &Request::default()));
+    for other in [
+        body.replace("\t}\n\n", "\t}\n\twork(p);\n"),
+        body.replace("\t}\n\n", "\t}\nout:\n"),
+        body.replace("if (!err)", "while (c--)"),
+        body.replace("return err", "return c"),
+        body.replace("\t}\n\n", "\t} else\n"),
+    ] {
+        assert!(
+            refused(&other).contains("goes on with the next statement"),
+            "{other}"
+        );
+    }
+}
+
+#[test]
 fn the_message_claims_no_more_than_there_is() {
     let message = |body: &str| {
         fix_in(&file(body), "f", &Request::default())
