@@ -1,6 +1,7 @@
 //! The commands: one file each, flags in, exit code out.
 
 mod fix;
+mod gates;
 pub(crate) mod prove;
 mod scan;
 
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     Scan(scan::Args),
     /// Write the patch that makes them open it once
     Fix(fix::Args),
+    /// Show what opens and closes the gate in object code
+    Gates(gates::Args),
     /// Build both kernels, boot both, count, compare
     Prove(prove::Args),
 }
@@ -62,6 +65,7 @@ impl Command {
         match self {
             Self::Scan(args) => scan::run(&args, term),
             Self::Fix(args) => fix::run(&args, term),
+            Self::Gates(args) => gates::run(&args, term),
             Self::Prove(args) => prove::run(&args, term),
         }
     }

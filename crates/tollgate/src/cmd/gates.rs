@@ -1,0 +1,194 @@
+//! `tollgate gates`: what opens and closes the gate in object code.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use tollgate_gates::{Analysis, Changes, Listing, ObjectError};
+use tollgate_report::gates;
+
+use crate::exit::Exit;
+use crate::term::Term;
+
+/// Flags of `tollgate gates`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = EXAMPLES,
+    override_usage = "tollgate gates [OPTIONS] <OBJECT>... [FUNCTION]"
+)]
+pub(crate) struct Args {
+    /// Object files (.o, .ko, .a, vmlinux); a last word that is no file is the
+    /// function to list
+    #[arg(required = true, value_name = "OBJECT")]
+    objects: Vec<PathBuf>,
+    /// Compare with this object: what a change did to each function
+    #[arg(long, value_name = "OTHER", conflicts_with = "find")]
+    against: Option<PathBuf>,
+    /// List only the functions that open the gate again with nothing but
+    /// straight code between
+    #[arg(long)]
+    find: bool,
+    /// How to write the result
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// How to write gates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Tables and listings
+    #[default]
+    Text,
+    /// schema/gates.schema.json
+    Json,
+}
+
+const EXAMPLES: &str = "\
+Reads x86-64, i386, powerpc, arm64, arm and riscv. Of x86 it shows what the
+running kernel has: stac, clac and lfence are patched in at boot.
+
+Examples:
+  tollgate gates vmlinux                        every function that crosses
+  tollgate gates fs/eventpoll.o do_epoll_wait   one, its windows in the margin
+  tollgate gates --find vmlinux                 who opens twice?
+  tollgate gates old.o --against new.o          what did the change do?
+
+Exit codes: 0 clean, 1 a rule is broken, a function opens twice (--find) or
+pays more than before (--against), 2 could not tell.";
+
+pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    let (objects, function) = split(&args.objects);
+    match (&args.against, function) {
+        (Some(other), None) => against(args, objects, other, term),
+        (None, Some(function)) => listing(args, objects, function, term),
+        (None, None) => table(args, objects, term),
+        (Some(_), Some(function)) => {
+            anyhow::bail!("{function}: no such file; --against compares whole objects")
+        }
+    }
+}
+
+/// The last word names a function where there is no such file.
+fn split(words: &[PathBuf]) -> (&[PathBuf], Option<&str>) {
+    match words.split_last() {
+        Some((last, objects)) if !objects.is_empty() && !last.exists() => match last.to_str() {
+            Some(function) if !function.contains('/') => (objects, Some(function)),
+            _ => (words, None),
+        },
+        _ => (words, None),
+    }
+}
+
+fn table(args: &Args, objects: &[PathBuf], term: &Term) -> anyhow::Result<Exit> {
+    let mut all = Vec::new();
+    for path in objects {
+        all.extend(analyses(path, term)?);
+    }
+    let text = match args.format {
+        Format::Json => gates::gates_json(&all),
+        Format::Text => {
+            let render = if args.find {
+                gates::repeats_text
+            } else {
+                gates::gates_text
+            };
+            all.iter()
+                .map(|(name, analysis)| render(name, analysis))
+                .collect()
+        }
+    };
+    term.result(&text)?;
+    let repeats = |a: &Analysis| {
+        a.functions
+            .iter()
+            .any(|function| !function.repeats.is_empty())
+    };
+    let found = all.iter().any(|(_, a)| {
+        if args.find {
+            repeats(a)
+        } else {
+            a.findings() > 0
+        }
+    });
+    Ok(if found { Exit::Findings } else { Exit::Clean })
+}
+
+/// The file, or each member of an archive that holds a function.
+fn analyses(path: &Path, term: &Term) -> anyhow::Result<Vec<(String, Analysis)>> {
+    let bytes = read(path)?;
+    let shown = path.display().to_string();
+    if !tollgate_gates::is_archive(&bytes) {
+        let analysis = Analysis::of(&bytes).with_context(|| shown.clone())?;
+        return Ok(vec![(shown, analysis)]);
+    }
+    let (mut all, mut empty) = (Vec::new(), 0);
+    for member in tollgate_gates::members(&bytes).with_context(|| shown.clone())? {
+        let name = format!("{shown}({})", member.name);
+        let outside = match member.bytes {
+            Some(_) => Vec::new(),
+            None => read(&path.with_file_name("").join(&member.name))?,
+        };
+        match Analysis::of(member.bytes.unwrap_or(&outside)) {
+            Ok(analysis) => all.push((name, analysis)),
+            Err(ObjectError::NoFunctions) => empty += 1,
+            Err(error) => return Err(error).context(name),
+        }
+    }
+    if empty > 0 {
+        term.note(&format!("{shown}: {empty} members hold no function"));
+    }
+    Ok(all)
+}
+
+fn listing(args: &Args, objects: &[PathBuf], function: &str, term: &Term) -> anyhow::Result<Exit> {
+    let [path] = objects else {
+        anyhow::bail!("{function}: no such file; to list a function give one object");
+    };
+    anyhow::ensure!(
+        args.format == Format::Text && !args.find,
+        "a listing of one function is text; leave out --format and --find"
+    );
+    let listings = Listing::of(&read(path)?, function);
+    let listings = listings.with_context(|| path.display().to_string())?;
+    let text: Vec<String> = listings.iter().map(gates::listing_text).collect();
+    term.result(&text.join("\n"))?;
+    let broken = listings
+        .iter()
+        .any(|listing| !listing.function.findings.is_empty());
+    Ok(if broken { Exit::Findings } else { Exit::Clean })
+}
+
+fn against(args: &Args, objects: &[PathBuf], other: &Path, term: &Term) -> anyhow::Result<Exit> {
+    let [path] = objects else {
+        anyhow::bail!(
+            "--against compares one object with one other; {} were given",
+            objects.len()
+        );
+    };
+    let one = |path: &Path| Analysis::of(&read(path)?).with_context(|| path.display().to_string());
+    let (before, after) = (one(path)?, one(other)?);
+    anyhow::ensure!(
+        before.arch == after.arch,
+        "{} is of {}, {} of {}: objects of one machine can be compared",
+        path.display(),
+        before.arch,
+        other.display(),
+        after.arch
+    );
+    let changes = Changes::between(&before, &after);
+    let names = [path, other].map(|path| path.display().to_string());
+    let [old, new] = [&names[0], &names[1]];
+    let text = match args.format {
+        Format::Text => gates::against_text(old, new, &changes),
+        Format::Json => gates::against_json(old, new, &changes),
+    };
+    term.result(&text)?;
+    Ok(if changes.regressed() {
+        Exit::Findings
+    } else {
+        Exit::Clean
+    })
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
