@@ -4,6 +4,7 @@
 //! the file's new text and the message of the patch, or the reason why the
 //! function stays as it is. The meaning is kept, or the fix is refused.
 
+mod chained;
 mod condition;
 mod directives;
 mod edit;

@@ -5,6 +5,7 @@ use tollgate_source::{
     StepKind, TokenKind, Trait, tokens,
 };
 
+use crate::chained;
 use crate::condition::{self, Outside};
 use crate::directives::{conditions, is_left_between, other_sides};
 use crate::fault::Fault;
@@ -125,19 +126,27 @@ pub(crate) struct Plan {
     pub(crate) returns: bool,
     /// Whether later accesses used to happen after a fault and no longer do.
     pub(crate) stops: bool,
+    /// The variable that keeps a fault, where the function goes on behind it.
+    pub(crate) chained: Option<String>,
     /// Whether the begin stands for an `access_ok()` of the chain.
     pub(crate) absorbs: bool,
 }
 
 /// What a window for the run must do.
 pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
-    whole(subject, run)?;
+    let chained = chained::variable(subject, run);
+    whole(subject, run, chained.is_some())?;
     for site in &run.sites {
         harmless(subject, site)?;
     }
     let (object, size) = range::of(subject, run)?;
-    let fault = Fault::of(subject, run)?;
-    let region = region(run, &fault);
+    let (fault, region) = if chained.is_some() {
+        (chained::fault(run), chained::region(run))
+    } else {
+        let fault = Fault::of(subject, run)?;
+        let region = region(run, &fault);
+        (fault, region)
+    };
     let rest = condition::outside(subject, run, &object, &size)?;
     let plan = Plan {
         lines: lines(subject, run, region, &fault, &rest)?,
@@ -150,6 +159,7 @@ pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
         result: result(subject, run, region),
         returns: last(run, &fault).is_some_and(|step| matches!(step.kind, StepKind::Return { .. })),
         stops: fault.stops,
+        chained: chained.map(str::to_owned),
         absorbs: absorbs(subject, run, &rest),
         fault,
         region,
@@ -167,11 +177,15 @@ fn way(subject: &Subject<'_>, run: &Run) -> Result<&'static str, Refusal> {
 }
 
 /// The run stands in one block, without preprocessor lines.
-fn whole(subject: &Subject<'_>, run: &Run) -> Result<(), Refusal> {
+fn whole(subject: &Subject<'_>, run: &Run, chained: bool) -> Result<(), Refusal> {
     if run.has(Trait::Preprocessor) {
         return Err(subject.refuse(run.span, Reason::Preprocessor));
     }
-    if let Some(step) = run.steps.iter().find(|step| step.under.is_some()) {
+    if let Some(step) = run
+        .steps
+        .iter()
+        .find(|step| step.under.is_some() && !chained)
+    {
         return Err(subject.refuse(step.span, Reason::Blocks));
     }
     let divided = |step: &&Step| step.partial && !matches!(step.kind, StepKind::Guard { .. });
@@ -356,6 +370,16 @@ fn used_behind(
         return Err(subject.refuse(site.span, Reason::ReadAfterFault(variable.to_owned())));
     }
     Ok(())
+}
+
+/// Whether an access stores, fills or reaches through the variable, which then
+/// cannot hold -EFAULT meanwhile.
+pub(crate) fn needs(subject: &Subject<'_>, run: &Run, variable: &str) -> bool {
+    let plain = run.steps.iter().filter(|step| step.kind == StepKind::Plain);
+    let places = run.sites.iter().flat_map(|site| [site.value, site.address]);
+    places
+        .chain(plain.map(|step| step.span))
+        .any(|place| mentions(&subject.at(place), variable))
 }
 
 /// Whether `text` holds `name` as a word, or as a whole expression.

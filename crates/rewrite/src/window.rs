@@ -16,6 +16,8 @@ enum Shape {
     Tail,
     /// The function's own error variable, and a label right behind the accesses.
     Variable(String),
+    /// A block with the window and its label, behind which the function goes on.
+    Block(String),
 }
 
 /// The way out at the end of the function: windows that leave alike share it.
@@ -115,6 +117,10 @@ impl<'s, 'a> Writer<'s, 'a> {
             Shape::Variable(variable) => {
                 let label = self.label(plan);
                 self.with_variable(plan, &label, &indent, &opening, variable);
+            }
+            Shape::Block(variable) => {
+                let label = self.label(plan);
+                self.with_block(plan, &label, &indent, variable);
             }
         }
     }
@@ -251,6 +257,19 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.replace(plan.region, indent, &text, plan.returns);
     }
 
+    fn with_block(&mut self, plan: &Plan, label: &str, indent: &str, variable: &str) {
+        let head = format!("if ({}", gate(plan, "begin"));
+        let range = [plan.object.as_str(), plan.size.as_str()];
+        let begin = call(self.columns(plan), indent, &head, &range, ")) {");
+        let inner = format!("{indent}\t");
+        let accesses = self.accesses(plan, label, &inner);
+        let end = gate(plan, "end");
+        let text = format!(
+            "{indent}{variable} = -EFAULT;\n{begin}\n{accesses}\n{inner}{variable} = 0;\n{label}:\n{inner}{end}();\n{indent}}}"
+        );
+        self.replace(plan.region, indent, &text, true);
+    }
+
     fn with_variable(
         &mut self,
         plan: &Plan,
@@ -359,6 +378,9 @@ fn with_variable(statements: &[String], variable: &str) -> Vec<String> {
 
 /// The shape that suits; the first that the function allows.
 fn shape(subject: &Subject<'_>, plan: &Plan, alone: bool) -> Result<Shape, Refusal> {
+    if let Some(variable) = &plan.chained {
+        return Ok(Shape::Block(variable.clone()));
+    }
     if let Some(variable) = own_variable(subject, plan) {
         return Ok(Shape::Variable(variable));
     }
@@ -387,7 +409,8 @@ fn own_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
         .locals
         .iter()
         .find(|local| local.name == *variable)?;
-    let lonely = local.plain && !subject.outline.uses.iter().any(|u| elsewhere(&u));
+    let stored = crate::plan::needs(subject, &plan.run, variable);
+    let lonely = local.plain && !stored && !subject.outline.uses.iter().any(|u| elsewhere(&u));
     lonely.then(|| variable.clone())
 }
 
@@ -456,6 +479,10 @@ fn error_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
                 && matches!(l.base_type.as_str(), "int" | "long")
                 && l.scope == subject.function.body
         }) && subject.is_dead(name, plan.region.end)
+            && !crate::plan::needs(subject, &plan.run, name)
+            && !plan
+                .behind
+                .is_some_and(|part| crate::plan::mentions(&subject.at(part), name))
             && !plan
                 .fault
                 .statements

@@ -456,6 +456,46 @@ fn a_fault_that_only_a_return_follows_may_return() {
 }
 
 #[test]
+fn writes_that_hang_on_each_other_are_one_block() {
+    let body = "\tint err;\n\n\terr = put_user(1, &p->a);\n\tif (!err)\n\t\terr = put_user(2, &p->b);\n\tif (!err) {\n\t\terr = put_user(3, &p->c);\n\t}\n\
+         \tif (!err)\n\t\twork(k);\n\treturn err;\n";
+    insta::assert_snapshot!(fixed(body, &Request::default()));
+    for other in [
+        body.replace("put_user(2, &p->b)", "put_user(2, &k->b)"),
+        body.replace("err = put_user(2", "c = put_user(2"),
+        body.replace("put_user(2, &p->b);", "get_user(c, &p->b);"),
+        body.replace("&p->c);\n", "&p->c);\n\t\tc = 1;\n"),
+        body.replace(
+            "put_user(1, &p->a)",
+            "put_user(1, &p->a) | put_user(4, &p->d)",
+        ),
+    ] {
+        let answer = fix_in(&file(&other), "f", &Request::default());
+        assert!(answer.is_err(), "{other}");
+    }
+}
+
+#[test]
+fn a_variable_that_is_stored_keeps_its_value() {
+    // No label at the end, so that a variable would be needed.
+    let guard = "\tguard(mutex)(&lock);\n\terr = work(p);\n\treturn err;\n";
+    let chain = "\tint err = work(k);\n\n\tif (put_user(err, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n";
+    assert!(refused(&format!("{chain}{guard}")).contains("scope with a cleanup"));
+    let other = chain.replace("put_user(err", "put_user(1");
+    let asked = other.replace("&p->b))", "&p->b) || err > 1)");
+    assert!(refused(&format!("{asked}{guard}")).contains("scope with a cleanup"));
+    assert!(fixed(&format!("{other}{guard}"), &Request::default()).contains("err = -EFAULT;"));
+    let hanging = "\tint err = work(k);\n\n\terr = put_user(err, &p->a);\n\tif (!err)\n\t\terr = put_user(2, &p->b);\n\twork(p);\n\treturn err;\n";
+    assert!(refused(hanging).contains("not rewritten"));
+    let own = "\tint err = c;\n\n\terr = put_user(err, &p->a);\n\tif (err)\n\t\treturn err;\n\terr = put_user(2, &p->b);\n\tif (err)\n\t\treturn err;\n\treturn 0;\n";
+    assert!(
+        !fixed(own, &Request::default()).contains("err = -EFAULT"),
+        "{}",
+        fixed(own, &Request::default())
+    );
+}
+
+#[test]
 fn the_message_claims_no_more_than_there_is() {
     let message = |body: &str| {
         fix_in(&file(body), "f", &Request::default())
