@@ -261,13 +261,13 @@ impl<'data> Code<'data> {
     }
 
     /// Where a function ends. A bare label may reach over the padding of its
-    /// section: megabytes of zeros in a kernel of huge pages.
+    /// section: megabytes of zeros or int3 (0xcc) in a kernel of huge pages.
     pub(crate) fn end_of(&self, at: Place, function: &Function) -> u64 {
         let size = function.end.saturating_sub(at.address);
         let length = usize::try_from(size).unwrap_or(usize::MAX);
         match self.image.bytes_at(at, length) {
             Some(bytes) if !function.typed => {
-                let last = bytes.iter().rposition(|byte| *byte != 0);
+                let last = bytes.iter().rposition(|byte| !matches!(byte, 0 | 0xcc));
                 let used = last.map_or(0, |last| last as u64 + 1);
                 at.address.saturating_add(used)
             }

@@ -20,7 +20,14 @@ pub(crate) struct Graph {
     pub(crate) entry: usize,
     /// Jumps through a register whose table could not be read.
     pub(crate) guessed: Vec<usize>,
+    /// Whether there are more of those, and more blocks that they may go to,
+    /// than can be followed.
+    pub(crate) tangled: bool,
 }
+
+/// Ways from unread switches that are followed: far more than code that a
+/// compiler wrote has, and no more than memory holds.
+const MOST_STEPS: usize = 1 << 20;
 
 /// A way from an instruction to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +104,7 @@ impl Graph {
             entry: instructions.partition_point(|instruction| instruction.at < at),
             instructions,
             guessed: Vec::new(),
+            tangled: false,
         };
         graph.connect(code, &ends);
         graph.settle_writes();
@@ -111,6 +119,7 @@ impl Graph {
 
     fn connect(&mut self, code: &Code<'_>, ends: &[Place]) {
         let mut indirect = Vec::new();
+        let tables = self.tables();
         for index in 0..self.instructions.len() {
             let Some(instruction) = self.instructions.get(index).copied() else {
                 continue;
@@ -121,7 +130,7 @@ impl Graph {
                 indirect.push(index);
             }
             if let Flow::Switch(table) = instruction.flow {
-                steps.extend(self.cases(code, table));
+                steps.extend(self.cases(code, &tables, table));
             }
             let fixup = code.faults.fixup.get(&instruction.at);
             let fixup = fixup.and_then(|place| self.find(*place));
@@ -185,16 +194,24 @@ impl Graph {
         leave
     }
 
-    /// Where a table's entries lead: as far as they stay in the function, and
-    /// to where another table of it begins.
-    fn cases(&self, code: &Code<'_>, table: Place) -> Vec<Step> {
-        let table_of = |instruction: &Instruction| match instruction.flow {
+    /// The tables of the function's switches, in order.
+    fn tables(&self) -> Vec<Place> {
+        let table = |instruction: &Instruction| match instruction.flow {
             Flow::Switch(table) => Some(table),
             _ => None,
         };
-        let others = self.instructions.iter().filter_map(table_of);
-        let later = others.filter(|other| other.section == table.section && *other > table);
-        let end = later.min().map(|place| place.address);
+        let mut tables: Vec<_> = self.instructions.iter().filter_map(table).collect();
+        tables.sort();
+        tables
+    }
+
+    /// Where a table's entries lead: as far as they stay in the function, and
+    /// to where another table of it begins.
+    fn cases(&self, code: &Code<'_>, tables: &[Place], table: Place) -> Vec<Step> {
+        let later = tables.get(tables.partition_point(|other| *other <= table)..);
+        let next = later.and_then(<[Place]>::first);
+        let next = next.filter(|other| other.section == table.section);
+        let end = next.map(|place| place.address);
         let cases = code.image.cases(table, end).into_iter();
         let mut steps: Vec<Step> = cases.map_while(|place| self.inner(place)).collect();
         steps.sort_by_key(|step| step.to);
@@ -221,6 +238,10 @@ impl Graph {
             return;
         }
         self.guessed = indirect.to_vec();
+        self.tangled = indirect.len().saturating_mul(cases.len()) > MOST_STEPS;
+        if self.tangled {
+            return;
+        }
         for index in indirect {
             let to_cases = cases.iter().map(|to| Step {
                 to: *to,

@@ -141,18 +141,27 @@ pub(crate) fn walk(code: &Code<'_>, graph: &Graph, name: &str, typed: bool) -> W
     walk.run();
     walk.unreached();
     let Walk {
+        seen,
         mut found,
         mut walked,
         ..
     } = walk;
     // Of several switches that were not read, one's cases may be another's.
     let is_open = |index: &usize| walked.open.get(*index).copied().unwrap_or(false);
-    if graph.guessed.len() > 1 && graph.guessed.iter().any(is_open) {
+    let mixed = graph.guessed.len() > 1 && graph.guessed.iter().any(is_open);
+    if mixed || graph.tangled || seen.len() > most(graph) {
         walked.lost = true;
         found.clear();
     }
     walked.findings = found.into_values().collect();
     walked
+}
+
+/// States that are followed in a function. Code of the kernel has two an
+/// instruction, and a few more where the state is saved; hostile code could
+/// have as many as there are numbers of 31 bits.
+fn most(graph: &Graph) -> usize {
+    graph.instructions.len().saturating_mul(16)
 }
 
 impl Walk<'_, '_> {
@@ -166,6 +175,9 @@ impl Walk<'_, '_> {
             let Some(instruction) = self.graph.instructions.get(index) else {
                 continue;
             };
+            if self.seen.len() > most(self.graph) {
+                return;
+            }
             if !self.seen.insert((index, state)) {
                 continue;
             }

@@ -244,6 +244,47 @@ fn the_state_may_be_saved_31_times() {
 }
 
 #[test]
+fn a_tangle_of_jumps_is_given_up_and_named() {
+    let text = "FN f\n STAC\n CLAC\n .rept 3000\n jmp *%rax\n .endr\n STAC\n ret\n END f\n";
+    let Some(object) = x86(text) else { return };
+    let f = function(&Analysis::of(&object).unwrap(), "f");
+    assert_eq!((f.lost, f.findings.len()), (true, 0));
+}
+
+#[test]
+fn padding_behind_a_bare_label_is_no_code() {
+    let Some(object) = x86("entry: CLAC\n nop\n .fill 4096, 1, 0xcc\n") else {
+        return;
+    };
+    let entry = function(&Analysis::of(&object).unwrap(), "entry");
+    assert_eq!(
+        (entry.bytes, entry.instructions, entry.counts.closes),
+        (4, 2, 1)
+    );
+}
+
+#[test]
+fn a_switch_goes_where_its_table_points() {
+    let text = "
+    FN f
+    cmpl $1, %eax\n ja 9f\n STAC\n jmp *table(,%rax,8)
+1:  CLAC\n ret
+2:  PUT 1b\n CLAC
+9:  cmpl $1, %eax\n ja 8f\n jmp *other(,%rax,8)
+3:  nop
+8:  ret
+    END f
+    .section .rodata
+table: .quad 1b, 2b
+other: .quad 3b, 8b
+";
+    let Some(object) = x86(text) else { return };
+    let f = function(&Analysis::of(&object).unwrap(), "f");
+    assert_eq!((f.counts.opens, f.counts.closes, f.lost), (1, 2, false));
+    assert_eq!(f.findings, []);
+}
+
+#[test]
 fn a_fault_leaves_the_window_open() {
     let text = "FN f\n STAC\n PUT 1f\n CLAC\n ret\n1: CLAC\n CLAC\n ret\n END f\n";
     assert!(broken(text, "f").is_none_or(|found| found == [Rule::CloseNotOpen]));
@@ -345,6 +386,39 @@ h:  lis 9, 0xdc00\n mtspr 794, 9\n bl f\n blr
         .map(|f| f.rule)
         .collect();
     assert_eq!(rules, [Rule::CallInWindow, Rule::ReturnOpen]);
+}
+
+#[test]
+fn powerpc_book3s_32_opens_a_segment() {
+    let text = "
+    .globl f\n .type f, @function
+f:  mfsrin 9, 4\n rlwinm 9, 9, 0, 2, 0\n mtsrin 9, 4\n isync\n stw 3, 0(4)
+    mfsrin 9, 4\n oris 9, 9, 0x4000\n mtsrin 9, 4\n isync\n blr
+    .size f, . - f
+";
+    let Some(object) = assemble("powerpc-linux-gnu-as -many", text) else {
+        return;
+    };
+    let f = function(&Analysis::of(&object).unwrap(), "f");
+    assert_eq!(
+        (f.counts.opens, f.counts.closes, f.shortest()),
+        (1, 1, Some(4))
+    );
+    assert_eq!((f.findings.len(), f.lost), (0, false));
+}
+
+#[test]
+fn i386_is_read_like_x86_64() {
+    let text = format!("{KERNEL}{GOOD}").replace("%rdi", "%edi");
+    let Some(object) = assemble("as --32", &text) else {
+        return;
+    };
+    let analysis = Analysis::of(&object).unwrap();
+    let good = function(&analysis, "good");
+    let counts = good.counts;
+    assert_eq!((counts.opens, counts.closes, counts.fences), (1, 2, 1));
+    assert_eq!((counts.accesses, good.findings.len()), (2, 0));
+    assert_eq!(function(&analysis, "other").counts.hidden, 2);
 }
 
 #[test]
