@@ -85,7 +85,7 @@ fn from_patch(path: &Path, bench: &Bench<'_>, steps: &Steps<'_>) -> anyhow::Resu
 
 fn from_fix(plan: &VariantPlan, bench: &Bench<'_>, steps: &Steps<'_>) -> anyhow::Result<Candidate> {
     let target: Target = bench.case.about.target.parse()?;
-    let find = steps.step("find the runs", || find(&target, bench), |find| found(find))?;
+    let find = steps.step("find the runs", || find(&target, bench), found)?;
     let request = Request {
         style: plan.style.parse()?,
         prefix: patch::prefix(bench.tree.root(), &target.path),
