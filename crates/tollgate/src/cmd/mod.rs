@@ -77,6 +77,7 @@ Examples:
   tollgate fix ~/linux include/linux/eventpoll.h:epoll_put_uevent
                                         the patch that makes one pay once
   tollgate prove epoll                  what does it gain, is it the same?
+  tollgate gates vmlinux                what opens the gate in object code?
 
 Exit codes: 0 clean or a gain, 1 findings, a regression or a difference,
 2 could not tell.";
