@@ -2,6 +2,8 @@
 //! list was read from (tests/data/reference/README.md). The tree is
 //! `TOLLGATE_TREE`, or the one that `tollgate prove` has unpacked into the cache.
 
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
 use std::collections::HashMap;
 use std::env;
 use std::fs;
