@@ -48,6 +48,7 @@ impl Fault {
         }
         match found {
             Some(fault) if open.is_none() => Ok(Fault { stops, ..fault }),
+            _ if subject.stop_at_first_fault => Err(subject.refuse(run.span, Reason::Untested)),
             _ => Err(subject.refuse(run.span, Reason::GoesOn)),
         }
     }

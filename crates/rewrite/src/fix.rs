@@ -2,7 +2,7 @@
 
 use std::io;
 
-use tollgate_source::{Analyser, Function, LineIndex, Run, Vocabulary};
+use tollgate_source::{Access, Analyser, Function, LineIndex, Run, Vocabulary};
 
 use crate::edit::{Edit, apply};
 use crate::include;
@@ -81,7 +81,7 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
             lacks,
         });
     }
-    let vocabulary = Vocabulary::builtin().map_err(|e| FixError::Analysis(e.to_string()))?;
+    let vocabulary = vocabulary(tree, &target.path, &text)?;
     let mut analyser = Analyser::new(&vocabulary).map_err(|e| FixError::Analysis(e.to_string()))?;
     let functions = analyser.analyse(&text).functions;
     let function = choose(target, functions)?;
@@ -95,6 +95,21 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
         stop_at_first_fault: request.stop_at_first_fault,
     };
     rewrite(target, &subject, request)
+}
+
+/// The words of an access, with the macros of the headers beside the file. A
+/// header that cannot be read is not the function's: nothing is known of it.
+fn vocabulary(tree: &dyn ReadTree, path: &str, text: &[u8]) -> Result<Vocabulary, FixError> {
+    let builtin = Vocabulary::builtin().map_err(|e| FixError::Analysis(e.to_string()))?;
+    let mut analyser = Analyser::new(&builtin).map_err(|e| FixError::Analysis(e.to_string()))?;
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let headers = include::own_headers(text).into_iter();
+    let wrappers: Vec<Access> = headers
+        .filter_map(|name| tree.read(&format!("{folder}/{name}")).ok())
+        .flat_map(|header| analyser.analyse(&header).wrappers)
+        .filter(Access::is_known_by_name)
+        .collect();
+    Ok(builtin.with(wrappers))
 }
 
 fn read(tree: &dyn ReadTree, path: &str) -> Result<Vec<u8>, FixError> {

@@ -44,6 +44,22 @@ pub(crate) fn uaccess(text: &[u8]) -> Option<Edit> {
     }
 }
 
+/// The headers that the file includes from its own folder.
+pub(crate) fn own_headers(text: &[u8]) -> Vec<String> {
+    let known = includes(text, &tokens(text, 0)).into_iter();
+    known
+        .filter_map(|include| {
+            Some(
+                include
+                    .path
+                    .strip_prefix('"')?
+                    .strip_suffix('"')?
+                    .to_owned(),
+            )
+        })
+        .collect()
+}
+
 fn line_end(text: &[u8], from: usize) -> usize {
     let rest = text.get(from..).unwrap_or_default();
     rest.iter()

@@ -125,10 +125,13 @@ pub enum Reason {
     )]
     GoesOn,
     /// A result that nothing looks at.
-    #[error(
-        "nothing looks at the result, so the accesses go on after a fault (--stop-at-first-fault allows to stop)"
-    )]
+    #[error("nothing looks at the result, so the accesses go on after a fault")]
     ResultUnused,
+    /// A result that something looks at, but not right behind the accesses.
+    #[error(
+        "no test of the result stands right behind the accesses, so there is no way out to take"
+    )]
+    Untested,
     /// Ways out that differ.
     #[error("the accesses do not all do the same on a fault")]
     Exits,

@@ -496,6 +496,38 @@ fn a_variable_that_is_stored_keeps_its_value() {
 }
 
 #[test]
+fn a_macro_of_the_header_beside_the_file_is_the_reason() {
+    let text = "#include <linux/uaccess.h>\n#include \"fpu.h\"\n#include \"gone.h\"\n\nint f(struct s __user *p, int a, int b)\n{\n\tFPU_get_user(a, &p->a);\n\tFPU_get_user(b, &p->b);\n\treturn a;\n}\n";
+    let header = "#define FPU_get_user(x, y) do { if (get_user((x), (y))) abort(); } while (0)\n";
+    let tree = |path: &str| match path {
+        UACCESS => Ok(HEADER.as_bytes().to_vec()),
+        "emu/f.c" => Ok(text.as_bytes().to_vec()),
+        "emu/fpu.h" => Ok(header.as_bytes().to_vec()),
+        _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+    };
+    let error = fix(&tree, &"emu/f.c:f".parse().unwrap(), &Request::default()).unwrap_err();
+    insta::assert_snapshot!(error.to_string(), @"emu/f.c:7: f is not rewritten: the access is inside the macro FPU_get_user(), which opens the gate by itself");
+}
+
+#[test]
+fn what_the_flag_does_not_allow_is_not_promised() {
+    let body = "\tint err;\n\n\terr = __put_user(1, &p->a);\n\terr |= __put_user(2, &p->b);\n\twork(k);\n\treturn err;\n";
+    assert!(refused(body).contains("--stop-at-first-fault"));
+    let left = |body: &str| {
+        fix_in(&file(body), "f", &stopping())
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(
+        left(body).contains("no test of the result stands right behind"),
+        "{}",
+        left(body)
+    );
+    let bare = "\tput_user(1, &p->a);\n\tput_user(2, &p->b);\n\treturn 0;\n";
+    assert!(!refused(bare).contains("--stop") && !left(bare).contains("--stop"));
+}
+
+#[test]
 fn the_message_claims_no_more_than_there_is() {
     let message = |body: &str| {
         fix_in(&file(body), "f", &Request::default())

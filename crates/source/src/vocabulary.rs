@@ -30,6 +30,15 @@ pub struct Access {
     pub reason: String,
 }
 
+impl Access {
+    /// Whether a header's macro means the same in another file: only if its
+    /// name says what it does, since names such as `COPY` are used again.
+    #[must_use]
+    pub fn is_known_by_name(&self) -> bool {
+        self.name.contains("get_user") || self.name.contains("put_user")
+    }
+}
+
 /// A data file that could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("the data file {file} is not what it should be: {source}")]

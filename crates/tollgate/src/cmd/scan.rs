@@ -201,7 +201,7 @@ fn part(
         match (tree.read(path), analyser.as_mut()) {
             (Ok(text), Ok(analyser)) => {
                 let mut report = analyser.analyse(&text);
-                wrappers.extend(report.wrappers.drain(..).filter(is_known_by_name));
+                wrappers.extend(report.wrappers.drain(..).filter(Access::is_known_by_name));
                 scan.add(path, report);
             }
             (Err(error), _) => scan.miss(path, error.to_string()),
@@ -209,9 +209,4 @@ fn part(
         }
     }
     (scan, wrappers)
-}
-
-/// A header's macro means the same in another file only if its name says so.
-fn is_known_by_name(wrapper: &Access) -> bool {
-    wrapper.name.contains("get_user") || wrapper.name.contains("put_user")
 }
