@@ -1,6 +1,12 @@
 //! The guest as an ordinary program on this machine: the plan it reads and the
 //! lines it prints. In the virtual machine it is the same binary.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test says what it expects"
+)]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -2,6 +2,12 @@
 //! warning, and run in a stand-in for QEMU (`fake_qemu.c`), because one machine
 //! has one QEMU.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test says what it expects"
+)]
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
