@@ -232,16 +232,11 @@ mod tests {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             let root = dir.path().join("tree");
-            for name in ["scripts", "arch", "include"] {
-                fs::create_dir_all(root.join(name)).unwrap();
-            }
-            fs::write(root.join("Makefile"), "VERSION = 6\nPATCHLEVEL = 1\n").unwrap();
-            fs::write(root.join("Kconfig"), "").unwrap();
+            let tree = crate::fixture::kernel(&root);
             fs::write(root.join("a.c"), "int a;\n").unwrap();
             fs::write(root.join("scripts/run"), "#!/bin/sh\n").unwrap();
             fs::set_permissions(root.join("scripts/run"), fs::Permissions::from_mode(0o755))
                 .unwrap();
-            let tree = Tree::open(&root).unwrap();
             Self { dir, tree }
         }
 

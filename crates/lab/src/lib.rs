@@ -10,6 +10,8 @@ pub mod cache;
 pub mod case;
 pub mod config;
 pub mod copy;
+#[cfg(test)]
+mod fixture;
 pub mod guest;
 pub mod image;
 pub mod machine;

@@ -251,18 +251,7 @@ mod tests {
     impl Bench {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
-            let root = dir.path().join("tree");
-            for name in ["scripts", "arch", "include"] {
-                fs::create_dir_all(root.join(name)).unwrap();
-            }
-            fs::write(
-                root.join("Makefile"),
-                "VERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 2\n",
-            )
-            .unwrap();
-            fs::write(root.join("Kconfig"), "").unwrap();
-            fs::write(root.join("include/a.h"), "one\ntwo\nthree\n").unwrap();
-            let tree = Tree::open(&root).unwrap();
+            let tree = crate::fixture::kernel(&dir.path().join("tree"));
             let cache = Cache::open(&dir.path().join("cache")).unwrap();
             Self { dir, tree, cache }
         }
@@ -279,17 +268,16 @@ mod tests {
         }
     }
 
-    const GOOD: &str =
-        "--- a/include/a.h\n+++ b/include/a.h\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
+    const GOOD: &str = "--- a/include/linux/a.h\n+++ b/include/linux/a.h\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
 
     #[test]
     fn a_patch_gives_whole_files_and_leaves_the_tree_alone() {
         let bench = Bench::new();
         let change = bench.apply(GOOD).unwrap();
-        let file = change.files.get(Path::new("include/a.h")).unwrap();
+        let file = change.files.get(Path::new("include/linux/a.h")).unwrap();
         assert_eq!(file.as_deref(), Some(b"one\n2\nthree\n".as_slice()));
         assert_eq!(
-            bench.tree.read(Path::new("include/a.h")).unwrap(),
+            bench.tree.read(Path::new("include/linux/a.h")).unwrap(),
             b"one\ntwo\nthree\n"
         );
     }
@@ -297,12 +285,15 @@ mod tests {
     #[test]
     fn new_and_deleted_files_are_part_of_the_change() {
         let bench = Bench::new();
-        let patch = "diff --git a/include/a.h b/include/a.h\ndeleted file mode 100644\n\
-                     --- a/include/a.h\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-one\n-two\n-three\n\
+        let patch = "diff --git a/include/linux/a.h b/include/linux/a.h\ndeleted file mode 100644\n\
+                     --- a/include/linux/a.h\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-one\n-two\n-three\n\
                      diff --git a/b.c b/b.c\nnew file mode 100644\n--- /dev/null\n+++ b/b.c\n\
                      @@ -0,0 +1 @@\n+new\n";
         let change = bench.apply(patch).unwrap();
-        assert_eq!(change.files.get(Path::new("include/a.h")), Some(&None));
+        assert_eq!(
+            change.files.get(Path::new("include/linux/a.h")),
+            Some(&None)
+        );
         assert_eq!(
             change.files.get(Path::new("b.c")),
             Some(&Some(b"new\n".to_vec()))
@@ -316,7 +307,7 @@ mod tests {
             .unwrap_err();
         let text = error.to_string();
         assert!(
-            text.contains("does not apply to Linux 6.1.2: patch failed: include/a.h:1"),
+            text.contains("does not apply to Linux 6.12.7-rc1: patch failed: include/linux/a.h:1"),
             "{text}"
         );
         assert!(text.contains("  -zwei\n  +2\n"), "{text}");
@@ -327,7 +318,10 @@ mod tests {
         let error = Bench::new()
             .apply(&GOOD.replace("a.h", "nowhere.h"))
             .unwrap_err();
-        assert!(error.to_string().contains("include/nowhere.h"), "{error}");
+        assert!(
+            error.to_string().contains("include/linux/nowhere.h"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -340,7 +334,7 @@ mod tests {
     fn a_patch_cannot_leave_the_tree() {
         let bench = Bench::new();
         let error = bench
-            .apply(&GOOD.replace("include/a.h", "../../evil.h"))
+            .apply(&GOOD.replace("include/linux/a.h", "../../evil.h"))
             .unwrap_err();
         assert!(
             matches!(error, Error::Outside { .. } | Error::NoPatch { .. }),

@@ -337,13 +337,7 @@ mod tests {
 
     fn kernel() -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
-        for name in ["scripts", "arch/x86/include/generated", "include/linux"] {
-            fs::create_dir_all(dir.path().join(name)).unwrap();
-        }
-        let makefile = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 7\nEXTRAVERSION = -rc1\n";
-        fs::write(dir.path().join("Makefile"), makefile).unwrap();
-        fs::write(dir.path().join("Kconfig"), "").unwrap();
-        fs::write(dir.path().join("include/linux/a.h"), "int a;\n").unwrap();
+        crate::fixture::kernel(dir.path());
         dir
     }
 
@@ -384,7 +378,7 @@ mod tests {
     fn the_id_follows_content_and_not_time() {
         let dir = kernel();
         let before = manifest(dir.path()).id();
-        fs::write(dir.path().join("include/linux/a.h"), "int a;\n").unwrap();
+        fs::write(dir.path().join("include/linux/a.h"), "one\ntwo\nthree\n").unwrap();
         assert_eq!(manifest(dir.path()).id(), before);
         fs::write(dir.path().join("include/linux/a.h"), "int b;\n").unwrap();
         assert_ne!(manifest(dir.path()).id(), before);
