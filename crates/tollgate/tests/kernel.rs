@@ -130,6 +130,7 @@ fn one_window_an_event_saves_a_passage_of_the_gate() {
     );
 
     the_next_run_is_the_same(&proof);
+    the_patch_is_what_a_maintainer_takes();
     another_order_of_stores_is_caught(comparison["setting"]["patch"].as_str().unwrap());
 }
 
@@ -165,4 +166,48 @@ fn another_order_of_stores_is_caught(patch: &str) {
     assert_eq!(comparison["verdict"], "behaviour_differs");
     let differences = comparison["behaviour"]["differences"].as_array().unwrap();
     assert!(!differences.is_empty());
+}
+
+/// The tree that the proof unpacked.
+fn unpacked() -> PathBuf {
+    let cache = std::env::var_os("TOLLGATE_CACHE").map(PathBuf::from);
+    let base = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache");
+    let trees = cache.unwrap_or_else(|| base.unwrap_or_else(home).join("tollgate"));
+    let trees = fs::read_dir(trees.join("trees")).unwrap();
+    trees.map(|tree| tree.unwrap().path()).next().unwrap()
+}
+
+/// The kernel's own checkpatch.pl has nothing to say, and git applies it.
+fn the_patch_is_what_a_maintainer_takes() {
+    let tree = unpacked();
+    let target = "include/linux/eventpoll.h";
+    let mut fix = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+    fix.arg("fix")
+        .arg(&tree)
+        .arg(format!("{target}:epoll_put_uevent"));
+    let patch = fix.output().unwrap();
+    assert!(patch.status.success());
+
+    // checkpatch.pl keeps a cache where it runs: not in the tree.
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("include/linux")).unwrap();
+    fs::copy(tree.join(target), dir.path().join(target)).unwrap();
+    fs::write(dir.path().join("fix.patch"), &patch.stdout).unwrap();
+    let run = |program: &str, args: &[&str]| {
+        let mut command = Command::new(program);
+        let output = command.args(args).current_dir(dir.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{program}: {said}");
+        said
+    };
+    let script = tree.join("scripts/checkpatch.pl");
+    let options = ["--strict", "--no-tree", "--no-signoff", "fix.patch"];
+    let args: Vec<&str> = std::iter::once(script.to_str().unwrap())
+        .chain(options)
+        .collect();
+    let said = run("perl", &args);
+    assert!(said.contains("0 errors, 0 warnings, 0 checks"), "{said}");
+    run("git", &["init", "-q"]);
+    run("git", &["apply", "--check", "fix.patch"]);
 }
