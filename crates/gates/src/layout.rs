@@ -6,6 +6,7 @@
 use object::Architecture;
 use serde::Deserialize;
 
+use crate::built_in;
 use crate::code::Role;
 use crate::elf::ObjectError;
 
@@ -200,14 +201,9 @@ impl Layout {
             Architecture::Riscv64 | Architecture::Riscv32 => "riscv",
             _ => "",
         };
-        let found = BUILT_IN.iter().find(|(known, _)| *known == name);
-        let (_, text) = found.ok_or_else(|| ObjectError::Arch {
+        let text = built_in::find(BUILT_IN, name).map_err(|known| ObjectError::Arch {
             arch: format!("{arch:?}"),
-            known: BUILT_IN
-                .iter()
-                .map(|(name, _)| *name)
-                .collect::<Vec<_>>()
-                .join(", "),
+            known,
         })?;
         parse(text)
     }

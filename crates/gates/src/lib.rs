@@ -3,6 +3,7 @@
 mod against;
 mod analysis;
 mod archive;
+mod built_in;
 mod code;
 mod decode;
 mod elf;

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::built_in;
+
 /// The tables that are part of the program, by architecture.
 const BUILT_IN: &[(&str, &str)] = &[("x86_64", include_str!("../../../data/arch/x86_64.toml"))];
 
@@ -93,14 +95,9 @@ impl Opcodes {
     /// # Errors
     /// When there is none.
     pub fn built_in(arch: &str) -> Result<Self, OpcodesError> {
-        let found = BUILT_IN.iter().find(|(name, _)| *name == arch);
-        let (_, text) = found.ok_or_else(|| OpcodesError::UnknownArch {
+        let text = built_in::find(BUILT_IN, arch).map_err(|known| OpcodesError::UnknownArch {
             arch: arch.to_owned(),
-            known: BUILT_IN
-                .iter()
-                .map(|(name, _)| *name)
-                .collect::<Vec<_>>()
-                .join(", "),
+            known,
         })?;
         Self::parse(text)
     }
