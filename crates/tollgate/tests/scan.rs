@@ -211,7 +211,10 @@ fn only_the_files_that_are_named_are_read() {
             "kernel/gone.c",
         ],
     );
-    assert_eq!(code(&named), 0);
+    // Nothing was found, but a file is missing: that is not "clean".
+    assert_eq!(code(&named), 2);
+    let said = lab.said(&named);
+    assert!(said.contains("kernel/gone.c: not read"), "{said}");
     insta::assert_snapshot!(text(&named.stdout));
     let mut listed = lab.tollgate(&["scan", "tree", "-"]);
     let mut child = listed

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Context;
 use rayon::prelude::*;
-use tollgate_source::{Access, Analyser, GrammarError, Scan, Vocabulary};
+use tollgate_source::{Access, Analyser, GrammarError, Missed, MissedPart, Scan, Vocabulary};
 
 use crate::exit::Exit;
 use crate::term::Term;
@@ -69,11 +69,17 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
         Format::Sarif => tollgate_report::findings_sarif(&scan),
     };
     term.result(&text)?;
-    Ok(if scan.findings.is_empty() {
-        Exit::Clean
-    } else {
-        Exit::Findings
-    })
+    match (scan.findings.is_empty(), unread(&scan)) {
+        (false, _) => Ok(Exit::Findings),
+        (true, None) => Ok(Exit::Clean),
+        (true, Some(missed)) => anyhow::bail!("nothing was found, but {missed}"),
+    }
+}
+
+/// The first file that was not read: a scan that lacks one cannot say "clean".
+fn unread(scan: &Scan) -> Option<&Missed> {
+    let file = |missed: &&Missed| matches!(missed.what, MissedPart::File(_));
+    scan.missed.iter().find(file)
 }
 
 /// A name that is no folder of arch/ would leave everything out.
