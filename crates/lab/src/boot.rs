@@ -72,6 +72,8 @@ pub struct Boot<'a> {
     pub plugin: &'a Path,
     /// The machine.
     pub machine: &'a Machine,
+    /// QEMU's `-cpu`.
+    pub cpu: &'a str,
     /// The emulator.
     pub qemu: &'a Qemu,
     /// How long the guest may take, in time of the host.
@@ -116,7 +118,7 @@ impl Boot<'_> {
         );
         let mut command = Command::new(&self.qemu.command);
         command
-            .args(self.machine.arguments())
+            .args(self.machine.arguments(self.cpu))
             .arg("-kernel")
             .arg(self.vmlinux)
             .arg("-initrd")

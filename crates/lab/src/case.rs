@@ -1,8 +1,11 @@
 //! Cases: what is measured, in which variants, and what must not move.
+//! `docs/cases.md` describes the manifest, `schema/case.schema.json` its form.
 
-use std::collections::BTreeMap;
+mod check;
 
-use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
 
 use crate::assets;
 
@@ -28,13 +31,17 @@ pub enum Error {
 }
 
 /// A case, as `cases/NAME/case.toml` describes it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// What it is.
     #[serde(rename = "case")]
     pub about: About,
-    /// The variants that it compares with the base.
+    /// What others have claimed of the change.
+    #[serde(rename = "claim", default)]
+    pub claims: Vec<Claim>,
+    /// The variants that it compares with the base; the first is the one that
+    /// is proved where none is named.
     #[serde(rename = "variant", default)]
     pub variants: Vec<VariantPlan>,
     /// What runs in the guest.
@@ -46,33 +53,74 @@ pub struct Case {
 }
 
 /// What a case is.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
     /// Its name.
     pub name: String,
     /// One line on what it shows.
     pub summary: String,
-    /// `FILE:FUNCTION` that the fix is for.
-    pub target: String,
-    /// The configuration fragment.
+    /// The functions that `fix` rewrites for its variants, `FILE:FUNCTION`.
+    #[serde(default)]
+    pub targets: Vec<String>,
+    /// The profile of the configuration: `minimal` is the fragment
+    /// `data/config/ARCH-minimal.config`.
+    #[serde(default = "minimal")]
     pub config: String,
-    /// What others have claimed of the change, with where they measured it.
-    pub claim: String,
 }
 
-/// How a variant comes about.
-#[derive(Clone, Debug, Deserialize)]
+fn minimal() -> String {
+    "minimal".to_owned()
+}
+
+/// What somebody claimed of a change, to stand beside the counts.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The claim with what it was measured on.
+    pub text: String,
+    /// Where it was said: subject, list, date.
+    pub source: String,
+}
+
+/// How a variant comes about: by a `style` of `fix`, or by a `patch`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct VariantPlan {
     /// Its name in the results.
     pub name: String,
+    /// Why the case has it.
+    pub reason: String,
     /// The style of the fix that makes it.
-    pub style: String,
+    pub style: Option<String>,
+    /// The functions that `fix` rewrites, where they are not the case's.
+    #[serde(default)]
+    pub targets: Vec<String>,
+    /// The sizes in bytes that the style `size-switch` turns into cases.
+    #[serde(default)]
+    pub sizes: Vec<u32>,
+    /// Whether accesses that go on after a fault may stop at the first.
+    #[serde(default)]
+    pub stop_at_first_fault: bool,
+    /// The patch that makes it: a file of the case's folder, or
+    /// `OTHER-CASE/FILE`.
+    pub patch: Option<String>,
+    /// Lines of a `.config` that this variant has beside the fragment's.
+    #[serde(default)]
+    pub config: Vec<String>,
+}
+
+/// The guest that a job runs in. Each combination is a boot of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Station {
+    /// The ABI of the guest's program; none is the kernel's own.
+    pub abi: Option<String>,
+    /// The profile of the CPU; none is the machine's standard one.
+    pub cpu: Option<String>,
 }
 
 /// A benchmark of the guest with its parameters.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Benchmark {
     /// Its name in the guest.
@@ -80,7 +128,7 @@ pub struct Benchmark {
     /// Its parameters.
     #[serde(default)]
     pub parameters: BTreeMap<String, i64>,
-    /// What a call handles many of, and which parameter says how many.
+    /// What an operation is or handles many of.
     pub unit: Option<Unit>,
     /// Whether the change cannot reach it, so that it must not move.
     #[serde(default)]
@@ -89,24 +137,36 @@ pub struct Benchmark {
     pub ops: u64,
     /// Repetitions after the warm-up.
     pub reps: u32,
+    /// The ABI of the program that runs it; none is the kernel's own.
+    pub abi: Option<String>,
+    /// The profile of the CPU that it runs on; none is the standard one.
+    pub cpu: Option<String>,
 }
 
-/// What a call handles many of.
-#[derive(Clone, Debug, Deserialize)]
+/// What a call is, or handles many of.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unit {
-    /// One of them: `event`.
+    /// One of them: `event`, `transaction`.
     pub name: String,
-    /// The parameter that says how many there are in a call.
-    pub parameter: String,
+    /// The parameter that says how many there are in an operation; none where
+    /// an operation is one.
+    pub parameter: Option<String>,
 }
 
 /// A behaviour sweep of the guest.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
     /// Its name in the guest.
     pub name: String,
+    /// Its parameters.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, i64>,
+    /// The ABI of the program that runs it; none is the kernel's own.
+    pub abi: Option<String>,
+    /// The profile of the CPU that it runs on; none is the standard one.
+    pub cpu: Option<String>,
 }
 
 impl Case {
@@ -130,11 +190,8 @@ impl Case {
             reason,
         };
         let case: Self = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
-        let stray = case.benchmarks.iter().find_map(Benchmark::stray_unit);
-        match stray {
-            Some(parameter) => Err(wrong(format!(
-                "a unit names the parameter {parameter}, which the benchmark does not have"
-            ))),
+        match case.fault() {
+            Some(fault) => Err(wrong(fault)),
             None => Ok(case),
         }
     }
@@ -146,77 +203,80 @@ impl Case {
         folders.filter_map(|dir| dir.path().to_str()).collect()
     }
 
-    /// The guest's plan: a line for each benchmark and sweep.
+    /// The guests that the jobs need, the machine's own first.
     #[must_use]
-    pub fn plan(&self) -> String {
-        let benchmarks = self.benchmarks.iter().map(Benchmark::plan_line);
-        let sweeps = self
-            .sweeps
-            .iter()
-            .map(|sweep| format!("sweep {}\n", sweep.name));
-        benchmarks.chain(sweeps).collect()
+    pub fn stations(&self) -> BTreeSet<Station> {
+        let benchmarks = self.benchmarks.iter().map(Benchmark::station);
+        benchmarks
+            .chain(self.sweeps.iter().map(Sweep::station))
+            .collect()
+    }
+
+    /// The plan of one guest: a line for each benchmark and sweep that runs in
+    /// it.
+    #[must_use]
+    pub fn plan(&self, station: &Station) -> String {
+        let benchmarks = self.benchmarks.iter();
+        let benchmarks = benchmarks.filter(|benchmark| benchmark.station() == *station);
+        let sweeps = self.sweeps.iter();
+        let sweeps = sweeps.filter(|sweep| sweep.station() == *station);
+        benchmarks
+            .map(Benchmark::plan_line)
+            .chain(sweeps.map(Sweep::plan_line))
+            .collect()
+    }
+}
+
+impl VariantPlan {
+    /// The text of the patch that makes it, where one does.
+    #[must_use]
+    pub fn patch_text(&self, case: &str) -> Option<&'static str> {
+        let file = self.patch.as_deref()?;
+        assets::text(&assets::CASES, &format!("{case}/{file}"))
+            .or_else(|| assets::text(&assets::CASES, file))
     }
 }
 
 impl Benchmark {
+    /// The guest that it runs in.
+    #[must_use]
+    pub fn station(&self) -> Station {
+        Station {
+            abi: self.abi.clone(),
+            cpu: self.cpu.clone(),
+        }
+    }
+
     fn plan_line(&self) -> String {
-        let parameters: String = self
-            .parameters
-            .iter()
-            .map(|(name, value)| format!(" {name}={value}"))
-            .collect();
+        let parameters = parameters(&self.parameters);
         format!(
             "bench {}{parameters} ops={} reps={}\n",
             self.name, self.ops, self.reps
         )
     }
-
-    fn stray_unit(&self) -> Option<&str> {
-        let parameter = &self.unit.as_ref()?.parameter;
-        (!self.parameters.contains_key(parameter)).then_some(parameter)
-    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Fragment;
-
-    #[test]
-    fn every_case_that_comes_along_is_whole() {
-        for name in Case::names() {
-            let case = Case::named(name).unwrap();
-            assert_eq!(case.about.name, name);
-            Fragment::named(&case.about.config).unwrap();
-            assert!(
-                case.benchmarks.iter().any(|benchmark| benchmark.control),
-                "{name}"
-            );
-            assert!(case.about.target.contains(':'), "{name}");
+impl Sweep {
+    /// The guest that it runs in.
+    #[must_use]
+    pub fn station(&self) -> Station {
+        Station {
+            abi: self.abi.clone(),
+            cpu: self.cpu.clone(),
         }
     }
 
-    #[test]
-    fn the_plan_is_what_the_guest_reads() {
-        insta::assert_snapshot!(Case::named("epoll").unwrap().plan());
-    }
-
-    #[test]
-    fn a_wrong_manifest_is_a_sentence_with_its_line() {
-        let error = Case::parse("x", "[case]\nname = 1\n")
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.starts_with("cases/x/case.toml: TOML parse error at line 2"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn a_unit_of_no_parameter_is_refused() {
-        let text = "[case]\nname='x'\nsummary='s'\ntarget='a:b'\nconfig='c'\nclaim='n'\n\
-                    [[benchmark]]\nname='b'\nops=1\nreps=1\nunit={name='event', parameter='n'}\n";
-        let error = Case::parse("x", text).unwrap_err().to_string();
-        assert!(error.contains("the parameter n"), "{error}");
+    fn plan_line(&self) -> String {
+        format!("sweep {}{}\n", self.name, parameters(&self.parameters))
     }
 }
+
+fn parameters(parameters: &BTreeMap<String, i64>) -> String {
+    parameters
+        .iter()
+        .map(|(name, value)| format!(" {name}={value}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

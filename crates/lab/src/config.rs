@@ -52,6 +52,24 @@ impl Fragment {
             })
     }
 
+    /// The fragment of a profile on an architecture: `data/config/ARCH-PROFILE.config`.
+    ///
+    /// # Errors
+    /// When there is none, with the profiles that there are.
+    pub fn profile(arch: &str, profile: &str) -> Result<Self, Error> {
+        Self::named(&format!("{arch}-{profile}"))
+    }
+
+    /// The same with more lines, which also are checked; the name stays.
+    #[must_use]
+    pub fn with(&self, lines: &[String]) -> Self {
+        let more: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        Self {
+            name: self.name.clone(),
+            text: format!("{}{more}", self.text),
+        }
+    }
+
     /// The options that it sets: its lines without the reasons.
     pub fn options(&self) -> impl Iterator<Item = &str> {
         self.text
@@ -147,6 +165,14 @@ mod tests {
             });
             assert_eq!(unexplained, None, "{name}");
         }
+    }
+
+    #[test]
+    fn more_lines_are_options_too() {
+        let more = fragment("CONFIG_A=y\n").with(&["CONFIG_B=y".to_owned()]);
+        let options: Vec<&str> = more.options().collect();
+        assert_eq!(options, ["CONFIG_A=y", "CONFIG_B=y"]);
+        assert_eq!(fragment("CONFIG_A=y\n").with(&[]), fragment("CONFIG_A=y\n"));
     }
 
     #[test]

@@ -24,6 +24,16 @@ pub enum Error {
         /// What the compiler said.
         source: process::Error,
     },
+    /// The compiler makes no programs of that ABI on this machine.
+    #[error("{compiler} {} makes no static program here: {reason}", .flags.join(" "))]
+    NoSuchAbi {
+        /// The compiler.
+        compiler: String,
+        /// The ABI's flags.
+        flags: Vec<String>,
+        /// What the compiler said first.
+        reason: String,
+    },
     /// The cache could not be used.
     #[error(transparent)]
     Cache(#[from] cache::Error),
@@ -32,19 +42,68 @@ pub enum Error {
     Archive(std::io::Error),
 }
 
-/// Compiles the guest, once for its sources and the compiler.
+/// What a program for a guest is compiled with.
+const GUEST_FLAGS: &[&str] = &["-static", "-O2", "-Wall", "-Wextra"];
+
+/// Compiles the guest with the flags of an ABI (none are the compiler's own
+/// ABI), once for its sources, the flags and the compiler.
 ///
 /// # Errors
-/// When the compiler fails or the cache cannot be written.
-pub fn compile(cache: &Cache, compiler: &Compiler, runner: &Runner) -> Result<PathBuf, Error> {
+/// [`Error::NoSuchAbi`] when the compiler cannot build for the ABI; else when
+/// it fails or the cache cannot be written.
+pub fn compile(
+    cache: &Cache,
+    compiler: &Compiler,
+    abi: &[String],
+    runner: &Runner,
+) -> Result<PathBuf, Error> {
+    if !abi.is_empty() {
+        probe(cache, compiler, abi, runner)?;
+    }
+    let own = abi.iter().map(String::as_str);
+    let flags: Vec<&str> = GUEST_FLAGS.iter().copied().chain(own).collect();
     Program {
         what: "the guest",
         sources: &assets::GUEST,
-        flags: &["-static", "-O2", "-Wall", "-Wextra"],
+        flags: &flags,
         api: None,
         file: "guest",
     }
     .compile(cache, compiler, runner)
+}
+
+/// Whether the compiler has what a static program of the ABI needs.
+fn probe(cache: &Cache, compiler: &Compiler, abi: &[String], runner: &Runner) -> Result<(), Error> {
+    let scratch = cache.scratch()?;
+    let source = scratch.path().join("probe.c");
+    let text = "#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n";
+    cache::write_file(&source, text.as_bytes())?;
+    let mut command = Command::new(&compiler.command);
+    command.current_dir(scratch.path()).args(abi);
+    command.args(["-static", "-o", "probe", "probe.c"]);
+    match runner.output(&mut command) {
+        Ok(_) => Ok(()),
+        Err(process::Error::Failed { message, .. }) => Err(Error::NoSuchAbi {
+            compiler: compiler.command.clone(),
+            flags: abi.to_vec(),
+            reason: first_error(&message),
+        }),
+        Err(source) => Err(Error::Compile {
+            what: "a program to try the compiler with",
+            source,
+        }),
+    }
+}
+
+/// The first line that names an error.
+fn first_error(message: &str) -> String {
+    let line = message
+        .lines()
+        .find(|line| line.contains("error") || line.contains("cannot"));
+    line.or_else(|| message.lines().next())
+        .unwrap_or("it does not say why")
+        .trim()
+        .to_owned()
 }
 
 /// Compiles the counting plugin for a version of QEMU's plugin interface.
@@ -68,15 +127,15 @@ pub fn compile_plugin(
 }
 
 /// A program of ours in C.
-struct Program {
+struct Program<'a> {
     what: &'static str,
     sources: &'static Dir<'static>,
-    flags: &'static [&'static str],
+    flags: &'a [&'a str],
     api: Option<u32>,
     file: &'static str,
 }
 
-impl Program {
+impl Program<'_> {
     fn compile(
         &self,
         cache: &Cache,
@@ -206,11 +265,11 @@ mod tests {
         let cache = Cache::open(dir.path()).unwrap();
         let runner = Runner::new(Interrupt::default(), None);
         let compiler = Compiler::find("gcc", &runner).unwrap();
-        let guest = compile(&cache, &compiler, &runner).unwrap();
+        let guest = compile(&cache, &compiler, &[], &runner).unwrap();
         let plugin = compile_plugin(&cache, &compiler, 1, &runner).unwrap();
         let time = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
         let first = (time(&guest), time(&plugin));
-        let again = compile(&cache, &compiler, &runner).unwrap();
+        let again = compile(&cache, &compiler, &[], &runner).unwrap();
         assert_eq!(
             first,
             (

@@ -42,6 +42,8 @@ pub struct Variant {
     pub name: String,
     /// What it changes.
     pub change: Change,
+    /// Lines of a `.config` that it has beside the fragment's.
+    pub config: Vec<String>,
 }
 
 /// A kernel that can be booted.
@@ -99,7 +101,7 @@ impl Foundry<'_> {
     /// When it is not there and cannot be built.
     pub fn image(&self, variant: &Variant, progress: &dyn Progress) -> Result<Image, Error> {
         let wanted = self.manifest.with(&variant.change);
-        let key = self.key(&wanted);
+        let key = self.key(&wanted, variant);
         match self.cached(&key)? {
             Some(image) => Ok(image),
             None => self.build(variant, &wanted, key, progress),
@@ -111,7 +113,7 @@ impl Foundry<'_> {
     /// # Errors
     /// When what is there cannot be read.
     pub fn find(&self, variant: &Variant) -> Result<Option<Image>, Error> {
-        self.cached(&self.key(&self.manifest.with(&variant.change)))
+        self.cached(&self.key(&self.manifest.with(&variant.change), variant))
     }
 
     fn cached(&self, key: &str) -> Result<Option<Image>, Error> {
@@ -135,11 +137,12 @@ impl Foundry<'_> {
         let workshop = Workshop::new(root.clone());
         let kconfig = wanted.id_of(is_kconfig);
         let ccache = ccache().then(|| self.cache.root().join("ccache"));
+        let fragment = self.fragment.with(&variant.config);
         let order = Order {
             what: &variant.name,
             source: source.root(),
             arch: self.arch,
-            fragment: self.fragment,
+            fragment: &fragment,
             kconfig: &kconfig,
             compiler: self.compiler,
             jobs: self.jobs,
@@ -172,12 +175,13 @@ impl Foundry<'_> {
         Ok(Image { folder, ..image })
     }
 
-    fn key(&self, wanted: &Manifest) -> String {
+    fn key(&self, wanted: &Manifest, variant: &Variant) -> String {
+        let fragment = self.fragment.with(&variant.config).text;
         let mut parts = BTreeMap::new();
         parts.insert("recipe", RECIPE);
         let id = wanted.id();
         parts.insert("tree", &id);
-        parts.insert("fragment", &self.fragment.text);
+        parts.insert("fragment", &fragment);
         parts.insert("compiler", &self.compiler.version);
         parts.insert("arch", self.arch);
         let text: Vec<String> = parts

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::assets;
+use crate::case::Station;
 
 /// Why there is no machine.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +18,18 @@ pub enum Error {
         name: String,
         /// What is wrong, with the line.
         reason: String,
+    },
+    /// A job asks for what it does not have.
+    #[error("data/machine/{machine}.toml has no {what} {name}; it has: {}", .known.join(", "))]
+    Lacks {
+        /// The machine.
+        machine: String,
+        /// An ABI or a CPU profile.
+        what: &'static str,
+        /// The name that was asked for.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
     },
 }
 
@@ -36,8 +49,47 @@ pub struct Machine {
     pub memory_mib: u32,
     /// The CPU model.
     pub cpu: String,
+    /// The other ABIs whose programs its kernel runs.
+    #[serde(rename = "abi", default)]
+    pub abis: Vec<Abi>,
+    /// The CPU models that a benchmark can ask for by name.
+    #[serde(rename = "cpu-profile", default)]
+    pub profiles: Vec<CpuProfile>,
     argument: Vec<Argument>,
     append: Vec<Append>,
+}
+
+/// An ABI beside the kernel's own.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Abi {
+    /// Its name, `ia32`.
+    pub name: String,
+    /// What makes the host's compiler build for it.
+    pub flags: Vec<String>,
+    /// What it is measured for.
+    pub reason: String,
+}
+
+/// A CPU model by name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CpuProfile {
+    /// Its name in a case.
+    pub name: String,
+    /// QEMU's `-cpu`.
+    pub model: String,
+    /// What it is measured for.
+    pub reason: String,
+}
+
+/// What a guest is started with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Equipment {
+    /// The compiler's flags for the guest's program.
+    pub flags: Vec<String>,
+    /// QEMU's `-cpu`.
+    pub cpu: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -87,11 +139,54 @@ impl Machine {
         parts.join(" ")
     }
 
-    /// QEMU's arguments, without the kernel, the initramfs and the plugin.
+    /// What a guest of that ABI and CPU is started with.
+    ///
+    /// # Errors
+    /// When the machine has no such ABI or CPU.
+    pub fn station(&self, station: &Station) -> Result<Equipment, Error> {
+        let native = |name: &&String| **name != self.name;
+        let flags = match station.abi.as_ref().filter(native) {
+            None => Vec::new(),
+            Some(name) => {
+                let abi = self.abis.iter().find(|abi| abi.name == *name);
+                let names = || self.abis.iter().map(|abi| abi.name.clone()).collect();
+                abi.ok_or_else(|| self.unknown("ABI", name, names()))?
+                    .flags
+                    .clone()
+            }
+        };
+        let cpu = match &station.cpu {
+            None => self.cpu.clone(),
+            Some(name) => {
+                let profile = self.profiles.iter().find(|profile| profile.name == *name);
+                let names = || {
+                    self.profiles
+                        .iter()
+                        .map(|known| known.name.clone())
+                        .collect()
+                };
+                let profile = profile.ok_or_else(|| self.unknown("CPU profile", name, names()))?;
+                profile.model.clone()
+            }
+        };
+        Ok(Equipment { flags, cpu })
+    }
+
+    fn unknown(&self, what: &'static str, name: &str, known: Vec<String>) -> Error {
+        Error::Lacks {
+            machine: self.name.clone(),
+            what,
+            name: name.to_owned(),
+            known,
+        }
+    }
+
+    /// QEMU's arguments with that CPU, without the kernel, the initramfs and
+    /// the plugin.
     #[must_use]
-    pub fn arguments(&self) -> Vec<String> {
+    pub fn arguments(&self, cpu: &str) -> Vec<String> {
         let memory = format!("{}M", self.memory_mib);
-        let own = ["-cpu", &self.cpu, "-m", &memory].map(str::to_owned);
+        let own = ["-cpu", cpu, "-m", &memory].map(str::to_owned);
         let listed = self
             .argument
             .iter()
@@ -109,10 +204,29 @@ mod tests {
         let machine = Machine::named("x86_64").unwrap();
         let line = format!(
             "{}\n{}",
-            machine.arguments().join(" "),
+            machine.arguments(&machine.cpu).join(" "),
             machine.command_line()
         );
         insta::assert_snapshot!(line);
+    }
+
+    #[test]
+    fn a_station_is_flags_and_a_cpu() {
+        let machine = Machine::named("x86_64").unwrap();
+        let station = |abi: &str, cpu: Option<&str>| {
+            machine.station(&Station {
+                abi: Some(abi.to_owned()),
+                cpu: cpu.map(str::to_owned),
+            })
+        };
+        let native = machine.station(&Station::default()).unwrap();
+        assert_eq!(native.cpu, machine.cpu);
+        assert_eq!(station("x86_64", None).unwrap(), native);
+        assert_eq!(station("ia32", None).unwrap().flags, ["-m32"]);
+        let error = station("s390", None).unwrap_err().to_string();
+        assert!(error.contains("no ABI s390; it has: ia32, x32"), "{error}");
+        let error = station("x32", Some("vax")).unwrap_err().to_string();
+        assert!(error.contains("no CPU profile vax"), "{error}");
     }
 
     #[test]

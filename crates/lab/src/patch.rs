@@ -1,6 +1,8 @@
 //! A patch file laid over a tree: which files it makes out of which. Done by
 //! `git apply` in a scratch folder; the tree is only read.
 
+mod mail;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -67,20 +69,33 @@ fn rejected(hunk: &str) -> String {
     }
 }
 
+/// A patch as git applies it: one diff, of one patch or of several that build on
+/// each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Patch {
+    /// What it is called in messages: the file that was given.
+    pub path: PathBuf,
+    /// The diffs in the order in which they apply.
+    pub diff: Vec<u8>,
+    /// How many patches it holds: 1, or the mails of a mailbox that have one.
+    pub patches: usize,
+}
+
 /// What `patch` makes of `tree`.
 ///
 /// # Errors
 /// With the hunk when it does not apply.
-pub fn apply(patch: &Path, tree: &Tree, cache: &Cache, runner: &Runner) -> Result<Change, Error> {
-    let patch = &fs::canonicalize(patch).map_err(|source| Error::Missing {
-        path: patch.to_owned(),
-        source,
-    })?;
+pub fn apply(patch: &Patch, tree: &Tree, cache: &Cache, runner: &Runner) -> Result<Change, Error> {
     let scratch = cache.scratch()?;
+    let folder = scratch.path().join("tree");
+    cache::make_folder(&folder)?;
+    let file = scratch.path().join("diff");
+    cache::write_file(&file, &patch.diff)?;
     let applier = Applier {
-        patch,
+        patch: &patch.path,
+        file: &file,
         tree,
-        folder: scratch.path(),
+        folder: &folder,
         runner,
     };
     let files = applier.files()?;
@@ -90,7 +105,10 @@ pub fn apply(patch: &Path, tree: &Tree, cache: &Cache, runner: &Runner) -> Resul
 }
 
 struct Applier<'a> {
+    /// What the patch is called in messages.
     patch: &'a Path,
+    /// The diff that git reads.
+    file: &'a Path,
     tree: &'a Tree,
     folder: &'a Path,
     runner: &'a Runner,
@@ -189,7 +207,7 @@ impl Applier<'_> {
         command
             .arg("apply")
             .args(arguments)
-            .arg(self.patch)
+            .arg(self.file)
             .current_dir(self.folder)
             // A repository around the cache has no say in this.
             .env(
@@ -259,13 +277,49 @@ mod tests {
         fn apply(&self, patch: &str) -> Result<Change, Error> {
             let path = self.dir.path().join("x.patch");
             fs::write(&path, patch).unwrap();
-            apply(
-                &path,
-                &self.tree,
-                &self.cache,
-                &Runner::new(Interrupt::default(), None),
-            )
+            let runner = Runner::new(Interrupt::default(), None);
+            let patch = Patch::read(&path, &self.cache, &runner)?;
+            apply(&patch, &self.tree, &self.cache, &runner)
         }
+    }
+
+    fn mail(number: &str, diff: &str) -> String {
+        format!(
+            "From 0123456789012345678901234567890123456789 Mon Sep 17 00:00:00 2001\n\
+             From: A <a@example.org>\nDate: Mon, 1 Jan 2024 00:00:00 +0000\n\
+             Subject: [PATCH {number}] x\n\nWhy.\n---\n a.h | 2 +-\n\n{diff}-- \n2.39.5\n\n"
+        )
+    }
+
+    #[test]
+    fn the_mails_of_a_mailbox_build_on_each_other_in_their_order() {
+        let bench = Bench::new();
+        let second = GOOD.replace("-two\n+2", "-2\n+zwei");
+        let cover = mail("0/2", "");
+        let mailbox = cover + &mail("2/2", &second) + &mail("1/2", GOOD);
+        let change = bench.apply(&mailbox).unwrap();
+        let file = change.files.get(Path::new("include/linux/a.h")).unwrap();
+        assert_eq!(file.as_deref(), Some(b"one\nzwei\nthree\n".as_slice()));
+    }
+
+    #[test]
+    fn a_mail_in_another_encoding_is_decoded() {
+        let bench = Bench::new();
+        let quoted = GOOD.replace("=", "=3D").replace("+2\n", "+=32\n");
+        let text = mail("", &quoted).replace(
+            "Subject:",
+            "MIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\n\
+             Content-Transfer-Encoding: quoted-printable\nSubject:",
+        );
+        let change = bench.apply(&text).unwrap();
+        let file = change.files.get(Path::new("include/linux/a.h")).unwrap();
+        assert_eq!(file.as_deref(), Some(b"one\n2\nthree\n".as_slice()));
+    }
+
+    #[test]
+    fn a_mailbox_without_a_patch_says_so() {
+        let error = Bench::new().apply(&mail("0/2", "")).unwrap_err();
+        assert!(error.to_string().contains("holds no patch"), "{error}");
     }
 
     const GOOD: &str = "--- a/include/linux/a.h\n+++ b/include/linux/a.h\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";

@@ -9,7 +9,7 @@ use crate::comparison::{
 };
 use crate::measured::Measured;
 use crate::run::Run;
-use crate::sample::Workload;
+use crate::sample::{Workload, guest_suffix};
 use crate::setting::{Benchmark, Image, Setting};
 use crate::verdict::Verdict;
 
@@ -85,11 +85,14 @@ fn workload(benchmark: &Benchmark, before: &Run, after: &Run) -> Option<Workload
 
 fn unit(benchmark: &Benchmark) -> Option<UnitCount> {
     let unit = benchmark.unit.as_ref()?;
-    let parameters = &benchmark.workload.parameters;
-    let (_, value) = parameters
-        .iter()
-        .find(|(name, _)| *name == unit.parameter)?;
-    let per_call = u64::try_from(*value).ok().filter(|value| *value > 0)?;
+    let per_call = match &unit.parameter {
+        None => 1,
+        Some(parameter) => {
+            let parameters = &benchmark.workload.parameters;
+            let (_, value) = parameters.iter().find(|(name, _)| name == parameter)?;
+            u64::try_from(*value).ok().filter(|value| *value > 0)?
+        }
+    };
     Some(UnitCount {
         name: unit.name.clone(),
         per_call,
@@ -139,7 +142,9 @@ fn difference(first: &Measured, second: &Measured, workload: Workload) -> Option
 }
 
 fn skips(run: &Run, benchmark: &Benchmark) -> bool {
-    let job = format!("bench {}", benchmark.workload.benchmark);
+    let Workload { abi, cpu, .. } = &benchmark.workload;
+    let suffix = guest_suffix(abi.as_deref(), cpu.as_deref());
+    let job = format!("bench {}{suffix}", benchmark.workload.benchmark);
     run.skips.iter().any(|skip| skip.job == job)
 }
 
@@ -183,7 +188,7 @@ fn notes_on(comparison: &Comparison, benchmarks: &[Benchmark]) -> Vec<Note> {
         .iter()
         .filter(|benchmark| unit(benchmark).is_none());
     let no_unit = no_unit.filter_map(|benchmark| {
-        let parameter = benchmark.unit.as_ref()?.parameter.clone();
+        let parameter = benchmark.unit.as_ref()?.parameter.clone()?;
         Some(Note::NoUnit {
             workload: benchmark.workload.clone(),
             parameter,

@@ -315,6 +315,7 @@ fn phase(rest: &str) -> Option<(u64, Repetition)> {
     let workload = Workload {
         benchmark,
         parameters,
+        ..Workload::default()
     };
     Some((
         phase,

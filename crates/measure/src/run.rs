@@ -6,7 +6,7 @@ use tollgate_gates::{Meaning, Opcodes, Symbols};
 
 use crate::executions::{CountsError, Executed, Executions, Phase};
 use crate::results::{ConsoleError, Point, Repetition, Results, Skip};
-use crate::sample::{Counts, Sample, UNKNOWN_FUNCTION};
+use crate::sample::{Counts, Sample, UNKNOWN_FUNCTION, guest_suffix};
 
 /// What one boot of an image gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -134,6 +134,36 @@ impl Run {
             errors,
             unreported,
         })
+    }
+}
+
+impl Run {
+    /// The same as the run of a guest of that ABI and CPU: every name in it
+    /// says so. None is the standard one.
+    #[must_use]
+    pub fn of_guest(mut self, abi: Option<&str>, cpu: Option<&str>) -> Self {
+        let suffix = guest_suffix(abi, cpu);
+        for sample in &mut self.samples {
+            sample.workload.abi = abi.map(str::to_owned);
+            sample.workload.cpu = cpu.map(str::to_owned);
+        }
+        let sweeps = self.points.iter_mut().map(|point| &mut point.sweep);
+        let jobs = self.skips.iter_mut().map(|skip| &mut skip.job);
+        sweeps.chain(jobs).for_each(|name| name.push_str(&suffix));
+        if !suffix.is_empty() {
+            let named = |text: &String| format!("{}: {text}", suffix.trim_start());
+            self.errors = self.errors.iter().map(named).collect();
+        }
+        self
+    }
+
+    /// Adds what another boot of the same image gave.
+    pub fn add(&mut self, other: Self) {
+        self.samples.extend(other.samples);
+        self.points.extend(other.points);
+        self.skips.extend(other.skips);
+        self.errors.extend(other.errors);
+        self.unreported += other.unreported;
     }
 }
 

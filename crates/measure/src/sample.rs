@@ -25,13 +25,28 @@ pub struct Counts {
 }
 
 /// A benchmark and the parameters it ran with: what two samples must share to
-/// be compared. Displayed as in the plan, `epoll_wait events=64`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// be compared. Displayed as in the plan, `epoll_wait events=64`, with the guest
+/// behind it where it is not the standard one: `sync_ptr (ia32)`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Workload {
     /// The benchmark's name in the guest, `epoll_wait`.
     pub benchmark: String,
     /// Its parameters in the order of the plan, `[("events", 64)]`.
     pub parameters: Vec<(String, i64)>,
+    /// The ABI of the guest's program; none is the kernel's own.
+    pub abi: Option<String>,
+    /// The profile of the CPU; none is the standard one.
+    pub cpu: Option<String>,
+}
+
+/// ` (ia32, no-smap)`, or nothing of the standard guest.
+#[must_use]
+pub(crate) fn guest_suffix(abi: Option<&str>, cpu: Option<&str>) -> String {
+    let words: Vec<&str> = abi.into_iter().chain(cpu).collect();
+    match words.as_slice() {
+        [] => String::new(),
+        words => format!(" ({})", words.join(", ")),
+    }
 }
 
 /// One repetition of one workload, counted.
@@ -77,6 +92,7 @@ impl fmt::Display for Workload {
         f.write_str(&self.benchmark)?;
         self.parameters
             .iter()
-            .try_for_each(|(name, value)| write!(f, " {name}={value}"))
+            .try_for_each(|(name, value)| write!(f, " {name}={value}"))?;
+        f.write_str(&guest_suffix(self.abi.as_deref(), self.cpu.as_deref()))
     }
 }

@@ -70,8 +70,9 @@ pub struct Benchmark {
 pub struct Unit {
     /// Its name, `event`.
     pub name: String,
-    /// The parameter that says how many a call handles, `events`.
-    pub parameter: String,
+    /// The parameter that says how many a call handles, `events`; none where a
+    /// call is one.
+    pub parameter: Option<String>,
 }
 
 /// What exact counts under QEMU TCG do not tell; printed with every comparison.

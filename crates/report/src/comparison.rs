@@ -7,7 +7,7 @@ mod facts;
 mod html;
 mod json;
 mod terminal;
-mod text;
+pub(crate) mod text;
 
 #[cfg(test)]
 mod fixture;

@@ -1,4 +1,5 @@
 //! Findings and comparisons for people and programs: terminal, HTML, JSON.
+pub mod cases;
 pub mod comparison;
 mod findings;
 pub mod gates;

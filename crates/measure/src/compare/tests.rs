@@ -10,6 +10,7 @@ pub(crate) fn epoll(events: i64) -> Workload {
     Workload {
         benchmark: "epoll_wait".into(),
         parameters: vec![("events".into(), events)],
+        ..Workload::default()
     }
 }
 
@@ -17,6 +18,7 @@ pub(crate) fn getppid() -> Workload {
     Workload {
         benchmark: "getppid".into(),
         parameters: Vec::new(),
+        ..Workload::default()
     }
 }
 
@@ -24,7 +26,7 @@ pub(crate) fn benchmarks() -> Vec<Benchmark> {
     let event = || {
         Some(Unit {
             name: "event".into(),
-            parameter: "events".into(),
+            parameter: Some("events".into()),
         })
     };
     vec![
@@ -220,7 +222,7 @@ fn nothing_is_left_out_in_silence() {
 #[test]
 fn a_unit_without_its_parameter_falls_back_to_the_call() {
     let mut benchmarks = benchmarks();
-    benchmarks[0].unit.as_mut().unwrap().parameter = "sockets".into();
+    benchmarks[0].unit.as_mut().unwrap().parameter = Some("sockets".into());
     let run = run(5540, 83_066);
     let booted = || Booted {
         image: Image {

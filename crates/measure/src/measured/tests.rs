@@ -13,6 +13,7 @@ fn samples(instructions: &[u64]) -> Vec<Sample> {
             workload: Workload {
                 benchmark: "b".into(),
                 parameters: Vec::new(),
+                ..Workload::default()
             },
             repetition: number,
             operations: 10,

@@ -51,6 +51,7 @@ fn instructions_get_a_function_and_a_meaning() {
         workload: Workload {
             benchmark: "epoll_wait".into(),
             parameters: vec![("events".into(), 2)],
+            ..Workload::default()
         },
         repetition: 1,
         operations: 4,

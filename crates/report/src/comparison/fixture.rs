@@ -264,7 +264,7 @@ fn executed(text: &mut String, works: &[(Work, u64)]) {
 pub(super) fn benchmarks() -> Vec<Benchmark> {
     let unit = || Unit {
         name: "event".into(),
-        parameter: "events".into(),
+        parameter: Some("events".into()),
     };
     let benchmark = |(name, events, _): (&str, u64, u64)| {
         let parameter = (events > 0).then(|| ("events".to_owned(), i64::try_from(events).unwrap()));
@@ -272,6 +272,7 @@ pub(super) fn benchmarks() -> Vec<Benchmark> {
             workload: Workload {
                 benchmark: name.to_owned(),
                 parameters: parameter.into_iter().collect(),
+                ..Workload::default()
             },
             control: events == 0,
             unit: (events > 0).then(unit),

@@ -13,7 +13,7 @@ use super::RenderError;
 
 /// The version of the JSON form of comparisons; it grows when a reader would
 /// break.
-pub const PROVE_VERSION: u32 = 1;
+pub const PROVE_VERSION: u32 = 2;
 
 /// The comparisons of one run of `prove` (one for each variant) as a JSON
 /// document that ends with a newline. Totals are integers of all operations of
@@ -112,6 +112,8 @@ impl<'a> JsonWorkload<'a> {
 struct JsonName<'a> {
     benchmark: &'a str,
     parameters: BTreeMap<&'a str, i64>,
+    abi: Option<&'a str>,
+    cpu: Option<&'a str>,
 }
 
 impl<'a> JsonName<'a> {
@@ -123,6 +125,8 @@ impl<'a> JsonName<'a> {
         Self {
             benchmark: &workload.benchmark,
             parameters: parameters.collect(),
+            abi: workload.abi.as_deref(),
+            cpu: workload.cpu.as_deref(),
         }
     }
 }

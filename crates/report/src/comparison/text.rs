@@ -72,7 +72,7 @@ fn chunks(word: &str, width: usize) -> Vec<String> {
 }
 
 /// `text` behind `label`, wrapped, later lines indented as far as the first.
-pub(super) fn labelled(label: &str, text: &str, indent: usize, width: usize) -> String {
+pub(crate) fn labelled(label: &str, text: &str, indent: usize, width: usize) -> String {
     let lines = wrap(text, width.saturating_sub(indent));
     let mut lines = lines.iter();
     let first = lines.next().map_or("", String::as_str);

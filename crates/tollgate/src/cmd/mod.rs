@@ -1,5 +1,6 @@
 //! The commands: one file each, flags in, exit code out.
 
+mod cases;
 mod fix;
 mod gates;
 pub(crate) mod prove;
@@ -54,6 +55,8 @@ pub(crate) enum Command {
     Gates(gates::Args),
     /// Build both kernels, boot both, count, compare
     Prove(prove::Args),
+    /// List the cases that prove knows, with what was claimed of them
+    Cases(cases::Args),
 }
 
 impl Command {
@@ -67,6 +70,7 @@ impl Command {
             Self::Fix(args) => fix::run(&args, term),
             Self::Gates(args) => gates::run(&args, term),
             Self::Prove(args) => prove::run(&args, term),
+            Self::Cases(args) => cases::run(&args, term),
         }
     }
 }

@@ -1,13 +1,9 @@
-//! What a proof needs from this machine: the cache, the tree, the tools; and
-//! the booth in which images are booted.
+//! What a proof needs from this machine: the cache, the tree, the tools.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 use anyhow::Context;
-use tollgate_gates::{Opcodes, Symbols};
-use tollgate_lab::boot::Boot;
-use tollgate_lab::cache::{self, Cache};
+use tollgate_lab::cache::Cache;
 use tollgate_lab::case::{self, Case};
 use tollgate_lab::config::Fragment;
 use tollgate_lab::image::{Foundry, Image, Variant};
@@ -15,8 +11,8 @@ use tollgate_lab::machine::Machine;
 use tollgate_lab::process::{Interrupt, Runner};
 use tollgate_lab::toolchain::{Compiler, Qemu};
 use tollgate_lab::tree::{Manifest, Tree};
-use tollgate_lab::{guest, unpack};
-use tollgate_measure::{Benchmark, Run, Unit, Workload};
+use tollgate_lab::unpack;
+use tollgate_measure::{Benchmark, Unit, Workload};
 
 use crate::cmd::prove::Args;
 use crate::folders;
@@ -24,8 +20,6 @@ use crate::progress::Steps;
 
 /// The architecture of the lab.
 const ARCH: &str = "x86_64";
-/// What compiles the guest and the plugin, whatever compiles the kernel.
-const HOST_COMPILER: &str = "gcc";
 
 /// Everything that the steps of one proof share.
 pub(crate) struct Bench<'a> {
@@ -45,7 +39,7 @@ impl<'a> Bench<'a> {
     /// Checks everything that can be checked before the first long step.
     pub(crate) fn open(args: &'a Args, steps: &Steps<'_>) -> anyhow::Result<Self> {
         let case = Case::named(&args.case)?;
-        let fragment = Fragment::named(&case.about.config)?;
+        let fragment = Fragment::profile(ARCH, &case.about.config)?;
         let machine = Machine::named(ARCH)?;
         let cache = Cache::open(&folders::cache(args.cache.as_deref())?)?;
         let runner = Runner::new(listen()?, Some(cache.lock_handle()?));
@@ -152,6 +146,8 @@ fn benchmark(plan: &case::Benchmark) -> Benchmark {
         workload: Workload {
             benchmark: plan.name.clone(),
             parameters: parameters.collect(),
+            abi: plan.abi.clone(),
+            cpu: plan.cpu.clone(),
         },
         control: plan.control,
         unit: plan.unit.as_ref().map(|unit| Unit {
@@ -175,95 +171,4 @@ impl Named {
             id: self.image.key.clone(),
         }
     }
-}
-
-/// Where images are booted: the guest and the plugin, ready.
-pub(crate) struct Booth<'a> {
-    bench: &'a Bench<'a>,
-    plugin: PathBuf,
-    initramfs: Vec<u8>,
-    opcodes: Opcodes,
-}
-
-impl<'a> Booth<'a> {
-    pub(crate) fn open(bench: &'a Bench<'a>, steps: &Steps<'_>) -> anyhow::Result<Self> {
-        let opcodes = Opcodes::built_in(&bench.machine.name)?;
-        let (plugin, initramfs) = steps.step(
-            "prepare the guest",
-            || prepare(bench),
-            |_| {
-                format!(
-                    "QEMU {}, plugin API {}",
-                    bench.qemu.version, bench.qemu.plugin_api
-                )
-            },
-        )?;
-        Ok(Self {
-            bench,
-            plugin,
-            initramfs,
-            opcodes,
-        })
-    }
-
-    /// Boots an image and reads what was counted.
-    pub(crate) fn count(
-        &self,
-        named: &Named,
-        what: &str,
-        steps: &Steps<'_>,
-    ) -> anyhow::Result<Run> {
-        let how = |run: &Run| {
-            format!(
-                "{} repetitions, {} points",
-                run.samples.len(),
-                run.points.len()
-            )
-        };
-        steps.step(
-            &format!("{what} ({})", named.variant),
-            || self.boot(named),
-            how,
-        )
-    }
-
-    fn boot(&self, named: &Named) -> anyhow::Result<Run> {
-        let scratch = self.bench.cache.scratch()?;
-        let initramfs = scratch.path().join("initramfs.cpio");
-        cache::write_file(&initramfs, &self.initramfs)?;
-        let boot = Boot {
-            image: &named.variant,
-            vmlinux: &named.image.vmlinux_path(),
-            initramfs: &initramfs,
-            plugin: &self.plugin,
-            machine: &self.bench.machine,
-            qemu: &self.bench.qemu,
-            limit: self.limit(),
-        };
-        let record = boot.run(scratch.path(), &self.bench.runner)?;
-        let path = named.image.vmlinux_path();
-        let vmlinux =
-            std::fs::read(&path).with_context(|| format!("could not read {}", path.display()))?;
-        let symbols = Symbols::parse(&vmlinux).with_context(|| path.display().to_string())?;
-        Run::read(&record.console, &record.counts, &self.opcodes, &symbols)
-            .with_context(|| format!("the run of {} cannot be used", named.variant))
-    }
-
-    fn limit(&self) -> Duration {
-        self.bench.args.timeout
-    }
-}
-
-fn prepare(bench: &Bench<'_>) -> anyhow::Result<(PathBuf, Vec<u8>)> {
-    let compiler = Compiler::find(HOST_COMPILER, &bench.runner)?;
-    let program = guest::compile(&bench.cache, &compiler, &bench.runner)?;
-    let plugin = guest::compile_plugin(
-        &bench.cache,
-        &compiler,
-        bench.qemu.plugin_api,
-        &bench.runner,
-    )?;
-    let bytes =
-        std::fs::read(&program).with_context(|| format!("could not read {}", program.display()))?;
-    Ok((plugin, guest::initramfs(&bytes, &bench.case.plan())?))
 }

@@ -1,5 +1,6 @@
 //! The whole pipeline, from a tree to a verdict.
 
+mod booth;
 mod lab;
 mod results;
 mod variant;
@@ -10,7 +11,8 @@ use crate::cmd::prove::Args;
 use crate::exit::Exit;
 use crate::progress::Steps;
 use crate::term::Term;
-use lab::{Bench, Booth};
+use booth::Booth;
+use lab::Bench;
 use variant::Candidate;
 
 /// Finds, fixes, builds, boots, counts, compares, and says what came of it.
@@ -69,10 +71,7 @@ fn setting(bench: &Bench<'_>, candidate: &Candidate) -> Setting {
         plugin_api: bench.qemu.plugin_api,
         cpu: bench.machine.cpu.clone(),
         command_line: bench.machine.command_line(),
-        find: candidate
-            .fixed
-            .as_ref()
-            .and_then(|fixed| fixed.find.clone()),
+        find: candidate.fixes.first().and_then(|fixed| fixed.find.clone()),
         patch: candidate.patch.clone(),
     }
 }

@@ -80,8 +80,8 @@ fn patch(
     candidate: Candidate,
     comparison: &Comparison,
 ) -> anyhow::Result<String> {
-    match candidate.fixed {
-        Some(fixed) if comparison.verdict.exit_code() < 2 => {
+    match candidate.fixes.as_slice() {
+        [fixed] if comparison.verdict.exit_code() < 2 => {
             let text = render::commit_figures(comparison);
             figures::keep(bench.cache.root(), &fixed.patched, &text)?;
             fixed.with_figures(&text, bench)

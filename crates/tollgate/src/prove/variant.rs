@@ -1,14 +1,14 @@
 //! The two sides of a proof: the tree as it is, and the tree with a patch.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use tollgate_lab::case::VariantPlan;
 use tollgate_lab::image::Variant;
-use tollgate_lab::patch as applied;
+use tollgate_lab::patch::{self as applied, Patch};
 use tollgate_lab::tree::Change;
 use tollgate_measure::Find;
-use tollgate_rewrite::{FixError, Patched, Request, Target};
+use tollgate_rewrite::{Patched, Request, Target};
 use tollgate_source::{Analyser, Direction, Function, Vocabulary};
 
 use super::lab::Bench;
@@ -16,13 +16,13 @@ use crate::cmd::prove::Args;
 use crate::patch::{self, Author};
 use crate::progress::Steps;
 
-/// The variant that is held against the base.
+/// A variant that is held against the base.
 pub(crate) struct Candidate {
     pub(crate) variant: Variant,
-    /// What tollgate wrote, if it is not the user's patch.
-    pub(crate) fixed: Option<Fixed>,
+    /// What tollgate wrote, if it is not a patch.
+    pub(crate) fixes: Vec<Fixed>,
     /// The patch as a plain diff where it is ours, without a date, so that two
-    /// results of the same images are the same bytes; else the user's file.
+    /// results of the same images are the same bytes; else the file's text.
     pub(crate) patch: String,
 }
 
@@ -39,6 +39,7 @@ pub(crate) fn base() -> Variant {
     Variant {
         name: "base".to_owned(),
         change: Change::default(),
+        config: Vec::new(),
     }
 }
 
@@ -52,66 +53,136 @@ pub(crate) fn candidate(
     steps: &Steps<'_>,
 ) -> anyhow::Result<Candidate> {
     if let Some(path) = &args.patch {
-        return from_patch(path, bench, steps);
+        let patch = Patch::read(path, &bench.cache, &bench.runner)?;
+        return from_patch(&stem(path), patch, Vec::new(), bench, steps);
     }
-    match bench.case.variants.first() {
-        Some(plan) => from_fix(plan, bench, steps),
+    let plan = match bench.case.variants.first() {
+        Some(plan) => plan,
         None => anyhow::bail!(
             "the case {} has no variant of its own; give a patch with --patch",
             bench.case.about.name
         ),
+    };
+    let case = &bench.case.about.name;
+    match plan.patch_text(case) {
+        Some(text) => {
+            let shown = PathBuf::from(format!("cases/{case}/{}", plan.name));
+            let patch = Patch::plain(&shown, text.into());
+            from_patch(&plan.name, patch, plan.config.clone(), bench, steps)
+        }
+        None => from_fix(plan, bench, steps),
     }
 }
 
-fn from_patch(path: &Path, bench: &Bench<'_>, steps: &Steps<'_>) -> anyhow::Result<Candidate> {
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(
+        || "patch".to_owned(),
+        |stem| stem.to_string_lossy().into_owned(),
+    )
+}
+
+fn from_patch(
+    name: &str,
+    patch: Patch,
+    config: Vec<String>,
+    bench: &Bench<'_>,
+    steps: &Steps<'_>,
+) -> anyhow::Result<Candidate> {
     let change = steps.step(
         "apply the patch",
-        || applied::apply(path, &bench.tree, &bench.cache, &bench.runner),
-        |change| format!("{} changed", count(change.files.len(), "file")),
+        || applied::apply(&patch, &bench.tree, &bench.cache, &bench.runner),
+        |change| applied_words(&patch, change),
     )?;
-    let text = std::fs::read(path).with_context(|| format!("could not read {}", path.display()))?;
-    let name = path
-        .file_stem()
-        .map_or_else(|| "patch".into(), |stem| stem.to_string_lossy());
     Ok(Candidate {
         variant: Variant {
-            name: name.into_owned(),
+            name: name.to_owned(),
             change,
+            config,
         },
-        fixed: None,
-        patch: String::from_utf8_lossy(&text).into_owned(),
+        fixes: Vec::new(),
+        patch: String::from_utf8_lossy(&patch.diff).into_owned(),
     })
 }
 
+fn applied_words(patch: &Patch, change: &Change) -> String {
+    let files = format!("{} changed", count(change.files.len(), "file"));
+    match patch.patches {
+        1 => files,
+        patches => format!("{patches} patches, {files}"),
+    }
+}
+
+/// Fixes function after function; a later one builds on the earlier.
 fn from_fix(plan: &VariantPlan, bench: &Bench<'_>, steps: &Steps<'_>) -> anyhow::Result<Candidate> {
-    let target: Target = bench.case.about.target.parse()?;
-    let find = steps.step("find the runs", || find(&target, bench), found)?;
-    let request = Request {
-        style: plan.style.parse()?,
-        prefix: patch::prefix(bench.tree.root(), &target.path),
-        ..Request::default()
-    };
-    let what = format!("fix in the {} style", plan.style);
-    let patched = steps.step(&what, || fix(bench, &target, &request), windows)?;
+    let targets = targets(plan, bench)?;
+    let finds = steps.step(
+        "find the runs",
+        || finds(&targets, bench),
+        |finds| found(finds),
+    )?;
+    let what = format!("fix in the {} style", plan.style.as_deref().unwrap_or(""));
+    let fixes = steps.step(
+        &what,
+        || fixes(plan, &targets, finds, bench),
+        |fixes| windows(fixes),
+    )?;
     let mut change = Change::default();
-    change.files.insert(
-        PathBuf::from(&patched.path),
-        Some(patched.rewritten.clone()),
-    );
-    let fixed = Fixed {
-        find: find.as_ref().map(|f| place(&target.path, f)),
-        patched,
-        request,
-        target,
-    };
+    let mut patch = String::new();
+    for fixed in &fixes {
+        let path = PathBuf::from(&fixed.patched.path);
+        let text = fixed.patched.rewritten.clone();
+        change.files.insert(path, Some(text));
+        patch.push_str(&diff_of(&fixed.mail(bench)?));
+    }
     Ok(Candidate {
         variant: Variant {
             name: plan.name.clone(),
             change,
+            config: plan.config.clone(),
         },
-        patch: diff_of(&fixed.mail(bench)?),
-        fixed: Some(fixed),
+        patch,
+        fixes,
     })
+}
+
+fn targets(plan: &VariantPlan, bench: &Bench<'_>) -> anyhow::Result<Vec<Target>> {
+    let words = match plan.targets.as_slice() {
+        [] => &bench.case.about.targets,
+        own => own,
+    };
+    let parsed: Result<Vec<Target>, _> = words.iter().map(|word| word.parse()).collect();
+    Ok(parsed?)
+}
+
+fn fixes(
+    plan: &VariantPlan,
+    targets: &[Target],
+    finds: Vec<Option<Function>>,
+    bench: &Bench<'_>,
+) -> anyhow::Result<Vec<Fixed>> {
+    let mut changed: HashMap<String, Vec<u8>> = HashMap::new();
+    let mut fixes = Vec::new();
+    for (target, find) in targets.iter().zip(finds) {
+        let request = Request {
+            style: plan.style.as_deref().unwrap_or_default().parse()?,
+            prefix: patch::prefix(bench.tree.root(), &target.path),
+            stop_at_first_fault: plan.stop_at_first_fault,
+            ..Request::default()
+        };
+        let read_changed = |path: &str| match changed.get(path) {
+            Some(text) => Ok(text.clone()),
+            None => read(bench, path),
+        };
+        let patched = tollgate_rewrite::fix(&read_changed, target, &request)?;
+        changed.insert(patched.path.clone(), patched.rewritten.clone());
+        fixes.push(Fixed {
+            find: find.as_ref().map(|function| place(&target.path, function)),
+            patched,
+            request,
+            target: target.clone(),
+        });
+    }
+    Ok(fixes)
 }
 
 impl Fixed {
@@ -119,19 +190,23 @@ impl Fixed {
     ///
     /// # Errors
     /// When git fails.
-    pub(crate) fn with_figures(self, figures: &str, bench: &Bench<'_>) -> anyhow::Result<String> {
-        let figures = figures.lines().map(str::to_owned).collect();
+    pub(crate) fn with_figures(&self, figures: &str, bench: &Bench<'_>) -> anyhow::Result<String> {
         let request = Request {
-            figures,
+            figures: figures.lines().map(str::to_owned).collect(),
             ..self.request.clone()
         };
-        let patched = fix(bench, &self.target, &request)?;
-        Self { patched, ..self }.mail(bench)
+        let read = |path: &str| read(bench, path);
+        let patched = tollgate_rewrite::fix(&read, &self.target, &request)?;
+        mail(&patched, bench)
     }
 
     fn mail(&self, bench: &Bench<'_>) -> anyhow::Result<String> {
-        patch::mail(&self.patched, &Author::configured(bench.tree.root()), &[])
+        mail(&self.patched, bench)
     }
+}
+
+fn mail(patched: &Patched, bench: &Bench<'_>) -> anyhow::Result<String> {
+    patch::mail(patched, &Author::configured(bench.tree.root()), &[])
 }
 
 /// The diff of a mail that git wrote: from its header to the signature.
@@ -144,41 +219,45 @@ fn diff_of(mail: &str) -> String {
     diff.get(..end).unwrap_or(diff).to_owned()
 }
 
-/// The function that the fix is for, as a scan sees it; `None` leaves it to
+/// The functions that the fix is for, as a scan sees them; `None` leaves it to
 /// the fix to say why there is none.
-fn find(target: &Target, bench: &Bench<'_>) -> anyhow::Result<Option<Function>> {
-    let text = read(bench, &target.path).unwrap_or_default();
+fn finds(targets: &[Target], bench: &Bench<'_>) -> anyhow::Result<Vec<Option<Function>>> {
     let vocabulary = Vocabulary::builtin()?;
-    let functions = Analyser::new(&vocabulary)?.analyse(&text).functions;
-    let meant = |function: &Function| function.name == target.function && !function.runs.is_empty();
-    Ok(functions.into_iter().find(meant))
-}
-
-fn fix(bench: &Bench<'_>, target: &Target, request: &Request) -> Result<Patched, FixError> {
-    tollgate_rewrite::fix(&|path: &str| read(bench, path), target, request)
+    let mut analyser = Analyser::new(&vocabulary)?;
+    let mut find = |target: &Target| {
+        let text = read(bench, &target.path).unwrap_or_default();
+        let mut functions = analyser.analyse(&text).functions.into_iter();
+        functions.find(|function| function.name == target.function && !function.runs.is_empty())
+    };
+    Ok(targets.iter().map(&mut find).collect())
 }
 
 fn read(bench: &Bench<'_>, path: &str) -> std::io::Result<Vec<u8>> {
     std::fs::read(bench.tree.root().join(path))
 }
 
-fn found(function: &Option<Function>) -> String {
-    let Some(function) = function else {
-        return "nothing".to_owned();
+fn found(functions: &[Option<Function>]) -> String {
+    let of = |direction| {
+        let functions = functions.iter().flatten();
+        functions
+            .map(|function| function.count(direction))
+            .sum::<usize>()
     };
-    let (reads, writes) = (
-        function.count(Direction::Read),
-        function.count(Direction::Write),
-    );
-    format!("{}, {}", count(reads, "read"), count(writes, "write"))
+    match functions.iter().flatten().count() {
+        0 => "nothing".to_owned(),
+        _ => format!(
+            "{}, {}",
+            count(of(Direction::Read), "read"),
+            count(of(Direction::Write), "write")
+        ),
+    }
 }
 
-fn windows(patched: &Patched) -> String {
-    format!(
-        "{} -> {}",
-        count(patched.windows_before, "window"),
-        patched.windows_after
-    )
+fn windows(fixes: &[Fixed]) -> String {
+    let before = fixes.iter().map(|fixed| fixed.patched.windows_before);
+    let after = fixes.iter().map(|fixed| fixed.patched.windows_after);
+    let (before, after): (usize, usize) = (before.sum(), after.sum());
+    format!("{} -> {after}", count(before, "window"))
 }
 
 fn place(path: &str, function: &Function) -> Find {

@@ -1,0 +1,79 @@
+//! What a manifest must say beside its form.
+
+use std::collections::BTreeSet;
+
+use super::{Benchmark, Case, VariantPlan};
+
+impl Case {
+    /// What is wrong with the manifest, in words; none when all is well.
+    pub(super) fn fault(&self) -> Option<String> {
+        let variants = || self.variants.iter().find_map(|plan| self.bad_variant(plan));
+        let benchmarks = || self.benchmarks.iter().find_map(stray_unit);
+        let sweeps = || self.sweep_twice();
+        self.twice()
+            .or_else(variants)
+            .or_else(benchmarks)
+            .or_else(sweeps)
+    }
+
+    /// The points of a sweep are told apart by their names alone.
+    fn sweep_twice(&self) -> Option<String> {
+        let mut seen = BTreeSet::new();
+        let mut sweeps = self.sweeps.iter();
+        let sweep = sweeps.find(|sweep| !seen.insert((&sweep.name, sweep.station())))?;
+        Some(format!(
+            "the sweep {} is listed twice for one guest; its points could not be told apart",
+            sweep.name
+        ))
+    }
+
+    fn twice(&self) -> Option<String> {
+        let mut seen = BTreeSet::from(["base", "all"]);
+        let mut names = self.variants.iter().map(|plan| plan.name.as_str());
+        let name = names.find(|name| !seen.insert(name))?;
+        Some(format!(
+            "a variant cannot be called {name}: the name is taken"
+        ))
+    }
+
+    fn bad_variant(&self, plan: &VariantPlan) -> Option<String> {
+        let name = &plan.name;
+        match (&plan.style, &plan.patch) {
+            (Some(_), None) => self.bad_style(plan),
+            (None, Some(file)) => self.bad_patch(plan, file),
+            _ => Some(format!(
+                "the variant {name} is made by a style or by a patch: give one of the two"
+            )),
+        }
+    }
+
+    fn bad_style(&self, plan: &VariantPlan) -> Option<String> {
+        let none = plan.targets.is_empty() && self.about.targets.is_empty();
+        none.then(|| {
+            format!(
+                "the variant {} has a style and no targets, and the case has none",
+                plan.name
+            )
+        })
+    }
+
+    fn bad_patch(&self, plan: &VariantPlan, file: &str) -> Option<String> {
+        let name = &plan.name;
+        let of_fix = !plan.targets.is_empty() || !plan.sizes.is_empty() || plan.stop_at_first_fault;
+        if of_fix {
+            return Some(format!(
+                "the variant {name} is a patch: targets, sizes and stop-at-first-fault are of a style"
+            ));
+        }
+        let there = plan.patch_text(&self.about.name).is_some();
+        (!there).then(|| format!("the variant {name} is the patch {file}, which is not there"))
+    }
+}
+
+fn stray_unit(benchmark: &Benchmark) -> Option<String> {
+    let parameter = benchmark.unit.as_ref()?.parameter.as_ref()?;
+    let there = benchmark.parameters.contains_key(parameter);
+    (!there).then(|| {
+        format!("a unit names the parameter {parameter}, which the benchmark does not have")
+    })
+}

@@ -1,0 +1,127 @@
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+use super::*;
+use crate::config::Fragment;
+use crate::machine::Machine;
+
+fn schema() -> jsonschema::Validator {
+    let text = include_str!("../../../../schema/case.schema.json");
+    jsonschema::validator_for(&serde_json::from_str(text).unwrap()).unwrap()
+}
+
+/// The manifest as JSON, for the schema.
+fn value(text: &str) -> serde_json::Value {
+    serde_json::to_value(toml::from_str::<toml::Value>(text).unwrap()).unwrap()
+}
+
+#[test]
+fn every_case_that_comes_along_is_whole() {
+    let machine = Machine::named("x86_64").unwrap();
+    for name in Case::names() {
+        let case = Case::named(name).unwrap();
+        assert_eq!(case.about.name, name);
+        Fragment::profile("x86_64", &case.about.config).unwrap();
+        assert!(
+            case.benchmarks.iter().any(|benchmark| benchmark.control),
+            "{name} has no control"
+        );
+        assert!(!case.claims.is_empty(), "{name} has no claim");
+        for station in case.stations() {
+            machine.station(&station).unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_manifest_follows_the_schema() {
+    let schema = schema();
+    for name in Case::names() {
+        let text = assets::text(&assets::CASES, &format!("{name}/case.toml")).unwrap();
+        let faults: Vec<String> = schema
+            .iter_errors(&value(text))
+            .map(|error| error.to_string())
+            .collect();
+        assert_eq!(faults, Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn the_plan_is_what_the_guest_reads() {
+    let case = Case::named("epoll").unwrap();
+    insta::assert_snapshot!(case.plan(&Station::default()));
+}
+
+const HEAD: &str = "[case]\nname='x'\nsummary='s'\n";
+
+fn fault(rest: &str) -> String {
+    Case::parse("x", &format!("{HEAD}{rest}"))
+        .unwrap_err()
+        .to_string()
+}
+
+/// Both the parser and the schema refuse it.
+fn refused_by_both(rest: &str) -> String {
+    let text = format!("{HEAD}{rest}");
+    assert!(!schema().is_valid(&value(&text)), "{text}");
+    fault(rest)
+}
+
+#[test]
+fn a_wrong_manifest_is_a_sentence_with_its_line() {
+    let error = Case::parse("x", "[case]\nname = 1\n")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("cases/x/case.toml: TOML parse error at line 2"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_key_that_nobody_reads_is_refused() {
+    let error = refused_by_both("[[sweep]]\nname='a'\npoints=3\n");
+    assert!(error.contains("unknown field `points`"), "{error}");
+}
+
+#[test]
+fn a_unit_of_no_parameter_is_refused() {
+    let error =
+        fault("[[benchmark]]\nname='b'\nops=1\nreps=1\nunit={name='event', parameter='n'}\n");
+    assert!(error.contains("the parameter n"), "{error}");
+}
+
+#[test]
+fn a_variant_is_made_in_one_way() {
+    let neither = refused_by_both("[[variant]]\nname='v'\nreason='r'\n");
+    assert!(neither.contains("give one of the two"), "{neither}");
+    let both = refused_by_both("[[variant]]\nname='v'\nreason='r'\nstyle='window'\npatch='p'\n");
+    assert!(both.contains("give one of the two"), "{both}");
+    let untargeted = fault("[[variant]]\nname='v'\nreason='r'\nstyle='window'\n");
+    assert!(untargeted.contains("no targets"), "{untargeted}");
+    let absent = fault("[[variant]]\nname='v'\nreason='r'\npatch='nowhere.patch'\n");
+    assert!(
+        absent.contains("nowhere.patch, which is not there"),
+        "{absent}"
+    );
+    let mixed = refused_by_both("[[variant]]\nname='v'\nreason='r'\npatch='p'\nsizes=[4]\n");
+    assert!(mixed.contains("are of a style"), "{mixed}");
+    let taken = fault("[[variant]]\nname='base'\nreason='r'\npatch='p'\n");
+    assert!(taken.contains("cannot be called base"), "{taken}");
+}
+
+#[test]
+fn jobs_of_another_abi_have_a_plan_of_their_own() {
+    let text = format!(
+        "{HEAD}[[benchmark]]\nname='b'\nops=1\nreps=2\n[[benchmark]]\nname='b'\nops=1\nreps=2\n\
+         abi='ia32'\n[[sweep]]\nname='s'\nparameters={{ n=3 }}\nabi='ia32'\n"
+    );
+    let case = Case::parse("x", &text).unwrap();
+    let ia32 = Station {
+        abi: Some("ia32".into()),
+        cpu: None,
+    };
+    let stations: Vec<Station> = case.stations().into_iter().collect();
+    assert_eq!(stations, [Station::default(), ia32.clone()]);
+    assert_eq!(case.plan(&Station::default()), "bench b ops=1 reps=2\n");
+    assert_eq!(case.plan(&ia32), "bench b ops=1 reps=2\nsweep s n=3\n");
+}

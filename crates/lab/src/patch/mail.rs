@@ -1,0 +1,176 @@
+//! A patch as people have it: a plain diff, a mail, or a mailbox with several.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{Error, Patch};
+use crate::cache::Cache;
+use crate::process::{self, Runner};
+
+impl Patch {
+    /// Reads a plain diff, a mail or a mailbox. The mails of a mailbox that have
+    /// a diff are one patch after the other, in the order of their numbers
+    /// (`[PATCH 2/3]`) where all have one, else in the file's.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is a mailbox without a diff.
+    pub fn read(path: &Path, cache: &Cache, runner: &Runner) -> Result<Self, Error> {
+        let missing = |source| Error::Missing {
+            path: path.to_owned(),
+            source,
+        };
+        let diff = fs::read(path).map_err(missing)?;
+        if !is_mail(&diff) {
+            return Ok(Self::plain(path, diff));
+        }
+        let scratch = cache.scratch()?;
+        let mailbox = Mailbox {
+            file: fs::canonicalize(path).map_err(missing)?,
+            folder: scratch.path(),
+            runner,
+        };
+        let diffs = mailbox.diffs().map_err(|error| match error {
+            process::Error::Failed { message, .. } => Error::NoPatch {
+                path: path.to_owned(),
+                reason: message,
+            },
+            other => Error::Process(other),
+        })?;
+        match diffs.len() {
+            0 => Err(Error::NoPatch {
+                path: path.to_owned(),
+                reason: "none of its mails has a diff".to_owned(),
+            }),
+            patches => Ok(Self {
+                path: path.to_owned(),
+                diff: diffs.concat(),
+                patches,
+            }),
+        }
+    }
+
+    /// A diff that is already at hand; `path` is what messages call it.
+    #[must_use]
+    pub fn plain(path: &Path, diff: Vec<u8>) -> Self {
+        Self {
+            path: path.to_owned(),
+            diff,
+            patches: 1,
+        }
+    }
+}
+
+/// A mailbox begins with `From `, a mail with a header.
+fn is_mail(text: &[u8]) -> bool {
+    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let colon = line.iter().position(|byte| *byte == b':');
+    let name = colon.and_then(|at| line.get(..at)).unwrap_or_default();
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
+    line.starts_with(b"From ") || (!name.is_empty() && name.iter().all(is_name))
+}
+
+struct Mailbox<'a> {
+    file: PathBuf,
+    folder: &'a Path,
+    runner: &'a Runner,
+}
+
+impl Mailbox<'_> {
+    /// The diffs of the mails that have one, decoded, in order.
+    fn diffs(&self) -> Result<Vec<Vec<u8>>, process::Error> {
+        let mut split = self.git("mailsplit");
+        // -b: a mail without the line `From ` is a mailbox of one.
+        split.arg("-b").arg(format!("-o{}", self.folder.display()));
+        let listed = self.runner.output(split.arg(&self.file))?;
+        let count: usize = String::from_utf8_lossy(&listed).trim().parse().unwrap_or(0);
+        let mut mails = Vec::new();
+        for number in 1..=count {
+            let mail = self.mail(&format!("{number:04}"))?;
+            if has_diff(&mail.diff) {
+                mails.push(mail);
+            }
+        }
+        if mails.iter().all(|mail| mail.number.is_some()) {
+            mails.sort_by_key(|mail| mail.number);
+        }
+        Ok(mails.into_iter().map(|mail| mail.diff).collect())
+    }
+
+    fn mail(&self, name: &str) -> Result<Mail, process::Error> {
+        // git-mailinfo(1) reads standard input, which is the cache's lock here.
+        let script = "git mailinfo \"$1.message\" \"$1.diff\" <\"$1\"";
+        let mut command = Command::new("sh");
+        command.args(["-c", script, "sh", name]);
+        command.current_dir(self.folder).env("LC_ALL", "C");
+        let info = self.runner.output(&mut command)?;
+        let info = String::from_utf8_lossy(&info).into_owned();
+        let raw = fs::read(self.folder.join(name)).unwrap_or_default();
+        Ok(Mail {
+            number: number_in(&subject(&String::from_utf8_lossy(&raw)).unwrap_or(info)),
+            diff: fs::read(self.folder.join(format!("{name}.diff"))).unwrap_or_default(),
+        })
+    }
+
+    fn git(&self, what: &str) -> Command {
+        let mut command = Command::new("git");
+        command
+            .arg(what)
+            .current_dir(self.folder)
+            .env("LC_ALL", "C");
+        command
+    }
+}
+
+struct Mail {
+    /// N of `[PATCH N/M]`.
+    number: Option<u32>,
+    diff: Vec<u8>,
+}
+
+fn has_diff(text: &[u8]) -> bool {
+    let starts = |line: &[u8]| line.starts_with(b"--- ") || line.starts_with(b"diff --git ");
+    text.split(|byte| *byte == b'\n').any(starts)
+}
+
+/// The subject as the mail has it; git's own summary drops `[PATCH 1/2]`.
+fn subject(mail: &str) -> Option<String> {
+    let mut lines = mail
+        .lines()
+        .skip_while(|line| !line.starts_with("Subject:"));
+    let first = lines.next()?;
+    // A long subject goes on in lines that begin with white space (RFC 5322).
+    let more = lines.take_while(|line| line.starts_with([' ', '\t']));
+    Some(std::iter::once(first).chain(more).collect())
+}
+
+fn number_in(subject: &str) -> Option<u32> {
+    let (_, rest) = subject.split_once('[')?;
+    let (tag, _) = rest.split_once(']')?;
+    let word = tag.split_whitespace().find(|word| word.contains('/'))?;
+    word.split('/').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_a_patch_is_in_its_subject() {
+        assert_eq!(number_in("Subject: [PATCH v3 02/10] a: b"), Some(2));
+        assert_eq!(number_in("Subject: [PATCH] a/b: c"), None);
+        assert_eq!(number_in("Subject: a [x/y] b"), None);
+        let folded = "To: x\nSubject: [PATCH\n 2/2] a\nFrom: y\n";
+        assert_eq!(number_in(&subject(folded).unwrap_or_default()), Some(2));
+    }
+
+    #[test]
+    fn a_diff_is_no_mail() {
+        assert!(is_mail(b"From 0123 Mon Sep 17\nx"));
+        assert!(is_mail(b"Message-Id: <x>\n"));
+        assert!(!is_mail(b"diff --git a/x b/x\n"));
+        assert!(!is_mail(b"--- a/x\n"));
+        assert!(!is_mail(b"Some words: first\n"));
+        assert!(!is_mail(b""));
+    }
+}

@@ -1,0 +1,150 @@
+//! The cases that can be proved, with what others claim of them.
+
+use serde::Serialize;
+
+use crate::comparison::text::labelled;
+
+/// The version of the JSON form; it grows when a reader would break.
+pub const CASES_VERSION: u32 = 1;
+
+const WIDTH: usize = 80;
+const INDENT: usize = 14;
+
+/// One case of the list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CaseLine {
+    /// Its name.
+    pub name: String,
+    /// What it shows.
+    pub summary: String,
+    /// Its variants, the one that is proved by default first.
+    pub variants: Vec<VariantLine>,
+    /// The benchmarks that it runs, each name once.
+    pub benchmarks: Vec<String>,
+    /// What was claimed, and where.
+    #[serde(serialize_with = "claims")]
+    pub claims: Vec<(String, String)>,
+}
+
+/// One variant of a case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct VariantLine {
+    /// Its name.
+    pub name: String,
+    /// What makes it: a style of `fix`, or a patch.
+    pub made_by: String,
+    /// Why the case has it.
+    pub reason: String,
+}
+
+#[derive(Serialize)]
+struct Claim<'a> {
+    text: &'a str,
+    source: &'a str,
+}
+
+fn claims<S: serde::Serializer>(
+    claims: &[(String, String)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(claims.iter().map(|(text, source)| Claim { text, source }))
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    kind: &'static str,
+    cases: &'a [CaseLine],
+}
+
+/// The list as text of at most 80 columns, each case a paragraph.
+#[must_use]
+pub fn text(cases: &[CaseLine]) -> String {
+    let paragraphs: Vec<String> = cases.iter().map(paragraph).collect();
+    paragraphs.join("\n")
+}
+
+fn paragraph(case: &CaseLine) -> String {
+    let mut out = labelled(
+        &case.name,
+        &case.summary,
+        INDENT.max(case.name.len() + 2),
+        WIDTH,
+    );
+    for (index, variant) in case.variants.iter().enumerate() {
+        let label = if index == 0 { "  variants" } else { "" };
+        let VariantLine {
+            name,
+            made_by,
+            reason,
+        } = variant;
+        out += &labelled(
+            label,
+            &format!("{name} ({made_by}): {reason}"),
+            INDENT,
+            WIDTH,
+        );
+    }
+    out += &labelled("  benchmarks", &case.benchmarks.join(", "), INDENT, WIDTH);
+    for (index, (text, source)) in case.claims.iter().enumerate() {
+        let label = if index == 0 { "  claims" } else { "" };
+        out += &labelled(label, &format!("{text} [{source}]"), INDENT, WIDTH);
+    }
+    out
+}
+
+/// The list as a JSON document that ends with a newline.
+///
+/// # Errors
+/// None that input can cause.
+pub fn json(cases: &[CaseLine]) -> Result<String, serde_json::Error> {
+    let document = Document {
+        version: CASES_VERSION,
+        kind: "cases",
+        cases,
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test says what it expects")]
+mod tests {
+    use super::*;
+
+    fn cases() -> Vec<CaseLine> {
+        let variant = |name: &str, made_by: &str| VariantLine {
+            name: name.to_owned(),
+            made_by: made_by.to_owned(),
+            reason: "what the author asked for, in so many words that they need two lines".into(),
+        };
+        vec![CaseLine {
+            name: "epoll".into(),
+            summary: "each event is written with two passages of the gate".into(),
+            variants: vec![
+                variant("window", "tollgate fix --style window"),
+                variant("bare", "the patch bare.patch"),
+            ],
+            benchmarks: vec!["epoll_wait".into(), "getppid".into()],
+            claims: vec![("+1 % (AMD, timed)".into(), "a list, October 2025".into())],
+        }]
+    }
+
+    #[test]
+    fn the_list_fits_a_terminal() {
+        let text = text(&cases());
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn the_document_follows_its_schema() {
+        let schema = include_str!("../../../schema/cases.schema.json");
+        let schema = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+        let document = json(&cases()).unwrap();
+        assert!(
+            schema.is_valid(&serde_json::from_str(&document).unwrap()),
+            "{document}"
+        );
+        insta::assert_snapshot!(document);
+    }
+}

@@ -1,0 +1,67 @@
+//! `tollgate cases`: what can be proved, and what others claim of it.
+
+use clap::ValueEnum;
+use tollgate_lab::case::Case;
+use tollgate_report::cases as render;
+use tollgate_report::cases::{CaseLine, VariantLine};
+
+use crate::exit::Exit;
+use crate::term::Term;
+
+/// Flags of `tollgate cases`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The form of the list
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// schema/cases.schema.json
+    Json,
+}
+
+const EXAMPLES: &str = "\
+A case is a system that a public patch is about: its variants, what runs in the
+guest, and what was claimed of it. `tollgate prove CASE` measures the first
+variant, `tollgate prove CASE --variant all` every one.";
+
+pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    let cases: Result<Vec<CaseLine>, _> = Case::names().into_iter().map(line).collect();
+    let cases = cases?;
+    term.result(&match args.format {
+        Format::Text => render::text(&cases),
+        Format::Json => render::json(&cases)?,
+    })?;
+    Ok(Exit::Clean)
+}
+
+fn line(name: &str) -> anyhow::Result<CaseLine> {
+    let case = Case::named(name)?;
+    let variants = case.variants.iter().map(|plan| VariantLine {
+        name: plan.name.clone(),
+        made_by: match (&plan.style, &plan.patch) {
+            (Some(style), _) => format!("tollgate fix --style {style}"),
+            (None, patch) => format!("the patch {}", patch.as_deref().unwrap_or_default()),
+        },
+        reason: plan.reason.clone(),
+    });
+    let mut benchmarks: Vec<String> = case.benchmarks.iter().map(|b| b.name.clone()).collect();
+    benchmarks.dedup();
+    Ok(CaseLine {
+        name: name.to_owned(),
+        summary: case.about.summary.clone(),
+        variants: variants.collect(),
+        benchmarks,
+        claims: case
+            .claims
+            .iter()
+            .map(|claim| (claim.text.clone(), claim.source.clone()))
+            .collect(),
+    })
+}

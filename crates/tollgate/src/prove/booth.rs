@@ -1,0 +1,174 @@
+//! The booth in which images are booted: a guest for each ABI and CPU that the
+//! jobs ask for, and the plugin that counts.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use tollgate_gates::{Opcodes, Symbols};
+use tollgate_lab::boot::{Boot, Record};
+use tollgate_lab::cache;
+use tollgate_lab::case::Station;
+use tollgate_lab::guest;
+use tollgate_lab::toolchain::Compiler;
+use tollgate_measure::{Run, Skip};
+
+use super::lab::{Bench, Named};
+use crate::progress::Steps;
+
+/// What compiles the guest and the plugin, whatever compiles the kernel.
+const HOST_COMPILER: &str = "gcc";
+
+/// Where images are booted: the guests and the plugin, ready.
+pub(crate) struct Booth<'a> {
+    bench: &'a Bench<'a>,
+    plugin: PathBuf,
+    guests: Vec<Guest>,
+    opcodes: Opcodes,
+}
+
+/// A guest of one ABI and CPU.
+struct Guest {
+    station: Station,
+    /// QEMU's `-cpu`.
+    cpu: String,
+    /// Its initramfs, or why there is none.
+    initramfs: Result<Vec<u8>, String>,
+}
+
+impl<'a> Booth<'a> {
+    pub(crate) fn open(bench: &'a Bench<'a>, steps: &Steps<'_>) -> anyhow::Result<Self> {
+        let opcodes = Opcodes::built_in(&bench.machine.name)?;
+        let (plugin, guests) = steps.step(
+            "prepare the guest",
+            || prepare(bench),
+            |_| {
+                format!(
+                    "QEMU {}, plugin API {}",
+                    bench.qemu.version, bench.qemu.plugin_api
+                )
+            },
+        )?;
+        Ok(Self {
+            bench,
+            plugin,
+            guests,
+            opcodes,
+        })
+    }
+
+    /// Boots an image, once for each guest, and reads what was counted.
+    pub(crate) fn count(
+        &self,
+        named: &Named,
+        what: &str,
+        steps: &Steps<'_>,
+    ) -> anyhow::Result<Run> {
+        let how = |run: &Run| {
+            format!(
+                "{} repetitions, {} points",
+                run.samples.len(),
+                run.points.len()
+            )
+        };
+        let what = format!("{what} ({})", named.variant);
+        steps.step(&what, || self.boot_all(named), how)
+    }
+
+    fn boot_all(&self, named: &Named) -> anyhow::Result<Run> {
+        let path = named.image.vmlinux_path();
+        let vmlinux =
+            std::fs::read(&path).with_context(|| format!("could not read {}", path.display()))?;
+        let symbols = Symbols::parse(&vmlinux).with_context(|| path.display().to_string())?;
+        let mut all = Run::default();
+        for guest in &self.guests {
+            let run = match &guest.initramfs {
+                Ok(initramfs) => self.boot(named, guest, initramfs, &symbols)?,
+                Err(reason) => self.skipped(&guest.station, reason),
+            };
+            let Station { abi, cpu } = &guest.station;
+            all.add(run.of_guest(abi.as_deref(), cpu.as_deref()));
+        }
+        Ok(all)
+    }
+
+    fn boot(
+        &self,
+        named: &Named,
+        guest: &Guest,
+        initramfs: &[u8],
+        symbols: &Symbols,
+    ) -> anyhow::Result<Run> {
+        let record = self.record(named, guest, initramfs)?;
+        Run::read(&record.console, &record.counts, &self.opcodes, symbols)
+            .with_context(|| format!("the run of {} cannot be used", named.variant))
+    }
+
+    fn record(&self, named: &Named, guest: &Guest, initramfs: &[u8]) -> anyhow::Result<Record> {
+        let scratch = self.bench.cache.scratch()?;
+        let file = scratch.path().join("initramfs.cpio");
+        cache::write_file(&file, initramfs)?;
+        let boot = Boot {
+            image: &named.variant,
+            vmlinux: &named.image.vmlinux_path(),
+            initramfs: &file,
+            plugin: &self.plugin,
+            machine: &self.bench.machine,
+            cpu: &guest.cpu,
+            qemu: &self.bench.qemu,
+            limit: self.bench.args.timeout,
+        };
+        Ok(boot.run(scratch.path(), &self.bench.runner)?)
+    }
+
+    /// The jobs of a guest that this machine cannot make.
+    fn skipped(&self, station: &Station, reason: &str) -> Run {
+        let skip = |job: String| Skip {
+            job,
+            reason: reason.to_owned(),
+        };
+        let case = &self.bench.case;
+        let benchmarks = case.benchmarks.iter();
+        let benchmarks = benchmarks.filter(|benchmark| benchmark.station() == *station);
+        let mut jobs: Vec<String> = benchmarks
+            .map(|benchmark| format!("bench {}", benchmark.name))
+            .collect();
+        let sweeps = case.sweeps.iter();
+        let sweeps = sweeps.filter(|sweep| sweep.station() == *station);
+        jobs.extend(sweeps.map(|sweep| format!("sweep {}", sweep.name)));
+        jobs.dedup();
+        Run {
+            skips: jobs.into_iter().map(skip).collect(),
+            ..Run::default()
+        }
+    }
+}
+
+fn prepare(bench: &Bench<'_>) -> anyhow::Result<(PathBuf, Vec<Guest>)> {
+    let compiler = Compiler::find(HOST_COMPILER, &bench.runner)?;
+    let api = bench.qemu.plugin_api;
+    let plugin = guest::compile_plugin(&bench.cache, &compiler, api, &bench.runner)?;
+    let stations = bench.case.stations().into_iter();
+    let guests: anyhow::Result<Vec<Guest>> = stations
+        .map(|station| make_guest(bench, &compiler, station))
+        .collect();
+    Ok((plugin, guests?))
+}
+
+fn make_guest(bench: &Bench<'_>, compiler: &Compiler, station: Station) -> anyhow::Result<Guest> {
+    let equipment = bench.machine.station(&station)?;
+    let compiled = guest::compile(&bench.cache, compiler, &equipment.flags, &bench.runner);
+    let initramfs = match compiled {
+        Ok(program) => {
+            let bytes = std::fs::read(&program)
+                .with_context(|| format!("could not read {}", program.display()))?;
+            Ok(guest::initramfs(&bytes, &bench.case.plan(&station))?)
+        }
+        Err(error @ guest::Error::NoSuchAbi { .. }) => Err(error.to_string()),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Guest {
+        station,
+        cpu: equipment.cpu,
+        initramfs,
+    })
+}
