@@ -72,6 +72,34 @@ void faulty_reset(struct faulty *faulty, enum beyond after)
 		(void)madvise(faulty->base + 2 * page, page, MADV_DONTNEED);
 }
 
+static void fill_page(unsigned char *page, enum beyond kind, unsigned char *at,
+		      const unsigned char *bytes, size_t len)
+{
+	unsigned char *from = at > page ? at : page;
+	unsigned char *to = at + len < page + page_size() ? at + len : page + page_size();
+
+	if (from >= to || !is_readable(kind) || kind == BEYOND_ABSENT ||
+	    mprotect(page, page_size(), PROT_READ | PROT_WRITE))
+		return;
+	memset(page, CANARY, page_size());
+	memcpy(from, bytes + (from - at), (size_t)(to - from));
+	(void)protect(page, kind);
+}
+
+void faulty_fill(struct faulty *faulty, enum beyond before, enum beyond after,
+		 unsigned char *at, const unsigned char *bytes, size_t len)
+{
+	size_t page = page_size();
+	unsigned char *middle = faulty->base + page;
+	unsigned char *from = at > middle ? at : middle;
+	unsigned char *to = at + len < middle + page ? at + len : middle + page;
+
+	fill_page(faulty->base, before, at, bytes, len);
+	fill_page(middle + page, after, at, bytes, len);
+	if (from < to)
+		memcpy(from, bytes + (from - at), (size_t)(to - from));
+}
+
 unsigned char *faulty_end(const struct faulty *faulty, size_t room)
 {
 	return faulty->base + 2 * page_size() - room;

@@ -8,6 +8,7 @@
  *   registry.c  the one table of benchmarks and sweeps
  *   output.c    the lines that the host reads
  *   faulty.c    buffers that end where user memory ends, for sweeps
+ *   positions.c one call with its buffer at every position, for sweeps
  *   bench_*.c   one benchmark each        sweep_*.c   one behaviour sweep each
  *
  * The lines that go in and out are docs/guest-protocol.md's.
@@ -94,6 +95,8 @@ void params_text(const struct job *job, char text[PARAMS_TEXT]);
 void out_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "@tg error bench epoll_wait events=64: " and the sentence. */
 void out_job_error(const struct job *job, const char *sentence);
+/* "@tg skip bench sync_ptr layout=132: " and the sentence. */
+void out_job_skip(const struct job *job, const char *sentence);
 /* `result` as the kernel returned it: negative is an errno. */
 void out_point(const char *sweep, const char *point, long result, const char *bytes);
 /* The number of points printed by this process so far. */
@@ -105,6 +108,10 @@ void out_drain(void);
 /* Notes why the job at hand failed; run.c prints it. Returns false. */
 bool fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *failure(void);
+/* The same for what this machine lacks, a device or a system call: the job is
+ * then a skip line and no error. Returns false. */
+bool skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool is_skip(void);
 
 /* ---- Buffers for sweeps ---- */
 
@@ -129,6 +136,10 @@ void faulty_free(struct faulty *faulty);
 /* Fills the readable and writable page with the canary, and makes an absent
  * page absent again. */
 void faulty_reset(struct faulty *faulty, enum beyond after);
+/* Writes `len` bytes to `at`, as far as they lie in memory that a program may
+ * read; what is not writable becomes so for that time. */
+void faulty_fill(struct faulty *faulty, enum beyond before, enum beyond after,
+		 unsigned char *at, const unsigned char *bytes, size_t len);
 /* The address with `room` writable bytes in front of the third page. */
 unsigned char *faulty_end(const struct faulty *faulty, size_t room);
 /* The address with `lost` bytes of the first page in front of the second. */
@@ -139,5 +150,38 @@ unsigned char *faulty_start(const struct faulty *faulty, size_t lost);
 #define CANARY 0xa5
 void bytes_text(char *text, size_t room, const unsigned char *at, size_t len,
 		const unsigned char *readable, const unsigned char *readable_end);
+
+/* ---- One call, its buffer at every position ---- */
+
+/* The longest buffer that the engine moves around. */
+#define MAX_BUFFER 512
+
+/* A call and one of the user buffers that it reads or writes. */
+struct subject {
+	const char *sweep;	/* as the points are called */
+	const char *prefix;	/* of each point's name: "flags=3/" */
+	size_t size;		/* bytes that the call may touch */
+	size_t step;		/* from one position to the next; 1 is every byte */
+	bool brief;		/* only where the buffer ends in unmapped or read-only memory */
+	/* Puts what the call changes in the kernel back; may be NULL. */
+	bool (*fresh)(void);
+	/* What the buffer holds before the call, `size` bytes; NULL: the canary. */
+	const unsigned char *content;
+	/* Makes the call with the buffer at `address`. */
+	long (*call)(uintptr_t address);
+	/* Makes what is right but differs from boot to boot the same, in bytes of
+	 * [from, to), which may be written; may be NULL. */
+	void (*settle)(uintptr_t address, uintptr_t from, uintptr_t to);
+	/* A buffer in good memory that the call also writes, shown behind the
+	 * moved one; may be NULL. */
+	const unsigned char *also;
+	size_t also_size;
+	/* What a second call, into good memory, is made with: it shows what the
+	 * first left in the kernel. NULL: there is none. */
+	const unsigned char *again;
+};
+
+/* Prints the points of every position. */
+bool sweep_positions(const struct subject *subject);
 
 #endif

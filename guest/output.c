@@ -18,6 +18,7 @@ static char buffer[PIECE + LONGEST];
 static size_t used;
 static unsigned long points;
 static char why[256];
+static bool skipped;
 
 static void flush(void)
 {
@@ -87,6 +88,15 @@ void out_job_error(const struct job *job, const char *sentence)
 		 job->name, params, sentence);
 }
 
+void out_job_skip(const struct job *job, const char *sentence)
+{
+	char params[PARAMS_TEXT];
+
+	params_text(job, params);
+	out_line("@tg skip %s %s%s%s%s", job->kind == JOB_BENCH ? "bench" : "sweep",
+		 job->name, params, *params ? ": " : " ", sentence);
+}
+
 void out_point(const char *sweep, const char *point, long result, const char *bytes)
 {
 	out_line("@tg point %s %s ret=%ld errno=%ld bytes=%s", sweep, point,
@@ -107,6 +117,22 @@ bool fail(const char *format, ...)
 	vsnprintf(why, sizeof(why), format, args);
 	va_end(args);
 	return false;
+}
+
+bool skip(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, sizeof(why), format, args);
+	va_end(args);
+	skipped = true;
+	return false;
+}
+
+bool is_skip(void)
+{
+	return skipped;
 }
 
 const char *failure(void)

@@ -4,16 +4,18 @@
 
 #include "guest.h"
 
-extern const struct bench bench_epoll_wait, bench_getppid;
-extern const struct sweep sweep_epoll_wait;
+extern const struct bench bench_epoll_wait, bench_getppid, bench_sync_ptr;
+extern const struct sweep sweep_epoll_wait, sweep_sync_ptr;
 
 static const struct bench *const benches[] = {
 	&bench_epoll_wait,
 	&bench_getppid,
+	&bench_sync_ptr,
 };
 
 static const struct sweep *const sweeps[] = {
 	&sweep_epoll_wait,
+	&sweep_sync_ptr,
 };
 
 const struct bench *registry_bench(const char *name)

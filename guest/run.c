@@ -119,10 +119,12 @@ static void __attribute__((noreturn)) child(const struct job *job, const struct 
 {
 	bool done = bench ? run_bench(job, bench) : run_sweep(job, sweep);
 
-	if (!done)
+	if (!done && is_skip())
+		out_job_skip(job, failure());
+	else if (!done)
 		out_job_error(job, failure());
 	out_drain();
-	_exit(done ? 0 : CHILD_FAILED);
+	_exit(done || is_skip() ? 0 : CHILD_FAILED);
 }
 
 static bool wait_for(pid_t pid, const struct job *job)

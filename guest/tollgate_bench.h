@@ -15,10 +15,11 @@
 #ifndef TOLLGATE_BENCH_H
 #define TOLLGATE_BENCH_H
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 
-/* nopl MAGIC(%rax): a 7-byte instruction that no compiler emits, needs no
- * privilege and touches no memory. The magics are docs/guest-protocol.md's. */
+/* nopl MAGIC(%rax), or (%eax) in 32-bit code: the same 7 bytes, which no
+ * compiler emits, which need no privilege and touch no memory. The magics are
+ * docs/guest-protocol.md's. */
 #define TOLLGATE_MARKER(magic) \
 	__asm__ volatile(".byte 0x0f, 0x1f, 0x80\n\t.long " #magic ::: "memory")
 
@@ -32,29 +33,102 @@ static inline __attribute__((always_inline)) void tollgate_end(void)
 	TOLLGATE_MARKER(0x7467b002);
 }
 
+#else
+#error "tollgate_bench.h: no markers for this architecture yet"
+#endif
+
 /* Raw system calls: the kernel's result, so a negative errno on failure. Being
  * inline, they make the instructions of a hot loop those of its source, and
  * not those of whichever C library is installed. */
+#if defined(__x86_64__)
+
+/* A register is 64 bits wide in x32 programs too, where a pointer has 32: it is
+ * extended with zeros, as the kernel wants a pointer. */
+typedef unsigned long long tollgate_register;
+#define TOLLGATE_REGISTER(value) ((tollgate_register)(unsigned long)(value))
+
+static inline __attribute__((always_inline)) long tollgate_syscall0(long number)
+{
+	tollgate_register result;
+
+	__asm__ volatile("syscall" : "=a"(result) : "0"(TOLLGATE_REGISTER(number))
+			 : "rcx", "r11", "memory");
+	return (long)result;
+}
+
+static inline __attribute__((always_inline)) long
+tollgate_syscall4(long number, long a, long b, long c, long d)
+{
+	register tollgate_register r10 __asm__("r10") = TOLLGATE_REGISTER(d);
+	tollgate_register result;
+
+	__asm__ volatile("syscall" : "=a"(result)
+			 : "0"(TOLLGATE_REGISTER(number)), "D"(TOLLGATE_REGISTER(a)),
+			   "S"(TOLLGATE_REGISTER(b)), "d"(TOLLGATE_REGISTER(c)), "r"(r10)
+			 : "rcx", "r11", "memory");
+	return (long)result;
+}
+
+static inline __attribute__((always_inline)) long
+tollgate_syscall6(long number, long a, long b, long c, long d, long e, long f)
+{
+	register tollgate_register r10 __asm__("r10") = TOLLGATE_REGISTER(d);
+	register tollgate_register r8 __asm__("r8") = TOLLGATE_REGISTER(e);
+	register tollgate_register r9 __asm__("r9") = TOLLGATE_REGISTER(f);
+	tollgate_register result;
+
+	__asm__ volatile("syscall" : "=a"(result)
+			 : "0"(TOLLGATE_REGISTER(number)), "D"(TOLLGATE_REGISTER(a)),
+			   "S"(TOLLGATE_REGISTER(b)), "d"(TOLLGATE_REGISTER(c)), "r"(r10),
+			   "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return (long)result;
+}
+
+#elif defined(__i386__)
+
+/* int $0x80 works on every processor and kernel; which of sysenter and syscall
+ * does, a 32-bit program has to ask the vDSO. */
 static inline __attribute__((always_inline)) long tollgate_syscall0(long number)
 {
 	long result;
 
-	__asm__ volatile("syscall" : "=a"(result) : "0"(number)
-			 : "rcx", "r11", "memory");
+	__asm__ volatile("int $0x80" : "=a"(result) : "0"(number) : "memory");
 	return result;
 }
 
 static inline __attribute__((always_inline)) long
 tollgate_syscall4(long number, long a, long b, long c, long d)
 {
-	register long r10 __asm__("r10") = d;
 	long result;
 
-	__asm__ volatile("syscall" : "=a"(result)
-			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
-			 : "rcx", "r11", "memory");
+	__asm__ volatile("int $0x80" : "=a"(result)
+			 : "0"(number), "b"(a), "c"(b), "d"(c), "S"(d)
+			 : "memory");
 	return result;
 }
+
+/* The sixth argument goes in ebp, which the compiler does not hand out. */
+static inline __attribute__((always_inline)) long
+tollgate_syscall6(long number, long a, long b, long c, long d, long e, long f)
+{
+	long result;
+
+	__asm__ volatile("pushl %[f]\n\t"
+			 "pushl %%ebp\n\t"
+			 "movl 4(%%esp), %%ebp\n\t"
+			 "int $0x80\n\t"
+			 "popl %%ebp\n\t"
+			 "addl $4, %%esp"
+			 : "=a"(result)
+			 : "0"(number), "b"(a), "c"(b), "d"(c), "S"(d), "D"(e), [f] "im"(f)
+			 : "memory");
+	return result;
+}
+
+#endif
+
+#if defined(__LP64__)
 
 /* Usually free, and far enough from the end of user space that the longest
  * range a call can ask for (2 GiB) still lies in it. */
@@ -83,7 +157,22 @@ tollgate_syscall4(long number, long a, long b, long c, long d)
 	{ "minus-one", 0xffffffffffffffffUL }
 
 #else
-#error "tollgate_bench.h: no markers and system calls for this architecture yet"
+
+/* Usually free, above a static program's text and heap. */
+#define TOLLGATE_LOW_ADDRESS 0x60000000UL
+
+/* IA32_PAGE_OFFSET of a 64-bit kernel (arch/x86/include/asm/page_64_types.h),
+ * where the stack of a program with 32-bit addresses ends. */
+#define TOLLGATE_USER_END 0xffffe000UL
+#define TOLLGATE_HOSTILE_ADDRESSES \
+	{ "null", 0 }, \
+	{ "one", 1 }, \
+	{ "page-zero-end", 0xff8 }, \
+	{ "user-end", TOLLGATE_USER_END }, \
+	{ "minus-page", 0xfffff000UL }, \
+	{ "minus-event", 0xfffffff4UL }, \
+	{ "minus-one", 0xffffffffUL }
+
 #endif
 
 #endif

@@ -4,15 +4,29 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::print_stderr,
     reason = "a test says what it expects"
 )]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
-/// Compiles the guest into `folder`, without a warning.
-fn compile(folder: &Path) -> PathBuf {
+use tempfile::TempDir;
+
+/// The guest for this machine, compiled once for all tests, without a warning.
+fn guest() -> PathBuf {
+    static GUEST: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
+    let (_folder, guest) = GUEST.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let guest = compile(folder.path(), &[]);
+        (folder, guest)
+    });
+    guest.clone()
+}
+
+fn compile(folder: &Path, flags: &[&str]) -> PathBuf {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guest");
     let mut files: Vec<PathBuf> = std::fs::read_dir(sources)
         .unwrap()
@@ -22,7 +36,9 @@ fn compile(folder: &Path) -> PathBuf {
     files.sort();
     let guest = folder.join("guest");
     let output = Command::new("gcc")
-        .args(["-static", "-O2", "-Wall", "-Wextra", "-Werror", "-o"])
+        .args(["-static", "-O2", "-Wall", "-Wextra", "-Werror"])
+        .args(flags)
+        .arg("-o")
         .arg(&guest)
         .args(files)
         .output()
@@ -37,19 +53,19 @@ fn compile(folder: &Path) -> PathBuf {
 
 /// The exit status and the lines printed for a plan.
 fn run(plan: &[u8]) -> (Option<i32>, Vec<String>) {
-    let folder = tempfile::tempdir().unwrap();
-    let guest = compile(folder.path());
-    std::fs::write(folder.path().join("plan"), plan).unwrap();
+    run_with(&guest(), plan).unwrap()
+}
+
+fn run_with(guest: &Path, plan: &[u8]) -> std::io::Result<(Option<i32>, Vec<String>)> {
+    let folder = tempfile::tempdir()?;
+    std::fs::write(folder.path().join("plan"), plan)?;
     let output = Command::new(guest)
         .args(["--plan", "plan"])
         .current_dir(folder.path())
-        .output()
-        .unwrap();
+        .output()?;
     let text = String::from_utf8(output.stdout).unwrap();
-    (
-        output.status.code(),
-        text.lines().map(str::to_owned).collect(),
-    )
+    let lines = text.lines().map(str::to_owned).collect();
+    Ok((output.status.code(), lines))
 }
 
 #[test]
@@ -151,8 +167,7 @@ fn a_point_shows_what_a_fault_left_behind() {
 
 #[test]
 fn a_plan_that_is_not_there_is_exit_2() {
-    let folder = tempfile::tempdir().unwrap();
-    let output = Command::new(compile(folder.path()))
+    let output = Command::new(guest())
         .args(["--plan", "/nonexistent/plan"])
         .output()
         .unwrap();
@@ -160,5 +175,36 @@ fn a_plan_that_is_not_there_is_exit_2() {
     assert_eq!(
         String::from_utf8_lossy(&output.stdout),
         "@tg guest 1\n@tg error cannot open /nonexistent/plan: No such file or directory\n@tg done\n"
+    );
+}
+
+/// A 32-bit program makes the same calls, where the kernel of this machine runs
+/// such programs.
+#[test]
+fn the_guest_is_a_program_of_32_bits_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let headers = ["-idirafter", "/usr/include/x86_64-linux-gnu"];
+    let guest = compile(folder.path(), &[&["-m32"], &headers[..]].concat());
+    let plan = b"bench epoll_wait events=8 ops=64 reps=1\nsweep epoll_wait\n";
+    match run_with(&guest, plan) {
+        Ok((status, lines)) => {
+            assert_eq!(status, Some(0), "{lines:?}");
+            assert!(lines.contains(&"@tg done".to_owned()));
+        }
+        Err(error) => eprintln!("skipped: running a 32-bit program: {error}"),
+    }
+}
+
+#[test]
+fn a_device_that_is_missing_is_a_skip_and_no_error() {
+    let (status, lines) = run(b"bench sync_ptr layout=132 ops=4 reps=0\nsweep sync_ptr\n");
+    assert_eq!(status, Some(0), "{lines:?}");
+    let skips = "@tg skip bench sync_ptr layout=132: no playback device /dev/snd/pcmC0D0p";
+    let runs = "@tg phase 0 sync_ptr layout=132 ops=4 rep=0";
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with(skips) || line == runs),
+        "{lines:?}"
     );
 }

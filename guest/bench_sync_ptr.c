@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/*
+ * sync_ptr: SNDRV_PCM_IOCTL_SYNC_PTR on a prepared stream. `layout` is the size
+ * of the argument: 136 is the program's own layout, 132 that of 32-bit programs,
+ * which the kernel takes from 64-bit programs too. `flags` is HWSYNC 1, APPL 2,
+ * AVAIL_MIN 4, or a sum of them.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "guest.h"
+#include "pcm.h"
+#include "tollgate_bench.h"
+
+#define APPL_PTR 16
+#define AVAIL_MIN 64
+/* SNDRV_PCM_STATE_PREPARED (include/uapi/sound/asound.h). */
+#define PREPARED 2
+
+static const struct pcm_layout *layout;
+static int fd = -1;
+static uint32_t flags;
+static unsigned char request[136];
+
+static bool setup(const long *values)
+{
+	long result;
+
+	layout = pcm_layout(values[0]);
+	flags = (uint32_t)values[1];
+	fd = layout ? pcm_open() : -1;
+	if (fd < 0)
+		return false;
+	pcm_request(layout, request, 0, APPL_PTR, AVAIL_MIN);
+	result = pcm_sync(fd, layout, (uintptr_t)request);
+	return !result || fail("the first call: %s", strerror((int)-result));
+}
+
+static bool phase(long ops)
+{
+	long last = 0;
+
+	/* What the flags say is the kernel's to tell is wrong in the request. */
+	pcm_request(layout, request, flags, flags & 2 ? 1 : APPL_PTR, flags & 4 ? 1 : AVAIL_MIN);
+	tollgate_begin();
+	for (long i = 0; i < ops; i++)
+		last |= pcm_sync(fd, layout, (uintptr_t)request);
+	tollgate_end();
+	return !last || fail("the calls returned %ld, or-ed together", last);
+}
+
+static bool check(void)
+{
+	return (pcm_get(request, layout->state) == PREPARED &&
+		pcm_get(request, layout->hw_ptr) == 0 &&
+		pcm_get(request, layout->tstamp) != 0 &&
+		pcm_get(request, layout->appl_ptr) == APPL_PTR &&
+		pcm_get(request, layout->avail_min) == AVAIL_MIN) ||
+	       fail("it told state=%u hw_ptr=%u tstamp=%u appl_ptr=%u avail_min=%u",
+		    pcm_get(request, layout->state), pcm_get(request, layout->hw_ptr),
+		    pcm_get(request, layout->tstamp), pcm_get(request, layout->appl_ptr),
+		    pcm_get(request, layout->avail_min));
+}
+
+const struct bench bench_sync_ptr = {
+	.name = "sync_ptr",
+	.params = { { "layout", 132, 132, 136 }, { "flags", PCM_SYNC_FLAGS, 0, PCM_SYNC_FLAGS } },
+	.setup = setup,
+	.phase = phase,
+	.check = check,
+};

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/*
+ * What SNDRV_PCM_IOCTL_SYNC_PTR does with every combination of its flags and
+ * its argument at every position. The stream is put back before each call, and
+ * a second call tells what the first left in the kernel: one that faults while
+ * it answers has already moved the application's pointer.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "guest.h"
+#include "pcm.h"
+
+#define APPL_PTR 16
+#define AVAIL_MIN 64
+
+static const struct pcm_layout *layout;
+static int fd = -1;
+
+static long call(uintptr_t address)
+{
+	return pcm_sync(fd, layout, address);
+}
+
+static void settle(uintptr_t address, uintptr_t from, uintptr_t to)
+{
+	pcm_settle(layout, address, from, to);
+}
+
+static bool fresh(void)
+{
+	unsigned char bytes[136];
+	long result;
+
+	pcm_request(layout, bytes, 0, APPL_PTR, AVAIL_MIN);
+	result = call((uintptr_t)bytes);
+	return !result || fail("cannot put the stream back: %s", strerror((int)-result));
+}
+
+/* Every byte for one combination; where a field begins for the others. */
+static bool sweep_flags(uint32_t flags)
+{
+	unsigned char content[136];
+	char prefix[32];
+	struct subject subject = {
+		.sweep = "sync_ptr",
+		.prefix = prefix,
+		.size = layout->size,
+		.step = flags ? 4 : 1,
+		.brief = flags != 0 && flags != PCM_SYNC_FLAGS,
+		.fresh = fresh,
+		.content = content,
+		.call = call,
+		.settle = settle,
+	};
+
+	snprintf(prefix, sizeof(prefix), "flags=%u/", flags);
+	pcm_request(layout, content, flags, APPL_PTR + 5, AVAIL_MIN + 5);
+	return sweep_positions(&subject);
+}
+
+/* What a fault left in the kernel: the second call asks for both counters. The
+ * stream is stopped, so that hw_ptr is not 0. */
+static bool sweep_stopped(void)
+{
+	unsigned char content[136], ask[136];
+	struct subject subject = {
+		.sweep = "sync_ptr",
+		.prefix = "stopped/",
+		.size = layout->size,
+		.step = 4,
+		.brief = true,
+		.fresh = fresh,
+		.content = content,
+		.call = call,
+		.settle = settle,
+		.again = ask,
+	};
+
+	pcm_request(layout, content, 0, APPL_PTR + 7, AVAIL_MIN + 7);
+	pcm_request(layout, ask, 6, 1, 1);
+	return sweep_positions(&subject);
+}
+
+static bool run(const long *values)
+{
+	bool ok;
+
+	layout = pcm_layout(values[0]);
+	fd = layout ? pcm_open() : -1;
+	ok = fd >= 0;
+	/* Also a bit that means nothing. */
+	for (uint32_t flags = 0; ok && flags <= PCM_SYNC_FLAGS + 1; flags++)
+		ok = sweep_flags(flags);
+	return ok && pcm_play_a_while(fd) && sweep_stopped();
+}
+
+const struct sweep sweep_sync_ptr = {
+	.name = "sync_ptr",
+	.params = { { "layout", 132, 132, 136 } },
+	.run = run,
+};
