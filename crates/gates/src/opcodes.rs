@@ -1,4 +1,5 @@
-//! What an executed instruction means for the gate to user memory.
+//! What an executed instruction means for the gate to user memory, and for the
+//! registers that a task keeps beside the general ones.
 //!
 //! The tables are data files (`data/arch/*.toml`), one an architecture, each
 //! entry with its reason and its source.
@@ -10,7 +11,11 @@ use crate::built_in;
 /// The tables that are part of the program, by architecture.
 const BUILT_IN: &[(&str, &str)] = &[("x86_64", include_str!("../../../data/arch/x86_64.toml"))];
 
-/// What an instruction does to the gate.
+/// The bytes of an address behind ModRM on x86: SIB and a displacement of four
+/// (Intel SDM vol. 2, 2.1.3).
+const MOST_OF_AN_ADDRESS: usize = 5;
+
+/// What an instruction does to the gate, or to the registers of the FPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Meaning {
@@ -20,6 +25,18 @@ pub enum Meaning {
     Close,
     /// Holds back speculation past a range check.
     Fence,
+    /// Saves the registers of the FPU in the extended format.
+    Xsave,
+    /// Loads them from it.
+    Xrstor,
+    /// Saves the registers of the x87 and of SSE alone.
+    Fxsave,
+    /// Loads those.
+    Fxrstor,
+    /// Writes the register of protection keys.
+    Wrpkru,
+    /// Reads it.
+    Rdpkru,
     /// Nothing of the above.
     Other,
 }
@@ -44,6 +61,7 @@ pub struct Opcode {
     pub source: String,
     value: Vec<u8>,
     mask: Vec<u8>,
+    address: bool,
 }
 
 /// A table that cannot be used.
@@ -144,14 +162,22 @@ impl Opcodes {
 impl Opcode {
     fn matches(&self, bytes: &[u8]) -> bool {
         let masked = bytes.iter().zip(&self.mask).map(|(byte, mask)| byte & mask);
-        bytes.len() == self.value.len() && masked.eq(self.value.iter().copied())
+        self.takes(bytes.len()) && masked.eq(self.value.iter().copied())
+    }
+
+    /// Whether an instruction of that many bytes can be it.
+    fn takes(&self, length: usize) -> bool {
+        let more = if self.address { MOST_OF_AN_ADDRESS } else { 0 };
+        (self.value.len()..=self.value.len() + more).contains(&length)
     }
 
     /// Whether some instruction matches both.
     fn overlaps(&self, other: &Self) -> bool {
         let ours = self.value.iter().zip(&self.mask);
         let theirs = other.value.iter().zip(&other.mask);
-        self.value.len() == other.value.len()
+        let length = self.value.len().max(other.value.len());
+        self.takes(length)
+            && other.takes(length)
             && ours
                 .zip(theirs)
                 .all(|((a, of_a), (b, of_b))| (a ^ b) & of_a & of_b == 0)
@@ -196,6 +222,8 @@ struct Entry {
     meaning: Meaning,
     value: String,
     mask: Option<String>,
+    #[serde(default)]
+    address: bool,
     reason: String,
     source: String,
 }
@@ -223,6 +251,7 @@ impl Entry {
         let Self {
             name,
             meaning,
+            address,
             reason,
             source,
             ..
@@ -234,6 +263,7 @@ impl Entry {
             source,
             value,
             mask,
+            address,
         })
     }
 

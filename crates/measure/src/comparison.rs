@@ -223,8 +223,17 @@ impl WorkloadComparison {
     /// A quantity on both images, divided as `per` says.
     #[must_use]
     pub fn figure(&self, per: Per, quantity: Quantity) -> Figure {
-        let one =
-            |measured: &Measured| Ratio::new(measured.count(quantity), self.divisor(per, measured));
+        self.figure_of(per, &[quantity])
+    }
+
+    /// The sum of some quantities on both images, divided as `per` says.
+    #[must_use]
+    pub fn figure_of(&self, per: Per, quantities: &[Quantity]) -> Figure {
+        let sum = |measured: &Measured| {
+            let counts = quantities.iter().map(|quantity| measured.count(*quantity));
+            counts.fold(0, u64::saturating_add)
+        };
+        let one = |measured: &Measured| Ratio::new(sum(measured), self.divisor(per, measured));
         Figure {
             before: one(&self.before),
             after: one(&self.after),
@@ -256,6 +265,12 @@ impl WorkloadComparison {
             (Per::Unit, Some(unit)) => &unit.name,
             _ => "call",
         }
+    }
+
+    /// Whether the registers of the FPU were saved or loaded on either image.
+    #[must_use]
+    pub fn moves_registers(&self) -> bool {
+        !self.before.kernel.fpu.is_zero() || !self.after.kernel.fpu.is_zero()
     }
 
     /// Whether both counts are exact.

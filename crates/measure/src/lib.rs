@@ -30,6 +30,6 @@ pub use measured::{Measured, Quantity, Repetitions};
 pub use ratio::Ratio;
 pub use results::{ConsoleError, ConsoleFault, Outcome, Point, Repetition, Results, Skip};
 pub use run::{Run, RunError};
-pub use sample::{Counts, Sample, UNKNOWN_FUNCTION, Workload};
+pub use sample::{Counts, FpuCounts, Sample, UNKNOWN_FUNCTION, Workload};
 pub use setting::{Benchmark, Find, Image, LIMITS, Setting, Unit};
 pub use verdict::Verdict;

@@ -60,11 +60,44 @@ pub enum Quantity {
     Closes,
     /// Speculation fences.
     Fences,
+    /// XSAVE and its kin.
+    Xsave,
+    /// XRSTOR and XRSTORS.
+    Xrstor,
+    /// FXSAVE.
+    Fxsave,
+    /// FXRSTOR.
+    Fxrstor,
+    /// WRPKRU.
+    Wrpkru,
+    /// RDPKRU.
+    Rdpkru,
 }
 
 impl Quantity {
     /// What the kernel does, instructions first.
-    pub const OF_KERNEL: [Self; 4] = [Self::Kernel, Self::Opens, Self::Closes, Self::Fences];
+    pub const OF_KERNEL: [Self; 10] = [
+        Self::Kernel,
+        Self::Opens,
+        Self::Closes,
+        Self::Fences,
+        Self::Xsave,
+        Self::Xrstor,
+        Self::Fxsave,
+        Self::Fxrstor,
+        Self::Wrpkru,
+        Self::Rdpkru,
+    ];
+
+    /// What moves the registers of the FPU, and the protection keys with them.
+    pub const OF_FPU: [Self; 6] = [
+        Self::Xsave,
+        Self::Xrstor,
+        Self::Fxsave,
+        Self::Fxrstor,
+        Self::Wrpkru,
+        Self::Rdpkru,
+    ];
 
     /// Its name, in the plural: `kernel instructions`.
     #[must_use]
@@ -75,6 +108,12 @@ impl Quantity {
             Self::Opens => "opens",
             Self::Closes => "closes",
             Self::Fences => "fences",
+            Self::Xsave => "XSAVE",
+            Self::Xrstor => "XRSTOR",
+            Self::Fxsave => "FXSAVE",
+            Self::Fxrstor => "FXRSTOR",
+            Self::Wrpkru => "WRPKRU",
+            Self::Rdpkru => "RDPKRU",
         }
     }
 }
@@ -89,6 +128,12 @@ impl Measured {
             Quantity::Opens => self.kernel.opens,
             Quantity::Closes => self.kernel.closes,
             Quantity::Fences => self.kernel.fences,
+            Quantity::Xsave => self.kernel.fpu.xsave,
+            Quantity::Xrstor => self.kernel.fpu.xrstor,
+            Quantity::Fxsave => self.kernel.fpu.fxsave,
+            Quantity::Fxrstor => self.kernel.fpu.fxrstor,
+            Quantity::Wrpkru => self.kernel.fpu.wrpkru,
+            Quantity::Rdpkru => self.kernel.fpu.rdpkru,
         }
     }
 

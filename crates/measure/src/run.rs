@@ -205,6 +205,12 @@ fn counts(executed: &Executed, opcodes: &Opcodes) -> Counts {
         Meaning::Open => counts.opens = executed.count,
         Meaning::Close => counts.closes = executed.count,
         Meaning::Fence => counts.fences = executed.count,
+        Meaning::Xsave => counts.fpu.xsave = executed.count,
+        Meaning::Xrstor => counts.fpu.xrstor = executed.count,
+        Meaning::Fxsave => counts.fpu.fxsave = executed.count,
+        Meaning::Fxrstor => counts.fpu.fxrstor = executed.count,
+        Meaning::Wrpkru => counts.fpu.wrpkru = executed.count,
+        Meaning::Rdpkru => counts.fpu.rdpkru = executed.count,
         Meaning::Other => {}
     }
     counts

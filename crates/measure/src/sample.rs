@@ -22,6 +22,45 @@ pub struct Counts {
     pub closes: u64,
     /// Speculation fences (`lfence` on x86-64).
     pub fences: u64,
+    /// What moved the registers of the FPU.
+    #[serde(default, skip_serializing_if = "FpuCounts::is_zero")]
+    pub fpu: FpuCounts,
+}
+
+/// The instructions that save and load the registers of the FPU, and those that
+/// read and write the protection keys, which travel with them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FpuCounts {
+    /// XSAVE, XSAVEOPT, XSAVEC, XSAVES.
+    pub xsave: u64,
+    /// XRSTOR, XRSTORS.
+    pub xrstor: u64,
+    /// FXSAVE.
+    pub fxsave: u64,
+    /// FXRSTOR.
+    pub fxrstor: u64,
+    /// WRPKRU.
+    pub wrpkru: u64,
+    /// RDPKRU.
+    pub rdpkru: u64,
+}
+
+impl FpuCounts {
+    /// None of them.
+    pub const ZERO: Self = Self {
+        xsave: 0,
+        xrstor: 0,
+        fxsave: 0,
+        fxrstor: 0,
+        wrpkru: 0,
+        rdpkru: 0,
+    };
+
+    /// Whether none of them was executed.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        *self == Self::ZERO
+    }
 }
 
 /// A benchmark and the parameters it ran with: what two samples must share to
@@ -76,6 +115,18 @@ impl AddAssign for Counts {
         self.opens = self.opens.saturating_add(other.opens);
         self.closes = self.closes.saturating_add(other.closes);
         self.fences = self.fences.saturating_add(other.fences);
+        self.fpu += other.fpu;
+    }
+}
+
+impl AddAssign for FpuCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.xsave = self.xsave.saturating_add(other.xsave);
+        self.xrstor = self.xrstor.saturating_add(other.xrstor);
+        self.fxsave = self.fxsave.saturating_add(other.fxsave);
+        self.fxrstor = self.fxrstor.saturating_add(other.fxrstor);
+        self.wrpkru = self.wrpkru.saturating_add(other.wrpkru);
+        self.rdpkru = self.rdpkru.saturating_add(other.rdpkru);
     }
 }
 

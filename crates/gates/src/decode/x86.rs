@@ -44,7 +44,7 @@ fn gate(opcodes: &Opcodes, instruction: &iced_x86::Instruction, raw: &[u8]) -> G
             Meaning::Open => Gate::Open,
             Meaning::Close => Gate::Close,
             Meaning::Fence => Gate::Fence,
-            Meaning::Other => Gate::No,
+            _ => Gate::No,
         },
         _ => Gate::No,
     }

@@ -39,6 +39,33 @@ fn what_is_not_the_whole_instruction_is_other() {
 }
 
 #[test]
+fn x86_64_knows_how_registers_are_saved_and_loaded() {
+    let opcodes = Opcodes::built_in("x86_64").unwrap();
+    let known: [(&[u8], Meaning); 12] = [
+        (&[0x48, 0x0f, 0xae, 0x27], Meaning::Xsave),
+        (&[0x48, 0x0f, 0xae, 0x37], Meaning::Xsave),
+        (&[0x48, 0x0f, 0xc7, 0x27], Meaning::Xsave),
+        (&[0x48, 0x0f, 0xc7, 0x2f], Meaning::Xsave),
+        (&[0x48, 0x0f, 0xae, 0x2f], Meaning::Xrstor),
+        (&[0x48, 0x0f, 0xc7, 0x1f], Meaning::Xrstor),
+        // fxsave64 0x40(%rdi), fxrstor64 0x12345678(%r12), wrpkru, rdpkru
+        (&[0x48, 0x0f, 0xae, 0x47, 0x40], Meaning::Fxsave),
+        (
+            &[0x49, 0x0f, 0xae, 0x8c, 0x24, 0x78, 0x56, 0x34, 0x12],
+            Meaning::Fxrstor,
+        ),
+        (&[0x0f, 0x01, 0xef], Meaning::Wrpkru),
+        (&[0x0f, 0x01, 0xee], Meaning::Rdpkru),
+        // cmpxchg16b (%rdi) and clflush (%rdi) have the same opcodes.
+        (&[0x48, 0x0f, 0xc7, 0x0f], Meaning::Other),
+        (&[0x0f, 0xae, 0x3f], Meaning::Other),
+    ];
+    for (bytes, meaning) in known {
+        assert_eq!(opcodes.meaning(bytes), meaning, "{bytes:x?}");
+    }
+}
+
+#[test]
 fn every_built_in_table_reads_and_gives_reasons() {
     for (arch, _) in BUILT_IN {
         let opcodes = Opcodes::built_in(arch).unwrap();

@@ -55,6 +55,7 @@ pub(crate) fn samples(workload: &Workload, functions: &[(&str, u64)]) -> Vec<Sam
         opens: 20,
         closes: 20,
         fences: 0,
+        ..Counts::default()
     };
     let functions: BTreeMap<_, _> = functions
         .iter()

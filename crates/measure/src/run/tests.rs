@@ -42,6 +42,7 @@ fn instructions_get_a_function_and_a_meaning() {
         opens: 8,
         closes: 8,
         fences: 4,
+        ..Counts::default()
     };
     let unknown = Counts {
         instructions: 2,

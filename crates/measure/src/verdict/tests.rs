@@ -2,7 +2,7 @@ use super::*;
 use crate::compare::tests::{compare, epoll, getppid, point, run, samples};
 use crate::results::Skip;
 use crate::run::Run;
-use crate::sample::Counts;
+use crate::sample::{Counts, FpuCounts};
 
 /// The verdict on A, A again and B, and its sentence.
 fn verdict(a: &Run, again: &Run, b: &Run) -> (Verdict, u8, String) {
@@ -32,6 +32,7 @@ const ONE: Counts = Counts {
     opens: 0,
     closes: 0,
     fences: 0,
+    fpu: FpuCounts::ZERO,
 };
 
 #[test]

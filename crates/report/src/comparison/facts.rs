@@ -1,8 +1,8 @@
 //! What the terminal and the HTML form say in the same words.
 
 use tollgate_measure::{
-    Comparison, Figure, FunctionComparison, Measured, Outcome, Per, PointDifference, Ratio,
-    Repetitions, UNKNOWN_FUNCTION, WorkloadComparison,
+    Comparison, Figure, FunctionComparison, Measured, Outcome, Per, PointDifference, Quantity,
+    Ratio, Repetitions, UNKNOWN_FUNCTION, WorkloadComparison,
 };
 
 use super::text::{clean, plural, short, signed};
@@ -250,6 +250,18 @@ pub(super) fn change(figure: Figure) -> String {
     } else {
         format!("{before} -> {after}")
     }
+}
+
+/// What moved the registers of the FPU, by what a column is called: A and B.
+pub(super) fn register_changes(row: &WorkloadComparison, per: Per) -> [(&'static str, String); 4] {
+    use Quantity::{Fxrstor, Fxsave, Rdpkru, Wrpkru, Xrstor, Xsave};
+    let columns: [(&str, &[Quantity]); 4] = [
+        ("save", &[Xsave]),
+        ("load", &[Xrstor]),
+        ("legacy", &[Fxsave, Fxrstor]),
+        ("keys", &[Wrpkru, Rdpkru]),
+    ];
+    columns.map(|(name, quantities)| (name, change(row.figure_of(per, quantities))))
 }
 
 /// A function's row: its figures and its shares of the kernel's instructions.

@@ -156,6 +156,8 @@ struct Row {
     closes: String,
     fences: String,
     user: String,
+    /// Empty where the kernel saved and loaded no registers.
+    registers: Vec<String>,
 }
 
 fn rows(row: &WorkloadComparison) -> Vec<Row> {
@@ -185,6 +187,7 @@ fn rows(row: &WorkloadComparison) -> Vec<Row> {
             closes: change(Quantity::Closes),
             fences: change(Quantity::Fences),
             user: change(Quantity::User),
+            registers: registers(row, per),
         }
     };
     facts::divisions(row)
@@ -192,6 +195,15 @@ fn rows(row: &WorkloadComparison) -> Vec<Row> {
         .enumerate()
         .map(one)
         .collect()
+}
+
+fn registers(row: &WorkloadComparison, per: Per) -> Vec<String> {
+    let cells = facts::register_changes(row, per).map(|(_, text)| arrows(&text));
+    if row.moves_registers() {
+        cells.into()
+    } else {
+        Vec::new()
+    }
 }
 
 /// The functions of one workload, with bars.

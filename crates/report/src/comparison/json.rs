@@ -164,6 +164,9 @@ struct JsonFigures {
     opens: JsonFigure,
     closes: JsonFigure,
     fences: JsonFigure,
+    /// Left out where the kernel saved and loaded no registers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fpu: Option<BTreeMap<String, JsonFigure>>,
 }
 
 impl JsonFigures {
@@ -175,6 +178,10 @@ impl JsonFigures {
             opens: figure(Quantity::Opens),
             closes: figure(Quantity::Closes),
             fences: figure(Quantity::Fences),
+            fpu: row.moves_registers().then(|| {
+                let named = |quantity: Quantity| (quantity.name().to_lowercase(), figure(quantity));
+                Quantity::OF_FPU.into_iter().map(named).collect()
+            }),
         }
     }
 }

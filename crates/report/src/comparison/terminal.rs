@@ -10,6 +10,9 @@ use super::text::{WIDTH, labelled, shorten, signed, wrap};
 const INDENT: usize = 13;
 /// The longest name of a workload or a function in a table, in columns.
 const NAME: usize = 30;
+/// What the columns of the table of registers are.
+const REGISTERS: &str = "save: XSAVE, XSAVEOPT, XSAVEC, XSAVES; load: XRSTOR, XRSTORS; legacy: FXSAVE, \
+                         FXRSTOR; keys: WRPKRU, RDPKRU; those of the kernel alone.";
 /// Functions shown of a workload.
 const FUNCTIONS: Most = Most {
     rows: 12,
@@ -31,6 +34,7 @@ pub fn terminal(comparison: &Comparison, color: bool) -> String {
             &gate_table(comparison),
             &paint,
         ));
+        parts.extend(registers(comparison, &paint));
     }
     parts.extend(comparison.headline().map(|row| functions(row, &paint)));
     parts.push(checks(comparison, &paint));
@@ -134,6 +138,21 @@ fn gate_table(comparison: &Comparison) -> String {
         ]);
     }
     lines(&table)
+}
+
+/// Nothing where no workload saved or loaded any, which is most cases.
+fn registers(comparison: &Comparison, paint: &Paint) -> Option<String> {
+    let mut table = table(&["", "per", "save", "load", "legacy", "keys"], 2);
+    let rows = comparison.workloads.iter();
+    for row in rows.filter(|row| row.moves_registers()) {
+        let cells = facts::register_changes(row, Per::Unit);
+        let cells = cells.map(|(_, text)| text);
+        let head = [name(row), row.per_name(Per::Unit).to_owned()];
+        table.add_row(head.into_iter().chain(cells));
+    }
+    let title = section("Registers of the FPU", &lines(&table), paint);
+    let legend = wrap(REGISTERS, WIDTH).join("\n");
+    (!table.is_empty()).then(|| format!("{title}{legend}\n"))
 }
 
 fn name(row: &WorkloadComparison) -> String {

@@ -1,5 +1,5 @@
 use super::fixture::{Boot, compare, compare_as, gain, setting};
-use tollgate_measure::{Comparison, Setting, Verdict};
+use tollgate_measure::{Comparison, FpuCounts, Setting, Verdict};
 
 use super::*;
 
@@ -82,8 +82,14 @@ fn incomplete() -> Comparison {
     }
 }
 
-fn all() -> [Comparison; 4] {
-    [gain(), behaviour_differs(), unsteady(), incomplete()]
+fn all() -> [Comparison; 5] {
+    [
+        gain(),
+        behaviour_differs(),
+        unsteady(),
+        incomplete(),
+        registers(),
+    ]
 }
 
 #[test]
@@ -109,6 +115,42 @@ fn every_comparison_fits_a_terminal_and_ends_its_line() {
         assert_fits(&text, 80);
         assert!(text.ends_with('\n'));
     }
+}
+
+/// One workload in which the kernel saves and loads registers.
+fn registers() -> Comparison {
+    let mut comparison = gain();
+    let row = &mut comparison.workloads[1];
+    row.before.kernel.fpu = FpuCounts {
+        xsave: row.before.operations,
+        xrstor: row.before.operations * 2,
+        fxsave: row.before.operations,
+        ..FpuCounts::ZERO
+    };
+    row.after.kernel.fpu = FpuCounts {
+        xsave: row.before.operations * 128,
+        wrpkru: 1,
+        ..row.before.kernel.fpu
+    };
+    comparison
+}
+
+#[test]
+fn registers_have_a_table_where_any_is_saved_or_loaded() {
+    let text = terminal(&registers(), false);
+    assert_fits(&text, 80);
+    let (_, text) = text.split_once("Registers of the FPU").unwrap();
+    let (table, _) = text.split_once("\n\n").unwrap();
+    insta::assert_snapshot!(table);
+    assert!(!terminal(&gain(), false).contains("Registers of the FPU"));
+    assert!(!html(&gain()).unwrap().contains("Registers of the FPU"));
+    let page = html(&registers()).unwrap();
+    let (_, page) = page.split_once("<h2>Registers of the FPU</h2>").unwrap();
+    let (row, _) = page.split_once("<p class").unwrap();
+    assert!(
+        row.contains("<td>1 → 128</td><td>2</td><td>1</td>"),
+        "{row}"
+    );
 }
 
 #[test]
@@ -154,7 +196,7 @@ fn a_page_is_made_of_itself_alone_and_escapes_everything() {
 #[test]
 fn a_large_figure_stands_only_where_the_counts_decide() {
     let figures = all().map(|comparison| html(&comparison).unwrap().contains("class=\"figure\""));
-    assert_eq!(figures, [true, false, false, false]);
+    assert_eq!(figures, [true, false, false, false, true]);
 }
 
 #[test]
