@@ -15,7 +15,7 @@ use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies};
 use crate::vocabulary::{Access, Vocabulary};
 use crate::walk::{Found, Walker};
-use crate::wrappers::{Wrapper, definition, wrappers};
+use crate::wrappers::{Wrapper, definition, opened, wrappers};
 
 /// The parser for C could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +28,11 @@ pub struct Analyser<'v> {
     parser: Parser,
     suspicion: Finder<'static>,
 }
+
+/// How many more ways through the `#if`s of a function are tried for calls that
+/// the first one leaves out. The tree's deepest needs two; a bound keeps hostile
+/// text from costing the square of its length.
+const MORE_SIDES: usize = 8;
 
 /// A call of an access as the words of the file show it.
 #[derive(Clone, Debug)]
@@ -124,14 +129,25 @@ impl<'v> Analyser<'v> {
     /// One function, and where its accesses begin.
     fn function(&mut self, file: &File<'_>, body: &Body) -> (Function, HashSet<usize>) {
         let (mut found, mut understood) = self.walk(file, body, Branches::First);
+        let mut tried = Vec::new();
         let mut starts: HashSet<usize> = found.sites.iter().map(|site| site.start).collect();
-        if file
-            .calls_in(body.span)
-            .any(|call| !starts.contains(&call.name.start))
-        {
-            let (other, clean) = self.walk(file, body, Branches::Last);
+        for _ in 0..MORE_SIDES {
+            let left = file
+                .calls_in(body.span)
+                .find(|call| !starts.contains(&call.name.start) && !tried.contains(&call.name));
+            let Some(left) = left
+                .filter(|_| file.has_directive(body))
+                .map(|call| call.name)
+            else {
+                break;
+            };
+            tried.push(left);
+            let (other, clean) = self.walk(file, body, Branches::Holding(left.start));
             understood &= clean;
             merge(&mut found, other, &mut starts);
+        }
+        if let Some(by) = &body.defined_by {
+            found.wrap(by);
         }
         let function = Function {
             name: body.name.clone(),
@@ -196,7 +212,7 @@ struct File<'a> {
 impl<'a> File<'a> {
     /// The words of a file; none if no access is among them.
     fn read(text: &'a [u8], vocabulary: &'a Vocabulary) -> Option<Self> {
-        let tokens = tokens(text, 0);
+        let tokens = opened(text, tokens(text, 0));
         let wrappers = wrappers(text, &tokens, vocabulary);
         let vocabulary = if wrappers.is_empty() {
             Cow::Borrowed(vocabulary)
@@ -241,6 +257,11 @@ impl<'a> File<'a> {
 
     fn has_call(&self, place: Span) -> bool {
         self.calls_in(place).next().is_some()
+    }
+
+    fn has_directive(&self, body: &Body) -> bool {
+        let tokens = self.tokens.get(body.tokens.clone()).unwrap_or_default();
+        tokens.iter().any(|t| t.kind == TokenKind::Directive)
     }
 
     fn leftovers(&self, bodies: &[Body], parsed: &HashSet<usize>) -> Vec<NotAnalysed> {

@@ -14,6 +14,8 @@ pub enum Branches {
     First,
     /// From the last `#else` on, or the only side.
     Last,
+    /// The side that holds this byte; the first where none does.
+    Holding(usize),
 }
 
 /// What [`normalise`] made of some tokens.
@@ -166,24 +168,31 @@ fn kept_sides(
                 .for_each(|sides| sides.push(span)),
             Directive::Endif => kept.extend(
                 open.pop()
-                    .and_then(|sides| side_to_keep(&sides, text, branches)),
+                    .and_then(|sides| side_to_keep(&sides, span.start, text, branches)),
             ),
             Directive::Other => {}
         }
     }
     kept.extend(
         open.iter()
-            .filter_map(|sides| side_to_keep(sides, text, branches)),
+            .filter_map(|sides| side_to_keep(sides, text.len(), text, branches)),
     );
     kept
 }
 
-fn side_to_keep(sides: &[Span], text: &[u8], branches: Branches) -> Option<usize> {
+/// The side to keep of an `#if` whose `#endif` is at `end`.
+fn side_to_keep(sides: &[Span], end: usize, text: &[u8], branches: Branches) -> Option<usize> {
+    if let Branches::Holding(byte) = branches
+        && byte < end
+        && let Some(side) = sides.iter().rfind(|side| side.start <= byte)
+    {
+        return Some(side.start);
+    }
     let is_zero =
         |side: &&Span| directive_words(**side, text).eq([b"if".as_slice(), b"0".as_slice()]);
     let mut sides = sides.iter().filter(|side| !is_zero(side));
     let side = match branches {
-        Branches::First => sides.next(),
+        Branches::First | Branches::Holding(_) => sides.next(),
         Branches::Last => sides.next_back(),
     };
     side.map(|span| span.start)
@@ -323,7 +332,12 @@ impl Pass<'_> {
             return;
         };
         self.type_arguments(at + 1, close);
-        if self.begins_statement(at) {
+        if !self.begins_statement(at) {
+            return;
+        }
+        if self.holds_statements(at + 1, close) {
+            self.statement_arguments(at, close);
+        } else {
             self.statement_macro(at, close);
         }
     }
@@ -337,6 +351,55 @@ impl Pass<'_> {
             || [b';', b'{', b'}', b')', b':']
                 .iter()
                 .any(|&b| self.is(before, b))
+    }
+
+    fn holds_statements(&self, open: usize, close: usize) -> bool {
+        let inside = self.tokens.get(open + 1..close).unwrap_or_default();
+        let mut depth = 0usize;
+        inside.iter().any(|token| {
+            match token.kind {
+                TokenKind::Punct(b'(' | b'[' | b'{') => depth += 1,
+                TokenKind::Punct(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0 && token.is(b';')
+        })
+    }
+
+    /// `MACRO(a, b, statement; statement);`: how often and when they are
+    /// executed is the macro's affair, so they become the body of a loop.
+    fn statement_arguments(&mut self, at: usize, close: usize) {
+        let (Some(first), Some(last), true) = (
+            self.tokens.get(at).copied(),
+            self.tokens.get(close).copied(),
+            self.is(close + 1, b';'),
+        ) else {
+            return;
+        };
+        let Some(begin) = self.statement_argument(at + 1, close) else {
+            return;
+        };
+        overwrite(self.out, Span::new(first.span.start, begin), b"while(1){");
+        overwrite(self.out, last.span, b";");
+        if let Some(end) = self.tokens.get(close + 1).copied() {
+            overwrite(self.out, end.span, b"}");
+        }
+    }
+
+    /// Where the first argument with a statement begins.
+    fn statement_argument(&self, open: usize, close: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        let mut begin = self.tokens.get(open)?.span.end;
+        for token in self.tokens.get(open + 1..close)? {
+            match token.kind {
+                TokenKind::Punct(b'(' | b'[' | b'{') => depth += 1,
+                TokenKind::Punct(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+                TokenKind::Punct(b',') if depth == 0 => begin = token.span.end,
+                TokenKind::Punct(b';') if depth == 0 => return Some(begin),
+                _ => {}
+            }
+        }
+        None
     }
 
     /// `for_each_x(…) {`, `scoped_guard(…) {`, `MACRO(…)` without its semicolon.

@@ -57,9 +57,14 @@ impl<'a> Context<'a> {
     /// The access as a site; none if the call has too few arguments.
     pub(crate) fn site(&self, call: Node<'_>, access: &Access) -> Option<Site> {
         let arguments = call.child_by_field_name("arguments")?;
-        let second = arguments.named_child(1).filter(|_| !access.wrapper);
         let value = arguments.named_child(0)?;
-        let address = second.or_else(|| last_child(arguments).filter(|_| access.wrapper))?;
+        let address = match (access.wrapper, access.address) {
+            (false, _) => arguments.named_child(1),
+            (true, Some(at)) => u32::try_from(at)
+                .ok()
+                .and_then(|at| arguments.named_child(at)),
+            (true, None) => last_child(arguments),
+        }?;
         let (object, reach) = self.object(address);
         let mut hazards = Vec::new();
         self.hazards(value, &mut hazards);

@@ -4,6 +4,7 @@
 use crate::lex::{Token, TokenKind, closing};
 use crate::span::Span;
 use crate::vocabulary::Vocabulary;
+use crate::wrappers::opens;
 
 /// One function definition as the tokens show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub struct Body {
     pub name: String,
     /// The name in the file.
     pub name_span: Span,
+    /// The macro in whose body the definition stands, if it stands in one.
+    pub defined_by: Option<String>,
     /// From the first token of the header to the opening brace, brace excluded.
     pub header: Span,
     /// From the opening to the closing brace, both included.
@@ -47,6 +50,9 @@ fn next_body(text: &[u8], tokens: &[Token], from: usize) -> Option<usize> {
 /// The brace at the margin, wherever `#if` leaves the braces unbalanced; a body
 /// that opens inside a line, `f(void) {}`, ends where its brace is closed.
 fn end_of_body(text: &[u8], tokens: &[Token], open: usize) -> Option<usize> {
+    if macro_of(text, tokens, open).is_some() {
+        return closing(tokens, open);
+    }
     let at_margin = (open + 1..tokens.len()).find(|&i| is_at_margin(text, tokens, i, b'}'));
     if is_at_margin(text, tokens, open, b'{') {
         return at_margin;
@@ -78,10 +84,18 @@ fn body(
     close: usize,
     vocabulary: &Vocabulary,
 ) -> Option<Body> {
-    let header = header(tokens, open);
-    let (name, name_span) = name(text, tokens.get(header.clone())?, vocabulary)?;
+    let (header, (name, name_span)) = [true, false].into_iter().find_map(|lines_end| {
+        let header = header(tokens, open, lines_end);
+        let name = name(text, tokens.get(header.clone())?, vocabulary)?;
+        Some((header, name))
+    })?;
+    let defined_by = macro_of(text, tokens, open).map(|by| by.text(text));
     Some(Body {
-        name,
+        name: match &defined_by {
+            Some(by) => format!("{by}({name})"),
+            None => name,
+        },
+        defined_by,
         name_span,
         header: Span::new(
             tokens.get(header.start)?.span.start,
@@ -92,16 +106,24 @@ fn body(
     })
 }
 
-fn header(tokens: &[Token], open: usize) -> std::ops::Range<usize> {
-    let ends = |t: &Token| t.is(b';') || t.is(b'}') || t.kind == TokenKind::Directive;
+/// The macro whose body the function at `open` is, if it is one's.
+fn macro_of(text: &[u8], tokens: &[Token], open: usize) -> Option<Span> {
+    let before = header(tokens, open, true).start.checked_sub(1)?;
+    opens(text, tokens.get(before)?)
+}
+
+/// The tokens before a body. An `#if` may stand inside a header; where that is
+/// not looked for, lines of the preprocessor end it.
+fn header(tokens: &[Token], open: usize, lines_end: bool) -> std::ops::Range<usize> {
+    let ends = |t: &Token| t.is(b';') || t.is(b'}') || lines_end && t.kind == TokenKind::Directive;
     let before = tokens.get(..open).unwrap_or_default();
     let start = before.iter().rposition(ends).map_or(0, |at| at + 1);
     let comments = before
         .iter()
         .skip(start)
-        .take_while(|t| t.kind == TokenKind::Comment)
+        .take_while(|t| !t.is_code())
         .count();
-    start + comments..open
+    (start + comments).min(open)..open
 }
 
 fn name(text: &[u8], header: &[Token], vocabulary: &Vocabulary) -> Option<(String, Span)> {

@@ -26,6 +26,10 @@ pub struct Access {
     /// Whether it is a macro around an access.
     #[serde(default)]
     pub wrapper: bool,
+    /// Which argument of a wrapper is the address, counted from 0; the last if
+    /// this does not say.
+    #[serde(default)]
+    pub address: Option<usize>,
     /// Where the kernel says so.
     pub reason: String,
 }

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use crate::chain;
 use crate::events::{Event, events};
-use crate::model::{Exit, Form, Jump, Run, Site, Step, StepKind, Trait};
+use crate::model::{Exit, Form, Hazard, Jump, Run, Site, Step, StepKind, Trait};
 use crate::runs::close;
 use crate::site::{Context, span};
 use crate::span::Span;
@@ -16,6 +16,14 @@ pub(crate) struct Found {
     pub(crate) runs: Vec<Run>,
     /// Every access that was parsed, alone or in a run.
     pub(crate) sites: Vec<Span>,
+}
+
+impl Found {
+    /// Notes that all of it stands in the body of that macro.
+    pub(crate) fn wrap(&mut self, name: &str) {
+        let sites = self.runs.iter_mut().flat_map(|run| &mut run.sites);
+        sites.for_each(|site| site.hazards.insert(0, Hazard::Wrapped(name.to_owned())));
+    }
 }
 
 /// Walks a body. A run is open while statements follow that a window may span.
@@ -174,8 +182,22 @@ impl<'a, 'c> Walker<'a, 'c> {
             (false, _) if alternative.is_none() && self.is_no_error(condition) => {
                 self.guarded(node, consequence);
             }
+            (false, _) if events.is_empty() && self.only_computes(&[consequence, alternative]) => {
+                self.step(span(node), StepKind::Plain, Vec::new(), false);
+            }
             _ => self.choice(condition, consequence, alternative),
         }
+    }
+
+    /// Whether the sides of an `if` neither call nor jump: `if (n > max) n = max;`.
+    fn only_computes(&self, sides: &[Option<Node<'_>>]) -> bool {
+        sides.iter().flatten().all(|side| {
+            let side = side
+                .named_child(0)
+                .filter(|_| side.kind() == "else_clause")
+                .unwrap_or(*side);
+            only_expressions(side) && events_below(self.context, side).is_empty()
+        })
     }
 
     fn choice(

@@ -2,7 +2,7 @@
 
 use crate::lex::{Token, TokenKind, closing, tokens};
 use crate::span::Span;
-use crate::vocabulary::{Access, Vocabulary};
+use crate::vocabulary::{Access, Direction, Vocabulary};
 
 /// A macro around an access, from its definition on.
 #[derive(Clone, Debug)]
@@ -30,6 +30,55 @@ pub(crate) fn wrappers(text: &[u8], all: &[Token], vocabulary: &Vocabulary) -> V
         .collect()
 }
 
+/// The tokens of a file in which the macros that define functions are opened:
+/// the line ends behind the macro's parameters, and what it stands for follows as
+/// code. Only macros that may hold an access are looked at.
+pub(crate) fn opened(text: &[u8], all: Vec<Token>) -> Vec<Token> {
+    let mut out = Vec::with_capacity(all.len());
+    for token in all {
+        let body = Some(token)
+            .filter(|line| line.kind == TokenKind::Directive)
+            .and_then(|line| defined_function(text, line.span));
+        match body.as_deref() {
+            Some([first, ..]) => {
+                let end = first.span.start;
+                out.push(Token {
+                    span: Span::new(token.span.start, end),
+                    ..token
+                });
+                out.extend(body.into_iter().flatten());
+            }
+            _ => out.push(token),
+        }
+    }
+    out
+}
+
+/// What a macro stands for, if that is the definition of a function:
+/// `static int func(…) { … }`.
+fn defined_function(text: &[u8], line: Span) -> Option<Vec<Token>> {
+    memchr::memmem::find(line.of(text), b"t_user")?;
+    let (name, rest) = definition(text, line)?;
+    rest.first()
+        .filter(|t| t.is(b'(') && t.span.start == name.end)?;
+    let body = rest.get(closing(&rest, 0)? + 1..)?;
+    let open = body.iter().position(|t| t.is(b'{'))?;
+    let header = body.get(..open)?;
+    let typed = header
+        .get(..2)?
+        .iter()
+        .all(|t| t.kind == TokenKind::Word || t.is(b'*'));
+    (typed && header.last()?.is(b')')).then(|| body.to_vec())
+}
+
+/// The name of the macro that a token opens a definition for, if it does: a
+/// line of [`opened`].
+pub(crate) fn opens(text: &[u8], token: &Token) -> Option<Span> {
+    let ended = matches!(text.get(token.span.end), None | Some(b'\n' | b'\r'));
+    let line = Some(token.span).filter(|_| token.kind == TokenKind::Directive && !ended)?;
+    definition(text, line).map(|(name, _)| name)
+}
+
 /// The place of the name that a line defines, and the tokens behind it.
 pub(crate) fn definition(text: &[u8], line: Span) -> Option<(Span, Vec<Token>)> {
     let inside = tokens(text.get(..line.end).unwrap_or_default(), line.start + 1);
@@ -55,12 +104,43 @@ fn wrapper(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Option<Access> {
         body.get(at + 1)
             .is_some_and(|next| next.is(b'('))
             .then_some(access)
-    })?;
+    });
+    let Some(wrapped) = wrapped else {
+        return into_variable(text, name, rest.get(1..)?, body);
+    };
     Some(Access {
         name: name.text(text),
         wrapper: true,
         reason: format!("a macro around {}()", wrapped.name),
         ..wrapped.clone()
+    })
+}
+
+/// `__put_user_error(x, ptr, err)`: an access of its own that leaves its result
+/// in a variable. It checks the address or may sleep, as a whole access does and
+/// the parts that it is made of do not.
+fn into_variable(text: &[u8], name: Span, parameters: &[Token], body: &[Token]) -> Option<Access> {
+    let words: Vec<&[u8]> = parameters
+        .iter()
+        .take_while(|t| !t.is(b')'))
+        .filter(|t| t.kind == TokenKind::Word)
+        .map(|t| t.span.of(text))
+        .collect();
+    let holds = |word: &[u8]| body.iter().any(|t| t.span.of(text) == word);
+    let (called, range_check) = (name.text(text), holds(b"access_ok"));
+    let direction = match (called.contains("get_user"), called.contains("put_user")) {
+        (true, false) => Direction::Read,
+        (false, true) => Direction::Write,
+        _ => return None,
+    };
+    let whole = range_check || holds(b"might_fault");
+    (matches!(words.as_slice(), [_, _, b"err"]) && whole).then(|| Access {
+        name: called,
+        direction,
+        range_check,
+        wrapper: true,
+        address: Some(1),
+        reason: "a macro of the tree that leaves its result in a variable".to_owned(),
     })
 }
 
@@ -70,6 +150,6 @@ fn wraps(text: &[u8], name: Span, body: &[Token]) -> bool {
     let inside = opens.iter().any(|prefix| name.of(text).starts_with(prefix));
     let defines = body
         .iter()
-        .any(|token| matches!(token.span.of(text), b"static" | b"return" | b"case"));
+        .any(|token| matches!(token.span.of(text), b"static" | b"case"));
     !inside && !defines
 }

@@ -204,3 +204,108 @@ static int wrapped_again(struct s __user *p)
 	COPY(b);
 	return err;
 }
+
+#define DEFINES(func, type) \
+static int func(struct type __user *p) \
+{ \
+	if (put_user(1, &p->a) || put_user(2, &p->b)) \
+		return -EFAULT; \
+	return 0; \
+}
+
+DEFINES(by_macro, s)
+
+#define __put_user_error(x, ptr, err) \
+do { \
+	if (access_ok(ptr, sizeof(*(ptr)))) \
+		store(x, ptr); \
+	else \
+		(err) = -EFAULT; \
+} while (0)
+#define OR_LEAVE(x, ptr) ({ if (get_user(x, ptr)) return -EFAULT; })
+
+static int into_a_variable(struct s __user *p)
+{
+	int err = 0;
+
+	__put_user_error(1, &p->a, err);
+	__put_user_error(2, &p->b, err);
+	return err;
+}
+
+static int leaves_inside(struct s __user *p)
+{
+	int a, b;
+
+	OR_LEAVE(a, &p->a);
+	OR_LEAVE(b, &p->b);
+	return a + b;
+}
+
+#ifdef CONFIG_64BIT
+COMPAT_SYSCALL_DEFINE2(two_headers, struct s __user *, p, int, n)
+#else
+SYSCALL_DEFINE2(two_headers, struct s __user *, p, long, n)
+#endif
+{
+	return put_user(1, &p->a) ? : put_user(2, &p->b);
+}
+
+static int divided_header(struct s __user *p
+#ifdef CONFIG_64BIT
+			  , int more
+#endif
+			 )
+{
+	return put_user(1, &p->a) || put_user(2, &p->b);
+}
+
+static int three_sides(struct s __user *p)
+{
+	int err = 0;
+
+#ifdef A
+	err |= __put_user(1, &p->a);
+#ifdef B
+	err |= __put_user(2, &p->b);
+#else
+	err |= __put_user(3, &p->b);
+	err |= __put_user(4, &p->c);
+#endif
+#else
+	err |= __put_user(5, &p->a);
+#endif
+	return err;
+}
+
+static int adjusted_between(int __user *p, int max)
+{
+	int n;
+
+	if (get_user(n, p))
+		return -EFAULT;
+	if (n > max)
+		n = max;
+	else
+		n += 1;
+	return put_user(n, p);
+}
+
+static int adjusted_by_a_call(int __user *p, int max)
+{
+	int n;
+
+	if (get_user(n, p))
+		return -EFAULT;
+	if (n > max)
+		n = limit(max);
+	return put_user(n, p);
+}
+
+static int in_an_argument(char __user *p, int n)
+{
+	handshake(n, max, WAIT,
+		  put_user(a, p++);
+		  put_user(b, p++));
+	return n;
+}
