@@ -94,7 +94,7 @@ impl Counts {
         match gate {
             Gate::Open => self.opens += 1,
             Gate::Close => self.closes += 1,
-            Gate::Unknown | Gate::Write(_) => self.unknown += 1,
+            Gate::Unknown | Gate::Write { .. } => self.unknown += 1,
             Gate::Fence => self.fences += 1,
             Gate::No | Gate::Save | Gate::Restore => {}
         }
@@ -150,7 +150,9 @@ impl Analysis {
         }
         found.functions.sort_by_key(|(at, _)| *at);
         let mut patched = Counts::default();
-        code.patched().for_each(|i| patched.gate(i.gate));
+        code.patched()
+            .iter()
+            .for_each(|instruction| patched.gate(instruction.gate));
         Ok(Self {
             arch: code.layout.arch.clone(),
             functions: found.functions.into_iter().map(|(_, f)| f).collect(),

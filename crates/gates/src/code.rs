@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::decode::{Decoder, Destination, Flow, Gate, Instruction};
-use crate::elf::{Alternative, Faults, Image, Jumps, ObjectError, Place};
+use crate::elf::{Alternative, Choice, Faults, Image, Jumps, ObjectError, Place, Switched};
 use crate::layout::{AlternativeLayout, Calls, Layout, ThunkKind};
 use crate::symbols::Function;
+use crate::values::Operation;
 
 /// A file with its tables read.
 pub(crate) struct Code<'data> {
@@ -19,6 +20,10 @@ pub(crate) struct Code<'data> {
     warnings: HashSet<Place>,
     /// What is patched in: the gate's alone.
     patches: BTreeMap<Place, Patch>,
+    /// Where a feature of the CPU switches code off.
+    optional: BTreeMap<Place, u64>,
+    /// Where a fence is put in.
+    fences: HashSet<Place>,
     /// Records of tables that could not be followed.
     pub(crate) unread: usize,
     /// What is known of the functions that the file defines, by where they
@@ -32,6 +37,12 @@ pub(crate) struct Role {
     pub(crate) hidden: bool,
     pub(crate) noreturn: bool,
     pub(crate) thunk: Option<ThunkKind>,
+    /// The registers that a call of it loses, where they are fewer than usual.
+    pub(crate) clobbers: Option<u32>,
+    /// Opens the gate for its caller.
+    pub(crate) opens: bool,
+    /// Closes it for its caller.
+    pub(crate) closes: bool,
 }
 
 /// What the kernel puts in place of some bytes.
@@ -52,11 +63,13 @@ impl<'data> Code<'data> {
         let decoder = Decoder::of(&image)?;
         let faults = layout.faults.as_ref();
         let faults = faults.map_or_else(Faults::default, |table| image.faults(table));
-        let (jumps, warnings) = (image.jumps(), image.warnings());
+        let (jumps, warnings) = (image.jumps(&layout.settled_keys), image.warnings());
         let mut code = Self {
             unread: faults.unread,
-            calls: Calls::built_in()?,
+            calls: Calls::built_in(&layout.arch)?,
             patches: BTreeMap::new(),
+            optional: BTreeMap::new(),
+            fences: HashSet::new(),
             image,
             layout,
             decoder,
@@ -67,7 +80,27 @@ impl<'data> Code<'data> {
         };
         code.roles = code.known_roles();
         code.patch();
+        code.mark_fixups();
         Ok(code)
+    }
+
+    fn mark_fixups(&mut self) {
+        for layout in &self.layout.fixups {
+            let (found, unread) = self.image.fixups(layout);
+            self.unread += unread;
+            if layout.fence {
+                self.fences.extend(found.iter().map(|fixup| fixup.start));
+            } else {
+                self.optional
+                    .extend(found.iter().map(|fixup| (fixup.start, fixup.end)));
+            }
+        }
+    }
+
+    /// Whether a feature of the CPU switches an instruction off.
+    fn is_optional(&self, at: Place) -> bool {
+        let before = self.optional.range(..=at).next_back();
+        before.is_some_and(|(start, end)| start.section == at.section && at.address < *end)
     }
 
     fn patch(&mut self) {
@@ -83,17 +116,33 @@ impl<'data> Code<'data> {
                 .find_map(|r| self.replacement(layout, r));
             match gate {
                 Some(patch) => drop(self.patches.insert(*at, patch)),
-                None => detours.extend(records.iter().map(|record| (*at, self.detours(record)))),
+                None => detours.extend(records.iter().map(|record| (*at, self.detour(record)))),
             }
         }
-        for (at, targets) in detours {
-            self.jumps.entry(at).or_default().extend(targets);
+        for (at, choice) in self.image.nops(layout) {
+            let jumped = Some(Choice {
+                feature: choice,
+                on: false,
+            });
+            detours.push((
+                at,
+                Switched {
+                    targets: Vec::new(),
+                    jumped,
+                },
+            ));
+        }
+        for (at, detour) in detours {
+            let switched = self.jumps.entry(at).or_default();
+            switched.targets.extend(detour.targets);
+            switched.jumped = detour.jumped;
         }
         self.unread += unread;
     }
 
-    /// Where the jumps of a replacement go that is not of the gate.
-    fn detours(&self, record: &Alternative) -> Vec<Place> {
+    /// Where the jumps of a replacement go that is not of the gate. A feature of
+    /// x86 decides nothing here: objtool follows both ways there, too.
+    fn detour(&self, record: &Alternative) -> Switched {
         let mut instructions = Vec::new();
         let bytes = self
             .image
@@ -111,7 +160,14 @@ impl<'data> Code<'data> {
             Flow::Jump(to) | Flow::Branch(to) => to.place,
             _ => None,
         };
-        instructions.iter().filter_map(target).collect()
+        let targets: Vec<Place> = instructions.iter().filter_map(target).collect();
+        let layout = self.layout.alternatives.as_ref();
+        let settled = layout.is_some_and(|layout| layout.callback_bit != 0);
+        let jumped = settled.then_some(Choice {
+            feature: record.feature.into(),
+            on: !targets.is_empty(),
+        });
+        Switched { targets, jumped }
     }
 
     /// The instructions of a record that is of the gate.
@@ -143,8 +199,19 @@ impl<'data> Code<'data> {
     }
 
     /// Every instruction that the table of replacements puts in place.
-    pub(crate) fn patched(&self) -> impl Iterator<Item = &Instruction> {
-        self.patches.values().flat_map(|patch| &patch.instructions)
+    pub(crate) fn patched(&self) -> Vec<Instruction> {
+        let patches = self.patches.values();
+        let mut all: Vec<_> = patches
+            .flat_map(|patch| patch.instructions.clone())
+            .collect();
+        for (start, end) in &self.optional {
+            self.decode(*start, *end, &mut all);
+        }
+        for at in &self.fences {
+            self.decode(*at, at.address.saturating_add(4), &mut all);
+        }
+        all.retain(|instruction| instruction.patched);
+        all
     }
 
     /// The bytes of an instruction as the running kernel has it.
@@ -197,6 +264,34 @@ impl<'data> Code<'data> {
                 instruction.gate = Gate::No;
             }
             instruction.flow = self.settled(instruction);
+            instruction.gate = self.settled_gate(instruction);
+            if let Flow::Call(to) = instruction.flow
+                && let Some(lost) = self.role(&to).clobbers
+            {
+                instruction.operation = Operation::Lose(lost);
+            }
+            instruction.patched = instruction.gate != Gate::No && self.is_switched(instruction.at);
+        }
+    }
+
+    /// Whether the kernel puts a gate in, or leaves it in, by the CPU's features.
+    fn is_switched(&self, at: Place) -> bool {
+        self.fences.contains(&at) || self.is_optional(at)
+    }
+
+    /// The gate with what the file knows besides: fences that are put in, calls
+    /// of what opens or closes for its caller.
+    fn settled_gate(&self, instruction: &Instruction) -> Gate {
+        if self.fences.contains(&instruction.at) {
+            return Gate::Fence;
+        }
+        let (Flow::Call(to) | Flow::Jump(to)) = instruction.flow else {
+            return instruction.gate;
+        };
+        match self.role(&to) {
+            Role { opens: true, .. } => Gate::Open,
+            Role { closes: true, .. } => Gate::Close,
+            _ => instruction.gate,
         }
     }
 

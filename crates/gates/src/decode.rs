@@ -6,6 +6,7 @@ mod x86;
 use crate::elf::{Image, ObjectError, Place, Reference};
 use crate::layout::Layout;
 use crate::opcodes::Opcodes;
+use crate::values::Operation;
 
 /// One instruction, where the running kernel has it.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +19,22 @@ pub(crate) struct Instruction {
     /// Whether the kernel patches it in at boot.
     pub(crate) patched: bool,
     /// What it does to the registers of fixed-width machines.
-    pub(crate) values: Effect,
+    pub(crate) operation: Operation,
+    /// Whether it does nothing, and may stand in a gap between two blocks.
+    pub(crate) padding: bool,
+    /// Which way it moves data, where that is known.
+    pub(crate) moves: Option<Direction>,
+    /// The accesses that an opening keeps out.
+    pub(crate) keeps_out: Option<Direction>,
+}
+
+/// Which way an access to user memory goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Direction {
+    /// From user memory.
+    Read,
+    /// To it.
+    Write,
 }
 
 /// What an instruction does to the gate.
@@ -27,8 +43,12 @@ pub(crate) enum Gate {
     No,
     Open,
     Close,
-    /// Opens or closes by the value of this register.
-    Write(u8),
+    /// Opens or closes by the value of a register, as this entry of the tables
+    /// says.
+    Write {
+        register: u8,
+        pattern: u16,
+    },
     /// Writes the gate; which way cannot be told.
     Unknown,
     Fence,
@@ -62,17 +82,6 @@ pub(crate) enum Flow {
 pub(crate) struct Destination {
     pub(crate) place: Option<Place>,
     pub(crate) reference: Option<Reference>,
-}
-
-/// What an instruction does to registers, as masks of their numbers.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Effect {
-    /// Hold another value after it.
-    pub(crate) lost: u32,
-    /// Hold a value that opens.
-    pub(crate) opens: u32,
-    /// Hold a value that closes.
-    pub(crate) closes: u32,
 }
 
 /// What decodes the code of one file.

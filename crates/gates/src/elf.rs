@@ -10,7 +10,7 @@ use object::{Architecture, Object, ObjectKind, ObjectSection, SectionFlags};
 
 use crate::symbols::{self, Symbols};
 pub(crate) use relocations::{Reference, Relocations};
-pub(crate) use tables::{Alternative, Faults, Jumps};
+pub(crate) use tables::{Alternative, Choice, Faults, Jumps, Switched};
 
 /// An address: in a linked file its own, in an object file an offset into its
 /// section.
@@ -84,6 +84,8 @@ const TABLES: &[&str] = &[
     ".altinstructions",
     "__jump_table",
     "__bug_table",
+    "__mmu_ftr_fixup",
+    "__barrier_nospec_fixup",
 ];
 
 impl<'data> Image<'data> {

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::code::Code;
 use crate::decode::{Flow, Gate, Instruction};
-use crate::elf::Place;
+use crate::elf::{Choice, Place};
 use crate::symbols::Function;
+use crate::values::settle_writes;
 
 /// A function's instructions, those of its cold parts among them, and where
 /// each goes on.
@@ -23,6 +24,11 @@ pub(crate) struct Graph {
     /// Whether there are more of those, and more blocks that they may go to,
     /// than can be followed.
     pub(crate) tangled: bool,
+    /// A feature in both of whose states there are gates that the other lacks.
+    pub(crate) split: Option<u64>,
+    /// Whether every access to user memory must stand in a window, as far as
+    /// the kind of its gate tells.
+    pub(crate) needs: bool,
 }
 
 /// Ways from unread switches that are followed: far more than code that a
@@ -36,6 +42,22 @@ pub(crate) struct Step {
     pub(crate) to: usize,
     /// Taken when the instruction faults: it has not run.
     pub(crate) fault: bool,
+    /// Taken only where the CPU is so.
+    pub(crate) choice: Option<Choice>,
+}
+
+impl Step {
+    fn to(to: usize) -> Self {
+        Self {
+            to,
+            fault: false,
+            choice: None,
+        }
+    }
+
+    fn when(self, choice: Option<Choice>) -> Self {
+        Self { choice, ..self }
+    }
 }
 
 /// How control leaves a function.
@@ -105,9 +127,12 @@ impl Graph {
             instructions,
             guessed: Vec::new(),
             tangled: false,
+            split: None,
+            needs: false,
         };
         graph.connect(code, &ends);
-        graph.settle_writes();
+        graph.pin();
+        settle_writes(&mut graph, &code.layout);
         graph
     }
 
@@ -134,10 +159,38 @@ impl Graph {
             }
             let fixup = code.faults.fixup.get(&instruction.at);
             let fixup = fixup.and_then(|place| self.find(*place));
-            steps.extend(fixup.map(|to| Step { to, fault: true }));
+            steps.extend(fixup.map(|to| Step {
+                fault: true,
+                ..Step::to(to)
+            }));
             self.set(index, steps, leave);
         }
+        if !indirect.is_empty() {
+            self.drop_padding(code);
+        }
         self.connect_switches(&indirect);
+    }
+
+    /// Nothing runs through what fills a gap: it leads nowhere.
+    fn drop_padding(&mut self, code: &Code<'_>) {
+        let mut ways = vec![0_usize; self.instructions.len()];
+        for step in self.steps.iter().flatten() {
+            if let Some(ways) = ways.get_mut(step.to) {
+                *ways += 1;
+            }
+        }
+        for (index, instruction) in self.instructions.iter().enumerate() {
+            let gap = instruction.padding && !code.jumps.contains_key(&instruction.at);
+            if !gap || index == self.entry || ways.get(index) != Some(&0) {
+                continue;
+            }
+            let steps = self.steps.get_mut(index).map(std::mem::take);
+            for step in steps.into_iter().flatten() {
+                if let Some(ways) = ways.get_mut(step.to) {
+                    *ways = ways.saturating_sub(1);
+                }
+            }
+        }
     }
 
     fn set(&mut self, index: usize, steps: Vec<Step>, leave: Option<Leave>) {
@@ -156,8 +209,10 @@ impl Graph {
         steps: &mut Vec<Step>,
     ) -> Option<Leave> {
         let switched = code.jumps.get(&instruction.at);
-        let targets = switched.into_iter().flatten();
-        steps.extend(targets.filter_map(|to| self.inner(*to)));
+        let jumped = switched.and_then(|switched| switched.jumped);
+        let targets = switched.into_iter().flat_map(|switched| &switched.targets);
+        let targets = targets.filter_map(|to| self.inner(*to));
+        steps.extend(targets.map(|step| step.when(jumped)));
         let mut goes_on = switched.is_some();
         let mut leave = None;
         match instruction.flow {
@@ -169,7 +224,7 @@ impl Graph {
             Flow::Branch(to) | Flow::Jump(to) => {
                 goes_on |= matches!(instruction.flow, Flow::Branch(_));
                 match to.place.and_then(|place| self.inner(place)) {
-                    Some(step) => steps.push(step),
+                    Some(step) => steps.push(step.when(jumped)),
                     // The test that is replaced at boot comes back.
                     None if switched.is_some() => {}
                     None => leave = Some(Leave::Jump),
@@ -184,10 +239,10 @@ impl Graph {
         let end = end.filter(|end| end.address > instruction.at.address);
         let end = end.min().copied();
         match next.filter(|next| end.is_some_and(|end| next.at < end)) {
-            Some(_) if goes_on => steps.push(Step {
-                to: index + 1,
-                fault: false,
-            }),
+            Some(_) if goes_on => {
+                let otherwise = jumped.map(Choice::otherwise);
+                steps.push(Step::to(index + 1).when(otherwise));
+            }
             None if goes_on => leave = leave.or(Some(Leave::End)),
             _ => {}
         }
@@ -219,8 +274,59 @@ impl Graph {
         steps
     }
 
+    /// Leaves out the ways of a CPU without the gate: of the two states of a
+    /// feature that one is followed in which more writes of the gate are
+    /// reached. Where neither holds the other's, both are.
+    fn pin(&mut self) {
+        let choices = self.steps.iter().flatten().filter_map(|step| step.choice);
+        let features: BTreeSet<u64> = choices.map(|choice| choice.feature).collect();
+        for feature in features {
+            let [off, on] = [false, true].map(|on| self.gates_where(Choice { feature, on }));
+            if off == on {
+                continue;
+            }
+            let kept = match (on.is_superset(&off), off.is_superset(&on)) {
+                (true, _) => Choice { feature, on: true },
+                (_, true) => Choice { feature, on: false },
+                _ => {
+                    self.split = self.split.or(Some(feature));
+                    continue;
+                }
+            };
+            for steps in &mut self.steps {
+                steps.retain(|step| step.choice != Some(kept.otherwise()));
+            }
+        }
+    }
+
+    /// The gates that are reached on a CPU that is so.
+    fn gates_where(&self, choice: Choice) -> BTreeSet<usize> {
+        let mut seen = vec![false; self.instructions.len()];
+        let mut work = vec![self.entry];
+        let mut gates = BTreeSet::new();
+        while let Some(index) = work.pop() {
+            match seen.get_mut(index) {
+                Some(seen) if !*seen => *seen = true,
+                _ => continue,
+            }
+            let gate = self.instructions.get(index).map(|i| i.gate);
+            if matches!(gate, Some(Gate::Open | Gate::Close | Gate::Write { .. })) {
+                gates.insert(index);
+            }
+            let steps = self.steps.get(index).into_iter().flatten();
+            let steps = steps.filter(|step| step.choice != Some(choice.otherwise()));
+            work.extend(steps.map(|step| step.to));
+        }
+        gates
+    }
+
+    fn leaves(&self, index: usize) -> bool {
+        let exit = self.exits.get(index).copied().flatten();
+        exit.is_some()
+    }
+
     fn inner(&self, place: Place) -> Option<Step> {
-        self.find(place).map(|to| Step { to, fault: false })
+        self.find(place).map(Step::to)
     }
 
     /// A jump through a register goes to the cases of a `switch`: to the
@@ -233,6 +339,12 @@ impl Graph {
         let reached: BTreeSet<usize> = self.steps.iter().flatten().map(|step| step.to).collect();
         let cases: Vec<usize> = (0..self.instructions.len())
             .filter(|index| *index != self.entry && !reached.contains(index))
+            .filter(|index| {
+                self.steps
+                    .get(*index)
+                    .is_some_and(|steps| !steps.is_empty())
+                    || self.leaves(*index)
+            })
             .collect();
         if cases.is_empty() {
             return;
@@ -243,74 +355,8 @@ impl Graph {
             return;
         }
         for index in indirect {
-            let to_cases = cases.iter().map(|to| Step {
-                to: *to,
-                fault: false,
-            });
-            let steps = to_cases.collect();
+            let steps = cases.iter().map(|to| Step::to(*to)).collect();
             self.set(*index, steps, None);
-        }
-    }
-
-    /// Turns writes of the gate into opens and closes by the values that the
-    /// registers hold on every path.
-    fn settle_writes(&mut self) {
-        let is_write = |i: &Instruction| matches!(i.gate, Gate::Write(_));
-        if !self.instructions.iter().any(is_write) {
-            return;
-        }
-        let values = self.values();
-        for (instruction, values) in self.instructions.iter_mut().zip(values) {
-            if let Gate::Write(register) = instruction.gate {
-                let bit = 1_u32.checked_shl(register.into()).unwrap_or(0);
-                instruction.gate = match values.map(|v| (v.opens & bit, v.closes & bit)) {
-                    Some((0, 0)) | None => Gate::Unknown,
-                    Some((_, 0)) => Gate::Open,
-                    Some(_) => Gate::Close,
-                };
-            }
-        }
-    }
-
-    /// What the registers hold before each instruction that is reached: the
-    /// least that all ways to it agree on.
-    fn values(&self) -> Vec<Option<Values>> {
-        let mut before: Vec<Option<Values>> = vec![None; self.instructions.len()];
-        let mut work = vec![(self.entry, Values::default())];
-        while let Some((index, new)) = work.pop() {
-            let Some(slot) = before.get_mut(index) else {
-                continue;
-            };
-            let merged = slot.map_or(new, |old| old.meet(new));
-            if *slot == Some(merged) {
-                continue;
-            }
-            *slot = Some(merged);
-            let effect = self.instructions.get(index).map(|i| i.values);
-            let effect = effect.unwrap_or_default();
-            let after = Values {
-                opens: merged.opens & !effect.lost | effect.opens,
-                closes: merged.closes & !effect.lost | effect.closes,
-            };
-            let steps = self.steps.get(index).into_iter().flatten();
-            work.extend(steps.map(|step| (step.to, after)));
-        }
-        before
-    }
-}
-
-/// Which registers hold a value that opens or closes the gate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Values {
-    opens: u32,
-    closes: u32,
-}
-
-impl Values {
-    fn meet(self, other: Self) -> Self {
-        Self {
-            opens: self.opens & other.opens,
-            closes: self.closes & other.closes,
         }
     }
 }

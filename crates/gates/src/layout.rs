@@ -40,6 +40,17 @@ pub(crate) struct Layout {
     /// Registers that a call leaves undefined, as a mask of their numbers.
     #[serde(default, deserialize_with = "hex")]
     pub(crate) call_clobbers: u32,
+    /// The number of the stack pointer: what is loaded through it was put by,
+    /// and may be anything.
+    #[serde(default)]
+    pub(crate) stack: u32,
+    /// Static keys that are settled once, at boot: arrays of a CPU's features.
+    #[serde(default)]
+    pub(crate) settled_keys: Vec<String>,
+    /// Sections that list code which a feature switches off, or where a fence
+    /// is put in.
+    #[serde(default, rename = "fixups")]
+    pub(crate) fixups: Vec<FixupLayout>,
     pub(crate) faults: Option<FaultLayout>,
     pub(crate) alternatives: Option<AlternativeLayout>,
     #[serde(default, rename = "instruction")]
@@ -77,6 +88,28 @@ struct FaultKind {
     _reason: String,
 }
 
+/// A section of records that point to code (`__mmu_ftr_fixup`).
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FixupLayout {
+    pub(crate) section: String,
+    /// Bytes of a field of 32-bit and of 64-bit files.
+    pub(crate) width: [usize; 2],
+    /// Fields of a record.
+    pub(crate) fields: usize,
+    /// Which field points to where the code begins.
+    pub(crate) start: usize,
+    /// Which to where it ends; none where it is one instruction.
+    pub(crate) end: Option<usize>,
+    /// Whether a fence is put in there.
+    #[serde(default)]
+    pub(crate) fence: bool,
+    #[serde(rename = "reason")]
+    _reason: String,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
 /// `.altinstructions`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,6 +119,11 @@ pub(crate) struct AlternativeLayout {
     pub(crate) feature_at: usize,
     pub(crate) flags_at: Option<usize>,
     pub(crate) lengths_at: usize,
+    /// The bit of the feature that says that a function does the replacing.
+    #[serde(default)]
+    pub(crate) callback_bit: u16,
+    /// The one of those functions that puts NOPs in.
+    pub(crate) callback_nops: Option<String>,
     /// The features whose replacements are of the gate; any of them where the
     /// numbers are made by the build.
     #[serde(default, rename = "feature")]
@@ -127,8 +165,32 @@ pub(crate) enum Kind {
     OpenValue,
     /// Puts a value into a register that closes it.
     CloseValue,
+    /// Puts a value into a register that does neither.
+    OtherValue,
+    /// Loads a register from memory.
+    Load,
+    /// Puts a number into a register.
+    Constant,
+    /// Adds a number to a register.
+    Add,
+    /// Sets bits of a register.
+    Or,
+    /// Joins the bits of two registers; a copy where they are the same.
+    OrRegister,
+    /// Shifts a register to the left.
+    ShiftLeft,
+    /// Compares its register with 0.
+    CompareZero,
+    /// Copies a register and compares it with 0.
+    CopyCompare,
     /// Writes no register that the tables follow.
     Reads,
+    /// The same: it stores to memory.
+    Store,
+    /// The same: it does nothing, and may fill a gap.
+    Padding,
+    /// Puts something unknown into its register.
+    Writes,
     Jump,
     Branch,
     Call,
@@ -168,6 +230,47 @@ pub(crate) struct Pattern {
     /// The lowest bit of the field of the register.
     #[serde(default)]
     pub(crate) register: u32,
+    /// Whether that field has three bits and counts from register 8.
+    #[serde(default)]
+    pub(crate) short: bool,
+    /// The same of the register that is read, or of the base of a load.
+    #[serde(default)]
+    pub(crate) from: u32,
+    /// The same of the second one that is read.
+    #[serde(default)]
+    pub(crate) with: u32,
+    /// The number in the word, in pieces as in `target`.
+    #[serde(default)]
+    pub(crate) number: Vec<[u32; 3]>,
+    /// Whether the number is signed.
+    #[serde(default)]
+    pub(crate) signed: bool,
+    /// Whether `from` 0 is the number 0 and no register.
+    #[serde(default)]
+    pub(crate) zero: bool,
+    /// Values of the register that open, of a `write`.
+    #[serde(default, deserialize_with = "hexes")]
+    pub(crate) opens: Vec<u64>,
+    /// Values that close.
+    #[serde(default, deserialize_with = "hexes")]
+    pub(crate) closes: Vec<u64>,
+    /// Whether what comes from memory (not the stack) opens.
+    #[serde(default)]
+    pub(crate) memory_opens: bool,
+    /// Bits of the value that keep reads out, and writes.
+    #[serde(default, deserialize_with = "hex64")]
+    pub(crate) blocks_reads: u64,
+    #[serde(default, deserialize_with = "hex64")]
+    pub(crate) blocks_writes: u64,
+    /// Of a branch that asks whether the last comparison found 0: whether it is
+    /// taken then.
+    pub(crate) taken_on_zero: Option<bool>,
+    /// Whether another constant is none of the gate's business.
+    #[serde(default)]
+    pub(crate) else_other: bool,
+    /// Whether reads of user memory need the window, too.
+    #[serde(default)]
+    pub(crate) for_reads: bool,
     #[serde(rename = "reason")]
     _reason: String,
     #[serde(rename = "source")]
@@ -185,6 +288,23 @@ fn hex<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
             "`{text}` is no number of up to 8 hexadecimal digits"
         ))
     })
+}
+
+fn hex64<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    hex_digits(&String::deserialize(from)?)
+}
+
+fn hex_digits<E: serde::de::Error>(text: &str) -> Result<u64, E> {
+    u64::from_str_radix(text, 16).map_err(|_| {
+        E::custom(format!(
+            "`{text}` is no number of up to 16 hexadecimal digits"
+        ))
+    })
+}
+
+fn hexes<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
+    let all = Vec::<String>::deserialize(from)?.into_iter();
+    all.map(|text| hex_digits(&text)).collect()
 }
 
 impl Layout {
@@ -228,19 +348,38 @@ impl Pattern {
 
     /// The register's number in `word`.
     pub(crate) fn register_of(&self, word: u32, bits: u32) -> u32 {
+        if self.short {
+            return field(word, self.register, 3) + 8;
+        }
         field(word, self.register, bits)
     }
 
     /// How far from itself the instruction goes, in bytes.
     pub(crate) fn distance(&self, word: u32) -> Option<i64> {
         let (first, _) = self.target.split_first()?;
-        let sum = self.target.iter().fold(0_i64, |sum, [low, bits, weight]| {
-            sum | i64::from(field(word, *low, *bits)) << weight.min(&32)
-        });
-        let top = first[1].saturating_add(first[2]).clamp(1, 63);
-        let unused = 64 - top;
-        Some((sum << unused >> unused) + self.bias)
+        let unused = unused(*first);
+        Some((gather(word, &self.target) << unused >> unused) + self.bias)
     }
+
+    /// The number that the instruction holds, as the register's bits.
+    pub(crate) fn number_of(&self, word: u32) -> u64 {
+        let number = gather(word, &self.number);
+        match self.number.first().filter(|_| self.signed) {
+            Some(first) => (number << unused(*first) >> unused(*first)).cast_unsigned(),
+            None => number.cast_unsigned(),
+        }
+    }
+}
+
+fn gather(word: u32, pieces: &[[u32; 3]]) -> i64 {
+    pieces.iter().fold(0, |sum, [low, bits, weight]| {
+        sum | i64::from(field(word, *low, *bits)) << weight.min(&32)
+    })
+}
+
+/// The bits of 64 above the sign of a number whose first piece holds it.
+fn unused([_, bits, weight]: [u32; 3]) -> u32 {
+    64 - bits.saturating_add(weight).clamp(1, 63)
 }
 
 /// `bits` bits of `word` from `low` up.
@@ -257,6 +396,9 @@ pub(crate) struct Calls {
     allowed: Vec<Names>,
     kernel: Vec<Names>,
     noreturn: Vec<Names>,
+    clobbers: Vec<Clobbers>,
+    opens: Vec<Names>,
+    closes: Vec<Names>,
     thunk: Vec<Thunk>,
 }
 
@@ -264,10 +406,23 @@ pub(crate) struct Calls {
 #[serde(deny_unknown_fields)]
 struct Names {
     names: Vec<String>,
+    /// The one architecture that it is meant for; all where there is none.
+    #[serde(default)]
+    arch: Option<String>,
     #[serde(rename = "reason")]
     _reason: String,
     #[serde(rename = "source")]
     _source: String,
+}
+
+/// Functions in assembly that leave most registers alone.
+#[derive(Debug, Deserialize)]
+struct Clobbers {
+    #[serde(flatten)]
+    names: Names,
+    /// Those that they do not, as a mask of their numbers.
+    #[serde(deserialize_with = "hex")]
+    registers: u32,
 }
 
 #[derive(Debug, Deserialize)]
@@ -291,8 +446,21 @@ pub(crate) enum ThunkKind {
 impl Calls {
     /// # Errors
     /// When the data file cannot be read.
-    pub(crate) fn built_in() -> Result<Self, ObjectError> {
-        parse(CALLS)
+    pub(crate) fn built_in(arch: &str) -> Result<Self, ObjectError> {
+        let mut calls: Self = parse(CALLS)?;
+        let all = [
+            &mut calls.hidden,
+            &mut calls.allowed,
+            &mut calls.kernel,
+            &mut calls.noreturn,
+            &mut calls.opens,
+            &mut calls.closes,
+        ];
+        calls.clobbers.retain(|entry| entry.names.is_of(arch));
+        for names in all {
+            names.retain(|names| names.is_of(arch));
+        }
+        Ok(calls)
     }
 
     /// What is known of a function by its name.
@@ -301,6 +469,9 @@ impl Calls {
             hidden: self.hidden.iter().any(|names| names.holds(name)),
             noreturn: self.noreturn.iter().any(|names| names.holds(name)),
             thunk: self.thunk(name),
+            clobbers: self.clobbers(name),
+            opens: self.opens.iter().any(|names| names.holds(name)),
+            closes: self.closes.iter().any(|names| names.holds(name)),
         }
     }
 
@@ -315,6 +486,11 @@ impl Calls {
         self.allowed.iter().any(|names| names.holds(name))
     }
 
+    fn clobbers(&self, name: &str) -> Option<u32> {
+        let found = self.clobbers.iter().find(|entry| entry.names.holds(name));
+        found.map(|entry| entry.registers)
+    }
+
     /// A thunk that stands for another instruction.
     fn thunk(&self, name: &str) -> Option<ThunkKind> {
         let found = self.thunk.iter().find(|thunk| thunk.names.holds(name));
@@ -323,6 +499,10 @@ impl Calls {
 }
 
 impl Names {
+    fn is_of(&self, arch: &str) -> bool {
+        self.arch.as_deref().is_none_or(|only| only == arch)
+    }
+
     /// A `*` at the end stands for any rest.
     fn holds(&self, name: &str) -> bool {
         self.names
@@ -348,13 +528,16 @@ mod tests {
                 assert_eq!(entry.value & !entry.mask, 0, "{name}: {}", entry.name);
             }
         }
-        let calls = Calls::built_in().unwrap();
+        let calls: Calls = parse(CALLS).unwrap();
         let thunks = calls.thunk.iter().map(|thunk| &thunk.names);
         let all = calls
             .hidden
             .iter()
             .chain(&calls.allowed)
-            .chain(&calls.kernel);
+            .chain(&calls.kernel)
+            .chain(&calls.opens)
+            .chain(&calls.closes)
+            .chain(calls.clobbers.iter().map(|entry| &entry.names));
         for names in all.chain(&calls.noreturn).chain(thunks) {
             assert!(!names._reason.is_empty() && !names._source.is_empty());
         }

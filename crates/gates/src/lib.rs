@@ -13,6 +13,7 @@ mod listing;
 mod opcodes;
 mod rules;
 mod symbols;
+mod values;
 mod windows;
 
 pub use against::{Change, Changes, Cost};

@@ -111,7 +111,7 @@ fn line(code: &Code<'_>, instruction: &Instruction, inside: bool) -> Line {
         mark: match instruction.gate {
             Gate::Open => Mark::Open,
             Gate::Close => Mark::Close,
-            Gate::Unknown | Gate::Write(_) => Mark::Unknown,
+            Gate::Unknown | Gate::Write { .. } => Mark::Unknown,
             Gate::Fence => Mark::Fence,
             Gate::No | Gate::Save | Gate::Restore => Mark::Other,
         },

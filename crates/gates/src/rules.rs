@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
-use crate::code::Code;
-use crate::decode::{Flow, Gate, Instruction};
+use crate::code::{Code, Role};
+use crate::decode::{Direction, Flow, Gate, Instruction};
+use crate::elf::Choice;
 use crate::graph::{Graph, Leave};
 
 /// A rule of the window. The first seven are those of the kernel's objtool.
@@ -32,6 +33,8 @@ pub enum Rule {
     EndOpen,
     /// An access to user memory with the window closed.
     AccessOutside,
+    /// A read in a window for writes, or the other way round.
+    WrongDirection,
     /// An opening or closing that no path reaches.
     NotReached,
 }
@@ -65,6 +68,7 @@ impl Rule {
             Self::JumpInWindow => "jump to another function with the window open",
             Self::EndOpen => "runs off the function's end with the window open",
             Self::AccessOutside => "user access with the window closed",
+            Self::WrongDirection => "user access in a direction that the window keeps out",
             Self::NotReached => "no path reaches this gate",
         }
     }
@@ -83,6 +87,7 @@ impl Rule {
             Self::JumpInWindow => "jump-in-window",
             Self::EndOpen => "end-open",
             Self::AccessOutside => "access-outside",
+            Self::WrongDirection => "wrong-direction",
             Self::NotReached => "not-reached",
         }
     }
@@ -94,6 +99,11 @@ struct State {
     open: bool,
     /// States that were put by, a bit each below a leading one; 0 for none.
     saved: u32,
+    /// Whether the CPU has the feature that splits the function, once a path
+    /// has asked.
+    split: Option<bool>,
+    /// The accesses that the open window keeps out.
+    keeps_out: Option<Direction>,
 }
 
 /// What the walk over every path saw.
@@ -112,6 +122,8 @@ struct Walk<'a, 'data> {
     graph: &'a Graph,
     /// May be entered and left with the window open.
     safe: bool,
+    /// What is known of it by its name.
+    role: Role,
     typed: bool,
     /// Whether each access must stand in a window.
     needs: bool,
@@ -127,8 +139,9 @@ pub(crate) fn walk(code: &Code<'_>, graph: &Graph, name: &str, typed: bool) -> W
         code,
         graph,
         safe: code.calls.is_allowed(name),
+        role: code.calls.role(name),
         typed,
-        needs: code.layout.accesses_need_window && !code.calls.is_kernel(name),
+        needs: (code.layout.accesses_need_window || graph.needs) && !code.calls.is_kernel(name),
         seen: HashSet::new(),
         found: BTreeMap::new(),
         walked: Walked {
@@ -167,8 +180,10 @@ fn most(graph: &Graph) -> usize {
 impl Walk<'_, '_> {
     fn run(&mut self) {
         let start = State {
-            open: self.safe,
+            open: self.safe || self.role.closes,
             saved: 0,
+            split: None,
+            keeps_out: None,
         };
         let mut work = vec![(self.graph.entry, start, None)];
         while let Some((index, state, opened)) = work.pop() {
@@ -194,9 +209,25 @@ impl Walk<'_, '_> {
                 } else {
                     (after, opened_after)
                 };
-                work.push((step.to, state, opened));
+                if let Some(state) = self.chosen(state, step.choice) {
+                    work.push((step.to, state, opened));
+                }
             }
         }
+    }
+
+    /// The state on a way that only some CPUs take; none where this one does
+    /// not.
+    fn chosen(&self, state: State, choice: Option<Choice>) -> Option<State> {
+        let split = choice.filter(|choice| self.graph.split == Some(choice.feature));
+        let Some(choice) = split else {
+            return Some(state);
+        };
+        let fits = state.split.is_none_or(|on| on == choice.on);
+        fits.then_some(State {
+            split: Some(choice.on),
+            ..state
+        })
     }
 
     fn mark(&mut self, index: usize, state: State) {
@@ -222,17 +253,17 @@ impl Walk<'_, '_> {
                 if state.open {
                     self.find(Rule::OpenTwice, at, opened, None);
                 }
-                state.open = true;
+                (state.open, state.keeps_out) = (true, instruction.keeps_out);
                 return Some((state, Some(at)));
             }
             Gate::Close => {
                 self.close(at, state);
-                state.open = false;
+                (state.open, state.keeps_out) = (false, None);
                 return Some((state, None));
             }
             Gate::Save => self.save(at, &mut state),
             Gate::Restore => restore(&mut state),
-            Gate::Unknown | Gate::Write(_) => return None,
+            Gate::Unknown | Gate::Write { .. } => return None,
             Gate::No | Gate::Fence => {}
         }
         self.inside(instruction, state, opened);
@@ -275,12 +306,14 @@ impl Walk<'_, '_> {
             Flow::IndirectCall if state.open => self.find(Rule::CallInWindow, at, opened, None),
             _ => {}
         }
-        if self.needs
-            && !state.open
-            && !self.code.is_register_state(instruction.at)
-            && self.code.faults.user.contains(&instruction.at)
-        {
+        if !self.code.faults.user.contains(&instruction.at) {
+            return;
+        }
+        if self.needs && !state.open && !self.code.is_register_state(instruction.at) {
             self.find(Rule::AccessOutside, at, None, None);
+        }
+        if state.keeps_out.is_some() && state.keeps_out == instruction.moves {
+            self.find(Rule::WrongDirection, at, opened, None);
         }
     }
 
@@ -305,7 +338,9 @@ impl Walk<'_, '_> {
             .as_deref()
             .is_some_and(|name| self.code.calls.is_allowed(name));
         match (leave, state.open) {
-            (Leave::Return, true) if !self.safe => self.find(Rule::ReturnOpen, at, opened, None),
+            (Leave::Return, true) if !self.safe && !self.role.opens => {
+                self.find(Rule::ReturnOpen, at, opened, None)
+            }
             (Leave::Return, false) if self.safe => self.find(Rule::ReturnClosed, at, None, None),
             (Leave::Jump, true) if !allowed => self.find(Rule::JumpInWindow, at, opened, target),
             (Leave::IndirectJump, true) => self.find(Rule::JumpInWindow, at, opened, None),

@@ -1,8 +1,9 @@
 //! Machines whose instructions have two or four bytes, by tables.
 
-use super::{Destination, Effect, Flow, Gate, Instruction};
+use super::{Destination, Direction, Flow, Gate, Instruction};
 use crate::elf::{Image, Place};
 use crate::layout::{Kind, Layout, Pattern, field};
+use crate::values::{Operation, Value};
 
 pub(crate) fn decode(
     image: &Image<'_>,
@@ -19,24 +20,28 @@ pub(crate) fn decode(
             section: at.section,
             address: at.address.wrapping_add(from as u64),
         };
-        let pattern = find(layout, word, width);
+        let found = find(layout, word, width);
+        let pattern = found.map(|(_, pattern)| pattern);
         let flow = flow(image, pattern, word, here, pair);
         pair = pattern.filter(|p| p.kind == Kind::Pair).map(|_| here);
         out.push(Instruction {
             at: here,
             length: width,
-            gate: gate(layout, pattern, word),
+            gate: gate(layout, found, word),
             flow,
             patched: false,
-            values: effect(layout, pattern, word),
+            operation: operation(layout, pattern, word),
+            padding: pattern.is_some_and(|pattern| pattern.kind == Kind::Padding),
+            moves: pattern.and_then(|pattern| moves(pattern.kind)),
+            keeps_out: None,
         });
         from += usize::from(width);
     }
 }
 
-fn find(layout: &Layout, word: u32, width: u8) -> Option<&Pattern> {
-    let mut all = layout.instructions.iter();
-    all.find(|pattern| pattern.width == width && pattern.matches(word))
+fn find(layout: &Layout, word: u32, width: u8) -> Option<(usize, &Pattern)> {
+    let mut all = layout.instructions.iter().enumerate();
+    all.find(|(_, pattern)| pattern.width == width && pattern.matches(word))
 }
 
 /// The next word and its bytes; two where the machine has short ones.
@@ -58,52 +63,74 @@ fn word(layout: &Layout, little: bool, bytes: Option<&[u8]>) -> Option<(u32, u8)
     ))
 }
 
-fn gate(layout: &Layout, pattern: Option<&Pattern>, word: u32) -> Gate {
-    match pattern.map(|pattern| (pattern.kind, pattern)) {
-        Some((Kind::Open, _)) => Gate::Open,
-        Some((Kind::Close, _)) => Gate::Close,
-        Some((Kind::Fence, _)) => Gate::Fence,
-        Some((Kind::Write, pattern)) => {
-            let register = pattern.register_of(word, layout.register_bits);
-            Gate::Write(u8::try_from(register).unwrap_or_default())
-        }
+fn gate(layout: &Layout, found: Option<(usize, &Pattern)>, word: u32) -> Gate {
+    let Some((index, pattern)) = found else {
+        return Gate::No;
+    };
+    match pattern.kind {
+        Kind::Open => Gate::Open,
+        Kind::Close => Gate::Close,
+        Kind::Fence => Gate::Fence,
+        Kind::Write => Gate::Write {
+            register: narrow(pattern.register_of(word, layout.register_bits)),
+            pattern: u16::try_from(index).unwrap_or(u16::MAX),
+        },
         _ => Gate::No,
     }
 }
 
-fn effect(layout: &Layout, pattern: Option<&Pattern>, word: u32) -> Effect {
-    let bit = |register: u32| 1_u32.checked_shl(register).unwrap_or(0);
-    let of = |pattern: &Pattern| bit(pattern.register_of(word, layout.register_bits));
-    let Some(pattern) = pattern else {
-        let written = layout.writes.iter();
-        let lost = written.fold(0, |mask, low| {
-            mask | bit(field(word, *low, layout.register_bits))
-        });
-        return Effect {
-            lost,
-            ..Effect::default()
-        };
+fn moves(kind: Kind) -> Option<Direction> {
+    match kind {
+        Kind::Load => Some(Direction::Read),
+        Kind::Store => Some(Direction::Write),
+        _ => None,
+    }
+}
+
+fn narrow(register: u32) -> u8 {
+    u8::try_from(register).unwrap_or(u8::MAX)
+}
+
+fn operation(layout: &Layout, pattern: Option<&Pattern>, word: u32) -> Operation {
+    let of = |low: u32| narrow(field(word, low, layout.register_bits));
+    let lose = |fields: &[u32]| {
+        let bits = fields
+            .iter()
+            .map(|low| 1_u32.checked_shl(of(*low).into()).unwrap_or(0));
+        Operation::Lose(bits.fold(0, |mask, bit| mask | bit))
     };
+    let Some(pattern) = pattern else {
+        return lose(&layout.writes);
+    };
+    let (to, from, number) = (
+        narrow(pattern.register_of(word, layout.register_bits)),
+        of(pattern.from),
+        pattern.number_of(word),
+    );
     match pattern.kind {
-        Kind::OpenValue => Effect {
-            lost: of(pattern),
-            opens: of(pattern),
-            closes: 0,
+        Kind::OpenValue => Operation::Set(to, Value::Opens),
+        Kind::CloseValue => Operation::Set(to, Value::Closes),
+        Kind::OtherValue => Operation::Set(to, Value::Neither),
+        Kind::Constant => Operation::Set(to, Value::Number(number)),
+        Kind::Load if u32::from(from) == layout.stack => Operation::Set(to, Value::Lost),
+        Kind::Load => Operation::Set(to, Value::Memory(0)),
+        Kind::Add if pattern.zero && from == 0 => Operation::Set(to, Value::Number(number)),
+        Kind::Add => Operation::Add { to, from, number },
+        Kind::Or => Operation::Or { to, from, number },
+        Kind::OrRegister => Operation::OrRegister {
+            to,
+            from,
+            with: of(pattern.with),
         },
-        Kind::CloseValue => Effect {
-            lost: of(pattern),
-            opens: 0,
-            closes: of(pattern),
-        },
-        Kind::Call | Kind::IndirectCall => Effect {
-            lost: layout.call_clobbers,
-            ..Effect::default()
-        },
-        Kind::Pair => Effect {
-            lost: bit(field(word, 7, layout.register_bits)),
-            ..Effect::default()
-        },
-        _ => Effect::default(),
+        Kind::ShiftLeft => Operation::ShiftLeft { to, from, number },
+        Kind::CompareZero => Operation::Compare { to, from: to },
+        Kind::CopyCompare => Operation::Compare { to, from },
+        Kind::Branch => pattern
+            .taken_on_zero
+            .map_or(Operation::Nothing, |taken| Operation::Test { taken }),
+        Kind::Call | Kind::IndirectCall => Operation::Lose(layout.call_clobbers),
+        Kind::Pair | Kind::Writes => Operation::Set(to, Value::Lost),
+        _ => Operation::Nothing,
     }
 }
 
@@ -171,8 +198,10 @@ pub(crate) fn text(layout: &Layout, little: bool, bytes: &[u8]) -> String {
         return "(cut off)".to_owned();
     };
     let digits = usize::from(width) * 2;
-    match find(layout, word, width).filter(|pattern| pattern.kind != Kind::Reads) {
-        Some(pattern) => format!("{word:0digits$x}  {}", pattern.name),
+    match find(layout, word, width)
+        .filter(|(_, pattern)| !matches!(pattern.kind, Kind::Reads | Kind::Writes))
+    {
+        Some((_, pattern)) => format!("{word:0digits$x}  {}", pattern.name),
         None => format!("{word:0digits$x}"),
     }
 }

@@ -1,10 +1,11 @@
 //! x86, by iced-x86.
 
-use iced_x86::{Code, DecoderOptions, FlowControl, Formatter, GasFormatter, Register};
+use iced_x86::{Code, DecoderOptions, FlowControl, Formatter, GasFormatter, Mnemonic, Register};
 
-use super::{Destination, Effect, Flow, Gate, Instruction};
+use super::{Destination, Flow, Gate, Instruction};
 use crate::elf::{Image, Place};
 use crate::opcodes::{Meaning, Opcodes};
+use crate::values::Operation;
 
 pub(crate) fn decode(
     image: &Image<'_>,
@@ -30,7 +31,10 @@ pub(crate) fn decode(
             gate: gate(opcodes, &instruction, raw),
             flow: flow(image, &instruction, here, raw),
             patched: false,
-            values: Effect::default(),
+            operation: Operation::Nothing,
+            padding: instruction.mnemonic() == Mnemonic::Nop,
+            moves: None,
+            keeps_out: None,
         });
     }
 }

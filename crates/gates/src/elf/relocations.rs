@@ -94,6 +94,11 @@ impl Relocations {
 }
 
 impl Reference {
+    /// What the record adds; 0 where the relocated bytes hold it.
+    pub(crate) fn addend(self) -> i64 {
+        self.addend.unwrap_or(0)
+    }
+
     /// Where it points when `implicit` is the addend that the bytes hold and
     /// `bias` is what its kind adds besides (the end of an instruction, say).
     pub(crate) fn target(self, implicit: i64, bias: u64) -> Option<Place> {

@@ -4,8 +4,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use object::ObjectSymbol;
+
 use super::{Image, Place, Section};
-use crate::layout::{AlternativeLayout, FaultLayout};
+use crate::layout::{AlternativeLayout, FaultLayout, FixupLayout};
 
 /// Instructions that may fault.
 #[derive(Debug, Default)]
@@ -35,9 +37,44 @@ pub(crate) struct Alternative {
     pub(crate) flags: u16,
 }
 
-/// Where code that is switched at boot or later may go besides to the next
-/// instruction, by where it stands.
-pub(crate) type Jumps = HashMap<Place, Vec<Place>>;
+/// Code that is switched at boot or later, by where it stands.
+pub(crate) type Jumps = HashMap<Place, Switched>;
+
+/// Where an instruction that is switched may go besides to the next one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Switched {
+    /// Where it jumps.
+    pub(crate) targets: Vec<Place>,
+    /// What it means that it jumps, where a feature of the CPU decides.
+    pub(crate) jumped: Option<Choice>,
+}
+
+/// A feature of the CPU that is settled once, at boot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Choice {
+    /// Its number: of the table of replacements, or of the key.
+    pub(crate) feature: u64,
+    /// Whether the CPU has it.
+    pub(crate) on: bool,
+}
+
+impl Choice {
+    /// That the CPU is the other way.
+    pub(crate) fn otherwise(self) -> Self {
+        Self {
+            on: !self.on,
+            ..self
+        }
+    }
+}
+
+/// Code between two addresses that a table names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fixup {
+    pub(crate) start: Place,
+    /// Where it ends, in the section of its start.
+    pub(crate) end: u64,
+}
 
 impl Image<'_> {
     /// `__ex_table`, and how many of its records could not be followed.
@@ -84,6 +121,9 @@ impl Image<'_> {
         let tables = self.sections.iter();
         for section in tables.filter(|s| s.name == ".altinstructions") {
             for offset in (0..section.bytes.len()).step_by(layout.size.max(1)) {
+                if self.is_callback(section, offset, layout) {
+                    continue;
+                }
                 match self.alternative(section, offset, layout) {
                     Some(record) => all.entry(record.at).or_default().push(record),
                     None => unread += 1,
@@ -91,6 +131,112 @@ impl Image<'_> {
             }
         }
         (all, unread)
+    }
+
+    fn is_callback(
+        &self,
+        section: &Section<'_>,
+        offset: usize,
+        layout: &AlternativeLayout,
+    ) -> bool {
+        let feature = self.half(section, offset + layout.feature_at);
+        feature.is_some_and(|feature| feature & layout.callback_bit != 0)
+    }
+
+    /// The records whose replacing is left to a function that puts NOPs in:
+    /// where, and the feature that decides.
+    pub(crate) fn nops(&self, layout: &AlternativeLayout) -> Vec<(Place, u64)> {
+        let tables = self.sections.iter();
+        let tables = tables.filter(|s| s.name == ".altinstructions");
+        let record = |section: &Section<'_>, offset: usize| {
+            let named = self.is_callback(section, offset, layout)
+                && self.name_at(section, offset + 4).as_deref() == layout.callback_nops.as_deref();
+            named.then_some(())?;
+            let feature = self.half(section, offset + layout.feature_at)?;
+            let feature = u64::from(feature & !layout.callback_bit);
+            Some((self.pointer(section, offset, false)?, feature))
+        };
+        let records = tables.flat_map(|section| {
+            let offsets = (0..section.bytes.len()).step_by(layout.size.max(1));
+            offsets.filter_map(move |offset| record(section, offset))
+        });
+        records.collect()
+    }
+
+    /// The name of the function that the four bytes at `offset` point to.
+    fn name_at(&self, section: &Section<'_>, offset: usize) -> Option<String> {
+        let here = self.here(section, offset);
+        if let Some(reference) = self.relocations.at(here) {
+            let name = self.relocations.name(reference);
+            if !name.is_empty() {
+                return Some(name.to_owned());
+            }
+        }
+        let place = self.pointer(section, offset, false)?;
+        self.name_of(place).map(|(name, _)| name.to_owned())
+    }
+
+    /// The code that a table of fixups names, and how many records point to
+    /// none.
+    pub(crate) fn fixups(&self, layout: &FixupLayout) -> (Vec<Fixup>, usize) {
+        let wide = object::Object::is_64(&self.file);
+        let width = layout.width.get(usize::from(wide)).copied().unwrap_or(4);
+        let size = width.saturating_mul(layout.fields).max(1);
+        let tables = self.sections.iter().filter(|s| s.name == layout.section);
+        let records = tables.flat_map(|s| (0..s.bytes.len()).step_by(size).map(move |at| (s, at)));
+        let (mut all, mut unread) = (Vec::new(), 0);
+        for (section, record) in records {
+            let field = |index: usize| self.field(section, record, index * width, width);
+            let start = field(layout.start);
+            let end = layout.end.map_or(start, field);
+            match (start, end) {
+                (Some(start), Some(end)) => all.push(Fixup {
+                    start,
+                    end: end.address,
+                }),
+                _ => unread += 1,
+            }
+        }
+        (all, unread)
+    }
+
+    /// What a field of a record points to, which counts from the record's
+    /// start.
+    fn field(
+        &self,
+        section: &Section<'_>,
+        record: usize,
+        offset: usize,
+        width: usize,
+    ) -> Option<Place> {
+        let here = self.here(section, record + offset);
+        if self.relocatable {
+            let reference = self.relocations.at(here)?;
+            return reference.target(0, (offset as u64).wrapping_neg());
+        }
+        let distance = if width == 8 {
+            self.long(section, record + offset)?
+        } else {
+            i64::from(self.word(section, record + offset)?.cast_signed()).cast_unsigned()
+        };
+        let start = self.here(section, record).address;
+        self.place_of(self.narrowed(start.wrapping_add(distance)))
+    }
+
+    fn here(&self, section: &Section<'_>, offset: usize) -> Place {
+        Place {
+            section: section.index,
+            address: section.address.wrapping_add(offset as u64),
+        }
+    }
+
+    /// An address of this file's width.
+    fn narrowed(&self, address: u64) -> u64 {
+        if object::Object::is_64(&self.file) {
+            address
+        } else {
+            address & 0xffff_ffff
+        }
     }
 
     fn alternative(
@@ -113,24 +259,71 @@ impl Image<'_> {
         })
     }
 
-    /// `__jump_table`: two offsets and a key of the machine's word.
-    pub(crate) fn jumps(&self) -> Jumps {
-        let size = if object::Object::is_64(&self.file) {
-            16
-        } else {
-            12
-        };
+    /// `__jump_table`: two offsets and a key of the machine's word. `keys` are
+    /// the arrays of keys that are settled at boot.
+    pub(crate) fn jumps(&self, keys: &[String]) -> Jumps {
+        let wide = object::Object::is_64(&self.file);
+        let size = if wide { 16 } else { 12 };
+        let arrays = self.arrays(keys);
         let tables = self.sections.iter().filter(|s| s.name == "__jump_table");
         let records = tables.flat_map(|s| (0..s.bytes.len()).step_by(size).map(move |at| (s, at)));
         let pair = |(section, at)| {
             let from = self.pointer(section, at, false)?;
-            Some((from, self.pointer(section, at + 4, false)?))
+            let to = self.pointer(section, at + 4, false)?;
+            Some((from, to, self.choice(section, at + 8, keys, &arrays)))
         };
         let mut jumps = Jumps::new();
-        for (from, to) in records.filter_map(pair) {
-            jumps.entry(from).or_default().push(to);
+        for (from, to, choice) in records.filter_map(pair) {
+            let switched: &mut Switched = jumps.entry(from).or_default();
+            switched.targets.push(to);
+            switched.jumped = choice;
         }
         jumps
+    }
+
+    /// What it means that a jump is taken: its key's lowest bit tells whether
+    /// the code jumps where the key is off (`struct jump_entry`,
+    /// include/linux/jump_label.h).
+    fn choice(
+        &self,
+        section: &Section<'_>,
+        offset: usize,
+        keys: &[String],
+        arrays: &[(u64, std::ops::Range<u64>)],
+    ) -> Option<Choice> {
+        let key = match self.relocations.at(self.here(section, offset)) {
+            Some(reference) => {
+                let name = self.relocations.name(reference);
+                let array = keys.iter().position(|known| known == name)?;
+                (array as u64) << 32 | reference.addend().cast_unsigned() & 0xffff_ffff
+            }
+            None => {
+                let here = self.here(section, offset).address;
+                let address = here.wrapping_add(self.long(section, offset)?);
+                let mut all = arrays.iter();
+                let (array, range) = all.find(|(_, range)| range.contains(&address))?;
+                array << 32 | (address - range.start)
+            }
+        };
+        Some(Choice {
+            feature: key & !3,
+            on: key & 1 == 0,
+        })
+    }
+
+    /// Where arrays of keys are in a linked file, by their number.
+    fn arrays(&self, names: &[String]) -> Vec<(u64, std::ops::Range<u64>)> {
+        if names.is_empty() || self.relocatable {
+            return Vec::new();
+        }
+        let symbols = object::Object::symbols(&self.file);
+        let array = |symbol: object::Symbol<'_, '_>| {
+            let name = symbol.name_bytes().ok()?;
+            let number = names.iter().position(|known| known.as_bytes() == name)?;
+            let end = symbol.address().saturating_add(symbol.size());
+            Some((number as u64, symbol.address()..end))
+        };
+        symbols.filter_map(array).collect()
     }
 
     /// Where the entries of a `switch` point, from `table` up to `end` or to
@@ -206,14 +399,20 @@ impl Image<'_> {
         })
     }
 
+    fn long(&self, section: &Section<'_>, offset: usize) -> Option<u64> {
+        let bytes = section.bytes.get(offset..)?.first_chunk::<8>()?;
+        Some(if self.little_endian() {
+            u64::from_le_bytes(*bytes)
+        } else {
+            u64::from_be_bytes(*bytes)
+        })
+    }
+
     /// What the four bytes at `offset` point to: by relocation in an object
     /// file, else relative to themselves or as an address.
     fn pointer(&self, section: &Section<'_>, offset: usize, absolute: bool) -> Option<Place> {
         let word = self.word(section, offset)?;
-        let here = Place {
-            section: section.index,
-            address: section.address.wrapping_add(offset as u64),
-        };
+        let here = self.here(section, offset);
         if self.relocatable {
             let implicit = i64::from(word.cast_signed());
             return self.relocations.at(here)?.target(implicit, 0);
@@ -221,14 +420,8 @@ impl Image<'_> {
         let address = if absolute {
             u64::from(word)
         } else {
-            let wide = here
-                .address
-                .wrapping_add_signed(i64::from(word.cast_signed()));
-            if object::Object::is_64(&self.file) {
-                wide
-            } else {
-                wide & 0xffff_ffff
-            }
+            let distance = i64::from(word.cast_signed());
+            self.narrowed(here.address.wrapping_add_signed(distance))
         };
         self.place_of(address)
     }

@@ -1,0 +1,309 @@
+//! What registers hold, as far as the gate asks: a write of the gate opens or
+//! closes by the value of a register.
+
+use crate::decode::{Direction, Gate, Instruction};
+use crate::graph::Graph;
+use crate::layout::{Layout, Pattern};
+
+/// What is known of a register's value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// Nothing.
+    #[default]
+    Lost,
+    /// It opens the gate when it is written to it.
+    Opens,
+    /// It closes the gate.
+    Closes,
+    /// It does neither.
+    Neither,
+    /// This number.
+    Number(u64),
+    /// Loaded from memory other than the stack, with these bits set besides.
+    Memory(u64),
+    /// This number on one path, loaded with these bits set on another.
+    Either { number: u64, bits: u64 },
+}
+
+impl Value {
+    /// What holds on both of two paths.
+    fn meet(self, other: Self) -> Self {
+        match (self, other) {
+            (a, b) if a == b => a,
+            (Self::Memory(a), Self::Memory(b)) => Self::Memory(a & b),
+            (Self::Number(number), Self::Memory(bits))
+            | (Self::Memory(bits), Self::Number(number)) => Self::Either { number, bits },
+            (Self::Either { number, bits }, Self::Memory(other))
+            | (Self::Memory(other), Self::Either { number, bits }) => Self::Either {
+                number,
+                bits: bits & other,
+            },
+            (Self::Either { number, bits }, Self::Number(other))
+            | (Self::Number(other), Self::Either { number, bits })
+                if number == other =>
+            {
+                Self::Either { number, bits }
+            }
+            (Self::Either { number, bits }, Self::Either { number: n, bits: b }) if number == n => {
+                let bits = bits & b;
+                Self::Either { number, bits }
+            }
+            _ => Self::Lost,
+        }
+    }
+
+    fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Number(a), Self::Number(b)) => Self::Number(a | b),
+            (Self::Memory(a), Self::Memory(b) | Self::Number(b))
+            | (Self::Number(b), Self::Memory(a)) => Self::Memory(a | b),
+            (Self::Either { number, bits }, Self::Number(more))
+            | (Self::Number(more), Self::Either { number, bits }) => Self::Either {
+                number: number | more,
+                bits: bits | more,
+            },
+            _ => Self::Lost,
+        }
+    }
+
+    fn number(self, how: impl FnOnce(u64) -> u64) -> Self {
+        match self {
+            Self::Number(number) => Self::Number(how(number)),
+            _ => Self::Lost,
+        }
+    }
+}
+
+/// What an instruction does to registers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Operation {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Those of the mask hold another value after it.
+    Lose(u32),
+    /// Puts a value into a register.
+    Set(u8, Value),
+    /// `to = from + number`.
+    Add { to: u8, from: u8, number: u64 },
+    /// `to = from | number`.
+    Or { to: u8, from: u8, number: u64 },
+    /// `to = from | with`.
+    OrRegister { to: u8, from: u8, with: u8 },
+    /// `to = from << number`.
+    ShiftLeft { to: u8, from: u8, number: u64 },
+    /// `to = from`, and `to` is compared with 0.
+    Compare { to: u8, from: u8 },
+    /// A branch after a comparison: whether it is taken where that found 0.
+    Test { taken: bool },
+}
+
+/// What all registers hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Registers {
+    values: [Value; 32],
+    /// What the instruction before has compared with 0.
+    compared: Option<u8>,
+}
+
+impl Registers {
+    fn get(&self, register: u8) -> Value {
+        let value = self.values.get(usize::from(register));
+        value.copied().unwrap_or_default()
+    }
+
+    fn set(&mut self, register: u8, value: Value) {
+        if let Some(slot) = self.values.get_mut(usize::from(register)) {
+            *slot = value;
+        }
+    }
+
+    fn meet(mut self, other: &Self) -> Self {
+        for (mine, theirs) in self.values.iter_mut().zip(&other.values) {
+            *mine = mine.meet(*theirs);
+        }
+        self.compared = self.compared.filter(|_| self.compared == other.compared);
+        self
+    }
+
+    fn after(mut self, operation: Operation) -> Self {
+        self.compared = None;
+        match operation {
+            Operation::Nothing | Operation::Test { .. } => {}
+            Operation::Compare { to, from } => {
+                self.set(to, self.get(from));
+                self.compared = Some(to);
+            }
+            Operation::Lose(mask) => {
+                for (number, value) in self.values.iter_mut().enumerate() {
+                    if mask >> number & 1 == 1 {
+                        *value = Value::Lost;
+                    }
+                }
+            }
+            Operation::Set(to, value) => self.set(to, value),
+            Operation::Add { to, from, number } => {
+                let sum = self.get(from).number(|value| value.wrapping_add(number));
+                self.set(to, sum);
+            }
+            Operation::Or { to, from, number } => {
+                self.set(to, self.get(from).or(Value::Number(number)));
+            }
+            Operation::OrRegister { to, from, with } if from == with => {
+                self.set(to, self.get(from));
+            }
+            Operation::OrRegister { to, from, with } => {
+                self.set(to, self.get(from).or(self.get(with)));
+            }
+            Operation::ShiftLeft { to, from, number } => {
+                let shift = u32::try_from(number).unwrap_or(u32::MAX);
+                let shifted = |value: u64| value.checked_shl(shift).unwrap_or(0);
+                self.set(to, self.get(from).number(shifted));
+            }
+        }
+        self
+    }
+}
+
+/// Instructions of a function whose registers are followed: the state of one
+/// takes half a kilobyte. The longest of a kernel has some ten thousand.
+const MOST_INSTRUCTIONS: usize = 1 << 17;
+
+/// Turns writes of the gate into opens and closes by the values that the
+/// registers hold on every path.
+pub(crate) fn settle_writes(graph: &mut Graph, layout: &Layout) {
+    let is_write = |i: &Instruction| matches!(i.gate, Gate::Write { .. });
+    if !graph.instructions.iter().any(is_write) {
+        return;
+    }
+    let values = if graph.instructions.len() > MOST_INSTRUCTIONS {
+        Vec::new()
+    } else {
+        registers(graph)
+    };
+    for (index, instruction) in graph.instructions.iter_mut().enumerate() {
+        if let Gate::Write { register, pattern } = instruction.gate {
+            let held = values.get(index).copied().flatten();
+            let value = held.map_or(Value::Lost, |registers| registers.get(register));
+            let pattern = layout.instructions.get(usize::from(pattern));
+            graph.needs |= pattern.is_some_and(|pattern| pattern.for_reads);
+            instruction.gate = pattern.map_or(Gate::Unknown, |pattern| gate(pattern, value));
+            instruction.keeps_out = pattern.and_then(|pattern| keeps_out(pattern, value));
+        }
+    }
+}
+
+/// The accesses that a value keeps out while the gate is open.
+fn keeps_out(pattern: &Pattern, value: Value) -> Option<Direction> {
+    let bits = match value {
+        Value::Number(bits) | Value::Memory(bits) => bits,
+        Value::Either { number, bits } => number & bits,
+        _ => return None,
+    };
+    let has = |mask: u64| mask != 0 && bits & mask == mask;
+    match (has(pattern.blocks_reads), has(pattern.blocks_writes)) {
+        (true, false) => Some(Direction::Read),
+        (false, true) => Some(Direction::Write),
+        _ => None,
+    }
+}
+
+fn gate(pattern: &Pattern, value: Value) -> Gate {
+    match value {
+        Value::Neither => Gate::No,
+        Value::Opens => Gate::Open,
+        Value::Closes => Gate::Close,
+        Value::Number(number) if pattern.opens.contains(&number) => Gate::Open,
+        Value::Number(number) if pattern.closes.contains(&number) => Gate::Close,
+        Value::Number(_) if pattern.else_other => Gate::No,
+        Value::Memory(_) if pattern.memory_opens => Gate::Open,
+        Value::Either { number, .. } if pattern.memory_opens && pattern.opens.contains(&number) => {
+            Gate::Open
+        }
+        _ => Gate::Unknown,
+    }
+}
+
+/// What the registers hold before each instruction that is reached: the least
+/// that all ways to it agree on.
+fn registers(graph: &Graph) -> Vec<Option<Registers>> {
+    let mut before: Vec<Option<Registers>> = vec![None; graph.instructions.len()];
+    let mut work = vec![(graph.entry, Registers::default())];
+    while let Some((index, new)) = work.pop() {
+        let Some(slot) = before.get_mut(index) else {
+            continue;
+        };
+        let merged = slot.as_ref().map_or(new, |old| new.meet(old));
+        if *slot == Some(merged) {
+            continue;
+        }
+        *slot = Some(merged);
+        let operation = graph.instructions.get(index).map(|i| i.operation);
+        let operation = operation.unwrap_or_default();
+        let after = merged.after(operation);
+        let zero = merged.compared.map(|register| {
+            let mut zero = after;
+            zero.set(register, Value::Number(0));
+            zero
+        });
+        for step in graph.steps.get(index).into_iter().flatten() {
+            let taken = step.to != index + 1;
+            let equal = matches!(operation, Operation::Test { taken: on_zero } if on_zero == taken);
+            let values = zero.filter(|_| equal).unwrap_or(after);
+            work.push((step.to, values));
+        }
+    }
+    before
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_built_in_pieces_and_joined_with_what_is_loaded() {
+        let mut registers = Registers::default();
+        // lis r9,-769; ori r9,r9,65535; sldi r9,r9,32; oris, ori: AMR_KUAP_BLOCKED.
+        let pieces = [
+            Operation::Set(9, Value::Number(0xffff_ffff_fcff_0000)),
+            Operation::Or {
+                to: 9,
+                from: 9,
+                number: 0xffff,
+            },
+            Operation::ShiftLeft {
+                to: 9,
+                from: 9,
+                number: 32,
+            },
+            Operation::Or {
+                to: 9,
+                from: 9,
+                number: 0xffff_ffff,
+            },
+        ];
+        for piece in pieces {
+            registers = registers.after(piece);
+        }
+        assert_eq!(registers.get(9), Value::Number(0xfcff_ffff_ffff_ffff));
+        registers.set(8, Value::Memory(0));
+        let joined = registers.after(Operation::OrRegister {
+            to: 7,
+            from: 8,
+            with: 9,
+        });
+        assert_eq!(joined.get(7), Value::Memory(0xfcff_ffff_ffff_ffff));
+        assert_eq!(joined.after(Operation::Lose(1 << 7)).get(7), Value::Lost);
+    }
+
+    #[test]
+    fn paths_that_disagree_keep_what_both_hold() {
+        let number = Value::Number(6);
+        let either = Value::Either { number: 6, bits: 3 };
+        assert_eq!(number.meet(Value::Memory(3)), either);
+        assert_eq!(either.meet(number), either);
+        assert_eq!(number.meet(Value::Number(7)), Value::Lost);
+        assert_eq!(Value::Opens.meet(Value::Opens), Value::Opens);
+        assert_eq!(Value::Opens.meet(number), Value::Lost);
+    }
+}
