@@ -5,16 +5,22 @@ use std::io;
 use tollgate_source::{Access, Analyser, Function, LineIndex, Run, Vocabulary};
 
 use crate::edit::{Edit, apply};
+use crate::headers;
 use crate::include;
+use crate::masked;
 use crate::message::Facts;
 use crate::offers::{Offers, UACCESS};
 use crate::pieces::pieces;
-use crate::plan::{Plan, Subject, plan};
+use crate::plan::{Plan, Styled, Subject, plan};
 use crate::prefix::prefix_of_path;
 use crate::refusal::{FixError, Reason, Refusal};
+use crate::scoped;
+use crate::size_switch;
+use crate::struct_copy;
 use crate::style::Style;
 use crate::target::{Target, is_meant, near};
-use crate::window;
+use crate::types::Types;
+use crate::window::{self, Written};
 
 /// A tree to read from.
 pub trait ReadTree {
@@ -42,6 +48,12 @@ pub struct Request {
     pub figures: Vec<String>,
     /// Whether accesses that go on after a fault may be made to stop.
     pub stop_at_first_fault: bool,
+    /// Whether a copy of a structure may touch members that the function leaves
+    /// alone: it writes them as zero, or reads them for nothing.
+    pub touch_all_members: bool,
+    /// The sizes in bytes that get accesses of their own in the style
+    /// `size-switch`.
+    pub sizes: Vec<u32>,
 }
 
 /// A file with a function rewritten.
@@ -81,11 +93,19 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
             lacks,
         });
     }
+    if request.style == Style::SizeSwitch {
+        return size_switch::fix(target, &text, offers, request);
+    }
     let vocabulary = vocabulary(tree, &target.path, &text)?;
     let mut analyser = Analyser::new(&vocabulary).map_err(|e| FixError::Analysis(e.to_string()))?;
     let functions = analyser.analyse(&text).functions;
     let function = choose(target, functions)?;
     let outline = analyser.outline(&text, &function);
+    let types = if request.style == Style::Window {
+        Types::default()
+    } else {
+        Types::new(headers::texts(tree, &target.path, &text))
+    };
     let subject = Subject {
         text: &text,
         lines: &LineIndex::new(&text),
@@ -93,6 +113,12 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
         outline: &outline,
         offers,
         stop_at_first_fault: request.stop_at_first_fault,
+        styled: Styled {
+            style: request.style,
+            types: &types,
+            one_mask: masked::is_for_both_ways(tree, offers),
+            touch_all_members: request.touch_all_members,
+        },
     };
     rewrite(target, &subject, request)
 }
@@ -149,8 +175,9 @@ fn choose(target: &Target, functions: Vec<Function>) -> Result<Function, FixErro
 }
 
 fn rewrite(target: &Target, subject: &Subject<'_>, request: &Request) -> Result<Patched, FixError> {
-    let (plans, edits, refused) = windows(subject);
     let function = subject.function;
+    let (written, refused) = windows(subject);
+    let (plans, edits) = (written.plans, written.edits);
     if plans.is_empty() {
         let refusal = refused.into_iter().next().unwrap_or(Refusal {
             line: function.position.line,
@@ -163,11 +190,7 @@ fn rewrite(target: &Target, subject: &Subject<'_>, request: &Request) -> Result<
         });
     }
     let before: usize = function.runs.iter().map(|run| run.sites.len()).sum();
-    let after = before
-        - plans
-            .iter()
-            .map(|plan| plan.run.windows_saved())
-            .sum::<usize>();
+    let after = before.saturating_sub(written.saved);
     let prefix = request
         .prefix
         .clone()
@@ -179,6 +202,7 @@ fn rewrite(target: &Target, subject: &Subject<'_>, request: &Request) -> Result<
         before,
         after,
         figures: &request.figures,
+        changes: &written.changes,
     };
     Ok(Patched {
         path: target.path.clone(),
@@ -199,20 +223,25 @@ fn edited(text: &[u8], mut edits: Vec<Edit>) -> Vec<u8> {
 }
 
 /// A window for each run that may have one, or for pieces of it.
-fn windows(subject: &Subject<'_>) -> (Vec<Plan>, Vec<Edit>, Vec<Refusal>) {
+fn windows(subject: &Subject<'_>) -> (Written, Vec<Refusal>) {
     let function = subject.function;
     if !function.understood {
         let refusal = Refusal {
             line: function.position.line,
             reason: Reason::NotUnderstood,
         };
-        return (Vec::new(), Vec::new(), vec![refusal]);
+        return (Written::default(), vec![refusal]);
     }
     let (plans, mut refused) = planned(subject);
-    let mut written = window::write(subject, plans);
+    let mut written = match subject.styled.style {
+        Style::StructCopy => struct_copy::write(subject, plans),
+        Style::Masked => masked::write(subject, plans),
+        Style::Scoped => scoped::write(subject, plans),
+        Style::Window | Style::SizeSwitch => window::write(subject, plans),
+    };
     refused.append(&mut written.refused);
     refused.sort_by_key(|refusal| refusal.line);
-    (written.plans, written.edits, refused)
+    (written, refused)
 }
 
 /// Plans that touch no byte twice.

@@ -4,28 +4,39 @@
 //! the file's new text and the message of the patch, or the reason why the
 //! function stays as it is. The meaning is kept, or the fix is refused.
 
+mod basic;
 mod chained;
 mod condition;
+mod definition;
 mod directives;
 mod edit;
 mod fault;
 mod fix;
+mod gate;
+mod groups;
+mod headers;
 mod include;
 mod layout;
+mod masked;
 mod message;
 mod offers;
 mod pieces;
 mod plan;
+mod pointer;
 mod prefix;
 mod range;
 mod refusal;
+mod scoped;
+mod size_switch;
+mod struct_copy;
 mod style;
 mod target;
+mod types;
 mod window;
 
 pub use fix::{Patched, ReadTree, Request, fix};
 pub use offers::{Offers, UACCESS};
 pub use prefix::{prefix_of_history, prefix_of_path};
-pub use refusal::{FixError, Reason, Refusal};
+pub use refusal::{FixError, LayoutError, Reason, Refusal};
 pub use style::{Style, StyleError};
 pub use target::{Target, TargetError};

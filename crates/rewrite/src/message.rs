@@ -2,6 +2,7 @@
 
 use tollgate_source::{Direction, Jump, Trait};
 
+use crate::gate::Gate;
 use crate::layout::{width, wrapped};
 use crate::plan::Plan;
 use crate::target::argument;
@@ -23,6 +24,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) after: usize,
     /// Measured figures, each a line that is already worded.
     pub(crate) figures: &'a [String],
+    /// What changes besides, each a sentence.
+    pub(crate) changes: &'a [String],
 }
 
 impl Facts<'_> {
@@ -32,7 +35,11 @@ impl Facts<'_> {
         let long = format!("{}: Use one user access window in {name}()", self.prefix);
         let many = format!("{}: Use user access windows in {name}()", self.prefix);
         let short = format!("{}: Open user access once in {name}()", self.prefix);
-        let wanted = if self.plans.len() > 1 { many } else { long };
+        let wanted = match self.plans.first().map(|plan| &plan.gate) {
+            Some(Gate::Copies) => format!("{}: Copy user memory at once in {name}()", self.prefix),
+            _ if self.plans.len() > 1 => many,
+            _ => long,
+        };
         if width(&wanted) <= COLUMNS {
             wanted
         } else {
@@ -47,6 +54,8 @@ impl Facts<'_> {
             wrapped(&self.change(), COLUMNS),
         ];
         paragraphs.push(wrapped(&self.meaning(), COLUMNS));
+        let changes = self.changes.iter().map(|change| wrapped(change, COLUMNS));
+        paragraphs.extend(changes);
         if !self.figures.is_empty() {
             paragraphs.push(self.figures.join("\n"));
         }
@@ -122,16 +131,36 @@ impl Facts<'_> {
         } else {
             ""
         };
+        let how = match self.plans.first().map(|plan| &plan.gate) {
+            Some(Gate::Scoped(_)) => {
+                format!(
+                    "Open it {once} with a scope that closes it, and use the unsafe accessors inside."
+                )
+            }
+            Some(Gate::Copies) => "Copy adjacent members at once.".to_owned(),
+            _ => format!("Open it {once} and use the unsafe accessors inside."),
+        };
         format!(
-            "Open it {once} and use the unsafe accessors inside. That is {} instead of {} when nothing faults{counted}.",
+            "{how} That is {} instead of {} when nothing faults{counted}.",
             windows(self.after),
             self.before
         )
     }
 
     fn meaning(&self) -> String {
-        let mut text =
-            "The begin checks the range of the whole object, next to the accesses".to_owned();
+        let mut text = match self.plans.first().map(|plan| &plan.gate) {
+            Some(Gate::Masked(_)) => {
+                "Where the architecture can mask the pointer, that takes the place of the range check and its fence: \
+                 a pointer outside user space then faults at the first access. Elsewhere the begin checks the range of \
+                 the whole object, next to the accesses"
+            }
+            Some(Gate::Scoped(_)) => {
+                "The scope checks the range of the whole object, or masks the pointer where the architecture can"
+            }
+            Some(Gate::Copies) => "Each copy checks its range",
+            _ => "The begin checks the range of the whole object, next to the accesses",
+        }
+        .to_owned();
         if self.plans.iter().any(|plan| plan.absorbs) {
             text += ", and takes the place of access_ok()";
         }
@@ -146,7 +175,10 @@ impl Facts<'_> {
     }
 
     fn outcome(&self) -> String {
-        let order = "and the accesses happen in the same order";
+        let order = match self.plans.first().map(|plan| &plan.gate) {
+            Some(Gate::Copies) => "though a copy goes in the order of addresses",
+            _ => "and the accesses happen in the same order",
+        };
         match self.plans.first().map(|plan| &plan.fault.jump) {
             Some(Jump::Return(value)) if !value.is_empty() && self.same_jump() => {
                 format!("On a fault the function still returns {value}, {order}.")

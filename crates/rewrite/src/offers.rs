@@ -17,8 +17,21 @@ pub struct Offers {
     pub write: bool,
     /// `can_do_masked_user_access` and `masked_user_access_begin`.
     pub masked: bool,
+    /// `masked_user_read_access_begin` and `masked_user_write_access_begin`: a
+    /// masked begin for each of the ends.
+    pub masked_ways: bool,
     /// `scoped_user_read_access` and its kin.
     pub scoped: bool,
+    /// `scoped_user_rw_access`.
+    pub scoped_both: bool,
+    /// Whether the scoped forms take a pointer to const: the first ones kept it
+    /// in a `void __user *`.
+    pub scoped_const: bool,
+    /// `unsafe_get_user` goes through a label of its own, so that it may leave
+    /// the scope: an asm goto may not.
+    pub local_labels: bool,
+    /// `copy_from_user` and `copy_to_user`.
+    pub copies: bool,
 }
 
 impl Offers {
@@ -31,17 +44,22 @@ impl Offers {
                 .iter()
                 .any(|define| define.strip_prefix(name).is_some_and(|rest| !is_word(rest)))
         };
+        let scoped = has(b"scoped_user_read_access") && has(b"scoped_user_write_access");
         Self {
             both: defines.iter().any(|define| takes_a_length(define)),
             read: has(b"user_read_access_begin") && has(b"user_read_access_end"),
             write: has(b"user_write_access_begin") && has(b"user_write_access_end"),
             masked: has(b"can_do_masked_user_access") && has(b"masked_user_access_begin"),
-            scoped: has(b"scoped_user_read_access") && has(b"scoped_user_write_access"),
+            masked_ways: has(b"masked_user_read_access_begin")
+                && has(b"masked_user_write_access_begin"),
+            scoped,
+            scoped_both: has(b"scoped_user_rw_access"),
+            scoped_const: scoped && !squeezed(header).contains("(void__user*_tmpptr="),
+            local_labels: mentions(header, b"arch_unsafe_get_user"),
+            copies: mentions(header, b"copy_from_user") && mentions(header, b"copy_to_user"),
         }
     }
-}
 
-impl Offers {
     /// The middle of the name of the begin that fits: `_read`, `_write`, or
     /// nothing for the one that opens both ways.
     pub(crate) fn way(self, reads: usize, writes: usize) -> Option<&'static str> {
@@ -61,6 +79,23 @@ fn defines(header: &[u8]) -> impl Iterator<Item = &[u8]> {
         let line = line.span.of(header).strip_prefix(b"#")?.trim_ascii_start();
         line.strip_prefix(b"define").map(<[u8]>::trim_ascii_start)
     })
+}
+
+/// Whether the header has the word outside comments.
+fn mentions(header: &[u8], word: &[u8]) -> bool {
+    let all = tokens(header, 0);
+    let within = |line: &[u8]| line.windows(word.len()).any(|part| part == word);
+    all.iter().any(|token| match token.kind {
+        TokenKind::Word => token.span.of(header) == word,
+        TokenKind::Directive => within(token.span.of(header)),
+        _ => false,
+    })
+}
+
+/// The text without blanks.
+fn squeezed(header: &[u8]) -> String {
+    let text = String::from_utf8_lossy(header);
+    text.split_whitespace().collect()
 }
 
 fn is_word(rest: &[u8]) -> bool {

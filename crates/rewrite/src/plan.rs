@@ -9,9 +9,12 @@ use crate::chained;
 use crate::condition::{self, Outside};
 use crate::directives::{conditions, is_left_between, other_sides};
 use crate::fault::Fault;
+use crate::gate::Gate;
 use crate::offers::Offers;
 use crate::range;
 use crate::refusal::{Reason, Refusal};
+use crate::style::Style;
+use crate::types::Types;
 
 /// A function and everything that is known of it.
 pub(crate) struct Subject<'a> {
@@ -27,6 +30,21 @@ pub(crate) struct Subject<'a> {
     pub(crate) offers: Offers,
     /// Whether accesses that go on after a fault may be made to stop.
     pub(crate) stop_at_first_fault: bool,
+    /// What the style needs besides.
+    pub(crate) styled: Styled<'a>,
+}
+
+/// What a style needs to know besides the function.
+#[derive(Clone, Copy)]
+pub(crate) struct Styled<'a> {
+    /// How user memory is accessed after the fix.
+    pub(crate) style: Style,
+    /// The definitions that the file may use; none for the style `window`.
+    pub(crate) types: &'a Types,
+    /// Whether only the end for both ways closes a masked begin everywhere.
+    pub(crate) one_mask: bool,
+    /// Whether a copy may touch members that the function leaves alone.
+    pub(crate) touch_all_members: bool,
 }
 
 impl Subject<'_> {
@@ -130,6 +148,8 @@ pub(crate) struct Plan {
     pub(crate) chained: Option<String>,
     /// Whether the begin stands for an `access_ok()` of the chain.
     pub(crate) absorbs: bool,
+    /// What opens and closes the window.
+    pub(crate) gate: Gate,
 }
 
 /// What a window for the run must do.
@@ -148,12 +168,14 @@ pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
         (fault, region)
     };
     let rest = condition::outside(subject, run, &object, &size)?;
+    let way = way(subject, run)?;
     let plan = Plan {
         lines: lines(subject, run, region, &fault, &rest)?,
         run: run.clone(),
         before: rest.before,
         behind: rest.behind,
-        way: way(subject, run)?,
+        way,
+        gate: Gate::plain(way),
         object,
         size,
         result: result(subject, run, region),

@@ -21,6 +21,15 @@ pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Result<(String, String), R
     if let Some(range) = one_member(subject, run, object) {
         return Ok(range);
     }
+    of_object(subject, run, object)
+}
+
+/// The range from where the object begins, whichever of its members are accessed.
+pub(crate) fn of_object(
+    subject: &Subject<'_>,
+    run: &Run,
+    object: &str,
+) -> Result<(String, String), Refusal> {
     let elements = elements(subject, run)?;
     whole(subject, run, object)?;
     let object = on_one_line(object);

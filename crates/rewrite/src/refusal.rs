@@ -1,5 +1,6 @@
 //! Why a run is not rewritten. Each refusal names the line.
 
+use crate::offers::UACCESS;
 use crate::style::Style;
 
 /// Why there is no patch.
@@ -36,9 +37,7 @@ pub enum FixError {
         function: String,
     },
     /// The tree does not have the calls that the style needs.
-    #[error(
-        "the style {style} is not offered by this tree: its include/linux/uaccess.h has no {lacks}"
-    )]
+    #[error("the style {style} is not offered by this tree: its {UACCESS} has no {lacks}")]
     Style {
         /// What was asked for.
         style: Style,
@@ -172,4 +171,82 @@ pub enum Reason {
     /// Accesses in different blocks.
     #[error("the accesses are in different blocks")]
     Blocks,
+    /// An address that a style has to keep in a variable, and that is none.
+    #[error(
+        "the style {0} gives the pointer another value while the window is open, and {1} is not a variable of the function"
+    )]
+    Pointer(Style, String),
+    /// A form of the run that the style has no shape for.
+    #[error("the style {0} has no form for accesses that hang on each other")]
+    Shape(Style),
+    /// A structure whose layout is not known.
+    #[error("{0}")]
+    Layout(LayoutError),
+    /// An object that masking does not cover.
+    #[error(
+        "{0} is larger than a page ({1} bytes), and masking only makes sure that an access within a page of the pointer faults"
+    )]
+    Large(String, u64),
+    /// Accesses out of order.
+    #[error(
+        "the access to {0} goes back in the object, and masking is for accesses in increasing order of addresses"
+    )]
+    Order(String),
+    /// A pointer to const, for the first scoped forms.
+    #[error(
+        "{0} points to const, and this tree's scoped_user_read_access() keeps it in a void __user *"
+    )]
+    ConstPointer(String),
+    /// A variable that the scoped forms hide.
+    #[error("the scoped forms declare a variable {0} of their own, which hides the function's")]
+    Hidden(String),
+    /// Reads and writes in one run.
+    #[error("the run reads and writes; a copy goes one way")]
+    BothWays,
+    /// No two accesses that one copy could serve.
+    #[error("no two adjacent accesses are to members of one structure")]
+    NoGroup,
+    /// Members that a copy would touch and the function does not.
+    #[error(
+        "a copy of {object} would also {verb} {members}, which the function leaves alone (--touch-all-members allows that)"
+    )]
+    Untouched {
+        /// What would be copied.
+        object: String,
+        /// `write` or `read`.
+        verb: &'static str,
+        /// The members.
+        members: String,
+    },
+    /// A copy that is too large for the stack.
+    #[error("a copy of {0} would take {1} bytes of the stack")]
+    Stack(String, u64),
+    /// No copy of a size that is known only at run time.
+    #[error(
+        "the function has no copy_from_user() or copy_to_user() of a size known only at run time"
+    )]
+    NoCopy,
+    /// A size that no constant accesses serve.
+    #[error("{0} bytes are no size for constant accesses: 1, 2, 4, or a multiple of 8 up to 64")]
+    Size(u32),
+    /// No sizes at all.
+    #[error("no sizes were given: say them with --sizes, such as --sizes 4,8,16")]
+    NoSizes,
+}
+
+/// Why the layout of a type is not known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LayoutError {
+    /// No definition.
+    #[error("the definition of {0} was not found in the file or the headers that it includes")]
+    Missing(String),
+    /// A definition that is not understood.
+    #[error("the layout of {0} is not known: {1:?} in its definition is not understood")]
+    Unclear(String, String),
+    /// No such member.
+    #[error("{0} has no member {1}")]
+    Member(String, String),
+    /// No declaration of the pointer.
+    #[error("what {0} points to is not known")]
+    Pointee(String),
 }

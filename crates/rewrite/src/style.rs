@@ -5,44 +5,87 @@ use std::str::FromStr;
 
 use crate::offers::Offers;
 
-/// How one window is written.
+/// How user memory is accessed after the fix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
     /// `user_write_access_begin()`, `unsafe_put_user()`, one label.
     #[default]
     Window,
+    /// The same, opened by `masked_user_access_begin()` where the architecture
+    /// can: fs/select.c has the form.
+    Masked,
+    /// `scoped_user_write_access()`: the end of the block closes it.
+    Scoped,
+    /// One copy of a structure for each group of its members.
+    StructCopy,
+    /// A copy of a size known at run time, with accesses of a constant size for
+    /// the sizes that are named.
+    SizeSwitch,
 }
 
+/// Every style with its name.
+const NAMES: [(Style, &str); 5] = [
+    (Style::Window, "window"),
+    (Style::Masked, "masked"),
+    (Style::Scoped, "scoped"),
+    (Style::StructCopy, "struct-copy"),
+    (Style::SizeSwitch, "size-switch"),
+];
+
 impl Style {
+    /// The names of all styles, in the order in which they are explained.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|(_, name)| *name)
+    }
+
     /// What the style needs and the tree does not have.
     pub(crate) fn lacks(self, offers: Offers) -> Option<&'static str> {
+        let needs = |has: bool, what| (!has).then_some(what);
+        let window = needs(
+            offers.both || offers.read || offers.write,
+            "user_access_begin(ptr, len)",
+        );
         match self {
-            Self::Window if offers.both || offers.read || offers.write => None,
-            Self::Window => Some("user_access_begin(ptr, len)"),
+            Self::Window => window,
+            Self::Masked => needs(
+                offers.masked,
+                "can_do_masked_user_access() and masked_user_access_begin()",
+            )
+            .or(window),
+            Self::Scoped => needs(
+                offers.scoped,
+                "scoped_user_read_access() and scoped_user_write_access()",
+            )
+            .or(needs(
+                offers.local_labels,
+                "unsafe_get_user() that leaves a scope with a cleanup by a label of its own (arch_unsafe_get_user())",
+            )),
+            Self::StructCopy | Self::SizeSwitch => {
+                needs(offers.copies, "copy_from_user() and copy_to_user()")
+            }
         }
     }
 }
 
 impl fmt::Display for Style {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Window => f.write_str("window"),
-        }
+        let name = NAMES.iter().find(|(style, _)| style == self);
+        f.write_str(name.map_or("window", |(_, name)| name))
     }
 }
 
 /// A word that names no style.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no style; there is: window")]
+#[error("{0:?} is no style; there is: {all}", all = Style::names().collect::<Vec<_>>().join(", "))]
 pub struct StyleError(String);
 
 impl FromStr for Style {
     type Err = StyleError;
 
     fn from_str(text: &str) -> Result<Self, StyleError> {
-        match text {
-            "window" => Ok(Self::Window),
-            other => Err(StyleError(other.to_owned())),
-        }
+        let known = NAMES.iter().find(|(_, name)| *name == text);
+        known
+            .map(|(style, _)| *style)
+            .ok_or_else(|| StyleError(text.to_owned()))
     }
 }

@@ -23,14 +23,14 @@ enum Shape {
 /// The way out at the end of the function: windows that leave alike share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Tail {
-    way: &'static str,
+    end: Option<String>,
     statements: Vec<String>,
 }
 
 impl Tail {
     fn of(plan: &Plan) -> Self {
         Self {
-            way: plan.way,
+            end: plan.gate.end(),
             statements: plan.fault.statements.clone(),
         }
     }
@@ -45,6 +45,7 @@ struct Labelled {
 }
 
 /// What was written into one function.
+#[derive(Default)]
 pub(crate) struct Written {
     /// The plans that have a window now.
     pub(crate) plans: Vec<Plan>,
@@ -52,6 +53,10 @@ pub(crate) struct Written {
     pub(crate) edits: Vec<Edit>,
     /// Why the other plans have none.
     pub(crate) refused: Vec<Refusal>,
+    /// Windows that are opened no more.
+    pub(crate) saved: usize,
+    /// What the patch changes besides, each a sentence for its message.
+    pub(crate) changes: Vec<String>,
 }
 
 /// Writes a window for each plan that the function has a shape for.
@@ -62,10 +67,13 @@ pub(crate) fn write(subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
         writer.write(plan, shape);
     }
     let edits = writer.finish();
+    let plans: Vec<Plan> = shaped.into_iter().map(|(plan, _)| plan).collect();
     Written {
-        plans: shaped.into_iter().map(|(plan, _)| plan).collect(),
+        saved: plans.iter().map(|plan| plan.run.windows_saved()).sum(),
+        plans,
         edits,
         refused,
+        changes: Vec::new(),
     }
 }
 
@@ -108,15 +116,14 @@ impl<'s, 'a> Writer<'s, 'a> {
 
     fn write(&mut self, plan: &Plan, shape: &Shape) {
         let indent = self.subject.indent(plan.region.start);
-        let opening = self.opening(plan, &indent);
         match shape {
             Shape::Tail => {
                 let label = self.tail(plan);
-                self.with_tail(plan, &label, &indent, &opening);
+                self.with_tail(plan, &label, &indent);
             }
             Shape::Variable(variable) => {
                 let label = self.label(plan);
-                self.with_variable(plan, &label, &indent, &opening, variable);
+                self.with_variable(plan, &label, &indent, variable);
             }
             Shape::Block(variable) => {
                 let label = self.label(plan);
@@ -176,18 +183,11 @@ impl<'s, 'a> Writer<'s, 'a> {
         name
     }
 
-    /// `if (!begin(…)) exit`, behind what the condition asked before it.
+    /// What opens the window, behind what the condition asked before it.
     fn opening(&self, plan: &Plan, indent: &str) -> String {
-        let head = format!("if (!{}", gate(plan, "begin"));
         let before = plan.before.map(|part| self.kept(plan, part, indent) + "\n");
-        let begin = call(
-            self.columns(plan),
-            indent,
-            &head,
-            &[&plan.object, &plan.size],
-            "))",
-        );
-        before.unwrap_or_default() + &begin + &arm(&plan.fault.statements, indent)
+        let opening = plan.gate.opening(plan, self.columns(plan), indent);
+        before.unwrap_or_default() + &opening
     }
 
     /// `if (…) exit` with a part of the condition as it is written.
@@ -227,7 +227,8 @@ impl<'s, 'a> Writer<'s, 'a> {
             Direction::Read => "unsafe_get_user",
             Direction::Write => "unsafe_put_user",
         };
-        let (value, address) = (self.argument(site.value), self.argument(site.address));
+        let value = self.argument(site.value);
+        let address = plan.gate.address(self.argument(site.address));
         call(
             self.columns(plan),
             indent,
@@ -241,10 +242,21 @@ impl<'s, 'a> Writer<'s, 'a> {
         tidy(&on_one_line(&self.subject.at(span)))
     }
 
-    fn with_tail(&mut self, plan: &Plan, label: &str, indent: &str, opening: &str) {
-        let end = gate(plan, "end");
-        let accesses = self.accesses(plan, label, indent);
-        let mut text = format!("{opening}\n\n{accesses}\n{indent}{end}();");
+    /// The accesses between what opens the window and what closes it, with
+    /// `first` between the opening and them and `last` behind them.
+    fn inside(&self, plan: &Plan, label: &str, indent: &str, first: &str, last: &str) -> String {
+        let opening = self.opening(plan, indent);
+        let Some((head, tail)) = plan.gate.scope(plan, self.columns(plan), label, indent) else {
+            let accesses = self.accesses(plan, label, indent);
+            return format!("{opening}\n\n{first}{accesses}{last}");
+        };
+        let accesses = self.accesses(plan, label, &format!("{indent}\t"));
+        format!("{opening}{first}{head}\n{accesses}\n{tail}{last}")
+    }
+
+    fn with_tail(&mut self, plan: &Plan, label: &str, indent: &str) {
+        let end = plan.gate.end().map(|end| format!("\n{indent}{end}"));
+        let mut text = self.inside(plan, label, indent, "", &end.unwrap_or_default());
         if let Some(part) = plan.behind {
             text += &format!("\n\n{}", self.kept(plan, part, indent));
         }
@@ -258,37 +270,32 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     fn with_block(&mut self, plan: &Plan, label: &str, indent: &str, variable: &str) {
-        let head = format!("if ({}", gate(plan, "begin"));
+        let head = format!("if (user{}_access_begin", plan.way);
         let range = [plan.object.as_str(), plan.size.as_str()];
         let begin = call(self.columns(plan), indent, &head, &range, ")) {");
         let inner = format!("{indent}\t");
         let accesses = self.accesses(plan, label, &inner);
-        let end = gate(plan, "end");
+        let end = plan.gate.end().unwrap_or_default();
         let text = format!(
-            "{indent}{variable} = -EFAULT;\n{begin}\n{accesses}\n{inner}{variable} = 0;\n{label}:\n{inner}{end}();\n{indent}}}"
+            "{indent}{variable} = -EFAULT;\n{begin}\n{accesses}\n{inner}{variable} = 0;\n{label}:\n{inner}{end}\n{indent}}}"
         );
         self.replace(plan.region, indent, &text, true);
     }
 
-    fn with_variable(
-        &mut self,
-        plan: &Plan,
-        label: &str,
-        indent: &str,
-        opening: &str,
-        variable: &str,
-    ) {
-        let end = gate(plan, "end");
-        let accesses = self.accesses(plan, label, indent);
-        let mut text = format!(
-            "{opening}\n\n{indent}{variable} = -EFAULT;\n{accesses}\n{indent}{variable} = 0;\n{label}:\n{indent}{end}();"
+    fn with_variable(&mut self, plan: &Plan, label: &str, indent: &str, variable: &str) {
+        let end = plan.gate.end().map(|end| format!("\n{indent}{end}"));
+        let (held, cleared) = (
+            format!("{indent}{variable} = -EFAULT;\n"),
+            format!("\n{indent}{variable} = 0;\n{label}:"),
         );
+        let mut text = self.inside(plan, label, indent, &held, &cleared) + &end.unwrap_or_default();
         let own = plan.returns.then_some(plan.region);
         let behind = || self.success_behind(plan);
         let success = own.or_else(behind).filter(|_| plan.behind.is_none());
         let region = match success {
             Some(success) => {
-                text += &format!("\n\n{indent}return {variable};");
+                let gap = plan.gate.end().map_or("", |_| "\n");
+                text += &format!("\n{gap}{indent}return {variable};");
                 plan.region.join(success)
             }
             None => {
@@ -332,11 +339,6 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 }
 
-/// The name of a begin or an end.
-fn gate(plan: &Plan, which: &str) -> String {
-    format!("user{}_access_{which}", plan.way)
-}
-
 /// The lines of a way out at the end of the function.
 fn block(labelled: &Labelled) -> String {
     let Labelled { tail, label, .. } = labelled;
@@ -347,13 +349,14 @@ fn block(labelled: &Labelled) -> String {
             .collect()
     };
     let statements = all(&tail.statements, "\t");
-    let way_out = format!("{label}:\n\tuser{}_access_end();\n{statements}", tail.way);
+    let end = tail.end.iter().map(|end| format!("\t{end}\n"));
+    let way_out = format!("{label}:\n{}{statements}", end.collect::<String>());
     let ends = "#endif\n".repeat(labelled.conditions.len());
     format!("\n{}{way_out}{ends}", all(&labelled.conditions, ""))
 }
 
 /// The body of an `if`, with braces if it has more than one statement.
-fn arm(statements: &[String], indent: &str) -> String {
+pub(crate) fn arm(statements: &[String], indent: &str) -> String {
     let body = reindent(&statements.join("\n"), "", &format!("{indent}\t"));
     if statements.len() == 1 {
         format!("\n{body}")

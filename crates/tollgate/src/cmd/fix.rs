@@ -24,9 +24,20 @@ pub(crate) struct Args {
     /// FILE:FUNCTION for every function that the scan finds
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// How the window is written
+    /// How user memory is accessed after the fix. window: one begin, unsafe
+    /// accesses, one label. masked: the same, with a masked pointer where the
+    /// architecture can. scoped: a block that closes by itself. struct-copy: one
+    /// copy for adjacent members of a structure. size-switch: constant accesses
+    /// for the --sizes of a copy whose size is known at run time
     #[arg(long, default_value_t)]
     style: Style,
+    /// The sizes in bytes for the style size-switch, such as 4,8,16
+    #[arg(long, value_name = "BYTES", value_delimiter = ',')]
+    sizes: Vec<u32>,
+    /// Allow the style struct-copy to write zeros to members that the function
+    /// leaves alone, or to read them; the message of the patch names them
+    #[arg(long)]
+    touch_all_members: bool,
     /// Add the trailer `Assisted-by: tollgate`
     #[arg(long)]
     assisted_by: bool,
@@ -56,6 +67,8 @@ fn request(args: &Args, tree: &Tree, target: &Target) -> Request {
         prefix: patch::prefix(tree.root(), &target.path),
         figures: Vec::new(),
         stop_at_first_fault: args.stop_at_first_fault,
+        touch_all_members: args.touch_all_members,
+        sizes: args.sizes.clone(),
     }
 }
 

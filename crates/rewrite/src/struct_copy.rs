@@ -1,0 +1,284 @@
+//! The style `struct-copy`: adjacent members of a structure go through a copy of
+//! it on the stack, and one `copy_to_user()` or `copy_from_user()`.
+//!
+//! A copy writes every byte of the structure. Members that the function leaves
+//! alone would be written as well: that is refused unless it is asked for, but
+//! for padding, and the message of the patch names what is written. The copy is
+//! zeroed by memset() and not by an initialiser: the C standard lets `= {}`
+//! leave holes as they are, and they would go to user space.
+
+use tollgate_source::{Direction, Site};
+
+use crate::edit::Edit;
+use crate::gate::Gate;
+use crate::groups::{Group, Part, parts};
+use crate::layout::{call, on_one_line, tidy, widest};
+use crate::plan::{Line, Plan, Subject};
+use crate::pointer::{self, Pointer};
+use crate::refusal::{Reason, Refusal};
+use crate::window::{Written, arm};
+
+/// The largest copy, in bytes: scripts/checkstack.pl names functions that use
+/// more than 100, and a build warns from 1024 on.
+const STACK: u64 = 256;
+
+/// A copy on the stack.
+struct Copy {
+    /// Which member it is of, `s.status`; empty for the whole object.
+    prefix: String,
+    /// Its type.
+    of: String,
+    /// Its name.
+    name: String,
+}
+
+/// Writes copies for each plan that may have them.
+pub(crate) fn write(subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
+    let mut written = Written::default();
+    let mut copies = Vec::new();
+    for plan in plans {
+        match Writer::new(subject, &plan, &mut copies) {
+            Ok(writer) => {
+                written.saved += writer.saved();
+                written.changes.extend(writer.changes());
+                written
+                    .edits
+                    .push(Edit::replace(plan.region, writer.text()));
+                written.plans.push(Plan {
+                    gate: Gate::Copies,
+                    ..plan
+                });
+            }
+            Err(refusal) => written.refused.push(refusal),
+        }
+    }
+    let lines: Vec<String> = copies
+        .iter()
+        .map(|copy| format!("{} {};", copy.of, copy.name))
+        .collect();
+    if !lines.is_empty() {
+        let (at, followed) = pointer::declarations(subject);
+        let text = pointer::declaring(&lines, followed);
+        written.edits.push(Edit::insert(at, text));
+    }
+    written
+}
+
+/// Writes the copies of one plan.
+struct Writer<'w, 'a> {
+    subject: &'w Subject<'a>,
+    plan: &'w Plan,
+    pointer: String,
+    reads: bool,
+    parts: Vec<Part>,
+    /// The names of the copies of the groups, in order.
+    names: Vec<String>,
+}
+
+impl<'w, 'a> Writer<'w, 'a> {
+    fn new(
+        subject: &'w Subject<'a>,
+        plan: &'w Plan,
+        copies: &mut Vec<Copy>,
+    ) -> Result<Self, Refusal> {
+        let refuse = |reason| Err(subject.refuse(plan.region, reason));
+        if plan.chained.is_some() {
+            return refuse(Reason::Shape(subject.styled.style));
+        }
+        let reads = plan.run.count(Direction::Read);
+        if reads > 0 && reads < plan.run.sites.len() {
+            return refuse(Reason::BothWays);
+        }
+        let statement =
+            |line: &&Line| matches!(line, Line::Verbatim(text) if !text.starts_with('/'));
+        if plan.lines.iter().any(|line| statement(&line)) {
+            return refuse(Reason::Gap);
+        }
+        let pointer = Pointer::of(subject, plan)?;
+        let parts = parts(subject, plan, &pointer)?;
+        let groups = || parts.iter().filter_map(Part::group);
+        if let Some(large) = groups().find(|group| group.size > STACK) {
+            return refuse(Reason::Stack(large.of.clone(), large.size));
+        }
+        let names = groups()
+            .map(|group| named(subject, group, copies))
+            .collect();
+        Ok(Self {
+            subject,
+            plan,
+            pointer: pointer.name,
+            reads: reads > 0,
+            parts,
+            names,
+        })
+    }
+
+    fn groups(&self) -> impl Iterator<Item = (&Group, &String)> {
+        self.parts.iter().filter_map(Part::group).zip(&self.names)
+    }
+
+    /// Windows that are opened no more.
+    fn saved(&self) -> usize {
+        self.groups().map(|(group, _)| group.sites.len() - 1).sum()
+    }
+
+    /// What the copies do that the accesses did not.
+    fn changes(&self) -> Vec<String> {
+        let touched = self
+            .groups()
+            .filter(|(group, _)| !group.untouched.is_empty());
+        touched
+            .map(|(group, _)| {
+                let members = group.untouched.join(", ");
+                let object = place(&self.pointer, &group.prefix);
+                if self.reads {
+                    format!("The copy of {object} also reads {members}, which nothing looks at.")
+                } else {
+                    format!(
+                        "One thing changes: the copy of {object} writes zeros to {members}, which was left alone until now."
+                    )
+                }
+            })
+            .collect()
+    }
+
+    fn text(&self) -> String {
+        let indent = self.subject.indent(self.plan.region.start);
+        let before = self.plan.before.map(|part| self.kept(part, &indent));
+        let condition = self.condition(&indent) + &arm(&self.plan.fault.statements, &indent);
+        let members = self.members(&indent);
+        let mut pieces: Vec<String> = before.into_iter().collect();
+        if self.reads {
+            pieces.extend([condition, members]);
+        } else {
+            let zeroed = self.groups().filter(|(group, _)| group.zeroed);
+            pieces.extend(
+                zeroed.map(|(_, name)| format!("{indent}memset(&{name}, 0, sizeof({name}));")),
+            );
+            pieces.extend([members, condition]);
+        }
+        pieces.extend(self.plan.behind.map(|part| self.kept(part, &indent)));
+        let result = self.plan.result.iter();
+        pieces.extend(result.map(|variable| format!("{indent}{variable} = 0;")));
+        if self.plan.returns {
+            pieces.push(format!("\n{indent}return 0;"));
+        }
+        pieces.join("\n").trim_start().to_owned()
+    }
+
+    fn kept(&self, part: tollgate_source::Span, indent: &str) -> String {
+        let condition = self.subject.at(part);
+        format!(
+            "{indent}if ({condition}){}",
+            arm(&self.plan.fault.statements, indent)
+        )
+    }
+
+    /// `if (copy_to_user(…) || put_user(…))`.
+    fn condition(&self, indent: &str) -> String {
+        let mut names = self.names.iter();
+        let mut lines = Vec::new();
+        for (at, part) in self.parts.iter().enumerate() {
+            let head = if at == 0 { "if (" } else { "    " };
+            let tail = if at + 1 == self.parts.len() {
+                "))"
+            } else {
+                ") ||"
+            };
+            lines.push(match part {
+                Part::Access(index) => self.access(*index, indent, head, tail),
+                Part::Group(group) => {
+                    let name = names.next().map_or("", String::as_str);
+                    self.copy(group, name, indent, head, tail)
+                }
+            });
+        }
+        lines.join("\n")
+    }
+
+    fn access(&self, index: usize, indent: &str, head: &str, tail: &str) -> String {
+        let Some(site) = self.plan.run.sites.get(index) else {
+            return String::new();
+        };
+        let value = tidy(&on_one_line(&self.subject.at(site.value)));
+        let address = tidy(&on_one_line(&self.subject.at(site.address)));
+        let head = format!("{head}{}", site.call);
+        call(self.columns(), indent, &head, &[&value, &address], tail)
+    }
+
+    fn copy(&self, group: &Group, name: &str, indent: &str, head: &str, tail: &str) -> String {
+        let user = if group.prefix.is_empty() {
+            self.pointer.clone()
+        } else {
+            format!("&{}->{}", self.pointer, group.prefix)
+        };
+        let (own, size) = (format!("&{name}"), format!("sizeof({name})"));
+        let (function, arguments) = if self.reads {
+            ("copy_from_user", [own.as_str(), &user, &size])
+        } else {
+            ("copy_to_user", [user.as_str(), &own, &size])
+        };
+        let head = format!("{head}{function}");
+        call(self.columns(), indent, &head, &arguments, tail)
+    }
+
+    /// The assignments between the copies and what the function has, and the
+    /// comments that stood between the accesses.
+    fn members(&self, indent: &str) -> String {
+        let lines = self.plan.lines.iter().filter_map(|line| match line {
+            Line::Verbatim(text) => Some(format!("{indent}{text}")),
+            Line::Access(index) => self.member(*index, indent),
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    fn member(&self, index: usize, indent: &str) -> Option<String> {
+        let (group, name) = self
+            .groups()
+            .find(|(group, _)| group.sites.iter().any(|(at, _)| *at == index))?;
+        let (_, path) = group.sites.iter().find(|(at, _)| *at == index)?;
+        let site: &Site = self.plan.run.sites.get(index)?;
+        let value = tidy(&on_one_line(&self.subject.at(site.value)));
+        Some(if self.reads {
+            format!("{indent}{value} = {name}.{path};")
+        } else {
+            format!("{indent}{name}.{path} = {value};")
+        })
+    }
+
+    fn columns(&self) -> usize {
+        widest(&self.subject.at(self.plan.region))
+    }
+}
+
+/// `p->s.status`, or `*p` for all of it.
+pub(crate) fn place(pointer: &str, prefix: &str) -> String {
+    if prefix.is_empty() {
+        format!("*{pointer}")
+    } else {
+        format!("{pointer}->{prefix}")
+    }
+}
+
+/// The copy for a group: one for all groups of the same member.
+fn named(subject: &Subject<'_>, group: &Group, copies: &mut Vec<Copy>) -> String {
+    let same = |copy: &&Copy| copy.prefix == group.prefix && copy.of == group.of;
+    if let Some(known) = copies.iter().find(same) {
+        return known.name.clone();
+    }
+    let member = group.prefix.rsplit('.').next().unwrap_or_default();
+    let member = member.split('[').next().unwrap_or_default();
+    let base = if member.is_empty() {
+        "copy".to_owned()
+    } else {
+        format!("user_{member}")
+    };
+    let taken: Vec<String> = copies.iter().map(|copy| copy.name.clone()).collect();
+    let name = pointer::free_name(subject, &base, &taken);
+    copies.push(Copy {
+        prefix: group.prefix.clone(),
+        of: group.of.clone(),
+        name: name.clone(),
+    });
+    name
+}

@@ -1,0 +1,495 @@
+//! The styles besides `window`: functions before and after, what each refuses,
+//! and the properties that every fix has.
+
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used)]
+
+use std::io;
+
+use proptest::prelude::*;
+use tollgate_rewrite::{FixError, Patched, Request, Style, UACCESS, fix};
+use tollgate_source::{Analyser, Vocabulary};
+
+/// A tree like Linux 6.12: masked, not scoped.
+const MASKED: &str = "\
+#ifdef masked_user_access_begin
+ #define can_do_masked_user_access() 1
+#else
+ #define can_do_masked_user_access() 0
+ #define masked_user_access_begin(src) NULL
+#endif
+unsigned long copy_from_user(void *to, const void __user *from, unsigned long n);
+unsigned long copy_to_user(void __user *to, const void *from, unsigned long n);
+#define user_access_begin(ptr,len) access_ok(ptr, len)
+#define user_access_end() do { } while (0)
+#define user_write_access_begin user_access_begin
+#define user_write_access_end user_access_end
+#define user_read_access_begin user_access_begin
+#define user_read_access_end user_access_end
+";
+
+/// What Linux 6.19 has on top of it.
+const SCOPED: &str = "\
+#define masked_user_read_access_begin masked_user_access_begin
+#define masked_user_write_access_begin masked_user_access_begin
+#define unsafe_get_user(x, ptr, label) arch_unsafe_get_user(x, ptr, label)
+#define __scoped_user_access(mode, uptr, size, elbl) for (auto _tmpptr = uptr; ; )
+#define scoped_user_read_access_size(usrc, size, elbl) __scoped_user_access(read, usrc, size, elbl)
+#define scoped_user_read_access(usrc, elbl) scoped_user_read_access_size(usrc, sizeof(*(usrc)), elbl)
+#define scoped_user_write_access_size(udst, size, elbl) __scoped_user_access(write, udst, size, elbl)
+#define scoped_user_write_access(udst, elbl) scoped_user_write_access_size(udst, sizeof(*(udst)), elbl)
+#define scoped_user_rw_access(uptr, elbl) __scoped_user_access(rw, uptr, sizeof(*(uptr)), elbl)
+";
+
+/// The structure that the functions of these tests use.
+const TYPES: &str = "\
+struct inner {
+	u32 x;
+	u32 y;
+};
+
+struct s {
+	u32 a;
+	u32 b;
+	u64 c;
+	struct inner in;
+	u16 d;
+	u32 last;
+};
+
+struct padded {
+	u32 a;
+	u32 pad1;
+	u64 b;
+} __packed;
+";
+
+fn scoped_header() -> String {
+    MASKED.to_owned() + SCOPED
+}
+
+fn fix_with(header: &str, file: &str, request: &Request) -> Result<Patched, FixError> {
+    let tree = |path: &str| match path {
+        UACCESS => Ok(header.as_bytes().to_vec()),
+        "f.c" => Ok(file.as_bytes().to_vec()),
+        _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+    };
+    fix(&tree, &"f.c:f".parse().unwrap(), request)
+}
+
+/// The function `f` with that body, behind what it needs.
+fn file(body: &str) -> String {
+    format!(
+        "#include <linux/uaccess.h>\n\n{TYPES}\nint f(struct s __user *p, struct s *k, int c)\n{{\n{body}}}\n"
+    )
+}
+
+fn request(style: Style) -> Request {
+    Request {
+        style,
+        sizes: vec![4, 8, 16],
+        ..Request::default()
+    }
+}
+
+fn header_of(style: Style) -> String {
+    if style == Style::Scoped {
+        scoped_header()
+    } else {
+        MASKED.to_owned()
+    }
+}
+
+fn rewritten(style: Style, file: &str) -> String {
+    let patched = fix_with(&header_of(style), file, &request(style)).unwrap();
+    String::from_utf8(patched.rewritten).unwrap()
+}
+
+/// The body of `f` after the fix.
+fn fixed(style: Style, body: &str) -> String {
+    let text = rewritten(style, &file(body));
+    text.split_once("\n{\n").unwrap().1.to_owned()
+}
+
+fn error(style: Style, file: &str) -> String {
+    fix_with(&header_of(style), file, &request(style))
+        .unwrap_err()
+        .to_string()
+}
+
+fn refused(style: Style, body: &str) -> String {
+    error(style, &file(body))
+}
+
+const WRITES: &str = "\tif (put_user(k->a, &p->a) ||\n\t    put_user(k->b, &p->b))\n\t\treturn -EFAULT;\n\n\treturn 0;\n";
+const READS: &str = "\tint err, a, b;\n\n\tif (get_user(a, &p->a) || get_user(b, &p->b))\n\t\treturn -EFAULT;\n\terr = work(a, b);\n\
+    \tif (err)\n\t\treturn err;\n\tif (put_user(a, &p->c) || put_user(b, &p->in.x))\n\t\treturn -EFAULT;\n\n\treturn 0;\n";
+const BLOCK: &str = "\tif (put_user(k->a, &p->a) || put_user(k->b, &p->b)) {\n\t\tfree(k);\n\t\treturn -EFAULT;\n\t}\n\treturn 0;\n";
+
+#[test]
+fn masked_windows_have_the_plain_begin_as_their_other_arm() {
+    insta::assert_snapshot!(fixed(Style::Masked, WRITES));
+    insta::assert_snapshot!(fixed(Style::Masked, BLOCK));
+}
+
+#[test]
+fn a_pointer_that_is_used_again_keeps_its_value() {
+    insta::assert_snapshot!(fixed(Style::Masked, READS));
+    // On the way out of a fault only, and in the next round of a loop.
+    let shown = BLOCK.replace("free(k);", "free(p);");
+    assert!(fixed(Style::Masked, &shown).contains("\tstruct s __user *masked;\n\n\tmasked = p;\n"));
+    let round = format!(
+        "\twhile (c--) {{\n\t{}\t}}\n\treturn 0;\n",
+        WRITES
+            .replace("\n\treturn 0;\n", "")
+            .replace("\n\t", "\n\t\t")
+    );
+    assert!(
+        fixed(Style::Masked, &round).contains("masked = p;"),
+        "{}",
+        fixed(Style::Masked, &round)
+    );
+    let taken = WRITES.replace("\treturn 0;", "\treturn masked(p);");
+    assert!(fixed(Style::Masked, &taken).contains("struct s __user *masked2;"));
+}
+
+#[test]
+fn the_kinds_of_begin_and_end_match_on_every_architecture() {
+    let own = |arch: &'static str| {
+        move |path: &str| match path {
+            UACCESS => Ok(MASKED.as_bytes().to_vec()),
+            "f.c" => Ok(file(WRITES).into_bytes()),
+            "arch/x86/include/asm/uaccess_64.h" => {
+                Ok(b"#define masked_user_access_begin(x) ({ x; })\n".to_vec())
+            }
+            "arch/x86/include/asm/uaccess.h" => Ok(arch.as_bytes().to_vec()),
+            _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+        }
+    };
+    let text = |arch| {
+        let patched = fix(
+            &own(arch),
+            &"f.c:f".parse().unwrap(),
+            &request(Style::Masked),
+        )
+        .unwrap();
+        String::from_utf8(patched.rewritten).unwrap()
+    };
+    // As in Linux 6.12: one end, so that the ends for one way are the same.
+    let one = text("#define user_access_end() __uaccess_end()\n");
+    assert!(
+        one.contains("else if (!user_write_access_begin(p, sizeof(*p)))"),
+        "{one}"
+    );
+    assert_eq!(one.matches("user_write_access_end();").count(), 2, "{one}");
+    // With ends of its own for one way, only the begin for both ways will do.
+    let many = text("#define user_write_access_end() close_write()\n");
+    assert!(
+        many.contains("else if (!user_access_begin(p, sizeof(*p)))"),
+        "{many}"
+    );
+    assert_eq!(many.matches("user_access_end();").count(), 2, "{many}");
+    // Where the tree has a masked begin for each way, it is used.
+    let patched = fix_with(&scoped_header(), &file(WRITES), &request(Style::Masked)).unwrap();
+    let text = String::from_utf8(patched.rewritten).unwrap();
+    assert!(
+        text.contains("p = masked_user_write_access_begin(p);"),
+        "{text}"
+    );
+}
+
+#[test]
+fn masking_covers_a_page_and_accesses_in_order() {
+    let large = file(WRITES).replace("\tstruct inner in;\n", "\tu8 in[4096];\n");
+    insta::assert_snapshot!(error(Style::Masked, &large));
+    let back = WRITES.replace("&p->a", "&p->last");
+    insta::assert_snapshot!(refused(Style::Masked, &back));
+    let unknown = file(WRITES).replace("\tu16 d;\n", "\tgone_t d;\n");
+    insta::assert_snapshot!(error(Style::Masked, &unknown));
+    let member = WRITES.replace("&p->", "&k->up->");
+    insta::assert_snapshot!(refused(Style::Masked, &member));
+    let hanging = "\tint err;\n\n\terr = put_user(1, &p->a);\n\tif (!err)\n\t\terr = put_user(2, &p->b);\n\twork(k);\n\treturn err;\n";
+    insta::assert_snapshot!(refused(Style::Masked, hanging));
+}
+
+#[test]
+fn a_scope_closes_the_window() {
+    insta::assert_snapshot!(fixed(Style::Scoped, WRITES));
+    insta::assert_snapshot!(fixed(Style::Scoped, READS));
+    let both =
+        "\tif (get_user(k->a, &p->a) || put_user(k->b, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n";
+    assert!(fixed(Style::Scoped, both).contains("\tscoped_user_rw_access(p, efault) {\n"));
+    let elements =
+        file("\tif (put_user(1, v) || put_user(2, v + 1))\n\t\treturn -EFAULT;\n\treturn 0;\n")
+            .replace("int c)", "u32 __user *v)");
+    let text = rewritten(Style::Scoped, &elements);
+    assert!(
+        text.contains("\tscoped_user_write_access_size(v, 2 * sizeof(*v), efault) {\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_scope_is_refused_where_it_would_mean_something_else() {
+    let hidden = WRITES.replace("k->a,", "done,");
+    insta::assert_snapshot!(refused(Style::Scoped, &hidden));
+    let reads = "	int a, b;
+
+	if (get_user(a, &p->a) || get_user(b, &p->b))
+		return -EFAULT;
+	return a + b;
+";
+    let constant = file(reads).replace("struct s __user *p", "const struct s __user *p");
+    assert!(fix_with(&scoped_header(), &constant, &request(Style::Scoped)).is_ok());
+    let first = scoped_header().replace("auto _tmpptr", "void __user *_tmpptr");
+    let answer = fix_with(&first, &constant, &request(Style::Scoped)).unwrap_err();
+    insta::assert_snapshot!(answer.to_string());
+}
+
+#[test]
+fn what_the_headers_lack_is_not_offered() {
+    let of = |header: &str, style| {
+        fix_with(header, &file(WRITES), &request(style))
+            .unwrap_err()
+            .to_string()
+    };
+    insta::assert_snapshot!(of(&MASKED.replace("can_do", "can"), Style::Masked));
+    insta::assert_snapshot!(of(MASKED, Style::Scoped));
+    // An asm goto may not leave a scope with a cleanup.
+    insta::assert_snapshot!(of(
+        &scoped_header().replace("arch_unsafe", "__unsafe"),
+        Style::Scoped
+    ));
+    insta::assert_snapshot!(of("", Style::StructCopy));
+    insta::assert_snapshot!("mask".parse::<Style>().unwrap_err().to_string());
+    for name in Style::names() {
+        assert_eq!(name.parse::<Style>().unwrap().to_string(), name);
+    }
+}
+
+const ALL: &str = "\tint v, w;\n\n\tif (get_user(v, &p->in.x) ||\n\t    get_user(w, &p->in.y) ||\n\t    get_user(c, &p->a))\n\t\treturn -EFAULT;\n\
+    \twork(v, w);\n\tif (put_user(1, &p->in.x) ||\n\t    put_user(2, &p->in.y))\n\t\treturn -EFAULT;\n\treturn 0;\n";
+
+#[test]
+fn members_go_through_one_copy() {
+    insta::assert_snapshot!(fixed(Style::StructCopy, ALL));
+    let patched = fix_with(MASKED, &file(ALL), &request(Style::StructCopy)).unwrap();
+    assert_eq!((patched.windows_before, patched.windows_after), (5, 3));
+    insta::assert_snapshot!(format!("{}\n\n{}", patched.subject, patched.body));
+}
+
+/// The padding at the end and between members goes to user space: it is zeroed.
+#[test]
+fn holes_are_zeroed() {
+    let whole = "\tif (put_user(1, &p->a) || put_user(2, &p->b) || put_user(3, &p->c) || put_user(4, &p->in.x) ||\n\
+        \t    put_user(5, &p->in.y) || put_user(6, &p->d) || put_user(7, &p->last))\n\t\treturn -EFAULT;\n\treturn 0;\n";
+    let text = fixed(Style::StructCopy, whole);
+    assert!(
+        text.contains("\tmemset(&copy, 0, sizeof(copy));\n\tcopy.a = 1;\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("if (copy_to_user(p, &copy, sizeof(copy)))"),
+        "{text}"
+    );
+    // Nothing to zero where every byte is assigned.
+    assert!(!fixed(Style::StructCopy, ALL).contains("memset"));
+    let padded =
+        file("\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n")
+            .replace("struct s __user", "struct padded __user");
+    let patched = fix_with(MASKED, &padded, &request(Style::StructCopy)).unwrap();
+    assert!(
+        patched.body.contains("writes zeros to pad1, which"),
+        "{}",
+        patched.body
+    );
+    let text = String::from_utf8(patched.rewritten).unwrap();
+    assert!(text.contains("memset(&copy, 0, sizeof(copy));"), "{text}");
+}
+
+#[test]
+fn a_copy_that_touches_more_is_asked_for() {
+    insta::assert_snapshot!(refused(Style::StructCopy, WRITES));
+    let asked = Request {
+        touch_all_members: true,
+        ..request(Style::StructCopy)
+    };
+    let patched = fix_with(MASKED, &file(WRITES), &asked).unwrap();
+    insta::assert_snapshot!(patched.body);
+    let text = String::from_utf8(patched.rewritten).unwrap();
+    assert!(text.contains("memset(&copy, 0, sizeof(copy));"), "{text}");
+}
+
+#[test]
+fn what_no_copy_can_do_is_refused() {
+    let twice = ALL
+        .replace("get_user(w, &p->in.y)", "get_user(w, &p->in.x)")
+        .replace("put_user(2, &p->in.y)", "put_user(2, &p->in.x)");
+    let both = "\tif (get_user(k->a, &p->in.x) || put_user(k->b, &p->in.y))\n\t\treturn -EFAULT;\n\treturn 0;\n";
+    let large = file(WRITES).replace("\tstruct inner in;\n", "\tu8 in[1024];\n");
+    let touching = Request {
+        touch_all_members: true,
+        ..request(Style::StructCopy)
+    };
+    let large = fix_with(MASKED, &large, &touching).unwrap_err().to_string();
+    let reasons = [
+        refused(Style::StructCopy, &twice),
+        refused(Style::StructCopy, both),
+        large,
+    ];
+    insta::assert_snapshot!(reasons.join("\n"));
+}
+
+const RUN_TIME: &str = "\
+#include <linux/uaccess.h>
+
+/**
+ * f - a copy of the size that the caller names
+ */
+static long f(void __user *arg, void *data, unsigned int size)
+{
+	if (copy_from_user(data, arg, size) != 0)
+		return -EFAULT;
+	if (copy_from_user(data, arg, sizeof(struct s)) || copy_from_user(data, arg, MAX_SIZE))
+		return -EINVAL;
+	return copy_to_user(arg, data, min(size, 8)) ? -EFAULT : 0;
+}
+";
+
+#[test]
+fn a_size_at_run_time_is_switched_on() {
+    insta::assert_snapshot!(rewritten(Style::SizeSwitch, RUN_TIME));
+    let patched = fix_with(MASKED, RUN_TIME, &request(Style::SizeSwitch)).unwrap();
+    insta::assert_snapshot!(format!("{}\n\n{}", patched.subject, patched.body));
+    let one = Request {
+        sizes: vec![24, 2, 24],
+        ..request(Style::SizeSwitch)
+    };
+    let old = "int copy_from_user(void);\nint copy_to_user(void);\n";
+    let patched = fix_with(old, RUN_TIME, &one).unwrap();
+    insta::assert_snapshot!(String::from_utf8(patched.rewritten).unwrap());
+}
+
+#[test]
+fn what_no_switch_can_do_is_refused() {
+    let with = |sizes: &[u32], file: &str| {
+        let request = Request {
+            sizes: sizes.to_vec(),
+            ..request(Style::SizeSwitch)
+        };
+        fix_with(MASKED, file, &request).unwrap_err().to_string()
+    };
+    let constant = RUN_TIME
+        .replace("size)", "8)")
+        .replace("size, 8", "4, 8")
+        .replace("min", "MIN");
+    let reasons = [
+        with(&[], RUN_TIME),
+        with(&[4, 12], RUN_TIME),
+        with(&[72], RUN_TIME),
+        with(&[8], &constant),
+        with(&[8], &RUN_TIME.replace("long f(", "long g(")),
+        with(&[8], &RUN_TIME.replace("long f(", "long ff(")),
+    ];
+    insta::assert_snapshot!(reasons.join("\n"));
+}
+
+/// A chain of accesses to members of `struct s`, in order.
+fn chains() -> impl Strategy<Value = (String, usize)> {
+    let members = vec!["a", "b", "c", "in.x", "in.y", "d", "last"];
+    let members = prop::sample::subsequence(members, 2..8);
+    (members, any::<bool>(), any::<bool>()).prop_map(|(members, read, chained)| {
+        let access = |member: &&str| {
+            if read {
+                format!("get_user(k->{member}, &p->{member})")
+            } else {
+                format!("__put_user(k->{member}, &p->{member})")
+            }
+        };
+        let accesses: Vec<String> = members.iter().map(access).collect();
+        let body = if chained {
+            format!(
+                "\tif ({})\n\t\treturn -EFAULT;\n",
+                accesses.join(" ||\n\t    ")
+            )
+        } else {
+            let each = accesses.iter();
+            each.map(|access| format!("\tif ({access})\n\t\treturn -EFAULT;\n"))
+                .collect()
+        };
+        (file(&(body + "\treturn 0;\n")), members.len())
+    })
+}
+
+/// The text after the fix, by way of a patch and understood as a whole.
+fn by_patch(text: &str, patched: Patched) -> String {
+    let rewritten = String::from_utf8(patched.rewritten).unwrap();
+    let diff = diffy::create_patch(text, &rewritten).to_string();
+    let again = diffy::apply(text, &diffy::Patch::from_str(&diff).unwrap()).unwrap();
+    assert_eq!(again, rewritten);
+    let vocabulary = Vocabulary::builtin().unwrap();
+    let report = Analyser::new(&vocabulary)
+        .unwrap()
+        .analyse(again.as_bytes());
+    assert!(
+        report.functions.iter().all(|function| function.understood),
+        "{again}"
+    );
+    assert_eq!(again.matches('{').count(), again.matches('}').count());
+    again
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn a_masked_or_scoped_fix_is_a_patch_that_leaves_one_window((text, accesses) in chains()) {
+        for style in [Style::Masked, Style::Scoped] {
+            let patched = fix_with(&header_of(style), &text, &request(style)).unwrap();
+            prop_assert_eq!((patched.windows_before, patched.windows_after), (accesses, 1));
+            let again = by_patch(&text, patched);
+            prop_assert_eq!(again.matches("\tunsafe_").count(), accesses);
+            let (begins, ends) = (again.matches("_begin(p, sizeof(*p))").count(), again.matches("_access_end();").count());
+            let scopes = again.matches("\tscoped_user_").count();
+            prop_assert_eq!((begins, ends, scopes), if style == Style::Masked { (1, 2, 0) } else { (0, 0, 1) });
+        }
+    }
+
+    #[test]
+    fn a_copy_moves_every_member_that_was_moved((text, accesses) in chains(), touch in any::<bool>()) {
+        let request = Request { touch_all_members: touch, ..request(Style::StructCopy) };
+        let Ok(patched) = fix_with(MASKED, &text, &request) else {
+            // Without leave, members of the object itself need all seven.
+            prop_assert!(!touch || accesses < 7);
+            return Ok(());
+        };
+        prop_assert!(patched.windows_after < patched.windows_before);
+        let after = patched.windows_after;
+        let again = by_patch(&text, patched);
+        let moved = again.lines().filter(|line| line.contains(" = copy.") || line.starts_with("\tcopy.") || line.contains(" = user_in.") || line.starts_with("\tuser_in.")).count();
+        let left = again.matches("get_user(").count() + again.matches("__put_user(").count();
+        let copies = again.matches("copy_from_user(").count() + again.matches("copy_to_user(").count();
+        prop_assert_eq!((moved + left, copies + left), (accesses, after));
+    }
+
+    #[test]
+    fn any_structure_gets_an_answer(members in "[a-z0-9_ *;,:(){}\\[\\]#\n]{0,120}", body in "[a-z(){};|&>,=\n\t -]{0,80}") {
+        let text = file(&format!("{WRITES}{body}\n")).replace("\tstruct inner in;\n", &format!("\t{members};\n"));
+        for style in [Style::Masked, Style::Scoped, Style::StructCopy, Style::SizeSwitch] {
+            let answer = fix_with(&header_of(style), &text, &request(style));
+            prop_assert!(answer.is_ok() || !answer.unwrap_err().to_string().is_empty());
+        }
+    }
+
+    #[test]
+    fn any_size_gets_an_answer(sizes in prop::collection::vec(any::<u32>(), 0..4), small in prop::sample::subsequence(vec![1u32, 2, 4, 8, 16, 24, 64], 1..7)) {
+        let any = Request { sizes, ..request(Style::SizeSwitch) };
+        let answer = fix_with(MASKED, RUN_TIME, &any);
+        prop_assert!(answer.is_ok() || !answer.unwrap_err().to_string().is_empty());
+        let request = Request { sizes: small.clone(), ..request(Style::SizeSwitch) };
+        let again = by_patch(RUN_TIME, fix_with(MASKED, RUN_TIME, &request).unwrap());
+        for size in small {
+            prop_assert_eq!(again.matches(&format!("\tcase {size}:\n")).count(), 2);
+        }
+    }
+}
