@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "guest.h"
+#include "support.h"
 #include "tollgate_bench.h"
 
 /* The kernel's table of descriptors is the limit; 1024 is the soft one of a
@@ -27,21 +27,6 @@ static struct epoll_event got[MAX_EVENTS];
 static uint64_t data_of(long index)
 {
 	return UINT64_C(0x7467000000000000) + (uint64_t)index;
-}
-
-static bool allow_descriptors(long n)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return fail("getrlimit: %s", strerror(errno));
-	if (limit.rlim_cur < (rlim_t)n)
-		limit.rlim_cur = (rlim_t)n;
-	if (limit.rlim_max < limit.rlim_cur)
-		limit.rlim_max = limit.rlim_cur;
-	if (setrlimit(RLIMIT_NOFILE, &limit))
-		return fail("cannot allow %ld descriptors: %s", n, strerror(errno));
-	return true;
 }
 
 static bool add_ready(long index)

@@ -9,6 +9,7 @@
  *   output.c    the lines that the host reads
  *   faulty.c    buffers that end where user memory ends, for sweeps
  *   positions.c one call with its buffer at every position, for sweeps
+ *   support.c   what several benchmarks need of the system; pcm.c: of sound
  *   bench_*.c   one benchmark each        sweep_*.c   one behaviour sweep each
  *
  * The lines that go in and out are docs/guest-protocol.md's.
@@ -68,6 +69,8 @@ struct bench {
 	bool (*phase)(long ops);
 	/* What can only be checked outside the markers; may be NULL. */
 	bool (*check)(void);
+	/* Removes what the benchmark left outside its process; may be NULL. */
+	void (*teardown)(void);
 };
 
 struct sweep {

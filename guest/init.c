@@ -12,11 +12,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -46,6 +49,18 @@ static void open_console(void)
 		(void)dup2(fd, i);
 }
 
+/* Without an interface, a kernel without a network, there is nothing to do. */
+static void start_loopback(void)
+{
+	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return;
+	(void)ioctl(fd, SIOCSIFFLAGS, &request);
+	close(fd);
+}
+
 static void become_a_system(void)
 {
 	mount_one("devtmpfs", "/dev");
@@ -53,6 +68,7 @@ static void become_a_system(void)
 	mount_one("sysfs", "/sys");
 	mount_one("tmpfs", "/tmp");
 	open_console();
+	start_loopback();
 }
 
 /* With `reboot=t` and QEMU's -no-reboot a reset ends QEMU with status 0. */

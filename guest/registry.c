@@ -4,19 +4,49 @@
 
 #include "guest.h"
 
-extern const struct bench bench_epoll_wait, bench_getppid, bench_sync_ptr;
-extern const struct sweep sweep_epoll_wait, sweep_sync_ptr;
+#define BENCHES(entry) \
+	entry(drm_ioctl) \
+	entry(epoll_wait) \
+	entry(futex_waitv) \
+	entry(getdents64) \
+	entry(getppid) \
+	entry(getrlimit) \
+	entry(pipe_pingpong) \
+	entry(poll) \
+	entry(recvfrom_address) \
+	entry(recvmsg_control) \
+	entry(select) \
+	entry(sigaltstack) \
+	entry(statx) \
+	entry(sync_ptr) \
+	entry(tcp_rr) \
+	entry(waitid)
 
-static const struct bench *const benches[] = {
-	&bench_epoll_wait,
-	&bench_getppid,
-	&bench_sync_ptr,
-};
+#define SWEEPS(entry) \
+	entry(drm_ioctl) \
+	entry(epoll_wait) \
+	entry(futex_waitv) \
+	entry(getdents64) \
+	entry(getrlimit) \
+	entry(poll) \
+	entry(recvfrom_address) \
+	entry(recvmsg_control) \
+	entry(select) \
+	entry(sigaltstack) \
+	entry(statx) \
+	entry(sync_ptr) \
+	entry(waitid)
 
-static const struct sweep *const sweeps[] = {
-	&sweep_epoll_wait,
-	&sweep_sync_ptr,
-};
+#define DECLARE_BENCH(name) extern const struct bench bench_##name;
+#define DECLARE_SWEEP(name) extern const struct sweep sweep_##name;
+#define BENCH(name) &bench_##name,
+#define SWEEP(name) &sweep_##name,
+
+BENCHES(DECLARE_BENCH)
+SWEEPS(DECLARE_SWEEP)
+
+static const struct bench *const benches[] = { BENCHES(BENCH) };
+static const struct sweep *const sweeps[] = { SWEEPS(SWEEP) };
 
 const struct bench *registry_bench(const char *name)
 {

@@ -99,9 +99,14 @@ static bool find_values(const struct job *job, const struct param_spec *specs, l
 static bool run_bench(const struct job *job, const struct bench *bench)
 {
 	long values[MAX_PARAMS];
+	bool ok = find_values(job, bench->params, values);
 
-	return find_values(job, bench->params, values) && bench->setup(values) &&
-	       repeat(job, bench);
+	if (!ok)
+		return false;
+	ok = bench->setup(values) && repeat(job, bench);
+	if (bench->teardown)
+		bench->teardown();
+	return ok;
 }
 
 static bool run_sweep(const struct job *job, const struct sweep *sweep)

@@ -208,3 +208,58 @@ fn a_device_that_is_missing_is_a_skip_and_no_error() {
         "{lines:?}"
     );
 }
+
+/// Every benchmark and sweep that needs no device; this machine's kernel may
+/// lack a call.
+const PLAN: &str = "bench drm_ioctl ops=2 reps=0\n\
+    bench epoll_wait ops=2 reps=0\n\
+    bench futex_waitv futexes=3 ops=2 reps=0\n\
+    bench getdents64 entries=5 ops=2 reps=0\n\
+    bench getrlimit ops=2 reps=0\n\
+    bench pipe_pingpong ops=2 reps=0\n\
+    bench poll fds=3 ops=2 reps=0\n\
+    bench recvfrom_address ops=2 reps=0\n\
+    bench recvmsg_control messages=2 ops=2 reps=0\n\
+    bench select fds=3 ops=2 reps=0\n\
+    bench sigaltstack ops=2 reps=0\n\
+    bench statx ops=2 reps=0\n\
+    bench tcp_rr flows=3 ops=30 reps=0\n\
+    bench waitid ops=2 reps=0\n\
+    sweep futex_waitv\n\
+    sweep getdents64\n\
+    sweep getrlimit\n\
+    sweep poll\n\
+    sweep recvfrom_address\n\
+    sweep recvmsg_control\n\
+    sweep select\n\
+    sweep sigaltstack\n\
+    sweep statx\n\
+    sweep waitid\n";
+
+#[test]
+fn every_job_is_done_or_says_what_is_missing() {
+    let (status, lines) = run(PLAN.as_bytes());
+    assert_eq!(status, Some(0), "{lines:?}");
+    for job in PLAN.lines() {
+        let mut words = job.split(' ');
+        let (kind, name) = (words.next().unwrap(), words.next().unwrap());
+        let skip = format!("@tg skip {kind} {name} ");
+        let done = |line: &String| match kind {
+            "bench" => line.starts_with("@tg phase ") && line.contains(&format!(" {name} ")),
+            _ => line.starts_with(&format!("@tg points {name} ")),
+        };
+        assert!(
+            lines
+                .iter()
+                .any(|line| done(line) || line.starts_with(&skip)),
+            "{job}: {lines:?}"
+        );
+        let points: Vec<&str> = lines
+            .iter()
+            .filter_map(|line| line.strip_prefix(&format!("@tg point {name} ")))
+            .filter_map(|rest| rest.split(' ').next())
+            .collect();
+        let names: BTreeSet<&&str> = points.iter().collect();
+        assert_eq!(names.len(), points.len(), "{job}: a name is used twice");
+    }
+}

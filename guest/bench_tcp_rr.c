@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/*
+ * tcp_rr: requests and responses of one byte over `flows` TCP connections on
+ * loopback. Client and server are a process each with one epoll descriptor and
+ * fetch up to 1000 events a call. An operation is one transaction:
+ *
+ *   client: EPOLLIN, recv, send the next request at once
+ *   server: EPOLLIN, recv, epoll_ctl(MOD, EPOLLOUT); EPOLLOUT, send,
+ *           epoll_ctl(MOD, EPOLLIN)
+ *
+ * so a transaction takes 3 events and 2 epoll_ctl. What is counted is both
+ * sides and the network between them.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "support.h"
+#include "tollgate_bench.h"
+
+#define MAX_FLOWS 2000
+#define MAX_EVENTS 1000
+/* What the server makes of a request, so that an echo of old bytes is seen. */
+#define ANSWER(byte) ((unsigned char)((byte) ^ 0x5a))
+
+static int epfd = -1;
+static int clients[MAX_FLOWS];
+static long n_flows;
+static unsigned char next_request[2 * MAX_FLOWS + 64];
+static struct epoll_event events[MAX_EVENTS];
+
+static long receive(int fd, unsigned char *byte)
+{
+	return tollgate_syscall6(SYS_recvfrom, fd, (long)byte, 1, 0, 0, 0);
+}
+
+static long transmit(int fd, const unsigned char *byte)
+{
+	return tollgate_syscall6(SYS_sendto, fd, (long)byte, 1, MSG_NOSIGNAL, 0, 0);
+}
+
+static long wait_for_events(void)
+{
+	return tollgate_syscall4(SYS_epoll_wait, epfd, (long)events, MAX_EVENTS, -1);
+}
+
+static bool watch(int operation, int fd, uint32_t what)
+{
+	struct epoll_event event = { .events = what, .data.fd = fd };
+
+	return !tollgate_syscall4(SYS_epoll_ctl, epfd, operation, fd, (long)&event);
+}
+
+/* ---- The server: a process that ends when its first flow does ---- */
+
+static unsigned char answers[2 * MAX_FLOWS + 64];
+
+static bool serve(const struct epoll_event *event)
+{
+	int fd = event->data.fd;
+
+	if (event->events & EPOLLOUT)
+		return transmit(fd, &answers[fd]) == 1 && watch(EPOLL_CTL_MOD, fd, EPOLLIN);
+	if (receive(fd, &answers[fd]) != 1)
+		return false;
+	answers[fd] = ANSWER(answers[fd]);
+	return watch(EPOLL_CTL_MOD, fd, EPOLLOUT);
+}
+
+static void __attribute__((noreturn)) server(void)
+{
+	for (;;) {
+		long n = wait_for_events();
+
+		for (long i = 0; i < n; i++)
+			if (!serve(&events[i]))
+				_exit(0);
+		if (n < 0)
+			_exit(1);
+	}
+}
+
+/* ---- The client, and how both come to their connections ---- */
+
+static int listen_on_loopback(struct sockaddr_in *address)
+{
+	socklen_t len = sizeof(*address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	memset(address, 0, sizeof(*address));
+	address->sin_family = AF_INET;
+	address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd < 0 || bind(fd, (struct sockaddr *)address, sizeof(*address)) ||
+	    listen(fd, 8) || getsockname(fd, (struct sockaddr *)address, &len)) {
+		fail("cannot listen on 127.0.0.1: %s", strerror(errno));
+		return -1;
+	}
+	return fd;
+}
+
+static bool no_delay(int fd)
+{
+	const int on = 1;
+
+	return !setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+/* One end for the client, one for the server, both in this process yet. */
+static bool connect_flow(int listener, const struct sockaddr_in *address, int *client, int *answerer)
+{
+	*client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (*client < 0 || connect(*client, (const struct sockaddr *)address, sizeof(*address)))
+		return fail("cannot connect to 127.0.0.1: %s", strerror(errno));
+	*answerer = accept(listener, NULL, NULL);
+	if (*answerer < 0 || !no_delay(*client) || !no_delay(*answerer))
+		return fail("cannot accept on 127.0.0.1: %s", strerror(errno));
+	return true;
+}
+
+/* This side keeps `mine`, closes `theirs` and watches its own. */
+static bool keep(const int *mine, const int *theirs)
+{
+	epfd = epoll_create1(EPOLL_CLOEXEC);
+	for (long i = 0; i < n_flows; i++) {
+		close(theirs[i]);
+		if (!watch(EPOLL_CTL_ADD, mine[i], EPOLLIN))
+			return fail("cannot watch flow %ld", i);
+	}
+	return true;
+}
+
+static bool ask(int fd)
+{
+	next_request[fd]++;
+	return transmit(fd, &next_request[fd]) == 1;
+}
+
+static bool setup(const long *values)
+{
+	static int servers[MAX_FLOWS];
+	struct sockaddr_in address;
+	int listener;
+
+	n_flows = values[0];
+	if (!allow_descriptors(2 * n_flows + 32))
+		return false;
+	listener = listen_on_loopback(&address);
+	for (long i = 0; listener >= 0 && i < n_flows; i++)
+		if (!connect_flow(listener, &address, &clients[i], &servers[i]))
+			return false;
+	if (listener < 0)
+		return false;
+	close(listener);
+	switch (fork()) {
+	case -1:
+		return fail("fork: %s", strerror(errno));
+	case 0:
+		if (!keep(servers, clients))
+			_exit(1);
+		server();
+	}
+	return keep(clients, servers);
+}
+
+static bool answered(int fd)
+{
+	unsigned char got;
+
+	return receive(fd, &got) == 1 && got == ANSWER(next_request[fd]);
+}
+
+/* A request on each flow, and the next one where an answer comes, until `ops`
+ * have been asked and answered: all of their work lies between the markers. */
+static long transact(long ops)
+{
+	long asked = 0, done = 0, n = 0;
+
+	while (asked < n_flows && asked < ops)
+		if (!ask(clients[asked++]))
+			return done;
+	while (done < ops && (n = wait_for_events()) > 0)
+		for (long i = 0; i < n; i++, done++) {
+			int fd = events[i].data.fd;
+
+			if (!answered(fd) || (asked < ops && !ask(fd)))
+				return done;
+			asked += asked < ops;
+		}
+	return done;
+}
+
+static bool phase(long ops)
+{
+	long done;
+
+	tollgate_begin();
+	done = transact(ops);
+	/* The server's last epoll_ctl() belongs to the transactions, too. */
+	tollgate_syscall0(SYS_sched_yield);
+	tollgate_end();
+	return done == ops || fail("transaction %ld of %ld went wrong", done, ops);
+}
+
+const struct bench bench_tcp_rr = {
+	.name = "tcp_rr",
+	.params = { { "flows", 1, 1, MAX_FLOWS } },
+	.setup = setup,
+	.phase = phase,
+};
