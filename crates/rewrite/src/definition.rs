@@ -218,15 +218,23 @@ impl<'t> Reader<'t> {
             return Err(unclear());
         }
         let close = closing(code.tokens, open).ok_or_else(unclear)?;
-        let rest = code.part(close + 1..code.tokens.len());
-        let (attributes, words) = self.attributes(rest, name)?;
+        let mut behind = close + 1;
+        while matches!(
+            code.word(behind),
+            "__packed" | "__aligned" | "__attribute__"
+        ) {
+            let parenthesis = closing(code.tokens, behind + 1);
+            let end = parenthesis.filter(|_| code.is(behind + 1, b'('));
+            behind = end.unwrap_or(behind) + 1;
+        }
+        let (attributes, _) = self.attributes(code.part(close + 1..behind), name)?;
         let mut of = self.members(code.part(open + 1..close), kind, depth, attributes)?;
         of.name = if open == 2 {
             format!("{kind} {}", code.word(1))
         } else {
             String::new()
         };
-        Ok((of, if words { close + 1 } else { code.tokens.len() }))
+        Ok((of, behind))
     }
 
     /// The type at the front of a member, and where its declarators begin.

@@ -10,6 +10,7 @@ mod condition;
 mod definition;
 mod directives;
 mod edit;
+mod falls;
 mod fault;
 mod fix;
 mod gate;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tollgate_source::{Direction, Jump, Span, StepKind, Trait};
 
 use crate::edit::Edit;
+use crate::falls;
 use crate::layout::{call, on_one_line, reindent, tidy, widest};
 use crate::plan::{Line, Plan, Subject};
 use crate::refusal::{Reason, Refusal};
@@ -134,6 +135,7 @@ impl<'s, 'a> Writer<'s, 'a> {
 
     /// Every change of the function.
     fn finish(mut self) -> Vec<Edit> {
+        self.fall_into_labels();
         let tail: Vec<String> = self.tails.iter().map(block).collect();
         if !tail.is_empty() {
             let close = self.subject.function.body.end.saturating_sub(1);
@@ -144,6 +146,22 @@ impl<'s, 'a> Writer<'s, 'a> {
                 .push(Edit::insert(close, format!("{stop}{}", tail.concat())));
         }
         self.edits
+    }
+
+    /// Ways out that only go to a label stand before it, one for each label.
+    fn fall_into_labels(&mut self) {
+        let mut taken = BTreeSet::new();
+        let (subject, edits) = (self.subject, &mut self.edits);
+        self.tails.retain(|known| {
+            let plain = known.conditions.is_empty();
+            let place = plain.then(|| falls::place(subject, &known.tail.statements));
+            let place = place.flatten().filter(|at| taken.insert(*at));
+            let end = known.tail.end.as_deref().zip(place);
+            if let Some((end, at)) = end {
+                edits.push(Edit::insert(at, format!("{}:\n\t{end}\n", known.label)));
+            }
+            end.is_none()
+        });
     }
 
     /// The label of the way out at the end, which may be there already.

@@ -328,6 +328,24 @@ fn a_function_without_a_value_returns_before_its_label() {
 }
 
 #[test]
+fn a_way_out_falls_into_the_label_it_goes_to() {
+    let body = "\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\tgoto out;\n\treturn 0;\n\nout:\n\tfree(k);\n\treturn -EFAULT;\n";
+    insta::assert_snapshot!(fixed(body, &Request::default()));
+    // Not where something else comes to the line before the label.
+    for other in [
+        body.replace("\treturn 0;\n", "\twork(k);\n"),
+        body.replace("\treturn 0;\n", "\tif (c)\n\t\treturn 0;\n"),
+        body.replace("\treturn 0;\n", "#ifdef X\n\treturn 0;\n#endif\n"),
+    ] {
+        let text = fixed(&other, &Request::default());
+        assert!(
+            text.contains("efault:\n\tuser_write_access_end();\n\tgoto out;\n"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn a_chain_keeps_what_is_not_the_runs() {
     insta::assert_snapshot!(fixed(
         "\tif (copy_to_user(p->x, k,\n\t\t\t sizeof(*k)) ||\n\t    put_user(1, &p->a) ||\n\t    put_user(2, &p->b) ||\n\
@@ -619,5 +637,19 @@ proptest! {
         // A patch or a refusal; what matters is that there is one.
         let answer = fix_in(&text, "f", &Request::default());
         prop_assert!(answer.is_ok() || !answer.unwrap_err().to_string().is_empty());
+    }
+}
+
+#[test]
+fn an_access_in_an_else_is_not_made_unconditional() {
+    let second = "\tif (put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n";
+    for first in [
+        "\tif (c)\n\t\twork(k);\n\telse if (put_user(0, &p->a))\n\t\treturn -EFAULT;\n",
+        "\tif (c)\n\t\tif (put_user(1, &p->a))\n\t\t\treturn -EFAULT;\n\telse\n\t\tif (put_user(0, &p->a))\n\t\t\treturn -EFAULT;\n",
+        "\tif (c)\n\t\tif (put_user(1, &p->a))\n\t\t\treturn -EFAULT;\n",
+        "\twhile (c--)\n\t\tif (put_user(1, &p->a))\n\t\t\treturn -EFAULT;\n",
+    ] {
+        let answer = fix_in(&file(&format!("{first}{second}")), "f", &Request::default());
+        assert!(answer.is_err(), "{first}");
     }
 }

@@ -4,7 +4,9 @@
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used)]
 
-use std::io;
+mod support;
+
+use std::{fs, io};
 
 use proptest::prelude::*;
 use tollgate_rewrite::{FixError, Patched, Request, Style, UACCESS, fix};
@@ -392,6 +394,44 @@ fn what_no_switch_can_do_is_refused() {
         with(&[8], &RUN_TIME.replace("long f(", "long ff(")),
     ];
     insta::assert_snapshot!(reasons.join("\n"));
+}
+
+/// Real functions of Linux 6.12 in every style that its headers have.
+#[test]
+fn real_functions_are_rewritten() {
+    let Some(tree) = support::tree("the styles on real functions") else {
+        return;
+    };
+    let read = |path: &str| fs::read(tree.join(path));
+    let shown = |target: &str, style| {
+        let answer = fix(&read, &target.parse().unwrap(), &request(style));
+        let said = answer.map_or_else(
+            |error| format!("{error}\n"),
+            |patched| {
+                let of = |bytes| String::from_utf8(bytes).unwrap();
+                diffy::create_patch(&of(patched.original), &of(patched.rewritten)).to_string()
+            },
+        );
+        format!("{target}, {style}\n{said}\n")
+    };
+    let sync = "sound/core/pcm_native.c:snd_pcm_ioctl_sync_ptr_compat";
+    let x32 = "sound/core/pcm_compat.c:snd_pcm_ioctl_sync_ptr_x32";
+    let places = [
+        ("include/linux/eventpoll.h:epoll_put_uevent", Style::Masked),
+        (sync, Style::Masked),
+        ("fs/select.c:get_compat_sigset_argpack", Style::Masked),
+        (sync, Style::Scoped),
+        (sync, Style::StructCopy),
+        (x32, Style::StructCopy),
+        (
+            "include/linux/eventpoll.h:epoll_put_uevent",
+            Style::StructCopy,
+        ),
+        ("drivers/gpu/drm/drm_ioctl.c:drm_ioctl", Style::SizeSwitch),
+        (sync, Style::SizeSwitch),
+    ];
+    let all = places.map(|(target, style)| shown(target, style));
+    insta::assert_snapshot!(all.concat());
 }
 
 /// A chain of accesses to members of `struct s`, in order.

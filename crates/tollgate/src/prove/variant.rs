@@ -167,6 +167,7 @@ fn fixes(
             style: plan.style.as_deref().unwrap_or_default().parse()?,
             prefix: patch::prefix(bench.tree.root(), &target.path),
             stop_at_first_fault: plan.stop_at_first_fault,
+            sizes: plan.sizes.clone(),
             ..Request::default()
         };
         let read_changed = |path: &str| match changed.get(path) {

@@ -1,0 +1,505 @@
+//! The mirror test: windows that Linux 6.12 has already, turned back into chains
+//! of `put_user()` and `get_user()`, and fixed again. The golden file has a row
+//! for each function: equal to the maintainers' code up to the names of labels
+//! and white space, or the difference and why, or why it is refused.
+
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{fs, io};
+
+use tollgate_rewrite::{Request, Style, Target, fix};
+use tollgate_source::{Body, Span, Token, TokenKind, Vocabulary, bodies, closing, tokens};
+
+/// The files of Linux 6.12 whose functions have unsafe accesses.
+const FILES: [&str; 30] = [
+    "arch/loongarch/kvm/vcpu.c",
+    "arch/powerpc/kernel/align.c",
+    "arch/powerpc/kernel/ptrace/ptrace-view.c",
+    "arch/powerpc/kernel/signal.h",
+    "arch/powerpc/kernel/signal_32.c",
+    "arch/powerpc/kernel/signal_64.c",
+    "arch/powerpc/lib/sstep.c",
+    "arch/x86/kernel/signal_32.c",
+    "arch/x86/kernel/signal_64.c",
+    "arch/x86/kernel/sys_ia32.c",
+    "arch/x86/kernel/vm86_32.c",
+    "arch/x86/kvm/x86.c",
+    "drivers/gpu/drm/i915/gem/i915_gem_execbuffer.c",
+    "drivers/gpu/drm/i915/i915_query.c",
+    "fs/readdir.c",
+    "fs/select.c",
+    "include/linux/compat.h",
+    "include/linux/signal.h",
+    "include/linux/uaccess.h",
+    "io_uring/net.c",
+    "io_uring/waitid.c",
+    "kernel/compat.c",
+    "kernel/exit.c",
+    "kernel/rseq.c",
+    "lib/iov_iter.c",
+    "lib/strncpy_from_user.c",
+    "lib/strnlen_user.c",
+    "lib/usercopy.c",
+    "mm/gup.c",
+    "net/core/scm.c",
+];
+
+const FRAME: &str = "the window goes around calls (unsafe_*altstack(), unsafe_*sigcontext() and the like) that have accesses of \
+    their own; fix opens one for each run of single values, for the way that is needed, and leaves what is not next to another";
+const NAME: &str = "the window takes in the copy of the name behind the values, and so its range; fix's windows are of single \
+    values, and their range is the object's";
+
+/// Why fix and the maintainers write it differently.
+const EXPLAINED: [(&str, &str); 11] = [
+    ("arch/powerpc/kernel/signal_32.c: handle_rt_signal32", FRAME),
+    ("arch/x86/kernel/signal_32.c: ia32_setup_frame", FRAME),
+    ("arch/x86/kernel/signal_32.c: ia32_setup_rt_frame", FRAME),
+    ("arch/x86/kernel/signal_64.c: x64_setup_rt_frame", FRAME),
+    ("arch/x86/kernel/signal_64.c: x32_setup_rt_frame", FRAME),
+    (
+        "arch/x86/kernel/sys_ia32.c: cp_stat64",
+        "the size is that of the type by another name, and the end is not that of its begin: fix writes the one that is",
+    ),
+    (
+        "arch/x86/kernel/vm86_32.c: save_v86_state",
+        "the range is one of two structures, chosen at run time, and both ways are opened; fix checks the member that is \
+         written and opens it for writes, and closes before the comment that follows",
+    ),
+    ("fs/readdir.c: fillonedir", NAME),
+    ("fs/readdir.c: compat_fillonedir", NAME),
+    (
+        "kernel/rseq.c: rseq_update_cpu_node_id",
+        "the range is the size that user space registered; fix takes the object's, and closes before the comment that follows",
+    ),
+    (
+        "net/core/scm.c: put_cmsg",
+        "the window takes in the copy of the data behind the header, and so its range; fix's windows are of single values",
+    ),
+];
+
+/// What a statement is replaced with.
+type Change = (Span, String);
+
+/// A function of a file.
+struct Function<'t> {
+    text: &'t str,
+    body: Span,
+    code: Vec<Token>,
+}
+
+/// A window of a function.
+struct Window {
+    /// From `if` to the end of what is done where the begin fails.
+    opening: Span,
+    /// What is done then.
+    exit: Span,
+    /// The index of the first token behind it.
+    from: usize,
+    /// The index of the end's name.
+    end: usize,
+}
+
+impl<'t> Function<'t> {
+    fn new(text: &'t str, body: &Body) -> Self {
+        let upto = text.as_bytes().get(..body.span.end).unwrap();
+        let all = tokens(upto, body.span.start).into_iter();
+        Self {
+            text,
+            body: body.span,
+            code: all.filter(Token::is_code).collect(),
+        }
+    }
+
+    fn at(&self, span: Span) -> &'t str {
+        self.text.get(span.start..span.end).unwrap()
+    }
+
+    fn word(&self, at: usize) -> &'t str {
+        self.code.get(at).map_or("", |token| self.at(token.span))
+    }
+
+    fn begins(&self) -> Vec<usize> {
+        let is = |at: &usize| {
+            matches!(
+                self.word(*at),
+                "user_access_begin" | "user_read_access_begin" | "user_write_access_begin"
+            )
+        };
+        (0..self.code.len()).filter(is).collect()
+    }
+
+    /// `if (!user_access_begin(…)) exit … user_access_end();`
+    fn window(&self, at: usize) -> Result<Window, String> {
+        let front = at.saturating_sub(3);
+        if (self.word(front), self.word(at - 1)) != ("if", "!") {
+            return Err("the begin is not all that an if asks for".to_owned());
+        }
+        let opened = if front > 0 && self.word(front - 1) == "else" {
+            let masked = (0..front).rfind(|at| self.word(*at) == "can_do_masked_user_access");
+            masked.map(|at| at - 2).ok_or("the begin is in an else")?
+        } else {
+            front
+        };
+        let close = closing(&self.code, front + 1).unwrap();
+        let exit = self.statement(close + 1);
+        let from = (close + 1..self.code.len())
+            .find(|at| self.code[*at].span.start >= exit.end)
+            .unwrap();
+        let end = (from..self.code.len()).find(|at| self.word(*at).ends_with("_access_end"));
+        let end = end.ok_or("the function does not close it")?;
+        let depth = |byte: u8| {
+            self.code[from..end]
+                .iter()
+                .filter(|token| token.is(byte))
+                .count()
+        };
+        if depth(b'{') != depth(b'}') {
+            return Err("the window ends in another block than it begins".to_owned());
+        }
+        Ok(Window {
+            opening: self.code[opened].span.join(exit),
+            exit,
+            from,
+            end,
+        })
+    }
+
+    /// The statement or block that begins at a token.
+    fn statement(&self, from: usize) -> Span {
+        let mut at = from;
+        while at < self.code.len() {
+            let end = closing(&self.code, at).unwrap_or(at);
+            if self.code[end].is(b';') || self.code[at].is(b'{') {
+                return self.code[from].span.join(self.code[end].span);
+            }
+            at = end + 1;
+        }
+        self.body
+    }
+
+    fn arguments(&self, open: usize) -> Vec<String> {
+        let close = closing(&self.code, open).unwrap();
+        let mut found = Vec::new();
+        let (mut start, mut at) = (open + 1, open + 1);
+        while at <= close {
+            if at == close || self.code[at].is(b',') {
+                let span = self.code[start].span.join(self.code[at - 1].span);
+                found.push(
+                    self.at(span)
+                        .split_whitespace()
+                        .collect::<Vec<_>>()
+                        .join(" "),
+                );
+                start = at + 1;
+            }
+            at = closing(&self.code, at).unwrap_or(at) + 1;
+        }
+        found
+    }
+
+    fn indent(&self, at: usize) -> &'t str {
+        let line = self.text[..at].rfind('\n').map_or(0, |line| line + 1);
+        let rest = &self.text[line..at];
+        &rest[..rest.len() - rest.trim_start().len()]
+    }
+
+    /// The function's text with its windows turned back.
+    fn turned_back(&self) -> Result<Vec<Change>, String> {
+        let begins = self.begins();
+        if begins.is_empty() {
+            return Err("no begin: whoever calls it opens the window".to_owned());
+        }
+        let mut changes = Vec::new();
+        for begin in begins {
+            let window = self.window(begin)?;
+            changes.push((self.line(window.opening), String::new()));
+            changes.push((self.line(self.statement(window.end)), String::new()));
+            self.accesses(&window, &mut changes)?;
+        }
+        Ok(changes)
+    }
+
+    /// A place with the blanks before it and the line end behind it.
+    fn line(&self, span: Span) -> Span {
+        let start = span.start - self.indent(span.start).len();
+        let end = span.end + self.text[span.end..].find('\n').map_or(0, |end| end + 1);
+        Span::new(start, end)
+    }
+
+    /// The accesses of a window as conditions.
+    fn accesses(&self, window: &Window, changes: &mut Vec<Change>) -> Result<(), String> {
+        let mut exit = self.at(window.exit).to_owned();
+        let mut groups: Vec<(Span, Vec<String>, bool)> = Vec::new();
+        for at in window.from..window.end {
+            let Some(name) = self.word(at).strip_prefix("unsafe_") else {
+                continue;
+            };
+            let mut arguments = self.arguments(at + 1);
+            let label = arguments.pop().unwrap();
+            let place = self.statement(at);
+            if self.word(at - 1) == ":" || !place.text(self.text.as_bytes()).ends_with(");") {
+                return Err("an unsafe access is no statement of its own".to_owned());
+            }
+            let (way_out, found) = self.way_out(&label, window)?;
+            changes.push((way_out, String::new()));
+            exit = found;
+            let call = format!("{name}({})", arguments.join(", "));
+            let arm = self.code[at - 1].is(b')') || self.word(at - 1) == "else";
+            match groups.last_mut() {
+                Some((last, calls, false))
+                    if !arm && self.text[last.end..place.start].trim().is_empty() =>
+                {
+                    *last = last.join(place);
+                    calls.push(call);
+                }
+                _ => groups.push((place, vec![call], arm)),
+            }
+        }
+        for (place, calls, arm) in groups {
+            let indent = self.indent(place.start);
+            let outer = self.indent(window.opening.start);
+            let deeper = indent.strip_prefix(outer).unwrap_or("");
+            let exit = exit.replace('\n', &format!("\n{deeper}"));
+            let condition = calls.join(&format!(" ||\n{indent}    "));
+            let body = if exit.starts_with('{') {
+                format!(" {exit}")
+            } else {
+                format!("\n{indent}\t{exit}")
+            };
+            let test = format!("if ({condition}){body}");
+            // An else behind it would be the test's own.
+            let test = if arm {
+                format!("{{\n{indent}{test}\n{indent}}}")
+            } else {
+                test
+            };
+            changes.push((place, test));
+        }
+        Ok(())
+    }
+
+    /// The label with its end and what only a fault does behind it, and what a
+    /// fault does.
+    fn way_out(&self, label: &str, window: &Window) -> Result<(Span, String), String> {
+        let is_label = |at: &usize| {
+            self.word(*at) == label
+                && self.code.get(at + 1).is_some_and(|t| t.is(b':'))
+                && !self.code[at - 1].is(b'?')
+        };
+        let at = (1..self.code.len()).find(is_label);
+        let at = at.ok_or_else(|| format!("{label} is a label of whoever calls it"))?;
+        if !self.word(at + 2).ends_with("_access_end") {
+            return Err("the window is not closed first thing behind the label".to_owned());
+        }
+        let before = self.text[..self.code[at].span.start].trim_end();
+        let last = before.rsplit('\n').next().unwrap().trim();
+        if !["return", "goto"].iter().any(|jump| last.starts_with(jump)) {
+            return Err("success comes to the label, too".to_owned());
+        }
+        let closed = self.statement(at + 2);
+        let place = self.line(self.code[at].span).join(self.line(closed));
+        let mut next = at + 2;
+        while self.code[next].span.end <= closed.end {
+            next += 1;
+        }
+        if self.code[next + 1].is(b':') {
+            return Ok((place, format!("goto {};", self.word(next))));
+        }
+        let mut found = Vec::new();
+        while !self.code[next].is(b'}') {
+            let statement = self.statement(next);
+            found.push(self.at(statement));
+            let jumps = matches!(self.word(next), "return" | "goto");
+            while self.code[next].span.end <= statement.end {
+                next += 1;
+            }
+            if jumps {
+                let start = before.len() + 1;
+                let exit = self.block(&found, window);
+                return Ok((Span::new(start, self.line(statement).end), exit));
+            }
+        }
+        Err("the way out goes on behind the window".to_owned())
+    }
+
+    fn block(&self, statements: &[&str], window: &Window) -> String {
+        let indent = self.indent(window.opening.start);
+        let lines: String = statements
+            .iter()
+            .map(|line| format!("{indent}\t{line}\n"))
+            .collect();
+        match statements {
+            [one] => (*one).to_owned(),
+            _ => format!("{{\n{lines}{indent}}}"),
+        }
+    }
+}
+
+fn changed(text: &str, mut changes: Vec<Change>) -> String {
+    changes.sort_by_key(|(span, _)| *span);
+    let mut out = String::new();
+    let mut at = 0;
+    for (span, change) in changes {
+        if span.start < at {
+            continue;
+        }
+        out += &text[at..span.start];
+        out += &change;
+        at = span.end;
+    }
+    out + &text[at..]
+}
+
+/// Statements of a function, one a line, labels by number.
+fn statements(text: &str, body: &Body) -> String {
+    let place = body.header.join(body.span);
+    let upto = text.as_bytes().get(..place.end).unwrap();
+    let all = tokens(upto, place.start);
+    let word = |token: &Token| text.get(token.span.start..token.span.end).unwrap();
+    let is_label = |pair: &[Token]| {
+        pair[0].kind == TokenKind::Word && pair[1].is(b':') && !matches!(word(&pair[0]), "default")
+    };
+    let begins = |before: &Token| {
+        [b';', b'{', b'}', b':'].iter().any(|b| before.is(*b)) || !before.is_code()
+    };
+    let labels: Vec<&str> = all
+        .windows(3)
+        .filter(|three| begins(&three[0]) && is_label(&three[1..]))
+        .map(|three| word(&three[1]))
+        .collect();
+    let mut numbers: Vec<&str> = Vec::new();
+    let mut out = String::new();
+    for token in &all {
+        let own = word(token);
+        if labels.contains(&own) {
+            if !numbers.contains(&own) {
+                numbers.push(own);
+            }
+            let number = numbers.iter().position(|have| *have == own).unwrap();
+            out += &format!("L{number}");
+        } else {
+            out += &own.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
+        let ends = [b';', b'{', b'}', b':'].iter().any(|b| token.is(*b)) || !token.is_code();
+        out.push(if ends { '\n' } else { ' ' });
+    }
+    out
+}
+
+fn find(text: &str, name: &str) -> Body {
+    let vocabulary = Vocabulary::builtin().unwrap();
+    let all = bodies(text.as_bytes(), &tokens(text.as_bytes(), 0), &vocabulary);
+    all.into_iter().find(|body| body.name == name).unwrap()
+}
+
+/// The lines that differ.
+fn difference(theirs: &str, ours: &str) -> String {
+    let patch = diffy::DiffOptions::new()
+        .set_context_len(0)
+        .create_patch(theirs, ours)
+        .to_string();
+    let lines = patch.lines().skip(2).filter(|line| !line.starts_with("@@"));
+    lines
+        .map(|line| format!("    {}\n", line.trim_end()))
+        .collect()
+}
+
+fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
+    let place = format!("{path}: {}", body.name);
+    let changes = match Function::new(text, body).turned_back() {
+        Ok(changes) => changes,
+        Err(why) => return format!("{place}: not turned back: {why}\n"),
+    };
+    let chains = changed(text, changes);
+    let read = |wanted: &str| -> io::Result<Vec<u8>> {
+        if wanted == path {
+            Ok(chains.clone().into_bytes())
+        } else {
+            fs::read(tree.join(wanted))
+        }
+    };
+    let target = Target {
+        path: path.to_owned(),
+        function: body.name.clone(),
+    };
+    let masked = text[body.span.start..body.span.end].contains("masked_user_access_begin");
+    let request = Request {
+        style: if masked { Style::Masked } else { Style::Window },
+        ..Request::default()
+    };
+    let patched = match fix(&read, &target, &request) {
+        Ok(patched) => patched,
+        Err(error) => {
+            let why = error.to_string();
+            let why = why
+                .split_once(&format!("{} ", body.name))
+                .map_or(why.as_str(), |(_, why)| why);
+            return format!("{place}: refused: {why}\n");
+        }
+    };
+    let fixed = String::from_utf8(patched.rewritten).unwrap();
+    let (theirs, ours) = (
+        statements(text, body),
+        statements(&fixed, &find(&fixed, &body.name)),
+    );
+    if theirs == ours {
+        return format!("{place}: equal, in the style {}\n", request.style);
+    }
+    let why = EXPLAINED
+        .iter()
+        .find(|(known, _)| *known == place)
+        .map_or("NOT EXPLAINED", |(_, why)| why);
+    format!("{place}: differs: {why}\n{}", difference(&theirs, &ours))
+}
+
+#[test]
+fn windows_that_are_turned_back_are_written_as_maintainers_did() {
+    let Some(tree) = support::tree("the mirror test") else {
+        return;
+    };
+    let vocabulary = Vocabulary::builtin().unwrap();
+    let mut rows = String::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for path in FILES {
+        let before = rows.len();
+        let text = String::from_utf8(fs::read(tree.join(path)).unwrap()).unwrap();
+        let all = bodies(text.as_bytes(), &tokens(text.as_bytes(), 0), &vocabulary);
+        for body in all {
+            let own = &text[body.span.start..body.span.end];
+            if !own.contains("unsafe_put_user(")
+                && !own.contains("unsafe_get_user(")
+                && !own.contains("unsafe_copy_")
+            {
+                continue;
+            }
+            let row = row(&tree, path, &text, &body);
+            let verdict = ["equal", "differs", "refused", "not turned back"]
+                .into_iter()
+                .find(|verdict| row.contains(&format!(": {verdict}")))
+                .unwrap();
+            *counts.entry(verdict).or_default() += 1;
+            rows += &row;
+        }
+        if rows.len() == before {
+            rows += &format!("{path}: no function has one: they are in macros\n");
+        }
+    }
+    let total: usize = counts.values().sum();
+    let counted: Vec<String> = counts
+        .iter()
+        .map(|(verdict, count)| format!("{count} {verdict}"))
+        .collect();
+    insta::assert_snapshot!(format!(
+        "{total} functions: {}\n\n{rows}",
+        counted.join(", ")
+    ));
+    assert!(
+        !rows.contains("NOT EXPLAINED"),
+        "a difference needs its reason"
+    );
+}
