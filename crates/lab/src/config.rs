@@ -36,20 +36,30 @@ pub struct Fragment {
 }
 
 impl Fragment {
-    /// One of the fragments in `data/config`.
+    /// One of the fragments in `data/config`. Its first line may be `#include
+    /// NAME`: then it holds that fragment's lines too, but for the options that
+    /// it sets itself.
     ///
     /// # Errors
     /// When there is none of that name.
     pub fn named(name: &str) -> Result<Self, Error> {
-        assets::text(&assets::DATA, &format!("config/{name}.config"))
-            .map(|text| Self {
-                name: name.to_owned(),
-                text: text.to_owned(),
-            })
-            .ok_or_else(|| Error::Unknown {
-                name: name.to_owned(),
-                known: known(),
-            })
+        let unknown = |name: &str| Error::Unknown {
+            name: name.to_owned(),
+            known: known(),
+        };
+        let read = |name: &str| {
+            let text = assets::text(&assets::DATA, &format!("config/{name}.config"));
+            text.ok_or_else(|| unknown(name))
+        };
+        let text = read(name)?;
+        let text = match included(text) {
+            None => text.to_owned(),
+            Some(base) => over(read(base)?, text),
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            text,
+        })
     }
 
     /// The fragment of a profile on an architecture: `data/config/ARCH-PROFILE.config`.
@@ -97,6 +107,31 @@ impl Fragment {
             lost,
         })
     }
+}
+
+fn included(text: &str) -> Option<&str> {
+    text.lines()
+        .next()?
+        .strip_prefix("#include ")
+        .map(str::trim)
+}
+
+/// The lines of `base` that `text` does not decide otherwise, then `text`.
+fn over(base: &str, text: &str) -> String {
+    let own: BTreeSet<&str> = text.lines().filter_map(symbol).collect();
+    let kept = base
+        .lines()
+        .filter(|line| symbol(line).is_none_or(|name| !own.contains(name)));
+    kept.chain(text.lines())
+        .map(|line| format!("{line}\n"))
+        .collect()
+}
+
+/// The option that a line sets or unsets.
+fn symbol(line: &str) -> Option<&str> {
+    let line = line.trim();
+    is_option(line).then_some(())?;
+    unset_name(line).or_else(|| line.split('=').next())
 }
 
 /// "is not set" is also true of an option that the tree does not have.
@@ -165,6 +200,24 @@ mod tests {
             });
             assert_eq!(unexplained, None, "{name}");
         }
+    }
+
+    #[test]
+    fn a_fragment_over_another_has_each_option_once() {
+        let text = over(
+            "# why\nCONFIG_A=y\nCONFIG_B=y\n",
+            "#include x\n# CONFIG_B is not set\n",
+        );
+        assert_eq!(
+            text,
+            "# why\nCONFIG_A=y\n#include x\n# CONFIG_B is not set\n"
+        );
+        let distro = Fragment::named("x86_64-distro").unwrap();
+        let options: Vec<&str> = distro.options().collect();
+        assert!(options.contains(&"CONFIG_EPOLL=y") && options.contains(&"CONFIG_HZ_250=y"));
+        assert!(!options.contains(&"CONFIG_HZ_100=y"));
+        let names: BTreeSet<&str> = distro.text.lines().filter_map(symbol).collect();
+        assert_eq!(names.len(), options.len());
     }
 
     #[test]

@@ -20,6 +20,9 @@ pub(crate) struct Args {
     /// The kernel tree; Debian's linux-source-6.12 where none is given
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
+    /// The profile of the configuration: minimal, distro
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) config: Option<String>,
     /// Your own patch instead of the one that `tollgate fix` writes
     #[arg(long, value_name = "FILE")]
     pub(crate) patch: Option<PathBuf>,

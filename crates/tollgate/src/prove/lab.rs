@@ -39,7 +39,8 @@ impl<'a> Bench<'a> {
     /// Checks everything that can be checked before the first long step.
     pub(crate) fn open(args: &'a Args, steps: &Steps<'_>) -> anyhow::Result<Self> {
         let case = Case::named(&args.case)?;
-        let fragment = Fragment::profile(ARCH, &case.about.config)?;
+        let profile = args.config.as_deref().unwrap_or(&case.about.config);
+        let fragment = Fragment::profile(ARCH, profile)?;
         let machine = Machine::named(ARCH)?;
         let cache = Cache::open(&folders::cache(args.cache.as_deref())?)?;
         let runner = Runner::new(listen()?, Some(cache.lock_handle()?));
