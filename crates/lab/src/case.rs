@@ -102,6 +102,10 @@ pub struct VariantPlan {
     /// Whether accesses that go on after a fault may stop at the first.
     #[serde(default)]
     pub stop_at_first_fault: bool,
+    /// Whether a copy of a structure may touch members that the function leaves
+    /// alone.
+    #[serde(default)]
+    pub touch_all_members: bool,
     /// The patch that makes it: a file of the case's folder, or
     /// `OTHER-CASE/FILE`.
     pub patch: Option<String>,
@@ -121,7 +125,7 @@ pub struct Station {
 
 /// A benchmark of the guest with its parameters.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Benchmark {
     /// Its name in the guest.
     pub name: String,
@@ -133,6 +137,9 @@ pub struct Benchmark {
     /// Whether the change cannot reach it, so that it must not move.
     #[serde(default)]
     pub control: bool,
+    /// Whether it runs only when every variant is proved, or when it is named.
+    #[serde(default)]
+    pub on_demand: bool,
     /// Operations in a repetition.
     pub ops: u64,
     /// Repetitions after the warm-up.

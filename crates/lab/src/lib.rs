@@ -18,6 +18,7 @@ pub mod machine;
 pub mod patch;
 pub mod process;
 pub mod progress;
+pub mod registry;
 pub mod toolchain;
 pub mod tree;
 pub mod unpack;

@@ -34,9 +34,9 @@ impl Comparison {
         after: Booted<'_>,
     ) -> Self {
         let runs = [
-            (Side::A, Some(before.run)),
-            (Side::Again, again),
-            (Side::B, Some(after.run)),
+            (Side::Image(before.image.letter), Some(before.run)),
+            (Side::Again(before.image.letter), again),
+            (Side::Image(after.image.letter), Some(after.run)),
         ];
         let ran = || runs.iter().filter_map(|(side, run)| Some((*side, (*run)?)));
         let wanted = |benchmark: &&Benchmark| !ran().all(|(_, run)| skips(run, benchmark));

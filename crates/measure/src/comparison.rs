@@ -107,12 +107,10 @@ pub struct RepeatDifference {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
-    /// Image A.
-    A,
-    /// Image A the second time.
-    Again,
-    /// Image B.
-    B,
+    /// The image of that letter.
+    Image(char),
+    /// The image of that letter the second time.
+    Again(char),
 }
 
 /// Something the reader has to know beside the figures. Displayed as a
@@ -279,7 +277,7 @@ impl WorkloadComparison {
         self.before.repetitions.exact() && self.after.repetitions.exact()
     }
 
-    fn divisor(&self, per: Per, measured: &Measured) -> u64 {
+    pub(crate) fn divisor(&self, per: Per, measured: &Measured) -> u64 {
         let units = self
             .unit
             .as_ref()
@@ -320,12 +318,11 @@ impl FunctionComparison {
     }
 }
 
-impl Side {
-    fn name(self) -> &'static str {
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::A => "A",
-            Self::Again => "the second run of A",
-            Self::B => "B",
+            Self::Image(letter) => write!(f, "{letter}"),
+            Self::Again(letter) => write!(f, "the second run of {letter}"),
         }
     }
 }
@@ -343,18 +340,14 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Skipped { side, skip } => {
-                write!(f, "{}: skipped {}: {}", side.name(), skip.job, skip.reason)
+                write!(f, "{}: skipped {}: {}", side, skip.job, skip.reason)
             }
-            Self::Failed { side, text } => write!(f, "{}: failed: {text}", side.name()),
+            Self::Failed { side, text } => write!(f, "{}: failed: {text}", side),
             Self::Missing { side, workload } => {
-                write!(f, "{}: {workload} has no counts", side.name())
+                write!(f, "{}: {workload} has no counts", side)
             }
             Self::Unplanned { side, workload } => {
-                write!(
-                    f,
-                    "{}: {workload} ran unasked and is not compared",
-                    side.name()
-                )
+                write!(f, "{}: {workload} ran unasked and is not compared", side)
             }
             Self::NoUnit {
                 workload,

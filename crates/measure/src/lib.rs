@@ -11,6 +11,7 @@ mod comparison;
 mod executions;
 pub mod fuzz;
 mod measured;
+mod proof;
 mod ratio;
 mod results;
 mod run;
@@ -27,6 +28,7 @@ pub use comparison::{
 };
 pub use executions::{CountsError, CountsFault, Executed, Executions, Phase};
 pub use measured::{Measured, Quantity, Repetitions};
+pub use proof::{NotRun, Proof, Row, Tried};
 pub use ratio::Ratio;
 pub use results::{ConsoleError, ConsoleFault, Outcome, Point, Repetition, Results, Skip};
 pub use run::{Run, RunError};

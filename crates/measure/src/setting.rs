@@ -47,6 +47,8 @@ pub struct Find {
 /// One of the kernels compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
+    /// What figures call it: `A` is the base, `B` the first variant.
+    pub letter: char,
     /// The variant's name, `base` or `window`.
     pub variant: String,
     /// The key of its content: tree, patches, configuration, compiler.

@@ -153,7 +153,8 @@ impl Comparison {
         let moved = most_changed(self.subjects().filter(|row| row.moved() == way));
         let moved = moved.map(change).unwrap_or_default();
         format!(
-            "B is {word}: {moved}; no workload {other_way}{}.",
+            "{} is {word}: {moved}; no workload {other_way}{}.",
+            self.after.letter,
             self.held()
         )
     }
@@ -164,17 +165,19 @@ impl Comparison {
         let cheaper = moved(Ordering::Less).unwrap_or_default();
         let dearer = moved(Ordering::Greater).unwrap_or_default();
         format!(
-            "B is cheaper in one and dearer in another: {cheaper}, but {dearer}{}.",
+            "{} is cheaper in one and dearer in another: {cheaper}, but {dearer}{}.",
+            self.after.letter,
             self.held()
         )
     }
 
     fn no_difference(&self) -> String {
         let exact = self.subjects().all(WorkloadComparison::exact);
+        let (a, b) = (self.before.letter, self.after.letter);
         let how = if exact {
-            "exactly as many kernel instructions in B as in A"
+            format!("exactly as many kernel instructions in {b} as in {a}")
         } else {
-            "as many kernel instructions in B as in A, as far as medians tell"
+            format!("as many kernel instructions in {b} as in {a}, as far as medians tell")
         };
         let count = self.subjects().count();
         let all = match count {
@@ -204,7 +207,9 @@ impl Comparison {
             .first()
             .map(|point| format!("{} {}", point.sweep, point.name));
         format!(
-            "A and B treat {} of {} differently, the first is {}.",
+            "{} and {} treat {} of {} differently, the first is {}.",
+            self.before.letter,
+            self.after.letter,
             differences.len(),
             plural(self.behaviour.points, "input"),
             first.unwrap_or_default(),
@@ -218,7 +223,8 @@ impl Comparison {
             .map(any_change)
             .unwrap_or_default();
         format!(
-            "No verdict: the control moved ({moved}), so more than the patch differs between A and B."
+            "No verdict: the control moved ({moved}), so more than the patch differs between {} and {}.",
+            self.before.letter, self.after.letter
         )
     }
 
@@ -239,7 +245,8 @@ impl Comparison {
                 format!("{} of behaviour changed", plural(points, "point"))
             }
         };
-        format!("No verdict: A run twice is not the same as itself ({what}).")
+        let a = self.before.letter;
+        format!("No verdict: {a} run twice is not the same as itself ({what}).")
     }
 
     fn incomplete(&self) -> String {

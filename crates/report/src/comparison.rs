@@ -6,6 +6,7 @@ mod commit;
 mod facts;
 mod html;
 mod json;
+mod many;
 mod terminal;
 pub(crate) mod text;
 
@@ -17,6 +18,7 @@ mod tests;
 pub use commit::commit_figures;
 pub use html::html;
 pub use json::{PROVE_VERSION, json};
+pub use many::proof_terminal;
 pub use terminal::terminal;
 
 /// A comparison that could not be rendered. Both are defects of tollgate, not

@@ -47,7 +47,7 @@ pub(crate) fn report(term: &Term, error: &anyhow::Error) -> ExitCode {
 }
 
 /// The error and its causes, each said once: many name their cause themselves.
-fn sentence(error: &anyhow::Error) -> String {
+pub(crate) fn sentence(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !text.contains(&cause) {

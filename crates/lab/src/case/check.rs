@@ -59,10 +59,11 @@ impl Case {
 
     fn bad_patch(&self, plan: &VariantPlan, file: &str) -> Option<String> {
         let name = &plan.name;
-        let of_fix = !plan.targets.is_empty() || !plan.sizes.is_empty() || plan.stop_at_first_fault;
+        let flags = plan.stop_at_first_fault || plan.touch_all_members;
+        let of_fix = !plan.targets.is_empty() || !plan.sizes.is_empty() || flags;
         if of_fix {
             return Some(format!(
-                "the variant {name} is a patch: targets, sizes and stop-at-first-fault are of a style"
+                "the variant {name} is a patch: targets, sizes and flags of fix are of a style"
             ));
         }
         let there = plan.patch_text(&self.about.name).is_some();

@@ -106,6 +106,7 @@ pub(crate) fn run(one: u64, many: u64) -> Run {
 pub(crate) fn compare(before: &Run, again: Option<&Run>, after: &Run) -> Comparison {
     let booted = |variant: &str, run| {
         let image = Image {
+            letter: if variant == "base" { 'A' } else { 'B' },
             variant: variant.into(),
             id: format!("id-{variant}"),
         };
@@ -227,6 +228,7 @@ fn a_unit_without_its_parameter_falls_back_to_the_call() {
     let run = run(5540, 83_066);
     let booted = || Booted {
         image: Image {
+            letter: 'A',
             variant: String::new(),
             id: String::new(),
         },

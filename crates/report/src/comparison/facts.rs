@@ -1,8 +1,8 @@
 //! What the terminal and the HTML form say in the same words.
 
 use tollgate_measure::{
-    Comparison, Figure, FunctionComparison, Measured, Outcome, Per, PointDifference, Quantity,
-    Ratio, Repetitions, UNKNOWN_FUNCTION, WorkloadComparison,
+    Comparison, Figure, FunctionComparison, Measured, Outcome, Per, Quantity, Ratio, Repetitions,
+    UNKNOWN_FUNCTION, WorkloadComparison,
 };
 
 use super::text::{clean, plural, short, signed};
@@ -110,7 +110,8 @@ fn behaviour(comparison: &Comparison) -> Option<Fact> {
 /// How far the repetitions agree, the odd ones by name.
 fn repetitions(comparison: &Comparison) -> Vec<Fact> {
     let sides = |row: &WorkloadComparison| {
-        [("A", &row.before), ("B", &row.after)].map(|(side, measured)| {
+        let (a, b) = (comparison.before.letter, comparison.after.letter);
+        [(a, &row.before), (b, &row.after)].map(|(side, measured)| {
             let all = measured.repetitions.identical == measured.repetitions.total;
             let text = format!("{} in {side}: {}", row.workload, agreement(measured));
             (
@@ -169,14 +170,16 @@ fn user(comparison: &Comparison) -> Option<Fact> {
 }
 
 /// The first differences of behaviour, a line each, and how many more.
-pub(super) fn point_lines(differences: &[PointDifference]) -> Vec<String> {
+pub(super) fn point_lines(comparison: &Comparison) -> Vec<String> {
+    let differences = &comparison.behaviour.differences;
+    let (a, b) = (comparison.before.letter, comparison.after.letter);
     let shown = differences.iter().take(POINTS_SHOWN).map(|point| {
         let (before, after) = (
             outcome(point.before.as_ref()),
             outcome(point.after.as_ref()),
         );
         format!(
-            "{} {}: A {before}; B {after}",
+            "{} {}: {a} {before}; {b} {after}",
             clean(&point.sweep),
             clean(&point.name)
         )
@@ -196,7 +199,7 @@ fn outcome(outcome: Option<&Outcome>) -> String {
 }
 
 /// What a reader needs to repeat the measurement, label and text.
-pub(super) fn setting(comparison: &Comparison) -> Vec<(&'static str, String)> {
+pub(super) fn setting(comparison: &Comparison) -> Vec<(String, String)> {
     let setting = &comparison.setting;
     let image =
         |image: &tollgate_measure::Image| clean(&format!("{}, image {}", image.variant, image.id));
@@ -209,12 +212,18 @@ pub(super) fn setting(comparison: &Comparison) -> Vec<(&'static str, String)> {
         setting.qemu, setting.cpu, setting.plugin_api, setting.tollgate
     );
     vec![
-        ("A", image(&comparison.before)),
-        ("B", image(&comparison.after)),
-        ("Kernel", clean(&kernel)),
-        ("Compiler", clean(&setting.compiler)),
-        ("Machine", clean(&qemu)),
-        ("Cmdline", clean(&setting.command_line)),
+        (
+            comparison.before.letter.to_string(),
+            image(&comparison.before),
+        ),
+        (
+            comparison.after.letter.to_string(),
+            image(&comparison.after),
+        ),
+        ("Kernel".to_owned(), clean(&kernel)),
+        ("Compiler".to_owned(), clean(&setting.compiler)),
+        ("Machine".to_owned(), clean(&qemu)),
+        ("Cmdline".to_owned(), clean(&setting.command_line)),
     ]
 }
 

@@ -312,18 +312,22 @@ pub(super) fn compare(a: &Boot, again: &Boot, b: &Boot) -> Comparison {
     compare_as(setting(), a, again, b)
 }
 
-pub(super) fn compare_as(setting: Setting, a: &Boot, again: &Boot, b: &Boot) -> Comparison {
-    let (a, again, b) = (a.run(), again.run(), b.run());
-    let image = |variant: &str, id: &str| Image {
+pub(super) fn image(letter: char, variant: &str, id: &str) -> Image {
+    Image {
+        letter,
         variant: variant.into(),
         id: id.into(),
-    };
+    }
+}
+
+pub(super) fn compare_as(setting: Setting, a: &Boot, again: &Boot, b: &Boot) -> Comparison {
+    let (a, again, b) = (a.run(), again.run(), b.run());
     let before = Booted {
-        image: image("base", "4f0c1d2ab93e7750"),
+        image: image('A', "base", "4f0c1d2ab93e7750"),
         run: &a,
     };
     let after = Booted {
-        image: image("window", "b1775e90c2d84a3f"),
+        image: image('B', "window", "b1775e90c2d84a3f"),
         run: &b,
     };
     Comparison::new(setting, &benchmarks(), before, Some(&again), after)

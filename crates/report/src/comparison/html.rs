@@ -4,37 +4,53 @@
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
-use tollgate_measure::{Comparison, LIMITS, Per, Quantity, Ratio, Verdict, WorkloadComparison};
+use tollgate_measure::{
+    Comparison, LIMITS, Per, Proof, Quantity, Ratio, Verdict, WorkloadComparison,
+};
 
 use super::RenderError;
 use super::facts::{self, Most, Tone};
 use super::text::{clean, clean_lines, signed};
 
-/// The template's name ends in `.html`: that is what switches escaping on.
-const NAME: &str = "comparison.html";
-const TEMPLATE: &str = include_str!("../../templates/comparison.html");
+mod overview;
+
+use overview::Document;
+
+/// The templates' names end in `.html`: that is what switches escaping on.
+const PAGE: &str = "comparison.html";
+const SECTION: &str = "section.html";
+const PAGE_TEXT: &str = include_str!("../../templates/comparison.html");
+const SECTION_TEXT: &str = include_str!("../../templates/section.html");
 /// Functions shown of a workload.
 const FUNCTIONS: Most = Most {
     rows: 32,
     changed: 24,
 };
 
-/// The comparison as a self-contained HTML page in UTF-8. Everything that comes
+/// The result of one run of `prove` as a self-contained HTML page in UTF-8: one
+/// comparison, or an overview and a section for each. Everything that comes
 /// from a guest, a tree or a user is escaped.
 ///
 /// # Errors
 /// When template and data do not fit, which no input can cause.
-pub fn html(comparison: &Comparison) -> Result<String, RenderError> {
+pub fn html(proof: &Proof) -> Result<String, RenderError> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.add_template(NAME, TEMPLATE)?;
-    Ok(environment
-        .get_template(NAME)?
-        .render(Serde(Page::new(comparison)))?)
+    environment.add_template(PAGE, PAGE_TEXT)?;
+    environment.add_template(SECTION, SECTION_TEXT)?;
+    let section = environment.get_template(SECTION)?;
+    let mut sections = Vec::new();
+    for comparison in &proof.comparisons {
+        let text = section.render(Serde(Section::new(comparison)))?;
+        sections.push((comparison.after.letter, text));
+    }
+    let document = Document::new(proof, sections);
+    Ok(environment.get_template(PAGE)?.render(Serde(document))?)
 }
 
 #[derive(Serialize)]
-struct Page {
+struct Section {
+    letters: (char, char),
     subject: String,
     before: String,
     after: String,
@@ -47,12 +63,12 @@ struct Page {
     functions: Vec<Functions>,
     differences: Vec<String>,
     checks: Vec<Check>,
-    setting: Vec<(&'static str, String)>,
+    setting: Vec<(String, String)>,
     limits: &'static [&'static str],
     patch: Vec<PatchLine>,
 }
 
-impl Page {
+impl Section {
     fn new(comparison: &Comparison) -> Self {
         let headline = comparison.headline();
         let mut functions: Vec<_> = comparison.workloads.iter().map(Functions::new).collect();
@@ -61,6 +77,7 @@ impl Page {
         }
         let checks = facts::checks(comparison).into_iter();
         Self {
+            letters: (comparison.before.letter, comparison.after.letter),
             subject: clean(&comparison.setting.subject),
             before: clean(&comparison.before.variant),
             after: clean(&comparison.after.variant),
@@ -73,7 +90,7 @@ impl Page {
                 .map(Headline::new),
             workloads: comparison.workloads.iter().flat_map(rows).collect(),
             functions,
-            differences: facts::point_lines(&comparison.behaviour.differences),
+            differences: facts::point_lines(comparison),
             checks: checks
                 .map(|fact| Check::new(fact.label, &fact.text, fact.tone))
                 .collect(),

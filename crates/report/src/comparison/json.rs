@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tollgate_measure::{
-    Behaviour, Comparison, Counts, Figure, FunctionComparison, Image, LIMITS, Measured, Note, Per,
-    PointDifference, Quantity, Ratio, RepeatDifference, Repetitions, Setting, UnitCount, Verdict,
-    Workload, WorkloadComparison,
+    Behaviour, Comparison, Counts, Figure, FunctionComparison, Image, LIMITS, Measured, NotRun,
+    Note, Per, PointDifference, Proof, Quantity, Ratio, RepeatDifference, Repetitions, Setting,
+    UnitCount, Verdict, Workload, WorkloadComparison,
 };
 
 use super::RenderError;
@@ -15,19 +15,22 @@ use super::RenderError;
 /// break.
 pub const PROVE_VERSION: u32 = 2;
 
-/// The comparisons of one run of `prove` (one for each variant) as a JSON
-/// document that ends with a newline. Totals are integers of all operations of
-/// a repetition, and exact where the workload says so; `per_call` and
-/// `per_unit` are those divided, as the nearest floats.
+/// The result of one run of `prove` as a JSON document that ends with a newline.
+/// Totals are integers of all operations of a repetition, and exact where the
+/// workload says so; `per_call` and `per_unit` are those divided, as the nearest
+/// floats.
 ///
 /// # Errors
 /// None that input can cause.
-pub fn json(comparisons: &[Comparison]) -> Result<String, RenderError> {
-    let comparisons = comparisons.iter().map(JsonComparison::new).collect();
+pub fn json(proof: &Proof) -> Result<String, RenderError> {
     let document = Document {
         version: PROVE_VERSION,
         kind: "prove",
-        comparisons,
+        subject: &proof.subject,
+        exit_code: proof.exit_code(),
+        comparisons: proof.comparisons.iter().map(JsonComparison::new).collect(),
+        pairs: proof.pairs.iter().map(JsonPair::new).collect(),
+        not_run: &proof.not_run,
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
@@ -36,7 +39,53 @@ pub fn json(comparisons: &[Comparison]) -> Result<String, RenderError> {
 struct Document<'a> {
     version: u32,
     kind: &'static str,
+    subject: &'a str,
+    exit_code: u8,
     comparisons: Vec<JsonComparison<'a>>,
+    pairs: Vec<JsonPair<'a>>,
+    not_run: &'a [NotRun],
+}
+
+/// Two variants: their figures, without the functions.
+#[derive(Serialize)]
+struct JsonPair<'a> {
+    before: &'a Image,
+    after: &'a Image,
+    workloads: Vec<JsonPairWorkload<'a>>,
+    behaviour: &'a Behaviour,
+}
+
+#[derive(Serialize)]
+struct JsonPairWorkload<'a> {
+    #[serde(flatten)]
+    name: JsonName<'a>,
+    control: bool,
+    exact: bool,
+    per_call: JsonFigures,
+    per_unit: Option<JsonFigures>,
+}
+
+impl<'a> JsonPair<'a> {
+    fn new(pair: &'a Comparison) -> Self {
+        Self {
+            before: &pair.before,
+            after: &pair.after,
+            workloads: pair.workloads.iter().map(JsonPairWorkload::new).collect(),
+            behaviour: &pair.behaviour,
+        }
+    }
+}
+
+impl<'a> JsonPairWorkload<'a> {
+    fn new(row: &'a WorkloadComparison) -> Self {
+        Self {
+            name: JsonName::new(&row.workload),
+            control: row.control,
+            exact: row.exact(),
+            per_call: JsonFigures::new(row, Per::Call),
+            per_unit: row.unit.as_ref().map(|_| JsonFigures::new(row, Per::Unit)),
+        }
+    }
 }
 
 #[derive(Serialize)]

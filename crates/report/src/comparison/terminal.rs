@@ -7,7 +7,7 @@ use super::facts::{self, Fact, Most, Tone};
 use super::text::{WIDTH, labelled, shorten, signed, wrap};
 
 /// How far the text behind a label is indented.
-const INDENT: usize = 13;
+pub(super) const INDENT: usize = 13;
 /// The longest name of a workload or a function in a table, in columns.
 const NAME: usize = 30;
 /// What the columns of the table of registers are.
@@ -45,7 +45,7 @@ pub fn terminal(comparison: &Comparison, color: bool) -> String {
 }
 
 /// ANSI styles, or none.
-struct Paint(bool);
+pub(super) struct Paint(pub(super) bool);
 
 impl Paint {
     fn with(&self, code: &str, text: &str) -> String {
@@ -56,11 +56,11 @@ impl Paint {
         }
     }
 
-    fn bold(&self, text: &str) -> String {
+    pub(super) fn bold(&self, text: &str) -> String {
         self.with("1", text)
     }
 
-    fn tone(&self, tone: Tone, text: &str) -> String {
+    pub(super) fn tone(&self, tone: Tone, text: &str) -> String {
         match tone {
             Tone::Good => self.with("32", text),
             Tone::Bad => self.with("31", text),
@@ -71,13 +71,17 @@ impl Paint {
 
 fn head(comparison: &Comparison, paint: &Paint) -> String {
     let (before, after) = (&comparison.before.variant, &comparison.after.variant);
-    let title = format!("{}: A = {before}, B = {after}", comparison.setting.subject);
+    let (a, b) = (comparison.before.letter, comparison.after.letter);
+    let title = format!(
+        "{}: {a} = {before}, {b} = {after}",
+        comparison.setting.subject
+    );
     let title = wrap(&title, WIDTH).join("\n");
     let find = facts::find(comparison).map(|find| wrap(&find, WIDTH).join("\n") + "\n");
     format!("{}\n{}", paint.bold(&title), find.unwrap_or_default())
 }
 
-fn verdict(comparison: &Comparison, paint: &Paint) -> String {
+pub(super) fn verdict(comparison: &Comparison, paint: &Paint) -> String {
     let code = match comparison.verdict {
         Verdict::Gain => "1;32",
         Verdict::NoDifference => "1",
@@ -86,7 +90,7 @@ fn verdict(comparison: &Comparison, paint: &Paint) -> String {
     };
     let title = paint.with(code, &comparison.verdict.title().to_uppercase());
     let statement = wrap(&comparison.statement(), WIDTH).join("\n");
-    let points = facts::point_lines(&comparison.behaviour.differences);
+    let points = facts::point_lines(comparison);
     let points: String = points
         .iter()
         .map(|line| labelled("", line, 2, WIDTH))
@@ -94,12 +98,12 @@ fn verdict(comparison: &Comparison, paint: &Paint) -> String {
     format!("{title}\n{statement}\n{points}")
 }
 
-fn section(title: &str, body: &str, paint: &Paint) -> String {
+pub(super) fn section(title: &str, body: &str, paint: &Paint) -> String {
     format!("{}\n{body}", paint.bold(title))
 }
 
 /// What kind of figures these are.
-fn counted(comparison: &Comparison) -> &'static str {
+pub(super) fn counted(comparison: &Comparison) -> &'static str {
     match comparison.workloads.iter().all(WorkloadComparison::exact) {
         true => "exact counts under QEMU TCG, not time",
         false => "counts under QEMU TCG, not time; medians are marked",
@@ -155,7 +159,7 @@ fn registers(comparison: &Comparison, paint: &Paint) -> Option<String> {
     (!table.is_empty()).then(|| format!("{title}{legend}\n"))
 }
 
-fn name(row: &WorkloadComparison) -> String {
+pub(super) fn name(row: &WorkloadComparison) -> String {
     let control = if row.control { " (control)" } else { "" };
     let exact = if row.exact() { "" } else { " (median)" };
     shorten(&format!("{}{control}{exact}", row.workload), NAME)
@@ -182,7 +186,7 @@ fn functions(row: &WorkloadComparison, paint: &Paint) -> String {
 }
 
 /// A table without rules, the first `left` columns aligned left.
-fn table(header: &[&str], left: usize) -> Table {
+pub(super) fn table(header: &[&str], left: usize) -> Table {
     let mut table = Table::new();
     table
         .load_style(comfy_table::TableStyle::new())
@@ -199,7 +203,7 @@ fn table(header: &[&str], left: usize) -> Table {
     table
 }
 
-fn lines(table: &Table) -> String {
+pub(super) fn lines(table: &Table) -> String {
     table
         .lines()
         .map(|line| line.trim_end().to_owned() + "\n")
@@ -225,7 +229,7 @@ fn setting(comparison: &Comparison, paint: &Paint) -> String {
     section("Measured on", &body, paint)
 }
 
-fn limits(paint: &Paint) -> String {
+pub(super) fn limits(paint: &Paint) -> String {
     let body: String = LIMITS
         .iter()
         .map(|limit| wrap(limit, WIDTH).join("\n") + "\n")

@@ -1,5 +1,5 @@
-use super::fixture::{Boot, compare, compare_as, gain, setting};
-use tollgate_measure::{Comparison, FpuCounts, Setting, Verdict};
+use super::fixture::{Boot, benchmarks, compare, compare_as, gain, image, setting};
+use tollgate_measure::{Booted, Comparison, FpuCounts, NotRun, Proof, Setting, Tried, Verdict};
 
 use super::*;
 
@@ -82,6 +82,114 @@ fn incomplete() -> Comparison {
     }
 }
 
+/// The proof of one variant.
+fn alone(comparison: Comparison) -> Proof {
+    Proof {
+        subject: comparison.setting.subject.clone(),
+        comparisons: vec![comparison],
+        pairs: Vec::new(),
+        not_run: Vec::new(),
+    }
+}
+
+/// A window, the base again, a window that behaves differently, and two that
+/// were not run.
+fn several() -> Proof {
+    let base = Boot::base();
+    let a = base.run();
+    let mut faulty = Boot::window();
+    faulty
+        .points
+        .insert("end/17".into(), "ret=1 errno=0 bytes=".into());
+    let boots = [Boot::window(), base, faulty];
+    let tried = boots.iter().zip(["window", "nothing", "faulty"]).zip('B'..);
+    let tried = tried.map(|((boot, variant), letter)| Tried {
+        setting: setting(),
+        image: image(letter, variant, "b1775e90c2d84a3f"),
+        run: boot.run(),
+    });
+    let not_run = |variant: &str, reason: &str, failed| NotRun {
+        variant: variant.into(),
+        reason: reason.into(),
+        failed,
+    };
+    Proof::new(
+        "epoll".into(),
+        &benchmarks(),
+        &Booted {
+            image: image('A', "base", "4f0c1d2ab93e7750"),
+            run: &a,
+        },
+        Some(&a),
+        &tried.collect::<Vec<_>>(),
+        vec![
+            not_run(
+                "scoped",
+                "the style scoped is not offered by this tree",
+                false,
+            ),
+            not_run(
+                "broken",
+                "the build of broken failed:\n\n  a.c:1: error\x1b[2J",
+                true,
+            ),
+        ],
+    )
+}
+
+#[test]
+fn several_variants_on_a_terminal() {
+    let text = proof_terminal(&several(), false);
+    assert_fits(&text, 80);
+    assert!(!text.contains('\x1b'));
+    assert_eq!(several().exit_code(), 2);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn one_variant_is_shown_in_full() {
+    let text = proof_terminal(&alone(gain()), false);
+    assert_eq!(text, terminal(&gain(), false));
+}
+
+#[test]
+fn many_variants_share_the_width() {
+    let mut proof = several();
+    let one = proof.comparisons[0].clone();
+    for letter in 'E'..='P' {
+        let mut more = one.clone();
+        more.after.letter = letter;
+        more.after.variant = format!("variant_{letter}_with_a_long_name");
+        proof.comparisons.push(more);
+    }
+    let text = proof_terminal(&proof, false);
+    assert_fits(&text, 80);
+    assert!(text.contains("  P"), "{text}");
+}
+
+#[test]
+fn a_page_of_several_variants_has_them_side_by_side() {
+    let page = html(&several()).unwrap();
+    for words in [
+        "id=\"B\"",
+        "id=\"D\"",
+        "not run",
+        "3 variants",
+        "behaviour differs",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains('\x1b'));
+}
+
+/// A document with something in every list.
+fn everything() -> Proof {
+    Proof {
+        comparisons: all().to_vec(),
+        ..several()
+    }
+}
+
 fn all() -> [Comparison; 5] {
     [
         gain(),
@@ -143,8 +251,12 @@ fn registers_have_a_table_where_any_is_saved_or_loaded() {
     let (table, _) = text.split_once("\n\n").unwrap();
     insta::assert_snapshot!(table);
     assert!(!terminal(&gain(), false).contains("Registers of the FPU"));
-    assert!(!html(&gain()).unwrap().contains("Registers of the FPU"));
-    let page = html(&registers()).unwrap();
+    assert!(
+        !html(&alone(gain()))
+            .unwrap()
+            .contains("Registers of the FPU")
+    );
+    let page = html(&alone(registers())).unwrap();
     let (_, page) = page.split_once("<h2>Registers of the FPU</h2>").unwrap();
     let (row, _) = page.split_once("<p class").unwrap();
     assert!(
@@ -175,13 +287,13 @@ fn the_figures_of_a_commit_message() {
 
 #[test]
 fn a_page() {
-    insta::assert_snapshot!(html(&gain()).unwrap());
+    insta::assert_snapshot!(html(&alone(gain())).unwrap());
 }
 
 #[test]
 fn a_page_is_made_of_itself_alone_and_escapes_everything() {
     for comparison in all() {
-        let page = html(&comparison).unwrap();
+        let page = html(&alone(comparison)).unwrap();
         for outside in [
             "<script", "http:", "https:", "src=", "@import", "url(", "<link", "\x1b", "\u{202e}",
             "<i>no",
@@ -189,13 +301,17 @@ fn a_page_is_made_of_itself_alone_and_escapes_everything() {
             assert!(!page.contains(outside), "{outside}");
         }
     }
-    let page = html(&behaviour_differs()).unwrap();
+    let page = html(&alone(behaviour_differs())).unwrap();
     assert!(page.contains("&lt;script&gt;alert"));
 }
 
 #[test]
 fn a_large_figure_stands_only_where_the_counts_decide() {
-    let figures = all().map(|comparison| html(&comparison).unwrap().contains("class=\"figure\""));
+    let figures = all().map(|comparison| {
+        html(&alone(comparison))
+            .unwrap()
+            .contains("class=\"figure\"")
+    });
     assert_eq!(figures, [true, false, false, false, true]);
 }
 
@@ -204,7 +320,7 @@ fn a_json_document() {
     let mut comparison = gain();
     // One workload shows the form; all four would only be longer.
     comparison.workloads.truncate(1);
-    insta::assert_snapshot!(json(&[comparison]).unwrap());
+    insta::assert_snapshot!(json(&alone(comparison)).unwrap());
 }
 
 fn schema() -> jsonschema::Validator {
@@ -215,7 +331,7 @@ fn schema() -> jsonschema::Validator {
 }
 
 fn document() -> serde_json::Value {
-    serde_json::from_str(&json(&all()).unwrap()).unwrap()
+    serde_json::from_str(&json(&everything()).unwrap()).unwrap()
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub(crate) enum Command {
     /// Show what opens and closes the gate in object code
     Gates(gates::Args),
     /// Build both kernels, boot both, count, compare
-    Prove(prove::Args),
+    Prove(Box<prove::Args>),
     /// List the cases that prove knows, with what was claimed of them
     Cases(cases::Args),
 }

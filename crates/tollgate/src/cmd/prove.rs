@@ -14,18 +14,27 @@ use crate::term::Term;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The case to prove
-    #[arg(value_parser = PossibleValuesParser::new(Case::names()))]
-    pub(crate) case: String,
+    /// The case to prove (tollgate cases lists them); none with --patch
+    #[arg(value_parser = PossibleValuesParser::new(Case::names()), hide_possible_values = true)]
+    pub(crate) case: Option<String>,
     /// The kernel tree; Debian's linux-source-6.12 where none is given
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
     /// The profile of the configuration: minimal, distro
     #[arg(long, value_name = "PROFILE")]
     pub(crate) config: Option<String>,
-    /// Your own patch instead of the one that `tollgate fix` writes
+    /// The case's variants to prove, or all; the first where none is given
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) variant: Vec<String>,
+    /// A patch of your own, a diff, a mail or a mailbox; each is a variant
     #[arg(long, value_name = "FILE")]
-    pub(crate) patch: Option<PathBuf>,
+    pub(crate) patch: Vec<PathBuf>,
+    /// The benchmarks to run; of a case all, of a patch those that run its files
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) bench: Vec<String>,
+    /// Values for a parameter of the benchmarks, such as events=1,64
+    #[arg(long, value_name = "KEY=N,N", value_parser = param)]
+    pub(crate) param: Vec<Param>,
     /// Where to write the JSON (schema/prove.schema.json)
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
@@ -49,6 +58,26 @@ pub(crate) struct Args {
     pub(crate) timeout: Duration,
 }
 
+/// The values that a parameter takes, one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Param {
+    pub(crate) key: String,
+    pub(crate) values: Vec<i64>,
+}
+
+fn param(text: &str) -> Result<Param, String> {
+    let wrong = || format!("{text} is not KEY=N or KEY=N,N,… with whole numbers");
+    let (key, values) = text.split_once('=').ok_or_else(wrong)?;
+    let values: Result<Vec<i64>, _> = values.split(',').map(str::parse).collect();
+    match (key.is_empty(), values) {
+        (false, Ok(values)) => Ok(Param {
+            key: key.to_owned(),
+            values,
+        }),
+        _ => Err(wrong()),
+    }
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<u32>() {
         Ok(seconds) if seconds > 0 => Ok(Duration::from_secs(seconds.into())),
@@ -57,14 +86,17 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 const EXAMPLES: &str = "\
-Builds the kernel twice, without and with the patch, boots both under QEMU,
-counts every instruction of the benchmarks, and compares. The counts are exact
-and the same on every machine; they are not time.
+Builds the kernel without and with each patch, boots all under QEMU, counts
+every instruction of the benchmarks, and compares. The counts are exact and the
+same on every machine; they are not time.
 
 Examples:
   tollgate prove epoll                    the case, on Debian's kernel source
+  tollgate prove epoll --variant all      every variant of it, side by side
   tollgate prove epoll --tree ~/linux     on your tree, which is only read
   tollgate prove epoll --patch my.patch   your own way to do it
+  tollgate prove --patch my.patch --bench getdents64
+                                          your patch to something else
 
 Exit codes: 0 a gain or no difference, 1 a regression or other behaviour,
 2 could not tell.";

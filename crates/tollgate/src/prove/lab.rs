@@ -14,6 +14,7 @@ use tollgate_lab::tree::{Manifest, Tree};
 use tollgate_lab::unpack;
 use tollgate_measure::{Benchmark, Unit, Workload};
 
+use super::jobs;
 use crate::cmd::prove::Args;
 use crate::folders;
 use crate::progress::Steps;
@@ -38,7 +39,7 @@ pub(crate) struct Bench<'a> {
 impl<'a> Bench<'a> {
     /// Checks everything that can be checked before the first long step.
     pub(crate) fn open(args: &'a Args, steps: &Steps<'_>) -> anyhow::Result<Self> {
-        let case = Case::named(&args.case)?;
+        let case = jobs::start(args)?;
         let profile = args.config.as_deref().unwrap_or(&case.about.config);
         let fragment = Fragment::profile(ARCH, profile)?;
         let machine = Machine::named(ARCH)?;
@@ -76,11 +77,11 @@ impl<'a> Bench<'a> {
     pub(crate) fn image(
         &self,
         variant: &Variant,
-        what: &str,
+        letter: char,
         steps: &Steps<'_>,
     ) -> anyhow::Result<Named> {
         let foundry = self.foundry();
-        let what = format!("{what} ({})", variant.name);
+        let what = format!("build kernel {letter} ({})", variant.name);
         let known = foundry.find(variant)?.is_some();
         let image = steps.step(
             &what,
@@ -88,6 +89,7 @@ impl<'a> Bench<'a> {
             |_| if known { "from the cache" } else { "built" }.to_owned(),
         )?;
         Ok(Named {
+            letter,
             variant: variant.name.clone(),
             image,
         })
@@ -160,6 +162,7 @@ fn benchmark(plan: &case::Benchmark) -> Benchmark {
 
 /// An image and the name of its variant.
 pub(crate) struct Named {
+    pub(crate) letter: char,
     pub(crate) variant: String,
     pub(crate) image: Image,
 }
@@ -168,6 +171,7 @@ impl Named {
     /// How the comparison calls it.
     pub(crate) fn name(&self) -> tollgate_measure::Image {
         tollgate_measure::Image {
+            letter: self.letter,
             variant: self.variant.clone(),
             id: self.image.key.clone(),
         }

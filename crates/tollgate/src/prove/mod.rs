@@ -1,19 +1,25 @@
 //! The whole pipeline, from a tree to a verdict.
 
 mod booth;
+mod jobs;
 mod lab;
 mod results;
 mod variant;
 
-use tollgate_measure::{Booted, Comparison, Setting};
+use std::path::PathBuf;
+
+use tollgate_measure::{Booted, NotRun, Proof, Run, Setting, Tried};
 
 use crate::cmd::prove::Args;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::progress::Steps;
 use crate::term::Term;
 use booth::Booth;
-use lab::Bench;
-use variant::Candidate;
+use lab::{Bench, Named};
+use variant::{Asked, Candidate};
+
+/// The letter of the base.
+const BASE: char = 'A';
 
 /// Finds, fixes, builds, boots, counts, compares, and says what came of it.
 ///
@@ -22,51 +28,148 @@ use variant::Candidate;
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     results::check(args)?;
     let steps = Steps::new(term);
-    let bench = Bench::open(args, &steps)?;
-    let candidate = variant::candidate(args, &bench, &steps)?;
-    let comparison = compare(&bench, &candidate, &steps)?;
+    let mut bench = Bench::open(args, &steps)?;
+    let asked = variant::candidates(args, &bench, &steps)?;
+    jobs::choose(args, &mut bench.case, &changed(&asked))?;
+    let (proof, candidates) = prove(&bench, asked, &steps)?;
     drop(steps);
-    let written = results::write(args, &bench, candidate, &comparison)?;
-    let text = tollgate_report::comparison::terminal(&comparison, term.color_stdout());
+    let written = results::write(args, &bench, &candidates, &proof)?;
+    let text = tollgate_report::comparison::proof_terminal(&proof, term.color_stdout());
     term.result(&format!("{text}\n{written}"))?;
-    Exit::from_code(comparison.verdict.exit_code())
+    Exit::from_code(proof.exit_code())
 }
 
-fn compare(
+/// Every file that a variant changes.
+fn changed(asked: &[Asked]) -> Vec<PathBuf> {
+    let files = asked.iter().flat_map(|asked| match asked {
+        Asked::Ready(candidate) => candidate.variant.change.files.keys().cloned().collect(),
+        Asked::Not(_) => Vec::new(),
+    });
+    files.collect()
+}
+
+/// A variant with an image.
+struct Built {
+    candidate: Candidate,
+    named: Named,
+}
+
+/// Builds and boots the base and all variants. One of several that cannot be
+/// built or booted is named in the result, and the others are compared.
+fn prove(
     bench: &Bench<'_>,
-    candidate: &Candidate,
+    asked: Vec<Asked>,
     steps: &Steps<'_>,
-) -> anyhow::Result<Comparison> {
-    let base = bench.image(&variant::base(), "build kernel A", steps)?;
-    let changed = bench.image(&candidate.variant, "build kernel B", steps)?;
+) -> anyhow::Result<(Proof, Vec<Candidate>)> {
+    let alone = asked.len() == 1;
+    let mut failures = Failures {
+        bench,
+        alone,
+        not_run: Vec::new(),
+    };
+    let base = bench.image(&variant::base(), BASE, steps)?;
+    let built = build(bench, asked, &mut failures, steps)?;
     let booth = Booth::open(bench, steps)?;
     let before = booth.count(&base, "boot and count A", steps)?;
     let again = booth.count(&base, "boot and count A again", steps)?;
-    let after = booth.count(&changed, "boot and count B", steps)?;
-    let setting = setting(bench, candidate);
-    Ok(Comparison::new(
-        setting,
+    let (mut tried, mut candidates) = (Vec::new(), Vec::new());
+    for Built { candidate, named } in built {
+        let what = format!("boot and count {}", named.letter);
+        let counted = booth.count(&named, &what, steps);
+        if let Some(run) = failures.keep(&named.variant, counted)? {
+            tried.push(try_of(bench, &candidate, &named, run));
+            candidates.push(candidate);
+        }
+    }
+    let proof = Proof::new(
+        bench.case.about.name.clone(),
         &bench.benchmarks(),
-        Booted {
+        &Booted {
             image: base.name(),
             run: &before,
         },
         Some(&again),
-        Booted {
-            image: changed.name(),
-            run: &after,
-        },
-    ))
+        &tried,
+        failures.not_run,
+    );
+    Ok((proof, candidates))
+}
+
+fn build(
+    bench: &Bench<'_>,
+    asked: Vec<Asked>,
+    failures: &mut Failures<'_>,
+    steps: &Steps<'_>,
+) -> anyhow::Result<Vec<Built>> {
+    let mut letters = (BASE..='Z').skip(1);
+    let mut built = Vec::new();
+    for asked in asked {
+        let candidate = match asked {
+            Asked::Ready(candidate) => *candidate,
+            Asked::Not(not_run) => {
+                failures.not_run.push(not_run);
+                continue;
+            }
+        };
+        let letter = letters.next().unwrap_or('?');
+        let image = bench.image(&candidate.variant, letter, steps);
+        if let Some(named) = failures.keep(&candidate.variant.name, image)? {
+            built.push(Built { candidate, named });
+        }
+    }
+    Ok(built)
+}
+
+/// What befell single variants.
+struct Failures<'a> {
+    bench: &'a Bench<'a>,
+    /// Whether there is one variant, whose failure is the command's.
+    alone: bool,
+    not_run: Vec<NotRun>,
+}
+
+impl Failures<'_> {
+    /// The result, or none where the failure of one variant was noted.
+    fn keep<T>(&mut self, variant: &str, result: anyhow::Result<T>) -> anyhow::Result<Option<T>> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(error) if self.alone || self.bench.runner.interrupt().is_set() => Err(error),
+            Err(error) => {
+                self.not_run.push(NotRun {
+                    variant: variant.to_owned(),
+                    reason: exit::sentence(&error),
+                    failed: true,
+                });
+                Ok(None)
+            }
+        }
+    }
+}
+
+fn try_of(bench: &Bench<'_>, candidate: &Candidate, named: &Named, run: Run) -> Tried {
+    Tried {
+        setting: setting(bench, candidate),
+        image: named.name(),
+        run,
+    }
 }
 
 fn setting(bench: &Bench<'_>, candidate: &Candidate) -> Setting {
+    let more = candidate.variant.config.join(", ");
+    let config = match more.as_str() {
+        "" => bench.fragment.name.clone(),
+        more => format!(
+            "{}, in {} also {more}",
+            bench.fragment.name, candidate.variant.name
+        ),
+    };
     Setting {
         subject: bench.case.about.name.clone(),
         tollgate: env!("CARGO_PKG_VERSION").to_owned(),
         tree: bench.tree.version().to_owned(),
         arch: bench.machine.name.clone(),
         compiler: bench.compiler.version.clone(),
-        config: bench.fragment.name.clone(),
+        config,
         qemu: bench.qemu.version.clone(),
         plugin_api: bench.qemu.plugin_api,
         cpu: bench.machine.cpu.clone(),

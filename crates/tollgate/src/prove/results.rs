@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use tollgate_lab::cache;
-use tollgate_measure::Comparison;
+use tollgate_lab::{cache, tree};
+use tollgate_measure::{Comparison, Proof};
 use tollgate_report::comparison as render;
 
 use super::lab::Bench;
@@ -41,43 +41,38 @@ pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
 pub(crate) fn write(
     args: &Args,
     bench: &Bench<'_>,
-    candidate: Candidate,
-    comparison: &Comparison,
+    candidates: &[Candidate],
+    proof: &Proof,
 ) -> anyhow::Result<String> {
-    let folder = bench
-        .cache
-        .root()
-        .join("results")
-        .join(folder_name(comparison));
+    let folder = bench.cache.root().join("results").join(folder_name(proof));
     cache::make_folder(&folder)?;
-    let json = render::json(std::slice::from_ref(comparison))?;
-    let html = render::html(comparison)?;
     let mut written = String::new();
     let mut put = |what: &str, path: PathBuf, text: &str| {
         cache::write_file(&path, text.as_bytes())?;
         written.push_str(&format!("{what:7} {}\n", path.display()));
         anyhow::Ok(())
     };
-    put(
-        "Page:",
-        place(args.html.as_deref(), &folder, "report.html"),
-        &html,
-    )?;
-    put(
-        "JSON:",
-        place(args.json.as_deref(), &folder, "result.json"),
-        &json,
-    )?;
-    let patch = patch(bench, candidate, comparison)?;
-    put("Patch:", folder.join("variant.patch"), &patch)?;
+    let page = place(args.html.as_deref(), &folder, "report.html");
+    put("Page:", page, &render::html(proof)?)?;
+    let document = place(args.json.as_deref(), &folder, "result.json");
+    put("JSON:", document, &render::json(proof)?)?;
+    for (candidate, comparison) in candidates.iter().zip(&proof.comparisons) {
+        let name = match candidates.len() {
+            1 => "variant.patch".to_owned(),
+            _ => format!("{}.patch", candidate.variant.name),
+        };
+        let patch = patch(bench, candidate, comparison)?;
+        put("Patch:", folder.join(name), &patch)?;
+    }
     Ok(written)
 }
 
 /// The patch; one of ours gets the figures into its message, here and, through
-/// the cache, from `tollgate fix`. Figures without a verdict are none.
+/// the cache, from `tollgate fix`. Figures without a verdict are none, and those
+/// of several functions together are not of each.
 fn patch(
     bench: &Bench<'_>,
-    candidate: Candidate,
+    candidate: &Candidate,
     comparison: &Comparison,
 ) -> anyhow::Result<String> {
     match candidate.fixes.as_slice() {
@@ -86,7 +81,7 @@ fn patch(
             figures::keep(bench.cache.root(), &fixed.patched, &text)?;
             fixed.with_figures(&text, bench)
         }
-        _ => Ok(candidate.patch),
+        _ => Ok(candidate.patch.clone()),
     }
 }
 
@@ -94,9 +89,30 @@ fn place(given: Option<&Path>, folder: &Path, name: &str) -> PathBuf {
     given.map_or_else(|| folder.join(name), Path::to_owned)
 }
 
-/// One folder for two images of a case: the same proof overwrites itself.
-fn folder_name(comparison: &Comparison) -> String {
+/// One folder for the same images of a case: the same proof overwrites itself.
+fn folder_name(proof: &Proof) -> String {
     let short = |id: &str| id.chars().take(8).collect::<String>();
-    let (before, after) = (short(&comparison.before.id), short(&comparison.after.id));
-    format!("{}-{before}-{after}", comparison.setting.subject)
+    let base = proof.comparisons.first().map(|one| short(&one.before.id));
+    let base = base.unwrap_or_else(|| "none".to_owned());
+    let ids: Vec<&str> = proof
+        .comparisons
+        .iter()
+        .map(|one| one.after.id.as_str())
+        .collect();
+    let variants = match ids.as_slice() {
+        [one] => short(one),
+        many => short(&tree::hash(many.join("\0").as_bytes())),
+    };
+    let subject: String = proof
+        .subject
+        .chars()
+        .map(|c| {
+            if c.is_alphanumeric() || "-_.".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    format!("{subject}-{base}-{variants}")
 }

@@ -7,8 +7,8 @@ use tollgate_lab::case::VariantPlan;
 use tollgate_lab::image::Variant;
 use tollgate_lab::patch::{self as applied, Patch};
 use tollgate_lab::tree::Change;
-use tollgate_measure::Find;
-use tollgate_rewrite::{Patched, Request, Target};
+use tollgate_measure::{Find, NotRun};
+use tollgate_rewrite::{FixError, Patched, Request, Target};
 use tollgate_source::{Analyser, Direction, Function, Vocabulary};
 
 use super::lab::Bench;
@@ -43,42 +43,136 @@ pub(crate) fn base() -> Variant {
     }
 }
 
-/// The user's patch, or the one that the case asks `fix` for.
+/// What came of a variant that was asked for.
+pub(crate) enum Asked {
+    /// It can be built.
+    Ready(Box<Candidate>),
+    /// It cannot.
+    Not(NotRun),
+}
+
+/// The most variants of one run: each has a letter.
+const MOST: usize = 25;
+
+/// The variants that were asked for: the user's patches, and those of the case
+/// that were named; the case's first where nothing was.
 ///
 /// # Errors
-/// When the patch does not apply, or the function cannot be fixed.
-pub(crate) fn candidate(
+/// When a name is unknown; when there is one variant, and it cannot be made.
+pub(crate) fn candidates(
     args: &Args,
     bench: &Bench<'_>,
     steps: &Steps<'_>,
-) -> anyhow::Result<Candidate> {
-    if let Some(path) = &args.patch {
-        let patch = Patch::read(path, &bench.cache, &bench.runner)?;
-        return from_patch(&stem(path), patch, Vec::new(), bench, steps);
+) -> anyhow::Result<Vec<Asked>> {
+    let plans = plans(args, bench)?;
+    let alone = plans.len() + args.patch.len() == 1;
+    if plans.len() + args.patch.len() > MOST {
+        anyhow::bail!("at most {MOST} variants can be compared in one run");
     }
-    let plan = match bench.case.variants.first() {
-        Some(plan) => plan,
-        None => anyhow::bail!(
-            "the case {} has no variant of its own; give a patch with --patch",
-            bench.case.about.name
-        ),
-    };
-    let case = &bench.case.about.name;
-    match plan.patch_text(case) {
-        Some(text) => {
-            let shown = PathBuf::from(format!("cases/{case}/{}", plan.name));
-            let patch = Patch::plain(&shown, text.into());
-            from_patch(&plan.name, patch, plan.config.clone(), bench, steps)
-        }
-        None => from_fix(plan, bench, steps),
+    let mut asked = Vec::new();
+    let all = args.variant.iter().any(|name| name == ALL);
+    for plan in plans {
+        let made = from_plan(plan, bench, steps);
+        asked.push(judge(&plan.name, made, alone, all, bench)?);
+    }
+    for (name, path) in names(&args.patch).into_iter().zip(&args.patch) {
+        let made = Patch::read(path, &bench.cache, &bench.runner)
+            .map_err(anyhow::Error::from)
+            .and_then(|patch| from_patch(&name, patch, Vec::new(), bench, steps));
+        asked.push(judge(&name, made, alone, false, bench)?);
+    }
+    Ok(asked)
+}
+
+/// One of several that cannot be made leaves the others.
+fn judge(
+    name: &str,
+    made: anyhow::Result<Candidate>,
+    alone: bool,
+    all: bool,
+    bench: &Bench<'_>,
+) -> anyhow::Result<Asked> {
+    match made {
+        Ok(candidate) => Ok(Asked::Ready(Box::new(candidate))),
+        Err(error) if alone || bench.runner.interrupt().is_set() => Err(error),
+        Err(error) => Ok(Asked::Not(NotRun {
+            variant: name.to_owned(),
+            reason: crate::exit::sentence(&error),
+            failed: !(all && not_offered(&error)),
+        })),
     }
 }
 
-fn stem(path: &Path) -> String {
+/// Whether the tree only does not have what the style is written in.
+fn not_offered(error: &anyhow::Error) -> bool {
+    let fix = error.downcast_ref::<FixError>();
+    fix.is_some_and(|error| matches!(error, FixError::Style { .. }))
+}
+
+/// What stands for every variant of a case.
+pub(crate) const ALL: &str = "all";
+
+fn plans<'a>(args: &Args, bench: &'a Bench<'_>) -> anyhow::Result<Vec<&'a VariantPlan>> {
+    let case = &bench.case;
+    if args.variant.iter().any(|name| name == ALL) {
+        return Ok(case.variants.iter().collect());
+    }
+    if args.variant.is_empty() {
+        let first = case.variants.iter().take(1);
+        return Ok(first.filter(|_| args.patch.is_empty()).collect());
+    }
+    let named = |name: &String| {
+        let found = case.variants.iter().find(|plan| plan.name == *name);
+        found.ok_or_else(|| unknown(name, bench))
+    };
+    args.variant.iter().map(named).collect()
+}
+
+fn unknown(name: &str, bench: &Bench<'_>) -> anyhow::Error {
+    let names = bench.case.variants.iter().map(|plan| plan.name.as_str());
+    let names: Vec<&str> = names.chain([ALL]).collect();
+    let case = &bench.case.about.name;
+    anyhow::anyhow!(
+        "{case} has no variant {name}; there are: {}",
+        names.join(", ")
+    )
+}
+
+fn from_plan(
+    plan: &VariantPlan,
+    bench: &Bench<'_>,
+    steps: &Steps<'_>,
+) -> anyhow::Result<Candidate> {
+    let case = &bench.case.about.name;
+    match (plan.patch_text(case), &plan.patch) {
+        (Some(text), Some(file)) => {
+            let shown = PathBuf::from(format!("cases/{case}/{file}"));
+            let patch = Patch::plain(&shown, text.into());
+            from_patch(&plan.name, patch, plan.config.clone(), bench, steps)
+        }
+        _ => from_fix(plan, bench, steps),
+    }
+}
+
+/// The name of a patch's file without its ending.
+pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().map_or_else(
         || "patch".to_owned(),
         |stem| stem.to_string_lossy().into_owned(),
     )
+}
+
+/// The stems; where several are the same, with a number.
+fn names(paths: &[PathBuf]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for path in paths {
+        let stem = stem(path);
+        let free = |name: &String| !names.contains(name);
+        let numbered = (2..).map(|number| format!("{stem}-{number}"));
+        let name = std::iter::once(stem.clone()).chain(numbered).find(free);
+        names.push(name.unwrap_or(stem));
+    }
+    names
 }
 
 fn from_patch(
@@ -88,8 +182,12 @@ fn from_patch(
     bench: &Bench<'_>,
     steps: &Steps<'_>,
 ) -> anyhow::Result<Candidate> {
+    let what = match bench.case.variants.is_empty() && bench.args.patch.len() == 1 {
+        true => "apply the patch".to_owned(),
+        false => format!("apply the patch ({name})"),
+    };
     let change = steps.step(
-        "apply the patch",
+        &what,
         || applied::apply(&patch, &bench.tree, &bench.cache, &bench.runner),
         |change| applied_words(&patch, change),
     )?;
@@ -167,6 +265,7 @@ fn fixes(
             style: plan.style.as_deref().unwrap_or_default().parse()?,
             prefix: patch::prefix(bench.tree.root(), &target.path),
             stop_at_first_fault: plan.stop_at_first_fault,
+            touch_all_members: plan.touch_all_members,
             sizes: plan.sizes.clone(),
             ..Request::default()
         };
@@ -282,7 +381,34 @@ fn count(number: usize, what: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+    use tollgate_lab::case::Case;
+    use tollgate_rewrite::Style;
+
     use super::*;
+
+    #[test]
+    fn every_style_and_target_of_a_case_is_one() {
+        for name in Case::names() {
+            let case = Case::named(name).unwrap();
+            for plan in &case.variants {
+                let style = plan.style.as_deref().unwrap_or("window");
+                assert!(style.parse::<Style>().is_ok(), "{name}: {style}");
+                for target in plan.targets.iter().chain(&case.about.targets) {
+                    assert!(target.parse::<Target>().is_ok(), "{name}: {target}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn patches_of_one_name_are_told_apart() {
+        let paths: Vec<PathBuf> = ["a/x.patch", "b/x.diff", "y.mbox"]
+            .map(PathBuf::from)
+            .into();
+        assert_eq!(names(&paths), ["x", "x-2", "y"]);
+    }
 
     #[test]
     fn the_diff_of_a_mail_has_neither_date_nor_signature() {

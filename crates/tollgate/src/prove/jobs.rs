@@ -1,0 +1,255 @@
+//! What runs in the guest: the case's benchmarks or those of a patch, as the
+//! command line chooses and sweeps them.
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+use tollgate_lab::case::{About, Benchmark, Case};
+use tollgate_lab::registry::{Entry, Registry};
+
+use crate::cmd::prove::{Args, Param};
+
+/// The case that was named, or one without jobs for a patch of the user's.
+///
+/// # Errors
+/// When neither a case nor a patch is given, or a name is unknown.
+pub(crate) fn start(args: &Args) -> anyhow::Result<Case> {
+    let registry = Registry::built_in()?;
+    let case = match (&args.case, args.patch.first()) {
+        (Some(name), _) => Case::named(name)?,
+        (None, Some(patch)) => nameless(&super::variant::stem(patch)),
+        (None, None) => bail!(
+            "nothing to compare: name a case ({}), or give a patch with --patch FILE",
+            Case::names().join(", ")
+        ),
+    };
+    for name in &args.bench {
+        if case.benchmarks.iter().all(|known| known.name != *name) {
+            registry.named(name)?;
+        }
+    }
+    Ok(case)
+}
+
+fn nameless(subject: &str) -> Case {
+    Case {
+        about: About {
+            name: subject.to_owned(),
+            summary: String::new(),
+            targets: Vec::new(),
+            config: "minimal".to_owned(),
+        },
+        claims: Vec::new(),
+        variants: Vec::new(),
+        benchmarks: Vec::new(),
+        sweeps: Vec::new(),
+    }
+}
+
+/// Fills in the jobs: those that were named, else the case's, else those that
+/// run code of the files that the patches change.
+///
+/// # Errors
+/// When there is none to choose, or no benchmark has a parameter that was given.
+pub(crate) fn choose(args: &Args, case: &mut Case, files: &[PathBuf]) -> anyhow::Result<()> {
+    let registry = Registry::built_in()?;
+    if !args.bench.is_empty() {
+        named(args, case, &registry)?;
+    } else if case.benchmarks.is_empty() {
+        of_patch(case, &registry, files)?;
+    } else if !args.variant.iter().any(|name| name == super::variant::ALL) {
+        case.benchmarks.retain(|benchmark| !benchmark.on_demand);
+    }
+    case.benchmarks = sweep(&case.benchmarks, &args.param)?;
+    Ok(())
+}
+
+/// Those that were named, the case's where it has them; controls stay.
+fn named(args: &Args, case: &mut Case, registry: &Registry) -> anyhow::Result<()> {
+    let own = std::mem::take(&mut case.benchmarks);
+    for name in &args.bench {
+        let mut of_case: Vec<Benchmark> = own.iter().filter(|b| b.name == *name).cloned().collect();
+        if of_case.is_empty() {
+            add(case, registry.named(name)?);
+        }
+        case.benchmarks.append(&mut of_case);
+    }
+    let controls = own.into_iter().filter(|benchmark| benchmark.control);
+    let controls: Vec<Benchmark> = controls
+        .filter(|control| !args.bench.contains(&control.name))
+        .collect();
+    case.benchmarks.extend(controls);
+    control(case, registry);
+    let jobs = case.benchmarks.clone();
+    case.sweeps
+        .retain(|sweep| jobs.iter().any(|job| job.name == sweep.name));
+    Ok(())
+}
+
+fn of_patch(case: &mut Case, registry: &Registry, files: &[PathBuf]) -> anyhow::Result<()> {
+    let found = registry.exercising(files);
+    if found.is_empty() {
+        let files: Vec<String> = files
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect();
+        bail!(
+            "no benchmark is known to run code of {}; choose with --bench among: {}",
+            files.join(", "),
+            registry.names().join(", ")
+        );
+    }
+    found.into_iter().for_each(|entry| add(case, entry));
+    control(case, registry);
+    Ok(())
+}
+
+/// A benchmark with its sweep.
+fn add(case: &mut Case, entry: &Entry) {
+    case.benchmarks.push(entry.benchmark());
+    let known = |name: &str| case.sweeps.iter().any(|sweep| sweep.name == name);
+    if let Some(sweep) = entry.sweep_job().filter(|sweep| !known(&sweep.name)) {
+        case.sweeps.push(sweep);
+    }
+}
+
+/// Something that must not move, where nothing is chosen yet. A benchmark that
+/// was asked for by name is itself no control.
+fn control(case: &mut Case, registry: &Registry) {
+    if case.benchmarks.iter().any(|benchmark| benchmark.control) {
+        return;
+    }
+    let controls = registry.controls().map(Entry::benchmark);
+    case.benchmarks.extend(controls);
+}
+
+/// Each benchmark that has the parameters, once for each combination of their
+/// values.
+fn sweep(benchmarks: &[Benchmark], params: &[Param]) -> anyhow::Result<Vec<Benchmark>> {
+    let mut all = benchmarks.to_vec();
+    for param in params {
+        let has = |benchmark: &Benchmark| benchmark.parameters.contains_key(&param.key);
+        if !all.iter().any(has) {
+            bail!(
+                "no benchmark of this run has a parameter {}; they are: {}",
+                param.key,
+                described(&all)
+            );
+        }
+        all = all
+            .iter()
+            .flat_map(|benchmark| values(benchmark, param))
+            .collect();
+    }
+    if !params.is_empty() {
+        once(&mut all);
+    }
+    Ok(all)
+}
+
+fn values(benchmark: &Benchmark, param: &Param) -> Vec<Benchmark> {
+    if !benchmark.parameters.contains_key(&param.key) {
+        return vec![benchmark.clone()];
+    }
+    let with = |value: &i64| {
+        let mut changed = benchmark.clone();
+        changed.parameters.insert(param.key.clone(), *value);
+        changed
+    };
+    param.values.iter().map(with).collect()
+}
+
+/// A case lists a benchmark with several values; swept, they are the same jobs.
+/// The one with the fewest operations stays: it fits the largest value.
+fn once(benchmarks: &mut Vec<Benchmark>) {
+    let same = |a: &Benchmark, b: &Benchmark| {
+        a.name == b.name && a.parameters == b.parameters && a.station() == b.station()
+    };
+    let mut kept: Vec<Benchmark> = Vec::new();
+    for benchmark in benchmarks.drain(..) {
+        match kept.iter_mut().find(|known| same(known, &benchmark)) {
+            Some(known) => known.ops = known.ops.min(benchmark.ops),
+            None => kept.push(benchmark),
+        }
+    }
+    *benchmarks = kept;
+}
+
+fn described(benchmarks: &[Benchmark]) -> String {
+    let one = |benchmark: &Benchmark| {
+        let keys: Vec<&str> = benchmark.parameters.keys().map(String::as_str).collect();
+        format!("{} ({})", benchmark.name, keys.join(", "))
+    };
+    let mut all: Vec<String> = benchmarks.iter().map(one).collect();
+    all.dedup();
+    all.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+    use super::*;
+
+    fn lines(benchmarks: &[Benchmark]) -> Vec<String> {
+        let line = |b: &Benchmark| format!("{} {:?} {}", b.name, b.parameters, b.ops);
+        benchmarks.iter().map(line).collect()
+    }
+
+    fn param(key: &str, values: &[i64]) -> Param {
+        Param {
+            key: key.into(),
+            values: values.to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_parameter_is_swept_over_what_has_it() {
+        let case = Case::named("epoll").unwrap();
+        let waits: Vec<Benchmark> = case
+            .benchmarks
+            .into_iter()
+            .filter(|b| b.name == "epoll_wait" || b.control)
+            .filter(|b| b.abi.is_none() && b.cpu.is_none())
+            .collect();
+        let swept = sweep(&waits, &[param("events", &[2, 1024])]).unwrap();
+        let lines = lines(&swept);
+        assert!(
+            lines.contains(&"epoll_wait {\"events\": 2} 64".to_owned()),
+            "{lines:?}"
+        );
+        assert_eq!(lines.iter().filter(|line| line.contains("1024")).count(), 1);
+        assert!(lines.iter().any(|line| line.starts_with("getppid")));
+    }
+
+    #[test]
+    fn a_parameter_that_nothing_has_is_a_sentence() {
+        let case = Case::named("epoll").unwrap();
+        let error = sweep(&case.benchmarks, &[param("nosuch", &[1])]).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("no benchmark of this run has a parameter nosuch")
+        );
+    }
+
+    #[test]
+    fn a_patch_finds_its_benchmark_and_a_control() {
+        let registry = Registry::built_in().unwrap();
+        let mut case = nameless("x");
+        of_patch(&mut case, &registry, &["fs/eventpoll.c".into()]).unwrap();
+        let names: Vec<&str> = case.benchmarks.iter().map(|b| b.name.as_str()).collect();
+        assert!(
+            names.contains(&"epoll_wait") && names.contains(&"getppid"),
+            "{names:?}"
+        );
+        assert!(case.sweeps.iter().any(|sweep| sweep.name == "epoll_wait"));
+        let error = of_patch(&mut nameless("x"), &registry, &["a.c".into()]).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("run code of a.c; choose with --bench"),
+            "{error}"
+        );
+    }
+}
