@@ -5,6 +5,7 @@
 //! function stays as it is. The meaning is kept, or the fix is refused.
 
 mod basic;
+mod braces;
 mod chained;
 mod condition;
 mod definition;

@@ -171,6 +171,9 @@ pub enum Reason {
     /// Accesses in different blocks.
     #[error("the accesses are in different blocks")]
     Blocks,
+    /// An arm without braces.
+    #[error("the accesses are all of an arm of an if with an else, or of a do, without braces")]
+    Arm,
     /// An address that a style has to keep in a variable, and that is none.
     #[error(
         "the style {0} gives the pointer another value while the window is open, and {1} is not a variable of the function"

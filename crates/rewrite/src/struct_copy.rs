@@ -9,6 +9,7 @@
 
 use tollgate_source::{Direction, Site};
 
+use crate::braces;
 use crate::edit::Edit;
 use crate::gate::Gate;
 use crate::groups::{Group, Part, parts};
@@ -41,9 +42,7 @@ pub(crate) fn write(subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
             Ok(writer) => {
                 written.saved += writer.saved();
                 written.changes.extend(writer.changes());
-                written
-                    .edits
-                    .push(Edit::replace(plan.region, writer.text()));
+                written.edits.extend(writer.edits());
                 written.plans.push(Plan {
                     gate: Gate::Copies,
                     ..plan
@@ -73,6 +72,8 @@ struct Writer<'w, 'a> {
     parts: Vec<Part>,
     /// The names of the copies of the groups, in order.
     names: Vec<String>,
+    /// Where an opening brace is needed.
+    braces: Option<usize>,
 }
 
 impl<'w, 'a> Writer<'w, 'a> {
@@ -94,6 +95,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         if plan.lines.iter().any(|line| statement(&line)) {
             return refuse(Reason::Gap);
         }
+        let braces = braces::opening(subject, plan.region)?;
         let pointer = Pointer::of(subject, plan)?;
         let parts = parts(subject, plan, &pointer)?;
         let groups = || parts.iter().filter_map(Part::group);
@@ -110,6 +112,7 @@ impl<'w, 'a> Writer<'w, 'a> {
             reads: reads > 0,
             parts,
             names,
+            braces,
         })
     }
 
@@ -140,6 +143,16 @@ impl<'w, 'a> Writer<'w, 'a> {
                 }
             })
             .collect()
+    }
+
+    fn edits(&self) -> Vec<Edit> {
+        let (region, text) = (self.plan.region, self.text());
+        let Some(at) = self.braces else {
+            return vec![Edit::replace(region, text)];
+        };
+        let indent = self.subject.indent(region.start);
+        let closed = format!("{text}\n{}}}", braces::outer(&indent));
+        vec![Edit::insert(at, " {"), Edit::replace(region, closed)]
     }
 
     fn text(&self) -> String {

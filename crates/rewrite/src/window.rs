@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use tollgate_source::{Direction, Jump, Span, StepKind, Trait};
 
+use crate::braces;
 use crate::edit::Edit;
 use crate::falls;
 use crate::layout::{call, on_one_line, reindent, tidy, widest};
@@ -83,7 +84,8 @@ fn shapes(subject: &Subject<'_>, plans: Vec<Plan>) -> (Vec<(Plan, Shape)>, Vec<R
     let alone = plans.len() == 1;
     let (mut shaped, mut refused) = (Vec::new(), Vec::new());
     for plan in plans {
-        match shape(subject, &plan, alone) {
+        let braces = braces::opening(subject, plan.region);
+        match braces.and_then(|_| shape(subject, &plan, alone)) {
             Ok(shape) => shaped.push((plan, shape)),
             Err(refusal) => refused.push(refusal),
         }
@@ -331,6 +333,10 @@ impl<'s, 'a> Writer<'s, 'a> {
 
     /// `return 0;` right behind a run that returns -EFAULT on a fault.
     fn success_behind(&self, plan: &Plan) -> Option<Span> {
+        // Behind a body without braces, it is not only that run's.
+        if !matches!(braces::opening(self.subject, plan.region), Ok(None)) {
+            return None;
+        }
         let text = self.subject.text.get(plan.region.end..)?;
         let blanks = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
         let found = plan.fault.statements == ["return -EFAULT;"]
@@ -350,7 +356,13 @@ impl<'s, 'a> Writer<'s, 'a> {
             || next.is_empty()
             || next.starts_with(b"}")
             || next.starts_with(b"#");
+        let open = braces::opening(self.subject, region).ok().flatten();
+        let close = open.map(|at| {
+            self.edits.push(Edit::insert(at, " {"));
+            format!("\n{}}}", braces::outer(indent))
+        });
         let gap = if apart { "" } else { "\n" };
+        let gap = close.unwrap_or_else(|| gap.to_owned());
         let text = text.strip_prefix(indent).unwrap_or(text);
         self.edits
             .push(Edit::replace(region, format!("{text}{gap}")));

@@ -641,6 +641,26 @@ proptest! {
 }
 
 #[test]
+fn a_body_without_braces_gets_them() {
+    let chain = "\t\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\t\treturn -EFAULT;\n";
+    insta::assert_snapshot!(fixed(
+        &format!("\twhile (c--) /* all */\n{chain}\treturn 0;\n"),
+        &Request::default()
+    ));
+    // What follows is not the accesses' own success.
+    let twice =
+        format!("\tint err;\n\n\tif (c)\n{chain}\twork(k);\n\tif (c)\n{chain}\treturn 0;\n");
+    insta::assert_snapshot!(fixed(&twice, &Request::default()));
+    for other in [
+        format!("\tif (c)\n\t\twork(k);\n\telse\n{chain}\treturn 0;\n"),
+        format!("\tdo\n{chain}\twhile (c--);\n\treturn 0;\n"),
+    ] {
+        let reason = refused(&other);
+        assert!(reason.contains("without braces"), "{other}{reason}");
+    }
+}
+
+#[test]
 fn an_access_in_an_else_is_not_made_unconditional() {
     let second = "\tif (put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n";
     for first in [

@@ -310,6 +310,16 @@ fn holes_are_zeroed() {
 }
 
 #[test]
+fn a_body_without_braces_gets_them() {
+    let body = "\twhile (c--)\n\t\tif (put_user(1, &p->in.x) || put_user(2, &p->in.y))\n\t\t\treturn -EFAULT;\n\treturn 0;\n";
+    for style in [Style::Masked, Style::Scoped, Style::StructCopy] {
+        let text = fixed(style, body);
+        assert!(text.contains("\twhile (c--) {\n\t\t"), "{text}");
+        assert!(text.contains("\n\t}\n\treturn 0;\n"), "{text}");
+    }
+}
+
+#[test]
 fn a_copy_that_touches_more_is_asked_for() {
     insta::assert_snapshot!(refused(Style::StructCopy, WRITES));
     let asked = Request {

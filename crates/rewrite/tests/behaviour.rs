@@ -1,0 +1,213 @@
+//! What a fix writes behaves as what it replaces: both are compiled against a
+//! model of user access (behaviour/shim.h) and run on the same memory, with a
+//! fault at every byte, misaligned, outside user space, with and without masks.
+
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+use std::process::Command;
+use std::{fs, io};
+
+use tollgate_rewrite::{Request, Style, UACCESS, fix};
+
+const SHIM: &str = include_str!("behaviour/shim.h");
+const TYPES: &str = include_str!("behaviour/types.h");
+const DRIVER: &str = include_str!("behaviour/driver.c");
+
+/// A tree that offers every style.
+const HEADER: &str = "\
+#define can_do_masked_user_access() 1
+#define masked_user_access_begin(src) src
+unsigned long copy_from_user(void *to, const void __user *from, unsigned long n);
+unsigned long copy_to_user(void __user *to, const void *from, unsigned long n);
+#define user_access_begin(ptr,len) access_ok(ptr, len)
+#define user_write_access_begin user_access_begin
+#define user_write_access_end user_access_end
+#define user_read_access_begin user_access_begin
+#define user_read_access_end user_access_end
+#define unsafe_get_user(x, ptr, label) arch_unsafe_get_user(x, ptr, label)
+#define scoped_user_read_access(usrc, elbl) scope(usrc, elbl)
+#define scoped_user_write_access(udst, elbl) scope(udst, elbl)
+#define scoped_user_rw_access(uptr, elbl) scope(uptr, elbl)
+";
+
+const MEMBERS: [&str; 7] = ["a", "b", "c", "in.x", "in.y", "d", "last"];
+
+fn function(body: &str) -> String {
+    format!(
+        "#include <linux/uaccess.h>\n#include \"types.h\"\n\nint f(struct s __user *p, struct s *k, unsigned int n)\n{{\n{body}}}\n"
+    )
+}
+
+/// A chain of accesses to all members.
+fn chain(call: &str, exit: &str) -> String {
+    let accesses = MEMBERS.map(|member| format!("{call}(k->{member}, &p->{member})"));
+    format!("\tif ({})\n\t\t{exit}\n", accesses.join(" ||\n\t    "))
+}
+
+/// What is run, and what of it is compared.
+#[derive(Clone, Copy)]
+struct Kind {
+    reads: bool,
+    /// 1 if a copy of a structure reads, 2 if it writes.
+    copies: u8,
+    sizes: bool,
+    shifts: bool,
+    unaligned: bool,
+}
+
+const PLAIN: Kind = Kind {
+    reads: false,
+    copies: 0,
+    sizes: false,
+    shifts: true,
+    unaligned: true,
+};
+
+/// Compiles and runs the function before and after; how often both were run.
+fn compared(name: &str, text: &str, style: Style, kind: Kind) -> u64 {
+    let read = |path: &str| match path {
+        UACCESS => Ok(HEADER.as_bytes().to_vec()),
+        "f.c" => Ok(text.as_bytes().to_vec()),
+        "types.h" => Ok(TYPES.as_bytes().to_vec()),
+        _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+    };
+    let request = Request {
+        style,
+        sizes: vec![1, 2, 4, 8, 16, 24],
+        ..Request::default()
+    };
+    let patched = fix(&read, &"f.c:f".parse().unwrap(), &request).unwrap();
+    let after = String::from_utf8(patched.rewritten).unwrap();
+    assert_ne!(text, after);
+    let source = [
+        SHIM,
+        TYPES,
+        &without_includes(text, "before"),
+        &without_includes(&after, "after"),
+        DRIVER,
+    ];
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (file, program) = (
+        folder.join(format!("{name}-{style}.c")),
+        folder.join(format!("{name}-{style}")),
+    );
+    fs::write(&file, source.join("\n")).unwrap();
+    let flag = |name: &str, value: u8| format!("-D{name}={value}");
+    let gcc = Command::new("gcc")
+        .args([
+            "-O1",
+            "-Wall",
+            "-Werror",
+            "-Wno-unused-function",
+            "-fno-strict-aliasing",
+            "-o",
+        ])
+        .args([&program, &file])
+        .args([
+            flag("READS", kind.reads.into()),
+            flag("COPIES", kind.copies),
+            flag("SIZES", kind.sizes.into()),
+            flag("SHIFTS", kind.shifts.into()),
+            flag(
+                "CONFIG_HAVE_EFFICIENT_UNALIGNED_ACCESS",
+                kind.unaligned.into(),
+            ),
+        ])
+        .output()
+        .unwrap();
+    assert!(
+        gcc.status.success(),
+        "{}\n{after}",
+        String::from_utf8_lossy(&gcc.stderr)
+    );
+    let run = Command::new(&program).output().unwrap();
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "{name}, {style}: {said}\n{after}");
+    String::from_utf8_lossy(&run.stdout).trim().parse().unwrap()
+}
+
+/// The text without its headers, which the model stands for.
+fn without_includes(text: &str, name: &str) -> String {
+    let lines = text.lines().filter(|line| !line.starts_with("#include"));
+    let lines: Vec<String> = lines
+        .map(|line| line.replace("int f(", &format!("int {name}(")))
+        .collect();
+    lines.join("\n") + "\n"
+}
+
+const WINDOWS: [Style; 3] = [Style::Window, Style::Masked, Style::Scoped];
+
+#[test]
+fn windows_do_what_the_chain_did() {
+    let sequential: String = MEMBERS
+        .map(|member| format!("\tif (put_user(k->{member}, &p->{member})) {{\n\t\tk->a = 7;\n\t\treturn -EIO;\n\t}}\n"))
+        .concat();
+    let both = "\tint err;\n\tu32 a, b;\n\n\tif (get_user(a, &p->a) || get_user(b, &p->b))\n\t\treturn -EFAULT;\n\terr = a % 5 == 0;\n\
+        \tif (err)\n\t\treturn err;\n\tif (put_user(a + b, &p->in.x) || put_user(b, &p->last))\n\t\treturn -EFAULT;\n\n\treturn 0;\n";
+    let jump =
+        chain("put_user", "goto out;") + "\treturn 0;\n\nout:\n\tk->b = 1;\n\treturn -EFAULT;\n";
+    let again = "\tfor (n = 0; n < 2; n++)\n\t\tif (put_user(n, &p->a) || put_user(n + 1, &p->b))\n\t\t\treturn p ? -EFAULT : 1;\n\treturn 0;\n";
+    let bodies = [
+        (
+            "writes",
+            chain("put_user", "return -EFAULT;") + "\treturn 0;\n",
+            false,
+        ),
+        (
+            "reads",
+            chain("get_user", "return -EFAULT;") + "\treturn 0;\n",
+            true,
+        ),
+        ("sequential", sequential + "\treturn 0;\n", false),
+        ("both", both.to_owned(), true),
+        ("jump", jump, false),
+        ("again", again.to_owned(), false),
+    ];
+    for (name, body, reads) in bodies {
+        for style in WINDOWS {
+            let ran = compared(name, &function(&body), style, Kind { reads, ..PLAIN });
+            // Two kinds of architecture, eight alignments, and outside user space.
+            assert_eq!(ran, 2 * (8 * 49 + 1), "{name}, {style}");
+        }
+    }
+}
+
+#[test]
+fn copies_do_what_the_chain_did() {
+    for (name, call, copies) in [("copy-in", "get_user", 1), ("copy-out", "put_user", 2)] {
+        let body = chain(call, "return -EFAULT;") + "\treturn 0;\n";
+        let kind = Kind {
+            copies,
+            shifts: false,
+            ..PLAIN
+        };
+        let ran = compared(name, &function(&body), Style::StructCopy, kind);
+        assert_eq!(ran, 2 * (49 + 1), "{name}");
+    }
+}
+
+#[test]
+fn a_size_switch_does_what_the_copy_did() {
+    let body = "\tunsigned long rest = copy_from_user(k, p, n);\n\n\tif (rest)\n\t\treturn rest;\n\treturn -(int)copy_to_user(p, k, n / 2);\n";
+    for (name, unaligned) in [("switch", true), ("switch-aligned", false)] {
+        let kind = Kind {
+            sizes: true,
+            unaligned,
+            ..PLAIN
+        };
+        let ran = compared(name, &function(body), Style::SizeSwitch, kind);
+        assert_eq!(ran, 2 * 41 * (8 * 49 + 1), "{name}");
+    }
+    let out = "\treturn copy_to_user(p, (const char *)k + 1, n);\n";
+    compared(
+        "switch-out",
+        &function(out),
+        Style::SizeSwitch,
+        Kind {
+            sizes: true,
+            ..PLAIN
+        },
+    );
+}
