@@ -3,12 +3,13 @@
 CARGO ?= cargo
 ARGS ?=
 
-.PHONY: help demo test bench lint setup
+.PHONY: help demo test bench faults lint setup
 
 help:
 	@echo 'make demo    find, fix, build two kernels, boot both, compare (ARGS=... is handed on)'
 	@echo 'make test    every test'
 	@echo 'make bench   scan against its floor'
+	@echo 'make faults  plant known mistakes in the kernel, see each of them named'
 	@echo 'make lint    what a change must pass before it is sent'
 
 setup:
@@ -24,6 +25,9 @@ bench:
 	@scripts/setup --bench
 	@$(CARGO) build --quiet --release
 	@benches/scan-against-rg
+
+faults: setup
+	@scripts/faults
 
 lint: setup
 	$(CARGO) fmt --all --check

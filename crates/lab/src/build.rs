@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
 use crate::cache;
 use crate::config::{self, Fragment};
+use crate::objtool;
 use crate::process::{self, Runner};
 use crate::progress::Progress;
 use crate::toolchain::Compiler;
@@ -42,6 +43,16 @@ pub enum Error {
         /// The first error of the compiler or of make, with its neighbours.
         first_error: String,
         /// Where all of it is.
+        log: PathBuf,
+    },
+    /// objtool found a path that leaves a window open, or the like.
+    #[error("objtool finds that {what} does not close its windows as it opens them:\n\n{complaints}\n\nNothing was booted. The whole log is {}", .log.display())]
+    Windows {
+        /// What was built: the name of the image.
+        what: String,
+        /// What objtool said, a line for each.
+        complaints: String,
+        /// The log of make.
         log: PathBuf,
     },
     /// The build folder could not be used.
@@ -140,6 +151,7 @@ impl Workshop {
                 progress.advance(objects);
             }
         })?;
+        self.check_windows(order)?;
         if vmlinux.is_file() {
             Ok(vmlinux)
         } else {
@@ -148,6 +160,28 @@ impl Workshop {
                 log: self.log(),
             })
         }
+    }
+
+    /// An object that objtool complains of is removed: only when it is made does
+    /// objtool say so, and the next image must not take it over in silence.
+    fn check_windows(&self, order: &Order<'_>) -> Result<(), Error> {
+        let log = self.log();
+        let text = String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
+        let complaints = objtool::complaints(&text);
+        if complaints.is_empty() {
+            return Ok(());
+        }
+        for complaint in &complaints {
+            let inside = |part| matches!(part, Component::Normal(_));
+            if Path::new(complaint.object).components().all(inside) {
+                remove(&self.build().join(complaint.object))?;
+            }
+        }
+        Err(Error::Windows {
+            what: order.what.to_owned(),
+            complaints: objtool::listed(&complaints),
+            log,
+        })
     }
 
     /// Makes `.config` from the fragment, unless it already is that.

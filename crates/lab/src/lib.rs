@@ -15,6 +15,7 @@ mod fixture;
 pub mod guest;
 pub mod image;
 pub mod machine;
+mod objtool;
 pub mod patch;
 pub mod process;
 pub mod progress;

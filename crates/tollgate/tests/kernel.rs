@@ -33,10 +33,10 @@ fn lacking() -> Option<String> {
         .map(|name| format!("{name} is missing"))
 }
 
-fn prove(json: &Path, html: &Path, more: &[&str]) -> Output {
+fn prove(case: &str, json: &Path, html: &Path, more: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
     command
-        .args(["prove", "epoll"])
+        .args(["prove", case])
         .arg("--json")
         .arg(json)
         .arg("--html")
@@ -70,9 +70,13 @@ struct Proof {
 
 impl Proof {
     fn new(more: &[&str], code: i32) -> Self {
+        Self::of("epoll", more, code)
+    }
+
+    fn of(case: &str, more: &[&str], code: i32) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let (json, html) = (dir.path().join("out.json"), dir.path().join("out.html"));
-        let output = prove(&json, &html, more);
+        let output = prove(case, &json, &html, more);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{said}");
         Self {
@@ -132,6 +136,7 @@ fn one_window_an_event_saves_a_passage_of_the_gate() {
     the_next_run_is_the_same(&proof);
     the_patch_is_what_a_maintainer_takes();
     another_order_of_stores_is_caught(comparison["setting"]["patch"].as_str().unwrap());
+    planted_mistakes_are_named();
 }
 
 /// Builds nothing, and gives the same bytes.
@@ -210,4 +215,27 @@ fn the_patch_is_what_a_maintainer_takes() {
     assert!(said.contains("0 errors, 0 warnings, 0 checks"), "{said}");
     run("git", &["init", "-q"]);
     run("git", &["apply", "--check", "fix.patch"]);
+}
+
+/// Two of the mistakes of tests/faults; `make faults` plants them all.
+fn planted_mistakes_are_named() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/faults");
+    let patch = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+
+    // As fast as the right window, and one of nine values is another one's.
+    let proof = Proof::of(
+        "alsa-sync-ptr",
+        &["--patch", &patch("02-wrong-value.patch")],
+        1,
+    );
+    let comparison = &proof.value()["comparisons"][0];
+    assert_eq!(comparison["verdict"], "behaviour_differs");
+
+    let proof = Proof::of(
+        "alsa-sync-ptr",
+        &["--patch", &patch("07-missing-end.patch")],
+        2,
+    );
+    let said = String::from_utf8_lossy(&proof.output.stderr).into_owned();
+    assert!(said.contains("return with UACCESS enabled"), "{said}");
 }
