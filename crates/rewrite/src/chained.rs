@@ -1,14 +1,90 @@
-//! `err = access; if (!err) err = access;`: each access hangs on the one before,
-//! and what follows asks `err`. Behind a fault the function just goes on.
+//! Runs behind which the function just goes on, whether or not an access
+//! faulted: `err = access; if (!err) err = access;`, where each access hangs on
+//! the one before, and `if (access || access) ret = 0;`.
 
-use tollgate_source::{Direction, Form, Jump, Run, Span, Step, StepKind};
+use tollgate_source::{Direction, Exit, Form, Jump, Run, Span, Step, StepKind};
 
-use crate::fault::Fault;
-use crate::plan::{Subject, needs};
+use crate::fault::{Fault, statements};
+use crate::plan::{Subject, mentions, needs};
+
+/// What says behind the window whether an access faulted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chained {
+    /// The variable.
+    pub(crate) variable: String,
+    /// What it holds after a fault.
+    pub(crate) fault: String,
+    /// What it holds if there was none.
+    pub(crate) success: String,
+}
+
+/// What says it, if the run is of this kind.
+pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Option<Chained> {
+    let chain = variable(subject, run).map(|variable| Chained {
+        variable: variable.to_owned(),
+        fault: "-EFAULT".to_owned(),
+        success: "0".to_owned(),
+    });
+    chain.or_else(|| settled(subject, run))
+}
+
+/// `ret = 1; … if (access || access) ret = 0;`: what the variable held is known.
+fn settled(subject: &Subject<'_>, run: &Run) -> Option<Chained> {
+    let [step] = run.steps.as_slice() else {
+        return None;
+    };
+    let (StepKind::Guard { form, exit, .. }, None, false) = (&step.kind, step.under, step.partial)
+    else {
+        return None;
+    };
+    let joined = matches!(form, Form::OrChain | Form::SequentialIf) && exit.jump == Jump::None;
+    let (variable, fault) = set(subject, exit).filter(|_| joined)?;
+    let success = held(subject, run, &variable)?;
+    (!needs(subject, run, &variable)).then_some(Chained {
+        variable,
+        fault,
+        success,
+    })
+}
+
+/// The variable and the constant of `ret = 0;`, if that is all that is done.
+fn set(subject: &Subject<'_>, exit: &Exit) -> Option<(String, String)> {
+    let lines = statements(subject, exit.span);
+    let [line] = lines.as_slice() else {
+        return None;
+    };
+    let (variable, value) = line.strip_suffix(';')?.split_once(" = ")?;
+    is_constant(value).then(|| (variable.to_owned(), value.to_owned()))
+}
+
+/// The constant that a plain variable of the function was last given before the
+/// run, in the run's own block or in one around it.
+fn held(subject: &Subject<'_>, run: &Run, variable: &str) -> Option<String> {
+    let outline = subject.outline;
+    let local = outline.locals.iter().find(|local| local.name == variable)?;
+    let address = format!("&{variable}");
+    let before = |u: &&tollgate_source::Use| u.name == variable && u.span.end <= run.span.start;
+    let last = outline.uses.iter().rfind(before).filter(|u| u.assigned)?;
+    let text = subject.text.get(last.span.end..run.span.start)?;
+    let text = String::from_utf8_lossy(text).into_owned();
+    let (value, rest) = text.trim_start().strip_prefix('=')?.split_once(';')?;
+    // Straight from there to the run: nothing is closed, entered or left out.
+    let straight = !rest.contains(['{', '}', '#', ':']) && !mentions(rest, "if");
+    let hidden = subject.at(subject.function.body).contains(&address);
+    let known = local.plain && straight && !hidden && is_constant(value.trim());
+    known.then(|| value.trim().to_owned())
+}
+
+fn is_constant(value: &str) -> bool {
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    let error = digits.len() < value.len() && digits.chars().all(|c| c.is_ascii_uppercase());
+    let word = matches!(value, "true" | "false" | "NULL");
+    !digits.is_empty() && (word || error || digits.chars().all(|c| c.is_ascii_digit()))
+}
 
 /// The variable that all results go to, if the run is such a chain of writes. A
 /// failed read would have to leave zero in its variable, which may be used.
-pub(crate) fn variable<'r>(subject: &Subject<'_>, run: &'r Run) -> Option<&'r str> {
+fn variable<'r>(subject: &Subject<'_>, run: &'r Run) -> Option<&'r str> {
     let (first, rest) = run.steps.split_first()?;
     let variable = assigned(first).filter(|_| first.under.is_none())?;
     let chained = |step: &Step| {
@@ -55,5 +131,6 @@ pub(crate) fn fault(run: &Run) -> Fault {
         body: Span::new(run.span.end, run.span.end),
         takes_after: false,
         stops: false,
+        answers: Vec::new(),
     }
 }

@@ -4,6 +4,7 @@ use tollgate_source::{Form, Run, Span, Step, StepKind, Token, TokenKind, closing
 
 use crate::fault::chosen;
 use crate::layout::on_one_line;
+use crate::maybe;
 use crate::plan::{Plan, Subject};
 use crate::refusal::{Reason, Refusal};
 
@@ -120,7 +121,7 @@ fn check(subject: &Subject<'_>, run: &Run, plan: &Plan, step: &Step) -> Result<(
     };
     let rest: Vec<Token> = rest(subject, run, step, place)
         .into_iter()
-        .filter(|token| !is_kept(plan, token))
+        .filter(|token| !is_kept(subject, run, plan, step, token))
         .collect();
     let mut at = 0;
     while let Some(token) = rest.get(at) {
@@ -143,9 +144,14 @@ fn chain(subject: &Subject<'_>, step: &Step) -> Span {
     })
 }
 
-fn is_kept(plan: &Plan, token: &Token) -> bool {
-    let kept = [plan.before, plan.behind];
-    kept.iter().flatten().any(|part| part.contains(token.span))
+fn is_kept(subject: &Subject<'_>, run: &Run, plan: &Plan, step: &Step, token: &Token) -> bool {
+    let asked = step
+        .sites
+        .first()
+        .and_then(|&index| maybe::condition(subject, run, index));
+    let joint = asked.is_some() && token.is(b'&');
+    let kept = [plan.before, plan.behind, asked];
+    joint || kept.iter().flatten().any(|part| part.contains(token.span))
 }
 
 /// The code of a place outside the accesses of the statement.

@@ -19,6 +19,8 @@ pub(crate) struct Fault {
     pub(crate) takes_after: bool,
     /// Whether later accesses used to happen after a fault.
     pub(crate) stops: bool,
+    /// The tests of a result, which go.
+    pub(crate) answers: Vec<Span>,
 }
 
 impl Fault {
@@ -26,16 +28,20 @@ impl Fault {
     pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Result<Self, Refusal> {
         let mut found: Option<Fault> = None;
         let mut open: Option<&str> = None;
-        let mut stops = false;
+        let (mut stops, mut answers) = (false, Vec::new());
         let behind = run.after.iter().map(|step| (step, true));
         for (step, after) in run.steps.iter().map(|step| (step, false)).chain(behind) {
             if after && open.is_none() {
                 break;
             }
             stops |= goes_on(subject, run, step)?;
+            if open.is_none() && matches!(step.kind, StepKind::Check { .. }) {
+                continue;
+            }
             let Some(mut fault) = from_step(subject, run, step, &mut open)? else {
                 continue;
             };
+            answers.push(step.span);
             fault.takes_after = after;
             let body = found.as_ref().map_or(fault.body, |first| first.body);
             if found
@@ -47,7 +53,11 @@ impl Fault {
             found = Some(Fault { body, ..fault });
         }
         match found {
-            Some(fault) if open.is_none() => Ok(Fault { stops, ..fault }),
+            Some(fault) if open.is_none() => Ok(Fault {
+                stops,
+                answers,
+                ..fault
+            }),
             _ if subject.stop_at_first_fault => Err(subject.refuse(run.span, Reason::Untested)),
             _ => Err(subject.refuse(run.span, Reason::GoesOn)),
         }
@@ -180,6 +190,7 @@ fn returning(body: Span) -> Fault {
         body,
         takes_after: false,
         stops: false,
+        answers: Vec::new(),
     }
 }
 
@@ -193,11 +204,12 @@ fn leave(subject: &Subject<'_>, exit: &Exit) -> Result<Fault, Refusal> {
         body: exit.span,
         takes_after: false,
         stops: false,
+        answers: Vec::new(),
     })
 }
 
 /// The lines of a body without its braces and its indentation.
-fn statements(subject: &Subject<'_>, body: Span) -> Vec<String> {
+pub(crate) fn statements(subject: &Subject<'_>, body: Span) -> Vec<String> {
     let text = subject.at(body);
     let Some(inner) = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')) else {
         return vec![on_one_line(&text)];

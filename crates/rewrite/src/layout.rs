@@ -151,6 +151,29 @@ fn is_place(text: &str, all: &[Token], open: usize, close: usize) -> bool {
     starts && inside.iter().all(plain) && minuses == arrows(b"->")
 }
 
+/// A condition as scripts/checkpatch.pl --strict wants a new line to have it: no
+/// parentheses around a plain comparison beside `||`.
+pub(crate) fn untied(condition: &str) -> String {
+    let operands = condition.split(" || ");
+    operands.map(comparison).collect::<Vec<_>>().join(" || ")
+}
+
+fn comparison(operand: &str) -> &str {
+    let plain = |c: char| c.is_alphanumeric() || "_->. ".contains(c);
+    let compares = |inner: &str| {
+        let tests = [" == ", " != ", " <= ", " >= ", " < ", " > "];
+        let found: Vec<&&str> = tests.iter().filter(|test| inner.contains(**test)).collect();
+        let [test] = found.as_slice() else {
+            return false;
+        };
+        inner.replace(**test, " ").chars().all(plain)
+    };
+    let inner = operand
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'));
+    inner.filter(|inner| compares(inner)).unwrap_or(operand)
+}
+
 /// `text` with the indentation of its lines moved from `from` to `to`.
 pub(crate) fn reindent(text: &str, from: &str, to: &str) -> String {
     let lines = text.lines().map(|line| match line.strip_prefix(from) {
@@ -197,6 +220,13 @@ mod tests {
         for (before, after) in cases {
             assert_eq!(tidy(before), after);
         }
+    }
+
+    #[test]
+    fn a_comparison_needs_no_parentheses() {
+        assert_eq!(untied("(a >= b->c) || (a & 0x7)"), "a >= b->c || (a & 0x7)");
+        assert_eq!(untied("(a == b) && c"), "(a == b) && c");
+        assert_eq!(untied("(a = b) || (f(a) < 0)"), "(a = b) || (f(a) < 0)");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! the file's new text and the message of the patch, or the reason why the
 //! function stays as it is. The meaning is kept, or the fix is refused.
 
+mod advance;
 mod basic;
 mod braces;
 mod chained;
@@ -20,8 +21,10 @@ mod headers;
 mod include;
 mod layout;
 mod masked;
+mod maybe;
 mod message;
 mod offers;
+mod offset;
 mod pieces;
 mod plan;
 mod pointer;
@@ -35,6 +38,7 @@ mod style;
 mod target;
 mod types;
 mod window;
+mod zero;
 
 pub use fix::{Patched, ReadTree, Request, fix};
 pub use offers::{Offers, UACCESS};

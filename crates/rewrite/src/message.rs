@@ -168,6 +168,10 @@ impl Facts<'_> {
             text += "; until now a check elsewhere had to cover them";
         }
         text += &format!(". {}", self.outcome());
+        if self.plans.iter().any(|plan| plan.zeroes) {
+            text += " get_user() makes its variable zero on a fault, where something may look at it later: the variable is made \
+                     zero before the read.";
+        }
         if self.plans.iter().any(|plan| plan.stops) {
             text += " One thing changes: the accesses stop at the first fault, where the later ones were still tried.";
         }

@@ -1,20 +1,24 @@
 //! From a run to what its window must do, or to the reason why it may not.
 
 use tollgate_source::{
-    Direction, Exit, Form, Function, Hazard, Jump, LineIndex, Outline, Run, Site, Span, Step,
-    StepKind, TokenKind, Trait, tokens,
+    Direction, Exit, Form, Function, Hazard, LineIndex, Outline, Run, Site, Span, Step, StepKind,
+    TokenKind, Trait, tokens,
 };
 
-use crate::chained;
+use crate::advance::{self, Advance};
+use crate::chained::{self, Chained};
 use crate::condition::{self, Outside};
 use crate::directives::{conditions, is_left_between, other_sides};
-use crate::fault::Fault;
+use crate::fault::{Fault, statements};
 use crate::gate::Gate;
+use crate::maybe;
 use crate::offers::Offers;
+use crate::offset;
 use crate::range;
 use crate::refusal::{Reason, Refusal};
 use crate::style::Style;
 use crate::types::Types;
+use crate::zero;
 
 /// A function and everything that is known of it.
 pub(crate) struct Subject<'a> {
@@ -115,6 +119,12 @@ pub(crate) enum Line {
     Access(usize),
     /// A comment or another statement, as it is written.
     Verbatim(String),
+    /// A variable that is made zero, as a failed read would make it.
+    Zero(String),
+    /// The access with that index, only under a condition.
+    When(String, usize),
+    /// A way out that is no fault's: the condition, and what happens then.
+    Leave(String, Vec<String>),
 }
 
 /// What a window must do.
@@ -144,8 +154,14 @@ pub(crate) struct Plan {
     pub(crate) returns: bool,
     /// Whether later accesses used to happen after a fault and no longer do.
     pub(crate) stops: bool,
-    /// The variable that keeps a fault, where the function goes on behind it.
-    pub(crate) chained: Option<String>,
+    /// What keeps a fault, where the function goes on behind it.
+    pub(crate) chained: Option<Chained>,
+    /// The pointer that the accesses move on.
+    pub(crate) advance: Option<Advance>,
+    /// What is made zero before the begin, as its failed read would be.
+    pub(crate) cleared: Option<String>,
+    /// Whether anything is made zero.
+    pub(crate) zeroes: bool,
     /// Whether the begin stands for an `access_ok()` of the chain.
     pub(crate) absorbs: bool,
     /// What opens and closes the window.
@@ -154,22 +170,23 @@ pub(crate) struct Plan {
 
 /// What a window for the run must do.
 pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
-    let chained = chained::variable(subject, run);
+    let chained = chained::of(subject, run);
     whole(subject, run, chained.is_some())?;
-    for site in &run.sites {
-        harmless(subject, site)?;
+    let advance = advance::of(subject, run);
+    for (index, site) in run.sites.iter().enumerate() {
+        harmless(subject, run, index, site, advance.is_some())?;
     }
-    let (object, size) = range::of(subject, run)?;
-    let (fault, region) = if chained.is_some() {
-        (chained::fault(run), chained::region(run))
-    } else {
-        let fault = Fault::of(subject, run)?;
-        let region = region(run, &fault);
-        (fault, region)
+    let (object, size) = match &advance {
+        Some(advance) => advance.range(),
+        None => range::of(subject, run)?,
     };
+    let (fault, region) = way_out(subject, run, chained.as_ref())?;
     let rest = condition::outside(subject, run, &object, &size)?;
+    if chained.is_some() && (rest.before.is_some() || rest.behind.is_some()) {
+        return Err(subject.refuse(run.span, Reason::Statement));
+    }
     let way = way(subject, run)?;
-    let plan = Plan {
+    let mut plan = Plan {
         lines: lines(subject, run, region, &fault, &rest)?,
         run: run.clone(),
         before: rest.before,
@@ -181,14 +198,32 @@ pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
         result: result(subject, run, region),
         returns: last(run, &fault).is_some_and(|step| matches!(step.kind, StepKind::Return { .. })),
         stops: fault.stops,
-        chained: chained.map(str::to_owned),
+        chained,
         absorbs: absorbs(subject, run, &rest),
         fault,
         region,
+        advance,
+        cleared: None,
+        zeroes: false,
     };
     condition::check_all(subject, run, &plan)?;
-    unread_after_fault(subject, &plan)?;
+    zero::add(subject, &mut plan)?;
+    advance::check(subject, &plan)?;
     Ok(plan)
+}
+
+/// What happens on a fault, and what the window takes the place of.
+fn way_out(
+    subject: &Subject<'_>,
+    run: &Run,
+    chained: Option<&Chained>,
+) -> Result<(Fault, Span), Refusal> {
+    if chained.is_some() {
+        return Ok((chained::fault(run), chained::region(run)));
+    }
+    let fault = Fault::of(subject, run)?;
+    let region = region(run, &fault);
+    Ok((fault, region))
 }
 
 fn way(subject: &Subject<'_>, run: &Run) -> Result<&'static str, Refusal> {
@@ -217,9 +252,19 @@ fn whole(subject: &Subject<'_>, run: &Run, chained: bool) -> Result<(), Refusal>
     }
 }
 
-fn harmless(subject: &Subject<'_>, site: &Site) -> Result<(), Refusal> {
-    let mut hazards = site.hazards.iter();
-    let reason = match hazards.find(|hazard| !is_pointer_index(subject, hazard)) {
+fn harmless(
+    subject: &Subject<'_>,
+    run: &Run,
+    index: usize,
+    site: &Site,
+    advances: bool,
+) -> Result<(), Refusal> {
+    let known = |hazard: &Hazard| match hazard {
+        Hazard::SideEffect => advances,
+        Hazard::Conditional => maybe::condition(subject, run, index).is_some(),
+        hazard => is_pointer_index(subject, hazard),
+    };
+    let reason = match site.hazards.iter().find(|hazard| !known(hazard)) {
         None => return Ok(()),
         Some(Hazard::Call(name)) => Reason::Call(name.clone()),
         Some(Hazard::Wrapped(name)) => Reason::Wrapped(name.clone()),
@@ -233,11 +278,13 @@ fn harmless(subject: &Subject<'_>, site: &Site) -> Result<(), Refusal> {
 
 /// An index into what a pointer variable points to has no bounds to check.
 fn is_pointer_index(subject: &Subject<'_>, hazard: &Hazard) -> bool {
-    let Hazard::Index(name) = hazard else {
-        return false;
-    };
+    matches!(hazard, Hazard::Index(name) if is_pointer(subject, name))
+}
+
+/// Whether a name is that of a pointer variable of the function.
+fn is_pointer(subject: &Subject<'_>, name: &str) -> bool {
     let mut locals = subject.outline.locals.iter();
-    match locals.find(|local| local.name == *name) {
+    match locals.find(|local| local.name == name) {
         Some(local) => !local.array,
         // A parameter is never an array, whatever its declaration looks like.
         None => mentions(&subject.at(subject.function.header), name),
@@ -276,10 +323,17 @@ fn lines(
         .sites
         .iter()
         .enumerate()
-        .map(|(index, site)| (site.span.start, Line::Access(index)))
+        .map(|(index, site)| (site.span.start, access(subject, run, index)))
         .collect();
-    for step in run.steps.iter().filter(|step| step.kind == StepKind::Plain) {
-        placed.push((step.span.start, verbatim_statement(subject, run, step)?));
+    for step in &run.steps {
+        let line = match &step.kind {
+            StepKind::Plain => verbatim_statement(subject, run, step)?,
+            StepKind::Check { condition, exit } if !fault.answers.contains(&step.span) => {
+                leave(subject, *condition, exit)?
+            }
+            _ => continue,
+        };
+        placed.push((step.span.start, line));
     }
     for comment in subject.comments(region) {
         if [rest.before, rest.behind]
@@ -297,7 +351,7 @@ fn lines(
             continue;
         }
         if exits(run).any(|exit| exit.span.contains(comment)) {
-            if !fault.body.contains(comment) {
+            if !fault.body.contains(comment) && !leaves(run, fault, comment) {
                 return Err(subject.refuse(comment, Reason::Comment));
             }
             continue;
@@ -306,6 +360,64 @@ fn lines(
     }
     placed.sort_by_key(|(start, _)| *start);
     Ok(placed.into_iter().map(|(_, line)| line).collect())
+}
+
+fn access(subject: &Subject<'_>, run: &Run, index: usize) -> Line {
+    match maybe::condition(subject, run, index) {
+        Some(condition) => Line::When(subject.at(condition), index),
+        None => Line::Access(index),
+    }
+}
+
+/// A way out that is no fault's, behind an end of its own.
+fn leave(subject: &Subject<'_>, condition: Span, exit: &Exit) -> Result<Line, Refusal> {
+    stays(subject, condition)?;
+    Ok(Line::Leave(
+        subject.at(condition),
+        statements(subject, exit.span),
+    ))
+}
+
+/// Whether a comment stands in a way out that is kept as it is.
+fn leaves(run: &Run, fault: &Fault, comment: Span) -> bool {
+    run.steps.iter().any(|step| match &step.kind {
+        StepKind::Check { exit, .. } => {
+            exit.span.contains(comment) && !fault.answers.contains(&step.span)
+        }
+        _ => false,
+    })
+}
+
+/// Whether code may stay inside the window: what indexes an array may call the
+/// handler of a bounds checker.
+pub(crate) fn stays(subject: &Subject<'_>, place: Span) -> Result<(), Refusal> {
+    let text = subject.at(place);
+    let mut indices = text.match_indices('[');
+    let bounded = |&(at, _): &(usize, &str)| {
+        let index = text.get(at + 1..).and_then(|rest| rest.split(']').next());
+        let constant = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        let array = array_before(text.get(..at).unwrap_or_default());
+        !index.unwrap_or_default().chars().all(constant) && !is_pointer(subject, array)
+    };
+    match indices.find(bounded) {
+        Some((at, _)) => {
+            let array = array_before(text.get(..at).unwrap_or_default());
+            Err(subject.refuse(place, Reason::Index(array.to_owned())))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The last words of a text that name a place, `p->a`.
+fn array_before(text: &str) -> &str {
+    let part = |c: char| c.is_alphanumeric() || "_.->".contains(c);
+    let start = text.rfind(|c| !part(c)).map_or(0, |at| {
+        at + text
+            .get(at..)
+            .and_then(|t| t.chars().next())
+            .map_or(1, char::len_utf8)
+    });
+    text.get(start..).unwrap_or_default()
 }
 
 fn exits(run: &Run) -> impl Iterator<Item = &Exit> {
@@ -318,19 +430,18 @@ fn exits(run: &Run) -> impl Iterator<Item = &Exit> {
         })
 }
 
-/// A statement may stay between the accesses if it leaves their object alone.
+/// A statement may stay between the accesses if it leaves their object alone,
+/// or moves it on by what was accessed.
 fn verbatim_statement(subject: &Subject<'_>, run: &Run, step: &Step) -> Result<Line, Refusal> {
-    let assigned = subject
-        .outline
-        .uses
-        .iter()
-        .filter(|u| step.span.contains(u.span));
+    stays(subject, step.span)?;
+    let mut uses = subject.outline.uses.iter();
     let addresses = |name: &str| {
         run.sites
             .iter()
             .any(|site| mentions(&subject.at(site.address), name))
     };
-    if assigned.into_iter().any(|u| addresses(&u.name)) {
+    let moves = uses.any(|u| step.span.contains(u.span) && addresses(&u.name));
+    if moves && offset::steps(subject, run).is_none() {
         return Err(subject.refuse(step.span, Reason::Gap));
     }
     Ok(Line::Verbatim(subject.at(step.span)))
@@ -347,51 +458,6 @@ fn result(subject: &Subject<'_>, run: &Run, region: Span) -> Option<String> {
         }
         _ => None,
     }
-}
-
-/// `get_user()` makes its variable zero on a fault; the window does not.
-fn unread_after_fault(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
-    let reads = plan
-        .run
-        .sites
-        .iter()
-        .filter(|site| site.direction == Direction::Read);
-    for site in reads {
-        let variable = subject.at(site.value);
-        if plan
-            .fault
-            .statements
-            .iter()
-            .any(|statement| mentions(statement, &variable))
-        {
-            return Err(subject.refuse(site.span, Reason::ReadAfterFault(variable)));
-        }
-        if let Jump::Goto(label) = &plan.fault.jump {
-            used_behind(subject, site, &variable, label)?;
-        }
-    }
-    Ok(())
-}
-
-fn used_behind(
-    subject: &Subject<'_>,
-    site: &Site,
-    variable: &str,
-    label: &str,
-) -> Result<(), Refusal> {
-    let place = subject
-        .outline
-        .labels
-        .iter()
-        .find(|(name, _)| name == label)
-        .map(|(_, span)| *span);
-    let Some(place) = place else { return Ok(()) };
-    let rest = Span::new(place.end, subject.function.body.end);
-    // A jump back may read anything again.
-    if place.start < site.span.start || mentions(&subject.at(rest), variable) {
-        return Err(subject.refuse(site.span, Reason::ReadAfterFault(variable.to_owned())));
-    }
-    Ok(())
 }
 
 /// Whether an access stores, fills or reaches through the variable, which then

@@ -4,7 +4,7 @@
 use tollgate_source::{Reach, Site, Span, Token, TokenKind, tokens};
 
 use crate::layout::on_one_line;
-use crate::plan::{Plan, Subject};
+use crate::plan::{Line, Plan, Subject};
 use crate::range;
 use crate::refusal::{Reason, Refusal};
 use crate::types::{MODELS, Type};
@@ -27,9 +27,30 @@ pub(crate) struct Pointer {
     stars: usize,
 }
 
+/// Whether more is woven into the window than accesses of one place: a pointer
+/// that moves, a condition, a way out of its own.
+fn is_woven(plan: &Plan) -> bool {
+    let object = plan
+        .run
+        .objects()
+        .first()
+        .copied()
+        .unwrap_or_default()
+        .to_owned();
+    let woven = |line: &Line| match line {
+        Line::When(..) | Line::Leave(..) => true,
+        Line::Verbatim(text) => text.starts_with(&format!("{object} += ")),
+        Line::Access(_) | Line::Zero(_) => false,
+    };
+    plan.advance.is_some() || plan.lines.iter().any(woven)
+}
+
 impl Pointer {
     /// The variable that all accesses of the plan go through.
     pub(crate) fn of(subject: &Subject<'_>, plan: &Plan) -> Result<Self, Refusal> {
+        if is_woven(plan) {
+            return Err(subject.refuse(plan.region, Reason::Shape(subject.styled.style)));
+        }
         let name = on_one_line(plan.run.objects().first().unwrap_or(&""));
         let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
         let declared = plain.then(|| declared(subject, &name)).flatten();

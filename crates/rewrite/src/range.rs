@@ -3,6 +3,7 @@
 use tollgate_source::{Reach, Run, Site, Span, Token, Trait, closing, tokens};
 
 use crate::layout::on_one_line;
+use crate::offset;
 use crate::plan::Subject;
 use crate::refusal::{Reason, Refusal};
 
@@ -12,13 +13,16 @@ pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Result<(String, String), R
     let [object] = objects.as_slice() else {
         return Err(subject.refuse(run.span, Reason::Objects(objects.join(", "))));
     };
-    if let Some(range) = one_address(subject, run) {
+    if let Some(range) = offset::steps(subject, run).or_else(|| one_address(subject, run)) {
         return Ok(range);
     }
     if let Some(range) = one_element(subject, run) {
         return Ok(range);
     }
     if let Some(range) = one_member(subject, run, object) {
+        return Ok(range);
+    }
+    if let Some(range) = offset::offsets(subject, run) {
         return Ok(range);
     }
     of_object(subject, run, object)
@@ -134,7 +138,7 @@ fn whole(subject: &Subject<'_>, run: &Run, object: &str) -> Result<(), Refusal> 
 }
 
 /// The type of a variable of the function as its declaration has it.
-fn declared(subject: &Subject<'_>, object: &str) -> Option<String> {
+pub(crate) fn declared(subject: &Subject<'_>, object: &str) -> Option<String> {
     let mut locals = subject.outline.locals.iter();
     if let Some(local) = locals.find(|local| local.name == object) {
         return Some(local.base_type.clone());

@@ -241,6 +241,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         let lines = self.plan.lines.iter().filter_map(|line| match line {
             Line::Verbatim(text) => Some(format!("{indent}{text}")),
             Line::Access(index) => self.member(*index, indent),
+            _ => None,
         });
         lines.collect::<Vec<_>>().join("\n")
     }

@@ -2,14 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use tollgate_source::{Direction, Jump, Span, StepKind, Trait};
+use tollgate_source::{Direction, Jump, Span, StepKind, Token, Trait, tokens};
 
 use crate::braces;
+use crate::chained::Chained;
+use crate::directives::is_left_between;
 use crate::edit::Edit;
 use crate::falls;
-use crate::layout::{call, on_one_line, reindent, tidy, widest};
-use crate::plan::{Line, Plan, Subject};
+use crate::layout::{call, on_one_line, reindent, tidy, untied, widest};
+use crate::plan::{Line, Plan, Subject, mentions};
 use crate::refusal::{Reason, Refusal};
+
+/// What a variable for errors is called.
+const NAMES: [&str; 7] = ["err", "ret", "error", "rc", "retval", "result", "res"];
 
 /// How the way out of a window is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +24,12 @@ enum Shape {
     /// The function's own error variable, and a label right behind the accesses.
     Variable(String),
     /// A block with the window and its label, behind which the function goes on.
-    Block(String),
+    Block(Chained),
+    /// A label at the end of the loop whose body that is.
+    Loop(Span),
+    /// A variable that is declared for the purpose, and a label as with one that
+    /// was there.
+    Declared(String),
 }
 
 /// The way out at the end of the function: windows that leave alike share it.
@@ -27,13 +37,16 @@ enum Shape {
 struct Tail {
     end: Option<String>,
     statements: Vec<String>,
+    /// The body of the loop at whose end it stands; none for the function's.
+    within: Option<Span>,
 }
 
 impl Tail {
-    fn of(plan: &Plan) -> Self {
+    fn of(plan: &Plan, within: Option<Span>) -> Self {
         Self {
             end: plan.gate.end(),
             statements: plan.fault.statements.clone(),
+            within,
         }
     }
 }
@@ -105,9 +118,13 @@ struct Writer<'s, 'a> {
 
 impl<'s, 'a> Writer<'s, 'a> {
     fn new(subject: &'s Subject<'a>, shaped: &[(Plan, Shape)]) -> Self {
-        let first = shaped.first().map(|(plan, _)| Tail::of(plan));
-        let alike =
-            |(plan, shape): &(Plan, Shape)| *shape == Shape::Tail && Some(Tail::of(plan)) == first;
+        let tail = |(plan, shape): &(Plan, Shape)| match shape {
+            Shape::Tail => Some(Tail::of(plan, None)),
+            Shape::Loop(body) => Some(Tail::of(plan, Some(*body))),
+            _ => None,
+        };
+        let first = shaped.first().and_then(tail);
+        let alike = |each: &(Plan, Shape)| first.is_some() && tail(each) == first;
         Self {
             subject,
             edits: Vec::new(),
@@ -121,16 +138,21 @@ impl<'s, 'a> Writer<'s, 'a> {
         let indent = self.subject.indent(plan.region.start);
         match shape {
             Shape::Tail => {
-                let label = self.tail(plan);
+                let label = self.tail(plan, None);
                 self.with_tail(plan, &label, &indent);
             }
-            Shape::Variable(variable) => {
+            Shape::Loop(body) => {
+                let label = self.tail(plan, Some(*body));
+                self.with_tail(plan, &label, &indent);
+            }
+            Shape::Variable(variable) | Shape::Declared(variable) => {
+                self.declare(shape);
                 let label = self.label(plan);
                 self.with_variable(plan, &label, &indent, variable);
             }
-            Shape::Block(variable) => {
+            Shape::Block(chained) => {
                 let label = self.label(plan);
-                self.with_block(plan, &label, &indent, variable);
+                self.with_block(plan, &label, &indent, chained);
             }
         }
     }
@@ -138,15 +160,26 @@ impl<'s, 'a> Writer<'s, 'a> {
     /// Every change of the function.
     fn finish(mut self) -> Vec<Edit> {
         self.fall_into_labels();
-        let tail: Vec<String> = self.tails.iter().map(block).collect();
+        let (loops, tails): (Vec<&Labelled>, Vec<&Labelled>) = self
+            .tails
+            .iter()
+            .partition(|labelled| labelled.tail.within.is_some());
+        let mut edits: Vec<Edit> = loops
+            .into_iter()
+            .filter_map(|l| self.loop_tail(l))
+            .collect();
+        let tail: String = tails
+            .into_iter()
+            .map(|labelled| block(labelled, "\t"))
+            .collect();
         if !tail.is_empty() {
             let close = self.subject.function.body.end.saturating_sub(1);
             let falls =
                 self.subject.outline.ending == Some(Jump::None) && returns_nothing(self.subject);
             let stop = if falls { "\treturn;\n" } else { "" };
-            self.edits
-                .push(Edit::insert(close, format!("{stop}{}", tail.concat())));
+            edits.push(Edit::insert(close, format!("{stop}{tail}")));
         }
+        self.edits.append(&mut edits);
         self.edits
     }
 
@@ -155,7 +188,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         let mut taken = BTreeSet::new();
         let (subject, edits) = (self.subject, &mut self.edits);
         self.tails.retain(|known| {
-            let plain = known.conditions.is_empty();
+            let plain = known.conditions.is_empty() && known.tail.within.is_none();
             let place = plain.then(|| falls::place(subject, &known.tail.statements));
             let place = place.flatten().filter(|at| taken.insert(*at));
             let end = known.tail.end.as_deref().zip(place);
@@ -166,10 +199,46 @@ impl<'s, 'a> Writer<'s, 'a> {
         });
     }
 
+    /// The way out at the end of a loop's body, past which the loop goes on.
+    fn loop_tail(&self, labelled: &Labelled) -> Option<Edit> {
+        let body = labelled.tail.within?;
+        let close = self.subject.line_start(body.end.checked_sub(1)?);
+        let indent = self.subject.indent(body.end - 1) + "\t";
+        let before = self.subject.at(Span::new(body.start, close));
+        let last = before.trim_end().rsplit('\n').next().unwrap_or_default();
+        let jumps = ["continue;", "break;", "return", "goto "];
+        // Deeper on the line it hangs on a condition.
+        let own = last.strip_prefix(&indent).unwrap_or_default();
+        let stop = if jumps.iter().any(|jump| own.starts_with(jump)) {
+            String::new()
+        } else {
+            format!("{indent}continue;\n")
+        };
+        Some(Edit::insert(
+            close,
+            format!("{stop}{}", block(labelled, &indent)),
+        ))
+    }
+
+    /// `int ret;` below the function's other variables.
+    fn declare(&mut self, shape: &Shape) {
+        if let Shape::Declared(variable) = shape
+            && let Some(place) = declarations_end(self.subject)
+        {
+            let line = Edit::insert(place, format!("\tint {variable};\n"));
+            if !self.edits.contains(&line) {
+                self.edits.push(line);
+            }
+        }
+    }
+
     /// The label of the way out at the end, which may be there already.
-    fn tail(&mut self, plan: &Plan) -> String {
-        let tail = Tail::of(plan);
-        let conditions = self.subject.conditions(plan.region).unwrap_or_default();
+    fn tail(&mut self, plan: &Plan, within: Option<Span>) -> String {
+        let tail = Tail::of(plan, within);
+        let conditions = match within {
+            None => self.subject.conditions(plan.region).unwrap_or_default(),
+            Some(_) => Vec::new(),
+        };
         let shares = |known: &&mut Labelled| {
             let (own, other) = (&conditions, &known.conditions);
             known.tail == tail && (own.starts_with(other) || other.starts_with(own))
@@ -207,7 +276,14 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn opening(&self, plan: &Plan, indent: &str) -> String {
         let before = plan.before.map(|part| self.kept(plan, part, indent) + "\n");
         let opening = plan.gate.opening(plan, self.columns(plan), indent);
-        before.unwrap_or_default() + &opening
+        self.cleared(plan, indent) + &before.unwrap_or_default() + &opening
+    }
+
+    fn cleared(&self, plan: &Plan, indent: &str) -> String {
+        let cleared = plan.cleared.iter();
+        cleared
+            .map(|statement| format!("{indent}{statement}\n"))
+            .collect()
     }
 
     /// `if (…) exit` with a part of the condition as it is written.
@@ -236,11 +312,23 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     fn line(&self, plan: &Plan, line: &Line, label: &str, indent: &str) -> String {
-        let site = match line {
-            Line::Verbatim(text) => return format!("{indent}{text}"),
-            Line::Access(index) => plan.run.sites.get(*index),
-        };
-        let Some(site) = site else {
+        match line {
+            Line::Verbatim(text) | Line::Zero(text) => format!("{indent}{text}"),
+            Line::Access(index) => self.access(plan, *index, label, indent),
+            Line::When(condition, index) => {
+                let access = self.access(plan, *index, label, &format!("{indent}\t"));
+                format!("{indent}if ({condition})\n{access}")
+            }
+            Line::Leave(condition, statements) => {
+                let end = plan.gate.end().into_iter();
+                let all: Vec<String> = end.chain(statements.iter().cloned()).collect();
+                format!("{indent}if ({}){}", untied(condition), arm(&all, indent))
+            }
+        }
+    }
+
+    fn access(&self, plan: &Plan, index: usize, label: &str, indent: &str) -> String {
+        let Some(site) = plan.run.sites.get(index) else {
             return String::new();
         };
         let head = match site.direction {
@@ -248,7 +336,11 @@ impl<'s, 'a> Writer<'s, 'a> {
             Direction::Write => "unsafe_put_user",
         };
         let value = self.argument(site.value);
-        let address = plan.gate.address(self.argument(site.address));
+        let address = match &plan.advance {
+            Some(advance) => advance.address(index),
+            None => self.argument(site.address),
+        };
+        let address = plan.gate.address(address);
         call(
             self.columns(plan),
             indent,
@@ -277,6 +369,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn with_tail(&mut self, plan: &Plan, label: &str, indent: &str) {
         let end = plan.gate.end().map(|end| format!("\n{indent}{end}"));
         let mut text = self.inside(plan, label, indent, "", &end.unwrap_or_default());
+        text += &advanced(plan, indent);
         if let Some(part) = plan.behind {
             text += &format!("\n\n{}", self.kept(plan, part, indent));
         }
@@ -289,7 +382,13 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.replace(plan.region, indent, &text, plan.returns);
     }
 
-    fn with_block(&mut self, plan: &Plan, label: &str, indent: &str, variable: &str) {
+    fn with_block(&mut self, plan: &Plan, label: &str, indent: &str, chained: &Chained) {
+        let Chained {
+            variable,
+            fault,
+            success,
+        } = chained;
+        let cleared = self.cleared(plan, indent);
         let head = format!("if (user{}_access_begin", plan.way);
         let range = [plan.object.as_str(), plan.size.as_str()];
         let begin = call(self.columns(plan), indent, &head, &range, ")) {");
@@ -297,7 +396,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         let accesses = self.accesses(plan, label, &inner);
         let end = plan.gate.end().unwrap_or_default();
         let text = format!(
-            "{indent}{variable} = -EFAULT;\n{begin}\n{accesses}\n{inner}{variable} = 0;\n{label}:\n{inner}{end}\n{indent}}}"
+            "{cleared}{indent}{variable} = {fault};\n{begin}\n{accesses}\n{inner}{variable} = {success};\n{label}:\n{inner}{end}\n{indent}}}"
         );
         self.replace(plan.region, indent, &text, true);
     }
@@ -311,7 +410,8 @@ impl<'s, 'a> Writer<'s, 'a> {
         let mut text = self.inside(plan, label, indent, &held, &cleared) + &end.unwrap_or_default();
         let own = plan.returns.then_some(plan.region);
         let behind = || self.success_behind(plan);
-        let success = own.or_else(behind).filter(|_| plan.behind.is_none());
+        let alone = plan.behind.is_none() && plan.advance.is_none();
+        let success = own.or_else(behind).filter(|_| alone);
         let region = match success {
             Some(success) => {
                 let gap = plan.gate.end().map_or("", |_| "\n");
@@ -324,6 +424,7 @@ impl<'s, 'a> Writer<'s, 'a> {
                 let behind = plan
                     .behind
                     .map(|part| format!("\n\n{}", self.kept(plan, part, indent)));
+                text += &advanced(plan, indent);
                 text += &behind.unwrap_or_default();
                 plan.region
             }
@@ -369,8 +470,16 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 }
 
-/// The lines of a way out at the end of the function.
-fn block(labelled: &Labelled) -> String {
+/// What moves the pointer on behind the window.
+fn advanced(plan: &Plan, indent: &str) -> String {
+    let advance = plan.advance.iter();
+    advance
+        .map(|advance| format!("\n{indent}{}", advance.statement()))
+        .collect()
+}
+
+/// The lines of a way out behind everything else.
+fn block(labelled: &Labelled, indent: &str) -> String {
     let Labelled { tail, label, .. } = labelled;
     let all = |lines: &[String], before: &str| -> String {
         lines
@@ -378,8 +487,8 @@ fn block(labelled: &Labelled) -> String {
             .map(|line| format!("{before}{line}\n"))
             .collect()
     };
-    let statements = all(&tail.statements, "\t");
-    let end = tail.end.iter().map(|end| format!("\t{end}\n"));
+    let statements = all(&tail.statements, indent);
+    let end = tail.end.iter().map(|end| format!("{indent}{end}\n"));
     let way_out = format!("{label}:\n{}{statements}", end.collect::<String>());
     let ends = "#endif\n".repeat(labelled.conditions.len());
     format!("\n{}{way_out}{ends}", all(&labelled.conditions, ""))
@@ -411,8 +520,11 @@ fn with_variable(statements: &[String], variable: &str) -> Vec<String> {
 
 /// The shape that suits; the first that the function allows.
 fn shape(subject: &Subject<'_>, plan: &Plan, alone: bool) -> Result<Shape, Refusal> {
-    if let Some(variable) = &plan.chained {
-        return Ok(Shape::Block(variable.clone()));
+    if let Some(chained) = &plan.chained {
+        return Ok(Shape::Block(chained.clone()));
+    }
+    if let Some(body) = loop_around(subject, plan) {
+        return Ok(Shape::Loop(body));
     }
     if let Some(variable) = own_variable(subject, plan) {
         return Ok(Shape::Variable(variable));
@@ -424,8 +536,64 @@ fn shape(subject: &Subject<'_>, plan: &Plan, alone: bool) -> Result<Shape, Refus
         (Ok(()), Some(variable)) if !alone || !plain => Ok(Shape::Variable(variable)),
         (Ok(()), _) => Ok(Shape::Tail),
         (Err(_), Some(variable)) => Ok(Shape::Variable(variable)),
-        (Err(refusal), None) => Err(refusal),
+        (Err(refusal), None) => declarable(subject, plan)
+            .map(Shape::Declared)
+            .ok_or(refusal),
     }
+}
+
+/// The body of the loop that a fault breaks out of, if the way out can stand at
+/// its end.
+fn loop_around(subject: &Subject<'_>, plan: &Plan) -> Option<Span> {
+    let body = plan.run.block;
+    let before = subject.text.get(subject.function.body.start..body.start)?;
+    let all = tokens(before, 0);
+    let code: Vec<&Token> = all.iter().filter(|token| token.is_code()).collect();
+    let mut depth = 0usize;
+    let open = code.iter().rposition(|token| {
+        depth += usize::from(token.is(b')'));
+        depth = depth.saturating_sub(usize::from(token.is(b'(')));
+        depth == 0
+    })?;
+    let word = String::from_utf8_lossy(code.get(open.checked_sub(1)?)?.span.of(before));
+    let loops = matches!(&*word, "while" | "for") || word.contains("for_each");
+    let closed = code.last().is_some_and(|token| token.is(b')'));
+    let own = subject.text.get(body.start) == Some(&b'{') && plan.fault.jump == Jump::Break;
+    let end = body.end.saturating_sub(1);
+    let crossed =
+        |scope: &Span| scope.contains(plan.region) != (scope.start < end && scope.end > end);
+    let scoped = subject.outline.cleanups.iter().any(crossed);
+    let optional = is_left_between(subject.text, plan.region.end, body.end);
+    (own && loops && closed && !scoped && !optional).then_some(body)
+}
+
+/// A name for a variable that says whether an access faulted, where the function
+/// has none that is free.
+fn declarable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
+    let header = subject.at(subject.function.header);
+    let new = |name: &&&str| !subject.outline.knows(name) && !mentions(&header, name);
+    let returns = plan.fault.statements == ["return -EFAULT;"];
+    let name = NAMES.iter().find(new).filter(|_| returns)?;
+    declarations_end(subject).map(|_| (*name).to_owned())
+}
+
+/// Where the declarations at the head of the function end: kernel style has an
+/// empty line there.
+fn declarations_end(subject: &Subject<'_>) -> Option<usize> {
+    let body = subject.function.body;
+    let start = subject.lines.line_start(body.start) + 2;
+    let head = subject.at(Span::new(start.max(body.start + 1), body.end));
+    let head = head.strip_prefix('\n').unwrap_or(&head);
+    let from = body.end - head.len();
+    let (lines, _) = head.split_once("\n\n")?;
+    let declares = |line: &str| {
+        let mut locals = subject.outline.locals.iter();
+        locals.any(|l| l.scope == body && mentions(line, &l.name))
+    };
+    let plain = lines.lines().all(|line| {
+        line.starts_with('\t') && line.ends_with(';') && !line.contains('(') && declares(line)
+    });
+    (plain && !lines.is_empty()).then(|| from + lines.len() + 1)
 }
 
 /// The variable that took the run's results and has no other use: without one
@@ -442,7 +610,7 @@ fn own_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
         .locals
         .iter()
         .find(|local| local.name == *variable)?;
-    let stored = crate::plan::needs(subject, &plan.run, variable);
+    let stored = crate::plan::needs(subject, &plan.run, variable) || leaves_with(plan, variable);
     let lonely = local.plain && !stored && !subject.outline.uses.iter().any(|u| elsewhere(&u));
     lonely.then(|| variable.clone())
 }
@@ -472,7 +640,7 @@ fn tail_allowed(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
                 .fault
                 .statements
                 .iter()
-                .any(|s| crate::plan::mentions(s, &local.name))
+                .any(|s| mentions(s, &local.name))
     });
     inner.map_or(Ok(()), |local| refuse(Reason::Local(local.name.clone())))
 }
@@ -483,12 +651,11 @@ fn returns_nothing(subject: &Subject<'_>) -> bool {
         .split(subject.function.name.as_str())
         .next()
         .unwrap_or_default();
-    crate::plan::mentions(before, "void") && !before.contains('*')
+    mentions(before, "void") && !before.contains('*')
 }
 
 /// A variable for errors that is free where the window stands.
 fn error_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
-    const NAMES: [&str; 7] = ["err", "ret", "error", "rc", "retval", "result", "res"];
     let negative = plan
         .fault
         .statements
@@ -513,9 +680,10 @@ fn error_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
                 && l.scope == subject.function.body
         }) && subject.is_dead(name, plan.region.end)
             && !crate::plan::needs(subject, &plan.run, name)
+            && !leaves_with(plan, name)
             && !plan
                 .behind
-                .is_some_and(|part| crate::plan::mentions(&subject.at(part), name))
+                .is_some_and(|part| mentions(&subject.at(part), name))
             && !plan
                 .fault
                 .statements
@@ -527,5 +695,16 @@ fn error_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
 
 /// Whether a statement uses the variable other than to make it -EFAULT.
 fn mentions_otherwise(statement: &str, variable: &str) -> bool {
-    crate::plan::mentions(statement, variable) && statement != format!("{variable} = -EFAULT;")
+    mentions(statement, variable) && statement != format!("{variable} = -EFAULT;")
+}
+
+/// Whether a way out that is no fault's uses the variable.
+fn leaves_with(plan: &Plan, variable: &str) -> bool {
+    plan.lines.iter().any(|line| match line {
+        Line::Leave(condition, statements) => {
+            mentions(condition, variable) || statements.iter().any(|s| mentions(s, variable))
+        }
+        Line::When(condition, _) => mentions(condition, variable),
+        _ => false,
+    })
 }

@@ -84,11 +84,14 @@ fn note_dependences(context: &Context<'_>, sites: &mut [Site]) {
     }
 }
 
-/// Whether `text` holds `words`, not as a part of a longer word.
+/// Whether `text` holds `words`, not as a part of a longer word nor as the name
+/// of a member of something else.
 pub(crate) fn mentions(text: &[u8], words: &[u8]) -> bool {
     let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
     memchr::memmem::find_iter(text, words).any(|at| {
         let before = at.checked_sub(1).and_then(|i| text.get(i));
-        !is_word(before) && !is_word(text.get(at + words.len()))
+        let inner = text.get(..at).unwrap_or_default().trim_ascii_end();
+        let member = inner.ends_with(b"->") || inner.ends_with(b".");
+        !member && !is_word(before) && !is_word(text.get(at + words.len()))
     })
 }
