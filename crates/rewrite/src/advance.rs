@@ -46,7 +46,7 @@ pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Option<Advance> {
     let once = |hazards: &[Hazard]| hazards.iter().filter(|h| **h == Hazard::SideEffect).count();
     let alone = run.sites.iter().all(|site| once(&site.hazards) == 1);
     let named = words(&subject.at(run.span), &pointer) == run.sites.len();
-    (same && alone && named && is_own(subject, &pointer)).then(|| Advance {
+    (same && alone && named && is_own(subject, &pointer)).then_some(Advance {
         pointer,
         count: run.sites.len(),
     })

@@ -81,7 +81,7 @@ pub(crate) fn offsets(subject: &Subject<'_>, run: &Run) -> Option<(String, Strin
         .split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .next()?;
     let last = places.last()?;
-    if !base.chars().all(plain) || !places.is_sorted_by(|a, b| follows(a, b)) {
+    if !base.chars().all(plain) || !places.is_sorted_by(follows) {
         return None;
     }
     let cast = places.iter().any(|place| place.cast.is_some());
