@@ -53,12 +53,12 @@ fn one_address(subject: &Subject<'_>, run: &Run) -> Option<(String, String)> {
         .map(|site| on_one_line(&subject.at(site.address)));
     let first = addresses.next()?;
     addresses.all(|address| address == first).then(|| {
-        let operand = if first.starts_with(['&', '(']) {
-            format!("({first})")
-        } else {
-            first.clone()
+        let size = match first.strip_prefix('&') {
+            Some(place) => format!("sizeof({place})"),
+            None if first.starts_with('(') => format!("sizeof(*({first}))"),
+            None => format!("sizeof(*{first})"),
         };
-        (first, format!("sizeof(*{operand})"))
+        (first, size)
     })
 }
 

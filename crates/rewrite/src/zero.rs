@@ -98,7 +98,7 @@ fn is_own(subject: &Subject<'_>, place: &str) -> bool {
     let name = root(place);
     let reached = place.starts_with(['*', '(']) || place.contains("->");
     match local(name) {
-        Some(local) => !reached && (local.plain || local.array),
+        Some(local) => !reached && (place == name || local.plain || local.array),
         None => place == name && mentions(&subject.at(subject.function.header), name),
     }
 }
