@@ -317,95 +317,125 @@ const HARMLESS: &[&str] = &[
     "GET_FLAGS",
 ];
 
-/// Each mistake of docs that a patch makes, in words.
+/// Each known mistake that a patch makes, in words.
 fn mistakes(patched: &Patched) -> Vec<String> {
     let (before, after) = changed(patched);
-    let mut found = Vec::new();
-    let is_access =
-        |name: &str| matches!(name, "get_user" | "put_user" | "__get_user" | "__put_user");
     let all = calls(&after);
-    // 2, 11: the same values to the same addresses, in the same order.
-    let stored = |call: &&Call| call.arguments.len() > 1;
-    let tidy = |text: &str| text.replace(['(', ')'], "");
-    let old: Vec<String> = calls(&before)
-        .iter()
-        .filter(|c| is_access(&c.name))
-        .filter(stored)
-        .map(|c| tidy(&c.arguments[0]))
-        .collect();
-    let new: Vec<String> = all
-        .iter()
-        .filter(|c| is_access(&c.name) || c.name.starts_with("unsafe_"))
-        .filter(stored)
-        .map(|c| tidy(&c.arguments[0]))
-        .collect();
+    let mut reader = Reader {
+        text: &after,
+        open: None,
+        used: 0,
+        found: Vec::new(),
+    };
+    let (old, new) = (values(&calls(&before)), values(&all));
     if old != new {
-        found.push(format!("values {old:?} became {new:?}"));
+        reader.found.push(format!("values {old:?} became {new:?}"));
     }
-    let mut open: Option<(String, String)> = None;
-    let mut used = 0;
-    for call in &all {
+    all.iter().for_each(|call| reader.read(call));
+    reader.found
+}
+
+/// What is stored or filled, in order.
+fn values(calls: &[Call]) -> Vec<String> {
+    let is_access = |name: &str| {
+        matches!(name, "get_user" | "put_user" | "__get_user" | "__put_user")
+            || name.starts_with("unsafe_")
+    };
+    let accesses = calls
+        .iter()
+        .filter(|c| is_access(&c.name) && c.arguments.len() > 1);
+    accesses
+        .map(|c| c.arguments[0].replace(['(', ')'], ""))
+        .collect()
+}
+
+/// Reads the new text from top to bottom.
+struct Reader<'t> {
+    text: &'t str,
+    /// The begin's name without `_access_begin`, and its object.
+    open: Option<(String, String)>,
+    /// Accesses since the begin.
+    used: usize,
+    found: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, call: &Call) {
         let name = call.name.as_str();
         if let Some(way) = name.strip_suffix("_access_begin") {
-            if open.is_some() {
-                found.push(format!("{name} inside a window"));
+            if self.open.is_some() {
+                self.found.push(format!("{name} inside a window"));
             }
-            open = Some((way.to_owned(), call.arguments[0].clone()));
-            used = 0;
+            self.open = Some((way.to_owned(), call.arguments[0].clone()));
+            self.used = 0;
         } else if let Some(way) = name.strip_suffix("_access_end") {
-            // 4, 5, 7: the end is its begin's; one at a label closes an open window.
-            let at_label = after[..call.at].trim_end().ends_with(':');
-            let leaves = after[call.at..].split('\n').nth(1).is_some_and(|next| {
-                let depth = |line: &str| line.chars().take_while(|c| *c == '\t').count();
-                let line = after[..call.at].rsplit('\n').next().unwrap();
-                let jump = ["return", "goto", "break", "continue"]
-                    .iter()
-                    .any(|j| next.trim().starts_with(j));
-                jump && depth(next) == depth(line) && used == 0
-                    || jump && depth(line) > 1 && !at_label && inside_if(&after, call.at)
-            });
-            match &open {
-                Some((begin, _)) if begin != way => {
-                    found.push(format!("{begin} is closed by {name}"))
-                }
-                None if !at_label => found.push(format!("{name} without a begin")),
-                _ => {}
-            }
-            if !leaves && !(at_label && is_fault_only(&after, call.at)) {
-                open = None;
-            }
+            self.end(call, way);
         } else if name.starts_with("unsafe_") {
-            used += 1;
-            // 3: three arguments, and the label is there.
-            let label = call.arguments.last().unwrap();
-            if call.arguments.len() != 3 || !after.contains(&format!("\n{label}:\n")) {
-                found.push(format!("{name}({})", call.arguments.join(", ")));
-            }
-            // 1: no access without a check of its object.
-            match &open {
-                None => found.push(format!(
-                    "{name}({}) outside a window",
-                    call.arguments.join(", ")
-                )),
-                Some((_, object)) if !reaches(&call.arguments[1], object) => {
-                    found.push(format!("{} is not in {object}", call.arguments[1]));
-                }
-                Some(_) => {}
-            }
-        } else if open.is_some()
-            && used > 0
-            && !HARMLESS.contains(&name)
-            && !name.contains("_user_")
-        {
-            // 8, 9: no call in between.
-            let line_start = after[..call.at].rfind('\n').map_or(0, |at| at + 1);
-            let line = after[line_start..].lines().next().unwrap_or_default();
-            if line.contains("unsafe_") || !is_leaving(&after, call.at) {
-                found.push(format!("{name}() inside a window: {}", line.trim()));
-            }
+            self.access(call);
+        } else if self.open.is_some() && self.used > 0 {
+            self.other(call);
         }
     }
-    found
+
+    /// The end is its begin's; one that only a fault comes to, or that a way out
+    /// of its own has, leaves the window open for what follows.
+    fn end(&mut self, call: &Call, way: &str) {
+        let at_label = self.text[..call.at].trim_end().ends_with(':');
+        match &self.open {
+            Some((begin, _)) if begin != way => {
+                self.found
+                    .push(format!("{begin} is closed by {}", call.name));
+            }
+            None if !at_label => self.found.push(format!("{} without a begin", call.name)),
+            _ => {}
+        }
+        let aside = if at_label {
+            is_fault_only(self.text, call.at)
+        } else {
+            leaves(self.text, call.at)
+        };
+        if !aside {
+            self.open = None;
+        }
+    }
+
+    /// Three arguments, a label that is there, a check of the object before.
+    fn access(&mut self, call: &Call) {
+        self.used += 1;
+        let said = format!("{}({})", call.name, call.arguments.join(", "));
+        let label = call.arguments.last().unwrap();
+        if call.arguments.len() != 3 || !self.text.contains(&format!("\n{label}:\n")) {
+            self.found.push(said.clone());
+        }
+        match &self.open {
+            None => self.found.push(format!("{said} outside a window")),
+            Some((_, object)) if !reaches(&call.arguments[1], object) => {
+                self.found.push(format!("{said} is not in {object}"));
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// No other call before the end.
+    fn other(&mut self, call: &Call) {
+        let name = call.name.as_str();
+        let known = HARMLESS.contains(&name) || name.contains("_user_");
+        let start = self.text[..call.at].rfind('\n').map_or(0, |at| at + 1);
+        let line = self.text[start..].lines().next().unwrap_or_default();
+        if !known && (line.contains("unsafe_") || !is_leaving(self.text, call.at)) {
+            self.found
+                .push(format!("{name}() inside a window: {}", line.trim()));
+        }
+    }
+}
+
+/// Whether the end at `at` is that of a way out which hangs on an `if`: it opens
+/// a block, and a jump follows.
+fn leaves(text: &str, at: usize) -> bool {
+    let jumps = ["return", "goto", "break", "continue"];
+    let mut behind = text[at..].lines().skip(1);
+    let next = behind.next().unwrap_or_default().trim();
+    jumps.iter().any(|jump| next.starts_with(jump)) && inside_if(text, at)
 }
 
 /// Whether only a jump comes to the label before the place: what stands before
