@@ -206,6 +206,11 @@ pub enum Reason {
     /// Reads and writes in one run.
     #[error("the run reads and writes; a copy goes one way")]
     BothWays,
+    /// A place where a copy must not be.
+    #[error(
+        "page faults are disabled in the function, and copy_from_user() and copy_to_user() are not for that"
+    )]
+    FaultsDisabled,
     /// No two accesses that one copy could serve.
     #[error("no two adjacent accesses are to members of one structure")]
     NoGroup,

@@ -14,7 +14,7 @@ use crate::edit::Edit;
 use crate::gate::Gate;
 use crate::groups::{Group, Part, parts};
 use crate::layout::{call, on_one_line, tidy, widest};
-use crate::plan::{Line, Plan, Subject};
+use crate::plan::{Line, Plan, Subject, mentions};
 use crate::pointer::{self, Pointer};
 use crate::refusal::{Reason, Refusal};
 use crate::window::{Written, arm};
@@ -95,6 +95,9 @@ impl<'w, 'a> Writer<'w, 'a> {
         if plan.lines.iter().any(|line| statement(&line)) {
             return refuse(Reason::Gap);
         }
+        if mentions(&subject.at(subject.function.body), "pagefault_disable") {
+            return refuse(Reason::FaultsDisabled);
+        }
         let braces = braces::opening(subject, plan.region)?;
         let pointer = Pointer::of(subject, plan)?;
         let parts = parts(subject, plan, &pointer)?;
@@ -127,22 +130,30 @@ impl<'w, 'a> Writer<'w, 'a> {
 
     /// What the copies do that the accesses did not.
     fn changes(&self) -> Vec<String> {
-        let touched = self
-            .groups()
-            .filter(|(group, _)| !group.untouched.is_empty());
-        touched
-            .map(|(group, _)| {
-                let members = group.untouched.join(", ");
-                let object = place(&self.pointer, &group.prefix);
-                if self.reads {
-                    format!("The copy of {object} also reads {members}, which nothing looks at.")
-                } else {
-                    format!(
-                        "One thing changes: the copy of {object} writes zeros to {members}, which was left alone until now."
-                    )
-                }
-            })
+        self.groups()
+            .filter_map(|(group, _)| self.change(group))
             .collect()
+    }
+
+    fn change(&self, group: &Group) -> Option<String> {
+        let object = place(&self.pointer, &group.prefix);
+        let members = group.untouched.join(", ");
+        match (self.reads, members.is_empty()) {
+            (true, true) => None,
+            (true, false) => Some(format!(
+                "The copy of {object} also reads {members}, which nothing looks at."
+            )),
+            (false, true) => group.zeroed.then(|| {
+                format!(
+                    "One thing changes: where an architecture has holes between the members of {object}, they are \
+                     written as zeros, and were left alone until now."
+                )
+            }),
+            (false, false) => Some(format!(
+                "One thing changes: the copy of {object} writes zeros to {members}, and to holes between members, \
+                 which were left alone until now."
+            )),
+        }
     }
 
     fn edits(&self) -> Vec<Edit> {

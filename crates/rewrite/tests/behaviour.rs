@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{fs, io};
 
-use tollgate_rewrite::{Request, Style, UACCESS, fix};
+use tollgate_rewrite::{FixError, Request, Style, UACCESS, fix};
 
 const SHIM: &str = include_str!("behaviour/shim.h");
 const TYPES: &str = include_str!("behaviour/types.h");
@@ -67,6 +67,11 @@ const PLAIN: Kind = Kind {
 
 /// Compiles and runs the function before and after; how often both were run.
 fn compared(name: &str, text: &str, style: Style, kind: Kind) -> u64 {
+    try_compared(name, text, style, kind).unwrap()
+}
+
+/// The same, or why there is no fix.
+fn try_compared(name: &str, text: &str, style: Style, kind: Kind) -> Result<u64, FixError> {
     let read = |path: &str| match path {
         UACCESS => Ok(HEADER.as_bytes().to_vec()),
         "f.c" => Ok(text.as_bytes().to_vec()),
@@ -78,7 +83,7 @@ fn compared(name: &str, text: &str, style: Style, kind: Kind) -> u64 {
         sizes: vec![1, 2, 4, 8, 16, 24],
         ..Request::default()
     };
-    let patched = fix(&read, &"f.c:f".parse().unwrap(), &request).unwrap();
+    let patched = fix(&read, &"f.c:f".parse().unwrap(), &request)?;
     let after = String::from_utf8(patched.rewritten).unwrap();
     assert_ne!(text, after);
     let source = [
@@ -125,7 +130,7 @@ fn compared(name: &str, text: &str, style: Style, kind: Kind) -> u64 {
     let run = Command::new(&program).output().unwrap();
     let said = String::from_utf8_lossy(&run.stderr);
     assert!(run.status.success(), "{name}, {style}: {said}\n{after}");
-    String::from_utf8_lossy(&run.stdout).trim().parse().unwrap()
+    Ok(String::from_utf8_lossy(&run.stdout).trim().parse().unwrap())
 }
 
 /// The text without its headers, which the model stands for.
@@ -172,6 +177,48 @@ fn windows_do_what_the_chain_did() {
             assert_eq!(ran, 2 * (8 * 49 + 1), "{name}, {style}");
         }
     }
+}
+
+/// Forms of which some have no shape in a style: that is a refusal then.
+#[test]
+fn other_forms_do_what_they_did_or_are_refused() {
+    let checked = "if (!access_ok(p, sizeof(*p)) ||\n\t    __put_user(k->a, &p->a) ||\n\t    __put_user(k->b, &p->b))\n\t\treturn -EFAULT;\n";
+    let chosen = "\treturn (!access_ok(p, sizeof(*p)) || __get_user(k->a, &p->a) || __get_user(k->b, &p->b)) ? -EFAULT : 0;\n";
+    let hanging = "\tint err;\n\n\terr = put_user(1, &p->a);\n\tif (!err)\n\t\terr = put_user(2, &p->b);\n\tif (!err)\n\t\tk->c = 9;\n\treturn err;\n";
+    let joined = "\tu32 a, b;\n\tint err;\n\n\terr = get_user(a, &p->a);\n\terr |= get_user(b, &p->b);\n\tif (err)\n\t\treturn -EFAULT;\n\
+        \tk->a = a + b;\n\treturn 0;\n";
+    let assigned = "\tint err;\n\n\terr = put_user(1, &p->a);\n\tif (err)\n\t\tgoto out;\n\terr = put_user(2, &p->b);\n\tif (err)\n\t\tgoto out;\n\
+        \tk->a = 3;\nout:\n\tk->b = 4;\n\treturn err;\n";
+    let nested = "\tint err = k->a & 1;\n\n\tif (!err) {\n\t\tif (put_user(1, &p->a) ||\n\t\t    put_user(2, &p->b))\n\t\t\terr = -EFAULT;\n\t}\n\n\treturn err;\n";
+    let broken = "\tint err = 0;\n\n\twhile (n < 3) {\n\t\terr = -EFAULT;\n\t\tif (put_user(n, &p->a) || put_user(n, &p->b))\n\t\t\tbreak;\n\t\terr = 0;\n\t\tn++;\n\t}\n\treturn err;\n";
+    let kept = "\tif (k->a == 5 || put_user(1, &p->a) || put_user(2, &p->b) || k->b == 6)\n\t\treturn -EFAULT;\n\treturn 0;\n";
+    let twice = "\tint err = 1;\n\n\tk->d = err;\n\tif (k->a)\n\t\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\t\treturn -EFAULT;\n\tk->a = 8;\n\
+        \tif (k->b)\n\t\tif (put_user(3, &p->a) || put_user(4, &p->b))\n\t\t\treturn -EFAULT;\n\treturn 0;\n";
+    let bodies = [
+        ("checked", format!("\t{checked}\treturn 0;\n"), false),
+        ("chosen", chosen.to_owned(), true),
+        ("hanging", hanging.to_owned(), false),
+        ("joined", joined.to_owned(), true),
+        ("assigned", assigned.to_owned(), false),
+        ("nested", nested.to_owned(), false),
+        ("broken", broken.to_owned(), false),
+        ("kept", kept.to_owned(), false),
+        ("twice", twice.to_owned(), false),
+    ];
+    let mut refused = Vec::new();
+    for (name, body, reads) in &bodies {
+        for style in WINDOWS {
+            let kind = Kind {
+                reads: *reads,
+                ..PLAIN
+            };
+            match try_compared(name, &function(body), style, kind) {
+                Ok(ran) => assert_eq!(ran, 2 * (8 * 49 + 1), "{name}, {style}"),
+                Err(error) => refused.push(format!("{name}, {style}: {error}")),
+            }
+        }
+    }
+    insta::assert_snapshot!(refused.join("\n"));
 }
 
 #[test]

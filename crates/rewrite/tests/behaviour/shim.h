@@ -72,6 +72,20 @@ static int move(void *kernel, void *user, size_t n, bool read)
 	insist(open_kind == CLOSED);					\
 	access_ok(p, sizeof(v_)) ? move(&v_, (p), sizeof(v_), false) : -EFAULT; })
 
+/* Without the check: whoever forgot it aborts. */
+#define __put_user(x, p) ({						\
+	__typeof__(*(p)) v_ = (x);					\
+	insist(open_kind == CLOSED);					\
+	move(&v_, (p), sizeof(v_), false); })
+
+#define __get_user(x, p) ({						\
+	__auto_type v_ = (__typeof__(*(p)))0;				\
+	int r_;								\
+	insist(open_kind == CLOSED);					\
+	r_ = move(&v_, (void *)(p), sizeof(v_), true);			\
+	(x) = v_;							\
+	r_; })
+
 static unsigned long left(const void *p, unsigned long n)
 {
 	unsigned long have;
