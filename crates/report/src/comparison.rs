@@ -14,6 +14,8 @@ pub(crate) mod text;
 mod fixture;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::several;
 
 pub use commit::commit_figures;
 pub use html::html;

@@ -3,6 +3,7 @@ pub mod cases;
 pub mod comparison;
 mod findings;
 pub mod gates;
+pub mod profile;
 mod sarif;
 
 pub use findings::{FINDINGS_VERSION, findings_json, findings_text};

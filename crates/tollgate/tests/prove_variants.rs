@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
+#[allow(dead_code, reason = "the other tests of the lab use the rest of it")]
 mod support;
 
 use std::fs;
@@ -248,6 +249,24 @@ fn a_mailbox_of_two_is_one_variant() {
     let said = lab.said(&output);
     assert_eq!(code(&output), 0, "{said}");
     assert!(said.contains("2 patches, 2 files changed"), "{said}");
+}
+
+#[test]
+fn a_profile_is_written_in_the_form_of_its_ending() {
+    let lab = lab();
+    let mut command = lab.prove(&["--profile-out", "out.folded"]);
+    let output = run(&mut command);
+    assert_eq!(code(&output), 0, "{}", lab.said(&output));
+    let text = fs::read_to_string(lab.path("out.folded")).unwrap();
+    assert!(
+        text.contains("B window;epoll_wait events=64;do_epoll_wait "),
+        "{text}"
+    );
+    let wanted = [
+        "--profile-out out.svg: its ending is none of",
+        "--profile-format",
+    ];
+    cannot_tell(&lab, &mut lab.prove(&["--profile-out", "out.svg"]), &wanted);
 }
 
 #[test]

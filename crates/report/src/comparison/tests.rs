@@ -94,7 +94,7 @@ fn alone(comparison: Comparison) -> Proof {
 
 /// A window, the base again, a window that behaves differently, and two that
 /// were not run.
-fn several() -> Proof {
+pub(crate) fn several() -> Proof {
     let base = Boot::base();
     let a = base.run();
     let mut faulty = Boot::window();

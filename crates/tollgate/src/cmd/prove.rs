@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use tollgate_lab::case::Case;
+use tollgate_report::profile::ProfileFormat;
 
 use crate::exit::Exit;
 use crate::prove;
@@ -41,6 +43,12 @@ pub(crate) struct Args {
     /// Where to write the page
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    /// Where to write the counts by function as a profile
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile_out: Option<PathBuf>,
+    /// Its form, where the file's ending (.perf, .folded, .json) does not say it
+    #[arg(long, value_enum, value_name = "FORM", requires = "profile_out")]
+    pub(crate) profile_format: Option<ProfileForm>,
     /// Where images and results are kept
     #[arg(long, value_name = "DIR", env = "TOLLGATE_CACHE")]
     pub(crate) cache: Option<PathBuf>,
@@ -56,6 +64,27 @@ pub(crate) struct Args {
     /// How long a guest may run, in seconds of this machine's time
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
     pub(crate) timeout: Duration,
+}
+
+/// The forms of a profile.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ProfileForm {
+    /// The text of perf script, for the Firefox Profiler and scripts
+    PerfScript,
+    /// Folded stacks, for flame graphs
+    Folded,
+    /// The JSON of speedscope
+    Speedscope,
+}
+
+impl From<ProfileForm> for ProfileFormat {
+    fn from(form: ProfileForm) -> Self {
+        match form {
+            ProfileForm::PerfScript => Self::PerfScript,
+            ProfileForm::Folded => Self::Folded,
+            ProfileForm::Speedscope => Self::Speedscope,
+        }
+    }
 }
 
 /// The values that a parameter takes, one after the other.

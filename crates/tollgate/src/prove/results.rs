@@ -7,6 +7,7 @@ use anyhow::bail;
 use tollgate_lab::{cache, tree};
 use tollgate_measure::{Comparison, Proof};
 use tollgate_report::comparison as render;
+use tollgate_report::profile::{ProfileFormat, profile};
 
 use super::lab::Bench;
 use super::variant::Candidate;
@@ -18,7 +19,13 @@ use crate::figures;
 /// # Errors
 /// When a path that was given is in no folder, or is one.
 pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
-    for (flag, path) in [("--json", &args.json), ("--html", &args.html)] {
+    profile_format(args)?;
+    let files = [
+        ("--json", &args.json),
+        ("--html", &args.html),
+        ("--profile-out", &args.profile_out),
+    ];
+    for (flag, path) in files {
         let Some(path) = path else { continue };
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         if path.is_dir() {
@@ -32,6 +39,22 @@ pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The form of the profile, none where there is none to write.
+fn profile_format(args: &Args) -> anyhow::Result<Option<ProfileFormat>> {
+    let Some(path) = &args.profile_out else {
+        return Ok(None);
+    };
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let of_ending = || ProfileFormat::of_ending(ending?);
+    match args.profile_format.map(Into::into).or_else(of_ending) {
+        Some(format) => Ok(Some(format)),
+        None => bail!(
+            "--profile-out {}: its ending is none of .perf, .txt, .folded, .json; say the form with --profile-format",
+            path.display()
+        ),
+    }
 }
 
 /// Writes the results and returns the lines that say where they are.
@@ -56,6 +79,9 @@ pub(crate) fn write(
     put("Page:", page, &render::html(proof)?)?;
     let document = place(args.json.as_deref(), &folder, "result.json");
     put("JSON:", document, &render::json(proof)?)?;
+    if let (Some(path), Some(format)) = (&args.profile_out, profile_format(args)?) {
+        put("Profile:", path.clone(), &profile(proof, format))?;
+    }
     for (candidate, comparison) in candidates.iter().zip(&proof.comparisons) {
         let name = match candidates.len() {
             1 => "variant.patch".to_owned(),

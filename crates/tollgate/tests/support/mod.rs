@@ -2,7 +2,6 @@
 //! of its own.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use std::collections::BTreeMap;
 use std::fs;
