@@ -1,5 +1,6 @@
 //! Findings and comparisons for people and programs: terminal, HTML, JSON.
 pub mod cases;
+pub mod checks;
 pub mod comparison;
 mod findings;
 pub mod gates;

@@ -11,11 +11,20 @@ const RULE: &str = "adjacent-user-accesses";
 pub fn findings_sarif(scan: &Scan) -> String {
     let results: Vec<Value> = scan.findings.iter().flat_map(results).collect();
     let missed: Vec<Value> = scan.missed.iter().map(notification).collect();
+    log(vec![rule()], &results, &missed)
+}
+
+/// A SARIF log of one run, with what could not be looked at as notifications.
+pub(crate) fn log(rules: Vec<Value>, results: &[Value], missed: &[Value]) -> String {
     let log = json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
-            "tool": { "driver": driver() },
+            "tool": { "driver": {
+                "name": "tollgate",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }},
             "columnKind": "utf16CodeUnits",
             "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": missed }],
             "results": results,
@@ -24,19 +33,15 @@ pub fn findings_sarif(scan: &Scan) -> String {
     format!("{log:#}\n")
 }
 
-fn driver() -> Value {
+fn rule() -> Value {
     json!({
-        "name": "tollgate",
-        "semanticVersion": env!("CARGO_PKG_VERSION"),
-        "rules": [{
-            "id": RULE,
-            "shortDescription": { "text": "Adjacent user accesses each open the gate" },
-            "fullDescription": {
-                "text": "Each get_user() and put_user() opens access to user memory and closes it again. \
-                         One window for adjacent accesses opens it once.",
-            },
-            "defaultConfiguration": { "level": "note" },
-        }],
+        "id": RULE,
+        "shortDescription": { "text": "Adjacent user accesses each open the gate" },
+        "fullDescription": {
+            "text": "Each get_user() and put_user() opens access to user memory and closes it again. \
+                     One window for adjacent accesses opens it once.",
+        },
+        "defaultConfiguration": { "level": "note" },
     })
 }
 
@@ -69,7 +74,8 @@ fn result(finding: &Finding, run: &Run) -> Value {
     })
 }
 
-fn place_of(path: &str, line: u32, column: u32) -> Value {
+/// A place in a file of the tree.
+pub(crate) fn place_of(path: &str, line: u32, column: u32) -> Value {
     json!({
         "artifactLocation": { "uri": uri(path), "uriBaseId": "SRCROOT" },
         "region": { "startLine": line.max(1), "startColumn": column.max(1) },
@@ -93,7 +99,7 @@ fn notification(missed: &Missed) -> Value {
 }
 
 /// A relative reference: whatever is no plain path byte is escaped (RFC 3986).
-fn uri(path: &str) -> String {
+pub(crate) fn uri(path: &str) -> String {
     path.bytes()
         .map(|byte| match byte {
             b'a'..=b'z'

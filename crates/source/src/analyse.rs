@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use memchr::memmem::Finder;
-use tree_sitter::{Parser, Point, Range, Tree};
 
 use crate::lex::{Token, TokenKind, tokens};
 use crate::model::{FileReport, Function, NotAnalysed, Reason};
 use crate::normalise::{Branches, Normalised, normalise};
 use crate::outline::{Outline, outline};
+use crate::parse::BodyParser;
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies};
@@ -25,7 +25,7 @@ pub struct GrammarError(#[from] tree_sitter::LanguageError);
 /// Analyses files, one after the other. Each thread has its own.
 pub struct Analyser<'v> {
     vocabulary: &'v Vocabulary,
-    parser: Parser,
+    parser: BodyParser,
     suspicion: Finder<'static>,
 }
 
@@ -53,11 +53,9 @@ impl<'v> Analyser<'v> {
     /// # Errors
     /// When the grammar was built for another parser library.
     pub fn new(vocabulary: &'v Vocabulary) -> Result<Self, GrammarError> {
-        let mut parser = Parser::new();
-        parser.set_language(&tree_sitter_c::LANGUAGE.into())?;
         Ok(Self {
             vocabulary,
-            parser,
+            parser: BodyParser::new()?,
             suspicion: Finder::new("t_user"),
         })
     }
@@ -91,7 +89,7 @@ impl<'v> Analyser<'v> {
         let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
         let scopes: Vec<Span> = self.scope_words(text, tokens).collect();
         let normalised = normalise(text, tokens, &file.vocabulary, Branches::First);
-        let Some(tree) = self.parse(&normalised, body.span) else {
+        let Some(tree) = self.parser.parse(&normalised, body.span) else {
             return Outline::default();
         };
         let pointers = user_pointers(&file, body);
@@ -164,7 +162,7 @@ impl<'v> Analyser<'v> {
     fn walk(&mut self, file: &File<'_>, body: &Body, branches: Branches) -> (Found, bool) {
         let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
         let normalised = normalise(file.text, tokens, &file.vocabulary, branches);
-        let Some(tree) = self.parse(&normalised, body.span) else {
+        let Some(tree) = self.parser.parse(&normalised, body.span) else {
             return (Found::default(), false);
         };
         let pointers = user_pointers(file, body);
@@ -180,17 +178,6 @@ impl<'v> Analyser<'v> {
         words
             .map(|t| t.span)
             .filter(|span| self.vocabulary.is_scope(span.of(text)))
-    }
-
-    fn parse(&mut self, normalised: &Normalised, body: Span) -> Option<Tree> {
-        let range = Range {
-            start_byte: body.start,
-            end_byte: body.end,
-            start_point: Point::new(0, 0),
-            end_point: Point::new(usize::MAX >> 33, 0),
-        };
-        self.parser.set_included_ranges(&[range]).ok()?;
-        self.parser.parse(&normalised.text, None)
     }
 }
 

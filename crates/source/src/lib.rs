@@ -6,12 +6,14 @@
 
 mod analyse;
 mod chain;
+pub mod check;
 mod events;
 pub mod fuzz;
 mod lex;
 mod model;
 mod normalise;
 mod outline;
+mod parse;
 mod runs;
 mod scan;
 mod site;

@@ -87,7 +87,7 @@ impl<'a> Context<'a> {
     }
 
     /// The object that an address lies in, and how it is reached.
-    fn object(&self, address: Node<'_>) -> (String, Reach) {
+    pub(crate) fn object(&self, address: Node<'_>) -> (String, Reach) {
         let inner = bare(address);
         let found = self.object_of(inner);
         match found {

@@ -157,7 +157,8 @@ impl Vocabulary {
     }
 }
 
-fn read<'a, T: Deserialize<'a>>(file: &'static str, text: &'a str) -> Result<T, VocabularyError> {
+/// A data file's text as what it should hold.
+pub(crate) fn read<'a, T: Deserialize<'a>>(file: &'static str, text: &'a str) -> Result<T, VocabularyError> {
     toml::from_str(text).map_err(|source| VocabularyError { file, source })
 }
 

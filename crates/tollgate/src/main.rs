@@ -1,6 +1,7 @@
 //! The command line of tollgate: flags, wiring, exit codes. What there is to
 //! know about the boundary is in the library crates.
 
+mod check;
 mod cmd;
 mod exit;
 mod figures;

@@ -39,30 +39,36 @@ impl Tree {
     /// The C files of the kernel, sorted, and how many lie in folders that are
     /// not the kernel's.
     pub(crate) fn sources(&self) -> Sources {
-        let mut found = Sources::default();
-        // A kernel tracks files that its own .gitignore names, so no ignore
-        // file is heeded; only hidden folders such as .git are left out.
-        let walk = WalkBuilder::new(self.root())
-            .standard_filters(false)
-            .hidden(true)
-            .filter_entry(|e| !is_outside(e))
-            .build();
-        for entry in walk {
-            match entry {
-                Ok(entry) => found.paths.extend(self.source(&entry)),
-                Err(error) => found.unread.push(error.to_string()),
-            }
-        }
-        found.paths.sort_unstable();
-        found
+        sources(self.root())
     }
+}
 
-    fn source(&self, entry: &ignore::DirEntry) -> Option<String> {
-        let is_c = matches!(entry.path().extension()?.to_str()?, "c" | "h");
-        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-        let path = entry.path().strip_prefix(self.root()).ok()?;
-        (is_c && is_file).then(|| path.to_string_lossy().into_owned())
+/// The C files of a folder, sorted; of a kernel tree those of the kernel.
+pub(crate) fn sources(root: &Path) -> Sources {
+    let mut found = Sources::default();
+    let kernel = root.join("Kconfig").is_file();
+    // A kernel tracks files that its own .gitignore names, so no ignore
+    // file is heeded; only hidden folders such as .git are left out.
+    let walk = WalkBuilder::new(root)
+        .standard_filters(false)
+        .hidden(true)
+        .filter_entry(move |e| !kernel || !is_outside(e))
+        .build();
+    for entry in walk {
+        match entry {
+            Ok(entry) => found.paths.extend(source(root, &entry)),
+            Err(error) => found.unread.push(error.to_string()),
+        }
     }
+    found.paths.sort_unstable();
+    found
+}
+
+fn source(root: &Path, entry: &ignore::DirEntry) -> Option<String> {
+    let is_c = matches!(entry.path().extension()?.to_str()?, "c" | "h");
+    let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+    let path = entry.path().strip_prefix(root).ok()?;
+    (is_c && is_file).then(|| path.to_string_lossy().into_owned())
 }
 
 /// The files of a tree.

@@ -1,6 +1,7 @@
 //! The commands: one file each, flags in, exit code out.
 
 mod cases;
+mod check;
 mod fix;
 mod gates;
 pub(crate) mod prove;
@@ -51,6 +52,8 @@ pub(crate) enum Command {
     Scan(scan::Args),
     /// Write the patch that makes them open it once
     Fix(fix::Args),
+    /// Check that windows are used rightly and closed on every path
+    Check(check::Args),
     /// Show what opens and closes the gate in object code
     Gates(gates::Args),
     /// Build both kernels, boot both, count, compare
@@ -68,6 +71,7 @@ impl Command {
         match self {
             Self::Scan(args) => scan::run(&args, term),
             Self::Fix(args) => fix::run(&args, term),
+            Self::Check(args) => check::run(&args, term),
             Self::Gates(args) => gates::run(&args, term),
             Self::Prove(args) => prove::run(&args, term),
             Self::Cases(args) => cases::run(&args, term),
@@ -81,6 +85,7 @@ Examples:
   tollgate fix ~/linux include/linux/eventpoll.h:epoll_put_uevent
                                         the patch that makes one pay once
   tollgate prove epoll                  what does it gain, is it the same?
+  tollgate check ~/linux                is every window closed on every path?
   tollgate gates vmlinux                what opens the gate in object code?
 
 Exit codes: 0 clean or a gain, 1 findings, a regression or a difference,

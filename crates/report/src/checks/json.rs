@@ -1,0 +1,151 @@
+//! Violations as JSON, in the form of `schema/check.schema.json`.
+
+use serde::Serialize;
+use tollgate_source::check::{Checks, FileSkipped, Located, Mark, Suggestion, rule};
+
+/// The version of the JSON form; it grows when a reader would break.
+pub const CHECKS_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    tool: &'static str,
+    tree: &'a str,
+    summary: Summary,
+    findings: Vec<JsonFinding<'a>>,
+    not_checked: Vec<JsonSkipped<'a>>,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    files_read: usize,
+    functions: usize,
+    functions_with_windows: usize,
+    findings: usize,
+    allowed: usize,
+    filtered: usize,
+    not_checked: usize,
+}
+
+#[derive(Serialize)]
+struct JsonFinding<'a> {
+    rule: &'a str,
+    severity: &'static str,
+    confidence: &'static str,
+    file: &'a str,
+    line: u32,
+    column: u32,
+    function: Option<&'a str>,
+    message: &'a str,
+    why: &'static str,
+    excerpt: String,
+    related: Vec<JsonMark<'a>>,
+    fix: Option<JsonFix<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonMark<'a> {
+    line: u32,
+    column: u32,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct JsonFix<'a> {
+    start_byte: usize,
+    end_byte: usize,
+    text: &'a str,
+    why: &'a str,
+}
+
+#[derive(Serialize)]
+struct JsonSkipped<'a> {
+    file: &'a str,
+    line: Option<u32>,
+    column: Option<u32>,
+    function: Option<&'a str>,
+    reason: &'a str,
+}
+
+/// The violations as JSON. `tree` is what was checked, as the user named it.
+#[must_use]
+pub fn checks_json(checks: &Checks, tree: &str) -> String {
+    let document = Document {
+        version: CHECKS_VERSION,
+        tool: "tollgate",
+        tree,
+        summary: Summary {
+            files_read: checks.files,
+            functions: checks.functions,
+            functions_with_windows: checks.windows,
+            findings: checks.violations.len(),
+            allowed: checks.allowed,
+            filtered: checks.filtered,
+            not_checked: checks.skipped.len(),
+        },
+        findings: checks.violations.iter().map(finding).collect(),
+        not_checked: checks.skipped.iter().map(|(path, what)| skipped(path, what)).collect(),
+    };
+    // Plain data with string keys: serialisation has nothing to fail on.
+    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn finding(located: &Located) -> JsonFinding<'_> {
+    let violation = &located.violation;
+    let own = violation
+        .excerpts
+        .iter()
+        .find(|excerpt| excerpt.span.contains(violation.mark.span));
+    JsonFinding {
+        rule: &violation.rule,
+        severity: violation.severity.name(),
+        confidence: violation.confidence.name(),
+        file: &located.path,
+        line: violation.mark.position.line,
+        column: violation.mark.position.column,
+        function: violation.function.as_deref(),
+        message: &violation.message,
+        why: rule(&violation.rule).map(|info| info.why).unwrap_or_default(),
+        excerpt: own.map(|excerpt| excerpt.text.clone()).unwrap_or_default(),
+        related: violation.related.iter().map(mark).collect(),
+        fix: violation.suggestion.as_ref().map(fix),
+    }
+}
+
+fn mark(mark: &Mark) -> JsonMark<'_> {
+    JsonMark {
+        line: mark.position.line,
+        column: mark.position.column,
+        text: &mark.text,
+    }
+}
+
+fn fix(suggestion: &Suggestion) -> JsonFix<'_> {
+    JsonFix {
+        start_byte: suggestion.span.start,
+        end_byte: suggestion.span.end,
+        text: &suggestion.text,
+        why: &suggestion.why,
+    }
+}
+
+fn skipped<'a>(path: &'a str, what: &'a FileSkipped) -> JsonSkipped<'a> {
+    match what {
+        FileSkipped::File(reason) => JsonSkipped {
+            file: path,
+            line: None,
+            column: None,
+            function: None,
+            reason,
+        },
+        FileSkipped::Function(skipped) => JsonSkipped {
+            file: path,
+            line: Some(skipped.position.line),
+            column: Some(skipped.position.column),
+            function: Some(&skipped.function),
+            reason: skipped.reason.words(),
+        },
+    }
+}

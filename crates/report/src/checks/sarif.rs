@@ -1,0 +1,118 @@
+//! Violations as SARIF 2.1.0.
+
+use serde_json::{Value, json};
+use tollgate_source::check::{
+    Checks, Confidence, FileSkipped, Located, Mark, RuleInfo, Severity, Suggestion, rules,
+};
+
+use crate::sarif::{log, place_of, uri};
+
+/// The violations in the form of the OASIS standard SARIF 2.1.0. What was not
+/// checked is a notification of the run.
+#[must_use]
+pub fn checks_sarif(checks: &Checks) -> String {
+    let all = rules();
+    let results: Vec<Value> = checks
+        .violations
+        .iter()
+        .map(|located| result(&all, located))
+        .collect();
+    let skipped: Vec<Value> = checks
+        .skipped
+        .iter()
+        .map(|(path, what)| notification(path, what))
+        .collect();
+    log(all.iter().map(|info| rule(info)).collect(), &results, &skipped)
+}
+
+fn rule(info: &RuleInfo) -> Value {
+    json!({
+        "id": info.name,
+        "shortDescription": { "text": info.summary },
+        "fullDescription": { "text": info.why },
+        "defaultConfiguration": { "level": level(info.severity) },
+        "properties": { "precision": precision(info.confidence) },
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    severity.name()
+}
+
+/// The words that code hosts know for it.
+fn precision(confidence: Confidence) -> &'static str {
+    confidence.name()
+}
+
+fn result(all: &[&RuleInfo], located: &Located) -> Value {
+    let violation = &located.violation;
+    let index = all.iter().position(|info| info.name == violation.rule);
+    let mut location = json!({ "physicalLocation": place(&located.path, &violation.mark) });
+    let mut text = violation.message.clone();
+    if let Some(function) = &violation.function {
+        location["logicalLocations"] = json!([{ "name": function, "kind": "function" }]);
+        text = format!("{function}: {text}");
+    }
+    let related: Vec<Value> = violation
+        .related
+        .iter()
+        .map(|mark| {
+            json!({
+                "physicalLocation": place(&located.path, mark),
+                "message": { "text": mark.text },
+            })
+        })
+        .collect();
+    let mut result = json!({
+        "ruleId": violation.rule,
+        "ruleIndex": index,
+        "level": level(violation.severity),
+        "message": { "text": text },
+        "locations": [location],
+        "relatedLocations": related,
+        "properties": { "confidence": violation.confidence.name() },
+    });
+    if let Some(suggestion) = &violation.suggestion {
+        result["fixes"] = json!([fix(&located.path, suggestion)]);
+    }
+    result
+}
+
+fn place(path: &str, mark: &Mark) -> Value {
+    place_of(path, mark.position.line, mark.position.column)
+}
+
+fn fix(path: &str, suggestion: &Suggestion) -> Value {
+    let span = suggestion.span;
+    json!({
+        "description": { "text": suggestion.why },
+        "artifactChanges": [{
+            "artifactLocation": { "uri": uri(path), "uriBaseId": "SRCROOT" },
+            "replacements": [{
+                "deletedRegion": {
+                    "byteOffset": span.start,
+                    "byteLength": span.end - span.start,
+                },
+                "insertedContent": { "text": suggestion.text },
+            }],
+        }],
+    })
+}
+
+fn notification(path: &str, what: &FileSkipped) -> Value {
+    let (text, place) = match what {
+        FileSkipped::File(reason) => (
+            format!("{path}: not read: {reason}"),
+            json!({ "artifactLocation": { "uri": uri(path), "uriBaseId": "SRCROOT" } }),
+        ),
+        FileSkipped::Function(skipped) => (
+            format!("{}: not checked: {}", skipped.function, skipped.reason.words()),
+            place_of(path, skipped.position.line, skipped.position.column),
+        ),
+    };
+    json!({
+        "level": "note",
+        "message": { "text": text },
+        "locations": [{ "physicalLocation": place }],
+    })
+}

@@ -1,0 +1,117 @@
+//! The accesses of a function in the order of the text, with what their
+//! arguments are.
+
+use tree_sitter::Node;
+
+use crate::site::{Context, bare, span};
+use crate::span::Span;
+
+use super::scene::Scene;
+use super::words::{AccessWord, CheckWords};
+
+/// One access, in a window or with its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Access<'t> {
+    pub(crate) node: Node<'t>,
+    pub(crate) word: AccessWord,
+    pub(crate) span: Span,
+    /// The other side of the user's address.
+    pub(crate) value: Span,
+    /// How many bytes, if it is given.
+    pub(crate) count: Option<Span>,
+    /// The variable that the value is or lies in.
+    pub(crate) value_root: String,
+    /// The variable that the address is made from.
+    pub(crate) user_root: String,
+    /// The address as it is written, without casts and blanks.
+    pub(crate) address: String,
+    /// Whether it happens in a window.
+    pub(crate) inside: bool,
+}
+
+/// The accesses of a function.
+pub(crate) fn accesses<'s>(scene: &'s Scene<'s>) -> Vec<Access<'s>> {
+    accesses_in(scene.context, scene.page.words, scene.root)
+}
+
+/// The accesses below a node.
+pub(crate) fn accesses_in<'t>(
+    context: &Context<'_>,
+    words: &CheckWords,
+    root: Node<'t>,
+) -> Vec<Access<'t>> {
+    let mut found = Vec::new();
+    each_call(root, &mut |call| found.extend(access(context, words, call)));
+    found
+}
+
+/// Every call below a node, in the order of the text.
+pub(crate) fn each_call<'t>(node: Node<'t>, act: &mut impl FnMut(Node<'t>)) {
+    each(node, &mut |node| {
+        if node.kind() == "call_expression" {
+            act(node);
+        }
+    });
+}
+
+/// Every node below and with a node, in the order of the text, but not what is
+/// never evaluated. The depth of the tree is bounded before.
+pub(crate) fn each<'t>(node: Node<'t>, act: &mut impl FnMut(Node<'t>)) {
+    if matches!(node.kind(), "sizeof_expression" | "offsetof_expression") {
+        return;
+    }
+    act(node);
+    let mut cursor = node.walk();
+    let children: Vec<Node<'t>> = node.named_children(&mut cursor).collect();
+    children.into_iter().for_each(|child| each(child, act));
+}
+
+fn access<'t>(context: &Context<'_>, words: &CheckWords, call: Node<'t>) -> Option<Access<'t>> {
+    let name = String::from_utf8_lossy(context.callee(call)).into_owned();
+    let inside = words.in_window(&name);
+    let word = inside.or_else(|| words.access(&name))?.clone();
+    let arguments = call.child_by_field_name("arguments")?;
+    let part = |at: usize| arguments.named_child(u32::try_from(at).ok()?);
+    let (value, user) = (part(word.value)?, part(word.user)?);
+    Some(Access {
+        node: call,
+        span: span(call),
+        value: span(value),
+        count: word.count.and_then(part).map(span),
+        value_root: root_of(context, value),
+        user_root: root_of(context, user),
+        address: plain(context, user),
+        inside: inside.is_some(),
+        word,
+    })
+}
+
+/// The variable that an expression starts from, `frame` for `&frame->uc.uc_flags`.
+pub(crate) fn root_of(context: &Context<'_>, node: Node<'_>) -> String {
+    let mut node = bare(node);
+    // Each step goes down one level of a tree whose depth is bounded.
+    loop {
+        let inner = match node.kind() {
+            "field_expression" | "pointer_expression" | "subscript_expression"
+            | "update_expression" | "unary_expression" => node.child_by_field_name("argument"),
+            "binary_expression" => node.child_by_field_name("left"),
+            "assignment_expression" => node.child_by_field_name("left"),
+            "parenthesized_expression" => node.named_child(0),
+            "cast_expression" => node.child_by_field_name("value"),
+            "call_expression" => node
+                .child_by_field_name("arguments")
+                .and_then(|a| a.named_child(0)),
+            _ => None,
+        };
+        match inner {
+            Some(inner) => node = inner,
+            None => return context.written(node),
+        }
+    }
+}
+
+/// An expression as it is written, without blanks and outer casts.
+pub(crate) fn plain(context: &Context<'_>, node: Node<'_>) -> String {
+    let text = context.written(bare(node));
+    text.split_whitespace().collect()
+}

@@ -1,0 +1,147 @@
+//! Many files: what the rules say of them together.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use super::model::{Checked, Confidence, Severity, Skipped, Violation};
+
+/// A violation and the file that it is in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Located {
+    /// The file, relative to the tree.
+    pub path: String,
+    /// What is wrong.
+    pub violation: Violation,
+}
+
+/// What of a file was not checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileSkipped {
+    /// All of it: it could not be read, for the reason given.
+    File(String),
+    /// One function.
+    Function(Skipped),
+}
+
+/// What the rules say of a tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checks {
+    /// Files that were read.
+    pub files: usize,
+    /// Functions in which the rules had something to look at.
+    pub functions: usize,
+    /// Functions that open, close or use a window, among them.
+    pub windows: usize,
+    /// What is wrong, by path, then line.
+    pub violations: Vec<Located>,
+    /// Violations that comments in the source allow.
+    pub allowed: usize,
+    /// Violations that the user's filters left out.
+    pub filtered: usize,
+    /// What was not checked, by path, then line.
+    pub skipped: Vec<(String, FileSkipped)>,
+    called_in_window: BTreeSet<String>,
+}
+
+impl Checks {
+    /// Adds what the rules say of one file.
+    pub fn add(&mut self, path: &str, checked: Checked) {
+        self.files += 1;
+        self.functions += checked.functions;
+        self.windows += checked.windows;
+        self.allowed += checked.allowed;
+        self.called_in_window.extend(checked.called_in_window);
+        let located = checked.violations.into_iter().map(|violation| Located {
+            path: path.to_owned(),
+            violation,
+        });
+        self.violations.extend(located);
+        let skipped = checked.skipped.into_iter().map(FileSkipped::Function);
+        self.skipped
+            .extend(skipped.map(|what| (path.to_owned(), what)));
+    }
+
+    /// Notes a file that could not be read.
+    pub fn miss(&mut self, path: &str, reason: String) {
+        self.skipped
+            .push((path.to_owned(), FileSkipped::File(reason)));
+    }
+
+    /// Takes over what another part of the tree gave.
+    pub fn merge(&mut self, other: Self) {
+        self.files += other.files;
+        self.functions += other.functions;
+        self.windows += other.windows;
+        self.allowed += other.allowed;
+        self.violations.extend(other.violations);
+        self.skipped.extend(other.skipped);
+        self.called_in_window.extend(other.called_in_window);
+    }
+
+    /// To be called when every file was added: drops what holds only for
+    /// functions that nobody calls in a window, and puts the rest in order.
+    pub fn finish(&mut self) {
+        let called = &self.called_in_window;
+        self.violations.retain(|located| {
+            let needs = located.violation.unless_called_in_window.as_ref();
+            needs.is_none_or(|name| !called.contains(name))
+        });
+        self.violations.sort_by(|a, b| {
+            (&a.path, &a.violation.mark).cmp(&(&b.path, &b.violation.mark))
+        });
+        self.skipped.sort_by(|a, b| (&a.0, place(&a.1)).cmp(&(&b.0, place(&b.1))));
+    }
+
+    /// Leaves out what is less bad, less sure, or of other rules; an empty list
+    /// stands for every rule. What is left out is counted.
+    pub fn keep(&mut self, severity: Severity, confidence: Confidence, rules: &[String]) {
+        let before = self.violations.len();
+        self.violations.retain(|located| {
+            let violation = &located.violation;
+            violation.severity >= severity
+                && violation.confidence >= confidence
+                && (rules.is_empty() || rules.contains(&violation.rule))
+        });
+        self.filtered += before - self.violations.len();
+    }
+
+    /// Leaves out what was there before a change. A line that moved is the same;
+    /// of two that are the same, one more than before is new.
+    pub fn keep_new(&mut self, before: &Self) {
+        let mut known: HashMap<_, usize> = HashMap::new();
+        for located in &before.violations {
+            *known.entry(identity(located)).or_default() += 1;
+        }
+        self.violations.retain(|located| {
+            let Some(left) = known.get_mut(&identity(located)).filter(|n| **n > 0) else {
+                return true;
+            };
+            *left -= 1;
+            false
+        });
+    }
+}
+
+/// What stays the same of a violation when lines move.
+fn identity(located: &Located) -> (String, String, Option<String>, String) {
+    let violation = &located.violation;
+    let marked = violation.excerpts.iter().find_map(|excerpt| {
+        let line = violation.mark.position.line.checked_sub(excerpt.line)?;
+        excerpt.text.lines().nth(usize::try_from(line).ok()?)
+    });
+    (
+        located.path.clone(),
+        violation.rule.clone(),
+        violation.function.clone(),
+        marked.unwrap_or_default().trim().to_owned(),
+    )
+}
+
+fn place(what: &FileSkipped) -> crate::span::Position {
+    match what {
+        FileSkipped::File(_) => crate::span::Position::default(),
+        FileSkipped::Function(skipped) => skipped.position,
+    }
+}

@@ -1,0 +1,134 @@
+//! What a tree calls its windows: macros and functions that open or close one
+//! for their caller, and macros whose arguments are counted.
+
+use std::collections::BTreeSet;
+
+use crate::lex::{Token, TokenKind, closing};
+use crate::span::Span;
+use crate::split::Body;
+use crate::wrappers::definition;
+
+use super::tokens::{arguments, calls};
+use super::words::{BeginWord, CheckWords, EndWord};
+
+/// What one file teaches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Learned {
+    begins: Vec<BeginWord>,
+    ends: Vec<EndWord>,
+    arities: BTreeSet<(String, usize)>,
+}
+
+impl Learned {
+    /// Takes over what another file teaches.
+    pub fn merge(&mut self, other: Self) {
+        self.begins.extend(other.begins);
+        self.ends.extend(other.ends);
+        self.arities.extend(other.arities);
+    }
+}
+
+impl CheckWords {
+    /// The same words with what files of the tree teach.
+    #[must_use]
+    pub fn with(&self, learned: &Learned) -> Self {
+        let mut all = self.clone();
+        learned.begins.iter().cloned().for_each(|w| all.learn_begin(w));
+        learned.ends.iter().cloned().for_each(|w| all.learn_end(w));
+        for (name, arguments) in &learned.arities {
+            all.learn_arity(name, *arguments);
+        }
+        all
+    }
+}
+
+/// What a file teaches.
+pub(crate) fn learn(text: &[u8], tokens: &[Token], bodies: &[Body], words: &CheckWords) -> Learned {
+    let mut learned = Learned::default();
+    let lines = tokens.iter().filter(|t| t.kind == TokenKind::Directive);
+    for line in lines {
+        if memchr::memmem::find(line.span.of(text), b"user").is_some() {
+            macro_of(text, line.span, words, &mut learned);
+        }
+    }
+    for body in bodies {
+        let inside = tokens.get(body.tokens.clone()).unwrap_or_default();
+        if inside.len() <= SHORT {
+            function(text, body, inside, words, &mut learned);
+        }
+    }
+    learned
+}
+
+/// Tokens of a function that does nothing but open or close.
+const SHORT: usize = 60;
+
+fn macro_of(text: &[u8], line: Span, words: &CheckWords, learned: &mut Learned) -> Option<()> {
+    let (name, rest) = definition(text, line)?;
+    let name_text = name.text(text);
+    let with_arguments = rest
+        .first()
+        .is_some_and(|t| t.is(b'(') && t.span.start == name.end);
+    let close = if with_arguments { closing(&rest, 0)? } else { 0 };
+    let parameters = arguments(&rest, 0, close).len();
+    if with_arguments && words.counts(&name_text) {
+        learned.arities.insert((name_text.clone(), parameters));
+    }
+    let body = rest.get(if with_arguments { close + 1 } else { 0 }..)?;
+    if words.begin(&name_text).is_none() && words.end(&name_text).is_none() {
+        role(text, &name_text, parameters, body, words, learned);
+    }
+    Some(())
+}
+
+/// A body that only opens makes a begin of its name, one that only closes an end.
+fn role(
+    text: &[u8],
+    name: &str,
+    parameters: usize,
+    body: &[Token],
+    words: &CheckWords,
+    learned: &mut Learned,
+) {
+    let found = calls(text, body, |word| {
+        words.begin(word).is_some() || words.end(word).is_some() || words.in_window(word).is_some()
+    });
+    let [only] = found.as_slice() else { return };
+    let word = only.name.text(text);
+    if let Some(begin) = words.begin(&word) {
+        learned.begins.push(BeginWord {
+            name: name.to_owned(),
+            arguments: parameters,
+            ..begin.clone()
+        });
+    } else if let Some(end) = words.end(&word) {
+        learned.ends.push(EndWord {
+            name: name.to_owned(),
+            arguments: parameters,
+            ..end.clone()
+        });
+    }
+}
+
+/// `return user_access_begin(p, n);`, or nothing but an end.
+fn function(text: &[u8], body: &Body, inside: &[Token], words: &CheckWords, learned: &mut Learned) {
+    if words.begin(&body.name).is_some() || words.end(&body.name).is_some() {
+        return;
+    }
+    let returns = inside.windows(2).any(|pair| {
+        let [first, second] = pair else { return false };
+        first.span.of(text) == b"return" && words.begin(&second.span.text(text)).is_some()
+    });
+    let statements = inside.iter().filter(|t| t.is(b';')).count();
+    let conditional = inside
+        .iter()
+        .any(|t| matches!(t.span.of(text), b"if" | b"while" | b"for" | b"switch" | b"goto"));
+    let closes = statements == 1 && !conditional;
+    if returns || closes {
+        let mut own = Learned::default();
+        role(text, &body.name, 0, inside, words, &mut own);
+        // The range is whatever the function makes of its arguments.
+        learned.begins.extend(own.begins.into_iter().filter(|_| returns));
+        learned.ends.extend(own.ends.into_iter().filter(|_| closes));
+    }
+}

@@ -1,0 +1,404 @@
+//! The source rules of `check`: every window closed on every path, and what
+//! else goes wrong around user memory.
+//!
+//! A file's words are looked at as they are, behind every `#if`. A function that
+//! accesses user memory is parsed; its statements become a graph, and every path
+//! through it is followed with what is open on it. A rule then only picks what it
+//! knows to be wrong (`rules/`).
+
+mod accesses;
+mod allow;
+mod change;
+mod checks;
+mod excerpt;
+mod expression;
+mod build;
+mod flow;
+mod graph;
+mod layout;
+mod learn;
+mod model;
+mod range;
+mod rules;
+mod scene;
+mod tokens;
+mod words;
+
+use std::collections::HashSet;
+
+use tree_sitter::{Node, Tree};
+
+use crate::analyse::GrammarError;
+use crate::lex::{Token, TokenKind};
+use crate::normalise::{Branches, Normalised, normalise};
+use crate::outline::outline;
+use crate::parse::BodyParser;
+use crate::site::Context;
+use crate::span::{LineIndex, Span};
+use crate::split::{Body, bodies};
+use crate::vocabulary::Vocabulary;
+
+pub use checks::{Checks, FileSkipped, Located};
+pub use learn::Learned;
+pub use model::{
+    Checked, Confidence, Excerpt, Mark, Severity, Skipped, Suggestion, Unchecked, Violation,
+};
+pub use rules::{RuleInfo, rule, rules};
+pub use words::CheckWords;
+
+use change::{Change, FactsOf};
+use flow::{Flow, follow};
+use graph::{Action, Graph};
+use rules::{Look, RULES};
+use scene::{Page, Scene};
+
+/// Longer than any function of the kernel, in bytes.
+const LONGEST: usize = 200_000;
+/// Deeper than any function of the kernel, in nodes of the parse.
+const DEEPEST: usize = 320;
+
+/// Checks files, one after the other. Each thread has its own.
+pub struct Checker<'v> {
+    vocabulary: &'v Vocabulary,
+    words: &'v CheckWords,
+    parser: BodyParser,
+}
+
+/// What is found in one file, while it is being looked at.
+#[derive(Default)]
+struct Findings {
+    checked: Checked,
+    facts: FactsOf,
+}
+
+impl<'v> Checker<'v> {
+    /// A checker that knows these words.
+    ///
+    /// # Errors
+    /// When the grammar was built for another parser library.
+    pub fn new(vocabulary: &'v Vocabulary, words: &'v CheckWords) -> Result<Self, GrammarError> {
+        Ok(Self {
+            vocabulary,
+            words,
+            parser: BodyParser::new()?,
+        })
+    }
+
+    /// Whether a file may hold something to check: a search that is quick to say no.
+    #[must_use]
+    pub fn suspects(text: &[u8]) -> bool {
+        let holds = |word: &[u8]| memchr::memmem::find(text, word).is_some();
+        holds(b"_user") || holds(b"uaccess_") || holds(b"access_ok") || holds(b"tollgate:")
+    }
+
+    /// What a file teaches about windows, for the files that include it.
+    #[must_use]
+    pub fn learn(&self, text: &[u8]) -> Learned {
+        let holds = |word: &[u8]| memchr::memmem::find(text, word).is_some();
+        if !holds(b"access_begin") && !holds(b"access_end") && !holds(b"_user(") && !holds(b"access_ok(") {
+            return Learned::default();
+        }
+        let all = crate::lex::tokens(text, 0);
+        let bodies = bodies(text, &all, self.vocabulary);
+        learn::learn(text, &all, &bodies, self.words)
+    }
+
+    /// What the rules say of a file. Any bytes give an answer.
+    pub fn check(&mut self, text: &[u8]) -> Checked {
+        self.look(text, None)
+    }
+
+    /// What the rules say of a file after a change, those included that compare
+    /// it with the file before the change.
+    pub fn check_change(&mut self, before: &[u8], after: &[u8]) -> Checked {
+        let mut old = Findings::default();
+        if Self::suspects(before) {
+            self.functions_of(before, &mut old);
+        }
+        self.look(after, Some(&old.facts))
+    }
+
+    fn look(&mut self, text: &[u8], before: Option<&FactsOf>) -> Checked {
+        if !Self::suspects(text) {
+            return Checked::default();
+        }
+        let mut findings = Findings::default();
+        let (all, bodies, words) = self.functions_of(text, &mut findings);
+        let page = page(text, &all, &bodies, &words);
+        for rule in &RULES {
+            if let Look::Words(look) = rule.look {
+                look(&page, &mut findings.checked.violations);
+            }
+        }
+        compare(&page, before, &mut findings);
+        let mut checked = findings.checked;
+        checked.called_in_window.extend(called_by_macros(&page));
+        ordered(&mut checked);
+        checked.allowed = allow::apply(&page, &mut checked.violations);
+        checked.violations.sort_by(|a, b| a.mark.cmp(&b.mark));
+        for violation in &mut checked.violations {
+            violation.excerpts = excerpt::excerpts(text, &page.lines, violation);
+        }
+        checked
+    }
+
+    /// Parses and checks the functions of a file; its words are handed back.
+    fn functions_of(
+        &mut self,
+        text: &[u8],
+        findings: &mut Findings,
+    ) -> (Vec<Token>, Vec<Body>, CheckWords) {
+        let all = crate::lex::tokens(text, 0);
+        let bodies = bodies(text, &all, self.vocabulary);
+        let learned = learn::learn(text, &all, &bodies, self.words);
+        let words = self.words.with(&learned);
+        let page = page(text, &all, &bodies, &words);
+        for body in &bodies {
+            let tokens = all.get(body.tokens.clone()).unwrap_or_default();
+            let interest = Interest::of(text, tokens, &words);
+            if interest.any {
+                self.function(&page, body, tokens, &interest, findings);
+            }
+        }
+        (all, bodies, words)
+    }
+
+    fn function(
+        &mut self,
+        page: &Page<'_>,
+        body: &Body,
+        tokens: &[Token],
+        interest: &Interest,
+        findings: &mut Findings,
+    ) {
+        findings.checked.functions += 1;
+        findings.checked.windows += usize::from(interest.window);
+        let mut reason = None;
+        if body.span.end - body.span.start > LONGEST {
+            reason = Some(Unchecked::TooLarge);
+        } else {
+            let first = normalise(page.text, tokens, self.vocabulary, Branches::First);
+            reason = reason.or(self.side(page, body, &first, interest, findings));
+            if !first.left_out.is_empty() {
+                let last = normalise(page.text, tokens, self.vocabulary, Branches::Last);
+                reason = reason.or(self.side(page, body, &last, interest, findings));
+            }
+        }
+        findings.checked.skipped.extend(reason.map(|reason| Skipped {
+            function: body.name.clone(),
+            position: page.lines.position(body.name_span.start),
+            reason,
+        }));
+    }
+
+    /// One side of the `#if`s of a function; why it was not checked, if so.
+    fn side(
+        &mut self,
+        page: &Page<'_>,
+        body: &Body,
+        normalised: &Normalised,
+        interest: &Interest,
+        findings: &mut Findings,
+    ) -> Option<Unchecked> {
+        let Some(tree) = self.parser.parse(normalised, body.span) else {
+            return Some(Unchecked::NotUnderstood);
+        };
+        if let Some(reason) = unfit(&tree) {
+            return Some(reason);
+        }
+        let pointers = HashSet::new();
+        let context = Context {
+            original: page.text,
+            normalised: &normalised.text,
+            vocabulary: self.vocabulary,
+            lines: &page.lines,
+            wrappers: &[],
+            user_pointers: &pointers,
+        };
+        judge(page, body, &context, tree.root_node(), interest, findings)
+    }
+}
+
+fn page<'a>(text: &'a [u8], tokens: &'a [Token], bodies: &'a [Body], words: &'a CheckWords) -> Page<'a> {
+    Page {
+        text,
+        lines: LineIndex::new(text),
+        tokens,
+        bodies,
+        words,
+    }
+}
+
+/// What of a function's words there is to look at.
+struct Interest {
+    any: bool,
+    window: bool,
+    /// Variables that a read in a window fills.
+    filled: HashSet<String>,
+    /// The words that open a scope with a cleanup.
+    scopes: Vec<Span>,
+}
+
+impl Interest {
+    fn of(text: &[u8], tokens: &[Token], words: &CheckWords) -> Self {
+        let mut found = Self {
+            any: false,
+            window: false,
+            filled: HashSet::new(),
+            scopes: Vec::new(),
+        };
+        for (at, token) in tokens.iter().enumerate() {
+            if token.kind == TokenKind::Word
+                && let Ok(name) = std::str::from_utf8(token.span.of(text))
+            {
+                found.word(text, tokens, at, name, words);
+            }
+        }
+        found.any |= found.window;
+        found
+    }
+
+    fn word(&mut self, text: &[u8], tokens: &[Token], at: usize, name: &str, words: &CheckWords) {
+        let opens = words.begin(name).is_some() || words.end(name).is_some();
+        let scoped = words.scoped(name).is_some();
+        self.window |= opens || scoped || words.in_window(name).is_some();
+        self.any |= words.access(name).is_some();
+        if name == "unsafe_get_user"
+            && let Some(value) = tokens.get(at + 2)
+            && tokens.get(at + 3).is_some_and(|t| t.is(b','))
+        {
+            self.filled.insert(value.span.text(text));
+        }
+        if matches!(name, "scoped_guard" | "scoped_cond_guard" | "guard" | "CLASS" | "__free" | "__cleanup") {
+            self.scopes.extend(tokens.get(at).map(|t| t.span));
+        }
+    }
+}
+
+/// Why a parse is not followed.
+fn unfit(tree: &Tree) -> Option<Unchecked> {
+    if tree.root_node().has_error() {
+        return Some(Unchecked::NotUnderstood);
+    }
+    let mut cursor = tree.walk();
+    let mut depth = 0usize;
+    loop {
+        if cursor.goto_first_child() {
+            depth += 1;
+            if depth > DEEPEST {
+                return Some(Unchecked::TooLarge);
+            }
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return None;
+            }
+            depth = depth.saturating_sub(1);
+        }
+    }
+}
+
+fn judge(
+    page: &Page<'_>,
+    body: &Body,
+    context: &Context<'_>,
+    root: Node<'_>,
+    interest: &Interest,
+    findings: &mut Findings,
+) -> Option<Unchecked> {
+    let graph = build::build(context, page.words, &interest.filled, root);
+    if graph.computed && interest.window {
+        return Some(Unchecked::ComputedGoto);
+    }
+    let entered_open = interest.window && !graph.opens();
+    let flow = if interest.window {
+        follow(&graph, entered_open)
+    } else {
+        Flow::default()
+    };
+    if flow.cut {
+        return Some(Unchecked::TooManyPaths);
+    }
+    let outline = outline(context, root, &interest.scopes);
+    let scene = Scene {
+        page,
+        context,
+        body,
+        root,
+        outline: &outline,
+        graph: &graph,
+        flow: &flow,
+    };
+    run(&scene, interest, findings);
+    None
+}
+
+fn run(scene: &Scene<'_>, interest: &Interest, findings: &mut Findings) {
+    let out = &mut findings.checked.violations;
+    for rule in &RULES {
+        match rule.look {
+            Look::Window(look) if interest.window => look(scene, out),
+            Look::Access(look) => look(scene, out),
+            _ => {}
+        }
+    }
+    findings.checked.called_in_window.extend(called(scene.graph, scene.flow));
+    findings
+        .facts
+        .entry(scene.body.name.clone())
+        .or_insert_with(|| change::facts(scene));
+}
+
+/// Functions that are called while a window is open.
+fn called(graph: &Graph, flow: &Flow) -> Vec<String> {
+    let nodes = graph.nodes.iter().zip(&flow.before);
+    let open = nodes.filter(|(_, states)| states.iter().any(|s| !s.open.is_empty()));
+    open.filter_map(|(node, _)| match &node.action {
+        Action::Call(call) => Some(call.name.clone()),
+        _ => None,
+    })
+    .collect()
+}
+
+/// Functions that macros call which are made for a window: `unsafe_…(…, label)`.
+fn called_by_macros(page: &Page<'_>) -> Vec<String> {
+    let lines = page.tokens.iter().filter(|t| t.kind == TokenKind::Directive);
+    let unsafes = lines.filter_map(|line| {
+        let (name, rest) = crate::wrappers::definition(page.text, line.span)?;
+        name.of(page.text).starts_with(b"unsafe_").then_some(rest)
+    });
+    unsafes
+        .flat_map(|rest| tokens::calls(page.text, &rest, |_| true))
+        .map(|call| call.name.text(page.text))
+        .collect()
+}
+
+fn compare(page: &Page<'_>, before: Option<&FactsOf>, findings: &mut Findings) {
+    let Some(before) = before else { return };
+    for (name, after) in &findings.facts {
+        let Some(before) = before.get(name) else {
+            continue;
+        };
+        let change = Change {
+            before,
+            after,
+            page,
+        };
+        for rule in &RULES {
+            if let Look::Change(look) = rule.look {
+                look(&change, &mut findings.checked.violations);
+            }
+        }
+    }
+}
+
+/// In the order of the text, each thing said once.
+fn ordered(checked: &mut Checked) {
+    let key = |v: &Violation| (v.mark.clone(), v.rule.clone(), v.message.clone());
+    checked.violations.sort_by_key(key);
+    checked.violations.dedup_by_key(|v| key(v));
+    checked.called_in_window.sort_unstable();
+    checked.called_in_window.dedup();
+    checked.skipped.dedup();
+}

@@ -1,0 +1,231 @@
+//! The range that a begin checks, as far as its arguments say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::lex::{Token, TokenKind};
+use crate::span::Span;
+
+use super::accesses::{each_call, root_of};
+use super::graph::Begin;
+use super::layout::sizeof_operand;
+use super::scene::Scene;
+
+/// What a begin checks.
+#[derive(Clone, Debug)]
+pub(crate) struct Range {
+    /// The variable that the address is made from.
+    pub(crate) root: String,
+    /// The address as it is written.
+    address: String,
+    /// The size as it is written; none if the begin takes none.
+    size: Option<String>,
+    /// What `sizeof` is of, if the size is one.
+    operand: Option<String>,
+    /// How many elements of the object, where the size says so.
+    pub(crate) elements: Option<u64>,
+    /// How many bytes, where the size says so.
+    pub(crate) bytes: Option<u64>,
+}
+
+impl Range {
+    /// The range of a begin whose address is known.
+    pub(crate) fn of(scene: &Scene<'_>, begin: &Begin) -> Option<Self> {
+        let address = begin.address?;
+        let node = scene.root.descendant_for_byte_range(address.start, address.end)?;
+        let root = root_of(scene.context, node);
+        let text = scene.page.text;
+        let operand = begin.size.and_then(|size| sizeof_operand(text, size));
+        let size = begin.size.map(|size| scene.page.plain(size));
+        let elements = elements(size.as_deref(), operand.as_deref(), &root);
+        let bytes = size.as_deref().and_then(|size| bytes(size, operand.as_deref()));
+        Some(Self {
+            address: scene.page.plain(address),
+            root,
+            size,
+            operand,
+            elements,
+            bytes,
+        })
+    }
+
+    /// The range as the begin has it.
+    pub(crate) fn words(&self) -> String {
+        match &self.size {
+            Some(size) => format!("{size} from {}", self.address),
+            None => format!("what {} points to", self.address),
+        }
+    }
+
+    /// What is wrong with the range itself.
+    pub(crate) fn wrong(&self, scene: &Scene<'_>) -> Option<String> {
+        let size = self.size.as_deref()?;
+        let endless = ["TASK_SIZE", "ULONG_MAX", "SIZE_MAX", "LONG_MAX", "INT_MAX"];
+        if endless.contains(&size) || size.starts_with('~') || size == "-1" {
+            return Some(format!("the size {size} is no size of an object"));
+        }
+        let operand = self.operand.as_deref()?;
+        if operand == self.root && declared_type(scene, &self.root).is_some() {
+            return Some(format!("sizeof({operand}) is the size of the pointer, not of what it points to"));
+        }
+        let own = declared_type(scene, &self.root)?;
+        let plain = self.address == self.root;
+        let other = operand.strip_prefix('*').map_or(Some(operand.to_owned()), |name| {
+            declared_type(scene, name)
+        })?;
+        let wrong = plain && own.starts_with("struct ") && other.starts_with("struct ") && own != other;
+        wrong.then(|| format!("{} points to {own}, but the size is that of {other}", self.root))
+    }
+
+    /// Whether the size is that of one object.
+    pub(crate) fn is_exact(&self, scene: &Scene<'_>) -> bool {
+        let operand = self.operand.as_deref();
+        operand.is_some_and(|operand| {
+            operand == format!("*{}", self.root)
+                || declared_type(scene, &self.root).is_some_and(|own| own == operand)
+        })
+    }
+
+    /// Whether the range is one member and the address another one.
+    pub(crate) fn leaves_member(&self, address: &str) -> bool {
+        let member = self.address.starts_with('&') && self.address.contains("->");
+        let operand = self.operand.as_deref().unwrap_or_default();
+        let whole = self.address.trim_start_matches('&');
+        member && operand == whole && address.starts_with('&') && !address.starts_with(&self.address)
+    }
+
+    /// Whether the function checks that object by itself.
+    pub(crate) fn is_checked_elsewhere(&self, scene: &Scene<'_>, root: &str) -> bool {
+        let mut found = false;
+        each_call(scene.root, &mut |call| {
+            let check = matches!(scene.context.callee(call), b"access_ok" | b"__access_ok");
+            let address = call
+                .child_by_field_name("arguments")
+                .and_then(|a| a.named_child(0));
+            found |= check && address.is_some_and(|a| root_of(scene.context, a) == root);
+        });
+        found
+    }
+}
+
+/// `sizeof(*p)` is one element, `2 * sizeof(…)` two.
+fn elements(size: Option<&str>, operand: Option<&str>, root: &str) -> Option<u64> {
+    if let Some(operand) = operand {
+        return (operand == format!("*{root}")).then_some(1);
+    }
+    let mut factors = size?.split('*').map(str::trim);
+    let first = factors.next()?;
+    let rest: Vec<&str> = factors.collect();
+    match rest.as_slice() {
+        [second] if second.starts_with("sizeof(") => first.parse().ok(),
+        [second] if first.starts_with("sizeof(") => second.parse().ok(),
+        _ => None,
+    }
+}
+
+fn bytes(size: &str, operand: Option<&str>) -> Option<u64> {
+    match operand {
+        None => size.parse().ok(),
+        Some("u8" | "__u8" | "char" | "s8" | "bool") => Some(1),
+        Some("u16" | "__u16" | "short" | "s16") => Some(2),
+        Some("u32" | "__u32" | "int" | "s32" | "__s32" | "unsigned int" | "compat_uptr_t") => Some(4),
+        Some("u64" | "__u64" | "s64" | "long" | "unsigned long" | "void *" | "size_t") => Some(8),
+        Some(_) => None,
+    }
+}
+
+fn function_tokens<'s>(scene: &Scene<'s>) -> &'s [Token] {
+    let place = scene.body.header.join(scene.body.span);
+    let tokens = scene.page.tokens;
+    let first = tokens.partition_point(|t| t.span.start < place.start);
+    let last = tokens.partition_point(|t| t.span.end <= place.end);
+    tokens.get(first..last).unwrap_or_default()
+}
+
+/// The type of `T __user *name`, as the function declares it.
+pub(crate) fn declared_type(scene: &Scene<'_>, name: &str) -> Option<String> {
+    let tokens = function_tokens(scene);
+    let text = scene.page.text;
+    let at = tokens.windows(2).position(|pair| {
+        let [star, word] = pair else { return false };
+        star.is(b'*') && word.span.of(text) == name.as_bytes()
+    })?;
+    let before = tokens.get(..at)?.iter().rev();
+    let mut words: Vec<&[u8]> = before
+        .take_while(|t| t.kind == TokenKind::Word)
+        .map(|t| t.span.of(text))
+        .collect();
+    words.reverse();
+    words.contains(&b"__user".as_slice()).then_some(())?;
+    words.retain(|w| !matches!(*w, b"__user" | b"const" | b"volatile" | b"static" | b"register"));
+    let words: Vec<String> = words
+        .iter()
+        .map(|w| String::from_utf8_lossy(w).into_owned())
+        .collect();
+    Some(words.join(" "))
+}
+
+/// Whether the one variable is made from the other, by whatever way.
+pub(crate) fn is_related(scene: &Scene<'_>, one: &str, other: &str) -> bool {
+    let edges = relations(scene);
+    let mut known = BTreeSet::from([one.to_owned()]);
+    let mut work = vec![one.to_owned()];
+    while let Some(name) = work.pop() {
+        for next in edges.get(&name).into_iter().flatten() {
+            if known.insert(next.clone()) {
+                work.push(next.clone());
+            }
+        }
+    }
+    known.contains(other)
+}
+
+/// Names that stand on the two sides of an assignment.
+fn relations(scene: &Scene<'_>) -> BTreeMap<String, BTreeSet<String>> {
+    let text = scene.page.text;
+    let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for statement in function_tokens(scene).split(|t| t.is(b';') || t.is(b'{') || t.is(b'}')) {
+        for at in (0..statement.len()).filter(|&at| assigns(statement, at)) {
+            let Some(left) = name_before(statement, at, text) else {
+                continue;
+            };
+            for right in names(statement.get(at + 1..).unwrap_or_default(), text) {
+                edges.entry(left.clone()).or_default().insert(right.clone());
+                edges.entry(right).or_default().insert(left.clone());
+            }
+        }
+    }
+    edges
+}
+
+/// Whether the token is an assignment and no comparison.
+fn assigns(tokens: &[Token], at: usize) -> bool {
+    let is = |at: Option<usize>, bytes: &[u8]| {
+        at.and_then(|at| tokens.get(at))
+            .is_some_and(|t| bytes.iter().any(|byte| t.is(*byte)))
+    };
+    is(Some(at), b"=") && !is(Some(at + 1), b"=") && !is(at.checked_sub(1), b"=!<>|&+-*/%^")
+}
+
+fn name_before(statement: &[Token], at: usize, text: &[u8]) -> Option<String> {
+    let before = statement.get(at.checked_sub(1)?)?;
+    let field = at >= 2 && statement.get(at - 2).is_some_and(|t| t.is(b'.') || t.is(b'>'));
+    (before.kind == TokenKind::Word && !field).then(|| before.span.text(text))
+}
+
+/// Names of variables among some tokens: no members, no calls, no keywords.
+fn names(tokens: &[Token], text: &[u8]) -> Vec<String> {
+    let is_name = |at: usize, token: &Token| {
+        let before = at.checked_sub(1).and_then(|i| tokens.get(i));
+        let member = before.is_some_and(|t| t.is(b'.') || t.is(b'>'));
+        let called = tokens.get(at + 1).is_some_and(|t| t.is(b'('));
+        let word: &[u8] = Span::of(&token.span, text);
+        let skipped = matches!(word, b"sizeof" | b"struct" | b"current" | b"NULL" | b"__user");
+        token.kind == TokenKind::Word && !member && !called && !skipped
+    };
+    tokens
+        .iter()
+        .enumerate()
+        .filter(|(at, token)| is_name(*at, token))
+        .map(|(_, token)| token.span.text(text))
+        .collect()
+}

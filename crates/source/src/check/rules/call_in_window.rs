@@ -1,0 +1,99 @@
+use crate::check::flow::Open;
+use crate::check::graph::{Action, Call};
+use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::rules::{Look, Rule, RuleInfo};
+use crate::check::scene::Scene;
+use crate::check::words::Manner;
+use crate::span::Span;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Window(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "call-in-window",
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "a call while a window is open",
+    why: "The callee runs with user memory open to it, and if it sleeps, whoever runs next does too. \
+          objtool refuses any call that is not on its list; data/check/window.toml has the list and what is known to be inlined.",
+};
+
+fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+    for (place, call, opened) in calls(scene) {
+        if call.argument_of.is_none() {
+            out.extend(judged(scene, &INFO, place, call, opened));
+        }
+    }
+}
+
+/// The calls that are reached with a window open, and where it was opened.
+pub(super) fn calls<'s>(
+    scene: &'s Scene<'_>,
+) -> impl Iterator<Item = (Span, &'s Call, Option<Span>)> {
+    let nodes = scene.graph.nodes.iter().enumerate();
+    nodes.filter_map(|(node, place)| {
+        let Action::Call(call) = &place.action else {
+            return None;
+        };
+        let mut states = scene.flow.before.get(node)?.iter();
+        let open = states.find_map(|state| state.open.last())?;
+        let opened = match open {
+            Open::Here(begin) => Some(scene.place(*begin)),
+            Open::Caller => None,
+        };
+        Some((place.span, call, opened))
+    })
+}
+
+/// What there is to say about a call in a window.
+pub(super) fn judged(
+    scene: &Scene<'_>,
+    rule: &RuleInfo,
+    place: Span,
+    call: &Call,
+    opened: Option<Span>,
+) -> Option<Violation> {
+    let page = scene.page;
+    let name = &call.name;
+    let (severity, confidence, what) = match page.words.manner(name) {
+        Manner::Allowed => return None,
+        Manner::Forbidden(what) => (Severity::Error, Confidence::High, format!("{name}() {what}")),
+        Manner::Unknown => (
+            Severity::Warning,
+            guess(scene, name),
+            format!("{name}() is called"),
+        ),
+    };
+    let where_from = match opened {
+        Some(opened) => format!("the window that opens on line {}", scene.line(opened)),
+        None => "the window of the caller".to_owned(),
+    };
+    let message = format!("{what} in {where_from}");
+    let mut violation = page.violation(rule, place, "called with the window open", message);
+    violation.severity = severity;
+    violation.confidence = confidence;
+    match opened {
+        Some(opened) => violation.related.push(page.mark(opened, "opened here")),
+        None if confidence == Confidence::High => violation.confidence = Confidence::Medium,
+        None => violation.confidence = Confidence::Low,
+    }
+    Some(violation)
+}
+
+/// A name in capitals is a macro; an inline of this file mostly leaves no call.
+fn guess(scene: &Scene<'_>, name: &str) -> Confidence {
+    let capitals = !name.bytes().any(|b| b.is_ascii_lowercase());
+    let page = scene.page;
+    let own = page.bodies.iter().find(|body| body.name == name);
+    let inline = own.is_some_and(|body| {
+        let header = body.header.text(page.text);
+        header.contains("inline")
+    });
+    if capitals || inline {
+        Confidence::Low
+    } else {
+        Confidence::Medium
+    }
+}

@@ -1,0 +1,51 @@
+use crate::Direction;
+use crate::check::change::{Change, Facts, Touch};
+use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::rules::{Look, Rule, RuleInfo};
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Change(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "changed-value",
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "a change stores another value at the same user address",
+    why: "A conversion changes how values get to the user, not which. One of put_cmsg() stored len where \
+          cmlen had been, and no program that reads control messages came up.",
+};
+
+fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
+    for touch in &change.after.touches {
+        let (Some(before), Some(after)) = (
+            only(change.before, touch),
+            only(change.after, touch),
+        ) else {
+            continue;
+        };
+        if before.value == after.value || before.call == after.call {
+            continue;
+        }
+        let message = format!(
+            "{} gets {} here; before the change it got {}",
+            touch.address, after.value, before.value
+        );
+        out.push(
+            change
+                .page
+                .violation(&INFO, touch.span, "another value than before", message),
+        );
+    }
+}
+
+/// The one store to that address; none where there are several.
+fn only<'f>(facts: &'f Facts, like: &Touch) -> Option<&'f Touch> {
+    let mut all = facts
+        .touches
+        .iter()
+        .filter(|t| t.direction == Direction::Write && t.address == like.address);
+    let first = all.next()?;
+    (all.next().is_none() && like.direction == Direction::Write).then_some(first)
+}

@@ -1,0 +1,118 @@
+use tree_sitter::Node;
+
+use crate::check::accesses::{accesses, each_call, root_of};
+use crate::check::graph::Action;
+use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::rules::{Look, Rule, RuleInfo};
+use crate::check::scene::Scene;
+use crate::check::words::Manner;
+use crate::site::span;
+use crate::span::Span;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "distant-access-ok",
+    severity: Severity::Note,
+    confidence: Confidence::Medium,
+    summary: "a range check stands far from the access that needs it",
+    why: "Whoever changes the code between the two no longer sees that they belong together: that is how \
+          checks get lost. The begin of a window checks by itself, right where it opens.",
+};
+
+/// Lines between a check and its window that are still one glance.
+const NEAR: u32 = 10;
+/// Lines between a check and an access that does not check.
+const FAR: u32 = 25;
+
+fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+    let mut checks = Vec::new();
+    each_call(scene.root, &mut |call| {
+        if scene.context.callee(call) == b"access_ok"
+            && let Some(address) = call
+                .child_by_field_name("arguments")
+                .and_then(|a| a.named_child(0))
+        {
+            checks.push((span(call), root_of(scene.context, address)));
+        }
+    });
+    for (at, root) in checks {
+        out.extend(window(scene, at, &root).or_else(|| unchecked(scene, at, &root)));
+    }
+}
+
+/// The check before a window that checks again, or that cannot check.
+fn window(scene: &Scene<'_>, check: Span, root: &str) -> Option<Violation> {
+    let mut begins = scene.graph.nodes.iter().filter_map(|node| match &node.action {
+        Action::Begin(begin) if node.span.start > check.end => Some((begin, node.span)),
+        _ => None,
+    });
+    let (begin, opened) = begins.find(|(begin, _)| {
+        begin.address.is_none_or(|address| {
+            let node = scene.root.descendant_for_byte_range(address.start, address.end);
+            node.is_some_and(|node| root_of(scene.context, node) == root)
+        })
+    })?;
+    let lines = scene.line(opened).saturating_sub(scene.line(check));
+    let (calls, _) = between(scene, check, opened);
+    if lines <= NEAR && calls == 0 {
+        return None;
+    }
+    let message = format!(
+        "access_ok() of {root} stands {lines} lines and {calls} calls before {}()",
+        begin.call
+    );
+    Some(violation(scene, check, opened, "the window opens here", message))
+}
+
+/// The check before an access that does not check.
+fn unchecked(scene: &Scene<'_>, check: Span, root: &str) -> Option<Violation> {
+    let all = accesses(scene);
+    let access = all.iter().find(|access| {
+        access.span.start > check.end
+            && access.user_root == root
+            && !access.word.checked
+            && !access.inside
+    })?;
+    let lines = scene.line(access.span).saturating_sub(scene.line(check));
+    let (calls, sleeps) = between(scene, check, access.span);
+    if lines <= FAR && !sleeps {
+        return None;
+    }
+    let message = format!(
+        "access_ok() of {root} stands {lines} lines and {calls} calls before {}()",
+        access.word.name
+    );
+    let mut violation = violation(scene, check, access.span, "it is needed here", message);
+    if !sleeps {
+        violation.confidence = Confidence::Low;
+    }
+    Some(violation)
+}
+
+fn violation(scene: &Scene<'_>, check: Span, need: Span, told: &str, message: String) -> Violation {
+    let page = scene.page;
+    let mut violation = page.violation(&INFO, check, "checked here", message);
+    violation.related.push(page.mark(need, told));
+    violation
+}
+
+/// How many calls lie between two places, and whether one may sleep.
+fn between(scene: &Scene<'_>, from: Span, to: Span) -> (usize, bool) {
+    let (mut calls, mut sleeps) = (0, false);
+    each_call(scene.root, &mut |call: Node<'_>| {
+        let place = span(call);
+        let inside = from.end <= place.start && place.end <= to.start;
+        if !inside {
+            return;
+        }
+        let name = String::from_utf8_lossy(scene.context.callee(call)).into_owned();
+        let manner = scene.page.words.manner(&name);
+        calls += usize::from(manner != Manner::Allowed && scene.page.words.access(&name).is_none());
+        sleeps |= matches!(manner, Manner::Forbidden(what) if what.contains("schedule") || what.contains("lock") || what.contains("allocates"));
+    });
+    (calls, sleeps)
+}

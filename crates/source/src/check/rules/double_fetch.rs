@@ -1,0 +1,212 @@
+use tree_sitter::Node;
+
+use crate::Direction;
+use crate::check::accesses::{Access, accesses, each};
+use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::rules::{Look, Rule, RuleInfo};
+use crate::check::scene::Scene;
+use crate::outline::Use;
+use crate::runs::mentions;
+use crate::site::span;
+use crate::span::Span;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "double-fetch",
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "a value is fetched from the user, checked, and fetched again for its use",
+    why: "Another thread of the user can change it between the two. What was checked is then not what is \
+          used. Fetch once, check the copy and use the copy.",
+};
+
+/// So many fetches of a function are compared with each other.
+const FETCHES: usize = 64;
+
+fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+    let mut fetches = accesses(scene);
+    fetches.retain(|access| access.word.direction == Direction::Read);
+    fetches.truncate(FETCHES);
+    for (at, first) in fetches.iter().enumerate() {
+        let later = fetches.iter().skip(at + 1);
+        let again = later.filter(|second| follows(scene, first, second));
+        if let Some(second) = again.into_iter().find(|second| is_double(scene, first, second)) {
+            out.push(violation(scene, first, second));
+        }
+    }
+}
+
+fn violation(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> Violation {
+    let page = scene.page;
+    let message = format!(
+        "what line {} fetched and the code checked is fetched again here, and used from here",
+        scene.line(first.span)
+    );
+    let mut violation = page.violation(&INFO, second.span, "fetched again", message);
+    violation
+        .related
+        .push(page.mark(first.span, "fetched first, then checked"));
+    violation
+}
+
+/// Whether a path leads from the one to the other, with the same user pointer.
+fn follows(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> bool {
+    let moved = |u: &Use| {
+        u.name == first.user_root
+            && u.assigned
+            && first.span.end <= u.span.start
+            && u.span.start < second.span.start
+    };
+    first.user_root == second.user_root
+        && !scene.outline.uses.iter().any(moved)
+        && together(first.node, second.node)
+        && !first.address.contains("++")
+        && !steps(scene, first, second)
+}
+
+/// `p++` and `p += n` between the two move on without an assignment as a whole.
+fn steps(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> bool {
+    let root = first.user_root.as_bytes();
+    let mut found = false;
+    each(scene.root, &mut |node| {
+        let changes = matches!(node.kind(), "update_expression" | "assignment_expression");
+        let place = span(node);
+        let between = first.span.start <= place.start && place.start < second.span.end;
+        if changes && between {
+            let target = node
+                .child_by_field_name("left")
+                .or_else(|| node.child_by_field_name("argument"));
+            found |= target.is_some_and(|t| scene.context.seen(t) == root);
+        }
+    });
+    found
+}
+
+/// Whether every branch that holds the first holds the second, too.
+fn together(first: Node<'_>, second: Node<'_>) -> bool {
+    let mut node = first;
+    while let Some(parent) = node.parent() {
+        let branch = match parent.kind() {
+            "if_statement" => Some(node.id()) != parent.child_by_field_name("condition").map(|c| c.id()),
+            "case_statement" | "else_clause" | "conditional_expression" => true,
+            _ => false,
+        };
+        if branch && !span(node).contains(span(second)) {
+            return false;
+        }
+        node = parent;
+    }
+    true
+}
+
+fn is_double(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> bool {
+    let single = |access: &Access<'_>| access.count.is_none();
+    match (single(first), single(second)) {
+        (true, true) => {
+            first.address == second.address
+                && is_checked(scene, first, second, &first.value_root)
+                && is_used(scene, second, &second.value_root)
+        }
+        (true, false) => field_of(&first.address, &second.address).is_some_and(|field| {
+            is_checked(scene, first, second, &first.value_root)
+                && uses_field(scene, second, &field)
+        }),
+        (false, false) if first.address == second.address => {
+            checked_field(scene, first, second).is_some_and(|field| uses_field(scene, second, &field))
+        }
+        _ => false,
+    }
+}
+
+/// `len` where the first address is `&p->len` and the second is `p`.
+fn field_of(first: &str, whole: &str) -> Option<String> {
+    let field = first.strip_prefix('&')?.strip_prefix(whole)?;
+    Some(field.strip_prefix("->")?.to_owned())
+}
+
+/// The conditions between two fetches.
+fn conditions(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> Vec<Span> {
+    let mut found = Vec::new();
+    each(scene.root, &mut |node| {
+        let condition = match node.kind() {
+            "if_statement" | "while_statement" | "switch_statement" => {
+                node.child_by_field_name("condition")
+            }
+            _ => None,
+        };
+        let between = |c: &Node<'_>| {
+            let place = span(*c);
+            first.span.end <= place.end && place.start < second.span.start && !place.contains(second.span)
+        };
+        found.extend(condition.filter(between).map(span));
+    });
+    found
+}
+
+/// Whether a condition between the two asks for the variable, beyond the fetch
+/// that fills it.
+fn is_checked(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>, variable: &str) -> bool {
+    let text = scene.page.text;
+    conditions(scene, first, second).into_iter().any(|condition| {
+        let from = if condition.contains(first.span) {
+            Span::new(first.span.end, condition.end)
+        } else {
+            condition
+        };
+        mentions(from.of(text), variable.as_bytes())
+    })
+}
+
+fn is_used(scene: &Scene<'_>, second: &Access<'_>, variable: &str) -> bool {
+    let after = |u: &Use| u.name == variable && !u.assigned && second.span.end <= u.span.start;
+    scene.outline.uses.iter().any(after)
+}
+
+/// The field of the first copy that a condition between the two asks for.
+fn checked_field(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> Option<String> {
+    let conditions = conditions(scene, first, second);
+    let mut found = None;
+    each(scene.root, &mut |node| {
+        let place = span(node);
+        let asked = node.kind() == "field_expression"
+            && first.span.end <= place.start
+            && conditions.iter().any(|c| c.contains(place));
+        if asked && found.is_none() {
+            found = field(scene, node, &first.value_root);
+        }
+    });
+    found
+}
+
+/// The field, if the node is one of that variable.
+fn field(scene: &Scene<'_>, node: Node<'_>, variable: &str) -> Option<String> {
+    let holder = node.child_by_field_name("argument")?;
+    (scene.context.seen(holder) == variable.as_bytes())
+        .then(|| node.child_by_field_name("field"))
+        .flatten()
+        .map(|field| scene.context.written(field))
+}
+
+/// Whether the second copy's own field is read after it, and not set again.
+fn uses_field(scene: &Scene<'_>, second: &Access<'_>, wanted: &str) -> bool {
+    let (mut read, mut set) = (false, false);
+    each(scene.root, &mut |node| {
+        if span(node).start < second.span.end || node.kind() != "field_expression" {
+            return;
+        }
+        if field(scene, node, &second.value_root).as_deref() != Some(wanted) {
+            return;
+        }
+        let assigned = node.parent().is_some_and(|p| {
+            p.kind() == "assignment_expression"
+                && p.child_by_field_name("left").map(|l| l.id()) == Some(node.id())
+        });
+        set |= assigned;
+        read |= !assigned;
+    });
+    read && !set
+}

@@ -1,0 +1,34 @@
+use crate::check::change::Change;
+use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::rules::{Look, Rule, RuleInfo};
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Change(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "dropped-check",
+    severity: Severity::Error,
+    confidence: Confidence::Medium,
+    summary: "a change loses the range check of an object",
+    why: "put_user() checks its address, __put_user() and unsafe_put_user() do not. A conversion of \
+          waitid() lost the check that way: any user could write to kernel memory (CVE-2017-5123).",
+};
+
+fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
+    let mut told: Vec<&str> = Vec::new();
+    for touch in &change.after.touches {
+        let root = touch.root.as_str();
+        let lost = !touch.checked && change.before.checks(root) && !change.after.checks(root);
+        let accessed = change.before.touches.iter().any(|t| t.root == root);
+        if !lost || !accessed || told.contains(&root) {
+            continue;
+        }
+        told.push(root);
+        let message = format!(
+            "nothing checks the range of {root} any more; before the change something did"
+        );
+        out.push(change.page.violation(&INFO, touch.span, "goes through unchecked", message));
+    }
+}

@@ -1,0 +1,51 @@
+use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::rules::{Look, Rule, RuleInfo};
+use crate::check::scene::Scene;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Window(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "jump-out-of-cleanup",
+    severity: Severity::Error,
+    confidence: Confidence::High,
+    summary: "an access jumps out of a scope with a cleanup",
+    why: "The jump of an unsafe_*() is an asm goto. clang refuses one that leaves the scope of a variable \
+          with a cleanup (\"cannot jump from this asm goto statement\"), and old compilers skip the cleanup.",
+};
+
+fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+    for (place, label) in &scene.graph.jumps {
+        if place.of(scene.page.text).starts_with(b"goto") {
+            continue;
+        }
+        let labels = scene.graph.labels.iter();
+        let Some((_, target)) = labels.into_iter().find(|(name, _)| name == label) else {
+            continue;
+        };
+        let mut cleanups = scene.outline.cleanups.iter();
+        let Some(scope) = cleanups.find(|scope| scope.contains(*place) && !scope.contains(*target)) else {
+            continue;
+        };
+        let page = scene.page;
+        let word = scope.of(page.text);
+        let end = word
+            .iter()
+            .position(|b| !b.is_ascii_alphanumeric() && *b != b'_')
+            .unwrap_or(word.len());
+        let opened = crate::Span::new(scope.start, scope.start + end);
+        let message = format!(
+            "the jump to {label} leaves the scope of the {} on line {}",
+            opened.text(page.text),
+            scene.line(opened)
+        );
+        let mut violation = page.violation(&INFO, *place, "jumps out on a fault", message);
+        violation
+            .related
+            .push(page.mark(opened, "cleaned up at the end of this scope"));
+        violation.related.push(page.mark(*target, "outside"));
+        out.push(violation);
+    }
+}

@@ -1,0 +1,164 @@
+use std::collections::BTreeSet;
+
+use crate::check::accesses::root_of;
+use crate::check::flow::Open;
+use crate::check::graph::{Action, Begin, Inside};
+use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::range::{Range, declared_type, is_related};
+use crate::check::rules::{Look, Rule, RuleInfo};
+use crate::check::scene::Scene;
+use crate::model::Reach;
+use crate::span::Span;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Window(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "outside-checked-range",
+    severity: Severity::Error,
+    confidence: Confidence::High,
+    summary: "an access outside the object or the size that the begin checked",
+    why: "unsafe_*() check nothing themselves. What the begin did not check may be the kernel's own \
+          memory; on book3s/32 it also is not open, since a window there covers segments of 256 MB.",
+};
+
+fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+    for node in 0..scene.graph.nodes.len() {
+        if let Some((begin, opened)) = scene.begin(node) {
+            let accesses = accesses(scene, node);
+            out.extend(window(scene, begin, opened, &accesses));
+        }
+    }
+}
+
+/// The accesses that are reached with the window of that begin open.
+fn accesses<'s>(scene: &'s Scene<'_>, begin: usize) -> Vec<(&'s Inside, Span)> {
+    let nodes = scene.graph.nodes.iter().zip(&scene.flow.before);
+    let open = nodes.filter(|(_, states)| {
+        states.iter().any(|state| state.open.last() == Some(&Open::Here(begin)))
+    });
+    open.filter_map(|(node, _)| match &node.action {
+        Action::Inside(inside) if !inside.wrapper => Some((inside, node.span)),
+        _ => None,
+    })
+    .collect()
+}
+
+fn window(
+    scene: &Scene<'_>,
+    begin: &Begin,
+    opened: Span,
+    accesses: &[(&Inside, Span)],
+) -> Vec<Violation> {
+    let Some(range) = Range::of(scene, begin) else {
+        return Vec::new();
+    };
+    if let Some(message) = range.wrong(scene) {
+        return vec![scene.page.violation(&INFO, opened, "checks this range", message)];
+    }
+    let mut found: Vec<Violation> = accesses
+        .iter()
+        .filter_map(|(inside, place)| outside(scene, &range, inside, *place))
+        .collect();
+    found.extend(too_many(scene, &range, accesses, opened).filter(|_| found.is_empty()));
+    for violation in &mut found {
+        if violation.mark.span != opened {
+            let told = format!("checks {}", range.words());
+            violation.related.push(scene.page.mark(opened, told));
+        }
+    }
+    found
+}
+
+fn outside(scene: &Scene<'_>, range: &Range, inside: &Inside, place: Span) -> Option<Violation> {
+    let user = inside.user?;
+    let node = scene.root.descendant_for_byte_range(user.start, user.end)?;
+    let root = root_of(scene.context, node);
+    let (object, reach) = scene.context.object(node);
+    let text = scene.page.plain(user);
+    let (what, confidence) = if root == range.root {
+        (
+            within(range, &reach, &text, object == root)?,
+            Confidence::High,
+        )
+    } else if range.is_checked_elsewhere(scene, &root) {
+        return None;
+    } else if !is_related(scene, &root, &range.root) {
+        let sure = if declared_type(scene, &root).is_some() {
+            Confidence::High
+        } else {
+            Confidence::Medium
+        };
+        (format!("{text} is not in {}", range.root), sure)
+    } else if range.is_exact(scene) && is_before(scene, &root, &range.root) {
+        (format!("{root} may lie before or behind {}", range.root), Confidence::Medium)
+    } else {
+        return None;
+    };
+    let message = format!("{what}, which is all that the begin checked: {}", range.words());
+    let mut violation = scene
+        .page
+        .violation(&INFO, place, "outside what was checked", message);
+    violation.confidence = confidence;
+    Some(violation)
+}
+
+/// An access to the object itself, but beyond the size or the member.
+fn within(range: &Range, reach: &Reach, text: &str, own: bool) -> Option<String> {
+    match reach {
+        Reach::Element(index) if own && range.elements.is_some_and(|n| u64::from(*index) >= n) => {
+            Some(format!("{text} is element {index}"))
+        }
+        Reach::Field | Reach::Whole if range.leaves_member(text) => {
+            Some(format!("{text} is another member"))
+        }
+        _ => None,
+    }
+}
+
+/// Whether the one pointer is the other, moved by some bytes.
+fn is_before(scene: &Scene<'_>, root: &str, of: &str) -> bool {
+    let body = scene.body.span.text(scene.page.text);
+    let moved = |name: &str, other: &str| {
+        body.split(';').any(|statement| {
+            let Some((left, right)) = statement.split_once('=') else {
+                return false;
+            };
+            left.trim_end().ends_with(name)
+                && right.contains(other)
+                && right.replace("->", "").contains(" - ")
+        })
+    };
+    moved(root, of) || moved(of, root)
+}
+
+/// Several members, with the size of one scalar checked.
+fn too_many(
+    scene: &Scene<'_>,
+    range: &Range,
+    accesses: &[(&Inside, Span)],
+    opened: Span,
+) -> Option<Violation> {
+    let bytes = range.bytes?;
+    let members: BTreeSet<String> = accesses
+        .iter()
+        .filter_map(|(inside, _)| inside.user)
+        .map(|user| scene.page.plain(user))
+        .filter(|text| text.starts_with('&') && text.contains("->"))
+        .collect();
+    let too_small = members.len() as u64 > bytes || bytes <= 8 && members.len() > 1;
+    too_small.then(|| {
+        let message = format!(
+            "{} members of {} are accessed, but only {bytes} bytes are checked",
+            members.len(),
+            range.root
+        );
+        let mut violation = scene
+            .page
+            .violation(&INFO, opened, "checks too little", message);
+        violation.confidence = Confidence::Medium;
+        violation
+    })
+}

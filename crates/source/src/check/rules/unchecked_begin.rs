@@ -1,0 +1,40 @@
+use crate::check::graph::{Begin, Opening};
+use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::rules::{Look, Rule, RuleInfo};
+use crate::check::scene::Scene;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Window(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "unchecked-begin",
+    severity: Severity::Error,
+    confidence: Confidence::High,
+    summary: "nothing asks whether a begin opened its window",
+    why: "The begin holds the range check. Without a look at its result an address of the kernel goes \
+          through, as in CVE-2017-5123, or the accesses fault because nothing is open.",
+};
+
+fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+    for node in 0..scene.graph.nodes.len() {
+        let Some((begin, place)) = scene.begin(node).filter(|(begin, _)| is_lost(scene, begin)) else {
+            continue;
+        };
+        let message = format!("the result of {}() is not looked at", begin.call);
+        out.push(scene.page.violation(&INFO, place, "0 if the range is not the user's", message));
+    }
+}
+
+fn is_lost(scene: &Scene<'_>, begin: &Begin) -> bool {
+    match &begin.opening {
+        Opening::Ignored => true,
+        Opening::Stored(variable) => {
+            let uses = &scene.outline.uses;
+            !variable.contains(['-', '.', '[', '*'])
+                && !uses.iter().any(|u| u.name == *variable && !u.assigned)
+        }
+        _ => false,
+    }
+}

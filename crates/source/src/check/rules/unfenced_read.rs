@@ -1,0 +1,80 @@
+use crate::Direction;
+use crate::check::accesses::{accesses, each_call};
+use crate::check::flow::Open;
+use crate::check::graph::Action;
+use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::rules::{Look, Rule, RuleInfo};
+use crate::check::scene::Scene;
+use crate::site::span;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "unfenced-read",
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "a read behind a range check without what stops speculation",
+    why: "A processor may run ahead of the check and load from an address of the kernel; what it loaded \
+          can be read out of the cache. user_*_begin() fences, masked_user_access_begin() clamps; a bare \
+          access_ok() with raw_copy_from_user() or __uaccess_begin() needs barrier_nospec().",
+};
+
+/// Words that stop speculation, or clamp the address.
+const FENCES: [&[u8]; 4] = [b"nospec", b"masked_user", b"mask_user", b"uaccess_mask_ptr"];
+
+fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+    let body = scene.body.span.of(scene.page.text);
+    if FENCES
+        .iter()
+        .any(|fence| memchr::memmem::find(body, fence).is_some())
+    {
+        return;
+    }
+    copies(scene, out);
+    windows(scene, out);
+}
+
+fn copies(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+    let mut checked = None;
+    each_call(scene.root, &mut |call| {
+        if scene.context.callee(call) == b"access_ok" {
+            checked = checked.or(Some(span(call)));
+        }
+    });
+    let Some(checked) = checked else { return };
+    for access in accesses(scene) {
+        if access.word.name != "raw_copy_from_user" || access.span.start < checked.end {
+            continue;
+        }
+        let message = "raw_copy_from_user() may run ahead of access_ok()".to_owned();
+        let page = scene.page;
+        let mut violation = page.violation(&INFO, access.span, "no fence before this", message);
+        violation.related.push(page.mark(checked, "checked here"));
+        out.push(violation);
+    }
+}
+
+fn windows(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+    for (node, state) in scene.moments() {
+        let Some(place) = scene.graph.nodes.get(node) else {
+            continue;
+        };
+        let (Action::Inside(inside), Some(Open::Here(at))) = (&place.action, state.open.last()) else {
+            continue;
+        };
+        let Some((begin, opened)) = scene.begin(*at).filter(|(begin, _)| !begin.fence) else {
+            continue;
+        };
+        if inside.direction != Some(Direction::Read) {
+            continue;
+        }
+        let page = scene.page;
+        let message = format!("{}() reads in a window that {}() opens without a fence", inside.call, begin.call);
+        let mut violation = page.violation(&INFO, place.span, "read here", message);
+        violation.related.push(page.mark(opened, "opened without a fence"));
+        out.push(violation);
+    }
+}

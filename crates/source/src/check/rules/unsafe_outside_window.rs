@@ -1,0 +1,48 @@
+use crate::check::flow::Open;
+use crate::check::graph::Action;
+use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::rules::{Look, Rule, RuleInfo};
+use crate::check::scene::Scene;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Window(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "unsafe-outside-window",
+    severity: Severity::Error,
+    confidence: Confidence::High,
+    summary: "an unsafe_*() access where no window is open",
+    why: "It neither opens the gate nor checks the range. With SMAP, PAN or KUAP it faults each time; \
+          without them it reads or writes whatever the address says, the kernel's own memory too.",
+};
+
+fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+    for (node, state) in scene.moments() {
+        let Some(place) = scene.graph.nodes.get(node) else {
+            continue;
+        };
+        let Action::Inside(inside) = &place.action else {
+            continue;
+        };
+        let message = format!("{}() is reached with no window open", inside.call);
+        let mut violation = scene
+            .page
+            .violation(&INFO, place.span, "no window is open here", message);
+        match state.open.last() {
+            Some(Open::Here(_)) => continue,
+            None => out.push(violation),
+            Some(Open::Caller) if scene.body.name.contains("unsafe") => continue,
+            Some(Open::Caller) => {
+                violation.message = format!(
+                    "{}() is used in a function that opens no window and that is called in none",
+                    inside.call
+                );
+                violation.unless_called_in_window = Some(scene.body.name.clone());
+                out.push(violation);
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+use crate::check::flow::{Last, Open};
+use crate::check::graph::Action;
+use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::rules::{Look, Rule, RuleInfo};
+use crate::check::scene::Scene;
+use crate::span::Span;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Window(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "window-closed-twice",
+    severity: Severity::Error,
+    confidence: Confidence::High,
+    summary: "a window is closed that is closed already, or was never opened",
+    why: "The second end costs a serialising instruction on x86 and warns on powerpc with KUAP debugging; \
+          more often it shows that an error path was put together wrongly. objtool calls it a redundant UACCESS disable.",
+};
+
+fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+    for (node, state) in scene.moments() {
+        let Some(place) = scene.graph.nodes.get(node) else {
+            continue;
+        };
+        let Action::End { call, .. } = &place.action else {
+            continue;
+        };
+        match (state.open.as_slice(), state.last) {
+            ([], Last::Closed(first)) => out.push(again(scene, place.span, call, first)),
+            ([], Last::None) => out.push(never(scene, place.span, call)),
+            ([Open::Caller], _) if !closes_for_caller(&scene.body.name) => {
+                let mut violation = never(scene, place.span, call);
+                violation.confidence = Confidence::Medium;
+                violation.unless_called_in_window = Some(scene.body.name.clone());
+                out.push(violation);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether the name says that a function closes what its caller opened.
+fn closes_for_caller(name: &str) -> bool {
+    name.ends_with("_end") || name.contains("access_end") || name.starts_with("prevent_")
+}
+
+fn again(scene: &Scene<'_>, place: Span, call: &str, first: usize) -> Violation {
+    let before = scene.place(first);
+    let message = if before == place {
+        format!("{call}() is reached again in a loop, with the window closed already")
+    } else {
+        format!(
+            "{call}() closes a window that is closed on line {} already",
+            scene.line(before)
+        )
+    };
+    let mut violation = scene.page.violation(&INFO, place, "closed again", message);
+    if before != place {
+        violation
+            .related
+            .push(scene.page.mark(before, "closed here first"));
+    }
+    violation
+}
+
+fn never(scene: &Scene<'_>, place: Span, call: &str) -> Violation {
+    let message = format!("{call}() closes a window that nothing on this path has opened");
+    scene.page.violation(&INFO, place, "nothing is open", message)
+}

@@ -1,0 +1,83 @@
+use crate::check::flow::Open;
+use crate::check::graph::{Action, Graph};
+use crate::check::model::{Confidence, Severity, Suggestion, Violation};
+use crate::check::rules::{Look, Rule, RuleInfo};
+use crate::check::scene::Scene;
+use crate::span::Span;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Window(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "window-left-open",
+    severity: Severity::Error,
+    confidence: Confidence::High,
+    summary: "a function is left with its window open",
+    why: "From here on the kernel runs with user memory open to it: what SMAP, PAN or KUAP would have \
+          caught goes through. unsafe_*() jump to their label with the window open, so the label has to close it.",
+};
+
+fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+    if opens_for_caller(scene.graph, &scene.body.name) {
+        return;
+    }
+    let mut seen = Vec::new();
+    for (node, state) in scene.moments() {
+        let exit = scene.graph.nodes.get(node);
+        if !exit.is_some_and(|n| n.action == (Action::Exit { hands_over: false })) {
+            continue;
+        }
+        for open in &state.open {
+            if let Open::Here(begin) = open
+                && !seen.contains(&(node, *begin))
+            {
+                seen.push((node, *begin));
+                out.extend(left_open(scene, scene.place(node), *begin));
+            }
+        }
+    }
+}
+
+/// Whether a function is made to leave a window open: it is named so, and never
+/// closes one.
+pub(crate) fn opens_for_caller(graph: &Graph, name: &str) -> bool {
+    let closes = graph
+        .nodes
+        .iter()
+        .any(|node| matches!(node.action, Action::End { .. }));
+    let named = name.ends_with("_begin") || name.contains("access_begin") || name.starts_with("allow_");
+    named && !closes
+}
+
+fn left_open(scene: &Scene<'_>, exit: Span, at: usize) -> Option<Violation> {
+    let (begin, opened) = scene.begin(at)?;
+    if begin.scope.is_some() {
+        return None;
+    }
+    let page = scene.page;
+    let message = format!(
+        "the window that {}() opens on line {} is still open here",
+        begin.call,
+        scene.line(opened)
+    );
+    let mut violation = page.violation(&INFO, exit, "left with the window open", message);
+    violation.related.push(page.mark(opened, "opened here"));
+    violation.suggestion = closing(scene, exit, begin.kind.end());
+    Some(violation)
+}
+
+/// The end before a return that stands in a block of its own.
+fn closing(scene: &Scene<'_>, exit: Span, end: &str) -> Option<Suggestion> {
+    let node = scene.root.descendant_for_byte_range(exit.start, exit.end)?;
+    let in_block = node.kind() == "return_statement"
+        && node.parent().is_some_and(|p| p.kind() == "compound_statement");
+    let line = scene.page.lines.line_start(exit.start);
+    let indent = Span::new(line, exit.start).text(scene.page.text);
+    (in_block && indent.trim().is_empty()).then(|| Suggestion {
+        span: Span::new(exit.start, exit.start),
+        text: format!("{end}();\n{indent}"),
+        why: "close it first".to_owned(),
+    })
+}

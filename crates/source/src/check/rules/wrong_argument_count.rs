@@ -1,0 +1,99 @@
+use crate::check::model::{Confidence, Severity, Suggestion, Violation};
+use crate::check::rules::{Look, Rule, RuleInfo};
+use crate::check::scene::Page;
+use crate::check::tokens::{TokenCall, calls, next_code, previous_code};
+use crate::lex::{Token, TokenKind, tokens};
+use crate::span::Span;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Words(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "wrong-argument-count",
+    severity: Severity::Error,
+    confidence: Confidence::High,
+    summary: "a user access with too few or too many arguments",
+    why: "It does not build, but only where it is built: code behind an #ifdef that no common \
+          configuration sets is broken for weeks before somebody notices.",
+};
+
+fn check(page: &Page<'_>, out: &mut Vec<Violation>) {
+    judge(page, page.tokens, 0, out);
+    let lines = page.tokens.iter();
+    for line in lines.filter(|t| t.kind == TokenKind::Directive) {
+        if memchr::memmem::find(line.span.of(page.text), b"user").is_some() {
+            let text = page.text.get(..line.span.end).unwrap_or_default();
+            // `define` and the name that it defines are no call.
+            judge(page, &tokens(text, line.span.start + 1), 2, out);
+        }
+    }
+}
+
+fn judge(page: &Page<'_>, all: &[Token], first: usize, out: &mut Vec<Violation>) {
+    let wanted = |name: &str| page.words.arity(name).is_some();
+    for call in calls(page.text, all, wanted) {
+        if call.at >= first && !is_declared(page, all, &call) {
+            out.extend(counted(page, all, &call));
+        }
+    }
+}
+
+/// `int access_ok(const void *p, …);`, or a function of the file's own.
+fn is_declared(page: &Page<'_>, all: &[Token], call: &TokenCall) -> bool {
+    let before = previous_code(all, call.at);
+    let after_type = before.is_some_and(|t| {
+        let statement = matches!(
+            t.span.of(page.text),
+            b"return" | b"else" | b"do" | b"case" | b"goto"
+        );
+        t.is(b'*') || t.kind == TokenKind::Word && !statement
+    });
+    let name = call.name.text(page.text);
+    after_type && !in_body(page, call.name) || page.bodies.iter().any(|body| body.name == name)
+}
+
+fn in_body(page: &Page<'_>, place: Span) -> bool {
+    page.holder(place)
+        .is_some_and(|body| body.span.contains(place))
+}
+
+fn counted(page: &Page<'_>, all: &[Token], call: &TokenCall) -> Option<Violation> {
+    let name = call.name.text(page.text);
+    let wanted = page.words.arity(&name)?;
+    let have = call.arguments.len();
+    let unknown = call.arguments.iter().any(|argument| {
+        let text = argument.of(page.text);
+        memchr::memmem::find(text, b"__VA_ARGS__").is_some() || text.ends_with(b"...")
+    });
+    if wanted.contains(&have) || unknown {
+        return None;
+    }
+    let takes: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+    let takes = takes.join(" or ");
+    let message = format!("{name}() takes {takes} arguments, not {have}");
+    let label = format!("{have} given");
+    let mut violation = page.violation(&INFO, call.span, &label, message);
+    violation.suggestion = misplaced(page, all, call).filter(|_| wanted.contains(&(have + 1)));
+    Some(violation)
+}
+
+/// `f(a, b), label);`: the parenthesis closes too early.
+fn misplaced(page: &Page<'_>, all: &[Token], call: &TokenCall) -> Option<Suggestion> {
+    let comma = next_code(all, call.close + 1)?;
+    let label = next_code(all, comma + 1)?;
+    let last = next_code(all, label + 1)?;
+    let early = all.get(comma)?.is(b',')
+        && all.get(label)?.kind == TokenKind::Word
+        && all.get(last)?.is(b')');
+    let close = all.get(call.close)?.span;
+    early.then(|| Suggestion {
+        span: close,
+        text: String::new(),
+        why: format!(
+            "{} belongs inside the parentheses",
+            all.get(label).map(|t| t.span.text(page.text)).unwrap_or_default()
+        ),
+    })
+}

@@ -1,0 +1,94 @@
+//! Calls as the words of a file show them.
+
+use crate::lex::{Token, TokenKind, closing};
+use crate::span::Span;
+
+/// The arguments between the parentheses at `open` and `close`, without what
+/// stands around them; none for an empty list.
+pub(crate) fn arguments(tokens: &[Token], open: usize, close: usize) -> Vec<Span> {
+    let mut found = Vec::new();
+    let mut current: Option<Span> = None;
+    let (mut depth, mut commas) = (0usize, 0usize);
+    for token in tokens.get(open + 1..close).unwrap_or_default() {
+        match token.kind {
+            TokenKind::Comment | TokenKind::Directive => continue,
+            TokenKind::Punct(b'(' | b'[' | b'{') => depth += 1,
+            TokenKind::Punct(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+            TokenKind::Punct(b',') if depth == 0 => {
+                commas += 1;
+                found.push(current.take().unwrap_or(token.span));
+                continue;
+            }
+            _ => {}
+        }
+        current = Some(current.map_or(token.span, |span| span.join(token.span)));
+    }
+    let empty = Span::new(
+        tokens.get(close).map_or(0, |t| t.span.start),
+        tokens.get(close).map_or(0, |t| t.span.start),
+    );
+    match current {
+        Some(last) => found.push(last),
+        None if commas > 0 => found.push(empty),
+        None => {}
+    }
+    found
+}
+
+/// A call: its name and what stands between its parentheses.
+#[derive(Clone, Debug)]
+pub(crate) struct TokenCall {
+    /// The index of the name.
+    pub(crate) at: usize,
+    /// The name.
+    pub(crate) name: Span,
+    /// From the name to the closing parenthesis.
+    pub(crate) span: Span,
+    /// The index of the closing parenthesis.
+    pub(crate) close: usize,
+    /// The arguments.
+    pub(crate) arguments: Vec<Span>,
+}
+
+/// The calls of names that `wanted` picks.
+pub(crate) fn calls(
+    text: &[u8],
+    tokens: &[Token],
+    wanted: impl Fn(&str) -> bool,
+) -> Vec<TokenCall> {
+    let words = tokens.iter().enumerate();
+    let words = words.filter(|(_, token)| token.kind == TokenKind::Word);
+    let call = |(at, token): (usize, &Token)| {
+        let open = next_code(tokens, at + 1).filter(|&i| tokens.get(i).is_some_and(|t| t.is(b'(')))?;
+        let name = std::str::from_utf8(token.span.of(text)).ok()?;
+        wanted(name).then_some(())?;
+        let close = closing(tokens, open)?;
+        Some(TokenCall {
+            at,
+            name: token.span,
+            span: token.span.join(tokens.get(close)?.span),
+            close,
+            arguments: arguments(tokens, open, close),
+        })
+    };
+    words.filter_map(call).collect()
+}
+
+/// The next token from `from` on that is no comment.
+pub(crate) fn next_code(tokens: &[Token], from: usize) -> Option<usize> {
+    (from..tokens.len()).find(|&i| {
+        tokens
+            .get(i)
+            .is_some_and(|t| t.kind != TokenKind::Comment)
+    })
+}
+
+/// The last token before `at` that is no comment.
+pub(crate) fn previous_code(tokens: &[Token], at: usize) -> Option<Token> {
+    let before = tokens.get(..at).unwrap_or_default();
+    before
+        .iter()
+        .rev()
+        .find(|t| t.kind != TokenKind::Comment)
+        .copied()
+}

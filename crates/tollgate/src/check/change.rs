@@ -1,0 +1,141 @@
+//! A change: a diff, mails, or a range of git history. The files before and
+//! after it are checked; what both have is not reported. The tree is only read.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+use tollgate_lab::cache::Cache;
+use tollgate_lab::patch;
+use tollgate_lab::process::{Interrupt, Runner};
+use tollgate_lab::tree::Tree;
+use tollgate_source::Vocabulary;
+use tollgate_source::check::{Checker, Checks};
+
+use super::input::words_for;
+
+/// A file before and after; `None` where it is not there.
+#[derive(Default)]
+struct Sides {
+    before: Option<Vec<u8>>,
+    after: Option<Vec<u8>>,
+}
+
+type Files = BTreeMap<String, Sides>;
+
+/// What a change adds to what the rules say.
+pub(crate) fn check(paths: &[PathBuf], change: &str) -> anyhow::Result<Checks> {
+    let root = match paths {
+        [] => Path::new("."),
+        [tree] if tree.is_dir() => tree,
+        _ => bail!("--patch takes the kernel tree that the change is for, and no files"),
+    };
+    let is_range = !Path::new(change).exists() && change.contains("..");
+    let files = if is_range {
+        range(root, change)?
+    } else {
+        diff(root, change)?
+    };
+    compared(root, &files)
+}
+
+fn is_c(name: &str) -> bool {
+    name.ends_with(".c") || name.ends_with(".h")
+}
+
+fn compared(root: &Path, files: &Files) -> anyhow::Result<Checks> {
+    let names: Vec<String> = files.keys().filter(|name| is_c(name)).cloned().collect();
+    if names.is_empty() {
+        bail!("the change touches no C file: nothing was checked");
+    }
+    let (vocabulary, words) = (Vocabulary::builtin()?, words_for(root, &names)?);
+    let mut checker = Checker::new(&vocabulary, &words)?;
+    let (mut old, mut new) = (Checks::default(), Checks::default());
+    for (name, sides) in files.iter().filter(|(name, _)| is_c(name)) {
+        let before = sides.before.as_deref().unwrap_or_default();
+        old.add(name, checker.check(before));
+        if let Some(after) = &sides.after {
+            new.add(name, checker.check_change(before, after));
+        }
+    }
+    old.finish();
+    new.finish();
+    new.keep_new(&old);
+    Ok(new)
+}
+
+/// A diff or an mbox, applied by git in a scratch folder.
+fn diff(root: &Path, file: &str) -> anyhow::Result<Files> {
+    let scratch = tempfile::tempdir().context("no scratch folder could be made for the patch")?;
+    let mut path = PathBuf::from(file);
+    if file == "-" {
+        let mut text = Vec::new();
+        io::stdin()
+            .read_to_end(&mut text)
+            .context("the patch on standard input could not be read")?;
+        path = scratch.path().join("stdin.patch");
+        std::fs::write(&path, text).context("the patch could not be put aside")?;
+    }
+    let tree = Tree::open(root)?;
+    let cache = Cache::open(&scratch.path().join("cache"))?;
+    let runner = Runner::new(Interrupt::default(), None);
+    let change = patch::apply(&path, &tree, &cache, &runner)?;
+    let mut files = Files::new();
+    for (name, after) in change.files {
+        let before = std::fs::read(root.join(&name)).ok();
+        files.insert(name.to_string_lossy().into_owned(), Sides { before, after });
+    }
+    Ok(files)
+}
+
+/// `A..B`, or `A...B` from where the two parted.
+fn range(root: &Path, text: &str) -> anyhow::Result<Files> {
+    let (first, last) = match text.split_once("...") {
+        Some((first, last)) => {
+            let (first, last) = (or_head(first), or_head(last));
+            let base = git(root, &["merge-base", "--end-of-options", first, last])?;
+            (String::from_utf8_lossy(&base).trim().to_owned(), last)
+        }
+        None => {
+            let (first, last) = text.split_once("..").unwrap_or((text, ""));
+            (or_head(first).to_owned(), or_head(last))
+        }
+    };
+    let list = [
+        "diff", "--name-only", "-z", "--no-renames", "--relative", "--end-of-options", &first, last, "--",
+    ];
+    let listed = git(root, &list)?;
+    let listed = String::from_utf8_lossy(&listed);
+    let mut files = Files::new();
+    for name in listed.split('\0').filter(|name| is_c(name)) {
+        let side = |revision: &str| git(root, &["show", &format!("{revision}:./{name}")]).ok();
+        let sides = Sides {
+            before: side(&first),
+            after: side(last),
+        };
+        files.insert(name.to_owned(), sides);
+    }
+    Ok(files)
+}
+
+fn or_head(revision: &str) -> &str {
+    if revision.is_empty() { "HEAD" } else { revision }
+}
+
+fn git(root: &Path, arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(root)
+        .args(arguments)
+        .env("LC_ALL", "C")
+        .output()
+        .context("git could not be started; it knows what the range changes")?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let first = said.lines().next().unwrap_or("it gave no reason");
+        bail!("the change is not known: git {}: {first}", arguments.first().unwrap_or(&""));
+    }
+    Ok(output.stdout)
+}

@@ -1,0 +1,4 @@
+//! What `tollgate check` reads: a tree, files, standard input, or a change.
+
+pub(crate) mod change;
+pub(crate) mod input;

@@ -1,0 +1,148 @@
+//! `tollgate check`: every window closed on every path, in source.
+
+use std::path::PathBuf;
+
+use tollgate_source::check::{Checks, Confidence, FileSkipped, Severity, rule, rules};
+
+use crate::check::{change, input};
+use crate::exit::Exit;
+use crate::term::Term;
+
+/// Flags of `tollgate check`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = RULES_HELP)]
+pub(crate) struct Args {
+    /// A kernel tree or a folder (here: the current one), with files relative to
+    /// it or without; or only files; or - for C source on standard input. Behind
+    /// a tree, - reads a list of files from standard input, one a line
+    #[arg(value_name = "TREE|FILE|-")]
+    paths: Vec<PathBuf>,
+    /// Only what a change adds: a diff, a mail or an mbox with several (- for
+    /// standard input), or a range of the tree's git history, A..B
+    #[arg(long, value_name = "FILE|A..B")]
+    patch: Option<String>,
+    /// Only these rules; may be repeated
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    rule: Vec<String>,
+    /// Only findings at least that bad: note, warning or error
+    #[arg(long, value_enum, default_value = "note", hide_possible_values = true)]
+    min_severity: Least,
+    /// Only findings at least that sure: low, medium or high
+    #[arg(
+        long,
+        value_enum,
+        default_value = "medium",
+        hide_possible_values = true
+    )]
+    confidence: Sure,
+    /// How to write the findings
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// List each file and each function that was not checked, with the reason
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+const RULES_HELP: &str = "\
+docs/rules/ has a page for each rule. A comment allows one place, with a reason:
+    // tollgate: allow RULE reason
+on the line, alone above it, or above a function for all of it.";
+
+/// `--min-severity`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Least {
+    Note,
+    Warning,
+    Error,
+}
+
+/// `--confidence`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Sure {
+    Low,
+    Medium,
+    High,
+}
+
+/// How to write findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// With the lines they are about, as compilers write it
+    #[default]
+    Text,
+    /// schema/check.schema.json
+    Json,
+    /// SARIF 2.1.0
+    Sarif,
+}
+
+impl From<Least> for Severity {
+    fn from(least: Least) -> Self {
+        match least {
+            Least::Note => Self::Note,
+            Least::Warning => Self::Warning,
+            Least::Error => Self::Error,
+        }
+    }
+}
+
+impl From<Sure> for Confidence {
+    fn from(sure: Sure) -> Self {
+        match sure {
+            Sure::Low => Self::Low,
+            Sure::Medium => Self::Medium,
+            Sure::High => Self::High,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    known_rules(&args.rule)?;
+    let mut checks = match &args.patch {
+        Some(patch) => change::check(&args.paths, patch)?,
+        None => input::check(&args.paths)?,
+    };
+    checks.keep(args.min_severity.into(), args.confidence.into(), &args.rule);
+    let text = match args.format {
+        Format::Text => {
+            tollgate_report::checks::checks_text(&checks, args.verbose, term.color_stdout())
+        }
+        Format::Json => tollgate_report::checks::checks_json(&checks, &named(&args.paths)),
+        Format::Sarif => tollgate_report::checks::checks_sarif(&checks),
+    };
+    term.result(&text)?;
+    verdict(&checks)
+}
+
+fn known_rules(names: &[String]) -> anyhow::Result<()> {
+    let Some(unknown) = names.iter().find(|name| rule(name).is_none()) else {
+        return Ok(());
+    };
+    let all: Vec<&str> = rules().iter().map(|info| info.name).collect();
+    anyhow::bail!("there is no rule {unknown}; there are {}", all.join(", "))
+}
+
+/// What was checked, as the user named it.
+fn named(paths: &[PathBuf]) -> String {
+    paths
+        .first()
+        .map_or(".".to_owned(), |path| path.display().to_string())
+}
+
+/// A check that lacks a file, or every function, cannot say "clean".
+fn verdict(checks: &Checks) -> anyhow::Result<Exit> {
+    if !checks.violations.is_empty() {
+        return Ok(Exit::Findings);
+    }
+    let unread = checks.skipped.iter().find_map(|(path, what)| match what {
+        FileSkipped::File(reason) => Some(format!("{path}: not read: {reason}")),
+        FileSkipped::Function(_) => None,
+    });
+    if let Some(unread) = unread {
+        anyhow::bail!("nothing was found, but {unread}");
+    }
+    if checks.functions > 0 && checks.skipped.len() >= checks.functions {
+        anyhow::bail!("nothing was found, but no function could be checked; --verbose says why");
+    }
+    Ok(Exit::Clean)
+}
