@@ -1,6 +1,7 @@
-//! Body of the fuzz target in `fuzz/`: what must hold for any bytes. The
+//! Bodies of the fuzz targets in `fuzz/`: what must hold for any bytes. The
 //! ordinary tests run it over `fuzz/corpus`.
 
+use crate::check::{CheckWords, Checker, Violation};
 use crate::{Analyser, Function, Vocabulary};
 
 /// Whatever a file holds, every call that the words show is either parsed or
@@ -21,6 +22,42 @@ pub fn analyse(bytes: &[u8]) {
     report.functions.iter().for_each(|f| inside(f, bytes));
 }
 
+/// Whatever a file holds, before a change and after it: every place that a rule
+/// names lies inside the file, and its lines are there to be shown.
+pub fn check(bytes: &[u8]) {
+    let (Ok(vocabulary), Ok(words)) = (Vocabulary::builtin(), CheckWords::builtin()) else {
+        return;
+    };
+    let Ok(mut checker) = Checker::new(&vocabulary, &words) else {
+        return;
+    };
+    let learned = checker.learn(bytes);
+    let before = bytes.get(bytes.len() / 2..).unwrap_or_default();
+    for checked in [checker.check(bytes), checker.check_change(before, bytes)] {
+        checked.violations.iter().for_each(|v| shown(v, bytes));
+    }
+    let words = words.with(&learned);
+    if let Ok(mut checker) = Checker::new(&vocabulary, &words) {
+        checker.check(bytes);
+    }
+}
+
+fn shown(violation: &Violation, bytes: &[u8]) {
+    for mark in violation.related.iter().chain([&violation.mark]) {
+        assert!(mark.span.start <= mark.span.end && mark.span.end <= bytes.len());
+        let excerpts = &violation.excerpts;
+        assert!(
+            excerpts
+                .iter()
+                .any(|excerpt| excerpt.span.contains(mark.span)),
+            "a mark has no lines"
+        );
+    }
+    for excerpt in &violation.excerpts {
+        assert_eq!(excerpt.text.len(), excerpt.span.end - excerpt.span.start);
+    }
+}
+
 fn inside(function: &Function, bytes: &[u8]) {
     let sites = function.runs.iter().flat_map(|run| &run.sites);
     let spans = sites.flat_map(|site| [site.span, site.value, site.address]);
@@ -33,11 +70,20 @@ fn inside(function: &Function, bytes: &[u8]) {
 mod tests {
     use std::path::Path;
 
+    fn over_the_corpus(name: &str, body: fn(&[u8])) {
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+        let files = std::fs::read_dir(corpus.join(name)).unwrap();
+        let ran = files.map(|file| body(&std::fs::read(file.unwrap().path()).unwrap()));
+        assert!(ran.count() > 0, "the corpus is empty");
+    }
+
     #[test]
     fn the_corpus_of_sources_holds() {
-        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/analyse");
-        let files = std::fs::read_dir(corpus).unwrap();
-        let ran = files.map(|file| super::analyse(&std::fs::read(file.unwrap().path()).unwrap()));
-        assert!(ran.count() > 0, "the corpus is empty");
+        over_the_corpus("analyse", super::analyse);
+    }
+
+    #[test]
+    fn the_corpus_of_checks_holds() {
+        over_the_corpus("check", super::check);
     }
 }

@@ -158,7 +158,10 @@ impl Vocabulary {
 }
 
 /// A data file's text as what it should hold.
-pub(crate) fn read<'a, T: Deserialize<'a>>(file: &'static str, text: &'a str) -> Result<T, VocabularyError> {
+pub(crate) fn read<'a, T: Deserialize<'a>>(
+    file: &'static str,
+    text: &'a str,
+) -> Result<T, VocabularyError> {
     toml::from_str(text).map_err(|source| VocabularyError { file, source })
 }
 

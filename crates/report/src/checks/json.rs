@@ -84,7 +84,11 @@ pub fn checks_json(checks: &Checks, tree: &str) -> String {
             not_checked: checks.skipped.len(),
         },
         findings: checks.violations.iter().map(finding).collect(),
-        not_checked: checks.skipped.iter().map(|(path, what)| skipped(path, what)).collect(),
+        not_checked: checks
+            .skipped
+            .iter()
+            .map(|(path, what)| skipped(path, what))
+            .collect(),
     };
     // Plain data with string keys: serialisation has nothing to fail on.
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
@@ -107,7 +111,9 @@ fn finding(located: &Located) -> JsonFinding<'_> {
         column: violation.mark.position.column,
         function: violation.function.as_deref(),
         message: &violation.message,
-        why: rule(&violation.rule).map(|info| info.why).unwrap_or_default(),
+        why: rule(&violation.rule)
+            .map(|info| info.why)
+            .unwrap_or_default(),
         excerpt: own.map(|excerpt| excerpt.text.clone()).unwrap_or_default(),
         related: violation.related.iter().map(mark).collect(),
         fix: violation.suggestion.as_ref().map(fix),

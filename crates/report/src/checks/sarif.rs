@@ -22,7 +22,11 @@ pub fn checks_sarif(checks: &Checks) -> String {
         .iter()
         .map(|(path, what)| notification(path, what))
         .collect();
-    log(all.iter().map(|info| rule(info)).collect(), &results, &skipped)
+    log(
+        all.iter().map(|info| rule(info)).collect(),
+        &results,
+        &skipped,
+    )
 }
 
 fn rule(info: &RuleInfo) -> Value {
@@ -106,7 +110,11 @@ fn notification(path: &str, what: &FileSkipped) -> Value {
             json!({ "artifactLocation": { "uri": uri(path), "uriBaseId": "SRCROOT" } }),
         ),
         FileSkipped::Function(skipped) => (
-            format!("{}: not checked: {}", skipped.function, skipped.reason.words()),
+            format!(
+                "{}: not checked: {}",
+                skipped.function,
+                skipped.reason.words()
+            ),
             place_of(path, skipped.position.line, skipped.position.column),
         ),
     };

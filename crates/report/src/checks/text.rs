@@ -20,7 +20,10 @@ pub fn checks_text(checks: &Checks, verbose: bool, color: bool) -> String {
     };
     let mut out = String::new();
     for located in &checks.violations {
-        push(&mut out, format_args!("{}\n\n", rendered(&renderer, located)));
+        push(
+            &mut out,
+            format_args!("{}\n\n", rendered(&renderer, located)),
+        );
     }
     if verbose {
         for (path, what) in &checks.skipped {
@@ -100,14 +103,20 @@ fn snippet<'a>(
 fn inside(excerpt: &Excerpt, mark: &Mark) -> Option<Range<usize>> {
     excerpt.span.contains(mark.span).then_some(())?;
     let at = |byte: usize| {
-        let offset = byte.saturating_sub(excerpt.span.start).min(excerpt.text.len());
-        (0..=offset).rev().find(|&i| excerpt.text.is_char_boundary(i))
+        let offset = byte
+            .saturating_sub(excerpt.span.start)
+            .min(excerpt.text.len());
+        (0..=offset)
+            .rev()
+            .find(|&i| excerpt.text.is_char_boundary(i))
     };
     Some(at(mark.span.start)?..at(mark.span.end)?)
 }
 
 fn why(violation: &Violation) -> String {
-    let why = rule(&violation.rule).map(|info| info.why).unwrap_or_default();
+    let why = rule(&violation.rule)
+        .map(|info| info.why)
+        .unwrap_or_default();
     format!(
         "{why} (confidence {}; docs/rules/{}.md)",
         violation.confidence.name(),
@@ -166,12 +175,18 @@ fn summary(out: &mut String, checks: &Checks, verbose: bool) {
         ),
     );
     if checks.allowed > 0 {
-        push(out, format_args!("; {} allowed by comments", checks.allowed));
+        push(
+            out,
+            format_args!("; {} allowed by comments", checks.allowed),
+        );
     }
     if checks.filtered > 0 {
         push(
             out,
-            format_args!("; {} below --min-severity, --confidence or of other rules", checks.filtered),
+            format_args!(
+                "; {} below --min-severity, --confidence or of other rules",
+                checks.filtered
+            ),
         );
     }
     let hint = if verbose || checks.skipped.is_empty() {

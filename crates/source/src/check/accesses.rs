@@ -92,8 +92,11 @@ pub(crate) fn root_of(context: &Context<'_>, node: Node<'_>) -> String {
     // Each step goes down one level of a tree whose depth is bounded.
     loop {
         let inner = match node.kind() {
-            "field_expression" | "pointer_expression" | "subscript_expression"
-            | "update_expression" | "unary_expression" => node.child_by_field_name("argument"),
+            "field_expression"
+            | "pointer_expression"
+            | "subscript_expression"
+            | "update_expression"
+            | "unary_expression" => node.child_by_field_name("argument"),
             "binary_expression" => node.child_by_field_name("left"),
             "assignment_expression" => node.child_by_field_name("left"),
             "parenthesized_expression" => node.named_child(0),

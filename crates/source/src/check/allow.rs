@@ -63,11 +63,21 @@ fn allows(page: &Page<'_>, bad: &mut Vec<Violation>) -> Vec<Allow> {
         match (rule(name), reason.trim()) {
             (None, _) => {
                 let message = format!("there is no rule {name}");
-                bad.push(page.violation(&ALLOW_WITHOUT_REASON, token.span, "allows nothing", message));
+                bad.push(page.violation(
+                    &ALLOW_WITHOUT_REASON,
+                    token.span,
+                    "allows nothing",
+                    message,
+                ));
             }
             (Some(_), "") => {
                 let message = format!("{name} is allowed here, but the comment does not say why");
-                bad.push(page.violation(&ALLOW_WITHOUT_REASON, token.span, "no reason behind the rule", message));
+                bad.push(page.violation(
+                    &ALLOW_WITHOUT_REASON,
+                    token.span,
+                    "no reason behind the rule",
+                    message,
+                ));
             }
             (Some(_), _) => found.push(Allow {
                 comment: token.span,
@@ -99,11 +109,18 @@ fn lines(page: &Page<'_>, at: usize, comment: Span) -> std::ops::RangeInclusive<
         .of(page.text)
         .iter()
         .all(u8::is_ascii_whitespace);
-    let next = page.tokens.iter().skip(at + 1).find(|t| t.kind != TokenKind::Comment);
+    let next = page
+        .tokens
+        .iter()
+        .skip(at + 1)
+        .find(|t| t.kind != TokenKind::Comment);
     let Some(next) = next.filter(|_| alone) else {
         return own..=own;
     };
-    let function = page.bodies.iter().find(|body| body.header.start == next.span.start);
+    let function = page
+        .bodies
+        .iter()
+        .find(|body| body.header.start == next.span.start);
     match function {
         Some(body) => own..=line(body.span.end),
         None => own..=line(next.span.start),

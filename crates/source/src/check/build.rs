@@ -56,7 +56,10 @@ pub(crate) fn build(
         labels: HashMap::new(),
         gotos: Vec::new(),
     };
-    builder.emit(Action::Join, Span::new(root.start_byte(), root.start_byte()));
+    builder.emit(
+        Action::Join,
+        Span::new(root.start_byte(), root.start_byte()),
+    );
     builder.children(root);
     let end = root.end_byte();
     builder.emit(
@@ -197,12 +200,17 @@ impl<'t> Builder<'_, '_> {
         let Some(body) = node.child_by_field_name("body") else {
             return false;
         };
-        self.scoped_begin(name, Span::new(node.start_byte(), body.start_byte()), span(body))
+        self.scoped_begin(
+            name,
+            Span::new(node.start_byte(), body.start_byte()),
+            span(body),
+        )
     }
 
     /// A loop of which nothing is known, or a block that runs once.
     fn macro_loop(&mut self, node: Node<'t>, once: bool) {
-        let head = self.emit(Action::Join, span(node));
+        // No place: the way in lies before a scope that the block opens.
+        let head = self.emit(Action::Join, Span::default());
         self.enter_loop();
         if let Some(body) = node.child_by_field_name("body") {
             self.statement(body);

@@ -111,7 +111,10 @@ fn goes_on(context: &Context<'_>, node: Node<'_>) -> bool {
             ("assignment_expression", b"|=" | b"+=") | ("binary_expression", b"|" | b"+") => {
                 return true;
             }
-            ("parenthesized_expression" | "assignment_expression" | "conditional_expression", _) => {}
+            (
+                "parenthesized_expression" | "assignment_expression" | "conditional_expression",
+                _,
+            ) => {}
             _ => return false,
         }
         node = parent;
@@ -123,7 +126,8 @@ fn checks(context: &Context<'_>, words: &CheckWords, root: Node<'_>) -> Vec<Stri
     let mut found = Vec::new();
     each_call(root, &mut |call| {
         let name = String::from_utf8_lossy(context.callee(call)).into_owned();
-        let checks = matches!(name.as_str(), "access_ok" | "__access_ok") || words.begin(&name).is_some();
+        let checks =
+            matches!(name.as_str(), "access_ok" | "__access_ok") || words.begin(&name).is_some();
         let address = call
             .child_by_field_name("arguments")
             .and_then(|a| a.named_child(0));

@@ -88,10 +88,10 @@ impl Checks {
             let needs = located.violation.unless_called_in_window.as_ref();
             needs.is_none_or(|name| !called.contains(name))
         });
-        self.violations.sort_by(|a, b| {
-            (&a.path, &a.violation.mark).cmp(&(&b.path, &b.violation.mark))
-        });
-        self.skipped.sort_by(|a, b| (&a.0, place(&a.1)).cmp(&(&b.0, place(&b.1))));
+        self.violations
+            .sort_by(|a, b| (&a.path, &a.violation.mark).cmp(&(&b.path, &b.violation.mark)));
+        self.skipped
+            .sort_by(|a, b| (&a.0, place(&a.1)).cmp(&(&b.0, place(&b.1))));
     }
 
     /// Leaves out what is less bad, less sure, or of other rules; an empty list

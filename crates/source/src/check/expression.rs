@@ -197,7 +197,10 @@ impl<'t> Builder<'_, '_> {
                     return (std::mem::take(&mut self.ways), Ways::new());
                 }
                 self.ways.clear();
-                (vec![(at, Edge::Opened(true))], vec![(at, Edge::Opened(false))])
+                (
+                    vec![(at, Edge::Opened(true))],
+                    vec![(at, Edge::Opened(false))],
+                )
             }
             None => {
                 self.value(node);
@@ -232,8 +235,19 @@ impl<'t> Builder<'_, '_> {
             }
             "identifier" => self.identifier(node),
             "compound_statement" => self.children(node),
+            // `(void)x` quietens a compiler; nobody takes the value.
+            "cast_expression" if self.is_void(node) => {}
             _ => self.parts(node),
         }
+    }
+
+    fn is_void(&self, cast: Node<'t>) -> bool {
+        let (kind, value) = (
+            cast.child_by_field_name("type"),
+            cast.child_by_field_name("value"),
+        );
+        kind.is_some_and(|kind| self.context.seen(kind) == b"void")
+            && value.is_some_and(|value| value.kind() == "identifier")
     }
 
     fn parts(&mut self, node: Node<'t>) {
@@ -348,7 +362,9 @@ impl<'t> Builder<'_, '_> {
             self.emit(Action::End { call, kind }, span(node));
         } else if let Some(word) = self.words.in_window(&name).cloned() {
             self.access(node, arguments, &word);
-        } else if name.starts_with("unsafe_") && self.words.manner(&name) == super::words::Manner::Unknown {
+        } else if name.starts_with("unsafe_")
+            && self.words.manner(&name) == super::words::Manner::Unknown
+        {
             self.wrapped(node, arguments, name);
         } else {
             self.other(node, arguments, name);
@@ -356,11 +372,17 @@ impl<'t> Builder<'_, '_> {
     }
 
     fn access(&mut self, node: Node<'t>, arguments: Node<'t>, word: &AccessWord) {
-        let part = |at: usize| u32::try_from(at).ok().and_then(|at| arguments.named_child(at));
+        let part = |at: usize| {
+            u32::try_from(at)
+                .ok()
+                .and_then(|at| arguments.named_child(at))
+        };
         let label = part(word.arguments - 1).map(|label| self.context.written(label));
         for at in 0..word.arguments - 1 {
             let Some(argument) = part(at) else { continue };
-            let outer = self.argument_of.replace((word.name.clone(), at == word.user));
+            let outer = self
+                .argument_of
+                .replace((word.name.clone(), at == word.user));
             if at == word.value && word.direction == Direction::Read {
                 self.place_of(argument);
             } else {
@@ -389,7 +411,9 @@ impl<'t> Builder<'_, '_> {
     fn wrapped(&mut self, node: Node<'t>, arguments: Node<'t>, call: String) {
         self.value(arguments);
         let count = u32::try_from(arguments.named_child_count()).unwrap_or(0);
-        let last = count.checked_sub(1).and_then(|at| arguments.named_child(at));
+        let last = count
+            .checked_sub(1)
+            .and_then(|at| arguments.named_child(at));
         let label = last
             .filter(|last| last.kind() == "identifier")
             .map(|label| self.context.written(label));
@@ -431,6 +455,7 @@ impl<'t> Builder<'_, '_> {
 
     /// Variables whose address a call takes may have a new value after it.
     fn filled(&mut self, arguments: Node<'t>) {
+        let outer = self.argument_of.take();
         let mut cursor = arguments.walk();
         let given: Vec<Node<'t>> = arguments.named_children(&mut cursor).collect();
         for argument in given {
@@ -442,6 +467,7 @@ impl<'t> Builder<'_, '_> {
                 self.assign(place, None, span(argument));
             }
         }
+        self.argument_of = outer;
     }
 }
 

@@ -127,10 +127,9 @@ struct Walk<'g> {
 
 impl Walk<'_> {
     fn arrive(&mut self, node: usize, mut state: State) {
-        let (Some(place), Some(known)) = (
-            self.graph.nodes.get(node),
-            self.flow.before.get_mut(node),
-        ) else {
+        let (Some(place), Some(known)) =
+            (self.graph.nodes.get(node), self.flow.before.get_mut(node))
+        else {
             return;
         };
         leave_scopes(self.graph, &mut state, place.span);

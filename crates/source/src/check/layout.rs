@@ -49,7 +49,9 @@ pub(crate) fn layouts(text: &[u8], tokens: &[Token]) -> HashMap<String, Layout> 
         if !defines {
             continue;
         }
-        let near = tokens.get(..tokens.len().min(at + 2000)).unwrap_or_default();
+        let near = tokens
+            .get(..tokens.len().min(at + 2000))
+            .unwrap_or_default();
         let Some(close) = closing(near, at + 2) else {
             continue;
         };
@@ -95,7 +97,11 @@ fn members(text: &[u8], declaration: &[Token]) -> Option<Vec<(String, u64, u64)>
         .position(|w| matches!(*w, b"*" | b"," | b"["))
         .unwrap_or(words.len());
     let pointer_first = words.get(split) == Some(&b"*".as_slice());
-    let type_end = if pointer_first { split } else { split.checked_sub(1)? };
+    let type_end = if pointer_first {
+        split
+    } else {
+        split.checked_sub(1)?
+    };
     let size = scalar(words.get(..type_end)?);
     words
         .get(type_end..)?
@@ -128,20 +134,32 @@ fn scalar(words: &[&[u8]]) -> Option<u64> {
     let significant: Vec<&[u8]> = words
         .iter()
         .copied()
-        .filter(|w| !matches!(*w, b"const" | b"volatile" | b"__user" | b"unsigned" | b"signed"))
+        .filter(|w| {
+            !matches!(
+                *w,
+                b"const" | b"volatile" | b"__user" | b"unsigned" | b"signed"
+            )
+        })
         .collect();
     match significant.as_slice() {
         [] if !words.is_empty() => Some(4),
-        [b"char" | b"bool" | b"_Bool" | b"u8" | b"s8" | b"__u8" | b"__s8" | b"uint8_t" | b"int8_t"] => {
-            Some(1)
-        }
-        [b"short" | b"u16" | b"s16" | b"__u16" | b"__s16" | b"__le16" | b"__be16" | b"uint16_t" | b"int16_t"] => {
-            Some(2)
-        }
-        [b"int" | b"u32" | b"s32" | b"__u32" | b"__s32" | b"__le32" | b"__be32" | b"uint32_t" | b"int32_t"
-        | b"compat_uptr_t" | b"compat_int_t" | b"compat_uint_t" | b"pid_t" | b"uid_t" | b"gid_t"] => Some(4),
-        [b"long" | b"u64" | b"s64" | b"__u64" | b"__s64" | b"__le64" | b"__be64" | b"uint64_t" | b"int64_t"
-        | b"size_t" | b"ssize_t" | b"loff_t" | b"time64_t" | b"uintptr_t"]
+        [
+            b"char" | b"bool" | b"_Bool" | b"u8" | b"s8" | b"__u8" | b"__s8" | b"uint8_t"
+            | b"int8_t",
+        ] => Some(1),
+        [
+            b"short" | b"u16" | b"s16" | b"__u16" | b"__s16" | b"__le16" | b"__be16" | b"uint16_t"
+            | b"int16_t",
+        ] => Some(2),
+        [
+            b"int" | b"u32" | b"s32" | b"__u32" | b"__s32" | b"__le32" | b"__be32" | b"uint32_t"
+            | b"int32_t" | b"compat_uptr_t" | b"compat_int_t" | b"compat_uint_t" | b"pid_t"
+            | b"uid_t" | b"gid_t",
+        ] => Some(4),
+        [
+            b"long" | b"u64" | b"s64" | b"__u64" | b"__s64" | b"__le64" | b"__be64" | b"uint64_t"
+            | b"int64_t" | b"size_t" | b"ssize_t" | b"loff_t" | b"time64_t" | b"uintptr_t",
+        ]
         | [b"long", b"long" | b"int"] => Some(8),
         _ => None,
     }
@@ -150,7 +168,9 @@ fn scalar(words: &[&[u8]]) -> Option<u64> {
 /// The word of a struct type, `x` of `struct x`.
 pub(crate) fn struct_name(base_type: &str) -> Option<&str> {
     let mut words = base_type.split_whitespace().filter(|w| *w != "const");
-    (words.next() == Some("struct")).then(|| words.next()).flatten()
+    (words.next() == Some("struct"))
+        .then(|| words.next())
+        .flatten()
 }
 
 /// The type that `sizeof(struct x)` or `sizeof(*p)` names.

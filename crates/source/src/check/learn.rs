@@ -33,7 +33,11 @@ impl CheckWords {
     #[must_use]
     pub fn with(&self, learned: &Learned) -> Self {
         let mut all = self.clone();
-        learned.begins.iter().cloned().for_each(|w| all.learn_begin(w));
+        learned
+            .begins
+            .iter()
+            .cloned()
+            .for_each(|w| all.learn_begin(w));
         learned.ends.iter().cloned().for_each(|w| all.learn_end(w));
         for (name, arguments) in &learned.arities {
             all.learn_arity(name, *arguments);
@@ -69,7 +73,11 @@ fn macro_of(text: &[u8], line: Span, words: &CheckWords, learned: &mut Learned) 
     let with_arguments = rest
         .first()
         .is_some_and(|t| t.is(b'(') && t.span.start == name.end);
-    let close = if with_arguments { closing(&rest, 0)? } else { 0 };
+    let close = if with_arguments {
+        closing(&rest, 0)?
+    } else {
+        0
+    };
     let parameters = arguments(&rest, 0, close).len();
     if with_arguments && words.counts(&name_text) {
         learned.arities.insert((name_text.clone(), parameters));
@@ -120,15 +128,20 @@ fn function(text: &[u8], body: &Body, inside: &[Token], words: &CheckWords, lear
         first.span.of(text) == b"return" && words.begin(&second.span.text(text)).is_some()
     });
     let statements = inside.iter().filter(|t| t.is(b';')).count();
-    let conditional = inside
-        .iter()
-        .any(|t| matches!(t.span.of(text), b"if" | b"while" | b"for" | b"switch" | b"goto"));
+    let conditional = inside.iter().any(|t| {
+        matches!(
+            t.span.of(text),
+            b"if" | b"while" | b"for" | b"switch" | b"goto"
+        )
+    });
     let closes = statements == 1 && !conditional;
     if returns || closes {
         let mut own = Learned::default();
         role(text, &body.name, 0, inside, words, &mut own);
         // The range is whatever the function makes of its arguments.
-        learned.begins.extend(own.begins.into_iter().filter(|_| returns));
+        learned
+            .begins
+            .extend(own.begins.into_iter().filter(|_| returns));
         learned.ends.extend(own.ends.into_iter().filter(|_| closes));
     }
 }

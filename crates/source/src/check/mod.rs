@@ -8,11 +8,11 @@
 
 mod accesses;
 mod allow;
+mod build;
 mod change;
 mod checks;
 mod excerpt;
 mod expression;
-mod build;
 mod flow;
 mod graph;
 mod layout;
@@ -54,7 +54,7 @@ use scene::{Page, Scene};
 
 /// Longer than any function of the kernel, in bytes.
 const LONGEST: usize = 200_000;
-/// Deeper than any function of the kernel, in nodes of the parse.
+/// Deeper than any function of the kernel, in brackets or nodes of the parse.
 const DEEPEST: usize = 320;
 
 /// Checks files, one after the other. Each thread has its own.
@@ -95,7 +95,11 @@ impl<'v> Checker<'v> {
     #[must_use]
     pub fn learn(&self, text: &[u8]) -> Learned {
         let holds = |word: &[u8]| memchr::memmem::find(text, word).is_some();
-        if !holds(b"access_begin") && !holds(b"access_end") && !holds(b"_user(") && !holds(b"access_ok(") {
+        if !holds(b"access_begin")
+            && !holds(b"access_end")
+            && !holds(b"_user(")
+            && !holds(b"access_ok(")
+        {
             return Learned::default();
         }
         let all = crate::lex::tokens(text, 0);
@@ -174,7 +178,7 @@ impl<'v> Checker<'v> {
         findings.checked.functions += 1;
         findings.checked.windows += usize::from(interest.window);
         let mut reason = None;
-        if body.span.end - body.span.start > LONGEST {
+        if body.span.end - body.span.start > LONGEST || depth(tokens) > DEEPEST {
             reason = Some(Unchecked::TooLarge);
         } else {
             let first = normalise(page.text, tokens, self.vocabulary, Branches::First);
@@ -184,11 +188,14 @@ impl<'v> Checker<'v> {
                 reason = reason.or(self.side(page, body, &last, interest, findings));
             }
         }
-        findings.checked.skipped.extend(reason.map(|reason| Skipped {
-            function: body.name.clone(),
-            position: page.lines.position(body.name_span.start),
-            reason,
-        }));
+        findings
+            .checked
+            .skipped
+            .extend(reason.map(|reason| Skipped {
+                function: body.name.clone(),
+                position: page.lines.position(body.name_span.start),
+                reason,
+            }));
     }
 
     /// One side of the `#if`s of a function; why it was not checked, if so.
@@ -219,7 +226,12 @@ impl<'v> Checker<'v> {
     }
 }
 
-fn page<'a>(text: &'a [u8], tokens: &'a [Token], bodies: &'a [Body], words: &'a CheckWords) -> Page<'a> {
+fn page<'a>(
+    text: &'a [u8],
+    tokens: &'a [Token],
+    bodies: &'a [Body],
+    words: &'a CheckWords,
+) -> Page<'a> {
     Page {
         text,
         lines: LineIndex::new(text),
@@ -269,10 +281,27 @@ impl Interest {
         {
             self.filled.insert(value.span.text(text));
         }
-        if matches!(name, "scoped_guard" | "scoped_cond_guard" | "guard" | "CLASS" | "__free" | "__cleanup") {
+        if matches!(
+            name,
+            "scoped_guard" | "scoped_cond_guard" | "guard" | "CLASS" | "__free" | "__cleanup"
+        ) {
             self.scopes.extend(tokens.get(at).map(|t| t.span));
         }
     }
+}
+
+/// How deep brackets are nested.
+fn depth(tokens: &[Token]) -> usize {
+    let (mut depth, mut deepest) = (0usize, 0);
+    for token in tokens {
+        match token.kind {
+            TokenKind::Punct(b'(' | b'[' | b'{') => depth += 1,
+            TokenKind::Punct(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 /// Why a parse is not followed.
@@ -343,7 +372,10 @@ fn run(scene: &Scene<'_>, interest: &Interest, findings: &mut Findings) {
             _ => {}
         }
     }
-    findings.checked.called_in_window.extend(called(scene.graph, scene.flow));
+    findings
+        .checked
+        .called_in_window
+        .extend(called(scene.graph, scene.flow));
     findings
         .facts
         .entry(scene.body.name.clone())
@@ -363,7 +395,10 @@ fn called(graph: &Graph, flow: &Flow) -> Vec<String> {
 
 /// Functions that macros call which are made for a window: `unsafe_…(…, label)`.
 fn called_by_macros(page: &Page<'_>) -> Vec<String> {
-    let lines = page.tokens.iter().filter(|t| t.kind == TokenKind::Directive);
+    let lines = page
+        .tokens
+        .iter()
+        .filter(|t| t.kind == TokenKind::Directive);
     let unsafes = lines.filter_map(|line| {
         let (name, rest) = crate::wrappers::definition(page.text, line.span)?;
         name.of(page.text).starts_with(b"unsafe_").then_some(rest)

@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::span::{Position, Span};
 
 /// How bad it is if it is true.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth a look: costs, or bites under conditions that the text does not show.
@@ -31,9 +29,7 @@ impl Severity {
 }
 
 /// How sure the rule is that it is true.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
     /// It rests on something that the source does not show.

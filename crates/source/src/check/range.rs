@@ -31,13 +31,17 @@ impl Range {
     /// The range of a begin whose address is known.
     pub(crate) fn of(scene: &Scene<'_>, begin: &Begin) -> Option<Self> {
         let address = begin.address?;
-        let node = scene.root.descendant_for_byte_range(address.start, address.end)?;
+        let node = scene
+            .root
+            .descendant_for_byte_range(address.start, address.end)?;
         let root = root_of(scene.context, node);
         let text = scene.page.text;
         let operand = begin.size.and_then(|size| sizeof_operand(text, size));
         let size = begin.size.map(|size| scene.page.plain(size));
         let elements = elements(size.as_deref(), operand.as_deref(), &root);
-        let bytes = size.as_deref().and_then(|size| bytes(size, operand.as_deref()));
+        let bytes = size
+            .as_deref()
+            .and_then(|size| bytes(size, operand.as_deref()));
         Some(Self {
             address: scene.page.plain(address),
             root,
@@ -65,15 +69,23 @@ impl Range {
         }
         let operand = self.operand.as_deref()?;
         if operand == self.root && declared_type(scene, &self.root).is_some() {
-            return Some(format!("sizeof({operand}) is the size of the pointer, not of what it points to"));
+            return Some(format!(
+                "sizeof({operand}) is the size of the pointer, not of what it points to"
+            ));
         }
         let own = declared_type(scene, &self.root)?;
         let plain = self.address == self.root;
-        let other = operand.strip_prefix('*').map_or(Some(operand.to_owned()), |name| {
-            declared_type(scene, name)
-        })?;
-        let wrong = plain && own.starts_with("struct ") && other.starts_with("struct ") && own != other;
-        wrong.then(|| format!("{} points to {own}, but the size is that of {other}", self.root))
+        let other = operand
+            .strip_prefix('*')
+            .map_or(Some(operand.to_owned()), |name| declared_type(scene, name))?;
+        let wrong =
+            plain && own.starts_with("struct ") && other.starts_with("struct ") && own != other;
+        wrong.then(|| {
+            format!(
+                "{} points to {own}, but the size is that of {other}",
+                self.root
+            )
+        })
     }
 
     /// Whether the size is that of one object.
@@ -90,7 +102,10 @@ impl Range {
         let member = self.address.starts_with('&') && self.address.contains("->");
         let operand = self.operand.as_deref().unwrap_or_default();
         let whole = self.address.trim_start_matches('&');
-        member && operand == whole && address.starts_with('&') && !address.starts_with(&self.address)
+        member
+            && operand == whole
+            && address.starts_with('&')
+            && !address.starts_with(&self.address)
     }
 
     /// Whether the function checks that object by itself.
@@ -127,7 +142,9 @@ fn bytes(size: &str, operand: Option<&str>) -> Option<u64> {
         None => size.parse().ok(),
         Some("u8" | "__u8" | "char" | "s8" | "bool") => Some(1),
         Some("u16" | "__u16" | "short" | "s16") => Some(2),
-        Some("u32" | "__u32" | "int" | "s32" | "__s32" | "unsigned int" | "compat_uptr_t") => Some(4),
+        Some("u32" | "__u32" | "int" | "s32" | "__s32" | "unsigned int" | "compat_uptr_t") => {
+            Some(4)
+        }
         Some("u64" | "__u64" | "s64" | "long" | "unsigned long" | "void *" | "size_t") => Some(8),
         Some(_) => None,
     }
@@ -156,7 +173,12 @@ pub(crate) fn declared_type(scene: &Scene<'_>, name: &str) -> Option<String> {
         .collect();
     words.reverse();
     words.contains(&b"__user".as_slice()).then_some(())?;
-    words.retain(|w| !matches!(*w, b"__user" | b"const" | b"volatile" | b"static" | b"register"));
+    words.retain(|w| {
+        !matches!(
+            *w,
+            b"__user" | b"const" | b"volatile" | b"static" | b"register"
+        )
+    });
     let words: Vec<String> = words
         .iter()
         .map(|w| String::from_utf8_lossy(w).into_owned())
@@ -208,7 +230,10 @@ fn assigns(tokens: &[Token], at: usize) -> bool {
 
 fn name_before(statement: &[Token], at: usize, text: &[u8]) -> Option<String> {
     let before = statement.get(at.checked_sub(1)?)?;
-    let field = at >= 2 && statement.get(at - 2).is_some_and(|t| t.is(b'.') || t.is(b'>'));
+    let field = at >= 2
+        && statement
+            .get(at - 2)
+            .is_some_and(|t| t.is(b'.') || t.is(b'>'));
     (before.kind == TokenKind::Word && !field).then(|| before.span.text(text))
 }
 
@@ -219,7 +244,10 @@ fn names(tokens: &[Token], text: &[u8]) -> Vec<String> {
         let member = before.is_some_and(|t| t.is(b'.') || t.is(b'>'));
         let called = tokens.get(at + 1).is_some_and(|t| t.is(b'('));
         let word: &[u8] = Span::of(&token.span, text);
-        let skipped = matches!(word, b"sizeof" | b"struct" | b"current" | b"NULL" | b"__user");
+        let skipped = matches!(
+            word,
+            b"sizeof" | b"struct" | b"current" | b"NULL" | b"__user"
+        );
         token.kind == TokenKind::Word && !member && !called && !skipped
     };
     tokens

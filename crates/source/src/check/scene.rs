@@ -96,7 +96,10 @@ impl Scene<'_> {
 
     /// The place of a node.
     pub(crate) fn place(&self, node: usize) -> Span {
-        self.graph.nodes.get(node).map_or(Span::default(), |n| n.span)
+        self.graph
+            .nodes
+            .get(node)
+            .map_or(Span::default(), |n| n.span)
     }
 
     /// The line of a place.

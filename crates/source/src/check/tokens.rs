@@ -50,6 +50,9 @@ pub(crate) struct TokenCall {
     pub(crate) arguments: Vec<Span>,
 }
 
+/// Tokens of the longest call that is read; more is no call of the kernel's.
+const LONGEST: usize = 2000;
+
 /// The calls of names that `wanted` picks.
 pub(crate) fn calls(
     text: &[u8],
@@ -59,10 +62,12 @@ pub(crate) fn calls(
     let words = tokens.iter().enumerate();
     let words = words.filter(|(_, token)| token.kind == TokenKind::Word);
     let call = |(at, token): (usize, &Token)| {
-        let open = next_code(tokens, at + 1).filter(|&i| tokens.get(i).is_some_and(|t| t.is(b'(')))?;
+        let open =
+            next_code(tokens, at + 1).filter(|&i| tokens.get(i).is_some_and(|t| t.is(b'(')))?;
         let name = std::str::from_utf8(token.span.of(text)).ok()?;
         wanted(name).then_some(())?;
-        let close = closing(tokens, open)?;
+        let near = tokens.get(..tokens.len().min(open + LONGEST))?;
+        let close = closing(near, open)?;
         Some(TokenCall {
             at,
             name: token.span,
@@ -76,11 +81,7 @@ pub(crate) fn calls(
 
 /// The next token from `from` on that is no comment.
 pub(crate) fn next_code(tokens: &[Token], from: usize) -> Option<usize> {
-    (from..tokens.len()).find(|&i| {
-        tokens
-            .get(i)
-            .is_some_and(|t| t.kind != TokenKind::Comment)
-    })
+    (from..tokens.len()).find(|&i| tokens.get(i).is_some_and(|t| t.kind != TokenKind::Comment))
 }
 
 /// The last token before `at` that is no comment.

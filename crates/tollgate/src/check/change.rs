@@ -104,7 +104,15 @@ fn range(root: &Path, text: &str) -> anyhow::Result<Files> {
         }
     };
     let list = [
-        "diff", "--name-only", "-z", "--no-renames", "--relative", "--end-of-options", &first, last, "--",
+        "diff",
+        "--name-only",
+        "-z",
+        "--no-renames",
+        "--relative",
+        "--end-of-options",
+        &first,
+        last,
+        "--",
     ];
     let listed = git(root, &list)?;
     let listed = String::from_utf8_lossy(&listed);
@@ -121,7 +129,11 @@ fn range(root: &Path, text: &str) -> anyhow::Result<Files> {
 }
 
 fn or_head(revision: &str) -> &str {
-    if revision.is_empty() { "HEAD" } else { revision }
+    if revision.is_empty() {
+        "HEAD"
+    } else {
+        revision
+    }
 }
 
 fn git(root: &Path, arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
@@ -135,7 +147,10 @@ fn git(root: &Path, arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         let first = said.lines().next().unwrap_or("it gave no reason");
-        bail!("the change is not known: git {}: {first}", arguments.first().unwrap_or(&""));
+        bail!(
+            "the change is not known: git {}: {first}",
+            arguments.first().unwrap_or(&"")
+        );
     }
     Ok(output.stdout)
 }

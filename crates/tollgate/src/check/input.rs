@@ -78,8 +78,10 @@ fn standard_input() -> anyhow::Result<Checks> {
 /// calls its windows.
 fn folder(root: &Path) -> anyhow::Result<Checks> {
     let found = sources(root);
-    let (headers, files): (Vec<String>, Vec<String>) =
-        found.paths.into_iter().partition(|path| path.ends_with(".h"));
+    let (headers, files): (Vec<String>, Vec<String>) = found
+        .paths
+        .into_iter()
+        .partition(|path| path.ends_with(".h"));
     if headers.is_empty() && files.is_empty() {
         anyhow::bail!("{} holds no C file: nothing was checked", root.display());
     }
@@ -117,7 +119,10 @@ pub(crate) fn words_for(root: &Path, files: &[String]) -> anyhow::Result<CheckWo
         .unwrap_or_else(|| root.to_owned());
     let mut teachers: BTreeSet<PathBuf> = TEACHERS.iter().map(|name| tree.join(name)).collect();
     teachers.extend(architectures(&tree));
-    for file in files.iter().filter_map(|file| root.join(file).parent().map(Path::to_owned)) {
+    for file in files
+        .iter()
+        .filter_map(|file| root.join(file).parent().map(Path::to_owned))
+    {
         teachers.extend(headers_in(&file));
     }
     let names: Vec<String> = teachers
@@ -195,11 +200,7 @@ fn run(root: &Path, paths: &[String], words: &CheckWords) -> anyhow::Result<Chec
     Ok(all)
 }
 
-fn part(
-    root: &Path,
-    checker: &mut Result<Checker<'_>, GrammarError>,
-    paths: &[String],
-) -> Checks {
+fn part(root: &Path, checker: &mut Result<Checker<'_>, GrammarError>, paths: &[String]) -> Checks {
     let mut checks = Checks::default();
     for path in paths {
         match (fs::read(root.join(path)), checker.as_mut()) {

@@ -40,12 +40,19 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
 /// evaluated once by every kernel macro and is common.
 fn effect(scene: &Scene<'_>, node: usize, place: Span, assign: &Assign) -> Option<Violation> {
     let (call, address) = assign.argument_of.as_ref()?;
-    let access = scene.graph.nodes.iter().skip(node).find_map(|n| match &n.action {
-        Action::Inside(inside) if n.span.contains(place) => Some(inside),
-        _ => None,
-    })?;
+    let access = scene
+        .graph
+        .nodes
+        .iter()
+        .skip(node)
+        .find_map(|n| match &n.action {
+            Action::Inside(inside) if n.span.contains(place) => Some(inside),
+            _ => None,
+        })?;
     let other = if *address { access.value } else { access.user };
-    let text = other.map(|span| span.of(scene.page.text)).unwrap_or_default();
+    let text = other
+        .map(|span| span.of(scene.page.text))
+        .unwrap_or_default();
     let twice = mentions(text, assign.variable.as_bytes());
     let message = if twice {
         format!(

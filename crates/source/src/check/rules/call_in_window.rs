@@ -4,7 +4,9 @@ use crate::check::model::{Confidence, Severity, Violation};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
 use crate::check::words::Manner;
+use crate::lex::TokenKind;
 use crate::span::Span;
+use crate::wrappers::definition;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -57,9 +59,16 @@ pub(super) fn judged(
 ) -> Option<Violation> {
     let page = scene.page;
     let name = &call.name;
+    if name.contains("unsafe") {
+        return None;
+    }
     let (severity, confidence, what) = match page.words.manner(name) {
         Manner::Allowed => return None,
-        Manner::Forbidden(what) => (Severity::Error, Confidence::High, format!("{name}() {what}")),
+        Manner::Forbidden(what) => (
+            Severity::Error,
+            Confidence::High,
+            format!("{name}() {what}"),
+        ),
         Manner::Unknown => (
             Severity::Warning,
             guess(scene, name),
@@ -82,7 +91,8 @@ pub(super) fn judged(
     Some(violation)
 }
 
-/// A name in capitals is a macro; an inline of this file mostly leaves no call.
+/// A name in capitals is a macro, and so is one that this file defines as such;
+/// an inline of this file mostly leaves no call.
 fn guess(scene: &Scene<'_>, name: &str) -> Confidence {
     let capitals = !name.bytes().any(|b| b.is_ascii_lowercase());
     let page = scene.page;
@@ -91,9 +101,18 @@ fn guess(scene: &Scene<'_>, name: &str) -> Confidence {
         let header = body.header.text(page.text);
         header.contains("inline")
     });
-    if capitals || inline {
+    if capitals || inline || is_macro(scene, name) {
         Confidence::Low
     } else {
         Confidence::Medium
     }
+}
+
+fn is_macro(scene: &Scene<'_>, name: &str) -> bool {
+    let text = scene.page.text;
+    let lines = scene.page.tokens.iter();
+    lines
+        .filter(|t| t.kind == TokenKind::Directive)
+        .filter_map(|line| definition(text, line.span))
+        .any(|(defined, _)| defined.of(text) == name.as_bytes())
 }

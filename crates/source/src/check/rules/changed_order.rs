@@ -51,12 +51,6 @@ fn stores(facts: &Facts) -> Vec<&Touch> {
         .iter()
         .filter(|t| t.direction == Direction::Write)
         .collect();
-    let alone = |touch: &&Touch| {
-        writes
-            .iter()
-            .filter(|t| t.address == touch.address)
-            .count()
-            == 1
-    };
+    let alone = |touch: &&Touch| writes.iter().filter(|t| t.address == touch.address).count() == 1;
     writes.iter().copied().filter(alone).collect()
 }

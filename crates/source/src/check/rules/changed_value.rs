@@ -19,10 +19,8 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
     for touch in &change.after.touches {
-        let (Some(before), Some(after)) = (
-            only(change.before, touch),
-            only(change.after, touch),
-        ) else {
+        let (Some(before), Some(after)) = (only(change.before, touch), only(change.after, touch))
+        else {
             continue;
         };
         if before.value == after.value || before.call == after.call {

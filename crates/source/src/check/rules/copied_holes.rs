@@ -45,7 +45,8 @@ fn copied<'s>(scene: &'s Scene<'_>, access: &Access<'_>) -> Option<&'s Local> {
     let local = scene.outline.locals.iter().find(|l| l.name == name)?;
     let operand = sizeof_operand(scene.page.text, access.count?)?;
     let whole = operand == local.name || operand == local.base_type;
-    (local.plain && !local.initialised && whole && struct_name(&local.base_type).is_some()).then_some(local)
+    (local.plain && !local.initialised && whole && struct_name(&local.base_type).is_some())
+        .then_some(local)
 }
 
 #[derive(Default)]
@@ -131,7 +132,12 @@ fn takes_address(scene: &Scene<'_>, node: Node<'_>) -> bool {
     })
 }
 
-fn judged(scene: &Scene<'_>, access: &Access<'_>, local: &Local, filled: &Filled) -> Option<Violation> {
+fn judged(
+    scene: &Scene<'_>,
+    access: &Access<'_>,
+    local: &Local,
+    filled: &Filled,
+) -> Option<Violation> {
     let name = struct_name(&local.base_type)?;
     let known = layouts(scene.page.text, scene.page.tokens);
     let (what, confidence) = match known.get(name) {
@@ -169,7 +175,9 @@ fn missing(layout: &Layout, filled: &Filled) -> Option<String> {
         });
     }
     let (at, size) = *layout.holes().first()?;
-    Some(format!("nobody set the {size} bytes of padding at offset {at} (64-bit)"))
+    Some(format!(
+        "nobody set the {size} bytes of padding at offset {at} (64-bit)"
+    ))
 }
 
 fn declaration<'t>(scene: &Scene<'t>, local: &Local) -> Option<Node<'t>> {

@@ -46,13 +46,19 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
 
 /// The check before a window that checks again, or that cannot check.
 fn window(scene: &Scene<'_>, check: Span, root: &str) -> Option<Violation> {
-    let mut begins = scene.graph.nodes.iter().filter_map(|node| match &node.action {
-        Action::Begin(begin) if node.span.start > check.end => Some((begin, node.span)),
-        _ => None,
-    });
+    let mut begins = scene
+        .graph
+        .nodes
+        .iter()
+        .filter_map(|node| match &node.action {
+            Action::Begin(begin) if node.span.start > check.end => Some((begin, node.span)),
+            _ => None,
+        });
     let (begin, opened) = begins.find(|(begin, _)| {
         begin.address.is_none_or(|address| {
-            let node = scene.root.descendant_for_byte_range(address.start, address.end);
+            let node = scene
+                .root
+                .descendant_for_byte_range(address.start, address.end);
             node.is_some_and(|node| root_of(scene.context, node) == root)
         })
     })?;
@@ -65,7 +71,13 @@ fn window(scene: &Scene<'_>, check: Span, root: &str) -> Option<Violation> {
         "access_ok() of {root} stands {lines} lines and {calls} calls before {}()",
         begin.call
     );
-    Some(violation(scene, check, opened, "the window opens here", message))
+    Some(violation(
+        scene,
+        check,
+        opened,
+        "the window opens here",
+        message,
+    ))
 }
 
 /// The check before an access that does not check.

@@ -34,7 +34,10 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
     for (at, first) in fetches.iter().enumerate() {
         let later = fetches.iter().skip(at + 1);
         let again = later.filter(|second| follows(scene, first, second));
-        if let Some(second) = again.into_iter().find(|second| is_double(scene, first, second)) {
+        if let Some(second) = again
+            .into_iter()
+            .find(|second| is_double(scene, first, second))
+        {
             out.push(violation(scene, first, second));
         }
     }
@@ -56,7 +59,7 @@ fn violation(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> Viol
 /// Whether a path leads from the one to the other, with the same user pointer.
 fn follows(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> bool {
     let moved = |u: &Use| {
-        u.name == first.user_root
+        mentions(first.address.as_bytes(), u.name.as_bytes())
             && u.assigned
             && first.span.end <= u.span.start
             && u.span.start < second.span.start
@@ -70,7 +73,6 @@ fn follows(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> bool {
 
 /// `p++` and `p += n` between the two move on without an assignment as a whole.
 fn steps(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> bool {
-    let root = first.user_root.as_bytes();
     let mut found = false;
     each(scene.root, &mut |node| {
         let changes = matches!(node.kind(), "update_expression" | "assignment_expression");
@@ -80,7 +82,8 @@ fn steps(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> bool {
             let target = node
                 .child_by_field_name("left")
                 .or_else(|| node.child_by_field_name("argument"));
-            found |= target.is_some_and(|t| scene.context.seen(t) == root);
+            let address = first.address.as_bytes();
+            found |= target.is_some_and(|t| mentions(address, scene.context.seen(t)));
         }
     });
     found
@@ -91,7 +94,9 @@ fn together(first: Node<'_>, second: Node<'_>) -> bool {
     let mut node = first;
     while let Some(parent) = node.parent() {
         let branch = match parent.kind() {
-            "if_statement" => Some(node.id()) != parent.child_by_field_name("condition").map(|c| c.id()),
+            "if_statement" => {
+                Some(node.id()) != parent.child_by_field_name("condition").map(|c| c.id())
+            }
             "case_statement" | "else_clause" | "conditional_expression" => true,
             _ => false,
         };
@@ -112,12 +117,10 @@ fn is_double(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> bool
                 && is_used(scene, second, &second.value_root)
         }
         (true, false) => field_of(&first.address, &second.address).is_some_and(|field| {
-            is_checked(scene, first, second, &first.value_root)
-                && uses_field(scene, second, &field)
+            is_checked(scene, first, second, &first.value_root) && uses_field(scene, second, &field)
         }),
-        (false, false) if first.address == second.address => {
-            checked_field(scene, first, second).is_some_and(|field| uses_field(scene, second, &field))
-        }
+        (false, false) if first.address == second.address => checked_field(scene, first, second)
+            .is_some_and(|field| uses_field(scene, second, &field)),
         _ => false,
     }
 }
@@ -140,7 +143,9 @@ fn conditions(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> Vec
         };
         let between = |c: &Node<'_>| {
             let place = span(*c);
-            first.span.end <= place.end && place.start < second.span.start && !place.contains(second.span)
+            first.span.end <= place.end
+                && place.start < second.span.start
+                && !place.contains(second.span)
         };
         found.extend(condition.filter(between).map(span));
     });
@@ -151,14 +156,16 @@ fn conditions(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> Vec
 /// that fills it.
 fn is_checked(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>, variable: &str) -> bool {
     let text = scene.page.text;
-    conditions(scene, first, second).into_iter().any(|condition| {
-        let from = if condition.contains(first.span) {
-            Span::new(first.span.end, condition.end)
-        } else {
-            condition
-        };
-        mentions(from.of(text), variable.as_bytes())
-    })
+    conditions(scene, first, second)
+        .into_iter()
+        .any(|condition| {
+            let from = if condition.contains(first.span) {
+                Span::new(first.span.end, condition.end)
+            } else {
+                condition
+            };
+            mentions(from.of(text), variable.as_bytes())
+        })
 }
 
 fn is_used(scene: &Scene<'_>, second: &Access<'_>, variable: &str) -> bool {
@@ -191,7 +198,8 @@ fn field(scene: &Scene<'_>, node: Node<'_>, variable: &str) -> Option<String> {
         .map(|field| scene.context.written(field))
 }
 
-/// Whether the second copy's own field is read after it, and not set again.
+/// Whether the second copy's own field is read after it, and neither set nor
+/// compared again.
 fn uses_field(scene: &Scene<'_>, second: &Access<'_>, wanted: &str) -> bool {
     let (mut read, mut set) = (false, false);
     each(scene.root, &mut |node| {
@@ -205,8 +213,26 @@ fn uses_field(scene: &Scene<'_>, second: &Access<'_>, wanted: &str) -> bool {
             p.kind() == "assignment_expression"
                 && p.child_by_field_name("left").map(|l| l.id()) == Some(node.id())
         });
-        set |= assigned;
-        read |= !assigned;
+        // Set again, or compared with what was checked.
+        let settled = assigned || is_compared(scene, node);
+        set |= settled;
+        read |= !settled;
     });
     read && !set
+}
+
+/// Whether a condition compares the node with something.
+fn is_compared(scene: &Scene<'_>, node: Node<'_>) -> bool {
+    let mut node = node;
+    while let Some(parent) = node.parent() {
+        let operator = scene.context.operator(parent);
+        if parent.kind() == "binary_expression" && matches!(operator, b"!=" | b"==") {
+            return true;
+        }
+        if parent.kind().ends_with("_statement") {
+            return false;
+        }
+        node = parent;
+    }
+    false
 }

@@ -26,9 +26,12 @@ fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
             continue;
         }
         told.push(root);
-        let message = format!(
-            "nothing checks the range of {root} any more; before the change something did"
+        let message =
+            format!("nothing checks the range of {root} any more; before the change something did");
+        out.push(
+            change
+                .page
+                .violation(&INFO, touch.span, "goes through unchecked", message),
         );
-        out.push(change.page.violation(&INFO, touch.span, "goes through unchecked", message));
     }
 }

@@ -32,6 +32,13 @@ fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
     if !before.iter().any(|t| t.direction == Direction::Read) {
         return;
     }
-    let message = format!("{}() may run ahead of the range check; before the change it could not", read.call);
-    out.push(change.page.violation(&INFO, read.span, "no fence before this", message));
+    let message = format!(
+        "{}() may run ahead of the range check; before the change it could not",
+        read.call
+    );
+    out.push(
+        change
+            .page
+            .violation(&INFO, read.span, "no fence before this", message),
+    );
 }

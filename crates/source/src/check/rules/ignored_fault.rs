@@ -1,10 +1,10 @@
 use tree_sitter::Node;
 
+use crate::Direction;
 use crate::check::accesses::{Access, accesses};
 use crate::check::model::{Confidence, Severity, Violation};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
-use crate::Direction;
 use crate::outline::Use;
 
 pub(super) const RULE: Rule = Rule {
@@ -23,13 +23,12 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
     for access in accesses(scene) {
-        if access.word.direction != Direction::Read || !is_lost(scene, &access) {
+        let reads = access.word.direction == Direction::Read && !access.inside;
+        if !reads || !is_own(scene, &access) || !is_lost(scene, &access) {
             continue;
         }
         let name = access.value_root.clone();
-        let after = |u: &&Use| {
-            u.name == name && !u.assigned && u.span.start >= access.span.end
-        };
+        let after = |u: &&Use| u.name == name && !u.assigned && u.span.start >= access.span.end;
         let Some(used) = scene.outline.uses.iter().find(after) else {
             continue;
         };
@@ -42,6 +41,18 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         violation.related.push(page.mark(used.span, "used here"));
         out.push(violation);
     }
+}
+
+/// Whether the value goes into a variable of this function; what a pointer
+/// leads to is used elsewhere, if at all.
+fn is_own(scene: &Scene<'_>, access: &Access<'_>) -> bool {
+    let text = access.value.of(scene.page.text);
+    let plain = !text.contains(&b'*')
+        && !text.contains(&b'(')
+        && memchr::memmem::find(text, b"->").is_none();
+    let name = &access.value_root;
+    let mut locals = scene.outline.locals.iter();
+    plain && locals.any(|l| l.name == *name && (l.plain || l.array))
 }
 
 /// Whether nobody looks at the result: a statement of its own, or a variable
@@ -67,6 +78,10 @@ fn is_unread(scene: &Scene<'_>, assignment: Node<'_>) -> bool {
     let plain = left.kind() == "identifier" && scene.context.operator(assignment) == b"=";
     let name = scene.context.written(left);
     let local = scene.outline.locals.iter().any(|l| l.name == name);
-    let read = scene.outline.uses.iter().any(|u| u.name == name && !u.assigned);
+    let read = scene
+        .outline
+        .uses
+        .iter()
+        .any(|u| u.name == name && !u.assigned);
     own && plain && local && !read
 }

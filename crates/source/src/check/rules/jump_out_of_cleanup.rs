@@ -26,7 +26,8 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
             continue;
         };
         let mut cleanups = scene.outline.cleanups.iter();
-        let Some(scope) = cleanups.find(|scope| scope.contains(*place) && !scope.contains(*target)) else {
+        let Some(scope) = cleanups.find(|scope| scope.contains(*place) && !scope.contains(*target))
+        else {
             continue;
         };
         let page = scene.page;

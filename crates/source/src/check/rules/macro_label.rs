@@ -37,16 +37,18 @@ fn in_macro(page: &Page<'_>, line: Span) -> Option<Vec<Violation>> {
         .map(|span| span.of(page.text))
         .collect();
     let body = rest.get(close + 1..)?;
-    let accesses: Vec<(TokenCall, Span)> = calls(page.text, body, |name| {
-        page.words.in_window(name).is_some()
-    })
-    .into_iter()
-    .filter_map(|call| {
-        let wanted = page.words.in_window(&call.name.text(page.text))?.arguments;
-        let label = *call.arguments.last().filter(|_| call.arguments.len() == wanted)?;
-        Some((call, label))
-    })
-    .collect();
+    let accesses: Vec<(TokenCall, Span)> =
+        calls(page.text, body, |name| page.words.in_window(name).is_some())
+            .into_iter()
+            .filter_map(|call| {
+                let wanted = page.words.in_window(&call.name.text(page.text))?.arguments;
+                let label = *call
+                    .arguments
+                    .last()
+                    .filter(|_| call.arguments.len() == wanted)?;
+                Some((call, label))
+            })
+            .collect();
     let given = accesses
         .iter()
         .map(|(_, label)| label.of(page.text))

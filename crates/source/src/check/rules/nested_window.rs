@@ -32,7 +32,10 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         let opened = scene.place(*outer);
         let again = opened == place;
         let message = if again {
-            format!("{}() is reached again in a loop with its window still open", begin.call)
+            format!(
+                "{}() is reached again in a loop with its window still open",
+                begin.call
+            )
         } else {
             format!(
                 "{}() opens a window inside the one that {}() opened on line {}",
@@ -41,9 +44,10 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
                 scene.line(opened)
             )
         };
-        let mut violation = scene
-            .page
-            .violation(&INFO, place, "opened with a window open", message);
+        let mut violation =
+            scene
+                .page
+                .violation(&INFO, place, "opened with a window open", message);
         if !again {
             violation
                 .related

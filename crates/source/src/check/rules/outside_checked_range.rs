@@ -37,7 +37,9 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
 fn accesses<'s>(scene: &'s Scene<'_>, begin: usize) -> Vec<(&'s Inside, Span)> {
     let nodes = scene.graph.nodes.iter().zip(&scene.flow.before);
     let open = nodes.filter(|(_, states)| {
-        states.iter().any(|state| state.open.last() == Some(&Open::Here(begin)))
+        states
+            .iter()
+            .any(|state| state.open.last() == Some(&Open::Here(begin)))
     });
     open.filter_map(|(node, _)| match &node.action {
         Action::Inside(inside) if !inside.wrapper => Some((inside, node.span)),
@@ -56,7 +58,11 @@ fn window(
         return Vec::new();
     };
     if let Some(message) = range.wrong(scene) {
-        return vec![scene.page.violation(&INFO, opened, "checks this range", message)];
+        return vec![
+            scene
+                .page
+                .violation(&INFO, opened, "checks this range", message),
+        ];
     }
     let mut found: Vec<Violation> = accesses
         .iter()
@@ -93,11 +99,17 @@ fn outside(scene: &Scene<'_>, range: &Range, inside: &Inside, place: Span) -> Op
         };
         (format!("{text} is not in {}", range.root), sure)
     } else if range.is_exact(scene) && is_before(scene, &root, &range.root) {
-        (format!("{root} may lie before or behind {}", range.root), Confidence::Medium)
+        (
+            format!("{root} may lie before or behind {}", range.root),
+            Confidence::Medium,
+        )
     } else {
         return None;
     };
-    let message = format!("{what}, which is all that the begin checked: {}", range.words());
+    let message = format!(
+        "{what}, which is all that the begin checked: {}",
+        range.words()
+    );
     let mut violation = scene
         .page
         .violation(&INFO, place, "outside what was checked", message);

@@ -36,9 +36,11 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         let mut violation = scene
             .page
             .violation(&INFO, place.span, "may hold nothing", message);
-        violation
-            .related
-            .push(scene.page.mark(read, "jumps here when it faults, without a value"));
+        violation.related.push(
+            scene
+                .page
+                .mark(read, "jumps here when it faults, without a value"),
+        );
         out.push(violation);
     }
 }

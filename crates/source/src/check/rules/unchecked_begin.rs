@@ -19,11 +19,16 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
     for node in 0..scene.graph.nodes.len() {
-        let Some((begin, place)) = scene.begin(node).filter(|(begin, _)| is_lost(scene, begin)) else {
+        let Some((begin, place)) = scene.begin(node).filter(|(begin, _)| is_lost(scene, begin))
+        else {
             continue;
         };
         let message = format!("the result of {}() is not looked at", begin.call);
-        out.push(scene.page.violation(&INFO, place, "0 if the range is not the user's", message));
+        out.push(
+            scene
+                .page
+                .violation(&INFO, place, "0 if the range is not the user's", message),
+        );
     }
 }
 

@@ -62,7 +62,8 @@ fn windows(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         let Some(place) = scene.graph.nodes.get(node) else {
             continue;
         };
-        let (Action::Inside(inside), Some(Open::Here(at))) = (&place.action, state.open.last()) else {
+        let (Action::Inside(inside), Some(Open::Here(at))) = (&place.action, state.open.last())
+        else {
             continue;
         };
         let Some((begin, opened)) = scene.begin(*at).filter(|(begin, _)| !begin.fence) else {
@@ -72,9 +73,14 @@ fn windows(scene: &Scene<'_>, out: &mut Vec<Violation>) {
             continue;
         }
         let page = scene.page;
-        let message = format!("{}() reads in a window that {}() opens without a fence", inside.call, begin.call);
+        let message = format!(
+            "{}() reads in a window that {}() opens without a fence",
+            inside.call, begin.call
+        );
         let mut violation = page.violation(&INFO, place.span, "read here", message);
-        violation.related.push(page.mark(opened, "opened without a fence"));
+        violation
+            .related
+            .push(page.mark(opened, "opened without a fence"));
         out.push(violation);
     }
 }

@@ -27,9 +27,10 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
             continue;
         };
         let message = format!("{}() is reached with no window open", inside.call);
-        let mut violation = scene
-            .page
-            .violation(&INFO, place.span, "no window is open here", message);
+        let mut violation =
+            scene
+                .page
+                .violation(&INFO, place.span, "no window is open here", message);
         match state.open.last() {
             Some(Open::Here(_)) => continue,
             None => out.push(violation),

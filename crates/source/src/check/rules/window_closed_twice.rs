@@ -67,5 +67,7 @@ fn again(scene: &Scene<'_>, place: Span, call: &str, first: usize) -> Violation 
 
 fn never(scene: &Scene<'_>, place: Span, call: &str) -> Violation {
     let message = format!("{call}() closes a window that nothing on this path has opened");
-    scene.page.violation(&INFO, place, "nothing is open", message)
+    scene
+        .page
+        .violation(&INFO, place, "nothing is open", message)
 }

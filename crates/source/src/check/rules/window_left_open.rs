@@ -47,7 +47,8 @@ pub(crate) fn opens_for_caller(graph: &Graph, name: &str) -> bool {
         .nodes
         .iter()
         .any(|node| matches!(node.action, Action::End { .. }));
-    let named = name.ends_with("_begin") || name.contains("access_begin") || name.starts_with("allow_");
+    let named =
+        name.ends_with("_begin") || name.contains("access_begin") || name.starts_with("allow_");
     named && !closes
 }
 
@@ -72,7 +73,9 @@ fn left_open(scene: &Scene<'_>, exit: Span, at: usize) -> Option<Violation> {
 fn closing(scene: &Scene<'_>, exit: Span, end: &str) -> Option<Suggestion> {
     let node = scene.root.descendant_for_byte_range(exit.start, exit.end)?;
     let in_block = node.kind() == "return_statement"
-        && node.parent().is_some_and(|p| p.kind() == "compound_statement");
+        && node
+            .parent()
+            .is_some_and(|p| p.kind() == "compound_statement");
     let line = scene.page.lines.line_start(exit.start);
     let indent = Span::new(line, exit.start).text(scene.page.text);
     (in_block && indent.trim().is_empty()).then(|| Suggestion {

@@ -93,7 +93,9 @@ fn misplaced(page: &Page<'_>, all: &[Token], call: &TokenCall) -> Option<Suggest
         text: String::new(),
         why: format!(
             "{} belongs inside the parentheses",
-            all.get(label).map(|t| t.span.text(page.text)).unwrap_or_default()
+            all.get(label)
+                .map(|t| t.span.text(page.text))
+                .unwrap_or_default()
         ),
     })
 }

@@ -24,7 +24,8 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         let Some(place) = scene.graph.nodes.get(node) else {
             continue;
         };
-        let (Action::Inside(inside), Some(Open::Here(at))) = (&place.action, state.open.last()) else {
+        let (Action::Inside(inside), Some(Open::Here(at))) = (&place.action, state.open.last())
+        else {
             continue;
         };
         let (Some(direction), Some((begin, opened))) = (inside.direction, scene.begin(*at)) else {
@@ -38,9 +39,10 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
             Direction::Write => "writes",
         };
         let message = format!("{}() {does} in a {} window", inside.call, begin.kind.name());
-        let mut violation = scene
-            .page
-            .violation(&INFO, place.span, &format!("{does} user memory"), message);
+        let mut violation =
+            scene
+                .page
+                .violation(&INFO, place.span, &format!("{does} user memory"), message);
         if inside.wrapper {
             violation.confidence = Confidence::Medium;
         }

@@ -1,0 +1,93 @@
+//! Nothing that a file may hold makes a check panic or take long.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use tollgate_source::fuzz::check;
+
+/// The functions with mistakes, as real code to damage.
+fn functions() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/mistakes");
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
+    paths.sort();
+    let read = |path: &Path| fs::read(path.join("wrong.c")).unwrap();
+    paths.iter().map(|path| read(path)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_bytes_are_checked(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        let mut text = b"int f(void)\n{\n\tunsafe_get_user(".to_vec();
+        text.extend(&bytes);
+        text.extend(b"\n}\n");
+        check(&text);
+    }
+
+    #[test]
+    fn damaged_functions_are_checked(
+        which in any::<prop::sample::Index>(),
+        cuts in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3u8), 1..6),
+    ) {
+        let mut text = which.get(&functions()).clone();
+        for (at, byte, how) in cuts {
+            if text.is_empty() {
+                break;
+            }
+            let at = at.index(text.len());
+            match how {
+                0 => text[at] = byte,
+                1 => { text.remove(at); }
+                _ => text.insert(at, byte),
+            }
+        }
+        check(&text);
+    }
+}
+
+#[test]
+fn what_is_huge_or_deep_ends_soon() {
+    let begin = "int f(void)\n{\n\tif (!user_access_begin(p, 4))\n\t\treturn 1;\n";
+    let deep = |open: &str, close: &str| {
+        format!(
+            "{begin}\tx = {}1{};\n\tuser_access_end();\n}}\n",
+            open.repeat(20_000),
+            close.repeat(20_000)
+        )
+    };
+    let branches: String = (0..400)
+        .map(|n| {
+            format!(
+                "\tif (a{n})\n\t\tb{n} = a{};\n\tif (a{n})\n\t\tgoto out;\n",
+                n / 2
+            )
+        })
+        .collect();
+    let texts = [
+        deep("(", ")"),
+        deep("f(", ")"),
+        deep("({", ";})"),
+        format!("{begin}{}\n}}\n", "get_user(".repeat(30_000)),
+        format!("{begin}{branches}out:\n\tuser_access_end();\n}}\n"),
+        format!("{begin}{}}}\n", "\tif (x) {\n".repeat(5_000)),
+        format!("{begin}{}}}\n", "\telse if (x)\n".repeat(5_000)),
+    ];
+    for text in texts {
+        let started = Instant::now();
+        check(text.as_bytes());
+        let took = started.elapsed();
+        assert!(
+            took < Duration::from_secs(20),
+            "{took:?}: {}",
+            text.get(..90).unwrap()
+        );
+    }
+}

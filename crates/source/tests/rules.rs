@@ -1,0 +1,130 @@
+//! Each rule's page in `docs/rules/` says what is wrong and what is right, and
+//! the rule agrees; so it does with the mistakes in `tests/data/mistakes/`.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tollgate_source::Vocabulary;
+use tollgate_source::check::{CheckWords, Checker, Checks, Confidence, Severity, rules};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// The findings of a text at the default confidence, as `RULE line`; `before`
+/// is the text before a change.
+fn found(before: Option<&str>, text: &str) -> Vec<(String, u32)> {
+    let vocabulary = Vocabulary::builtin().unwrap();
+    let words = CheckWords::builtin().unwrap();
+    let mut checker = Checker::new(&vocabulary, &words).unwrap();
+    let mut checks = Checks::default();
+    let checked = match before {
+        Some(before) => checker.check_change(before.as_bytes(), text.as_bytes()),
+        None => checker.check(text.as_bytes()),
+    };
+    checks.add("a.c", checked);
+    checks.finish();
+    checks.keep(Severity::Note, Confidence::Medium, &[]);
+    let all = checks.violations.iter();
+    all.map(|l| (l.violation.rule.clone(), l.violation.mark.position.line))
+        .collect()
+}
+
+/// The code block under a heading of a page.
+fn block(page: &str, heading: &str) -> Option<String> {
+    let (_, rest) = page.split_once(&format!("## {heading}\n"))?;
+    let (_, code) = rest.split_once("```c\n")?;
+    let (code, _) = code.split_once("```")?;
+    Some(code.to_owned())
+}
+
+#[test]
+fn each_rule_finds_its_page_s_wrong_example_and_nothing_in_the_right_one() {
+    for info in rules() {
+        let path = Path::new(ROOT).join(format!("docs/rules/{}.md", info.name));
+        let page = fs::read_to_string(&path).unwrap();
+        let before = block(&page, "Before the change");
+        let wrong = found(before.as_deref(), &block(&page, "Wrong").unwrap());
+        let right = found(before.as_deref(), &block(&page, "Right").unwrap());
+        assert!(
+            wrong.iter().any(|(rule, _)| rule == info.name),
+            "{}: wrong gave {wrong:?}",
+            info.name
+        );
+        assert_eq!(right, [], "{}: right", info.name);
+    }
+}
+
+#[test]
+fn each_page_is_a_rule_s_and_says_what_the_rule_says() {
+    let names: BTreeSet<String> = rules().iter().map(|info| info.name.to_owned()).collect();
+    let pages: BTreeSet<String> = fs::read_dir(Path::new(ROOT).join("docs/rules"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(names, pages);
+    let plain = |text: &str| {
+        text.split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .to_lowercase()
+    };
+    for info in rules() {
+        let path = Path::new(ROOT).join(format!("docs/rules/{}.md", info.name));
+        let page = plain(&fs::read_to_string(path).unwrap());
+        let kind = format!(
+            "severity {}, confidence {}",
+            info.severity.name(),
+            info.confidence.name()
+        );
+        for part in [info.summary, info.why, &kind] {
+            assert!(page.contains(&plain(part)), "{}: {part}", info.name);
+        }
+    }
+}
+
+/// `// finds: RULE` marks the line of a finding.
+fn expected(text: &str) -> Vec<(String, u32)> {
+    let mut all = Vec::new();
+    for (line, number) in text.lines().zip(1..) {
+        if let Some((_, names)) = line.split_once("// finds: ") {
+            all.extend(
+                names
+                    .split_whitespace()
+                    .map(|name| (name.to_owned(), number)),
+            );
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn each_known_mistake_is_found_where_it_is_and_its_correction_is_clean() {
+    let folder = Path::new(ROOT).join("tests/data/mistakes");
+    let mut names: Vec<PathBuf> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
+    names.sort();
+    let of = |path: &Path, kind: &str| fs::read_to_string(path.join(kind)).ok();
+    for path in &names {
+        let before = of(path, "before.c");
+        let wrong = of(path, "wrong.c").unwrap();
+        let mut have = found(before.as_deref(), &wrong);
+        have.sort();
+        let want = expected(&wrong);
+        assert!(!want.is_empty(), "{}", path.display());
+        assert_eq!(have, want, "{}", path.display());
+        let right = found(before.as_deref(), &of(path, "right.c").unwrap());
+        assert_eq!(right, [], "{}: right", path.display());
+    }
+    let numbers: BTreeSet<String> = names
+        .iter()
+        .map(|path| path.file_name().unwrap().to_string_lossy()[..2].to_owned())
+        .collect();
+    let all: BTreeSet<String> = (1..=15).map(|n| format!("{n:02}")).collect();
+    assert_eq!(numbers, all);
+}

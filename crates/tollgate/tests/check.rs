@@ -1,0 +1,285 @@
+//! `tollgate check` as a user runs it: text, JSON, SARIF, filters, comments,
+//! exit codes, and changes.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+mod support;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use serde_json::Value;
+use support::{Lab, code, run};
+
+const WRONG: &str = "\
+int put_pair(struct pair __user *p, u32 a, u32 b)
+{
+\tif (!user_write_access_begin(p, sizeof(*p)))
+\t\treturn -EFAULT;
+\tunsafe_put_user(a, &p->a, Efault);
+\tif (b > 7)
+\t\treturn -EINVAL;
+\tunsafe_put_user(b, &p->b, Efault);
+\tuser_access_end();
+\treturn 0;
+Efault:
+\tuser_write_access_end();
+\treturn -EFAULT;
+}
+";
+
+fn lab() -> Lab {
+    let lab = Lab::new();
+    fs::create_dir_all(lab.tree().join("sound")).unwrap();
+    lab.edit("sound/pair.c", WRONG);
+    lab
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn schema(name: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema");
+    serde_json::from_str(&fs::read_to_string(path.join(name)).unwrap()).unwrap()
+}
+
+#[test]
+fn a_finding_is_shown_with_its_lines() {
+    let lab = lab();
+    let output = run(lab
+        .tollgate(&["check", "tree"])
+        .args(["sound/pair.c", "--color", "never"]));
+    assert_eq!(code(&output), 1, "{}", lab.said(&output));
+    insta::assert_snapshot!("check-text", text(&output));
+}
+
+#[test]
+fn json_follows_its_schema() {
+    let lab = lab();
+    let output = run(lab
+        .tollgate(&[
+            "check",
+            "tree",
+            "sound/pair.c",
+            "sound/none.c",
+            "--format",
+            "json",
+        ])
+        .args(["-v"]));
+    assert_eq!(code(&output), 1);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let schema = schema("check.schema.json");
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(&json)
+        .map(|e| e.to_string())
+        .collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    insta::assert_json_snapshot!("check-json", json);
+}
+
+#[test]
+fn sarif_names_every_rule_and_the_place() {
+    let lab = lab();
+    let output = run(&mut lab.tollgate(&["check", "tree", "sound/pair.c", "--format", "sarif"]));
+    let log: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let run = &log["runs"][0];
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    assert!(rules.len() > 20, "{}", rules.len());
+    insta::assert_json_snapshot!("check-sarif", run["results"]);
+}
+
+#[test]
+fn a_whole_tree_is_checked_and_the_user_s_files_stay_as_they_are() {
+    let lab = lab();
+    let before = support::snapshot(&lab.tree());
+    let output = run(&mut lab.tollgate(&["check", "tree"]));
+    assert_eq!(code(&output), 1);
+    assert!(
+        text(&output).contains("sound/pair.c:7:"),
+        "{}",
+        text(&output)
+    );
+    assert_eq!(support::snapshot(&lab.tree()), before);
+}
+
+#[test]
+fn filters_leave_out_and_count() {
+    let lab = lab();
+    let only = run(&mut lab.tollgate(&["check", "tree", "--rule", "mismatched-end"]));
+    assert!(
+        text(&only).contains("1 finding: 0 errors, 1 warning"),
+        "{}",
+        text(&only)
+    );
+    let errors = run(&mut lab.tollgate(&["check", "tree", "--min-severity", "error"]));
+    assert!(
+        text(&errors).contains("1 finding: 1 error, 0 warnings"),
+        "{}",
+        text(&errors)
+    );
+    let none = run(&mut lab.tollgate(&["check", "tree", "--rule", "no-such-rule"]));
+    assert_eq!(code(&none), 2);
+    assert!(
+        lab.said(&none).contains("there is no rule no-such-rule"),
+        "{}",
+        lab.said(&none)
+    );
+}
+
+#[test]
+fn a_comment_with_a_reason_allows_and_is_counted() {
+    let lab = lab();
+    let allowed = WRONG
+        .replace(
+            "\t\treturn -EINVAL;",
+            "\t\t/* tollgate: allow window-left-open the caller closes */\n\t\treturn -EINVAL;",
+        )
+        .replace(
+            "int put_pair",
+            "// tollgate: allow mismatched-end x86 only\nint put_pair",
+        );
+    lab.edit("sound/pair.c", &allowed);
+    let output = run(&mut lab.tollgate(&["check", "tree"]));
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(
+        text(&output).contains("2 allowed by comments"),
+        "{}",
+        text(&output)
+    );
+}
+
+#[test]
+fn source_and_lists_come_from_standard_input() {
+    let lab = lab();
+    for (args, input, place) in [
+        (vec!["check", "-"], WRONG, "<stdin>:7:"),
+        (
+            vec!["check", "tree", "-"],
+            "sound/pair.c\nREADME\n",
+            "sound/pair.c:7:",
+        ),
+    ] {
+        let mut command = lab.tollgate(&args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.as_bytes())
+            .unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(code(&output), 1);
+        assert!(text(&output).contains(place), "{}", text(&output));
+    }
+}
+
+#[test]
+fn what_could_not_be_read_is_no_clean_bill() {
+    let lab = lab();
+    for args in [vec!["check", "tree", "none.c"], vec!["check", "none.c"]] {
+        let output = run(&mut lab.tollgate(&args));
+        assert_eq!(code(&output), 2, "{args:?}");
+        assert!(
+            lab.said(&output).contains("none.c: not read"),
+            "{}",
+            lab.said(&output)
+        );
+    }
+}
+
+const MBOX: &str = "\
+From 0000000000000000000000000000000000000001 Mon Sep 17 00:00:00 2001
+From: A <a@example.com>
+Subject: [PATCH 1/2] sound: First
+
+---
+diff --git a/sound/pair.c b/sound/pair.c
+--- a/sound/pair.c
++++ b/sound/pair.c
+@@ -1,3 +1,6 @@
++int one(u32 __user *p);
++int two(u32 __user *p);
++int three(u32 __user *p);
+ int put_pair(struct pair __user *p, u32 a, u32 b)
+ {
+ \tif (!user_write_access_begin(p, sizeof(*p)))
+-- 
+2.39.0
+
+From 0000000000000000000000000000000000000002 Mon Sep 17 00:00:00 2001
+From: A <a@example.com>
+Subject: [PATCH 2/2] sound: Second
+
+---
+diff --git a/sound/pair.c b/sound/pair.c
+--- a/sound/pair.c
++++ b/sound/pair.c
+@@ -9,7 +9,7 @@ int three(u32 __user *p);
+ \tif (b > 7)
+ \t\treturn -EINVAL;
+-\tunsafe_put_user(b, &p->b, Efault);
++\tunsafe_put_user(b, &p->b), Efault);
+ \tuser_access_end();
+ \treturn 0;
+ Efault:
+ \tuser_write_access_end();
+-- 
+2.39.0
+";
+
+#[test]
+fn of_an_mbox_only_what_is_new_is_reported() {
+    let lab = lab();
+    let before = support::snapshot(&lab.tree());
+    fs::write(lab.path("two.mbox"), MBOX).unwrap();
+    let output = run(&mut lab.tollgate(&["check", "tree", "--patch", "two.mbox"]));
+    assert_eq!(code(&output), 1, "{}", lab.said(&output));
+    let text = text(&output);
+    assert!(text.contains("1 finding: 1 error"), "{text}");
+    assert!(
+        text.contains("wrong-argument-count") && text.contains("sound/pair.c:11:2"),
+        "{text}"
+    );
+    assert_eq!(support::snapshot(&lab.tree()), before);
+}
+
+#[test]
+fn of_a_range_of_history_only_what_is_new_is_reported() {
+    let lab = lab();
+    let git = |args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.current_dir(lab.tree()).args(args);
+        for (name, value) in [("NAME", "A"), ("EMAIL", "a@example.com")] {
+            command.env(format!("GIT_AUTHOR_{name}"), value);
+            command.env(format!("GIT_COMMITTER_{name}"), value);
+        }
+        let output = run(&mut command);
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    };
+    git(&["init", "-q", "-b", "main"]);
+    git(&["add", "-A"]);
+    git(&["commit", "-q", "-m", "one"]);
+    lab.edit(
+        "sound/pair.c",
+        &WRONG.replace("\tunsafe_put_user(b,", "\tmsleep(b);\n\tunsafe_put_user(b,"),
+    );
+    git(&["commit", "-q", "-a", "-m", "two"]);
+    let output = run(&mut lab.tollgate(&["check", "tree", "--patch", "HEAD~1..HEAD"]));
+    let text = text(&output);
+    assert_eq!(code(&output), 1, "{}", lab.said(&output));
+    assert!(
+        text.contains("1 finding: 1 error") && text.contains("call-in-window"),
+        "{text}"
+    );
+    let none = run(&mut lab.tollgate(&["check", "tree", "--patch", "HEAD~1..nowhere"]));
+    assert_eq!(code(&none), 2);
+}
