@@ -81,7 +81,8 @@ fn diff(root: &Path, file: &str) -> anyhow::Result<Files> {
     let tree = Tree::open(root)?;
     let cache = Cache::open(&scratch.path().join("cache"))?;
     let runner = Runner::new(Interrupt::default(), None);
-    let change = patch::apply(&path, &tree, &cache, &runner)?;
+    let patch = patch::Patch::read(&path, &cache, &runner)?;
+    let change = patch::apply(&patch, &tree, &cache, &runner)?;
     let mut files = Files::new();
     for (name, after) in change.files {
         let before = std::fs::read(root.join(&name)).ok();
