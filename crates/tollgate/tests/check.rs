@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
+#[allow(dead_code, reason = "the lab's own tests use the rest of it")]
 mod support;
 
 use std::fs;
