@@ -206,6 +206,9 @@ pub enum Reason {
     /// Reads and writes in one run.
     #[error("the run reads and writes; a copy goes one way")]
     BothWays,
+    /// A variable that would have no use.
+    #[error("{0} takes the results and has no other use; it would be declared for nothing")]
+    Unused(String),
     /// A place where a copy must not be.
     #[error(
         "page faults are disabled in the function, and copy_from_user() and copy_to_user() are not for that"

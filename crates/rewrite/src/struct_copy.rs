@@ -17,7 +17,7 @@ use crate::layout::{call, on_one_line, tidy, widest};
 use crate::plan::{Line, Plan, Subject, mentions};
 use crate::pointer::{self, Pointer};
 use crate::refusal::{Reason, Refusal};
-use crate::window::{Written, arm};
+use crate::window::{Written, arm, own_variable};
 
 /// The largest copy, in bytes: scripts/checkstack.pl names functions that use
 /// more than 100, and a build warns from 1024 on.
@@ -97,6 +97,9 @@ impl<'w, 'a> Writer<'w, 'a> {
         }
         if mentions(&subject.at(subject.function.body), "pagefault_disable") {
             return refuse(Reason::FaultsDisabled);
+        }
+        if let Some(variable) = own_variable(subject, plan) {
+            return refuse(Reason::Unused(variable));
         }
         let braces = braces::opening(subject, plan.region)?;
         let pointer = Pointer::of(subject, plan)?;

@@ -598,7 +598,7 @@ fn declarations_end(subject: &Subject<'_>) -> Option<usize> {
 
 /// The variable that took the run's results and has no other use: without one
 /// it would be declared for nothing.
-fn own_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
+pub(crate) fn own_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
     let variable = plan.run.steps.iter().find_map(|step| match &step.kind {
         StepKind::Assign { variable, .. } => Some(variable),
         _ => None,

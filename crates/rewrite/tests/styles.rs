@@ -323,6 +323,16 @@ fn a_body_without_braces_gets_them() {
 }
 
 #[test]
+fn a_copy_leaves_no_variable_without_a_use() {
+    let body = "\tu32 v, w;\n\tint err;\n\n\terr = get_user(v, &p->in.x);\n\terr |= get_user(w, &p->in.y);\n\tif (err)\n\t\treturn -EFAULT;\n\treturn v + w;\n";
+    assert!(
+        refused(Style::StructCopy, body).contains("err takes the results and has no other use")
+    );
+    let used = body.replace("return v + w", "err = v + w;\n\treturn err");
+    assert!(fixed(Style::StructCopy, &used).contains("copy_from_user(&user_in"));
+}
+
+#[test]
 fn a_copy_that_touches_more_is_asked_for() {
     insta::assert_snapshot!(refused(Style::StructCopy, WRITES));
     let asked = Request {
