@@ -17,7 +17,7 @@ pub(crate) fn add(subject: &Subject<'_>, plan: &mut Plan) -> Result<(), Refusal>
         if let Line::Access(index) | Line::When(_, index) = &line
             && let Some(variable) = cleared(subject, plan, *index)?
         {
-            let statement = format!("{variable} = {};", zero(subject, &variable));
+            let statement = format!("{variable} = 0;");
             plan.zeroes = true;
             let first = plan.run.sites.first().filter(|_| *index == 0);
             match first {
@@ -122,15 +122,4 @@ fn is_freed(subject: &Subject<'_>, plan: &Plan, object: &str) -> bool {
     body.contains(&format!("{object} __free("))
         || plan.fault.statements.iter().any(freed)
         || behind.iter().any(freed)
-}
-
-/// `NULL` for what the file declares as a pointer, for the sake of sparse.
-fn zero(subject: &Subject<'_>, place: &str) -> &'static str {
-    let name = place.rsplit(['.', '>', '*']).next().unwrap_or(place).trim();
-    let text = String::from_utf8_lossy(subject.text);
-    if text.contains(&format!("*{name};")) {
-        "NULL"
-    } else {
-        "0"
-    }
 }

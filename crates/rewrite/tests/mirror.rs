@@ -54,8 +54,16 @@ const FRAME: &str = "the window goes around calls (unsafe_*altstack(), unsafe_*s
 const NAME: &str = "the window takes in the copy of the name behind the values, and so its range; fix's windows are of single \
     values, and their range is the object's";
 
+const ZERO: &str = "the caller could look at what a failed get_user() has made zero; fix makes it zero before each read";
+const BITMAP: &str = "the window is open over all rounds of the loop; fix opens one for the two accesses of a round, whose range \
+    it knows, and moves the pointer on behind it";
+
 /// Why fix and the maintainers write it differently.
-const EXPLAINED: [(&str, &str); 11] = [
+const EXPLAINED: [(&str, &str); 15] = [
+    ("fs/select.c: get_sigset_argpack", ZERO),
+    ("fs/select.c: get_compat_sigset_argpack", ZERO),
+    ("kernel/compat.c: compat_get_bitmap", BITMAP),
+    ("kernel/compat.c: compat_put_bitmap", BITMAP),
     ("arch/powerpc/kernel/signal_32.c: handle_rt_signal32", FRAME),
     ("arch/x86/kernel/signal_32.c: ia32_setup_frame", FRAME),
     ("arch/x86/kernel/signal_32.c: ia32_setup_rt_frame", FRAME),
