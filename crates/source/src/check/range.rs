@@ -31,10 +31,14 @@ impl Range {
     /// The range of a begin whose address is known.
     pub(crate) fn of(scene: &Scene<'_>, begin: &Begin) -> Option<Self> {
         let address = begin.address?;
-        let node = scene
-            .root
-            .descendant_for_byte_range(address.start, address.end)?;
-        let root = root_of(scene.context, node);
+        let root = if begin.scope.is_some() {
+            first_name(&scene.page.plain(address))
+        } else {
+            let node = scene
+                .root
+                .descendant_for_byte_range(address.start, address.end)?;
+            root_of(scene.context, node)
+        };
         let text = scene.page.text;
         let operand = begin.size.and_then(|size| sizeof_operand(text, size));
         let size = begin.size.map(|size| scene.page.plain(size));
@@ -122,19 +126,25 @@ impl Range {
     }
 }
 
+/// The variable of an address that the parser has not seen: a statement with a
+/// scope is a loop to it.
+fn first_name(address: &str) -> String {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let start = address.trim_start_matches(|c| !is_word(c));
+    start.chars().take_while(|c| is_word(*c)).collect()
+}
+
 /// `sizeof(*p)` is one element, `2 * sizeof(…)` two.
 fn elements(size: Option<&str>, operand: Option<&str>, root: &str) -> Option<u64> {
     if let Some(operand) = operand {
         return (operand == format!("*{root}")).then_some(1);
     }
-    let mut factors = size?.split('*').map(str::trim);
-    let first = factors.next()?;
-    let rest: Vec<&str> = factors.collect();
-    match rest.as_slice() {
-        [second] if second.starts_with("sizeof(") => first.parse().ok(),
-        [second] if first.starts_with("sizeof(") => second.parse().ok(),
-        _ => None,
-    }
+    let size = size?;
+    let (count, _) = match size.starts_with("sizeof") {
+        true => size.rsplit_once('*').map(|(unit, count)| (count, unit)),
+        false => size.split_once('*'),
+    }?;
+    count.trim().parse().ok()
 }
 
 fn bytes(size: &str, operand: Option<&str>) -> Option<u64> {

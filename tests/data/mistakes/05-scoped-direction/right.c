@@ -1,0 +1,9 @@
+int put_first(struct pair __user *p, u32 first)
+{
+	scoped_user_write_access(p, Efault) {
+		unsafe_put_user(first, &p->first, Efault);
+		return 0;
+	}
+Efault:
+	return -EFAULT;
+}
