@@ -11,8 +11,8 @@ use crate::values::Operation;
 /// A file with its tables read.
 pub(crate) struct Code<'data> {
     pub(crate) image: Image<'data>,
-    pub(crate) layout: Layout,
-    pub(crate) calls: Calls,
+    pub(crate) layout: &'static Layout,
+    pub(crate) calls: &'static Calls,
     pub(crate) decoder: Decoder,
     pub(crate) faults: Faults,
     pub(crate) jumps: Jumps,
@@ -151,7 +151,7 @@ impl<'data> Code<'data> {
         let decoder = &self.decoder;
         decoder.decode(
             &self.image,
-            &self.layout,
+            self.layout,
             record.replacement,
             bytes,
             &mut instructions,
@@ -181,7 +181,7 @@ impl<'data> Code<'data> {
         let decoder = &self.decoder;
         decoder.decode(
             &self.image,
-            &self.layout,
+            self.layout,
             record.at,
             bytes,
             &mut instructions,
@@ -257,7 +257,7 @@ impl<'data> Code<'data> {
         };
         let first = out.len();
         self.decoder
-            .decode(&self.image, &self.layout, at, bytes, out);
+            .decode(&self.image, self.layout, at, bytes, out);
         for instruction in out.iter_mut().skip(first) {
             // A pushf that is not patched in saves interrupts, not the gate.
             if matches!(instruction.gate, Gate::Save | Gate::Restore) {

@@ -3,6 +3,8 @@
 mod words;
 mod x86;
 
+use std::sync::OnceLock;
+
 use crate::elf::{Image, ObjectError, Place, Reference};
 use crate::layout::Layout;
 use crate::opcodes::Opcodes;
@@ -86,7 +88,10 @@ pub(crate) struct Destination {
 
 /// What decodes the code of one file.
 pub(crate) enum Decoder {
-    X86 { bits: u32, opcodes: Opcodes },
+    X86 {
+        bits: u32,
+        opcodes: &'static Opcodes,
+    },
     Words,
 }
 
@@ -99,9 +104,12 @@ impl Decoder {
             object::Architecture::I386 => 32,
             _ => return Ok(Self::Words),
         };
-        let opcodes = Opcodes::built_in("x86_64");
-        let opcodes = opcodes.map_err(|error| ObjectError::Table(error.to_string()))?;
-        Ok(Self::X86 { bits, opcodes })
+        static OPCODES: OnceLock<Result<Opcodes, String>> = OnceLock::new();
+        let read = || Opcodes::built_in("x86_64").map_err(|error| error.to_string());
+        match OPCODES.get_or_init(read) {
+            Ok(opcodes) => Ok(Self::X86 { bits, opcodes }),
+            Err(error) => Err(ObjectError::Table(error.clone())),
+        }
     }
 
     /// Decodes `bytes`, which stand at `at`.

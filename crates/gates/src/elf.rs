@@ -5,8 +5,9 @@ mod relocations;
 mod tables;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
-use object::{Architecture, Object, ObjectKind, ObjectSection, SectionFlags};
+use object::{Architecture, Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags};
 
 use crate::symbols::{self, Symbols};
 pub(crate) use relocations::{Reference, Relocations};
@@ -119,6 +120,7 @@ impl<'data> Image<'data> {
         let relocations = if relocatable {
             Relocations::read(&file, &sections)
         } else {
+            sections.extend(bounded(&file, &sections));
             Relocations::default()
         };
         Ok(Self {
@@ -173,6 +175,41 @@ impl<'data> Image<'data> {
         let function = self.section(place.section)?.functions.at(place.address)?;
         Some((&function.name, place.address.wrapping_sub(function.start)))
     }
+}
+
+/// The tables that a linked file holds inside other sections, between two
+/// symbols (`BOUNDED_SECTION_BY` of include/asm-generic/vmlinux.lds.h).
+fn bounded<'data>(file: &object::File<'data>, known: &[Section<'_>]) -> Vec<Section<'data>> {
+    let mut bounds: HashMap<&[u8], u64> = HashMap::new();
+    for symbol in file.symbols() {
+        let name = symbol.name_bytes().unwrap_or_default();
+        if name.starts_with(b"__start___") || name.starts_with(b"__stop___") {
+            bounds.insert(name, symbol.address());
+        }
+    }
+    let missing = TABLES
+        .iter()
+        .filter(|table| known.iter().all(|section| section.name != **table));
+    let bound = |which: &str, table: &str| {
+        let name = format!("__{which}_{table}");
+        bounds.get(name.as_bytes()).copied()
+    };
+    let table = |(number, name): (usize, &&str)| {
+        let (start, stop) = (bound("start", name)?, bound("stop", name)?);
+        let bytes = file
+            .sections()
+            .find_map(|section| section.data_range(start, stop.checked_sub(start)?).ok()?)?;
+        Some(Section {
+            // Behind all indices of the file, and in order.
+            index: usize::MAX - TABLES.len() + number,
+            name: (*name).to_owned(),
+            address: start,
+            bytes: Cow::Borrowed(bytes),
+            executable: false,
+            functions: Symbols::default(),
+        })
+    };
+    missing.enumerate().filter_map(table).collect()
 }
 
 /// Where compilers put the tables of a `switch`.

@@ -132,7 +132,7 @@ impl Graph {
         };
         graph.connect(code, &ends);
         graph.pin();
-        settle_writes(&mut graph, &code.layout);
+        settle_writes(&mut graph, code.layout);
         graph
     }
 

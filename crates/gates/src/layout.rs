@@ -3,6 +3,9 @@
 //! Each entry gives its reason and its source. What the tables leave out is
 //! `other`: an instruction that neither branches nor reaches for the gate.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use object::Architecture;
 use serde::Deserialize;
 
@@ -82,6 +85,9 @@ struct FaultKind {
     value: u32,
     #[serde(deserialize_with = "hex")]
     mask: u32,
+    /// Whether accesses to kernel memory have this type, too.
+    #[serde(default)]
+    kernel_too: bool,
     #[serde(rename = "name")]
     _name: String,
     #[serde(rename = "reason")]
@@ -312,7 +318,7 @@ impl Layout {
     ///
     /// # Errors
     /// When there are none.
-    pub(crate) fn of(arch: Architecture) -> Result<Self, ObjectError> {
+    pub(crate) fn of(arch: Architecture) -> Result<&'static Self, ObjectError> {
         let name = match arch {
             Architecture::X86_64 | Architecture::I386 => "x86",
             Architecture::PowerPc | Architecture::PowerPc64 => "powerpc",
@@ -321,11 +327,26 @@ impl Layout {
             Architecture::Riscv64 | Architecture::Riscv32 => "riscv",
             _ => "",
         };
-        let text = built_in::find(BUILT_IN, name).map_err(|known| ObjectError::Arch {
+        built_in::find(BUILT_IN, name).map_err(|known| ObjectError::Arch {
             arch: format!("{arch:?}"),
             known,
         })?;
-        parse(text)
+        static READ: OnceLock<Read<Layout>> = OnceLock::new();
+        let all = READ.get_or_init(|| {
+            let tables = BUILT_IN.iter();
+            tables.map(|(name, text)| (*name, parse(text))).collect()
+        });
+        read(all, name)
+    }
+}
+
+/// Tables by the machine's name, read once.
+type Read<T> = HashMap<&'static str, Result<T, ObjectError>>;
+
+fn read<T>(all: &'static Read<T>, name: &str) -> Result<&'static T, ObjectError> {
+    match all.get(name) {
+        Some(table) => table.as_ref().map_err(Clone::clone),
+        None => Err(ObjectError::Table(format!("no table for `{name}`"))),
     }
 }
 
@@ -334,10 +355,15 @@ fn parse<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, ObjectError> {
 }
 
 impl FaultLayout {
-    /// Whether a record of this type is of an access to user memory.
-    pub(crate) fn is_user(&self, kind: u32) -> bool {
-        let named = |user: &FaultKind| kind & user.mask == user.value;
-        self.user.is_empty() || self.user.iter().any(named)
+    /// Whether a record of this type is of user memory alone; none where it is
+    /// of none.
+    pub(crate) fn is_user(&self, kind: u32) -> Option<bool> {
+        if self.user.is_empty() {
+            return Some(true);
+        }
+        let mut all = self.user.iter();
+        let user = all.find(|user| kind & user.mask == user.value)?;
+        Some(!user.kernel_too)
     }
 }
 
@@ -446,7 +472,16 @@ pub(crate) enum ThunkKind {
 impl Calls {
     /// # Errors
     /// When the data file cannot be read.
-    pub(crate) fn built_in(arch: &str) -> Result<Self, ObjectError> {
+    pub(crate) fn built_in(arch: &str) -> Result<&'static Self, ObjectError> {
+        static READ: OnceLock<Read<Calls>> = OnceLock::new();
+        let all = READ.get_or_init(|| {
+            let tables = BUILT_IN.iter();
+            tables.map(|(name, _)| (*name, Self::of(name))).collect()
+        });
+        read(all, arch)
+    }
+
+    fn of(arch: &str) -> Result<Self, ObjectError> {
         let mut calls: Self = parse(CALLS)?;
         let all = [
             &mut calls.hidden,

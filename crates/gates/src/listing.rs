@@ -7,6 +7,7 @@ use crate::code::Code;
 use crate::decode::{Flow, Gate, Instruction};
 use crate::elf::{ObjectError, Place};
 use crate::graph::{Body, Graph};
+use crate::lines::{Debug, Frame};
 use crate::rules::walk;
 use crate::symbols::Function;
 
@@ -37,6 +38,9 @@ pub struct Line {
     pub patched: bool,
     /// The function that it calls or jumps to.
     pub target: Option<String>,
+    /// Where it comes from, the innermost inlined function first; empty where
+    /// the file has no DWARF for it.
+    pub source: Vec<Frame>,
 }
 
 /// What an instruction does to the gate.
@@ -93,9 +97,20 @@ fn hint(code: &Code<'_>, name: &str) -> String {
 fn listing(code: &Code<'_>, at: Place, function: &Function) -> Listing {
     let graph = Graph::of(code, Body::of(code, at, function));
     let walked = walk(code, &graph, &function.name, function.typed);
+    let debug = Debug::of(&code.image.file, at.section);
+    let sources = debug.lines();
+    let source = |instruction: &Instruction| match &sources {
+        Some(lines) if instruction.at.section == at.section => lines.frames(instruction.at.address),
+        _ => Vec::new(),
+    };
     let lines = graph.instructions.iter().zip(walked.open);
     Listing {
-        lines: lines.map(|(i, open)| line(code, i, open)).collect(),
+        lines: lines
+            .map(|(i, open)| Line {
+                source: source(i),
+                ..line(code, i, open)
+            })
+            .collect(),
         function: gates(code, function, Body::of(code, at, function)),
     }
 }
@@ -107,7 +122,7 @@ fn line(code: &Code<'_>, instruction: &Instruction, inside: bool) -> Line {
         address: at,
         text: code
             .decoder
-            .text(&code.layout, code.image.little_endian(), at, bytes),
+            .text(code.layout, code.image.little_endian(), at, bytes),
         mark: match instruction.gate {
             Gate::Open => Mark::Open,
             Gate::Close => Mark::Close,
@@ -119,6 +134,7 @@ fn line(code: &Code<'_>, instruction: &Instruction, inside: bool) -> Line {
         access: code.faults.user.contains(&instruction.at),
         patched: instruction.patched,
         target: target(code, instruction),
+        source: Vec::new(),
     }
 }
 

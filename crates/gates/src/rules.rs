@@ -127,6 +127,7 @@ struct Walk<'a, 'data> {
     typed: bool,
     /// Whether each access must stand in a window.
     needs: bool,
+    has_gates: bool,
     seen: HashSet<(usize, State)>,
     found: BTreeMap<(u64, Rule), Finding>,
     walked: Walked,
@@ -142,6 +143,7 @@ pub(crate) fn walk(code: &Code<'_>, graph: &Graph, name: &str, typed: bool) -> W
         role: code.calls.role(name),
         typed,
         needs: (code.layout.accesses_need_window || graph.needs) && !code.calls.is_kernel(name),
+        has_gates: graph.instructions.iter().any(is_gate),
         seen: HashSet::new(),
         found: BTreeMap::new(),
         walked: Walked {
@@ -309,12 +311,19 @@ impl Walk<'_, '_> {
         if !self.code.faults.user.contains(&instruction.at) {
             return;
         }
-        if self.needs && !state.open && !self.code.is_register_state(instruction.at) {
+        if self.must_be_inside(instruction) && !state.open {
             self.find(Rule::AccessOutside, at, None, None);
         }
         if state.keeps_out.is_some() && state.keeps_out == instruction.moves {
             self.find(Rule::WrongDirection, at, opened, None);
         }
+    }
+
+    /// Whether an access may only be done in a window. Where its type tells
+    /// nothing, those of a function without a gate are of kernel memory.
+    fn must_be_inside(&self, instruction: &Instruction) -> bool {
+        let told = !self.code.faults.perhaps.contains(&instruction.at) || self.has_gates;
+        self.needs && told && !self.code.is_register_state(instruction.at)
     }
 
     fn leave(
@@ -372,6 +381,10 @@ impl Walk<'_, '_> {
             target,
         });
     }
+}
+
+fn is_gate(instruction: &Instruction) -> bool {
+    matches!(instruction.gate, Gate::Open | Gate::Close | Gate::Unknown)
 }
 
 fn restore(state: &mut State) {

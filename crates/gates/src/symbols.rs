@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
+use object::{
+    Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, SectionIndex, SymbolKind,
+};
 
 /// The functions of a `vmlinux`, found by address.
 ///
@@ -219,15 +221,119 @@ fn functions(symbols: &[Symbol]) -> Vec<Function> {
 /// When a symbol or its section cannot be read.
 pub(crate) fn by_section(file: &object::File<'_>) -> object::Result<HashMap<usize, Symbols>> {
     let mut sections: HashMap<usize, Vec<Symbol>> = HashMap::new();
+    let descriptors = Descriptors::of(file);
     for symbol in file.symbols() {
-        if let (Some(index), Some(symbol)) = (symbol.section_index(), text_symbol(file, &symbol)?) {
+        let Some(index) = symbol.section_index() else {
+            continue;
+        };
+        if let Some(symbol) = text_symbol(file, &symbol)? {
             sections.entry(index.0).or_default().push(symbol);
+        } else if let Some((index, symbol)) = descriptors.function(file, &symbol) {
+            sections.entry(index).or_default().push(symbol);
         }
     }
     let ordered = sections.into_iter();
     Ok(ordered
         .map(|(index, symbols)| (index, Symbols::new(symbols)))
         .collect())
+}
+
+/// `.opd` of 64-bit powerpc with the old ABI (ELFv1): the symbol of a function
+/// is that of a descriptor, whose first field is the function's address
+/// (64-bit PowerPC ELF ABI Supplement, 3.2.5 Function descriptors).
+struct Descriptors {
+    section: Option<SectionIndex>,
+    /// Where a descriptor's function is, by the descriptor's address.
+    entries: HashMap<u64, (SectionIndex, u64)>,
+}
+
+impl Descriptors {
+    fn of(file: &object::File<'_>) -> Self {
+        let Some(section) = file.section_by_name(".opd") else {
+            return Self {
+                section: None,
+                entries: HashMap::new(),
+            };
+        };
+        let relocatable = file.kind() == ObjectKind::Relocatable;
+        let entries = if relocatable {
+            let relocations = section.relocations();
+            let entry = |(offset, relocation)| Some((offset, relocated(file, &relocation)?));
+            relocations.filter_map(entry).collect()
+        } else {
+            linked(file, &section)
+        };
+        Self {
+            section: Some(section.index()),
+            entries,
+        }
+    }
+
+    /// The function of a descriptor's symbol, and its section.
+    fn function(
+        &self,
+        file: &object::File<'_>,
+        symbol: &object::Symbol<'_, '_>,
+    ) -> Option<(usize, Symbol)> {
+        if self.section.is_none() || symbol.section_index() != self.section {
+            return None;
+        }
+        let (index, address) = *self.entries.get(&symbol.address())?;
+        let section = file.section_by_index(index).ok()?;
+        let name = symbol.name_bytes().ok().filter(|name| !name.is_empty())?;
+        executable(section.flags()).then_some(())?;
+        let symbol = Symbol {
+            name: String::from_utf8_lossy(name).into_owned(),
+            address,
+            size: symbol.size(),
+            section_end: section.address().saturating_add(section.size()),
+            function: symbol.kind() == SymbolKind::Text,
+            weak: symbol.is_weak(),
+            global: symbol.is_global(),
+        };
+        Some((index.0, symbol))
+    }
+}
+
+/// What a relocation of an object file points to.
+fn relocated(
+    file: &object::File<'_>,
+    relocation: &object::Relocation,
+) -> Option<(SectionIndex, u64)> {
+    let object::RelocationTarget::Symbol(index) = relocation.target() else {
+        return None;
+    };
+    let symbol = file.symbol_by_index(index).ok()?;
+    let address = symbol.address().wrapping_add_signed(relocation.addend());
+    Some((symbol.section_index()?, address))
+}
+
+/// The descriptors of a linked file: 24 bytes each, the address first.
+fn linked(
+    file: &object::File<'_>,
+    section: &object::Section<'_, '_>,
+) -> HashMap<u64, (SectionIndex, u64)> {
+    let bytes = section.data().unwrap_or_default();
+    let code: Vec<_> = file
+        .sections()
+        .filter(|section| executable(section.flags()))
+        .map(|s| (s.index(), s.address(), s.size()))
+        .collect();
+    let (records, _) = bytes.as_chunks::<24>();
+    let places = (section.address()..).step_by(24);
+    let entry = |(place, record): (u64, &[u8; 24])| {
+        let raw = *record.first_chunk::<8>()?;
+        let address = if file.is_little_endian() {
+            u64::from_le_bytes(raw)
+        } else {
+            u64::from_be_bytes(raw)
+        };
+        let holds =
+            |(_, start, size): &&(SectionIndex, u64, u64)| address.wrapping_sub(*start) < *size;
+        let (index, ..) = code.iter().find(holds)?;
+        Some((place, (*index, address)))
+    };
+    places.zip(records).filter_map(entry).collect()
 }
 
 fn refuse_unlinked(kind: ObjectKind) -> Result<(), SymbolsError> {

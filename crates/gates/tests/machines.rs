@@ -469,6 +469,52 @@ fn a_value_that_is_loaded_from_the_stack_is_not_told() {
     assert_eq!((found.counts.unknown, found.lost), (1, true));
 }
 
+/// The old ABI of 64-bit powerpc: the symbol is that of a descriptor.
+#[test]
+fn functions_are_found_by_their_descriptors() {
+    let machine = Machine {
+        endianness: Endianness::Big,
+        ..PPC64LE
+    };
+    let (architecture, endianness) = (machine.architecture, machine.endianness);
+    let mut object = Object::new(BinaryFormat::Elf, architecture, endianness);
+    let text = object.section_id(object::write::StandardSection::Text);
+    let mut builder = Builder {
+        machine: &machine,
+        object,
+        text,
+        faults: Vec::new(),
+        fixup: 0,
+    };
+    builder.part(Return);
+    for part in [
+        Open,
+        Call(".__kasan_check_read"),
+        Call(".foo"),
+        Close,
+        Return,
+    ] {
+        builder.part(part);
+    }
+    let size = builder.words(&[]) - 4;
+    let opd = builder
+        .object
+        .add_section(vec![], b".opd".to_vec(), SectionKind::Data);
+    builder.object.append_section_data(opd, &[0; 24], 8);
+    let code = builder.object.section_symbol(text);
+    builder.relocate(opd, 0, code, 4, 38); // R_PPC64_ADDR64
+    builder.symbol("f", 0, size, SymbolSection::Section(opd));
+    let object = builder.object.write().unwrap();
+    let analysis = Analysis::of(&object).unwrap();
+    let [f] = analysis.functions.as_slice() else {
+        panic!("one function: {:?}", analysis.functions);
+    };
+    assert_eq!((f.name.as_str(), f.address, f.bytes), ("f", 4, size));
+    assert_eq!((f.counts.opens, f.counts.closes), (1, 1));
+    assert_eq!(rules(f), [Rule::CallInWindow]);
+    assert_eq!(f.findings[0].target.as_deref(), Some("foo"));
+}
+
 #[test]
 fn riscv_sets_and_clears_one_bit_of_a_register() {
     let riscv = Machine {

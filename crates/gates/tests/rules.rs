@@ -6,87 +6,11 @@
     reason = "a test says what it expects, and what it skips"
 )]
 
-use std::fs;
-use std::process::Command;
-
 use proptest::prelude::*;
 use tollgate_gates::{Analysis, Changes, FunctionGates, Listing, Mark, Rule};
 
-/// Macros as the kernel's: the gate is a replacement of three NOPs.
-const KERNEL: &str = r#"
-    .macro ALT text, feature
-    771: nop; nop; nop
-    772:
-    .pushsection .altinstr_replacement, "ax"
-    773: .byte \text
-    774:
-    .popsection
-    .pushsection .altinstructions, "a"
-    .long 771b - .
-    .long 773b - .
-    .4byte \feature
-    .byte 772b - 771b
-    .byte 774b - 773b
-    .popsection
-    .endm
-    .macro STAC
-    ALT "0x0f,0x01,0xcb", 308
-    .endm
-    .macro CLAC
-    ALT "0x0f,0x01,0xca", 308
-    .endm
-    .macro FENCE
-    ALT "0x0f,0xae,0xe8", 642
-    .endm
-    .macro SWAPGS_FENCE
-    ALT "0x0f,0xae,0xe8", 356
-    .endm
-    .macro PUT label
-    775: movl %eax, (%rdi)
-    .pushsection __ex_table, "a"
-    .long 775b - .
-    .long \label - .
-    .long 3
-    .popsection
-    .endm
-    .macro FN name
-    .globl \name
-    .type \name, @function
-    \name:
-    .endm
-    .macro END name
-    .size \name, . - \name
-    .endm
-    .text
-"#;
-
-/// Assembles for a machine; none where its assembler is not installed.
-fn assemble(command: &str, text: &str) -> Option<Vec<u8>> {
-    let folder = tempfile::tempdir().unwrap();
-    let [source, object] = ["a.s", "a.o"].map(|name| folder.path().join(name));
-    fs::write(&source, text).unwrap();
-    let mut words = command.split(' ');
-    let run = Command::new(words.next()?)
-        .args(words)
-        .arg("-o")
-        .arg(&object)
-        .arg(&source)
-        .output();
-    let Ok(output) = run else {
-        eprintln!("skipped: {command} is not installed");
-        return None;
-    };
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Some(fs::read(object).unwrap())
-}
-
-fn x86(text: &str) -> Option<Vec<u8>> {
-    assemble("as --64", &format!("{KERNEL}{text}"))
-}
+mod support;
+use support::{assemble, x86};
 
 fn function(analysis: &Analysis, name: &str) -> FunctionGates {
     analysis
@@ -337,6 +261,77 @@ fn a_listing_shows_what_the_kernel_patches_in() {
 }
 
 #[test]
+fn tables_inside_other_sections_of_a_linked_file_are_found() {
+    let text = "
+    FN f
+1:  xchg %ax, %ax
+    ret
+2:  .byte 0x0f, 0x01, 0xcb
+    ret
+    END f
+    .section .rodata
+    .globl __start___jump_table, __stop___jump_table
+    .quad 0
+__start___jump_table:
+    .long 1b - ., 2b - .
+    .quad 0
+__stop___jump_table:
+";
+    let Some(object) = support::linked(text) else {
+        return;
+    };
+    let f = function(&Analysis::of(&object).unwrap(), "f");
+    let rules: Vec<_> = f.findings.iter().map(|f| f.rule).collect();
+    assert_eq!(rules, [Rule::ReturnOpen]);
+}
+
+#[test]
+fn a_read_without_a_gate_may_be_of_kernel_memory() {
+    // EX_TYPE_IMM_REG with -EFAULT, as xen_safe_read_ulong() has it.
+    let read = KERNEL_READ;
+    for (gate, rules) in [("", vec![]), ("STAC\n CLAC\n", vec![Rule::AccessOutside])] {
+        let text = format!("FN f\n {gate} {read} ret\n END f\n");
+        let Some(found) = broken(&text, "f") else {
+            return;
+        };
+        assert_eq!(found, rules, "{gate}");
+    }
+}
+
+const KERNEL_READ: &str = "
+1:  movq (%rdi), %rax
+2:  .pushsection __ex_table, \"a\"
+    .long 1b - .
+    .long 2b - .
+    .long 0xfff20011
+    .popsection
+";
+
+#[test]
+fn a_listing_tells_the_source_line() {
+    let text = format!("{}{GOOD}", support::KERNEL);
+    let Some(object) = assemble("as --64 -g", &text) else {
+        return;
+    };
+    let [listing] = Listing::of(&object, "good").unwrap().try_into().unwrap();
+    let first = GOOD.lines().position(|line| line.trim() == "STAC").unwrap();
+    let before = support::KERNEL.lines().count();
+    let lines = listing
+        .lines
+        .iter()
+        .map(|line| line.source.first().cloned());
+    let lines: Vec<_> = lines.collect();
+    let stac = lines[0].clone().unwrap();
+    assert_eq!(stac.line as usize, before + first + 1);
+    assert!(stac.file.ends_with("a.s"), "{}", stac.file);
+    let ret = lines.last().cloned().flatten().unwrap();
+    assert!(ret.line > stac.line);
+    let Some(plain) = x86(GOOD) else { return };
+    let [listing] = Listing::of(&plain, "good").unwrap().try_into().unwrap();
+    assert!(listing.lines.iter().all(|line| line.source.is_empty()));
+}
+
+#[test]
 fn a_change_is_compared_function_by_function() {
     let once = "FN f\n STAC\n PUT 1f\n PUT 1f\n1: CLAC\n ret\n END f\n";
     let twice = "FN f\n STAC\n PUT 1f\n1: CLAC\n STAC\n PUT 2f\n2: CLAC\n ret\n END f\n";
@@ -409,7 +404,7 @@ f:  mfsrin 9, 4\n rlwinm 9, 9, 0, 2, 0\n mtsrin 9, 4\n isync\n stw 3, 0(4)
 
 #[test]
 fn i386_is_read_like_x86_64() {
-    let text = format!("{KERNEL}{GOOD}").replace("%rdi", "%edi");
+    let text = format!("{}{GOOD}", support::KERNEL).replace("%rdi", "%edi");
     let Some(object) = assemble("as --32", &text) else {
         return;
     };

@@ -4,7 +4,7 @@ mod json;
 
 use std::fmt::Write;
 
-use tollgate_gates::{Analysis, Changes, Cost, Finding, FunctionGates, Line, Listing, Mark};
+use tollgate_gates::{Analysis, Changes, Cost, Finding, Frame, FunctionGates, Line, Listing, Mark};
 
 pub use json::{GATES_VERSION, against_json, gates_json};
 
@@ -244,16 +244,36 @@ pub fn listing_text(listing: &Listing) -> String {
         "{} ({}, {} bytes)\n",
         function.name, function.section, function.bytes
     );
-    listing
-        .lines
-        .iter()
-        .for_each(|line| instruction(&mut out, line));
+    let mut shown: &[Frame] = &[];
+    for line in &listing.lines {
+        if line.source != shown && !line.source.is_empty() {
+            source(&mut out, &line.source);
+            shown = &line.source;
+        }
+        instruction(&mut out, line);
+    }
     head(&mut out);
     row(&mut out, function);
     for finding in &function.findings {
         push(&mut out, format_args!("{}\n", sentence(function, finding)));
     }
     out
+}
+
+/// A source line, and into which functions the compiler put it.
+fn source(out: &mut String, frames: &[Frame]) {
+    let Some((inner, outer)) = frames.split_first() else {
+        return;
+    };
+    push(out, format_args!("  {}:{}", inner.file, inner.line));
+    let name = |frame: &Frame| frame.function.clone().unwrap_or_default();
+    if !outer.is_empty() {
+        push(out, format_args!("  {}()", name(inner)));
+    }
+    for frame in outer {
+        push(out, format_args!(" in {}():{}", name(frame), frame.line));
+    }
+    out.push('\n');
 }
 
 fn instruction(out: &mut String, line: &Line) {

@@ -143,6 +143,7 @@ pub(crate) fn text(bits: u32, at: u64, bytes: &[u8]) -> String {
         .options_mut()
         .set_small_hex_numbers_in_decimal(false);
     formatter.options_mut().set_branch_leading_zeros(false);
+    formatter.options_mut().set_uppercase_hex(false);
     let mut text = String::new();
     formatter.format(&decoder.decode(), &mut text);
     text

@@ -11,6 +11,8 @@ use super::{Place, Section};
 pub(crate) struct Relocations {
     by_place: HashMap<Place, Reference>,
     names: Vec<String>,
+    /// Whether the file has descriptors of functions.
+    dots: bool,
 }
 
 /// What a relocation refers to.
@@ -27,7 +29,10 @@ impl Relocations {
     /// Reads what can be read: a record without a symbol refers to nothing
     /// that could be named.
     pub(crate) fn read(file: &object::File<'_>, sections: &[Section<'_>]) -> Self {
-        let mut all = Self::default();
+        let mut all = Self {
+            dots: file.section_by_name(".opd").is_some(),
+            ..Self::default()
+        };
         let mut known = HashMap::new();
         for section in sections {
             let Ok(of) = file.section_by_index(object::SectionIndex(section.index)) else {
@@ -85,11 +90,15 @@ impl Relocations {
         self.by_place.get(&place).copied()
     }
 
-    /// The name of the symbol that is referred to; empty for a section.
+    /// The name of the symbol that is referred to; empty for a section. The
+    /// code of a function has a dot before its name where the name is that of a
+    /// descriptor (ELFv1 of 64-bit powerpc).
     pub(crate) fn name(&self, reference: Reference) -> &str {
-        self.names
-            .get(reference.symbol)
-            .map_or("", |name| name.as_str())
+        let name = self.names.get(reference.symbol);
+        let name = name.map_or("", |name| name.as_str());
+        name.strip_prefix('.')
+            .filter(|rest| self.dots && !rest.starts_with(['L', '.']))
+            .unwrap_or(name)
     }
 }
 

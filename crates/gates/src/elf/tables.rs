@@ -16,6 +16,8 @@ pub(crate) struct Faults {
     pub(crate) fixup: HashMap<Place, Place>,
     /// Those that reach for user memory.
     pub(crate) user: HashSet<Place>,
+    /// Those of them whose type kernel memory has, too.
+    pub(crate) perhaps: HashSet<Place>,
     /// Records that point to no place in this file.
     pub(crate) unread: usize,
 }
@@ -85,8 +87,11 @@ impl Image<'_> {
                 match self.fault(section, offset, layout) {
                     Some((at, fixup, user)) => {
                         faults.fixup.insert(at, fixup);
-                        if user {
+                        if user.is_some() {
                             faults.user.insert(at);
+                        }
+                        if user == Some(false) {
+                            faults.perhaps.insert(at);
                         }
                     }
                     None => faults.unread += 1,
@@ -101,7 +106,7 @@ impl Image<'_> {
         section: &Section<'_>,
         offset: usize,
         layout: &FaultLayout,
-    ) -> Option<(Place, Place, bool)> {
+    ) -> Option<(Place, Place, Option<bool>)> {
         let at = self.pointer(section, offset, layout.absolute)?;
         let fixup = self.pointer(section, offset + 4, layout.absolute)?;
         let kind = match layout.kind_at {

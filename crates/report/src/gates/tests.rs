@@ -95,6 +95,7 @@ fn listing() -> Listing {
         access: text.starts_with("mov"),
         patched: mark == Mark::Open,
         target: text.starts_with("call").then(|| "foo".to_owned()),
+        source: Vec::new(),
     };
     Listing {
         function: function("f", 1, 20),

@@ -1,0 +1,49 @@
+//! Body of the fuzz target in `fuzz/`: what must hold for any bytes. The
+//! ordinary tests run it over `fuzz/corpus`.
+
+use crate::{Analysis, Changes, Listing, Symbols, is_archive, members};
+
+/// Listings of a file: each reads the file again.
+const LISTED: usize = 4;
+
+/// Whatever a file holds, it is analysed or refused with a sentence, and its
+/// figures agree with each other.
+pub fn gates(bytes: &[u8]) {
+    let _ = Symbols::parse(bytes);
+    if is_archive(bytes) {
+        let members = members(bytes).unwrap_or_default();
+        members.into_iter().filter_map(|m| m.bytes).for_each(object);
+    } else {
+        object(bytes);
+    }
+}
+
+fn object(bytes: &[u8]) {
+    let analysis = match Analysis::of(bytes) {
+        Ok(analysis) => analysis,
+        Err(error) => return assert!(!error.to_string().is_empty()),
+    };
+    for function in &analysis.functions {
+        assert!(function.inside <= function.instructions);
+        assert!(function.counts.gates() <= function.instructions);
+    }
+    assert!(!Changes::between(&analysis, &analysis).regressed());
+    let crossing = analysis.functions.iter().filter(|f| f.crosses());
+    for function in crossing.take(LISTED) {
+        let listings = Listing::of(bytes, &function.name).unwrap_or_default();
+        assert!(!listings.is_empty(), "{} is listed", function.name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    #[test]
+    fn the_corpus_of_objects_holds() {
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/gates");
+        let files = std::fs::read_dir(corpus).unwrap();
+        let ran = files.map(|file| super::gates(&std::fs::read(file.unwrap().path()).unwrap()));
+        assert!(ran.count() > 0, "the corpus is empty");
+    }
+}

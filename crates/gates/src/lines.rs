@@ -1,0 +1,156 @@
+//! Source lines of instructions, from DWARF where the file has it.
+
+use std::borrow::Cow;
+
+use addr2line::gimli::{DwarfSections, EndianSlice, RunTimeEndian, SectionId};
+use object::{Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget};
+use serde::Serialize;
+
+/// A place in the source that an instruction was made from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Frame {
+    /// The function that the place is in; none where DWARF does not name it.
+    pub function: Option<String>,
+    /// The file, as the compiler was given it.
+    pub file: String,
+    /// The line, from 1; 0 where the compiler gives none.
+    pub line: u32,
+}
+
+type Reader<'a> = EndianSlice<'a, RunTimeEndian>;
+
+/// The sections of DWARF, relocated for one section of code.
+pub(crate) struct Debug<'data> {
+    sections: DwarfSections<Cow<'data, [u8]>>,
+    endian: RunTimeEndian,
+}
+
+/// What looks addresses up.
+pub(crate) struct Lines<'a>(addr2line::Context<Reader<'a>>);
+
+/// Where the code of the other sections of an object file is put: all of them
+/// begin at 0.
+const ELSEWHERE: u64 = 0x8000_0000;
+
+impl<'data> Debug<'data> {
+    /// Reads what there is for the code of a section; what cannot be read is
+    /// left out.
+    pub(crate) fn of(file: &object::File<'data>, section: usize) -> Self {
+        let load = |id: SectionId| Ok::<_, std::convert::Infallible>(data(file, id, section));
+        let sections = match DwarfSections::load(load) {
+            Ok(sections) => sections,
+            Err(never) => match never {},
+        };
+        let endian = if file.is_little_endian() {
+            RunTimeEndian::Little
+        } else {
+            RunTimeEndian::Big
+        };
+        Self { sections, endian }
+    }
+
+    /// What looks addresses up; none where there is no DWARF that can be read.
+    pub(crate) fn lines(&self) -> Option<Lines<'_>> {
+        let dwarf = self
+            .sections
+            .borrow(|section| EndianSlice::new(section, self.endian));
+        addr2line::Context::from_dwarf(dwarf).ok().map(Lines)
+    }
+}
+
+impl Lines<'_> {
+    /// Where an instruction comes from, the innermost inlined function first.
+    pub(crate) fn frames(&self, address: u64) -> Vec<Frame> {
+        let Ok(mut frames) = self.0.find_frames(address).skip_all_loads() else {
+            return Vec::new();
+        };
+        let mut all = Vec::new();
+        while let Ok(Some(frame)) = frames.next() {
+            let Some((location, file)) = frame.location.and_then(|l| Some((l.line, l.file?)))
+            else {
+                continue;
+            };
+            let name = frame.function.as_ref().and_then(|f| f.raw_name().ok());
+            all.push(Frame {
+                function: name.map(Cow::into_owned),
+                file: file.to_owned(),
+                line: location.unwrap_or(0),
+            });
+        }
+        all
+    }
+}
+
+fn data<'data>(file: &object::File<'data>, id: SectionId, code: usize) -> Cow<'data, [u8]> {
+    let Some(section) = file.section_by_name(id.name()) else {
+        return Cow::Borrowed(&[]);
+    };
+    let bytes = section.uncompressed_data().unwrap_or_default();
+    if file.kind() != object::ObjectKind::Relocatable {
+        return bytes;
+    }
+    let mut bytes = bytes.into_owned();
+    for (offset, relocation) in section.relocations() {
+        // Without the ones of another kind a line may be missing, never wrong:
+        // they are distances inside the tables of lines (riscv).
+        if relocation.kind() == RelocationKind::Absolute {
+            relocate(file, &mut bytes, offset, &relocation, code);
+        }
+    }
+    Cow::Owned(bytes)
+}
+
+fn relocate(
+    file: &object::File<'_>,
+    bytes: &mut [u8],
+    offset: u64,
+    relocation: &object::Relocation,
+    code: usize,
+) -> Option<()> {
+    let RelocationTarget::Symbol(index) = relocation.target() else {
+        return None;
+    };
+    let symbol = file.symbol_by_index(index).ok()?;
+    let base = match symbol.section_index() {
+        Some(section) if section.0 != code && is_code(file, section) => ELSEWHERE,
+        _ => 0,
+    };
+    let from = usize::try_from(offset).ok()?;
+    let width = usize::from(relocation.size() / 8);
+    let field = bytes.get_mut(from..from.checked_add(width)?)?;
+    let little = file.is_little_endian();
+    let implicit = if relocation.has_implicit_addend() {
+        number(field, little)
+    } else {
+        0
+    };
+    let value = symbol.address().wrapping_add(base).wrapping_add(implicit);
+    put(
+        field,
+        value.wrapping_add_signed(relocation.addend()),
+        little,
+    );
+    Some(())
+}
+
+fn is_code(file: &object::File<'_>, section: object::SectionIndex) -> bool {
+    let section = file.section_by_index(section);
+    section.is_ok_and(|section| section.kind() == object::SectionKind::Text)
+}
+
+fn number(field: &[u8], little: bool) -> u64 {
+    let add = |sum: u64, byte: &u8| sum << 8 | u64::from(*byte);
+    if little {
+        field.iter().rev().fold(0, add)
+    } else {
+        field.iter().fold(0, add)
+    }
+}
+
+fn put(field: &mut [u8], value: u64, little: bool) {
+    let width = field.len();
+    for (index, byte) in field.iter_mut().enumerate() {
+        let place = if little { index } else { width - 1 - index };
+        *byte = value.to_le_bytes().get(place).copied().unwrap_or(0);
+    }
+}
