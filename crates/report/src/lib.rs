@@ -7,5 +7,7 @@ pub mod gates;
 pub mod profile;
 mod sarif;
 
-pub use findings::{FINDINGS_VERSION, findings_json, findings_text};
+pub use findings::{
+    FINDINGS_VERSION, Profiled, Share, View, findings_json, findings_source, findings_text,
+};
 pub use sarif::findings_sarif;

@@ -1,17 +1,51 @@
 //! Findings as SARIF 2.1.0, which code hosts and editors read.
 
 use serde_json::{Value, json};
-use tollgate_source::{Finding, Missed, MissedPart, Run, Scan};
+use tollgate_source::{Aside, Finding, Kind, Missed, MissedPart, Run};
 
-const RULE: &str = "adjacent-user-accesses";
+use crate::findings::{View, aside_words};
+
+/// The rule of a kind: a title and what it means.
+const RULES: [(Kind, &str, &str); 5] = [
+    (
+        Kind::Run,
+        "Adjacent user accesses each open the gate",
+        "Each get_user() and put_user() opens access to user memory and closes it again. \
+         One window for adjacent accesses opens it once.",
+    ),
+    (
+        Kind::SmallCopy,
+        "A small copy is a call",
+        "copy_from_user() and copy_to_user() of a few bytes cost more for the call than for the bytes. \
+         Accesses of a constant size in a window do not call.",
+    ),
+    (
+        Kind::RuntimeSizeCopy,
+        "A copy on an ioctl path whose size is no constant",
+        "The size comes with the ioctl and is often small. \
+         A switch over small sizes turns it into accesses of a constant size.",
+    ),
+    (
+        Kind::CopyNeighbour,
+        "A user access next to a small copy of the same object",
+        "Both open the gate; one window could serve both.",
+    ),
+    (
+        Kind::WindowNeighbour,
+        "A user access next to a window on the same object",
+        "The window could take the access in, which then opens nothing of its own.",
+    ),
+];
 
 /// The findings in the form of the OASIS standard SARIF 2.1.0. What was not
 /// analysed is a notification of the run.
 #[must_use]
-pub fn findings_sarif(scan: &Scan) -> String {
-    let results: Vec<Value> = scan.findings.iter().flat_map(results).collect();
-    let missed: Vec<Value> = scan.missed.iter().map(notification).collect();
-    log(vec![rule()], &results, &missed)
+pub fn findings_sarif(view: &View<'_>) -> String {
+    let runs = view.findings().into_iter().flat_map(results);
+    let asides = view.asides().into_iter().map(aside_result);
+    let results: Vec<Value> = runs.chain(asides).collect();
+    let missed: Vec<Value> = view.scan.missed.iter().map(notification).collect();
+    log(RULES.iter().map(described).collect(), &results, &missed)
 }
 
 /// A SARIF log of one run, with what could not be looked at as notifications.
@@ -33,15 +67,36 @@ pub(crate) fn log(rules: Vec<Value>, results: &[Value], missed: &[Value]) -> Str
     format!("{log:#}\n")
 }
 
-fn rule() -> Value {
+fn described((kind, title, text): &(Kind, &str, &str)) -> Value {
     json!({
-        "id": RULE,
-        "shortDescription": { "text": "Adjacent user accesses each open the gate" },
-        "fullDescription": {
-            "text": "Each get_user() and put_user() opens access to user memory and closes it again. \
-                     One window for adjacent accesses opens it once.",
-        },
+        "id": rule(*kind),
+        "shortDescription": { "text": title },
+        "fullDescription": { "text": text },
         "defaultConfiguration": { "level": "note" },
+    })
+}
+
+/// The name that the rule of a kind has for programs.
+fn rule(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Run => "adjacent-user-accesses",
+        kind => kind.name(),
+    }
+}
+
+fn rule_index(wanted: Kind) -> Option<usize> {
+    RULES.iter().position(|(kind, ..)| *kind == wanted)
+}
+
+fn aside_result(aside: &Aside) -> Value {
+    let chance = &aside.chance;
+    json!({
+        "ruleId": rule(chance.kind),
+        "ruleIndex": rule_index(chance.kind),
+        "level": "note",
+        "message": { "text": format!("{}: {}", chance.function, aside_words(aside)) },
+        "locations": [{ "physicalLocation": place_of(&aside.path, chance.position.line, chance.position.column),
+                        "logicalLocations": [{ "name": chance.function, "kind": "function" }] }],
     })
 }
 
@@ -65,8 +120,8 @@ fn result(finding: &Finding, run: &Run) -> Value {
         .map(|site| site.position)
         .unwrap_or_default();
     json!({
-        "ruleId": RULE,
-        "ruleIndex": 0,
+        "ruleId": rule(Kind::Run),
+        "ruleIndex": rule_index(Kind::Run),
         "level": "note",
         "message": { "text": text },
         "locations": [{ "physicalLocation": place_of(&finding.path, place.line, place.column),

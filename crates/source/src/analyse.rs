@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use memchr::memmem::Finder;
-
+use crate::copies;
+use crate::heat::{Paths, Warmth};
 use crate::lex::{Token, TokenKind, tokens};
 use crate::model::{FileReport, Function, NotAnalysed, Reason};
 use crate::normalise::{Branches, Normalised, normalise};
@@ -26,7 +26,6 @@ pub struct GrammarError(#[from] tree_sitter::LanguageError);
 pub struct Analyser<'v> {
     vocabulary: &'v Vocabulary,
     parser: BodyParser,
-    suspicion: Finder<'static>,
 }
 
 /// How many more ways through the `#if`s of a function are tried for calls that
@@ -56,24 +55,32 @@ impl<'v> Analyser<'v> {
         Ok(Self {
             vocabulary,
             parser: BodyParser::new()?,
-            suspicion: Finder::new("t_user"),
         })
     }
 
     /// Whether a file may hold an access: a search that is quick to say no.
     #[must_use]
     pub fn suspects(&self, text: &[u8]) -> bool {
-        self.suspicion.find(text).is_some()
+        ends(text, b"t").next().is_some()
     }
 
     /// What a file holds. Any bytes give a report.
     pub fn analyse(&mut self, text: &[u8]) -> FileReport {
-        if !self.suspects(text) {
-            return FileReport::default();
-        }
-        match File::read(text, self.vocabulary) {
-            Some(file) => self.report(&file),
-            None => FileReport::default(),
+        self.analyse_file("", text)
+    }
+
+    /// What a file holds, with its path, which may say how hot its functions are.
+    pub fn analyse_file(&mut self, path: &str, text: &[u8]) -> FileReport {
+        let file = self
+            .suspects(text)
+            .then(|| File::read(text, self.vocabulary))
+            .flatten();
+        match file {
+            Some(file) => self.report(path, &file),
+            None => FileReport {
+                chances: copies::in_file(text, ends(text, b"mo"), self.vocabulary),
+                ..FileReport::default()
+            },
         }
     }
 
@@ -100,7 +107,7 @@ impl<'v> Analyser<'v> {
         )
     }
 
-    fn report(&mut self, file: &File<'_>) -> FileReport {
+    fn report(&mut self, path: &str, file: &File<'_>) -> FileReport {
         let mut report = FileReport {
             lexical: file.calls.len(),
             wrappers: file.own_accesses().collect(),
@@ -121,6 +128,19 @@ impl<'v> Analyser<'v> {
             .filter(|call| parsed.contains(&call.name.start))
             .count();
         report.not_analysed = file.leftovers(&bodies, &parsed);
+        report.chances = copies::in_bodies(
+            file.text,
+            &file.tokens,
+            &bodies,
+            &file.vocabulary,
+            &file.lines,
+        );
+        let paying = report.functions.iter_mut().filter(|f| !f.runs.is_empty());
+        let mut paying = paying.peekable();
+        if paying.peek().is_some() {
+            let paths = Paths::new(file.text, &file.tokens, &bodies, &file.vocabulary);
+            paying.for_each(|f| f.warmth = paths.warmth(path, &f.name));
+        }
         report
     }
 
@@ -155,6 +175,7 @@ impl<'v> Analyser<'v> {
             runs: found.runs,
             accesses: starts.len(),
             understood,
+            warmth: Warmth::default(),
         };
         (function, starts)
     }
@@ -179,6 +200,13 @@ impl<'v> Analyser<'v> {
             .map(|t| t.span)
             .filter(|span| self.vocabulary.is_scope(span.of(text)))
     }
+}
+
+/// Where `_user` follows one of those bytes: `get_user`, `from_user`, `to_user`.
+fn ends<'t>(text: &'t [u8], of: &'static [u8]) -> impl Iterator<Item = usize> + 't {
+    let before = |at: usize| at.checked_sub(1).and_then(|at| text.get(at));
+    memchr::memmem::find_iter(text, b"_user")
+        .filter(move |at| before(*at).is_some_and(|byte| of.contains(byte)))
 }
 
 /// Names of variables that point to user memory.

@@ -6,9 +6,12 @@
 
 mod analyse;
 mod chain;
+mod chance;
 pub mod check;
+mod copies;
 mod events;
 pub mod fuzz;
+mod heat;
 mod lex;
 mod model;
 mod normalise;
@@ -19,11 +22,14 @@ mod scan;
 mod site;
 mod span;
 mod split;
+mod types;
 mod vocabulary;
 mod walk;
 mod wrappers;
 
 pub use analyse::{Analyser, GrammarError};
+pub use chance::{Beside, Chance, Kind, SMALL, Size};
+pub use heat::{Heat, Warmth};
 pub use lex::{Token, TokenKind, closing, tokens};
 pub use model::{
     Exit, FileReport, Form, Function, Hazard, Jump, NotAnalysed, Reach, Reason, Run, Site, Step,
@@ -31,7 +37,9 @@ pub use model::{
 };
 pub use normalise::{Branches, Normalised, normalise};
 pub use outline::{Local, Outline, Use};
-pub use scan::{Finding, Missed, MissedPart, Scan};
+pub use scan::{Aside, CopyCounts, Finding, Missed, MissedPart, Scan};
 pub use span::{LineIndex, Position, Span};
 pub use split::{Body, bodies};
-pub use vocabulary::{Access, Direction, Vocabulary, VocabularyError};
+pub use types::{Extent, Layout, Place, Reader, TypeIndex, TypeName, definitions};
+pub use vocabulary::{Access, CopyCall, Direction, Vocabulary, VocabularyError, WindowCall};
+pub use wrappers::opens_windows;

@@ -292,6 +292,9 @@ pub struct Function {
     pub accesses: usize,
     /// Whether the parser understood every byte; else it is never rewritten.
     pub understood: bool,
+    /// How often user space takes its path, as far as names say.
+    #[serde(default)]
+    pub warmth: crate::heat::Warmth,
 }
 
 impl Function {
@@ -375,4 +378,6 @@ pub struct FileReport {
     pub wrappers: Vec<crate::vocabulary::Access>,
     /// The accesses that were not parsed.
     pub not_analysed: Vec<NotAnalysed>,
+    /// What pays beside runs.
+    pub chances: Vec<crate::chance::Chance>,
 }

@@ -1,10 +1,13 @@
 //! Many files: what they hold together.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::chance::{Chance, Kind, SMALL, Size};
 use crate::model::{FileReport, Function, NotAnalysed};
+use crate::types::Extent;
 use crate::vocabulary::Direction;
 
 /// A function with at least one run.
@@ -14,6 +17,30 @@ pub struct Finding {
     pub path: String,
     /// The function.
     pub function: Function,
+}
+
+/// Something that pays beside runs, in its file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aside {
+    /// The file, relative to the tree.
+    pub path: String,
+    /// What.
+    pub chance: Chance,
+}
+
+/// How many copies there are of each sort; together they are all that were seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyCounts {
+    /// Of a constant size of at most [`SMALL`] bytes.
+    pub small: usize,
+    /// Of a larger constant size.
+    pub larger: usize,
+    /// Of a constant size that the tree's definitions do not tell.
+    pub without_size: usize,
+    /// Of a size known only when they happen, on an ioctl path.
+    pub runtime_ioctl: usize,
+    /// Of a size known only when they happen, elsewhere.
+    pub runtime: usize,
 }
 
 /// Something that a scan could not look at.
@@ -69,6 +96,23 @@ pub struct Scan {
     pub findings: Vec<Finding>,
     /// What was not looked at, by path, then line.
     pub missed: Vec<Missed>,
+    /// What pays beside runs, by path, then line.
+    pub asides: Vec<Aside>,
+    /// How many copies were seen; complete after [`Scan::measure`].
+    pub copies: CopyCounts,
+    /// What lies in code of architectures that were not asked for.
+    pub elsewhere: Elsewhere,
+}
+
+/// What [`Scan::keep_architectures`] left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Elsewhere {
+    /// The architectures that hold it, sorted.
+    pub architectures: Vec<String>,
+    /// Functions with runs.
+    pub functions: usize,
+    /// What pays beside runs.
+    pub asides: usize,
 }
 
 impl Scan {
@@ -85,6 +129,11 @@ impl Scan {
             path: path.to_owned(),
             function,
         }));
+        self.asides
+            .extend(report.chances.into_iter().map(|chance| Aside {
+                path: path.to_owned(),
+                chance,
+            }));
         let accesses = report.not_analysed.into_iter().map(MissedPart::Access);
         self.missed.extend(accesses.map(|what| Missed {
             path: path.to_owned(),
@@ -107,6 +156,26 @@ impl Scan {
         self.parsed += other.parsed;
         self.findings.extend(other.findings);
         self.missed.extend(other.missed);
+        self.asides.extend(other.asides);
+    }
+
+    /// Looks the sizes of copies up, and keeps of what pays beside runs what is
+    /// small, is not known before it happens, or could not be looked up.
+    /// `bytes` gives the size of a constant for code in a file, or says what it
+    /// lacks.
+    pub fn measure(&mut self, mut bytes: impl FnMut(&Extent, &str) -> Result<u64, String>) {
+        for aside in &mut self.asides {
+            if let Size::Constant(extent) = &aside.chance.size {
+                aside.chance.size = match bytes(extent, &aside.path) {
+                    Ok(bytes) => Size::Bytes(bytes),
+                    Err(lacks) => Size::Unsized(lacks),
+                };
+            }
+        }
+        for aside in &self.asides {
+            self.copies.count(&aside.chance);
+        }
+        self.asides.retain(|aside| pays(&aside.chance));
     }
 
     /// Orders by path, then line, so that two scans of one tree are equal.
@@ -115,21 +184,47 @@ impl Scan {
             .sort_by(|a, b| (&a.path, a.function.position).cmp(&(&b.path, b.function.position)));
         self.missed
             .sort_by(|a, b| (&a.path, a.place()).cmp(&(&b.path, b.place())));
+        self.asides.sort_by(|a, b| a.key().cmp(&b.key()));
     }
 
-    /// Orders by windows saved, most first; then by path and line.
+    /// What is of that kind, beside runs.
+    pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Aside> {
+        let is_sized = |aside: &&Aside| !matches!(aside.chance.size, Size::Unsized(_));
+        self.asides
+            .iter()
+            .filter(move |aside| aside.chance.kind == kind)
+            .filter(is_sized)
+    }
+
+    /// Copies and neighbours whose size the tree's definitions do not tell.
+    pub fn without_size(&self) -> impl Iterator<Item = &Aside> {
+        self.asides
+            .iter()
+            .filter(|aside| matches!(aside.chance.size, Size::Unsized(_)))
+    }
+
+    /// Orders by windows saved times heat, most first; then by path and line.
     pub fn rank(&mut self) {
         self.sort();
         self.findings
-            .sort_by_key(|finding| std::cmp::Reverse(finding.function.windows_saved()));
+            .sort_by_key(|finding| std::cmp::Reverse(finding.weight()));
     }
 
-    /// Leaves out findings and gaps in code of other architectures: what lies
-    /// under `arch/` but not under `arch/NAME/` of a name in `wanted`.
+    /// Leaves out what lies under `arch/` but not under `arch/NAME/` of a name
+    /// in `wanted`, and notes how much that is. What was not looked at stays:
+    /// the counts of accesses are those of the whole tree.
     pub fn keep_architectures(&mut self, wanted: &[String]) {
+        let mut left: BTreeSet<String> = BTreeSet::new();
+        let (functions, asides) = (self.findings.len(), self.asides.len());
         self.findings
-            .retain(|finding| is_wanted(&finding.path, wanted));
-        self.missed.retain(|missed| is_wanted(&missed.path, wanted));
+            .retain(|finding| is_wanted(&finding.path, wanted, &mut left));
+        self.asides
+            .retain(|aside| is_wanted(&aside.path, wanted, &mut left));
+        self.elsewhere = Elsewhere {
+            architectures: left.into_iter().collect(),
+            functions: functions - self.findings.len(),
+            asides: asides - self.asides.len(),
+        };
     }
 
     /// Accesses in runs that go that way.
@@ -160,11 +255,54 @@ impl Scan {
     }
 }
 
-fn is_wanted(path: &str, wanted: &[String]) -> bool {
+fn is_wanted(path: &str, wanted: &[String], left: &mut BTreeSet<String>) -> bool {
     let own = path
         .strip_prefix("arch/")
         .and_then(|rest| rest.split('/').next());
-    own.is_none_or(|own| wanted.iter().any(|name| name == own))
+    let Some(other) = own.filter(|own| wanted.iter().all(|name| name != own)) else {
+        return true;
+    };
+    left.insert(other.to_owned());
+    false
+}
+
+/// Whether a chance is one, now that its size is known.
+fn pays(chance: &Chance) -> bool {
+    match chance.size {
+        Size::Bytes(bytes) => bytes <= SMALL,
+        Size::Runtime => chance.path.is_some(),
+        Size::Unsized(_) => chance.kind == Kind::SmallCopy,
+        Size::Constant(_) => false,
+    }
+}
+
+impl CopyCounts {
+    fn count(&mut self, chance: &Chance) {
+        let which = match (chance.kind, &chance.size) {
+            (Kind::SmallCopy, Size::Bytes(bytes)) if *bytes <= SMALL => &mut self.small,
+            (Kind::SmallCopy, Size::Bytes(_)) => &mut self.larger,
+            (Kind::SmallCopy, _) => &mut self.without_size,
+            (Kind::RuntimeSizeCopy, _) if chance.path.is_some() => &mut self.runtime_ioctl,
+            (Kind::RuntimeSizeCopy, _) => &mut self.runtime,
+            _ => return,
+        };
+        *which += 1;
+    }
+}
+
+impl Aside {
+    fn key(&self) -> (&str, crate::span::Position, Kind) {
+        (&self.path, self.chance.position, self.chance.kind)
+    }
+}
+
+impl Finding {
+    /// What ranks it: windows saved times heat.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        let heat = usize::try_from(self.function.warmth.heat).unwrap_or(1);
+        self.function.windows_saved().saturating_mul(heat)
+    }
 }
 
 impl Missed {

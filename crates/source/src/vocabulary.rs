@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::heat::Heat;
+
 /// Whether an access reads user memory or writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -43,6 +45,30 @@ impl Access {
     }
 }
 
+/// A call that copies a block to or from user memory.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct CopyCall {
+    /// The name of the function, `copy_to_user`.
+    pub name: String,
+    /// Which way the data goes.
+    pub direction: Direction,
+    /// Which argument is the user's address, counted from 0.
+    pub user: usize,
+    /// Which argument is the size in bytes.
+    pub size: usize,
+}
+
+/// A call that opens a window.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct WindowCall {
+    /// The name of the function or macro, `user_access_begin`.
+    pub name: String,
+    /// Whether reads may follow.
+    pub read: bool,
+    /// Whether writes may follow.
+    pub write: bool,
+}
+
 /// A data file that could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("the data file {file} is not what it should be: {source}")]
@@ -55,6 +81,9 @@ pub struct VocabularyError {
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
     accesses: HashMap<Vec<u8>, Access>,
+    copies: HashMap<Vec<u8>, CopyCall>,
+    windows: HashMap<Vec<u8>, WindowCall>,
+    heat: Vec<Heat>,
     transparent: HashSet<Vec<u8>>,
     pure: HashSet<Vec<u8>>,
     scopes: HashSet<Vec<u8>>,
@@ -78,6 +107,13 @@ struct Calls {
     transparent: Vec<Named>,
     pure: Vec<Named>,
     scope: Vec<Named>,
+    copy: Vec<CopyCall>,
+    window: Vec<WindowCall>,
+}
+
+#[derive(Deserialize)]
+struct Paths {
+    path: Vec<Heat>,
 }
 
 #[derive(Deserialize)]
@@ -86,6 +122,7 @@ struct Annotations {
 }
 
 const CALLS: &str = include_str!("../../../data/access/calls.toml");
+const HEAT: &str = include_str!("../../../data/access/heat.toml");
 const ANNOTATIONS: &str = include_str!("../../../data/access/annotations.toml");
 
 impl Vocabulary {
@@ -96,7 +133,19 @@ impl Vocabulary {
     pub fn builtin() -> Result<Self, VocabularyError> {
         let calls: Calls = read("data/access/calls.toml", CALLS)?;
         let annotations: Annotations = read("data/access/annotations.toml", ANNOTATIONS)?;
+        let paths: Paths = read("data/access/heat.toml", HEAT)?;
         Ok(Self {
+            heat: paths.path,
+            copies: calls
+                .copy
+                .into_iter()
+                .map(|call| (call.name.clone().into_bytes(), call))
+                .collect(),
+            windows: calls
+                .window
+                .into_iter()
+                .map(|call| (call.name.clone().into_bytes(), call))
+                .collect(),
             accesses: calls
                 .access
                 .into_iter()
@@ -130,6 +179,24 @@ impl Vocabulary {
     #[must_use]
     pub fn access(&self, name: &[u8]) -> Option<&Access> {
         self.accesses.get(name)
+    }
+
+    /// The copy of that name.
+    #[must_use]
+    pub fn copy(&self, name: &[u8]) -> Option<&CopyCall> {
+        self.copies.get(name)
+    }
+
+    /// The call of that name that opens a window.
+    #[must_use]
+    pub fn window(&self, name: &[u8]) -> Option<&WindowCall> {
+        self.windows.get(name)
+    }
+
+    /// Paths that user space takes often, hottest first.
+    #[must_use]
+    pub fn paths(&self) -> &[Heat] {
+        &self.heat
     }
 
     /// Whether a call of that name passes its argument on and does nothing else.

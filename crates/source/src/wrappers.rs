@@ -54,6 +54,18 @@ pub(crate) fn opened(text: &[u8], all: Vec<Token>) -> Vec<Token> {
     out
 }
 
+/// Whether an architecture's own `uaccess.h` opens windows: without a definition
+/// of its own the generic one checks the address and each access still opens
+/// and closes (include/linux/uaccess.h).
+#[must_use]
+pub fn opens_windows(header: &[u8], vocabulary: &Vocabulary) -> bool {
+    let lines = tokens(header, 0).into_iter();
+    lines
+        .filter(|token| token.kind == TokenKind::Directive)
+        .filter_map(|line| definition(header, line.span))
+        .any(|(name, _)| vocabulary.window(name.of(header)).is_some())
+}
+
 /// What a macro stands for, if that is the definition of a function:
 /// `static int func(…) { … }`.
 fn defined_function(text: &[u8], line: Span) -> Option<Vec<Token>> {

@@ -163,6 +163,8 @@ fn a_scan_is_ranked_and_narrowed_to_architectures() {
     assert_eq!(paths(&scan), ["fs/c.c", "arch/arm/a.c", "arch/x86/b.c"]);
     scan.keep_architectures(&["x86".to_owned()]);
     assert_eq!(paths(&scan), ["fs/c.c", "arch/x86/b.c"]);
+    assert_eq!(scan.elsewhere.architectures, ["arm"]);
+    assert_eq!(scan.elsewhere.functions, 1);
     assert_eq!((scan.files, scan.parsed), (4, 9));
 }
 

@@ -36,6 +36,18 @@ impl Tree {
         fs::read(self.root().join(path))
     }
 
+    /// The folders of `arch/`, sorted; none where it cannot be listed.
+    pub(crate) fn architectures(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.root().join("arch"));
+        let folders = entries.into_iter().flatten().flatten();
+        let mut names: Vec<String> = folders
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
     /// The C files of the kernel, sorted, and how many lie in folders that are
     /// not the kernel's.
     pub(crate) fn sources(&self) -> Sources {

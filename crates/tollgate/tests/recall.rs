@@ -169,7 +169,10 @@ fn tree() -> Result<PathBuf, String> {
 
 fn scan(tree: &Path) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
-    command.arg("scan").arg(tree).args(["--format", "json"]);
+    command
+        .arg("scan")
+        .arg(tree)
+        .args(["--arch", "all", "--format", "json"]);
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(

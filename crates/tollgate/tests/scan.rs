@@ -64,6 +64,110 @@ fn json_follows_its_schema() {
     insta::assert_json_snapshot!(found);
 }
 
+/// A tree with two architectures, of which one opens windows of its own, and
+/// with something of each kind.
+fn lab_of_kinds() -> Lab {
+    let lab = Lab::new();
+    for folder in [
+        "arch/x86/include/asm",
+        "arch/other/include/asm",
+        "arch/x86/kernel",
+        "arch/other/kernel",
+        "drivers",
+    ] {
+        fs::create_dir_all(lab.tree().join(folder)).unwrap();
+    }
+    lab.edit(
+        "arch/x86/include/asm/uaccess.h",
+        "#define user_access_begin(a,b)\tuser_access_begin(a,b)\n",
+    );
+    lab.edit(
+        "arch/other/include/asm/uaccess.h",
+        "/* accesses open by themselves */\n",
+    );
+    let run = "static int save(struct s __user *p)\n{\n\treturn put_user(1, &p->a) || put_user(2, &p->b);\n}\n";
+    lab.edit("arch/other/kernel/save.c", run);
+    lab.edit("arch/x86/kernel/signal.c", run);
+    lab.edit(
+        "drivers/kinds.c",
+        "struct arguments {\n\tu32 a;\n\tu64 b;\n};\n\n\
+static long x_ioctl(struct file *f, unsigned int cmd, unsigned long arg)\n{\n\tstruct arguments k;\n\n\
+\tif (copy_from_user(&k, (void __user *)arg, sizeof(k)))\n\t\treturn -EFAULT;\n\
+\tif (copy_from_user(&k, (void __user *)arg, _IOC_SIZE(cmd)))\n\t\treturn -EFAULT;\n\
+\tif (put_user(k.a, &p->a) || copy_to_user(&p->b, &k.b, sizeof(k.b)))\n\t\treturn -EFAULT;\n\
+\tif (copy_to_user(p, name, NAME_LENGTH))\n\t\treturn -EFAULT;\n\
+\tif (!user_write_access_begin(q, 8))\n\t\treturn -EFAULT;\n\tuser_write_access_end();\n\
+\treturn put_user(1, &q->c);\n}\n",
+    );
+    lab
+}
+
+#[test]
+fn each_kind_is_listed_on_demand_and_counted_always() {
+    let lab = lab_of_kinds();
+    let mut said = String::new();
+    for arguments in [
+        &["scan", "tree"] as &[&str],
+        &["scan", "tree", "--kind", "all", "--verbose"],
+        &["scan", "tree", "--kind", "small-copy,runtime-size-copy"],
+        &["scan", "tree", "--arch", "all", "--rank"],
+        &["scan", "tree", "--arch", "other"],
+    ] {
+        let output = in_tree(&lab, arguments);
+        assert_eq!(code(&output), 1);
+        said += &format!(
+            "$ tollgate {}\n{}\n",
+            arguments.join(" "),
+            text(&output.stdout)
+        );
+    }
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn each_kind_is_in_the_forms_for_programs() {
+    let lab = lab_of_kinds();
+    let all = |format| {
+        let output = in_tree(&lab, &["scan", "tree", "--kind", "all", "--format", format]);
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let found = all("json");
+    let schema: Value = serde_json::from_str(&fs::read_to_string(SCHEMA).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(&found)
+        .map(|e| e.to_string())
+        .collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    let kinds: Vec<&str> = found["others"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|other| other["kind"].as_str().unwrap())
+        .collect();
+    insta::assert_json_snapshot!(found["others"]);
+    let log = all("sarif");
+    let rules: Vec<&str> = log["runs"][0]["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|result| result["ruleId"].as_str())
+        .collect();
+    assert!(
+        kinds.iter().all(|kind| rules.contains(kind)),
+        "{kinds:?} {rules:?}"
+    );
+}
+
+#[test]
+fn findings_are_shown_in_their_source() {
+    let output = in_tree(
+        &lab_of_kinds(),
+        &["scan", "tree", "--kind", "all", "--format", "source"],
+    );
+    insta::assert_snapshot!(text(&output.stdout));
+}
+
 #[test]
 fn a_tree_without_findings_is_clean() {
     let lab = Lab::new();

@@ -1,12 +1,17 @@
 //! `tollgate scan`: find functions that open the gate more than once.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Context;
 use rayon::prelude::*;
-use tollgate_source::{Access, Analyser, GrammarError, Missed, MissedPart, Scan, Vocabulary};
+use tollgate_report::View;
+use tollgate_source::{
+    Access, Analyser, FileReport, GrammarError, Kind, Layout, Missed, MissedPart, Scan, TypeIndex,
+    Vocabulary, definitions, opens_windows,
+};
 
 use crate::exit::Exit;
 use crate::term::Term;
@@ -24,10 +29,16 @@ pub(crate) struct Args {
     /// Only files that differ from that revision of the tree's git history
     #[arg(long, value_name = "REV", conflicts_with = "files")]
     changed_since: Option<String>,
-    /// Only generic code and these architectures, such as x86,powerpc,arm64
+    /// What to report, or all; the summary counts the rest
+    #[arg(long, value_name = "KIND", value_enum, value_delimiter = ',',
+          default_values_t = [KindName::Run, KindName::CopyNeighbour, KindName::WindowNeighbour])]
+    kind: Vec<KindName>,
+    /// Only generic code and these architectures, or all [default: those where
+    /// a window saves something, by the tree's headers; all for files by name]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     arch: Vec<String>,
-    /// Most windows saved first, instead of by file and line
+    /// Most windows saved on the hottest paths first, instead of by file and
+    /// line, with the reason
     #[arg(long)]
     rank: bool,
     /// How to write the findings
@@ -38,12 +49,44 @@ pub(crate) struct Args {
     verbose: bool,
 }
 
+/// What to report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum KindName {
+    /// Adjacent accesses that one window can serve
+    Run,
+    /// Copies of a constant size of at most 64 bytes
+    SmallCopy,
+    /// Copies on an ioctl path whose size is only known when they happen
+    RuntimeSizeCopy,
+    /// Accesses next to a small copy of the same object
+    CopyNeighbour,
+    /// Accesses and small copies next to a window on the same object
+    WindowNeighbour,
+    /// All of them
+    All,
+}
+
+impl KindName {
+    fn kinds(self) -> Vec<Kind> {
+        match self {
+            Self::Run => vec![Kind::Run],
+            Self::SmallCopy => vec![Kind::SmallCopy],
+            Self::RuntimeSizeCopy => vec![Kind::RuntimeSizeCopy],
+            Self::CopyNeighbour => vec![Kind::CopyNeighbour],
+            Self::WindowNeighbour => vec![Kind::WindowNeighbour],
+            Self::All => Kind::ALL.to_vec(),
+        }
+    }
+}
+
 /// How to write findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// One line a function, as compilers write it
     #[default]
     Text,
+    /// The lines of the source, marked
+    Source,
     /// schema/scan.schema.json
     Json,
     /// SARIF 2.1.0
@@ -56,24 +99,49 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
         Some(files) => scan_files(&tree, &sources_among(files))?,
         None => scan(&tree)?,
     };
-    if !args.arch.is_empty() {
-        known_architectures(&tree, &args.arch)?;
-        scan.keep_architectures(&args.arch);
+    if let Some(wanted) = architectures(args, &tree)? {
+        scan.keep_architectures(&wanted);
     }
-    if args.rank {
-        scan.rank();
-    }
+    let kinds: BTreeSet<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).collect();
+    let mut view = View::new(&scan, kinds);
+    view.verbose = args.verbose;
+    view.ranked = args.rank;
     let text = match args.format {
-        Format::Text => tollgate_report::findings_text(&scan, args.verbose),
-        Format::Json => tollgate_report::findings_json(&scan, &args.tree.display().to_string()),
-        Format::Sarif => tollgate_report::findings_sarif(&scan),
+        Format::Text => tollgate_report::findings_text(&view),
+        Format::Source => tollgate_report::findings_source(&view, &mut |path| tree.read(path).ok()),
+        Format::Json => tollgate_report::findings_json(&view, &args.tree.display().to_string()),
+        Format::Sarif => tollgate_report::findings_sarif(&view),
     };
     term.result(&text)?;
-    match (scan.findings.is_empty(), unread(&scan)) {
+    match (view.is_empty(), unread(&scan)) {
         (false, _) => Ok(Exit::Findings),
         (true, None) => Ok(Exit::Clean),
         (true, Some(missed)) => anyhow::bail!("nothing was found, but {missed}"),
     }
+}
+
+/// The architectures to keep, if not all of them are wanted.
+fn architectures(args: &Args, tree: &Tree) -> anyhow::Result<Option<Vec<String>>> {
+    if args.arch.iter().any(|name| name == "all") {
+        return Ok(None);
+    }
+    if !args.arch.is_empty() {
+        known_architectures(tree, &args.arch)?;
+        return Ok(Some(args.arch.clone()));
+    }
+    // Who names a file wants to know about it.
+    let named = !args.files.is_empty();
+    Ok(Some(with_windows(tree)?).filter(|found| !named && !found.is_empty()))
+}
+
+/// The architectures where a window saves something, by the tree's own headers.
+fn with_windows(tree: &Tree) -> anyhow::Result<Vec<String>> {
+    let vocabulary = Vocabulary::builtin()?;
+    let opens = |name: &String| {
+        let header = tree.read(&format!("arch/{name}/include/asm/uaccess.h"));
+        header.is_ok_and(|text| opens_windows(&text, &vocabulary))
+    };
+    Ok(tree.architectures().into_iter().filter(opens).collect())
 }
 
 /// The first file that was not read: a scan that lacks one cannot say "clean".
@@ -157,7 +225,7 @@ fn sources_among(mut files: Vec<String>) -> Vec<String> {
     files
 }
 
-/// Everything that a tree holds.
+/// Everything that a tree holds, and the folders that could not be listed.
 pub(crate) fn scan(tree: &Tree) -> anyhow::Result<Scan> {
     let sources = tree.sources();
     let mut scan = scan_files(tree, &sources.paths)?;
@@ -174,45 +242,78 @@ fn scan_files(tree: &Tree, paths: &[String]) -> anyhow::Result<Scan> {
     let vocabulary = Vocabulary::builtin()?;
     let (headers, sources): (Vec<&String>, Vec<&String>) =
         paths.iter().partition(|path| path.ends_with(".h"));
-    let (mut all, wrappers) = scan_with(tree, &headers, &vocabulary);
-    all.merge(scan_with(tree, &sources, &vocabulary.with(wrappers)).0);
-    all.sort();
-    Ok(all)
+    let mut all = scan_with(tree, &headers, &vocabulary);
+    let wrappers = std::mem::take(&mut all.wrappers);
+    all.merge(scan_with(tree, &sources, &vocabulary.with(wrappers)));
+    let (mut scan, types) = (all.scan, all.types);
+    let mut reader = |path: &str| tree.read(path).ok();
+    let mut layout = Layout::new(&types, &mut reader);
+    scan.measure(|extent, from| layout.bytes(extent, from));
+    scan.sort();
+    Ok(scan)
 }
 
-/// What some files hold, and the macros around accesses that others may use.
-fn scan_with(tree: &Tree, paths: &[&String], vocabulary: &Vocabulary) -> (Scan, Vec<Access>) {
-    let parts: Vec<(Scan, Vec<Access>)> = paths
+/// What some files hold together.
+#[derive(Default)]
+struct Part {
+    scan: Scan,
+    /// The macros around accesses that other files may use.
+    wrappers: Vec<Access>,
+    /// The structs that they define.
+    types: TypeIndex,
+}
+
+impl Part {
+    fn merge(&mut self, other: Self) {
+        self.scan.merge(other.scan);
+        self.wrappers.extend(other.wrappers);
+        self.types.merge(other.types);
+    }
+
+    fn add(&mut self, path: &str, text: &[u8], mut report: FileReport) {
+        let named = report.wrappers.drain(..).filter(Access::is_known_by_name);
+        self.wrappers.extend(named);
+        if path.ends_with(".h") || !report.chances.is_empty() {
+            self.types.add(path, definitions(text));
+        }
+        self.scan.add(path, report);
+    }
+}
+
+fn scan_with(tree: &Tree, paths: &[&String], vocabulary: &Vocabulary) -> Part {
+    let parts: Vec<Part> = paths
         .par_chunks(64)
         .map_init(
             || Analyser::new(vocabulary),
             |analyser, paths| part(tree, analyser, paths),
         )
         .collect();
-    let (mut all, mut wrappers) = (Scan::default(), Vec::new());
-    for (part, found) in parts {
-        all.merge(part);
-        wrappers.extend(found);
-    }
-    (all, wrappers)
+    let mut all = Part::default();
+    parts.into_iter().for_each(|part| all.merge(part));
+    all
 }
 
-fn part(
-    tree: &Tree,
-    analyser: &mut Result<Analyser<'_>, GrammarError>,
-    paths: &[&String],
-) -> (Scan, Vec<Access>) {
-    let (mut scan, mut wrappers) = (Scan::default(), Vec::new());
+fn part(tree: &Tree, analyser: &mut Result<Analyser<'_>, GrammarError>, paths: &[&String]) -> Part {
+    let mut part = Part::default();
     for path in paths {
         match (tree.read(path), analyser.as_mut()) {
             (Ok(text), Ok(analyser)) => {
-                let mut report = analyser.analyse(&text);
-                wrappers.extend(report.wrappers.drain(..).filter(Access::is_known_by_name));
-                scan.add(path, report);
+                let report = analyser.analyse_file(path, &text);
+                part.add(path, &text, report);
             }
-            (Err(error), _) => scan.miss(path, error.to_string()),
-            (_, Err(error)) => scan.miss(path, error.to_string()),
+            (Err(error), _) => part.scan.miss(path, unreadable(&error)),
+            (_, Err(error)) => part.scan.miss(path, error.to_string()),
         }
     }
-    (scan, wrappers)
+    part
+}
+
+/// Lists for hooks name files that a change deletes, unless git is told not to.
+fn unreadable(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            "there is no such file (git diff --diff-filter=d lists none that is deleted)".to_owned()
+        }
+        _ => error.to_string(),
+    }
 }

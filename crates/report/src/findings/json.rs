@@ -1,0 +1,277 @@
+//! Findings as JSON.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tollgate_source::{Aside, CopyCounts, Direction, Finding, Form, Kind, MissedPart, Run, Size};
+
+use super::View;
+
+/// The version of the JSON form of findings; it grows when a reader would break.
+pub const FINDINGS_VERSION: u32 = 2;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    tool: &'static str,
+    tree: &'a str,
+    summary: Summary<'a>,
+    findings: Vec<JsonFinding<'a>>,
+    others: Vec<JsonAside<'a>>,
+    without_size: Vec<JsonAside<'a>>,
+    not_analysed: Vec<JsonMissed<'a>>,
+}
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    files_read: usize,
+    accesses: usize,
+    accesses_parsed: usize,
+    functions: usize,
+    runs: usize,
+    reads: usize,
+    writes: usize,
+    windows_saved: usize,
+    not_analysed: usize,
+    kinds: BTreeMap<&'static str, usize>,
+    copies: CopyCounts,
+    other_architectures: JsonElsewhere<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<JsonProfile<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonElsewhere<'a> {
+    architectures: &'a [String],
+    functions: usize,
+    others: usize,
+}
+
+#[derive(Serialize)]
+struct JsonProfile<'a> {
+    unit: &'a str,
+    unmatched: &'a [String],
+}
+
+#[derive(Serialize)]
+struct JsonAside<'a> {
+    kind: &'static str,
+    file: &'a str,
+    line: u32,
+    column: u32,
+    function: &'a str,
+    call: &'a str,
+    direction: Direction,
+    object: &'a str,
+    size: &'a str,
+    bytes: Option<u64>,
+    beside: Option<JsonBeside<'a>>,
+    reason: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct JsonBeside<'a> {
+    call: &'a str,
+    line: u32,
+    column: u32,
+}
+
+#[derive(Serialize)]
+struct JsonFinding<'a> {
+    kind: &'static str,
+    file: &'a str,
+    line: u32,
+    column: u32,
+    function: &'a str,
+    reads: usize,
+    writes: usize,
+    windows_saved: usize,
+    forms: Vec<&'static str>,
+    understood: bool,
+    heat: u32,
+    heat_reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile_percent: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile_symbol: Option<&'a str>,
+    runs: Vec<JsonRun<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonRun<'a> {
+    line: u32,
+    column: u32,
+    forms: Vec<&'static str>,
+    objects: Vec<&'a str>,
+    windows_saved: usize,
+    traits: &'a [tollgate_source::Trait],
+    accesses: Vec<JsonAccess<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonAccess<'a> {
+    line: u32,
+    column: u32,
+    call: &'a str,
+    direction: Direction,
+    object: &'a str,
+}
+
+#[derive(Serialize)]
+struct JsonMissed<'a> {
+    file: &'a str,
+    line: Option<u32>,
+    column: Option<u32>,
+    function: Option<&'a str>,
+    reason: String,
+}
+
+/// The findings as JSON, in the form of `schema/scan.schema.json`. `tree` is
+/// the tree as the user named it.
+#[must_use]
+pub fn findings_json(view: &View<'_>, tree: &str) -> String {
+    let scan = view.scan;
+    let document = Document {
+        version: FINDINGS_VERSION,
+        tool: "tollgate",
+        tree,
+        summary: json_summary(view),
+        findings: view
+            .findings()
+            .into_iter()
+            .map(|finding| json_finding(view, finding))
+            .collect(),
+        others: view.asides().into_iter().map(json_aside).collect(),
+        without_size: scan.without_size().map(json_aside).collect(),
+        not_analysed: scan.missed.iter().map(json_missed).collect(),
+    };
+    // Plain data with string keys: serialisation has nothing to fail on.
+    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn json_summary<'a>(view: &'a View<'_>) -> Summary<'a> {
+    let scan = view.scan;
+    Summary {
+        kinds: Kind::ALL
+            .into_iter()
+            .map(|kind| (kind.name(), view.count(kind)))
+            .collect(),
+        copies: scan.copies,
+        other_architectures: JsonElsewhere {
+            architectures: &scan.elsewhere.architectures,
+            functions: scan.elsewhere.functions,
+            others: scan.elsewhere.asides,
+        },
+        profile: view.profile.as_ref().map(|profile| JsonProfile {
+            unit: &profile.unit,
+            unmatched: &profile.unmatched,
+        }),
+        files_read: scan.files,
+        accesses: scan.lexical,
+        accesses_parsed: scan.parsed,
+        functions: scan.findings.len(),
+        runs: scan.runs(),
+        reads: scan.count(Direction::Read),
+        writes: scan.count(Direction::Write),
+        windows_saved: scan.windows_saved(),
+        not_analysed: scan.missed.len(),
+    }
+}
+
+fn json_aside(aside: &Aside) -> JsonAside<'_> {
+    let chance = &aside.chance;
+    JsonAside {
+        kind: chance.kind.name(),
+        file: &aside.path,
+        line: chance.position.line,
+        column: chance.position.column,
+        function: &chance.function,
+        call: &chance.call,
+        direction: chance.direction,
+        object: &chance.object,
+        size: &chance.written,
+        bytes: match chance.size {
+            Size::Bytes(bytes) if !chance.written.is_empty() => Some(bytes),
+            _ => None,
+        },
+        beside: chance.beside.as_ref().map(|beside| JsonBeside {
+            call: &beside.call,
+            line: beside.position.line,
+            column: beside.position.column,
+        }),
+        reason: match &chance.size {
+            Size::Unsized(lacks) => Some(lacks),
+            _ => chance.path.as_deref(),
+        },
+    }
+}
+
+fn json_finding<'a>(view: &'a View<'_>, finding: &'a Finding) -> JsonFinding<'a> {
+    let function = &finding.function;
+    let share = view.share(finding);
+    JsonFinding {
+        kind: Kind::Run.name(),
+        heat: function.warmth.heat,
+        heat_reason: &function.warmth.words,
+        profile_percent: share.map(|share| share.percent),
+        profile_symbol: share.map(|share| share.symbol.as_str()),
+        file: &finding.path,
+        line: function.position.line,
+        column: function.position.column,
+        function: &function.name,
+        reads: function.count(Direction::Read),
+        writes: function.count(Direction::Write),
+        windows_saved: function.windows_saved(),
+        forms: function.forms().into_iter().map(Form::name).collect(),
+        understood: function.understood,
+        runs: function.runs.iter().map(json_run).collect(),
+    }
+}
+
+fn json_run(run: &Run) -> JsonRun<'_> {
+    let first = run
+        .sites
+        .first()
+        .map(|site| site.position)
+        .unwrap_or_default();
+    JsonRun {
+        line: first.line,
+        column: first.column,
+        forms: run.forms.iter().map(|form| form.name()).collect(),
+        objects: run.objects(),
+        windows_saved: run.windows_saved(),
+        traits: &run.traits,
+        accesses: run.sites.iter().map(json_access).collect(),
+    }
+}
+
+fn json_access(site: &tollgate_source::Site) -> JsonAccess<'_> {
+    JsonAccess {
+        line: site.position.line,
+        column: site.position.column,
+        call: &site.call,
+        direction: site.direction,
+        object: &site.object,
+    }
+}
+
+fn json_missed(missed: &tollgate_source::Missed) -> JsonMissed<'_> {
+    match &missed.what {
+        MissedPart::File(reason) => JsonMissed {
+            file: &missed.path,
+            line: None,
+            column: None,
+            function: None,
+            reason: format!("not read: {reason}"),
+        },
+        MissedPart::Access(access) => JsonMissed {
+            file: &missed.path,
+            line: Some(access.position.line),
+            column: Some(access.position.column),
+            function: access.function.as_deref(),
+            reason: format!("{}(): {}", access.call, access.reason.words()),
+        },
+    }
+}

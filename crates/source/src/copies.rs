@@ -1,0 +1,461 @@
+//! Copies, and what stands next to what, read from the tokens of a function:
+//! there are too many of them to parse them all.
+
+use crate::chance::{Beside, Chance, Kind, Size};
+use crate::heat::Paths;
+use crate::lex::{Token, TokenKind, closing, tokens};
+use crate::span::{LineIndex, Span};
+use crate::split::{Body, bodies};
+use crate::types::{TypeName, extent};
+use crate::vocabulary::{Direction, Vocabulary};
+
+mod calm;
+mod declared;
+
+use calm::is_calm;
+use declared::declared;
+
+/// A function as the search sees it.
+pub(crate) struct Place<'a> {
+    /// The bytes of the file.
+    pub(crate) text: &'a [u8],
+    /// The function's tokens, header included, comments left out.
+    pub(crate) tokens: Vec<Token>,
+    /// The function's name.
+    pub(crate) function: &'a str,
+    /// The words that mean something.
+    pub(crate) vocabulary: &'a Vocabulary,
+    /// The lines of the file.
+    pub(crate) lines: &'a LineIndex,
+}
+
+/// One call that touches user memory, or begins or ends a window.
+struct Item {
+    what: What,
+    /// The call's name, as an index into the tokens.
+    at: usize,
+    /// Its closing parenthesis.
+    close: usize,
+    object: String,
+}
+
+enum What {
+    Access(Direction),
+    Copy(Direction, Size, String),
+    Begin { read: bool, write: bool },
+    End { read: bool, write: bool },
+}
+
+/// What pays in a function beside its runs. Copies of a size that is known only
+/// when they happen are among them, whatever path the function is on; so are
+/// copies and neighbours whose size has yet to be looked up.
+pub(crate) fn chances(place: &Place<'_>) -> Vec<Chance> {
+    let items = place.items();
+    let copies = items.iter().filter_map(|item| place.copy(item));
+    let mut found: Vec<Chance> = copies.collect();
+    let pairs = items.iter().zip(items.iter().skip(1));
+    found.extend(pairs.filter_map(|(a, b)| place.neighbour(a, b)));
+    found
+}
+
+/// What pays in the functions of a file that was read as a whole.
+pub(crate) fn in_bodies(
+    text: &[u8],
+    all: &[Token],
+    bodies: &[Body],
+    vocabulary: &Vocabulary,
+    lines: &LineIndex,
+) -> Vec<Chance> {
+    let mut found: Vec<Chance> = Vec::new();
+    for body in bodies
+        .iter()
+        .filter(|body| copies_or_opens(body.span.of(text)))
+    {
+        let first = all.partition_point(|t| t.span.start < body.header.start);
+        let own = all.get(first..body.tokens.end).unwrap_or_default();
+        let tokens = own.iter().filter(|t| t.kind != TokenKind::Comment);
+        found.extend(chances(&Place {
+            text,
+            tokens: tokens.copied().collect(),
+            function: &body.name,
+            vocabulary,
+            lines,
+        }));
+    }
+    name_paths(&mut found, text, all, bodies, vocabulary);
+    found
+}
+
+fn copies_or_opens(text: &[u8]) -> bool {
+    [b"m_user".as_slice(), b"o_user", b"access_begin"]
+        .iter()
+        .any(|word| memchr::memmem::find(text, word).is_some())
+}
+
+/// What pays in a file that only copies: `places` are those of the calls. Only
+/// the functions that hold one are read, since most of such a file is not needed.
+pub(crate) fn in_file(
+    text: &[u8],
+    places: impl Iterator<Item = usize>,
+    vocabulary: &Vocabulary,
+) -> Vec<Chance> {
+    let mut found = Vec::new();
+    let mut done = 0;
+    let mut lines = None;
+    for at in places {
+        if at < done {
+            continue;
+        }
+        let start = memchr::memmem::rfind(text.get(..at).unwrap_or_default(), b"\n}")
+            .map_or(0, |at| at + 2);
+        let end = memchr::memmem::find(text.get(at..).unwrap_or_default(), b"\n}")
+            .map_or(text.len(), |end| at + end + 2);
+        done = end;
+        let part = tokens(text.get(..end).unwrap_or_default(), start);
+        let bodies = bodies(text, &part, vocabulary);
+        let lines = lines.get_or_insert_with(|| LineIndex::new(text));
+        found.extend(in_bodies(text, &part, &bodies, vocabulary, lines));
+    }
+    let may_be_called = memchr::memmem::find(text, b"ioctl").is_some();
+    if found.iter().any(is_pathless) && may_be_called {
+        let all = tokens(text, 0);
+        name_paths(
+            &mut found,
+            text,
+            &all,
+            &bodies(text, &all, vocabulary),
+            vocabulary,
+        );
+    }
+    found
+}
+
+fn is_pathless(chance: &Chance) -> bool {
+    chance.kind == Kind::RuntimeSizeCopy && chance.path.is_none()
+}
+
+/// Says of copies whose size is not known why they are on an ioctl path.
+fn name_paths(
+    found: &mut [Chance],
+    text: &[u8],
+    all: &[Token],
+    bodies: &[Body],
+    vocabulary: &Vocabulary,
+) {
+    if !found.iter().any(is_pathless) {
+        return;
+    }
+    let paths = Paths::new(text, all, bodies, vocabulary);
+    for chance in found.iter_mut().filter(|chance| is_pathless(chance)) {
+        chance.path = paths.ioctl(&chance.function);
+    }
+}
+
+impl Place<'_> {
+    fn word(&self, at: usize) -> &[u8] {
+        self.tokens
+            .get(at)
+            .filter(|t| t.kind == TokenKind::Word)
+            .map(|t| t.span.of(self.text))
+            .unwrap_or_default()
+    }
+
+    fn items(&self) -> Vec<Item> {
+        let mut found: Vec<Item> = Vec::new();
+        for at in 0..self.tokens.len() {
+            let called = self.tokens.get(at + 1).is_some_and(|t| t.is(b'('));
+            if let Some(item) = called.then(|| self.item(at, found.last())).flatten() {
+                found.push(item);
+            }
+        }
+        found
+    }
+
+    fn item(&self, at: usize, before: Option<&Item>) -> Option<Item> {
+        let word = self.word(at);
+        let what = self.what(word, at, before)?;
+        let close = closing(&self.tokens, at + 1)?;
+        let arguments = self.arguments(at + 1, close);
+        let user = match self.vocabulary.copy(word) {
+            Some(copy) => copy.user,
+            None if self.vocabulary.window(word).is_some() => 0,
+            None => match self.vocabulary.access(word) {
+                Some(access) if access.wrapper => {
+                    access.address.unwrap_or(arguments.len().checked_sub(1)?)
+                }
+                _ => 1,
+            },
+        };
+        let object = match (&what, before) {
+            (What::End { .. }, Some(begin)) => begin.object.clone(),
+            _ => self.object(arguments.get(user)?)?,
+        };
+        Some(Item {
+            what,
+            at,
+            close,
+            object,
+        })
+    }
+
+    fn what(&self, word: &[u8], at: usize, before: Option<&Item>) -> Option<What> {
+        if let Some(access) = self.vocabulary.access(word) {
+            return Some(What::Access(access.direction));
+        }
+        if let Some(window) = self.vocabulary.window(word) {
+            let (read, write) = (window.read, window.write);
+            return Some(What::Begin { read, write });
+        }
+        if let Some(copy) = self.vocabulary.copy(word) {
+            let close = closing(&self.tokens, at + 1)?;
+            let size = self.arguments(at + 1, close).get(copy.size)?.to_vec();
+            let size = without_parentheses(&size);
+            return Some(What::Copy(
+                copy.direction,
+                self.size(size),
+                written(self.text, size),
+            ));
+        }
+        match &before?.what {
+            What::Begin { read, write } | What::End { read, write }
+                if word.ends_with(b"access_end") =>
+            {
+                Some(What::End {
+                    read: *read,
+                    write: *write,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn size(&self, tokens: &[Token]) -> Size {
+        let declared =
+            |name: &[u8]| -> Option<TypeName> { declared(self.text, &self.tokens, name) };
+        match extent(self.text, tokens, &declared) {
+            Some(found) => Size::Constant(found),
+            None if self.may_vary(tokens) => self.assigned(tokens),
+            None => Size::Unsized(written(self.text, tokens)),
+        }
+    }
+
+    /// The size that a variable holds if every assignment of the function gives
+    /// it a constant (`minsz = offsetofend(…)`).
+    fn assigned(&self, tokens: &[Token]) -> Size {
+        let [variable] = tokens else {
+            return Size::Runtime;
+        };
+        let name = variable.span.of(self.text);
+        let places = (0..self.tokens.len()).filter(|at| self.word(*at) == name);
+        let mut constant = None;
+        for at in places {
+            let next = |ahead: usize, byte| self.tokens.get(at + ahead).is_some_and(|t| t.is(byte));
+            if next(2, b'=') && !next(1, b'=') && !next(1, b'!') {
+                return Size::Runtime;
+            }
+            if !next(1, b'=') || next(2, b'=') {
+                continue;
+            }
+            let value = self.tokens.get(at + 2..).unwrap_or_default();
+            let end = value.iter().position(|t| t.is(b';'));
+            let value = value.get(..end.unwrap_or(0)).unwrap_or_default();
+            if value.is_empty() || self.may_vary(value) {
+                return Size::Runtime;
+            }
+            constant = Some(written(self.text, value));
+        }
+        constant.map_or(Size::Runtime, Size::Unsized)
+    }
+
+    /// Whether something in a size is a variable: a word in small letters that
+    /// is not inside a `sizeof`.
+    fn may_vary(&self, tokens: &[Token]) -> bool {
+        let mut at = 0;
+        while let Some(token) = tokens.get(at) {
+            let word = token.span.of(self.text);
+            let called = tokens.get(at + 1).is_some_and(|t| t.is(b'('));
+            let constant = matches!(
+                word,
+                b"sizeof" | b"offsetof" | b"sizeof_field" | b"ARRAY_SIZE" | b"offsetofend"
+            );
+            if called && constant {
+                at = closing(tokens, at + 1).unwrap_or(at + 1);
+            } else if token.kind == TokenKind::Word
+                && word.iter().any(u8::is_ascii_lowercase)
+                && !constant
+            {
+                return true;
+            }
+            at += 1;
+        }
+        false
+    }
+
+    /// The tokens of each argument.
+    fn arguments(&self, open: usize, close: usize) -> Vec<&[Token]> {
+        let inside = self.tokens.get(open + 1..close).unwrap_or_default();
+        let mut depth = 0usize;
+        inside
+            .split(|token| {
+                match token.kind {
+                    TokenKind::Punct(b'(' | b'[' | b'{') => depth += 1,
+                    TokenKind::Punct(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                depth == 0 && token.is(b',')
+            })
+            .collect()
+    }
+
+    /// The object that an address lies in: `p` for `&p->a`, `(void __user *)p`,
+    /// `p + 1`.
+    fn object(&self, address: &[Token]) -> Option<String> {
+        let mut at = 0;
+        while let Some(token) = address.get(at) {
+            match token.kind {
+                TokenKind::Punct(b'&' | b'*') => at += 1,
+                TokenKind::Punct(b'(') => {
+                    let close = closing(address, at)?;
+                    let inside = address.get(at + 1..close)?;
+                    if close + 1 == address.len() || !is_cast(inside) {
+                        return self.object(inside);
+                    }
+                    at = close + 1;
+                }
+                TokenKind::Word => {
+                    let called = address.get(at + 1).filter(|t| t.is(b'('));
+                    let end = called.map_or(Some(at), |_| closing(address, at + 1))?;
+                    return Some(written(self.text, address.get(at..=end)?));
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    fn copy(&self, item: &Item) -> Option<Chance> {
+        let What::Copy(direction, size, written) = &item.what else {
+            return None;
+        };
+        let kind = match size {
+            Size::Runtime => Kind::RuntimeSizeCopy,
+            _ => Kind::SmallCopy,
+        };
+        self.chance(kind, item, *direction, size, written, None)
+    }
+
+    /// The access of two that stand next to each other, if it could join the other.
+    fn neighbour(&self, first: &Item, second: &Item) -> Option<Chance> {
+        if first.object != second.object || !is_calm(self, first.at, first.close, second.at) {
+            return None;
+        }
+        match (&first.what, &second.what) {
+            (What::Access(way), What::Copy(other, size, written)) if way == other => {
+                self.joined(Kind::CopyNeighbour, first, second, size, written)
+            }
+            (What::Copy(other, size, written), What::Access(way)) if way == other => {
+                self.joined(Kind::CopyNeighbour, second, first, size, written)
+            }
+            (_, What::Begin { read, write }) => self.taken_in(first, second, *read, *write),
+            (What::End { read, write }, _) => self.taken_in(second, first, *read, *write),
+            _ => None,
+        }
+    }
+
+    fn taken_in(&self, item: &Item, window: &Item, read: bool, write: bool) -> Option<Chance> {
+        let fits = |way: &Direction| match way {
+            Direction::Read => read,
+            Direction::Write => write,
+        };
+        match &item.what {
+            What::Access(way) if fits(way) => {
+                self.joined(Kind::WindowNeighbour, item, window, &Size::Bytes(0), "")
+            }
+            What::Copy(way, size, written) if fits(way) => {
+                self.joined(Kind::WindowNeighbour, item, window, size, written)
+            }
+            _ => None,
+        }
+    }
+
+    fn joined(
+        &self,
+        kind: Kind,
+        item: &Item,
+        other: &Item,
+        size: &Size,
+        written: &str,
+    ) -> Option<Chance> {
+        let (What::Access(way) | What::Copy(way, ..)) = &item.what else {
+            return None;
+        };
+        if *size == Size::Runtime {
+            return None;
+        }
+        let name = self.tokens.get(other.at)?.span;
+        let beside = Beside {
+            call: name.text(self.text),
+            position: self.lines.position(name.start),
+        };
+        self.chance(kind, item, *way, size, written, Some(beside))
+    }
+
+    fn chance(
+        &self,
+        kind: Kind,
+        item: &Item,
+        direction: Direction,
+        size: &Size,
+        written: &str,
+        beside: Option<Beside>,
+    ) -> Option<Chance> {
+        let name = self.tokens.get(item.at)?.span;
+        let end = self.tokens.get(item.close)?.span.end;
+        Some(Chance {
+            kind,
+            function: self.function.to_owned(),
+            call: name.text(self.text),
+            direction,
+            position: self.lines.position(name.start),
+            span: Span::new(name.start, end),
+            object: item.object.clone(),
+            written: written.to_owned(),
+            size: size.clone(),
+            beside,
+            path: None,
+        })
+    }
+}
+
+/// What stands between parentheses in front of an operand, if it is a type.
+fn is_cast(inside: &[Token]) -> bool {
+    let plain = |t: &Token| t.kind == TokenKind::Word || t.is(b'*');
+    inside.iter().all(plain) && (inside.len() > 1 || inside.last().is_some_and(|t| t.is(b'*')))
+}
+
+fn without_parentheses(mut tokens: &[Token]) -> &[Token] {
+    while let Some(inner) = tokens
+        .first()
+        .filter(|t| t.is(b'('))
+        .and_then(|_| closing(tokens, 0))
+        .filter(|close| close + 1 == tokens.len())
+        .and_then(|close| tokens.get(1..close))
+    {
+        tokens = inner;
+    }
+    tokens
+}
+
+/// The tokens as text, with single spaces between words.
+fn written(text: &[u8], tokens: &[Token]) -> String {
+    let mut out = String::new();
+    let mut before: Option<&Token> = None;
+    for token in tokens {
+        if before.is_some_and(|b| b.span.end < token.span.start) {
+            out.push(' ');
+        }
+        out += &token.span.text(text);
+        before = Some(token);
+    }
+    out
+}

@@ -1,0 +1,188 @@
+//! How often user space takes a path, as far as names and definitions say.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::lex::{Token, TokenKind};
+use crate::split::Body;
+use crate::vocabulary::Vocabulary;
+
+/// A path that user space takes often.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heat {
+    /// What it is, `poll path`.
+    pub what: String,
+    /// How hot: from 1, where nothing is known, up.
+    pub heat: u32,
+    /// Words of which one is a part of the function's name.
+    #[serde(skip_serializing)]
+    pub name: Vec<String>,
+    /// Words that one is the end of the file's name.
+    #[serde(skip_serializing)]
+    pub file: Vec<String>,
+    /// Fields of the kernel's tables of functions that name the function.
+    #[serde(skip_serializing)]
+    pub field: Vec<String>,
+}
+
+/// How hot a function is, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warmth {
+    /// How hot: 1 where nothing is known.
+    pub heat: u32,
+    /// The path and how the function is on it.
+    pub words: String,
+}
+
+impl Default for Warmth {
+    fn default() -> Self {
+        Self {
+            heat: 1,
+            words: "no path is known".to_owned(),
+        }
+    }
+}
+
+/// How far calls are followed inside a file.
+const FAR: usize = 4;
+
+/// The functions of a file, what they call, and which tables name them.
+pub(crate) struct Paths<'a> {
+    vocabulary: &'a Vocabulary,
+    /// By function: the functions of the file that mention it.
+    callers: HashMap<&'a str, Vec<&'a str>>,
+    /// By function: the fields of tables that it is given to.
+    fields: HashMap<&'a str, Vec<&'a [u8]>>,
+}
+
+impl<'a> Paths<'a> {
+    /// Reads the tokens of a file once.
+    pub(crate) fn new(
+        text: &'a [u8],
+        tokens: &[Token],
+        bodies: &'a [Body],
+        vocabulary: &'a Vocabulary,
+    ) -> Self {
+        let names: HashMap<&[u8], &str> = bodies
+            .iter()
+            .map(|body| (body.name_span.of(text), body.name.as_str()))
+            .collect();
+        let mut found = Self {
+            vocabulary,
+            callers: HashMap::new(),
+            fields: HashMap::new(),
+        };
+        let mut holders = bodies.iter().peekable();
+        for (at, token) in tokens.iter().enumerate() {
+            let Some(name) = names
+                .get(token.span.of(text))
+                .filter(|_| token.kind == TokenKind::Word)
+            else {
+                continue;
+            };
+            while holders
+                .next_if(|b| b.span.end <= token.span.start)
+                .is_some()
+            {}
+            match holders.peek().filter(|b| b.span.contains(token.span)) {
+                Some(body) => found.callers.entry(name).or_default().push(&body.name),
+                None => found
+                    .fields
+                    .entry(name)
+                    .or_default()
+                    .extend(field(text, tokens, at)),
+            }
+        }
+        found
+    }
+
+    /// How hot a function is: by its own name, or by what calls it in its file.
+    pub(crate) fn warmth(&self, path: &str, function: &str) -> Warmth {
+        let mut seen = vec![function];
+        let mut next = 0;
+        for step in 0..=FAR {
+            let round: Vec<&str> = seen.get(next..).unwrap_or_default().to_vec();
+            next = seen.len();
+            if let Some((heat, name)) = self.hottest(path, &round) {
+                let words = match step {
+                    0 => heat.what.clone(),
+                    _ => format!("{}, called by {name}()", heat.what),
+                };
+                return Warmth {
+                    heat: heat.heat,
+                    words,
+                };
+            }
+            for name in round {
+                let callers = self.callers.get(name).into_iter().flatten();
+                for caller in callers {
+                    if !seen.contains(caller) {
+                        seen.push(caller);
+                    }
+                }
+            }
+        }
+        Warmth::default()
+    }
+
+    fn hottest<'n>(&self, path: &str, names: &[&'n str]) -> Option<(&Heat, &'n str)> {
+        let fits = names
+            .iter()
+            .filter_map(|name| Some((self.heat(path, name)?, *name)));
+        fits.max_by_key(|(heat, _)| heat.heat)
+    }
+
+    fn heat(&self, path: &str, name: &str) -> Option<&Heat> {
+        let named = |word: &String| name.contains(word.as_str());
+        let file = path.rsplit('/').next().unwrap_or_default();
+        let fields = self.fields.get(name);
+        let in_table =
+            |field: &String| fields.is_some_and(|fields| fields.contains(&field.as_bytes()));
+        self.vocabulary.paths().iter().find(|heat| {
+            heat.name.iter().any(named)
+                || heat.file.iter().any(|end| file == end)
+                || heat.field.iter().any(in_table)
+        })
+    }
+
+    /// Why a function is on an ioctl path, if it is.
+    pub(crate) fn ioctl(&self, function: &str) -> Option<String> {
+        let mut seen = vec![function];
+        let mut at = 0;
+        while let Some(name) = seen.get(at).copied() {
+            let in_table = self.fields.get(name).into_iter().flatten();
+            let table = in_table.into_iter().find(|field| field.ends_with(b"ioctl"));
+            let by = if at == 0 {
+                String::new()
+            } else {
+                format!("called by {name}(), ")
+            };
+            if name.contains("ioctl") {
+                return Some(format!("{by}its name"));
+            }
+            if let Some(field) = table {
+                let field = String::from_utf8_lossy(field);
+                return Some(format!("{by}the table's field .{field}"));
+            }
+            if at > FAR * FAR {
+                break;
+            }
+            let callers = self.callers.get(name).into_iter().flatten();
+            for caller in callers {
+                if !seen.contains(caller) {
+                    seen.push(caller);
+                }
+            }
+            at += 1;
+        }
+        None
+    }
+}
+
+/// `.field = name` outside functions.
+fn field<'a>(text: &'a [u8], tokens: &[Token], at: usize) -> Option<&'a [u8]> {
+    let back = |n: usize| at.checked_sub(n).and_then(|i| tokens.get(i));
+    let is_given = back(1)?.is(b'=') && back(3)?.is(b'.');
+    is_given.then(|| back(2).map(|t| t.span.of(text))).flatten()
+}

@@ -1,0 +1,40 @@
+//! Sizes of types, from the definitions in a tree: as much as it takes to say
+//! how large a copy is, on a machine with 64-bit pointers.
+
+mod definition;
+mod layout;
+mod parse;
+
+pub use definition::{Place, TypeIndex, definitions};
+pub use layout::{Layout, Reader};
+pub(crate) use parse::{dimensions as array_dimensions, extent, type_of_words};
+
+use serde::{Deserialize, Serialize};
+
+/// A constant number of bytes as the text gives it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Extent {
+    /// A number.
+    Number(u64),
+    /// `sizeof(…)`.
+    SizeOf(TypeName),
+    /// A constant with a name, which the tree's definitions do not give here.
+    Named(String),
+    /// Two of them and the operator between: `+`, `-`, `*` or `/`.
+    Both(Box<(Extent, char, Extent)>),
+}
+
+/// A type as a declaration or a `sizeof` names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TypeName {
+    /// `struct name`, `union name`, or the words of a plain type.
+    pub base: String,
+    /// How often it is a pointer.
+    pub pointers: usize,
+    /// The dimensions of an array, outermost first.
+    pub dimensions: Vec<Extent>,
+    /// Fields to go down to, outermost first.
+    pub fields: Vec<String>,
+    /// How often it is then dereferenced or indexed.
+    pub dereferences: usize,
+}

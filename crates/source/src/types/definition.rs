@@ -1,0 +1,266 @@
+//! Where structs are defined, and what their definitions say.
+
+use std::collections::HashMap;
+
+use memchr::memmem::Finder;
+
+use super::TypeName;
+use super::parse::{dimensions, is_qualifier, type_of_words};
+use crate::lex::{Token, TokenKind, closing, tokens};
+
+/// Where a struct or a union is defined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file, relative to the tree.
+    pub path: String,
+    /// The byte at which the definition begins.
+    pub start: usize,
+}
+
+/// The definitions of a tree, by `struct name`.
+#[derive(Clone, Debug, Default)]
+pub struct TypeIndex {
+    places: HashMap<String, Vec<Place>>,
+}
+
+impl TypeIndex {
+    /// Adds what [`definitions`] found in a file.
+    pub fn add(&mut self, path: &str, found: Vec<(String, usize)>) {
+        for (name, start) in found {
+            let path = path.to_owned();
+            self.places
+                .entry(name)
+                .or_default()
+                .push(Place { path, start });
+        }
+    }
+
+    /// Takes over what another part of the tree defines.
+    pub fn merge(&mut self, other: Self) {
+        for (name, places) in other.places {
+            self.places.entry(name).or_default().extend(places);
+        }
+    }
+
+    /// The definition that code in `from` most likely means: its own file's,
+    /// its folder's, then those of the headers that all share.
+    #[must_use]
+    pub fn nearest(&self, name: &str, from: &str) -> Option<&Place> {
+        let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+        let rank = |place: &&Place| match place.path.as_str() {
+            path if path == from => 0,
+            path if folder(path) == folder(from) => 1,
+            path if path.starts_with("include/uapi/") => 2,
+            path if path.starts_with("include/") => 3,
+            path if path.starts_with("arch/x86/") => 4,
+            path if path.starts_with("arch/") => 6,
+            _ => 5,
+        };
+        let places = self.places.get(name)?.iter();
+        places.min_by_key(|place| (rank(place), &place.path, place.start))
+    }
+}
+
+/// The structs and unions that a file defines at its margin, with the byte at
+/// which each begins. A search that is quick to say none.
+#[must_use]
+pub fn definitions(text: &[u8]) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for word in ["struct ", "union "] {
+        for at in Finder::new(word).find_iter(text) {
+            let line = text.get(..at).unwrap_or_default();
+            if line.is_empty() || line.ends_with(b"\n") {
+                found.extend(defined(text, at, word));
+            } else if line.ends_with(b"\ntypedef ") {
+                found.extend(renamed(text, at));
+            }
+        }
+    }
+    found
+}
+
+/// `typedef struct … { … } name;`
+fn renamed(text: &[u8], at: usize) -> Option<(String, usize)> {
+    let rest = text.get(at..)?;
+    let open = memchr::memchr2(b'{', b';', rest).filter(|at| rest.get(*at) == Some(&b'{'))?;
+    let close = open + memchr::memmem::find(rest.get(open..)?, b"\n}")? + 2;
+    let end = memchr::memchr(b';', rest.get(close..)?)?;
+    let name = std::str::from_utf8(rest.get(close..close + end)?).ok()?;
+    let name = name.split_whitespace().next_back()?;
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    name.bytes().all(plain).then(|| (name.to_owned(), at))
+}
+
+fn defined(text: &[u8], at: usize, word: &str) -> Option<(String, usize)> {
+    let rest = text.get(at + word.len()..)?;
+    let length = rest
+        .iter()
+        .position(|b| !b.is_ascii_alphanumeric() && *b != b'_')?;
+    let next = rest
+        .get(length..)?
+        .iter()
+        .find(|b| !b.is_ascii_whitespace());
+    let name = std::str::from_utf8(rest.get(..length)?).ok()?;
+    (length > 0 && next == Some(&b'{')).then(|| (format!("{word}{name}"), at))
+}
+
+/// A field of a struct.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Field {
+    /// Its name; empty for a struct without one, whose fields count as the
+    /// outer's.
+    pub(crate) name: String,
+    /// Its type.
+    pub(crate) kind: FieldType,
+}
+
+/// The type of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FieldType {
+    /// A type with a name.
+    Named(TypeName),
+    /// A struct or a union that is defined in place, so often.
+    Inline(Definition, Vec<super::Extent>),
+}
+
+/// What a definition says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Definition {
+    /// Whether the fields lie over each other.
+    pub(crate) union: bool,
+    /// Whether no padding stands between.
+    pub(crate) packed: bool,
+    /// The fields, in order.
+    pub(crate) fields: Vec<Field>,
+}
+
+/// Reads the definition that begins at a byte; none if it holds what this does
+/// not know: bit fields, an `#if`, a macro.
+pub(crate) fn read(text: &[u8], start: usize) -> Option<Definition> {
+    let end = memchr::memmem::find(text.get(start..)?, b"\n}").map(|at| start + at)?;
+    let line = text.get(end + 1..)?.iter().position(|b| *b == b'\n');
+    let end = line.map_or(text.len(), |at| end + 1 + at);
+    let all: Vec<Token> = tokens(text.get(..end)?, start)
+        .into_iter()
+        .filter(|t| t.kind != TokenKind::Comment && !is_definition(text, t))
+        .collect();
+    body(text, &all, 0).map(|(definition, _)| definition)
+}
+
+/// A `#define` between fields takes no room.
+fn is_definition(text: &[u8], token: &Token) -> bool {
+    let line = token.span.of(text).strip_prefix(b"#").unwrap_or_default();
+    token.kind == TokenKind::Directive && line.trim_ascii_start().starts_with(b"define")
+}
+
+/// Deeper than any definition of the kernel.
+const DEEPEST: usize = 8;
+
+/// `struct x { … } __packed`, and the tokens behind the closing brace.
+fn body<'t>(text: &[u8], all: &'t [Token], depth: usize) -> Option<(Definition, &'t [Token])> {
+    let open = all
+        .iter()
+        .position(|t| t.is(b'{'))
+        .filter(|_| depth < DEEPEST)?;
+    let close = closing(all, open)?;
+    let rest = all.get(close + 1..)?;
+    let is_packed = |t: &Token| matches!(t.span.of(text), b"__packed" | b"packed" | b"__packed__");
+    let ends = rest.iter().position(|t| t.is(b';')).unwrap_or(rest.len());
+    let mut definition = Definition {
+        union: all.first()?.span.of(text) == b"union",
+        packed: rest.iter().take(ends).any(is_packed) || all.iter().take(open).any(is_packed),
+        fields: Vec::new(),
+    };
+    let mut left = all.get(open + 1..close)?;
+    while !left.is_empty() {
+        left = field(text, left, depth, &mut definition.fields)?;
+    }
+    Some((definition, rest))
+}
+
+/// Reads one declaration and returns what follows.
+fn field<'t>(
+    text: &[u8],
+    all: &'t [Token],
+    depth: usize,
+    out: &mut Vec<Field>,
+) -> Option<&'t [Token]> {
+    let end = declaration_end(all)?;
+    let own = all.get(..end)?;
+    let rest = all.get(end + 1..);
+    if own.iter().any(|t| t.kind == TokenKind::Directive) {
+        return None;
+    }
+    match own.iter().position(|t| t.is(b'{')) {
+        Some(_) => {
+            let (inner, behind) = body(text, own, depth + 1)?;
+            let name = behind.iter().find(|t| t.kind == TokenKind::Word);
+            let dims = behind.iter().position(|t| t.is(b'['));
+            let dims = dims.map_or(Some(Vec::new()), |at| dimensions(text, behind.get(at..)?))?;
+            out.push(Field {
+                name: name.map(|t| t.span.text(text)).unwrap_or_default(),
+                kind: FieldType::Inline(inner, dims),
+            });
+        }
+        None => plain(text, own, out)?,
+    }
+    rest
+}
+
+fn declaration_end(all: &[Token]) -> Option<usize> {
+    let mut depth = 0usize;
+    all.iter().position(|t| {
+        match t.kind {
+            TokenKind::Punct(b'{') => depth += 1,
+            TokenKind::Punct(b'}') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && t.is(b';')
+    })
+}
+
+/// `type a, *b, c[4];`
+fn plain(text: &[u8], own: &[Token], out: &mut Vec<Field>) -> Option<()> {
+    let own: Vec<Token> = own
+        .iter()
+        .filter(|t| !is_qualifier(t.span.of(text)))
+        .copied()
+        .collect();
+    if own.iter().any(|t| t.is(b':') || t.is(b'(')) {
+        return None;
+    }
+    let first = own
+        .iter()
+        .position(|t| t.is(b'*') || t.is(b'[') || t.is(b','))
+        .unwrap_or(own.len());
+    let base_end = match own.get(first) {
+        Some(star) if star.is(b'*') => first,
+        _ => first.checked_sub(1)?,
+    };
+    let base = type_of_words(text, own.get(..base_end)?)?;
+    for declarator in own.get(base_end..)?.split(|t| t.is(b',')) {
+        out.push(declared(text, declarator, &base)?);
+    }
+    Some(())
+}
+
+fn declared(text: &[u8], declarator: &[Token], base: &TypeName) -> Option<Field> {
+    let pointers = declarator.iter().take_while(|t| t.is(b'*')).count();
+    let name = declarator
+        .get(pointers)
+        .filter(|t| t.kind == TokenKind::Word)?;
+    let dims = declarator.get(pointers + 1..)?;
+    Some(Field {
+        name: name.span.text(text),
+        kind: FieldType::Named(TypeName {
+            pointers,
+            dimensions: match dims {
+                [open, close] if open.is(b'[') && close.is(b']') => {
+                    vec![super::Extent::Number(0)]
+                }
+                dims => dimensions(text, dims)?,
+            },
+            ..base.clone()
+        }),
+    })
+}

@@ -1,0 +1,228 @@
+//! Copies and neighbours: known C, known answers.
+
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used)]
+
+use tollgate_source::{
+    Analyser, Layout, Scan, Size, TypeIndex, Vocabulary, definitions, opens_windows,
+};
+
+const HEADER: &str = "\
+struct small {
+\t__u8 a;
+\t__u64 b;
+\t#define SMALL_FLAG 1
+\tunion { __u16 c[3]; struct { char d, e; }; };
+\tvoid *f;
+\tstruct inner { int x; } g[2];
+};
+struct tight {
+\tchar a;
+\tint b;
+} __packed;
+typedef struct {
+\tint a[20];
+} large_t;
+struct odd {
+\tint a : 3;
+};
+";
+
+/// What pays beside runs in one function, one line each: the kind, the line,
+/// the size in bytes or what is not known.
+fn found(name: &str, body: &str) -> Vec<String> {
+    let text = format!(
+        "struct local {{\n\tint a[3];\n}};\n\nstatic long {name}(struct small __user *p, void __user *arg, size_t n)\n{{\n{body}\n}}\n"
+    );
+    let vocabulary = Vocabulary::builtin().unwrap();
+    let mut analyser = Analyser::new(&vocabulary).unwrap();
+    let mut scan = Scan::default();
+    scan.add(
+        "drivers/x.c",
+        analyser.analyse_file("drivers/x.c", text.as_bytes()),
+    );
+    let mut types = TypeIndex::default();
+    types.add("include/uapi/x.h", definitions(HEADER.as_bytes()));
+    types.add("drivers/x.c", definitions(text.as_bytes()));
+    let mut reader = |path: &str| match path {
+        "include/uapi/x.h" => Some(HEADER.as_bytes().to_vec()),
+        _ => Some(text.clone().into_bytes()),
+    };
+    let mut layout = Layout::new(&types, &mut reader);
+    scan.measure(|extent, from| layout.bytes(extent, from));
+    scan.sort();
+    let line = |aside: &tollgate_source::Aside| {
+        let chance = &aside.chance;
+        let size = match &chance.size {
+            Size::Bytes(bytes) => bytes.to_string(),
+            other => format!("{other:?}"),
+        };
+        format!("{} {} {size}", chance.kind.name(), chance.position.line - 6)
+    };
+    scan.asides.iter().map(line).collect()
+}
+
+#[test]
+fn sizes_are_looked_up() {
+    let body = "\
+\tstruct small s, *q; struct tight t; large_t big; struct local l; u32 x[4];
+\tcopy_from_user(&s, arg, sizeof(s));
+\tcopy_from_user(&s, arg, sizeof(struct small));
+\tcopy_from_user(q, arg, sizeof(*q));
+\tcopy_from_user(q, arg, sizeof(q->b));
+\tcopy_from_user(q, arg, sizeof q->c[0]);
+\tcopy_from_user(&t, arg, sizeof(t));
+\tcopy_from_user(&l, arg, sizeof(l));
+\tcopy_from_user(x, arg, sizeof(x) + 2 * sizeof(u64));
+\tcopy_from_user(x, arg, (0x10));
+\tcopy_from_user(x, arg, sizeof(void *));
+\tcopy_from_user(&big, arg, sizeof(big));";
+    // The last is larger than what counts as small.
+    assert_eq!(
+        found("f", body),
+        [
+            "small-copy 2 40",
+            "small-copy 3 40",
+            "small-copy 4 40",
+            "small-copy 5 8",
+            "small-copy 6 2",
+            "small-copy 7 5",
+            "small-copy 8 12",
+            "small-copy 9 32",
+            "small-copy 10 16",
+            "small-copy 11 8",
+        ]
+    );
+}
+
+#[test]
+fn what_cannot_be_sized_is_named() {
+    let body = "\tstruct odd o; struct none none;\n\tcopy_to_user(arg, &o, sizeof(o));\n\tcopy_to_user(arg, &none, sizeof(none));\n\tcopy_to_user(arg, &n, NAMESIZ);";
+    assert_eq!(
+        found("f", body),
+        [
+            r#"small-copy 2 Unsized("what struct odd holds (include/uapi/x.h)")"#,
+            r#"small-copy 3 Unsized("struct none")"#,
+            r#"small-copy 4 Unsized("NAMESIZ")"#,
+        ]
+    );
+}
+
+#[test]
+fn a_size_of_run_time_counts_on_an_ioctl_path_only() {
+    let copy = "\tif (copy_from_user(k, arg, _IOC_SIZE(n)))\n\t\treturn 1;";
+    assert_eq!(found("my_ioctl", copy), ["runtime-size-copy 1 Runtime"]);
+    assert!(found("my_read", copy).is_empty());
+    // All assignments are constants: the compiler knows it.
+    let constant = "\tminsz = offsetofend(struct x, y);\n\tcopy_from_user(k, arg, minsz);";
+    assert_eq!(
+        found("my_ioctl", constant),
+        [r#"small-copy 2 Unsized("offsetofend(struct x, y)")"#]
+    );
+    let varies = format!("\tminsz = n;\n{constant}");
+    assert_eq!(found("my_ioctl", &varies), ["runtime-size-copy 3 Runtime"]);
+}
+
+#[test]
+fn an_ioctl_path_is_followed_through_the_file() {
+    let text =
+        b"static int inner(void __user *arg, int n)\n{\n\treturn copy_from_user(k, arg, n);\n}\n\n\
+static int outer(void __user *arg, int n)\n{\n\treturn inner(arg, n);\n}\n\n\
+static int other(void __user *arg, int n)\n{\n\treturn copy_from_user(k, arg, n);\n}\n\n\
+static const struct file_operations fops = {\n\t.unlocked_ioctl = outer,\n\t.read = other,\n};\n";
+    let vocabulary = Vocabulary::builtin().unwrap();
+    let report = Analyser::new(&vocabulary).unwrap().analyse(text);
+    let paths: Vec<_> = report.chances.iter().map(|c| c.path.as_deref()).collect();
+    assert_eq!(
+        paths,
+        [
+            Some("called by outer(), the table's field .unlocked_ioctl"),
+            None
+        ]
+    );
+}
+
+#[test]
+fn neighbours_share_an_object_and_nothing_stands_between() {
+    let with = |between: &str| {
+        let body = format!(
+            "\tif (put_user(1, &p->a))\n\t\treturn 1;\n{between}\tif (copy_to_user(&p->b, k, 16))\n\t\treturn 1;"
+        );
+        found("f", &body)
+            .into_iter()
+            .filter(|line| line.starts_with("copy-neighbour"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(with(""), ["copy-neighbour 1 16"]);
+    assert_eq!(with("\tx = y + 1;\n"), ["copy-neighbour 1 16"]);
+    for between in [
+        "\tcall(x);\n",
+        "\tif (x)\n",
+        "again:\n",
+        "#else\n",
+        "\t}\n\t{\n",
+    ] {
+        assert!(with(between).is_empty(), "{between}");
+    }
+    let other = "\tif (put_user(1, &p->a) || copy_to_user(arg, k, 16))\n\t\treturn 1;";
+    assert!(
+        !found("f", other)
+            .iter()
+            .any(|line| line.starts_with("copy-n"))
+    );
+    let returned = "\tif (n)\n\t\treturn put_user(1, &p->a);\n\treturn copy_to_user(&p->b, k, 16);";
+    assert!(
+        !found("f", returned)
+            .iter()
+            .any(|line| line.starts_with("copy-n"))
+    );
+}
+
+#[test]
+fn a_window_takes_neighbours_of_its_own_direction_in() {
+    let with = |call: &str| {
+        let body = format!(
+            "\tif (!user_write_access_begin(p, 8))\n\t\treturn 1;\n\tunsafe_put_user(1, &p->a, out);\n\tuser_write_access_end();\n\tif ({call})\n\t\treturn 1;"
+        );
+        found("f", &body)
+    };
+    assert_eq!(with("put_user(2, &p->b)"), ["window-neighbour 5 0"]);
+    assert!(with("get_user(x, &p->b)").is_empty());
+    assert!(with("put_user(2, arg)").is_empty());
+}
+
+#[test]
+fn heat_follows_names_tables_and_calls() {
+    let run = "\treturn put_user(1, &p->a) || put_user(2, &p->b);\n}\n\n";
+    let text = format!(
+        "static int deep(struct s __user *p)\n{{\n{run}SYSCALL_DEFINE1(thing, struct s __user *, p)\n{{\n\treturn deep(p);\n}}\n\nstatic int cold(struct s __user *p)\n{{\n{run}"
+    );
+    let vocabulary = Vocabulary::builtin().unwrap();
+    let mut analyser = Analyser::new(&vocabulary).unwrap();
+    let report = analyser.analyse_file("fs/x.c", text.as_bytes());
+    let words: Vec<_> = report
+        .functions
+        .iter()
+        .map(|f| (f.name.as_str(), f.warmth.heat, f.warmth.words.as_str()))
+        .collect();
+    assert_eq!(
+        words,
+        [
+            ("deep", 3, "system call, called by SYSCALL_DEFINE1(thing)()"),
+            ("cold", 1, "no path is known"),
+        ]
+    );
+}
+
+#[test]
+fn an_architecture_opens_windows_if_its_own_header_says_so() {
+    let vocabulary = Vocabulary::builtin().unwrap();
+    assert!(opens_windows(
+        b"#define user_access_begin(a,b)\tuser_access_begin(a,b)\n",
+        &vocabulary
+    ));
+    assert!(!opens_windows(
+        b"#define put_user(x, p) user_access_begin(p, 1)\n",
+        &vocabulary
+    ));
+}
