@@ -11,6 +11,7 @@ mod comparison;
 mod executions;
 pub mod fuzz;
 mod measured;
+mod profile;
 mod proof;
 mod ratio;
 mod results;
@@ -28,6 +29,7 @@ pub use comparison::{
 };
 pub use executions::{CountsError, CountsFault, Executed, Executions, Phase};
 pub use measured::{Measured, Quantity, Repetitions};
+pub use profile::{Profile, ProfileError, SymbolShare};
 pub use proof::{NotRun, Proof, Row, Tried};
 pub use ratio::Ratio;
 pub use results::{ConsoleError, ConsoleFault, Outcome, Point, Repetition, Results, Skip};

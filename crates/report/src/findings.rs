@@ -1,6 +1,7 @@
 //! Findings of a scan for people and programs.
 
 mod json;
+mod profile;
 mod source;
 mod text;
 mod view;

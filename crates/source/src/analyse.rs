@@ -139,7 +139,10 @@ impl<'v> Analyser<'v> {
         let mut paying = paying.peekable();
         if paying.peek().is_some() {
             let paths = Paths::new(file.text, &file.tokens, &bodies, &file.vocabulary);
-            paying.for_each(|f| f.warmth = paths.warmth(path, &f.name));
+            for function in paying {
+                function.warmth = paths.warmth(path, &function.name);
+                function.callers = paths.callers(&function.name);
+            }
         }
         report
     }
@@ -176,6 +179,7 @@ impl<'v> Analyser<'v> {
             accesses: starts.len(),
             understood,
             warmth: Warmth::default(),
+            callers: Vec::new(),
         };
         (function, starts)
     }

@@ -126,6 +126,21 @@ impl<'a> Paths<'a> {
         Warmth::default()
     }
 
+    /// The functions of the file that call one, directly or not, nearest first.
+    pub(crate) fn callers(&self, function: &str) -> Vec<String> {
+        let mut seen = vec![function];
+        let mut at = 0;
+        while let Some(name) = seen.get(at).copied().filter(|_| at <= FAR * FAR) {
+            for caller in self.callers.get(name).into_iter().flatten() {
+                if !seen.contains(caller) {
+                    seen.push(caller);
+                }
+            }
+            at += 1;
+        }
+        seen.into_iter().skip(1).map(str::to_owned).collect()
+    }
+
     fn hottest<'n>(&self, path: &str, names: &[&'n str]) -> Option<(&Heat, &'n str)> {
         let fits = names
             .iter()

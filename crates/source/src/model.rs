@@ -295,6 +295,10 @@ pub struct Function {
     /// How often user space takes its path, as far as names say.
     #[serde(default)]
     pub warmth: crate::heat::Warmth,
+    /// The functions of its file that call it, directly or not, nearest first: a
+    /// compiler may have made it a part of one of them.
+    #[serde(default)]
+    pub callers: Vec<String>,
 }
 
 impl Function {

@@ -160,6 +160,24 @@ fn each_kind_is_in_the_forms_for_programs() {
 }
 
 #[test]
+fn a_profile_ranks_and_says_what_it_does_not_know() {
+    let lab = lab_of_kinds();
+    fs::write(
+        lab.path("top.txt"),
+        "> ==> 12.86%  [kernel]  [k] save.part.0\n>  4.15%  [kernel]  [k] fput\n",
+    )
+    .unwrap();
+    fs::write(lab.path("none.txt"), "no rows\n").unwrap();
+    let ranked = in_tree(&lab, &["scan", "tree", "--profile", "top.txt"]);
+    assert_eq!(code(&ranked), 1);
+    insta::assert_snapshot!(text(&ranked.stdout));
+    let refused = in_tree(&lab, &["scan", "tree", "--profile", "none.txt"]);
+    assert_eq!((code(&refused), refused.stdout.len()), (2, 0));
+    let said = lab.said(&refused);
+    assert!(said.contains("none.txt is no profile"), "{said}");
+}
+
+#[test]
 fn findings_are_shown_in_their_source() {
     let output = in_tree(
         &lab_of_kinds(),

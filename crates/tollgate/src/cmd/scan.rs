@@ -1,12 +1,14 @@
 //! `tollgate scan`: find functions that open the gate more than once.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context;
 use rayon::prelude::*;
+use tollgate_measure::Profile;
 use tollgate_report::View;
 use tollgate_source::{
     Access, Analyser, FileReport, GrammarError, Kind, Layout, Missed, MissedPart, Scan, TypeIndex,
@@ -41,6 +43,10 @@ pub(crate) struct Args {
     /// line, with the reason
     #[arg(long)]
     rank: bool,
+    /// Rank by a profile instead: the text of perf report, script, annotate or
+    /// top, also out of a mail, or what prove --format json wrote
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
     /// How to write the findings
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -106,6 +112,9 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let mut view = View::new(&scan, kinds);
     view.verbose = args.verbose;
     view.ranked = args.rank;
+    if let Some(path) = &args.profile {
+        view.rank_by(&profile(path)?);
+    }
     let text = match args.format {
         Format::Text => tollgate_report::findings_text(&view),
         Format::Source => tollgate_report::findings_source(&view, &mut |path| tree.read(path).ok()),
@@ -142,6 +151,13 @@ fn with_windows(tree: &Tree) -> anyhow::Result<Vec<String>> {
         header.is_ok_and(|text| opens_windows(&text, &vocabulary))
     };
     Ok(tree.architectures().into_iter().filter(opens).collect())
+}
+
+fn profile(path: &Path) -> anyhow::Result<Profile> {
+    let text = fs::read(path)
+        .with_context(|| format!("the profile {} could not be read", path.display()))?;
+    Profile::parse(&String::from_utf8_lossy(&text))
+        .with_context(|| format!("{} is no profile", path.display()))
 }
 
 /// The first file that was not read: a scan that lacks one cannot say "clean".

@@ -1,0 +1,125 @@
+//! Which finding a profile's symbols belong to.
+
+use std::collections::{HashMap, HashSet};
+
+use tollgate_measure::Profile;
+use tollgate_source::Finding;
+
+use super::{Profiled, Share, View};
+
+impl View<'_> {
+    /// Puts those first that the profile counted most. A function that it does
+    /// not name has the part of the nearest caller in its file that it names,
+    /// into which a compiler may have put it; callers in other files are not
+    /// known.
+    pub fn rank_by(&mut self, profile: &Profile) {
+        let parts = parts(profile);
+        let mut met: HashSet<String> = HashSet::new();
+        for finding in &self.scan.findings {
+            let found = names(finding).find_map(|name| Some((parts.get(&name)?, name)));
+            let Some((percent, name)) = found else {
+                continue;
+            };
+            let key = (finding.path.clone(), finding.function.name.clone());
+            let symbol = name.clone();
+            let share = Share {
+                percent: *percent,
+                symbol,
+            };
+            self.shares.insert(key, share);
+            met.insert(name);
+        }
+        let unmatched = profile.kernel().map(|share| &share.symbol);
+        self.profile = Some(Profiled {
+            unit: profile.unit.clone(),
+            unmatched: unmatched
+                .filter(|symbol| !met.contains(&plain(symbol)))
+                .cloned()
+                .collect(),
+        });
+        self.ranked = true;
+    }
+}
+
+/// The function's name, then those of its callers.
+fn names(finding: &Finding) -> impl Iterator<Item = String> {
+    let function = &finding.function;
+    let all = std::iter::once(&function.name).chain(&function.callers);
+    all.map(|name| match name.split_once('(') {
+        Some((_, inner)) => inner.trim_end_matches(')').to_owned(),
+        None => name.clone(),
+    })
+}
+
+/// By plain name: the part in percent; what a compiler split is added up.
+fn parts(profile: &Profile) -> HashMap<String, f64> {
+    let mut parts = HashMap::new();
+    for share in profile.kernel() {
+        *parts.entry(plain(&share.symbol)).or_insert(0.0) += share.percent;
+    }
+    parts
+}
+
+/// A symbol without what compilers put behind a name (`.isra.0`, `.part.0`) and
+/// what the macros of system calls put before it (`__x64_sys_`).
+fn plain(symbol: &str) -> String {
+    const PREFIXES: [&str; 10] = [
+        "__x64_sys_",
+        "__ia32_sys_",
+        "__ia32_compat_sys_",
+        "__arm64_sys_",
+        "__arm64_compat_sys_",
+        "__se_sys_",
+        "__do_sys_",
+        "__do_compat_sys_",
+        "compat_sys_",
+        "sys_",
+    ];
+    let name = symbol.split('.').next().unwrap_or(symbol);
+    let bare = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix));
+    bare.unwrap_or(name).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use tollgate_source::{Analyser, Kind, Scan, Vocabulary};
+
+    use super::{Profile, View, plain};
+
+    const TEXT: &str = "static int cold(struct s __user *p)\n{\n\treturn put_user(1, &p->a) || put_user(2, &p->b);\n}\n\n\
+        static int inlined(struct s __user *p)\n{\n\treturn put_user(1, &p->a) || put_user(2, &p->b);\n}\n\n\
+        SYSCALL_DEFINE1(thing, struct s __user *, p)\n{\n\treturn inlined(p);\n}\n";
+
+    #[test]
+    fn a_symbol_is_its_function_or_a_caller_in_its_file() {
+        let vocabulary = Vocabulary::builtin().unwrap();
+        let report = Analyser::new(&vocabulary).unwrap().analyse(TEXT.as_bytes());
+        let mut scan = Scan::default();
+        scan.add("fs/x.c", report);
+        let mut view = View::new(&scan, BTreeSet::from([Kind::Run]));
+        let rows = "30.0% a [kernel] [k] fput\n12.5% a [kernel] [k] __x64_sys_thing.isra.0\n";
+        view.rank_by(&Profile::parse(rows).unwrap());
+        let order: Vec<_> = view
+            .findings()
+            .into_iter()
+            .map(|f| (f.function.name.as_str(), view.reason(f).unwrap()))
+            .collect();
+        assert_eq!(
+            order,
+            [
+                ("inlined", "12.50 % in thing".to_owned()),
+                ("cold", "not in the profile".to_owned()),
+            ]
+        );
+        assert_eq!(view.profile.unwrap().unmatched, ["fput"]);
+    }
+
+    #[test]
+    fn what_compilers_and_macros_add_to_a_name_is_taken_off() {
+        assert_eq!(plain("snd_pcm_ioctl.part.0"), "snd_pcm_ioctl");
+        assert_eq!(plain("__ia32_compat_sys_sigaction"), "sigaction");
+        assert_eq!(plain("ksys_read"), "ksys_read");
+    }
+}
