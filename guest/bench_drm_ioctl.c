@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * drm_ioctl: an ioctl that does nothing, with an argument of `size` bytes that
- * goes `direction`: 1 in, 2 out, 3 both. Size 0 is an ioctl without argument.
+ * goes `dir`: 1 in, 2 out, 3 both. Size 0 is an ioctl without argument.
  * What is left is the way in and out, the copies among it.
  *
  * Real ioctls of Linux 6.12 with these sizes: 4 out GET_MAGIC; 8 in GEM_CLOSE
@@ -60,7 +60,7 @@ static bool check(void)
 
 const struct bench bench_drm_ioctl = {
 	.name = "drm_ioctl",
-	.params = { { "size", 8, 0, MAX_SIZE }, { "direction", IN_AND_OUT, 1, IN_AND_OUT } },
+	.params = { { "size", 8, 0, MAX_SIZE }, { "dir", IN_AND_OUT, 1, IN_AND_OUT } },
 	.setup = setup,
 	.phase = phase,
 	.check = check,
