@@ -101,6 +101,13 @@ fn groups(proof: &Proof, most: usize) -> Vec<Vec<char>> {
         .collect()
 }
 
+/// The table in the widest groups of images whose lines fit, two at the least.
+fn fitting(most: usize, table: impl Fn(usize) -> String) -> String {
+    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
+    let fitting = (3..=most).rev().map(&table).find(fits);
+    fitting.unwrap_or_else(|| table(2))
+}
+
 fn header(left: &[&str], letters: &[char]) -> Vec<String> {
     let letters = letters.iter().map(char::to_string);
     left.iter()
@@ -135,8 +142,10 @@ fn kernel(rows: &[Row<'_>], proof: &Proof) -> String {
         }
         lines(&table)
     };
-    let groups: Vec<String> = groups(proof, COLUMNS).into_iter().map(group).collect();
-    groups.join("\n")
+    fitting(COLUMNS, |most| {
+        let groups: Vec<String> = groups(proof, most).into_iter().map(group).collect();
+        groups.join("\n")
+    })
 }
 
 fn name(row: &Row<'_>) -> String {
@@ -162,8 +171,10 @@ fn against(proof: &Proof) -> String {
         }
         lines(&table)
     };
-    let groups: Vec<String> = proof.comparisons.chunks(COLUMNS - 2).map(group).collect();
-    groups.join("\n")
+    fitting(COLUMNS - 1, |most| {
+        let chunks = proof.comparisons.chunks(most - 1);
+        chunks.map(group).collect::<Vec<_>>().join("\n")
+    })
 }
 
 fn difference(comparison: &Comparison, row: &Row<'_>) -> [String; 2] {
@@ -201,8 +212,10 @@ fn gate(rows: &[Row<'_>], proof: &Proof) -> String {
         }
         lines(&table)
     };
-    let groups: Vec<String> = groups(proof, COLUMNS).into_iter().map(group).collect();
-    groups.join("\n")
+    fitting(COLUMNS, |most| {
+        let groups: Vec<String> = groups(proof, most).into_iter().map(group).collect();
+        groups.join("\n")
+    })
 }
 
 type Line = (&'static str, Vec<(char, Ratio)>);
@@ -234,13 +247,16 @@ fn functions(row: &Row<'_>, paint: &Paint) -> String {
     let letters: Vec<char> = row.columns.iter().map(|(letter, _)| *letter).collect();
     let (base, rest) = letters.split_at(1.min(letters.len()));
     let group = |chunk: &[char]| function_table(row, &names, &[base, chunk].concat());
-    let groups: Vec<String> = rest.chunks(FUNCTION_COLUMNS - 1).map(group).collect();
+    let tables = fitting(FUNCTION_COLUMNS, |most| {
+        let groups: Vec<String> = rest.chunks(most - 1).map(group).collect();
+        groups.join("\n")
+    });
     let title = format!(
         "Kernel instructions by function, {} per {}",
         row.comparison.workload,
         row.comparison.per_name(Per::Unit)
     );
-    section(&shorten(&title, WIDTH), &groups.join("\n"), paint)
+    section(&shorten(&title, WIDTH), &tables, paint)
 }
 
 fn function_names(row: &Row<'_>) -> Vec<String> {

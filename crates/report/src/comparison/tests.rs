@@ -162,6 +162,13 @@ fn many_variants_share_the_width() {
         more.after.variant = format!("variant_{letter}_with_a_long_name");
         proof.comparisons.push(more);
     }
+    for comparison in &mut proof.comparisons {
+        let row = &mut comparison.workloads[2];
+        row.workload.benchmark = "a_benchmark_of_many_flows".into();
+        row.unit.as_mut().unwrap().name = "transaction".into();
+        let counts = &mut row.after.kernel;
+        counts.instructions = counts.instructions.saturating_mul(10_000);
+    }
     let text = proof_terminal(&proof, false);
     assert_fits(&text, 80);
     assert!(text.contains("  P"), "{text}");
