@@ -13,8 +13,8 @@ const INFO: RuleInfo = RuleInfo {
     severity: Severity::Warning,
     confidence: Confidence::Medium,
     summary: "a change stores another value at the same user address",
-    why: "A conversion changes how values get to the user, not which. One of put_cmsg() stored len where \
-          cmlen had been, and no program that reads control messages came up.",
+    why: "A conversion changes how values get to the user, not which. One of put_cmsg() stored len \
+          where cmlen had been, and boots hung.",
 };
 
 fn check(change: &Change<'_>, out: &mut Vec<Violation>) {

@@ -14,8 +14,8 @@ const INFO: RuleInfo = RuleInfo {
     severity: Severity::Error,
     confidence: Confidence::High,
     summary: "a window is closed that its begin did not open",
-    why: "A begin that returns 0 has opened nothing. The end then closes what somebody else opened, or \
-          trips the check that powerpc makes of the state; objtool calls it a redundant UACCESS disable.",
+    why: "A begin that returns 0 has opened nothing. The end then closes what somebody else may \
+          have opened; objtool calls it a redundant UACCESS disable.",
 };
 
 fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {

@@ -12,8 +12,8 @@ const INFO: RuleInfo = RuleInfo {
     severity: Severity::Error,
     confidence: Confidence::High,
     summary: "an access jumps out of a scope with a cleanup",
-    why: "The jump of an unsafe_*() is an asm goto. clang refuses one that leaves the scope of a variable \
-          with a cleanup (\"cannot jump from this asm goto statement\"), and old compilers skip the cleanup.",
+    why: "The jump of an unsafe_*() is an asm goto. clang refuses one that leaves the scope of a \
+          variable with a cleanup, and the cleanup would be left out.",
 };
 
 fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {

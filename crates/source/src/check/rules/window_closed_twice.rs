@@ -15,8 +15,9 @@ const INFO: RuleInfo = RuleInfo {
     severity: Severity::Error,
     confidence: Confidence::High,
     summary: "a window is closed that is closed already, or was never opened",
-    why: "The second end costs a serialising instruction on x86 and warns on powerpc with KUAP debugging; \
-          more often it shows that an error path was put together wrongly. objtool calls it a redundant UACCESS disable.",
+    why: "The second end closes nothing, or a window that somebody else has opened; mostly it \
+          shows that an error path was put together wrongly. objtool calls it a redundant UACCESS \
+          disable.",
 };
 
 fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {

@@ -16,7 +16,7 @@ const INFO: RuleInfo = RuleInfo {
     confidence: Confidence::High,
     summary: "a user access with too few or too many arguments",
     why: "It does not build, but only where it is built: code behind an #ifdef that no common \
-          configuration sets is broken for weeks before somebody notices.",
+          configuration sets stays broken until somebody builds that.",
 };
 
 fn check(page: &Page<'_>, out: &mut Vec<Violation>) {
