@@ -54,6 +54,9 @@ pub struct Request {
     /// The sizes in bytes that get accesses of their own in the style
     /// `size-switch`.
     pub sizes: Vec<u32>,
+    /// Macros around accesses that other headers of the tree define; those of
+    /// the headers beside the file are read without it.
+    pub macros: Vec<Access>,
 }
 
 /// A file with a function rewritten.
@@ -96,7 +99,7 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
     if request.style == Style::SizeSwitch {
         return size_switch::fix(target, &text, offers, request);
     }
-    let vocabulary = vocabulary(tree, &target.path, &text)?;
+    let vocabulary = vocabulary(tree, &target.path, &text)?.with(request.macros.clone());
     let mut analyser = Analyser::new(&vocabulary).map_err(|e| FixError::Analysis(e.to_string()))?;
     let functions = analyser.analyse(&text).functions;
     let function = choose(target, functions)?;

@@ -90,12 +90,14 @@ pub(crate) fn mail(
 const FORM: &[&str] = &["--zero-commit", "--abbrev=12", "--no-renames", "--stat=75"];
 
 /// The mails of patches that build on each other, with a cover letter, written
-/// into a folder. Gives the names of the files.
+/// into a folder. `functions` is how many they rewrite. Gives the names of the
+/// files.
 ///
 /// # Errors
 /// When git is not there or fails, or the file system does.
 pub(crate) fn series(
     patches: &[Patched],
+    functions: usize,
     author: &Author,
     trailers: &[String],
     into: &Path,
@@ -124,21 +126,49 @@ pub(crate) fn series(
         .collect();
     if let Some(letter) = names.first().filter(|_| !cover.is_empty()) {
         let text = fs::read_to_string(letter)?;
-        fs::write(letter, cover_letter(&text, patches))?;
+        fs::write(letter, cover_letter(&text, patches, functions))?;
     }
     Ok(names)
 }
 
+/// The patches to one file as one patch, in the order of their first.
+pub(crate) fn merged(patches: Vec<Patched>) -> Vec<Patched> {
+    let mut files: Vec<Patched> = Vec::new();
+    for patched in patches {
+        match files.iter_mut().find(|file| file.path == patched.path) {
+            Some(file) => join(file, patched),
+            None => files.push(patched),
+        }
+    }
+    files
+}
+
+/// Adds a patch that builds on `file`.
+fn join(file: &mut Patched, patched: Patched) {
+    let prefix = file
+        .subject
+        .rsplit_once(": ")
+        .map_or("", |(prefix, _)| prefix);
+    let name = file.path.rsplit('/').next().unwrap_or_default();
+    file.subject = format!("{prefix}: Use user access windows in {name}");
+    file.body = format!("{}\n{}", file.body, patched.body);
+    file.function = format!("{}, {}", file.function, patched.function);
+    file.rewritten = patched.rewritten;
+    file.windows_before += patched.windows_before;
+    file.windows_after += patched.windows_after;
+    file.refused.extend(patched.refused);
+}
+
 /// Git leaves two places for words.
-fn cover_letter(text: &str, patches: &[Patched]) -> String {
+fn cover_letter(text: &str, patches: &[Patched], functions: usize) -> String {
     let before: usize = patches.iter().map(|patched| patched.windows_before).sum();
     let after: usize = patches.iter().map(|patched| patched.windows_after).sum();
     let blurb = format!(
-        "Each patch turns adjacent user accesses of one function into one window.\n\
+        "Each patch turns adjacent user accesses of a function into one window.\n\
          Together they open {after} windows where {before} were opened, when nothing\n\
          faults. The patches do not depend on each other but for those to one file."
     );
-    let subject = format!("Use user access windows in {} functions", patches.len());
+    let subject = format!("Use user access windows in {functions} functions");
     text.replacen("*** SUBJECT HERE ***", &subject, 1)
         .replacen("*** BLURB HERE ***", &blurb, 1)
 }

@@ -1,9 +1,11 @@
 //! `tollgate fix`: write the patch that makes a function open the gate once.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use tollgate_rewrite::{FixError, Patched, Request, Style, Target};
+use tollgate_rewrite::{FixError, Patched, ReadTree, Request, Style, Target};
+use tollgate_source::Access;
 
 use crate::exit::Exit;
 use crate::patch::{self, Author};
@@ -20,10 +22,13 @@ pub(crate) struct Args {
     /// or several with --output
     #[arg(value_name = "FILE:FUNCTION", required_unless_present = "output")]
     targets: Vec<Target>,
-    /// Write a series of patches into this folder, one a function; without
-    /// FILE:FUNCTION for every function that the scan finds
+    /// Write a series of patches into this folder; without FILE:FUNCTION for
+    /// every function that the scan finds
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// What a patch of a series holds
+    #[arg(long, value_enum, default_value_t, requires = "output")]
+    per: Per,
     /// How user memory is accessed after the fix. window: one begin, unsafe
     /// accesses, one label. masked: the same, with a masked pointer where the
     /// architecture can. scoped: a block that closes by itself. struct-copy: one
@@ -45,6 +50,16 @@ pub(crate) struct Args {
     /// message of the patch says so
     #[arg(long)]
     stop_at_first_fault: bool,
+}
+
+/// What one patch of a series holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Per {
+    /// One function
+    #[default]
+    Function,
+    /// All functions of one file
+    File,
 }
 
 /// The trailer that `--assisted-by` adds.
@@ -69,6 +84,7 @@ fn request(args: &Args, tree: &Tree, target: &Target) -> Request {
         stop_at_first_fault: args.stop_at_first_fault,
         touch_all_members: args.touch_all_members,
         sizes: args.sizes.clone(),
+        macros: Vec::new(),
     }
 }
 
@@ -95,7 +111,78 @@ fn single(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Res
     Ok(Exit::Clean)
 }
 
-/// A patch for each function that can have one, and the reason for each other.
+/// Patches that build on each other, and why other functions have none.
+struct Series {
+    patches: Vec<Patched>,
+    /// How many functions the patches rewrite.
+    functions: usize,
+    left: Vec<String>,
+}
+
+impl Series {
+    fn write(args: &Args, tree: &Tree, targets: &[Target]) -> Self {
+        let macros = Macros::new(tree);
+        let mut changed: HashMap<String, Vec<u8>> = HashMap::new();
+        let (mut patches, mut left) = (Vec::new(), Vec::new());
+        for target in targets {
+            // A later patch to a file builds on the earlier ones.
+            let read = |path: &str| {
+                changed
+                    .get(path)
+                    .map_or_else(|| tree.read(path), |text| Ok(text.clone()))
+            };
+            let request = request(args, tree, target);
+            match macros.fix(&read, target, &request) {
+                Ok(patched) => {
+                    changed.insert(patched.path.clone(), patched.rewritten.clone());
+                    patches.push(patched);
+                }
+                Err(error) => {
+                    // The reason names lines of the tree as it stands.
+                    let plain = macros.fix(&|path: &str| tree.read(path), target, &request);
+                    left.push(plain.err().unwrap_or(error).to_string());
+                }
+            }
+        }
+        let functions = patches.len();
+        if args.per == Per::File {
+            patches = patch::merged(patches);
+        }
+        Self {
+            patches,
+            functions,
+            left,
+        }
+    }
+
+    fn table(&self, names: &[String]) -> String {
+        let mut out = names.join("\n") + "\n";
+        for patched in &self.patches {
+            let (before, after) = (patched.windows_before, patched.windows_after);
+            out += &format!(
+                "{}: {}: rewritten, {before} windows before, {after} after\n",
+                patched.path, patched.function
+            );
+            for refusal in &patched.refused {
+                out += &format!(
+                    "{}:{}: a run is left as it is: {}\n",
+                    patched.path, refusal.line, refusal.reason
+                );
+            }
+        }
+        self.left
+            .iter()
+            .for_each(|reason| out += &format!("{reason}\n"));
+        out + &format!(
+            "{} functions rewritten, {} left as they are\n",
+            self.functions,
+            self.left.len()
+        )
+    }
+}
+
+/// A patch for each function or file that can have one, and the reason for each
+/// other function.
 fn series(
     args: &Args,
     tree: &Tree,
@@ -103,48 +190,63 @@ fn series(
     folder: &Path,
     term: &Term,
 ) -> anyhow::Result<Exit> {
-    let targets = if targets.is_empty() {
-        every_finding(tree)?
+    let found = if targets.is_empty() {
+        &every_finding(tree)?
     } else {
-        targets.to_vec()
+        targets
     };
-    let mut changed: HashMap<String, Vec<u8>> = HashMap::new();
-    let (mut patches, mut left) = (Vec::new(), Vec::new());
-    for target in &targets {
-        // A later patch to a file builds on the earlier ones.
-        let read = |path: &str| {
-            changed
-                .get(path)
-                .map_or_else(|| tree.read(path), |text| Ok(text.clone()))
-        };
-        match tollgate_rewrite::fix(&read, target, &request(args, tree, target)) {
-            Ok(patched) => {
-                changed.insert(patched.path.clone(), patched.rewritten.clone());
-                patches.push(patched);
-            }
-            Err(error) => left.push(
-                unpatched(tree, target, &request(args, tree, target))
-                    .unwrap_or(error)
-                    .to_string(),
-            ),
-        }
-    }
-    if patches.is_empty() {
-        anyhow::bail!("no function could be rewritten: {}", left.join("; "));
+    let series = Series::write(args, tree, found);
+    if series.patches.is_empty() {
+        anyhow::bail!("no function could be rewritten: {}", series.left.join("; "));
     }
     let names = patch::series(
-        &patches,
+        &series.patches,
+        series.functions,
         &Author::configured(tree.root()),
         &trailers(args),
         folder,
     )?;
-    term.result(&table(&patches, &names, &left))?;
+    term.result(&series.table(&names))?;
     Ok(Exit::Clean)
 }
 
-/// Why the function is left as it is, with the lines of the tree as it stands.
-fn unpatched(tree: &Tree, target: &Target, request: &Request) -> Option<FixError> {
-    tollgate_rewrite::fix(&|path: &str| tree.read(path), target, request).err()
+/// The macros around accesses in the tree's headers, read when first needed.
+struct Macros<'a> {
+    tree: &'a Tree,
+    known: OnceCell<Vec<Access>>,
+}
+
+impl<'a> Macros<'a> {
+    fn new(tree: &'a Tree) -> Self {
+        let known = OnceCell::new();
+        Self { tree, known }
+    }
+
+    fn all(&self) -> &[Access] {
+        // Without them the fix still says that it finds nothing.
+        self.known
+            .get_or_init(|| super::scan::macros(self.tree).unwrap_or_default())
+    }
+
+    /// The fix; where nothing is found, with these macros, as the scan has them.
+    fn fix(
+        &self,
+        read: &dyn ReadTree,
+        target: &Target,
+        request: &Request,
+    ) -> Result<Patched, FixError> {
+        match tollgate_rewrite::fix(read, target, request) {
+            Err(FixError::Function { .. } | FixError::Nothing { .. }) => {
+                let macros = self.all().to_vec();
+                let request = Request {
+                    macros,
+                    ..request.clone()
+                };
+                tollgate_rewrite::fix(read, target, &request)
+            }
+            known => known,
+        }
+    }
 }
 
 fn every_finding(tree: &Tree) -> anyhow::Result<Vec<Target>> {
@@ -157,42 +259,17 @@ fn every_finding(tree: &Tree) -> anyhow::Result<Vec<Target>> {
         .collect())
 }
 
-fn table(patches: &[Patched], names: &[String], left: &[String]) -> String {
-    let mut out = names.join("\n") + "\n";
-    for patched in patches {
-        let (before, after) = (patched.windows_before, patched.windows_after);
-        out += &format!(
-            "{}: {}: rewritten, {before} windows before, {after} after\n",
-            patched.path, patched.function
-        );
-        for refusal in &patched.refused {
-            out += &format!(
-                "{}:{}: a run is left as it is: {}\n",
-                patched.path, refusal.line, refusal.reason
-            );
-        }
-    }
-    left.iter().for_each(|reason| out += &format!("{reason}\n"));
-    out + &format!(
-        "{} functions rewritten, {} left as they are\n",
-        patches.len(),
-        left.len()
-    )
-}
-
 /// The fix, with what a proof on this machine has measured of the same change.
 fn fix(tree: &Tree, target: &Target, request: Request) -> anyhow::Result<Patched> {
     let read = |path: &str| tree.read(path);
-    let patched = tollgate_rewrite::fix(&read, target, &request)?;
+    let macros = Macros::new(tree);
+    let patched = macros.fix(&read, target, &request)?;
     let figures = folders::cache(None)
         .map(|cache| figures::find(&cache, &patched))
         .unwrap_or_default();
     if figures.is_empty() {
         return Ok(patched);
     }
-    Ok(tollgate_rewrite::fix(
-        &read,
-        target,
-        &Request { figures, ..request },
-    )?)
+    let request = Request { figures, ..request };
+    Ok(macros.fix(&read, target, &request)?)
 }

@@ -296,6 +296,14 @@ impl Part {
     }
 }
 
+/// The macros around accesses that the headers of a tree define, with names
+/// that mean the same everywhere.
+pub(crate) fn macros(tree: &Tree) -> anyhow::Result<Vec<Access>> {
+    let paths = tree.sources().paths;
+    let headers: Vec<&String> = paths.iter().filter(|path| path.ends_with(".h")).collect();
+    Ok(scan_with(tree, &headers, &Vocabulary::builtin()?).wrappers)
+}
+
 fn scan_with(tree: &Tree, paths: &[&String], vocabulary: &Vocabulary) -> Part {
     let parts: Vec<Part> = paths
         .par_chunks(64)
