@@ -173,9 +173,9 @@ bool run_job(const struct job *job)
 	pid_t pid;
 
 	if (!bench && !sweep) {
-		out_line("@tg skip %s %s this guest has no %s of that name",
-			 job->kind == JOB_BENCH ? "bench" : "sweep", job->name,
-			 job->kind == JOB_BENCH ? "benchmark" : "sweep");
+		out_job_skip(job, job->kind == JOB_BENCH ?
+			     "this guest has no benchmark of that name" :
+			     "this guest has no sweep of that name");
 		return true;
 	}
 	out_drain();

@@ -254,12 +254,14 @@ impl Benchmark {
         }
     }
 
+    /// What the plan and the guest call it: `bench epoll_wait events=64`.
+    #[must_use]
+    pub fn job(&self) -> String {
+        format!("bench {}{}", self.name, parameters(&self.parameters))
+    }
+
     fn plan_line(&self) -> String {
-        let parameters = parameters(&self.parameters);
-        format!(
-            "bench {}{parameters} ops={} reps={}\n",
-            self.name, self.ops, self.reps
-        )
+        format!("{} ops={} reps={}\n", self.job(), self.ops, self.reps)
     }
 }
 
@@ -273,8 +275,14 @@ impl Sweep {
         }
     }
 
+    /// What the plan and the guest call it: `sweep epoll_wait events=4`.
+    #[must_use]
+    pub fn job(&self) -> String {
+        format!("sweep {}{}", self.name, parameters(&self.parameters))
+    }
+
     fn plan_line(&self) -> String {
-        format!("sweep {}{}\n", self.name, parameters(&self.parameters))
+        format!("{}\n", self.job())
     }
 }
 

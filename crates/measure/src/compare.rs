@@ -9,7 +9,7 @@ use crate::comparison::{
 };
 use crate::measured::Measured;
 use crate::run::Run;
-use crate::sample::{Workload, guest_suffix};
+use crate::sample::Workload;
 use crate::setting::{Benchmark, Image, Setting};
 use crate::verdict::Verdict;
 
@@ -142,9 +142,7 @@ fn difference(first: &Measured, second: &Measured, workload: Workload) -> Option
 }
 
 fn skips(run: &Run, benchmark: &Benchmark) -> bool {
-    let Workload { abi, cpu, .. } = &benchmark.workload;
-    let suffix = guest_suffix(abi.as_deref(), cpu.as_deref());
-    let job = format!("bench {}{suffix}", benchmark.workload.benchmark);
+    let job = format!("bench {}", benchmark.workload);
     run.skips.iter().any(|skip| skip.job == job)
 }
 

@@ -67,7 +67,7 @@ pub struct Outcome {
 /// A job that the guest could not run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skip {
-    /// The job as in the plan, `bench statx` or `sweep statx`.
+    /// The job as in the plan, `bench statx` or `sweep sync_ptr layout=132`.
     pub job: String,
     /// Why, in the guest's words.
     pub reason: String,
@@ -205,7 +205,7 @@ struct Reader {
 const PHASE: &str = "`phase NUMBER BENCHMARK [KEY=INTEGER ...] ops=N rep=N`";
 const POINT: &str = "`point SWEEP NAME ret=INTEGER errno=N bytes=HEX`";
 const POINTS: &str = "`points SWEEP N`";
-const SKIP: &str = "`skip bench|sweep NAME REASON`";
+const SKIP: &str = "`skip bench|sweep NAME [KEY=INTEGER ...:] REASON`";
 const ANY: &str = "`phase`, `point`, `points`, `skip`, `error` or `done`";
 
 impl Reader {
@@ -367,11 +367,27 @@ fn stretch(text: &str) -> bool {
 fn skip(rest: &str) -> Option<Skip> {
     let mut words = rest.splitn(3, ' ');
     let (kind, name, reason) = (words.next()?, words.next()?, words.next()?);
+    let (parameters, reason) = parameters(reason);
     let known = matches!(kind, "bench" | "sweep") && !name.is_empty() && !reason.is_empty();
     known.then(|| Skip {
-        job: format!("{kind} {name}"),
+        job: format!("{kind} {name}{parameters}"),
         reason: reason.to_owned(),
     })
+}
+
+/// ` KEY=INTEGER ...` in front of a colon, and what follows; a job without
+/// parameters has no colon, and all is its reason.
+fn parameters(text: &str) -> (String, &str) {
+    let is_parameter = |word: &str| {
+        word.split_once('=')
+            .is_some_and(|(key, value)| !key.is_empty() && signed(value).is_some())
+    };
+    match text.split_once(": ") {
+        Some((words, reason)) if words.split(' ').all(is_parameter) => {
+            (format!(" {words}"), reason)
+        }
+        _ => (String::new(), text),
+    }
 }
 
 #[cfg(test)]

@@ -222,6 +222,28 @@ fn nothing_is_left_out_in_silence() {
 }
 
 #[test]
+fn a_skip_is_of_the_parameters_that_it_names() {
+    let mut a = run(5540, 83_066);
+    a.samples.retain(|sample| sample.workload != epoll(64));
+    a.skips.push(Skip {
+        job: "bench epoll_wait events=64".into(),
+        reason: "too many".into(),
+    });
+    let missing = |a: &Run| {
+        let notes = compare(a, None, a).notes;
+        notes
+            .iter()
+            .any(|note| matches!(note, Note::Missing { .. }))
+    };
+    assert!(!missing(&a));
+    a.samples.retain(|sample| sample.workload != epoll(1));
+    assert!(
+        missing(&a),
+        "another value of the parameter was not skipped"
+    );
+}
+
+#[test]
 fn a_unit_without_its_parameter_falls_back_to_the_call() {
     let mut benchmarks = benchmarks();
     benchmarks[0].unit.as_mut().unwrap().parameter = Some("sockets".into());

@@ -45,6 +45,12 @@ fn results_are_read_from_between_the_kernels_lines() {
     assert_eq!(results.points[1].outcome, outcome);
     assert_eq!(results.points[0].outcome.bytes, "01000000,..x12,--x4");
     assert_eq!(results.skips[0].job, "bench statx");
+    let with_parameters = "@tg guest 1\n@tg skip bench x a=1 b=-2: no device: none\n\
+                           @tg skip bench y a=1 is no parameter\n@tg done\n";
+    let skips = Results::parse(with_parameters.as_bytes()).unwrap().skips;
+    assert_eq!(skips[0].job, "bench x a=1 b=-2");
+    assert_eq!(skips[0].reason, "no device: none");
+    assert_eq!(skips[1].job, "bench y");
     assert_eq!(
         results.skips[0].reason,
         "this guest has no benchmark of that name"

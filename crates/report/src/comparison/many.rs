@@ -13,7 +13,7 @@ const COLUMNS: usize = 5;
 const FUNCTION_COLUMNS: usize = 3;
 /// The longest name in a table by function, in columns.
 const FUNCTION: usize = 26;
-/// The longest name of a workload where there are many columns.
+/// The columns of a workload's name where there are many others.
 const NAME: usize = 26;
 /// Functions shown of a workload.
 const FUNCTIONS: usize = 16;
@@ -27,10 +27,7 @@ pub fn proof_terminal(proof: &Proof, color: bool) -> String {
     let missing = not_run(&proof.not_run, &paint);
     match proof.comparisons.as_slice() {
         [] => missing.unwrap_or_default(),
-        [one] => {
-            let text = terminal::terminal(one, color);
-            missing.map_or_else(|| text.clone(), |missing| format!("{text}\n{missing}"))
-        }
+        [one] => terminal::with_missing(one, missing, color),
         [first, ..] => {
             let mut parts = vec![head(proof, first, &paint)];
             parts.extend(tables(proof, first, &paint));
@@ -149,7 +146,7 @@ fn kernel(rows: &[Row<'_>], proof: &Proof) -> String {
 }
 
 fn name(row: &Row<'_>) -> String {
-    shorten(&terminal::name(row.comparison), NAME)
+    terminal::name(row.comparison, NAME)
 }
 
 /// The differences that each variant makes, per unit.

@@ -8,7 +8,8 @@ use super::text::{WIDTH, labelled, shorten, signed, wrap};
 
 /// How far the text behind a label is indented.
 pub(super) const INDENT: usize = 13;
-/// The longest name of a workload or a function in a table, in columns.
+/// The columns of a name in a table: that of a workload is wrapped, that of a
+/// function cut.
 const NAME: usize = 30;
 /// What the columns of the table of registers are.
 const REGISTERS: &str = "save: XSAVE, XSAVEOPT, XSAVEC, XSAVES; load: XRSTOR, XRSTORS; legacy: FXSAVE, \
@@ -24,6 +25,15 @@ const FUNCTIONS: Most = Most {
 /// in paths are written as their codes.
 #[must_use]
 pub fn terminal(comparison: &Comparison, color: bool) -> String {
+    with_missing(comparison, None, color)
+}
+
+/// The same with what could not be run, in front of the verdict.
+pub(super) fn with_missing(
+    comparison: &Comparison,
+    missing: Option<String>,
+    color: bool,
+) -> String {
     let paint = Paint(color);
     let mut parts = vec![head(comparison, &paint)];
     if !comparison.workloads.is_empty() {
@@ -40,6 +50,7 @@ pub fn terminal(comparison: &Comparison, color: bool) -> String {
     parts.push(checks(comparison, &paint));
     parts.push(setting(comparison, &paint));
     parts.push(limits(&paint));
+    parts.extend(missing);
     parts.push(verdict(comparison, &paint));
     parts.join("\n")
 }
@@ -114,7 +125,11 @@ fn kernel_table(comparison: &Comparison) -> String {
     let mut table = table(&["", "per", "A", "B", "B - A", ""], 2);
     for row in &comparison.workloads {
         for (index, per) in facts::divisions(row).into_iter().enumerate() {
-            let name = if index == 0 { name(row) } else { String::new() };
+            let name = if index == 0 {
+                name(row, NAME)
+            } else {
+                String::new()
+            };
             let figure = row.kernel(per);
             table.add_row([
                 name,
@@ -134,7 +149,7 @@ fn gate_table(comparison: &Comparison) -> String {
     for row in &comparison.workloads {
         let change = |quantity| facts::change(row.figure(Per::Unit, quantity));
         table.add_row([
-            name(row),
+            name(row, NAME),
             row.per_name(Per::Unit).to_owned(),
             change(Quantity::Opens),
             change(Quantity::Closes),
@@ -151,7 +166,7 @@ fn registers(comparison: &Comparison, paint: &Paint) -> Option<String> {
     for row in rows.filter(|row| row.moves_registers()) {
         let cells = facts::register_changes(row, Per::Unit);
         let cells = cells.map(|(_, text)| text);
-        let head = [name(row), row.per_name(Per::Unit).to_owned()];
+        let head = [name(row, NAME), row.per_name(Per::Unit).to_owned()];
         table.add_row(head.into_iter().chain(cells));
     }
     let title = section("Registers of the FPU", &lines(&table), paint);
@@ -159,10 +174,12 @@ fn registers(comparison: &Comparison, paint: &Paint) -> Option<String> {
     (!table.is_empty()).then(|| format!("{title}{legend}\n"))
 }
 
-pub(super) fn name(row: &WorkloadComparison) -> String {
+/// The whole name, in lines of at most `width`: workloads of a case may differ in
+/// their last parameter alone.
+pub(super) fn name(row: &WorkloadComparison, width: usize) -> String {
     let control = if row.control { " (control)" } else { "" };
     let exact = if row.exact() { "" } else { " (median)" };
-    shorten(&format!("{}{control}{exact}", row.workload), NAME)
+    wrap(&format!("{}{control}{exact}", row.workload), width).join("\n")
 }
 
 fn functions(row: &WorkloadComparison, paint: &Paint) -> String {

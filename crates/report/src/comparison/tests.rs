@@ -146,6 +146,43 @@ fn several_variants_on_a_terminal() {
     insta::assert_snapshot!(text);
 }
 
+/// The workloads of a case that differ in their last words alone.
+fn with_long_names(mut proof: Proof) -> Proof {
+    let names = [("ia32", 64), ("ia32", 132), ("x32", 64), ("x32", 132)];
+    for comparison in proof.comparisons.iter_mut().chain(&mut proof.pairs) {
+        for (row, (abi, layout)) in comparison.workloads.iter_mut().zip(names) {
+            row.workload.benchmark = "sync_ptr".into();
+            row.workload.parameters = vec![("flags".into(), 3), ("layout".into(), layout)];
+            row.workload.abi = Some(abi.into());
+            row.control = true;
+        }
+    }
+    proof
+}
+
+#[test]
+fn workloads_stay_apart_whatever_their_names_are_long() {
+    let text = proof_terminal(&with_long_names(several()), false);
+    assert_fits(&text, 80);
+    insta::assert_snapshot!(text);
+    let one = proof_terminal(&with_long_names(alone(gain())), false);
+    assert_fits(&one, 80);
+    for text in [text, one] {
+        for words in ["layout=64", "layout=132", "(ia32)", "(x32)"] {
+            assert!(text.contains(words), "{words} is not in:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn what_was_not_run_stands_in_front_of_the_verdict() {
+    let mut proof = alone(gain());
+    proof.not_run = several().not_run;
+    let text = proof_terminal(&proof, false);
+    let at = |words: &str| text.find(words).unwrap();
+    assert!(at("Not run") < at("GAIN"), "{text}");
+}
+
 #[test]
 fn one_variant_is_shown_in_full() {
     let text = proof_terminal(&alone(gain()), false);

@@ -7,7 +7,7 @@ use anyhow::Context;
 use tollgate_gates::{Opcodes, Symbols};
 use tollgate_lab::boot::{Boot, Record};
 use tollgate_lab::cache;
-use tollgate_lab::case::Station;
+use tollgate_lab::case::{Benchmark, Station, Sweep};
 use tollgate_lab::guest;
 use tollgate_lab::toolchain::Compiler;
 use tollgate_measure::{Run, Skip};
@@ -129,12 +129,10 @@ impl<'a> Booth<'a> {
         let case = &self.bench.case;
         let benchmarks = case.benchmarks.iter();
         let benchmarks = benchmarks.filter(|benchmark| benchmark.station() == *station);
-        let mut jobs: Vec<String> = benchmarks
-            .map(|benchmark| format!("bench {}", benchmark.name))
-            .collect();
+        let mut jobs: Vec<String> = benchmarks.map(Benchmark::job).collect();
         let sweeps = case.sweeps.iter();
         let sweeps = sweeps.filter(|sweep| sweep.station() == *station);
-        jobs.extend(sweeps.map(|sweep| format!("sweep {}", sweep.name)));
+        jobs.extend(sweeps.map(Sweep::job));
         jobs.dedup();
         Run {
             skips: jobs.into_iter().map(skip).collect(),
