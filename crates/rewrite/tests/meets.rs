@@ -5,10 +5,11 @@
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used)]
 
-use std::env;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+
+#[path = "../../../tests/kernel_tree.rs"]
+mod kernel_tree;
 
 use tollgate_rewrite::{Patched, Request, Target, UACCESS, fix};
 
@@ -520,33 +521,6 @@ fn the_checker_sees_each_mistake() {
     }
 }
 
-/// A tree that the list of tests/data/reference fits, where one is at hand.
-fn tree() -> Option<PathBuf> {
-    let below = |name: &str, path: &str| env::var_os(name).map(|dir| PathBuf::from(dir).join(path));
-    let caches = [
-        below("TOLLGATE_CACHE", "trees"),
-        below("XDG_CACHE_HOME", "tollgate/trees"),
-        below("HOME", ".cache/tollgate/trees"),
-    ];
-    let folders = caches
-        .into_iter()
-        .flatten()
-        .filter_map(|cache| fs::read_dir(cache).ok())
-        .flatten()
-        .flatten();
-    let trees = env::var_os("TOLLGATE_TREE")
-        .map(PathBuf::from)
-        .into_iter()
-        .chain(folders.map(|entry| entry.path()));
-    let is_it = |tree: &PathBuf| {
-        let makefile = fs::read_to_string(tree.join("Makefile")).unwrap_or_default();
-        ["VERSION = 6", "PATCHLEVEL = 12", "SUBLEVEL = 117"]
-            .iter()
-            .all(|line| makefile.contains(line))
-    };
-    trees.into_iter().find(is_it)
-}
-
 /// Where the places of the table are, beyond those that the list names.
 const MORE: &[&str] = &[
     "arch/x86/events/core.c:perf_callchain_user",
@@ -562,10 +536,7 @@ const MORE: &[&str] = &[
 
 #[test]
 fn no_patch_of_the_kernel_makes_a_known_mistake() {
-    let Some(tree) = tree() else {
-        eprintln!(
-            "skipped: no Linux 6.12.117 in the cache; `tollgate prove epoll` unpacks it, or set TOLLGATE_TREE"
-        );
+    let Some(tree) = kernel_tree::tree("the checker over every patch") else {
         return;
     };
     let list = concat!(
@@ -607,10 +578,7 @@ fn no_patch_of_the_kernel_makes_a_known_mistake() {
 /// The seed's conversion: both functions, and the accesses have three arguments.
 #[test]
 fn sync_ptr_is_converted_as_its_seed_is() {
-    let Some(tree) = tree() else {
-        eprintln!(
-            "skipped: no Linux 6.12.117 in the cache; `tollgate prove epoll` unpacks it, or set TOLLGATE_TREE"
-        );
+    let Some(tree) = kernel_tree::tree("sync_ptr") else {
         return;
     };
     let read = |path: &str| fs::read(tree.join(path));

@@ -6,7 +6,8 @@
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+#[path = "../../../tests/kernel_tree.rs"]
+mod kernel_tree;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -467,7 +468,7 @@ fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
 
 #[test]
 fn windows_that_are_turned_back_are_written_as_maintainers_did() {
-    let Some(tree) = support::tree("the mirror test") else {
+    let Some(tree) = kernel_tree::tree("the mirror test") else {
         return;
     };
     let vocabulary = Vocabulary::builtin().unwrap();

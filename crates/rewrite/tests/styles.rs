@@ -4,7 +4,8 @@
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+#[path = "../../../tests/kernel_tree.rs"]
+mod kernel_tree;
 
 use std::{fs, io};
 
@@ -423,7 +424,7 @@ fn what_no_switch_can_do_is_refused() {
 /// Real functions of Linux 6.12 in every style that its headers have.
 #[test]
 fn real_functions_are_rewritten() {
-    let Some(tree) = support::tree("the styles on real functions") else {
+    let Some(tree) = kernel_tree::tree("the styles on real functions") else {
         return;
     };
     let read = |path: &str| fs::read(tree.join(path));

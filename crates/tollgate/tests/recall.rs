@@ -1,17 +1,18 @@
 //! What `tollgate scan` finds of the reference list, on the kernel that the
-//! list was read from (tests/data/reference/README.md). The tree is
-//! `TOLLGATE_TREE`, or the one that `tollgate prove` has unpacked into the cache.
+//! list was read from (tests/data/reference/README.md).
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 use std::collections::HashMap;
-use std::env;
 use std::fs;
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
+
+#[path = "../../../tests/kernel_tree.rs"]
+mod kernel_tree;
 
 const LIST: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -22,7 +23,6 @@ const BEYOND: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../tests/data/beyond-6.12.117.tsv"
 );
-const VERSION: [&str; 3] = ["6", "12", "117"];
 /// The whole list's 300 of 302, in proportion: of 262, one may be missed.
 const FOUND_OF_WHOLE: (usize, usize) = (300, 302);
 
@@ -111,62 +111,6 @@ fn missed<'a>(list: &'a [Row], scan: &Value) -> Vec<&'a Row> {
     list.iter().filter(|row| !met(row)).collect()
 }
 
-fn is_the_kernel(tree: &Path) -> bool {
-    let text = fs::read_to_string(tree.join("Makefile")).unwrap_or_default();
-    let value = |name: &str| {
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix('='));
-        line.map(str::trim).map(str::to_owned)
-    };
-    ["VERSION", "PATCHLEVEL", "SUBLEVEL"]
-        .iter()
-        .zip(VERSION)
-        .all(|(name, want)| value(name).as_deref() == Some(want))
-}
-
-fn unpacked() -> Vec<PathBuf> {
-    let of = |name, below: &str| env::var_os(name).map(|dir| PathBuf::from(dir).join(below));
-    let caches = [
-        of("TOLLGATE_CACHE", ""),
-        of("XDG_CACHE_HOME", "tollgate"),
-        of("HOME", ".cache/tollgate"),
-    ];
-    let folders = caches
-        .into_iter()
-        .flatten()
-        .filter_map(|cache| fs::read_dir(cache.join("trees")).ok());
-    let mut trees: Vec<PathBuf> = folders
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .collect();
-    trees.sort();
-    trees
-}
-
-/// The tree that the list was read from, or why there is none.
-fn tree() -> Result<PathBuf, String> {
-    let version = VERSION.join(".");
-    if let Some(given) = env::var_os("TOLLGATE_TREE").map(PathBuf::from) {
-        return if is_the_kernel(&given) {
-            Ok(given)
-        } else {
-            Err(format!(
-                "TOLLGATE_TREE={} is not Linux {version}",
-                given.display()
-            ))
-        };
-    }
-    let lacking = format!(
-        "no Linux {version} in the cache; `tollgate prove epoll` unpacks it, or set TOLLGATE_TREE"
-    );
-    unpacked()
-        .into_iter()
-        .find(|tree| is_the_kernel(tree))
-        .ok_or(lacking)
-}
-
 fn scan(tree: &Path) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
     command
@@ -185,12 +129,8 @@ fn scan(tree: &Path) -> Value {
 
 #[test]
 fn the_functions_of_the_reference_list_are_found() {
-    let tree = match tree() {
-        Ok(tree) => tree,
-        Err(reason) => {
-            eprintln!("skipped: the reference list: {reason}");
-            return;
-        }
+    let Some(tree) = kernel_tree::tree("the reference list") else {
+        return;
     };
     let list = list();
     let scan = scan(&tree);

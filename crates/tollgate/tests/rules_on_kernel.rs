@@ -1,16 +1,24 @@
 //! What `tollgate check` says of Linux 6.12.117, finding by finding: each was
-//! read and judged (tests/data/check-6.12.tsv). The tree is `TOLLGATE_TREE`, or
-//! the one that `tollgate prove` has unpacked into the cache.
+//! read and judged (tests/data/check-6.12.tsv).
+//!
+//! Like recall.rs it is named to run behind kernel.rs, which has the kernel
+//! unpacked on a machine that has never had it.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test says what it expects"
+)]
 
 use std::collections::BTreeMap;
-use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
+
+#[path = "../../../tests/kernel_tree.rs"]
+mod kernel_tree;
 
 const LIST: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -44,32 +52,6 @@ fn list() -> Vec<Row> {
     text.lines().skip(1).map(row).collect()
 }
 
-fn is_the_kernel(tree: &Path) -> bool {
-    let text = fs::read_to_string(tree.join("Makefile")).unwrap_or_default();
-    let has = |line: &str| text.lines().any(|have| have == line);
-    has("VERSION = 6") && has("PATCHLEVEL = 12") && has("SUBLEVEL = 117")
-}
-
-/// The tree that the list was made from, if it is at hand.
-fn tree() -> Option<PathBuf> {
-    let of = |name, below: &str| env::var_os(name).map(|dir| PathBuf::from(dir).join(below));
-    let caches = [
-        of("TOLLGATE_CACHE", ""),
-        of("XDG_CACHE_HOME", "tollgate"),
-        of("HOME", ".cache/tollgate"),
-    ];
-    let folders = caches
-        .into_iter()
-        .flatten()
-        .filter_map(|cache| fs::read_dir(cache.join("trees")).ok());
-    let unpacked = folders.flatten().flatten().map(|entry| entry.path());
-    env::var_os("TOLLGATE_TREE")
-        .map(PathBuf::from)
-        .into_iter()
-        .chain(unpacked)
-        .find(|tree| is_the_kernel(tree))
-}
-
 fn found(tree: &Path) -> BTreeMap<Key, u64> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
     let output = command
@@ -90,11 +72,7 @@ fn found(tree: &Path) -> BTreeMap<Key, u64> {
 
 #[test]
 fn every_finding_on_the_kernel_was_judged() {
-    let Some(tree) = tree() else {
-        eprintln!(
-            "skipped: the judged findings: no Linux 6.12.117 in the cache; `tollgate prove epoll` \
-             unpacks it, or set TOLLGATE_TREE"
-        );
+    let Some(tree) = kernel_tree::tree("the judged findings") else {
         return;
     };
     let judged: BTreeMap<Key, u64> = list()
