@@ -5,26 +5,37 @@
 #include "guest.h"
 
 #define BENCHES(entry) \
+	entry(alg_sha256) \
 	entry(drm_ioctl) \
 	entry(epoll_wait) \
 	entry(futex_waitv) \
 	entry(getdents64) \
 	entry(getppid) \
 	entry(getrlimit) \
+	entry(kworker) \
+	entry(pipe_bulk) \
 	entry(pipe_pingpong) \
 	entry(poll) \
+	entry(ptrace_regs) \
 	entry(recvfrom_address) \
 	entry(recvmsg_control) \
 	entry(select) \
 	entry(sigaltstack) \
+	entry(signal_catch) \
+	entry(signal_install) \
+	entry(signal_null) \
+	entry(signal_preempted) \
 	entry(statx) \
 	entry(sync_ptr) \
 	entry(tcp_rr) \
+	entry(unix_waitall) \
 	entry(waitid)
 
 #define SWEEPS(entry) \
 	entry(drm_ioctl) \
 	entry(epoll_wait) \
+	entry(fpu_context) \
+	entry(fpu_state) \
 	entry(futex_waitv) \
 	entry(getdents64) \
 	entry(getrlimit) \

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/*
+ * pipe_bulk: one write of `kib` KiB into a pipe that holds 64, while another
+ * process reads. The writer sleeps many times inside one system call and uses no
+ * registers in between.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "peer.h"
+#include "tollgate_bench.h"
+
+#define MAX_KIB 16384
+/* What the reader asks for at a time: as much as the pipe holds. */
+#define CHUNK 65536
+
+static int fds[2];
+static unsigned char *bytes;
+static long size;
+/* Shared with the reader: how much it has read, and how much of it was wrong. */
+static volatile struct {
+	unsigned long read, wrong;
+} *seen;
+
+/* So that a page which arrives twice or not at all is noticed. */
+static unsigned char mark(unsigned long position)
+{
+	return (unsigned char)(position >> 12);
+}
+
+static void __attribute__((noreturn)) reader(void)
+{
+	static unsigned char chunk[CHUNK];
+	unsigned long position = 0;
+
+	for (;;) {
+		long n = tollgate_syscall4(SYS_read, fds[0], (long)chunk, sizeof(chunk), 0);
+
+		if (n <= 0)
+			_exit(1);
+		seen->wrong += chunk[0] != mark(position);
+		position = (position + (unsigned long)n) % (unsigned long)size;
+		seen->read += (unsigned long)n;
+	}
+}
+
+static void *shared(size_t length)
+{
+	void *memory = mmap(NULL, length, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (memory != MAP_FAILED)
+		return memory;
+	fail("mmap of %zu bytes: %s", length, strerror(errno));
+	return NULL;
+}
+
+static bool setup(const long *values)
+{
+	size = values[0] * 1024;
+	seen = shared(4096);
+	bytes = shared((size_t)size);
+	if (!seen || !bytes)
+		return false;
+	for (long i = 0; i < size; i++)
+		bytes[i] = mark((unsigned long)i);
+	if (pipe(fds))
+		return fail("pipe: %s", strerror(errno));
+	return peer_start(reader) > 0;
+}
+
+static bool phase(long ops)
+{
+	long wrong = 0;
+
+	seen->read = 0;
+	seen->wrong = 0;
+	tollgate_begin();
+	for (long i = 0; i < ops; i++)
+		wrong += tollgate_syscall4(SYS_write, fds[1], (long)bytes, size, 0) != size;
+	tollgate_end();
+	return !wrong || fail("%ld writes of %ld were short", wrong, ops);
+}
+
+/* The reader takes what is left when this process sleeps. */
+static bool check(void)
+{
+	for (int i = 0; i < 100 && seen->read % (unsigned long)size; i++)
+		usleep(1000);
+	if (!seen->read || seen->read % (unsigned long)size)
+		return fail("the reader has %lu bytes, which is no multiple of %ld", seen->read, size);
+	return !seen->wrong || fail("%lu reads began with the wrong page", seen->wrong);
+}
+
+const struct bench bench_pipe_bulk = {
+	.name = "pipe_bulk",
+	.params = { { "kib", 4096, 4, MAX_KIB } },
+	.setup = setup,
+	.phase = phase,
+	.check = check,
+};

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The registers of the FPU, as a program sees them. */
+#ifndef TOLLGATE_FPU_H
+#define TOLLGATE_FPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether the processor and the kernel let a program use AVX. */
+bool fpu_has_avx(void);
+
+/* Puts something into the upper halves of the AVX registers, so that they are
+ * no longer in their initial state; false after fail(). */
+bool fpu_use_avx(void);
+
+/* Bytes that XSAVE writes for all that the kernel has enabled (CPUID leaf 0xd,
+ * subleaf 0, EBX); 0 without XSAVE. */
+uint32_t fpu_context_bytes(void);
+
+/* The vector registers that a program of this ABI has. */
+#if defined(__x86_64__)
+#define FPU_VECTORS 16
+#else
+#define FPU_VECTORS 8
+#endif
+
+/* What is loaded into the registers, or was found in them. Of a vector the
+ * upper half is used with AVX only. */
+struct fpu_image {
+	unsigned char vectors[FPU_VECTORS][32];
+	double x87[4];
+	uint32_t mxcsr;
+};
+
+/* Values of which no two are alike, and none is those of another seed. */
+void fpu_fill(struct fpu_image *image, unsigned int seed);
+
+/* The first thing that differs: "ymm3", "x87 1", "mxcsr"; NULL when nothing
+ * does. */
+const char *fpu_difference(const struct fpu_image *a, const struct fpu_image *b);
+
+/* Loads `in`, makes the system call (none if it is negative), spins `spin`
+ * times and stores the registers to `out`, without a C function in between. */
+long fpu_across(const struct fpu_image *in, struct fpu_image *out, long spin,
+		long call, long a, long b, long c);
+
+#endif
