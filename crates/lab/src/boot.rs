@@ -74,6 +74,8 @@ pub struct Boot<'a> {
     pub machine: &'a Machine,
     /// QEMU's `-cpu`.
     pub cpu: &'a str,
+    /// The number of CPUs, where it is not the machine's own.
+    pub cpus: Option<u32>,
     /// The emulator.
     pub qemu: &'a Qemu,
     /// How long the guest may take, in time of the host.
@@ -118,7 +120,7 @@ impl Boot<'_> {
         );
         let mut command = Command::new(&self.qemu.command);
         command
-            .args(self.machine.arguments(self.cpu))
+            .args(self.machine.arguments(self.cpu, self.cpus))
             .arg("-kernel")
             .arg(self.vmlinux)
             .arg("-initrd")

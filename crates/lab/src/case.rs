@@ -67,6 +67,10 @@ pub struct About {
     /// `data/config/ARCH-minimal.config`.
     #[serde(default = "minimal")]
     pub config: String,
+    /// Lines of a `.config` that every image of the case has beside the
+    /// fragment's.
+    #[serde(default)]
+    pub options: Vec<String>,
 }
 
 fn minimal() -> String {

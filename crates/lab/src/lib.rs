@@ -20,6 +20,7 @@ pub mod patch;
 pub mod process;
 pub mod progress;
 pub mod registry;
+pub mod series;
 pub mod toolchain;
 pub mod tree;
 pub mod unpack;

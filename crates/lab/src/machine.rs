@@ -79,6 +79,9 @@ pub struct CpuProfile {
     pub name: String,
     /// QEMU's `-cpu`.
     pub model: String,
+    /// How many of them the machine has; the machine's own number where it does
+    /// not say.
+    pub cpus: Option<u32>,
     /// What it is measured for.
     pub reason: String,
 }
@@ -90,6 +93,8 @@ pub struct Equipment {
     pub flags: Vec<String>,
     /// QEMU's `-cpu`.
     pub cpu: String,
+    /// The number of CPUs, where it is not the machine's own.
+    pub cpus: Option<u32>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -155,8 +160,8 @@ impl Machine {
                     .clone()
             }
         };
-        let cpu = match &station.cpu {
-            None => self.cpu.clone(),
+        let (cpu, cpus) = match &station.cpu {
+            None => (self.cpu.clone(), None),
             Some(name) => {
                 let profile = self.profiles.iter().find(|profile| profile.name == *name);
                 let names = || {
@@ -166,10 +171,10 @@ impl Machine {
                         .collect()
                 };
                 let profile = profile.ok_or_else(|| self.unknown("CPU profile", name, names()))?;
-                profile.model.clone()
+                (profile.model.clone(), profile.cpus)
             }
         };
-        Ok(Equipment { flags, cpu })
+        Ok(Equipment { flags, cpu, cpus })
     }
 
     fn unknown(&self, what: &'static str, name: &str, known: Vec<String>) -> Error {
@@ -181,17 +186,23 @@ impl Machine {
         }
     }
 
-    /// QEMU's arguments with that CPU, without the kernel, the initramfs and
-    /// the plugin.
+    /// QEMU's arguments with that CPU, and as many of them where the machine's
+    /// own number is not meant; without the kernel, the initramfs and the
+    /// plugin.
     #[must_use]
-    pub fn arguments(&self, cpu: &str) -> Vec<String> {
+    pub fn arguments(&self, cpu: &str, cpus: Option<u32>) -> Vec<String> {
         let memory = format!("{}M", self.memory_mib);
         let own = ["-cpu", cpu, "-m", &memory].map(str::to_owned);
+        // QEMU takes the last.
+        let cpus = cpus.map(|cpus| ["-smp".to_owned(), cpus.to_string()]);
         let listed = self
             .argument
             .iter()
             .flat_map(|argument| argument.words.iter().cloned());
-        listed.chain(own).collect()
+        listed
+            .chain(own)
+            .chain(cpus.into_iter().flatten())
+            .collect()
     }
 }
 
@@ -204,7 +215,7 @@ mod tests {
         let machine = Machine::named("x86_64").unwrap();
         let line = format!(
             "{}\n{}",
-            machine.arguments(&machine.cpu).join(" "),
+            machine.arguments(&machine.cpu, None).join(" "),
             machine.command_line()
         );
         insta::assert_snapshot!(line);
@@ -226,6 +237,9 @@ mod tests {
             station("ia32", None).unwrap().flags.first().unwrap(),
             "-m32"
         );
+        let two = station("ia32", Some("two-cpus")).unwrap();
+        let arguments = machine.arguments(&two.cpu, two.cpus);
+        assert!(arguments.ends_with(&["-smp".into(), "2".into()]));
         let error = station("s390", None).unwrap_err().to_string();
         assert!(error.contains("no ABI s390; it has: ia32, x32"), "{error}");
         let error = station("x32", Some("vax")).unwrap_err().to_string();

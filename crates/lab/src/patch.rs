@@ -3,6 +3,8 @@
 
 mod mail;
 
+pub use mail::{Part, parts};
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -7,6 +7,7 @@ mod facts;
 mod html;
 mod json;
 mod many;
+mod series;
 mod terminal;
 pub(crate) mod text;
 
@@ -21,6 +22,7 @@ pub use commit::commit_figures;
 pub use html::html;
 pub use json::{PROVE_VERSION, json};
 pub use many::proof_terminal;
+pub use series::{SERIES_VERSION, series_json, series_statement, series_terminal};
 pub use terminal::terminal;
 
 /// A comparison that could not be rendered. Both are defects of tollgate, not

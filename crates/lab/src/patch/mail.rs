@@ -16,38 +16,17 @@ impl Patch {
     /// # Errors
     /// When the file cannot be read, or is a mailbox without a diff.
     pub fn read(path: &Path, cache: &Cache, runner: &Runner) -> Result<Self, Error> {
-        let missing = |source| Error::Missing {
-            path: path.to_owned(),
-            source,
-        };
-        let diff = fs::read(path).map_err(missing)?;
+        let diff = read_file(path)?;
         if !is_mail(&diff) {
             return Ok(Self::plain(path, diff));
         }
-        let scratch = cache.scratch()?;
-        let mailbox = Mailbox {
-            file: fs::canonicalize(path).map_err(missing)?,
-            folder: scratch.path(),
-            runner,
-        };
-        let diffs = mailbox.diffs().map_err(|error| match error {
-            process::Error::Failed { message, .. } => Error::NoPatch {
-                path: path.to_owned(),
-                reason: message,
-            },
-            other => Error::Process(other),
-        })?;
-        match diffs.len() {
-            0 => Err(Error::NoPatch {
-                path: path.to_owned(),
-                reason: "none of its mails has a diff".to_owned(),
-            }),
-            patches => Ok(Self {
-                path: path.to_owned(),
-                diff: diffs.concat(),
-                patches,
-            }),
-        }
+        let parts = parts(path, cache, runner)?;
+        let diffs: Vec<Vec<u8>> = parts.into_iter().map(|part| part.diff).collect();
+        Ok(Self {
+            path: path.to_owned(),
+            diff: diffs.concat(),
+            patches: diffs.len(),
+        })
     }
 
     /// A diff that is already at hand; `path` is what messages call it.
@@ -58,6 +37,53 @@ impl Patch {
             diff,
             patches: 1,
         }
+    }
+}
+
+/// One patch of a mailbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its subject without what stands in brackets before it.
+    pub subject: String,
+    /// Its diff.
+    pub diff: Vec<u8>,
+}
+
+/// The patches of a mailbox one by one, at least one, in the order in which
+/// [`Patch::read`] has them.
+///
+/// # Errors
+/// When the file cannot be read, or has no mail with a diff.
+pub fn parts(path: &Path, cache: &Cache, runner: &Runner) -> Result<Vec<Part>, Error> {
+    read_file(path)?;
+    let scratch = cache.scratch()?;
+    let mailbox = Mailbox {
+        file: fs::canonicalize(path).map_err(|source| missing(path, source))?,
+        folder: scratch.path(),
+        runner,
+    };
+    let no_patch = |reason: String| Error::NoPatch {
+        path: path.to_owned(),
+        reason,
+    };
+    let parts = mailbox.parts().map_err(|error| match error {
+        process::Error::Failed { message, .. } => no_patch(message),
+        other => Error::Process(other),
+    })?;
+    if parts.is_empty() {
+        return Err(no_patch("none of its mails has a diff".to_owned()));
+    }
+    Ok(parts)
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(|source| missing(path, source))
+}
+
+fn missing(path: &Path, source: std::io::Error) -> Error {
+    Error::Missing {
+        path: path.to_owned(),
+        source,
     }
 }
 
@@ -77,8 +103,8 @@ struct Mailbox<'a> {
 }
 
 impl Mailbox<'_> {
-    /// The diffs of the mails that have one, decoded, in order.
-    fn diffs(&self) -> Result<Vec<Vec<u8>>, process::Error> {
+    /// The mails that have a diff, decoded, in order.
+    fn parts(&self) -> Result<Vec<Part>, process::Error> {
         let mut split = self.git("mailsplit");
         // -b: a mail without the line `From ` is a mailbox of one.
         split.arg("-b").arg(format!("-o{}", self.folder.display()));
@@ -87,14 +113,14 @@ impl Mailbox<'_> {
         let mut mails = Vec::new();
         for number in 1..=count {
             let mail = self.mail(&format!("{number:04}"))?;
-            if has_diff(&mail.diff) {
+            if has_diff(&mail.part.diff) {
                 mails.push(mail);
             }
         }
         if mails.iter().all(|mail| mail.number.is_some()) {
             mails.sort_by_key(|mail| mail.number);
         }
-        Ok(mails.into_iter().map(|mail| mail.diff).collect())
+        Ok(mails.into_iter().map(|mail| mail.part).collect())
     }
 
     fn mail(&self, name: &str) -> Result<Mail, process::Error> {
@@ -106,9 +132,14 @@ impl Mailbox<'_> {
         let info = self.runner.output(&mut command)?;
         let info = String::from_utf8_lossy(&info).into_owned();
         let raw = fs::read(self.folder.join(name)).unwrap_or_default();
+        let plain = subject(&info).unwrap_or_default();
+        let part = Part {
+            subject: plain.trim_start_matches("Subject:").trim().to_owned(),
+            diff: fs::read(self.folder.join(format!("{name}.diff"))).unwrap_or_default(),
+        };
         Ok(Mail {
             number: number_in(&subject(&String::from_utf8_lossy(&raw)).unwrap_or(info)),
-            diff: fs::read(self.folder.join(format!("{name}.diff"))).unwrap_or_default(),
+            part,
         })
     }
 
@@ -125,7 +156,7 @@ impl Mailbox<'_> {
 struct Mail {
     /// N of `[PATCH N/M]`.
     number: Option<u32>,
-    diff: Vec<u8>,
+    part: Part,
 }
 
 fn has_diff(text: &[u8]) -> bool {

@@ -37,6 +37,15 @@ pub(crate) struct Args {
     /// Values for a parameter of the benchmarks, such as events=1,64
     #[arg(long, value_name = "KEY=N,N", value_parser = param)]
     pub(crate) param: Vec<Param>,
+    /// Measure a series patch by patch: a mailbox, or a range A..B of the tree's
+    /// commits; the case's own series where none is named
+    #[arg(long, value_name = "MBOX|A..B", num_args = 0..=1, default_missing_value = "",
+          conflicts_with_all = ["patch", "variant", "html"])]
+    pub(crate) series: Option<String>,
+    /// The points of the series to measure, the first of them is the base; 0 is
+    /// the tree before it. All where none is given
+    #[arg(long, value_name = "N,M", value_delimiter = ',', requires = "series")]
+    pub(crate) points: Vec<usize>,
     /// Where to write the JSON (schema/prove.schema.json)
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,

@@ -31,6 +31,7 @@ struct Guest {
     station: Station,
     /// QEMU's `-cpu`.
     cpu: String,
+    cpus: Option<u32>,
     /// Its initramfs, or why there is none.
     initramfs: Result<Vec<u8>, String>,
 }
@@ -114,6 +115,7 @@ impl<'a> Booth<'a> {
             plugin: &self.plugin,
             machine: &self.bench.machine,
             cpu: &guest.cpu,
+            cpus: guest.cpus,
             qemu: &self.bench.qemu,
             limit: self.bench.args.timeout,
         };
@@ -167,6 +169,7 @@ fn make_guest(bench: &Bench<'_>, compiler: &Compiler, station: Station) -> anyho
     Ok(Guest {
         station,
         cpu: equipment.cpu,
+        cpus: equipment.cpus,
         initramfs,
     })
 }

@@ -38,6 +38,7 @@ fn nameless(subject: &str) -> Case {
             summary: String::new(),
             targets: Vec::new(),
             config: "minimal".to_owned(),
+            options: Vec::new(),
         },
         claims: Vec::new(),
         variants: Vec::new(),

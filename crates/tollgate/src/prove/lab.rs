@@ -41,7 +41,7 @@ impl<'a> Bench<'a> {
     pub(crate) fn open(args: &'a Args, steps: &Steps<'_>) -> anyhow::Result<Self> {
         let case = jobs::start(args)?;
         let profile = args.config.as_deref().unwrap_or(&case.about.config);
-        let fragment = Fragment::profile(ARCH, profile)?;
+        let fragment = Fragment::profile(ARCH, profile)?.with(&case.about.options);
         let machine = Machine::named(ARCH)?;
         let cache = Cache::open(&folders::cache(args.cache.as_deref())?)?;
         let runner = Runner::new(listen()?, Some(cache.lock_handle()?));
@@ -93,6 +93,15 @@ impl<'a> Bench<'a> {
             variant: variant.name.clone(),
             image,
         })
+    }
+
+    /// The configuration that all images share, in words.
+    pub(crate) fn config(&self) -> String {
+        let options = self.case.about.options.iter().map(String::as_str);
+        let words: Vec<&str> = std::iter::once(self.fragment.name.as_str())
+            .chain(options)
+            .collect();
+        words.join(" + ")
     }
 
     /// The benchmarks of the case, as the comparison wants to know them.

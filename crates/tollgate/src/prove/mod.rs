@@ -4,6 +4,7 @@ mod booth;
 mod jobs;
 mod lab;
 mod results;
+mod series;
 mod variant;
 
 use std::path::PathBuf;
@@ -26,6 +27,9 @@ const BASE: char = 'A';
 /// # Errors
 /// A sentence, when any step could not be done.
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    if let Some(wanted) = &args.series {
+        return series::run(args, wanted, term);
+    }
     results::check(args)?;
     let steps = Steps::new(term);
     let mut bench = Bench::open(args, &steps)?;
@@ -157,10 +161,11 @@ fn try_of(bench: &Bench<'_>, candidate: &Candidate, named: &Named, run: Run) -> 
 fn setting(bench: &Bench<'_>, candidate: &Candidate) -> Setting {
     let more = candidate.variant.config.join(", ");
     let config = match more.as_str() {
-        "" => bench.fragment.name.clone(),
+        "" => bench.config(),
         more => format!(
             "{}, in {} also {more}",
-            bench.fragment.name, candidate.variant.name
+            bench.config(),
+            candidate.variant.name
         ),
     };
     Setting {

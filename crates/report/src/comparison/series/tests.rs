@@ -1,0 +1,75 @@
+use tollgate_measure::{FpuCounts, Image};
+
+use super::*;
+use crate::comparison::fixture::{Boot, compare};
+
+fn point(number: usize, title: &str) -> SeriesPoint {
+    SeriesPoint {
+        number,
+        title: title.into(),
+        image: Image {
+            letter: '0',
+            variant: number.to_string(),
+            id: format!("{number}{number}{number}"),
+        },
+    }
+}
+
+/// The window opened twice in the middle; a hostile subject; one count missing.
+fn series() -> Series {
+    let base = Boot::window();
+    let mut worse = compare(&base, &base, &Boot::base());
+    let mut end = compare(&base, &base, &Boot::window());
+    for comparison in [&mut worse, &mut end] {
+        comparison.workloads[1].before.kernel.fpu = FpuCounts {
+            xsave: 400,
+            ..FpuCounts::ZERO
+        };
+    }
+    end.workloads.remove(0);
+    Series {
+        points: vec![
+            point(0, "the tree before the series"),
+            point(
+                1,
+                "epoll: Write the entry \u{1b}[31mwith\u{202e} two windows, as it always was",
+            ),
+            point(2, "epoll: Open the window once"),
+        ],
+        comparisons: vec![worse, end],
+    }
+}
+
+#[test]
+fn a_series_on_a_terminal() {
+    let text = series_terminal(&series());
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    assert!(!text.contains(['\u{1b}', '\u{202e}']));
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn the_json_follows_its_schema() {
+    let schema = include_str!("../../../../../schema/series.schema.json");
+    let schema = serde_json::from_str(schema).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    let mut one = series();
+    one.comparisons.clear();
+    one.points.truncate(1);
+    for series in [series(), one] {
+        let mut document: serde_json::Value =
+            serde_json::from_str(&series_json(&series).unwrap()).unwrap();
+        let errors: Vec<_> = schema
+            .iter_errors(&document)
+            .map(|e| e.to_string())
+            .collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+        document["points"][0]["number"] = (-1).into();
+        assert!(!schema.is_valid(&document));
+    }
+    let document: serde_json::Value =
+        serde_json::from_str(&series_json(&series()).unwrap()).unwrap();
+    assert!(document["workloads"][0]["figures"][2].is_null());
+}
