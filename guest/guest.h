@@ -5,6 +5,7 @@
  *   init.c      becomes a system when it is process 1, reads the plan, powers off
  *   plan.c      a line of the plan -> a job
  *   run.c       a job -> a child process, its phases
+ *   program.c   a program of the user's, and the phases it prints
  *   registry.c  the one table of benchmarks and sweeps
  *   output.c    the lines that the host reads
  *   faulty.c    buffers that end where user memory ends, for sweeps
@@ -33,7 +34,7 @@ struct param {
 	long value;
 };
 
-enum job_kind { JOB_BENCH, JOB_SWEEP };
+enum job_kind { JOB_BENCH, JOB_SWEEP, JOB_PROGRAM };
 
 struct job {
 	enum job_kind kind;
@@ -89,6 +90,13 @@ const struct sweep *registry_sweep(const char *name);
  * process 1. Returns false if an error line was printed. */
 bool run_job(const struct job *job);
 
+/* The same for `program`. */
+bool run_program(const struct job *job);
+
+/* The number of the phase that comes next, as the plugin counts them. False when
+ * there is no memory for it. */
+bool next_phase(unsigned long *number);
+
 /* ---- Output ---- */
 
 /* " events=64", room for every parameter that a job can have. */
@@ -96,6 +104,8 @@ bool run_job(const struct job *job);
 void params_text(const struct job *job, char text[PARAMS_TEXT]);
 
 void out_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "bench", "sweep" or "program". */
+const char *kind_name(enum job_kind kind);
 /* "@tg error bench epoll_wait events=64: " and the sentence. */
 void out_job_error(const struct job *job, const char *sentence);
 /* "@tg skip bench sync_ptr layout=132: " and the sentence. */

@@ -79,12 +79,23 @@ void params_text(const struct job *job, char text[PARAMS_TEXT])
 				       job->params[i].name, job->params[i].value);
 }
 
+const char *kind_name(enum job_kind kind)
+{
+	static const char *const names[] = {
+		[JOB_BENCH] = "bench",
+		[JOB_SWEEP] = "sweep",
+		[JOB_PROGRAM] = "program",
+	};
+
+	return names[kind];
+}
+
 void out_job_error(const struct job *job, const char *sentence)
 {
 	char params[PARAMS_TEXT];
 
 	params_text(job, params);
-	out_line("@tg error %s %s%s: %s", job->kind == JOB_BENCH ? "bench" : "sweep",
+	out_line("@tg error %s %s%s: %s", kind_name(job->kind),
 		 job->name, params, sentence);
 }
 
@@ -93,7 +104,7 @@ void out_job_skip(const struct job *job, const char *sentence)
 	char params[PARAMS_TEXT];
 
 	params_text(job, params);
-	out_line("@tg skip %s %s%s%s%s", job->kind == JOB_BENCH ? "bench" : "sweep",
+	out_line("@tg skip %s %s%s%s%s", kind_name(job->kind),
 		 job->name, params, *params ? ": " : " ", sentence);
 }
 

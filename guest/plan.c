@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* One line of the plan: `bench NAME KEY=INTEGER ... ops=N reps=R`, `sweep NAME
- * KEY=INTEGER ...`, a comment or nothing. Words are separated by one space. */
+ * KEY=INTEGER ...`, `program NAME`, a comment or nothing. Words are separated by one space. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -45,6 +45,8 @@ static bool read_kind(const char *word, struct job *job)
 		job->kind = JOB_BENCH;
 	else if (!strcmp(word, "sweep"))
 		job->kind = JOB_SWEEP;
+	else if (!strcmp(word, "program"))
+		job->kind = JOB_PROGRAM;
 	else
 		return false;
 	return true;
@@ -82,8 +84,8 @@ static const char *store(struct job *job, const char *name, long value)
 
 	if (!*name || strlen(name) >= MAX_NAME)
 		return "is no name";
-	if (own && job->kind == JOB_SWEEP)
-		return "is for a bench, not for a sweep";
+	if (own && job->kind != JOB_BENCH)
+		return "is for a bench alone";
 	if ((own && *own != NOT_GIVEN) || has_param(job, name))
 		return "is given twice";
 	if (own)
@@ -120,7 +122,7 @@ static bool read_params(struct words *words, struct job *job, char *why, size_t 
 
 static bool check_counts(const struct job *job, char *why, size_t room)
 {
-	if (job->kind == JOB_SWEEP)
+	if (job->kind != JOB_BENCH)
 		return true;
 	if (job->ops >= 1 && job->ops <= MAX_OPS && job->reps >= 0 && job->reps <= MAX_REPS)
 		return true;
@@ -134,7 +136,7 @@ static bool read_job(struct words *words, struct job *job, char *why, size_t roo
 	const char *name = next_word(words);
 
 	if (!read_kind(kind, job)) {
-		snprintf(why, room, "'%s' is neither bench nor sweep", kind);
+		snprintf(why, room, "'%s' is none of bench, sweep, program", kind);
 		return false;
 	}
 	if (!name || !*name || strlen(name) >= MAX_NAME) {

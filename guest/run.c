@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "guest.h"
+#include "tollgate_bench.h"
 
 /* Exit status of a child that printed its own error line. */
 #define CHILD_FAILED 1
@@ -16,31 +16,6 @@
 /* Phases are numbered over all jobs, as the plugin numbers them, so the count
  * is shared with the children. */
 static unsigned long *n_phases;
-
-static bool same_tick(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-/*
- * Sleeps until the kernel's tick has just passed: the coarse clock moves with
- * it. A phase shorter than a tick (10 ms at 100 Hz, 10 million instructions
- * under -icount shift=0) then has no timer interrupt inside. Sleeping costs
- * nothing under -icount sleep=off, where idle time is skipped.
- */
-static void wait_for_tick(void)
-{
-	const struct timespec nap = { .tv_nsec = 200000 };
-	struct timespec start, now;
-
-	if (clock_gettime(CLOCK_MONOTONIC_COARSE, &start))
-		return;
-	do {
-		nanosleep(&nap, NULL);
-		if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now))
-			return;
-	} while (same_tick(&start, &now));
-}
 
 static void print_phase(const struct job *job, unsigned long phase, long rep)
 {
@@ -57,7 +32,7 @@ static bool repeat(const struct job *job, const struct bench *bench)
 		unsigned long phase = (*n_phases)++;
 
 		out_drain();
-		wait_for_tick();
+		tollgate_wait_for_tick();
 		if (!bench->phase(job->ops) || (bench->check && !bench->check()))
 			return false;
 		print_phase(job, phase, rep);
@@ -166,12 +141,22 @@ static bool share_phases(void)
 	return true;
 }
 
+bool next_phase(unsigned long *number)
+{
+	if (!share_phases())
+		return false;
+	*number = (*n_phases)++;
+	return true;
+}
+
 bool run_job(const struct job *job)
 {
 	const struct bench *bench = job->kind == JOB_BENCH ? registry_bench(job->name) : NULL;
 	const struct sweep *sweep = job->kind == JOB_SWEEP ? registry_sweep(job->name) : NULL;
 	pid_t pid;
 
+	if (job->kind == JOB_PROGRAM)
+		return run_program(job);
 	if (!bench && !sweep) {
 		out_job_skip(job, job->kind == JOB_BENCH ?
 			     "this guest has no benchmark of that name" :

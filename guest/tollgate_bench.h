@@ -2,18 +2,24 @@
 /*
  * What a benchmark needs from the machine it is compiled for: phase markers and
  * system calls made without a C library. This is the guest's only file that
- * knows an architecture; a benchmark of your own may include it too:
+ * knows an architecture; a benchmark of your own may include it too
+ * (docs/own-benchmark.md):
  *
+ *   tollgate_wait_for_tick();
  *   tollgate_begin();
  *   for (long i = 0; i < ops; i++)
  *           tollgate_syscall4(SYS_epoll_wait, epfd, (long)events, n, 0);
  *   tollgate_end();
+ *   tollgate_phase("wait", ops);
  *
  * Between the markers the counting plugin (plugin/tollgate-counts.c) counts
  * every instruction. Without the plugin they do nothing. Phases do not nest.
  */
 #ifndef TOLLGATE_BENCH_H
 #define TOLLGATE_BENCH_H
+
+#include <stdio.h>
+#include <time.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 
@@ -36,6 +42,38 @@ static inline __attribute__((always_inline)) void tollgate_end(void)
 #else
 #error "tollgate_bench.h: no markers for this architecture yet"
 #endif
+
+/*
+ * Sleeps until the kernel's tick has just passed: the coarse clock moves with
+ * it. A phase shorter than a tick (10 ms at 100 Hz, 10 million instructions
+ * under -icount shift=0) then has no timer interrupt inside. Sleeping costs
+ * nothing under -icount sleep=off, where idle time is skipped.
+ */
+static inline void tollgate_wait_for_tick(void)
+{
+	const struct timespec nap = { .tv_nsec = 200000 };
+	struct timespec start, now;
+
+	if (clock_gettime(CLOCK_MONOTONIC_COARSE, &start))
+		return;
+	do {
+		nanosleep(&nap, NULL);
+		if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now))
+			return;
+	} while (start.tv_sec == now.tv_sec && start.tv_nsec == now.tv_nsec);
+}
+
+/*
+ * Says what the phase that has just ended was: a name of at most 31 letters,
+ * digits, '_', '.' and '-', and the operations in it. To be called once after
+ * each tollgate_end(), by one thread. Phases of one name are repetitions; the
+ * first of them warms up and is not counted.
+ */
+static inline void tollgate_phase(const char *name, long ops)
+{
+	printf("@tg phase %s ops=%ld\n", name, ops);
+	fflush(stdout);
+}
 
 /* Raw system calls: the kernel's result, so a negative errno on failure. Being
  * inline, they make the instructions of a hot loop those of its source, and

@@ -191,12 +191,17 @@ impl Program<'_> {
     }
 }
 
-/// An initramfs with the guest as `/init` and the plan, uncompressed: the
-/// kernel unpacks it faster than it could decompress it.
+/// An initramfs with the guest as `/init`, the plan, and a program of the user's
+/// where there is one; uncompressed: the kernel unpacks it faster than it could
+/// decompress it.
 ///
 /// # Errors
 /// When the archive cannot be written.
-pub fn initramfs(guest: &[u8], plan: &str) -> Result<Vec<u8>, Error> {
+pub fn initramfs(
+    guest: &[u8],
+    plan: &str,
+    program: Option<&crate::program::Program>,
+) -> Result<Vec<u8>, Error> {
     let mut archive = Vec::new();
     for folder in ["dev", "proc", "sys", "tmp"] {
         archive = entry(archive, folder, ModeFileType::Directory, 0o755, &[])?;
@@ -209,6 +214,12 @@ pub fn initramfs(guest: &[u8], plan: &str) -> Result<Vec<u8>, Error> {
         0o644,
         plan.as_bytes(),
     )?;
+    if let Some(program) = program {
+        let file = ModeFileType::Regular;
+        archive = entry(archive, "program", file, 0o755, &program.bytes)?;
+        let file = ModeFileType::Regular;
+        archive = entry(archive, "program.args", file, 0o644, &program.arguments)?;
+    }
     newc::trailer(archive).map_err(Error::Archive)
 }
 
@@ -238,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_archive_reads_back() {
-        let archive = initramfs(b"\x7fELF", "bench getppid ops=1 reps=1\n").unwrap();
+        let archive = initramfs(b"\x7fELF", "bench getppid ops=1 reps=1\n", None).unwrap();
         let mut reader = archive.as_slice();
         let mut names = Vec::new();
         loop {

@@ -18,6 +18,7 @@ pub mod machine;
 mod objtool;
 pub mod patch;
 pub mod process;
+pub mod program;
 pub mod progress;
 pub mod registry;
 pub mod series;

@@ -1,5 +1,6 @@
 //! `tollgate prove`: flags in, verdict out.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -73,6 +74,10 @@ pub(crate) struct Args {
     /// How long a guest may run, in seconds of this machine's time
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
     pub(crate) timeout: Duration,
+    /// A static program of your own to run instead of benchmarks, and its
+    /// arguments (docs/own-benchmark.md)
+    #[arg(last = true, value_name = "PROGRAM")]
+    pub(crate) program: Vec<OsString>,
 }
 
 /// The forms of a profile.
@@ -135,6 +140,8 @@ Examples:
   tollgate prove epoll --patch my.patch   your own way to do it
   tollgate prove --patch my.patch --bench getdents64
                                           your patch to something else
+  tollgate prove --patch my.patch -- ./my-benchmark 64
+                                          counted in a program of your own
 
 Exit codes: 0 a gain or no difference, 1 a regression or other behaviour,
 2 could not tell.";

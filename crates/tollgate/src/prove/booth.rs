@@ -9,6 +9,7 @@ use tollgate_lab::boot::{Boot, Record};
 use tollgate_lab::cache;
 use tollgate_lab::case::{Benchmark, Station, Sweep};
 use tollgate_lab::guest;
+use tollgate_lab::program::Program;
 use tollgate_lab::toolchain::Compiler;
 use tollgate_measure::{Run, Skip};
 
@@ -161,7 +162,7 @@ fn make_guest(bench: &Bench<'_>, compiler: &Compiler, station: Station) -> anyho
         Ok(program) => {
             let bytes = std::fs::read(&program)
                 .with_context(|| format!("could not read {}", program.display()))?;
-            Ok(guest::initramfs(&bytes, &bench.case.plan(&station))?)
+            Ok(initramfs(bench, &bytes, &station)?)
         }
         Err(error @ guest::Error::NoSuchAbi { .. }) => Err(error.to_string()),
         Err(error) => return Err(error.into()),
@@ -172,4 +173,13 @@ fn make_guest(bench: &Bench<'_>, compiler: &Compiler, station: Station) -> anyho
         cpus: equipment.cpus,
         initramfs,
     })
+}
+
+/// The standard guest also runs the user's program, last.
+fn initramfs(bench: &Bench<'_>, guest: &[u8], station: &Station) -> Result<Vec<u8>, guest::Error> {
+    let program = bench.program.as_ref();
+    let program = program.filter(|_| *station == Station::default());
+    let mut plan = bench.case.plan(station);
+    plan.extend(program.map(Program::plan_line));
+    guest::initramfs(guest, &plan, program)
 }

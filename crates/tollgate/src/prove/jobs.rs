@@ -54,7 +54,9 @@ fn nameless(subject: &str) -> Case {
 /// When there is none to choose, or no benchmark has a parameter that was given.
 pub(crate) fn choose(args: &Args, case: &mut Case, files: &[PathBuf]) -> anyhow::Result<()> {
     let registry = Registry::built_in()?;
-    if !args.bench.is_empty() {
+    if !args.program.is_empty() && args.bench.is_empty() {
+        beside_program(case, &registry, files);
+    } else if !args.bench.is_empty() {
         named(args, case, &registry)?;
     } else if case.benchmarks.is_empty() {
         of_patch(case, &registry, files)?;
@@ -63,6 +65,17 @@ pub(crate) fn choose(args: &Args, case: &mut Case, files: &[PathBuf]) -> anyhow:
     }
     case.benchmarks = sweep(&case.benchmarks, &args.param)?;
     Ok(())
+}
+
+/// Controls and sweeps: a program of the user's stands for the benchmarks.
+fn beside_program(case: &mut Case, registry: &Registry, files: &[PathBuf]) {
+    if case.benchmarks.is_empty() {
+        let sweeps = registry.exercising(files);
+        case.sweeps
+            .extend(sweeps.into_iter().filter_map(Entry::sweep_job));
+    }
+    case.benchmarks.retain(|benchmark| benchmark.control);
+    control(case, registry);
 }
 
 /// Those that were named, the case's where it has them; controls stay.

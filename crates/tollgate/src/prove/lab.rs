@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use tollgate_lab::cache::Cache;
 use tollgate_lab::case::{self, Case};
 use tollgate_lab::config::Fragment;
 use tollgate_lab::image::{Foundry, Image, Variant};
 use tollgate_lab::machine::Machine;
 use tollgate_lab::process::{Interrupt, Runner};
+use tollgate_lab::program::Program;
 use tollgate_lab::toolchain::{Compiler, Qemu};
 use tollgate_lab::tree::{Manifest, Tree};
 use tollgate_lab::unpack;
-use tollgate_measure::{Benchmark, Unit, Workload};
+use tollgate_measure::{Benchmark, Run, Unit, Workload};
 
 use super::jobs;
 use crate::cmd::prove::Args;
@@ -34,6 +35,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) qemu: Qemu,
     pub(crate) tree: Tree,
     pub(crate) manifest: Manifest,
+    /// The user's, where one runs instead of benchmarks.
+    pub(crate) program: Option<Program>,
 }
 
 impl<'a> Bench<'a> {
@@ -43,6 +46,7 @@ impl<'a> Bench<'a> {
         let profile = args.config.as_deref().unwrap_or(&case.about.config);
         let fragment = Fragment::profile(ARCH, profile)?.with(&case.about.options);
         let machine = Machine::named(ARCH)?;
+        let program = read_program(args, &machine)?;
         let cache = Cache::open(&folders::cache(args.cache.as_deref())?)?;
         let runner = Runner::new(listen()?, Some(cache.lock_handle()?));
         let compiler = Compiler::find(&args.cc, &runner)?;
@@ -70,6 +74,7 @@ impl<'a> Bench<'a> {
             qemu,
             tree,
             manifest,
+            program,
         })
     }
 
@@ -104,9 +109,27 @@ impl<'a> Bench<'a> {
         words.join(" + ")
     }
 
-    /// The benchmarks of the case, as the comparison wants to know them.
-    pub(crate) fn benchmarks(&self) -> Vec<Benchmark> {
-        self.case.benchmarks.iter().map(benchmark).collect()
+    /// The benchmarks of the case, as the comparison wants to know them, and the
+    /// phases that a program of the user's printed on the base.
+    ///
+    /// # Errors
+    /// When the program failed.
+    pub(crate) fn benchmarks(&self, base: &Run) -> anyhow::Result<Vec<Benchmark>> {
+        let own = match &self.program {
+            Some(program) => phases(program, base)?,
+            None => Vec::new(),
+        };
+        let of_case = self.case.benchmarks.iter().map(benchmark);
+        Ok(own.into_iter().chain(of_case).collect())
+    }
+
+    /// What is compared: the case or the patch, and what ran in its place.
+    pub(crate) fn subject(&self) -> String {
+        let name = &self.case.about.name;
+        match &self.program {
+            Some(program) => format!("{name} with {}", program.line),
+            None => name.clone(),
+        }
     }
 
     fn foundry(&self) -> Foundry<'_> {
@@ -126,6 +149,38 @@ impl<'a> Bench<'a> {
         let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
         self.args.jobs.map_or_else(cpus, usize::from)
     }
+}
+
+fn read_program(args: &Args, machine: &Machine) -> anyhow::Result<Option<Program>> {
+    let Some((path, arguments)) = args.program.split_first() else {
+        return Ok(None);
+    };
+    let program = Program::read(Path::new(path), arguments, &machine.name)?;
+    Ok(Some(program))
+}
+
+/// The phases of the user's program, in the order in which they ran first.
+fn phases(program: &Program, base: &Run) -> anyhow::Result<Vec<Benchmark>> {
+    let said = format!("program {}: ", program.name);
+    if let Some(error) = base.errors.iter().find_map(|line| line.strip_prefix(&said)) {
+        bail!("{} in the guest, on the base: {error}", program.line);
+    }
+    let start = format!("{}/", program.name);
+    let mut found: Vec<Benchmark> = Vec::new();
+    let samples = base.samples.iter().map(|sample| &sample.workload);
+    for workload in samples.filter(|workload| workload.benchmark.starts_with(&start)) {
+        if found.iter().all(|known| known.workload != *workload) {
+            found.push(Benchmark {
+                workload: workload.clone(),
+                control: false,
+                unit: Some(Unit {
+                    name: "op".to_owned(),
+                    parameter: None,
+                }),
+            });
+        }
+    }
+    Ok(found)
 }
 
 /// Ctrl-C and SIGTERM become a wish that every step obeys.

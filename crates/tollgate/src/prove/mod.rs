@@ -75,6 +75,7 @@ fn prove(
     let built = build(bench, asked, &mut failures, steps)?;
     let booth = Booth::open(bench, steps)?;
     let before = booth.count(&base, "boot and count A", steps)?;
+    let benchmarks = bench.benchmarks(&before)?;
     let again = booth.count(&base, "boot and count A again", steps)?;
     let (mut tried, mut candidates) = (Vec::new(), Vec::new());
     for Built { candidate, named } in built {
@@ -86,8 +87,8 @@ fn prove(
         }
     }
     let proof = Proof::new(
-        bench.case.about.name.clone(),
-        &bench.benchmarks(),
+        bench.subject(),
+        &benchmarks,
         &Booted {
             image: base.name(),
             run: &before,
@@ -169,7 +170,7 @@ fn setting(bench: &Bench<'_>, candidate: &Candidate) -> Setting {
         ),
     };
     Setting {
-        subject: bench.case.about.name.clone(),
+        subject: bench.subject(),
         tollgate: env!("CARGO_PKG_VERSION").to_owned(),
         tree: bench.tree.version().to_owned(),
         arch: bench.machine.name.clone(),

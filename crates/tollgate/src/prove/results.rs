@@ -94,7 +94,7 @@ pub(crate) fn write(
 }
 
 /// The patch; one of ours gets the figures into its message, here and, through
-/// the cache, from `tollgate fix`. Figures without a verdict are none, and those
+/// the cache, from `tollgate fix`, which nobody else's program can have measured. Figures without a verdict are none, and those
 /// of several functions together are not of each.
 fn patch(
     bench: &Bench<'_>,
@@ -104,7 +104,9 @@ fn patch(
     match candidate.fixes.as_slice() {
         [fixed] if comparison.verdict.exit_code() < 2 => {
             let text = render::commit_figures(comparison);
-            figures::keep(bench.cache.root(), &fixed.patched, &text)?;
+            if bench.program.is_none() {
+                figures::keep(bench.cache.root(), &fixed.patched, &text)?;
+            }
             fixed.with_figures(&text, bench)
         }
         _ => Ok(candidate.patch.clone()),
@@ -139,6 +141,7 @@ fn folder_name(proof: &Proof) -> String {
                 '_'
             }
         })
+        .take(60)
         .collect();
     format!("{subject}-{base}-{variants}")
 }

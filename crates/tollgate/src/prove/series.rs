@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use tollgate_lab::image::Variant;
 use tollgate_lab::series::{self, State};
 use tollgate_lab::{assets, cache};
-use tollgate_measure::{Booted, Comparison, Run, Series, SeriesPoint};
+use tollgate_measure::{Benchmark, Booted, Comparison, Run, Series, SeriesPoint};
 use tollgate_report::comparison as render;
 
 use super::booth::Booth;
@@ -127,11 +127,12 @@ fn measure(bench: &Bench<'_>, states: &[State], steps: &Steps<'_>) -> anyhow::Re
     }
     let base = measured.first().context("the series has no point")?;
     let again = booth.count(&base.named, "boot and count again", steps)?;
+    let benchmarks = bench.benchmarks(&base.run)?;
     let comparisons = measured.iter().skip(1);
     Ok(Series {
         points: states.iter().zip(&measured).map(point).collect(),
         comparisons: comparisons
-            .map(|one| compare(bench, base, &again, one))
+            .map(|one| compare(bench, &benchmarks, [base, one], &again))
             .collect(),
     })
 }
@@ -150,7 +151,12 @@ fn point((state, measured): (&State, &Measured)) -> SeriesPoint {
     }
 }
 
-fn compare(bench: &Bench<'_>, base: &Measured, again: &Run, one: &Measured) -> Comparison {
+fn compare(
+    bench: &Bench<'_>,
+    benchmarks: &[Benchmark],
+    [base, one]: [&Measured; 2],
+    again: &Run,
+) -> Comparison {
     let candidate = Candidate {
         variant: super::variant::base(),
         fixes: Vec::new(),
@@ -158,7 +164,7 @@ fn compare(bench: &Bench<'_>, base: &Measured, again: &Run, one: &Measured) -> C
     };
     Comparison::new(
         setting(bench, &candidate),
-        &bench.benchmarks(),
+        benchmarks,
         Booted {
             image: base.named.name(),
             run: &base.run,

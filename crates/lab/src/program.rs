@@ -1,0 +1,201 @@
+//! A program of the user's that runs in the guest instead of benchmarks.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use object::elf;
+use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
+use object::{Endianness, FileKind};
+
+/// The largest program: the guest has 256 MiB of memory, and unpacks it there.
+const LARGEST: u64 = 64 << 20;
+/// Characters of a name, as in the guest (`MAX_NAME` of `guest/guest.h`).
+const NAME: usize = 31;
+
+/// Why a program cannot run in the guest.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It cannot be read.
+    #[error("could not read the program {}: {source}", .path.display())]
+    Read {
+        /// The program.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is no program for the guest.
+    #[error("{} {fault}", .path.display())]
+    Unfit {
+        /// The program.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        fault: Fault,
+    },
+}
+
+/// What keeps a file from being a program for the guest.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// It is larger than the guest has room for.
+    #[error("has {0} bytes, and the guest has room for {LARGEST}")]
+    Large(u64),
+    /// It is a script, or no program at all.
+    #[error("is no ELF program: the guest has no shell and no interpreters; compile one in C")]
+    NotElf,
+    /// It is a program of 32 bits.
+    #[error("is a 32-bit program, and the guest runs {0}: compile it without -m32 and -mx32")]
+    Narrow(String),
+    /// It is damaged.
+    #[error("is a damaged ELF program: {0}")]
+    Damaged(String),
+    /// It is for other processors.
+    #[error("is a program for {found}, and the guest runs {wanted}: compile it for {wanted}")]
+    Machine {
+        /// What it is for.
+        found: String,
+        /// The guest's architecture.
+        wanted: String,
+    },
+    /// It is an object file or a library.
+    #[error("is an object file or a library, and no program: link it, with -static")]
+    NotLinked,
+    /// It needs a dynamic linker.
+    #[error("is linked dynamically, and the guest has no libraries: link it with -static")]
+    Dynamic,
+    /// It has more arguments than the guest reads.
+    #[error("has {0} arguments, and the guest takes 255")]
+    Arguments(usize),
+}
+
+/// A static program with its arguments.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// What results call it: its file's name, in letters that a plan can hold.
+    pub name: String,
+    /// The program.
+    pub bytes: Vec<u8>,
+    /// Its arguments, its own name first, each ending in NUL.
+    pub arguments: Vec<u8>,
+    /// Program and arguments in one line, for people.
+    pub line: String,
+}
+
+impl Program {
+    /// Reads a program and checks that a guest of `arch` can run it.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no static program for `arch`.
+    pub fn read(path: &Path, arguments: &[OsString], arch: &str) -> Result<Self, Error> {
+        let unreadable = |source| Error::Read {
+            path: path.to_owned(),
+            source,
+        };
+        let unfit = |fault| Error::Unfit {
+            path: path.to_owned(),
+            fault,
+        };
+        let size = std::fs::metadata(path).map_err(unreadable)?.len();
+        if size > LARGEST {
+            return Err(unfit(Fault::Large(size)));
+        }
+        if arguments.len() > 255 {
+            return Err(unfit(Fault::Arguments(arguments.len())));
+        }
+        let bytes = std::fs::read(path).map_err(unreadable)?;
+        check(&bytes, arch).map_err(unfit)?;
+        let own = path.file_name().unwrap_or(path.as_os_str());
+        let words: Vec<&OsStr> = std::iter::once(own)
+            .chain(arguments.iter().map(OsString::as_os_str))
+            .collect();
+        let shown: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+        Ok(Self {
+            name: name(&own.to_string_lossy()),
+            bytes,
+            arguments: words
+                .iter()
+                .flat_map(|word| [word.as_bytes(), b"\0"].concat())
+                .collect(),
+            line: shown.join(" "),
+        })
+    }
+
+    /// Its line of the plan.
+    #[must_use]
+    pub fn plan_line(&self) -> String {
+        format!("program {}\n", self.name)
+    }
+}
+
+fn name(file: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    file.chars()
+        .map(|c| if plain(c) { c } else { '_' })
+        .take(NAME)
+        .collect()
+}
+
+/// Whether `bytes` are a static 64-bit ELF program for `arch`.
+///
+/// # Errors
+/// With what is wrong otherwise.
+pub fn check(bytes: &[u8], arch: &str) -> Result<(), Fault> {
+    match FileKind::parse(bytes) {
+        Ok(FileKind::Elf64) => {}
+        Ok(FileKind::Elf32) => return Err(Fault::Narrow(arch.to_owned())),
+        _ => return Err(Fault::NotElf),
+    }
+    let damaged = |error: object::Error| Fault::Damaged(error.to_string());
+    let file = ElfFile64::<Endianness>::parse(bytes).map_err(damaged)?;
+    let (header, endian) = (file.elf_header(), file.endian());
+    let found = architecture(header.e_machine(endian));
+    if found != arch {
+        let wanted = arch.to_owned();
+        return Err(Fault::Machine { found, wanted });
+    }
+    let mut segments = file.elf_program_headers().iter();
+    if segments.any(|segment| segment.p_type(endian) == elf::PT_INTERP) {
+        return Err(Fault::Dynamic);
+    }
+    // A program of the kind static-pie is ET_DYN, and has an entry.
+    let linked = matches!(header.e_type(endian), elf::ET_EXEC | elf::ET_DYN);
+    match linked && header.e_entry(endian) != 0 {
+        true => Ok(()),
+        false => Err(Fault::NotLinked),
+    }
+}
+
+/// As `data/machine` calls it, where it does.
+fn architecture(machine: elf::Machine) -> String {
+    match machine {
+        elf::EM_X86_64 => "x86_64".to_owned(),
+        elf::EM_AARCH64 => "arm64".to_owned(),
+        elf::EM_PPC64 => "ppc64le".to_owned(),
+        other => format!("ELF machine {}", other.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_program_is_said() {
+        assert_eq!(check(b"#!/bin/sh\n", "x86_64"), Err(Fault::NotElf));
+        assert_eq!(check(b"", "x86_64"), Err(Fault::NotElf));
+        let mut narrow = b"\x7fELF\x01\x01\x01".to_vec();
+        narrow.resize(64, 0);
+        assert_eq!(
+            check(&narrow, "x86_64"),
+            Err(Fault::Narrow("x86_64".into()))
+        );
+        let cut_off = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0";
+        assert!(matches!(check(cut_off, "x86_64"), Err(Fault::Damaged(_))));
+    }
+
+    #[test]
+    fn a_name_is_one_that_a_plan_can_hold() {
+        assert_eq!(name("my bench(1)"), "my_bench_1_");
+        assert_eq!(name(&"x".repeat(99)).len(), NAME);
+    }
+}
