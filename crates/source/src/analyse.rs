@@ -15,7 +15,7 @@ use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies};
 use crate::vocabulary::{Access, Vocabulary};
 use crate::walk::{Found, Walker};
-use crate::wrappers::{Wrapper, definition, opened, wrappers};
+use crate::wrappers::{Wrapper, definition, may_access, opened, wrappers};
 
 /// The parser for C could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +61,7 @@ impl<'v> Analyser<'v> {
     /// Whether a file may hold an access: a search that is quick to say no.
     #[must_use]
     pub fn suspects(&self, text: &[u8]) -> bool {
-        ends(text, b"t").next().is_some()
+        Mentions::of(text).accesses
     }
 
     /// What a file holds. Any bytes give a report.
@@ -71,14 +71,15 @@ impl<'v> Analyser<'v> {
 
     /// What a file holds, with its path, which may say how hot its functions are.
     pub fn analyse_file(&mut self, path: &str, text: &[u8]) -> FileReport {
-        let file = self
-            .suspects(text)
+        let mentions = Mentions::of(text);
+        let file = mentions
+            .accesses
             .then(|| File::read(text, self.vocabulary))
             .flatten();
         match file {
             Some(file) => self.report(path, &file),
             None => FileReport {
-                chances: copies::in_file(text, ends(text, b"mo"), self.vocabulary),
+                chances: copies::in_file(text, &mentions.copies, self.vocabulary),
                 ..FileReport::default()
             },
         }
@@ -206,11 +207,30 @@ impl<'v> Analyser<'v> {
     }
 }
 
-/// Where `_user` follows one of those bytes: `get_user`, `from_user`, `to_user`.
-fn ends<'t>(text: &'t [u8], of: &'static [u8]) -> impl Iterator<Item = usize> + 't {
-    let before = |at: usize| at.checked_sub(1).and_then(|at| text.get(at));
-    memchr::memmem::find_iter(text, b"_user")
-        .filter(move |at| before(*at).is_some_and(|byte| of.contains(byte)))
+/// What one search through the bytes shows, before anything is read: most files
+/// of a tree hold neither.
+struct Mentions {
+    /// Whether a name holds `get_user` or `put_user`, as those of all accesses do.
+    accesses: bool,
+    /// Where `_user` follows the end of `from` or `to`.
+    copies: Vec<usize>,
+}
+
+impl Mentions {
+    fn of(text: &[u8]) -> Self {
+        let mut found = Self {
+            accesses: false,
+            copies: Vec::new(),
+        };
+        for at in memchr::memmem::find_iter(text, b"_user") {
+            let before = text.get(..at).unwrap_or_default();
+            found.accesses |= before.ends_with(b"get") || before.ends_with(b"put");
+            if matches!(before.last(), Some(b'm' | b'o')) {
+                found.copies.push(at);
+            }
+        }
+        found
+    }
 }
 
 /// Names of variables that point to user memory.
@@ -239,10 +259,9 @@ impl<'a> File<'a> {
             Cow::Owned(vocabulary.with(wrappers.iter().map(|w| w.access.clone())))
         };
         let calls = lexical(text, &tokens, &vocabulary);
-        let lines = LineIndex::new(text);
-        (!calls.is_empty()).then_some(Self {
+        (!calls.is_empty()).then(|| Self {
             text,
-            lines,
+            lines: LineIndex::new(text),
             tokens,
             calls,
             vocabulary,
@@ -381,7 +400,7 @@ fn lexical(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Lexica
 
 /// Calls in the body of a macro; the name that a line defines is none.
 fn in_directive(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Vec<Lexical> {
-    if memchr::memmem::find(line.of(text), b"t_user").is_none() {
+    if !may_access(text, line) {
         return Vec::new();
     }
     let defined = definition(text, line).map(|(name, _)| name);
@@ -397,8 +416,8 @@ fn calls(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary, place: Place) -
         .enumerate()
         .filter(|(_, t)| t.kind == TokenKind::Word);
     let calls = words.filter(|(at, t)| {
-        vocabulary.access(t.span.of(text)).is_some()
-            && tokens.get(at + 1).is_some_and(|next| next.is(b'('))
+        tokens.get(at + 1).is_some_and(|next| next.is(b'('))
+            && vocabulary.access(t.span.of(text)).is_some()
     });
     calls
         .map(|(_, t)| Lexical {

@@ -2,7 +2,7 @@
 //! there are too many of them to parse them all.
 
 use crate::chance::{Beside, Chance, Kind, Size};
-use crate::heat::Paths;
+use crate::heat::{Paths, named_ioctl};
 use crate::lex::{Token, TokenKind, closing, tokens};
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies};
@@ -66,6 +66,19 @@ pub(crate) fn in_bodies(
     vocabulary: &Vocabulary,
     lines: &LineIndex,
 ) -> Vec<Chance> {
+    let mut found = without_paths(text, all, bodies, vocabulary, lines);
+    name_paths(&mut found, text, all, bodies, vocabulary);
+    found
+}
+
+/// The same, but for why copies are on an ioctl path.
+fn without_paths(
+    text: &[u8],
+    all: &[Token],
+    bodies: &[Body],
+    vocabulary: &Vocabulary,
+    lines: &LineIndex,
+) -> Vec<Chance> {
     let mut found: Vec<Chance> = Vec::new();
     for body in bodies
         .iter()
@@ -82,7 +95,6 @@ pub(crate) fn in_bodies(
             lines,
         }));
     }
-    name_paths(&mut found, text, all, bodies, vocabulary);
     found
 }
 
@@ -94,15 +106,11 @@ fn copies_or_opens(text: &[u8]) -> bool {
 
 /// What pays in a file that only copies: `places` are those of the calls. Only
 /// the functions that hold one are read, since most of such a file is not needed.
-pub(crate) fn in_file(
-    text: &[u8],
-    places: impl Iterator<Item = usize>,
-    vocabulary: &Vocabulary,
-) -> Vec<Chance> {
+pub(crate) fn in_file(text: &[u8], places: &[usize], vocabulary: &Vocabulary) -> Vec<Chance> {
     let mut found = Vec::new();
     let mut done = 0;
     let mut lines = None;
-    for at in places {
+    for &at in places {
         if at < done {
             continue;
         }
@@ -114,7 +122,10 @@ pub(crate) fn in_file(
         let part = tokens(text.get(..end).unwrap_or_default(), start);
         let bodies = bodies(text, &part, vocabulary);
         let lines = lines.get_or_insert_with(|| LineIndex::new(text));
-        found.extend(in_bodies(text, &part, &bodies, vocabulary, lines));
+        found.extend(without_paths(text, &part, &bodies, vocabulary, lines));
+    }
+    for chance in found.iter_mut().filter(|chance| is_pathless(chance)) {
+        chance.path = named_ioctl(&chance.function);
     }
     let may_be_called = memchr::memmem::find(text, b"ioctl").is_some();
     if found.iter().any(is_pathless) && may_be_called {

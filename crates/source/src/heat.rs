@@ -75,10 +75,10 @@ impl<'a> Paths<'a> {
         };
         let mut holders = bodies.iter().peekable();
         for (at, token) in tokens.iter().enumerate() {
-            let Some(name) = names
-                .get(token.span.of(text))
-                .filter(|_| token.kind == TokenKind::Word)
-            else {
+            if token.kind != TokenKind::Word {
+                continue;
+            }
+            let Some(name) = names.get(token.span.of(text)) else {
                 continue;
             };
             while holders
@@ -173,8 +173,8 @@ impl<'a> Paths<'a> {
             } else {
                 format!("called by {name}(), ")
             };
-            if name.contains("ioctl") {
-                return Some(format!("{by}its name"));
+            if let Some(its_name) = named_ioctl(name) {
+                return Some(by + &its_name);
             }
             if let Some(field) = table {
                 let field = String::from_utf8_lossy(field);
@@ -193,6 +193,11 @@ impl<'a> Paths<'a> {
         }
         None
     }
+}
+
+/// Why a function is on an ioctl path, if its own name says so.
+pub(crate) fn named_ioctl(function: &str) -> Option<String> {
+    function.contains("ioctl").then(|| "its name".to_owned())
 }
 
 /// `.field = name` outside functions.

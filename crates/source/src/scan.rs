@@ -1,6 +1,6 @@
 //! Many files: what they hold together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -98,8 +98,9 @@ pub struct Scan {
     pub missed: Vec<Missed>,
     /// What pays beside runs, by path, then line.
     pub asides: Vec<Aside>,
-    /// How many copies were seen; complete after [`Scan::measure`].
-    pub copies: CopyCounts,
+    /// How many copies were seen, by the folder of `arch/` that they lie in and
+    /// by none for code of no architecture; complete after [`Scan::measure`].
+    pub copies: BTreeMap<Option<String>, CopyCounts>,
     /// What lies in code of architectures that were not asked for.
     pub elsewhere: Elsewhere,
 }
@@ -173,7 +174,8 @@ impl Scan {
             }
         }
         for aside in &self.asides {
-            self.copies.count(&aside.chance);
+            let own = architecture(&aside.path).map(str::to_owned);
+            self.copies.entry(own).or_default().count(&aside.chance);
         }
         self.asides.retain(|aside| pays(&aside.chance));
     }
@@ -220,11 +222,20 @@ impl Scan {
             .retain(|finding| is_wanted(&finding.path, wanted, &mut left));
         self.asides
             .retain(|aside| is_wanted(&aside.path, wanted, &mut left));
+        self.copies
+            .retain(|own, _| own.as_ref().is_none_or(|own| wanted.contains(own)));
         self.elsewhere = Elsewhere {
             architectures: left.into_iter().collect(),
             functions: functions - self.findings.len(),
             asides: asides - self.asides.len(),
         };
+    }
+
+    /// How many copies were seen in all.
+    #[must_use]
+    pub fn copies(&self) -> CopyCounts {
+        let add = |all: CopyCounts, part: &CopyCounts| all.plus(part);
+        self.copies.values().fold(CopyCounts::default(), add)
     }
 
     /// Accesses in runs that go that way.
@@ -256,14 +267,17 @@ impl Scan {
 }
 
 fn is_wanted(path: &str, wanted: &[String], left: &mut BTreeSet<String>) -> bool {
-    let own = path
-        .strip_prefix("arch/")
-        .and_then(|rest| rest.split('/').next());
+    let own = architecture(path);
     let Some(other) = own.filter(|own| wanted.iter().all(|name| name != own)) else {
         return true;
     };
     left.insert(other.to_owned());
     false
+}
+
+/// The folder of `arch/` that a file lies in, if it lies in one.
+fn architecture(path: &str) -> Option<&str> {
+    path.strip_prefix("arch/")?.split('/').next()
 }
 
 /// Whether a chance is one, now that its size is known.
@@ -287,6 +301,16 @@ impl CopyCounts {
             _ => return,
         };
         *which += 1;
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        Self {
+            small: self.small + other.small,
+            larger: self.larger + other.larger,
+            without_size: self.without_size + other.without_size,
+            runtime_ioctl: self.runtime_ioctl + other.runtime_ioctl,
+            runtime: self.runtime + other.runtime,
+        }
     }
 }
 

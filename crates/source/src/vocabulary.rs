@@ -1,6 +1,7 @@
 //! The words that the analysis knows, read from data files.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use serde::{Deserialize, Serialize};
 
@@ -77,17 +78,46 @@ pub struct VocabularyError {
     source: toml::de::Error,
 }
 
+type Words<T> = HashMap<Vec<u8>, T, BuildHasherDefault<WordHasher>>;
+type WordSet = HashSet<Vec<u8>, BuildHasherDefault<WordHasher>>;
+
+/// FNV-1a (draft-eastlake-fnv): every word of a file is looked up, the words are
+/// short, and the tables are filled from data files, so that no hostile file can
+/// make their entries collide.
+#[derive(Clone, Copy, Debug)]
+struct WordHasher(u64);
+
+impl Default for WordHasher {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for WordHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        self.0 = bytes.iter().fold(self.0, step);
+    }
+
+    /// The length of a slice: the words differ without it.
+    fn write_usize(&mut self, _: usize) {}
+}
+
 /// The calls and annotations that the analysis knows.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
-    accesses: HashMap<Vec<u8>, Access>,
-    copies: HashMap<Vec<u8>, CopyCall>,
-    windows: HashMap<Vec<u8>, WindowCall>,
+    accesses: Words<Access>,
+    copies: Words<CopyCall>,
+    windows: Words<WindowCall>,
     heat: Vec<Heat>,
-    transparent: HashSet<Vec<u8>>,
-    pure: HashSet<Vec<u8>>,
-    scopes: HashSet<Vec<u8>>,
-    annotations: HashMap<Vec<u8>, bool>,
+    transparent: WordSet,
+    pure: WordSet,
+    scopes: WordSet,
+    annotations: Words<bool>,
 }
 
 #[derive(Deserialize)]
@@ -232,7 +262,7 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(
     toml::from_str(text).map_err(|source| VocabularyError { file, source })
 }
 
-fn names(entries: Vec<Named>) -> HashSet<Vec<u8>> {
+fn names(entries: Vec<Named>) -> WordSet {
     entries
         .into_iter()
         .map(|entry| entry.name.into_bytes())

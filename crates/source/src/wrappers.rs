@@ -1,5 +1,9 @@
 //! Macros of the tree that wrap an access: `COPY(x)`, `FPU_get_user(x, p)`.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use crate::lex::{Token, TokenKind, closing, tokens};
 use crate::span::Span;
 use crate::vocabulary::{Access, Direction, Vocabulary};
@@ -34,6 +38,10 @@ pub(crate) fn wrappers(text: &[u8], all: &[Token], vocabulary: &Vocabulary) -> V
 /// the line ends behind the macro's parameters, and what it stands for follows as
 /// code. Only macros that may hold an access are looked at.
 pub(crate) fn opened(text: &[u8], all: Vec<Token>) -> Vec<Token> {
+    let may_define = |t: &Token| t.kind == TokenKind::Directive && may_access(text, t.span);
+    if !all.iter().any(may_define) {
+        return all;
+    }
     let mut out = Vec::with_capacity(all.len());
     for token in all {
         let body = Some(token)
@@ -66,10 +74,18 @@ pub fn opens_windows(header: &[u8], vocabulary: &Vocabulary) -> bool {
         .any(|(name, _)| vocabulary.window(name.of(header)).is_some())
 }
 
+/// Whether a line may hold an access: a search that is quick to say no.
+pub(crate) fn may_access(text: &[u8], line: Span) -> bool {
+    static SEARCH: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"t_user"));
+    SEARCH.find(line.of(text)).is_some()
+}
+
 /// What a macro stands for, if that is the definition of a function:
 /// `static int func(…) { … }`.
 fn defined_function(text: &[u8], line: Span) -> Option<Vec<Token>> {
-    memchr::memmem::find(line.of(text), b"t_user")?;
+    if !may_access(text, line) {
+        return None;
+    }
     let (name, rest) = definition(text, line)?;
     rest.first()
         .filter(|t| t.is(b'(') && t.span.start == name.end)?;
@@ -102,7 +118,9 @@ pub(crate) fn definition(text: &[u8], line: Span) -> Option<(Span, Vec<Token>)> 
 }
 
 fn wrapper(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Option<Access> {
-    memchr::memmem::find(line.of(text), b"t_user")?;
+    if !may_access(text, line) {
+        return None;
+    }
     let (name, rest) = definition(text, line)?;
     let has_arguments = rest
         .first()

@@ -1,14 +1,18 @@
 //! A kernel tree as the commands read it: its C files, and what is in them.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::Path;
+use std::sync::mpsc;
 
-use ignore::WalkBuilder;
+use ignore::{WalkBuilder, WalkState};
 
 /// Folders at the top of a tree whose C files are not part of the kernel:
 /// programs for user space, and text.
 const NOT_KERNEL: [&str; 4] = ["Documentation", "scripts", "tools", "usr"];
+
+/// Most files of a kernel fit into one read of so many bytes.
+const LEAST_ROOM: usize = 1 << 16;
 
 /// A kernel tree, with what the commands that read its source need.
 #[derive(Clone, Debug)]
@@ -34,6 +38,31 @@ impl Tree {
     /// The file system's own.
     pub(crate) fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         fs::read(self.root().join(path))
+    }
+
+    /// The bytes of a file in a buffer that was used before, so that a scan of
+    /// many files neither allocates nor asks how long each is.
+    ///
+    /// # Errors
+    /// The file system's own.
+    pub(crate) fn read_into<'b>(
+        &self,
+        path: &str,
+        buffer: &'b mut Vec<u8>,
+    ) -> io::Result<&'b [u8]> {
+        let mut file = File::open(self.root().join(path))?;
+        let mut length = 0;
+        loop {
+            if buffer.len() - length < LEAST_ROOM {
+                buffer.resize(buffer.len() * 2 + LEAST_ROOM, 0);
+            }
+            match file.read(buffer.get_mut(length..).unwrap_or_default()) {
+                Ok(0) => return Ok(buffer.get(..length).unwrap_or_default()),
+                Ok(more) => length += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// The folders of `arch/`, sorted; none where it cannot be listed.
@@ -65,14 +94,28 @@ pub(crate) fn sources(root: &Path) -> Sources {
         .standard_filters(false)
         .hidden(true)
         .filter_entry(move |e| !kernel || !is_outside(e))
-        .build();
-    for entry in walk {
+        .build_parallel();
+    let (sender, entries) = mpsc::channel();
+    walk.run(|| {
+        let sender = sender.clone();
+        Box::new(move |entry| {
+            let found = match entry {
+                Ok(entry) => source(root, &entry).map(Ok),
+                Err(error) => Some(Err(error.to_string())),
+            };
+            let sent = found.map_or(Ok(()), |found| sender.send(found));
+            sent.map_or(WalkState::Quit, |()| WalkState::Continue)
+        })
+    });
+    drop(sender);
+    for entry in entries {
         match entry {
-            Ok(entry) => found.paths.extend(source(root, &entry)),
-            Err(error) => found.unread.push(error.to_string()),
+            Ok(path) => found.paths.push(path),
+            Err(error) => found.unread.push(error),
         }
     }
     found.paths.sort_unstable();
+    found.unread.sort_unstable();
     found
 }
 

@@ -158,7 +158,7 @@ fn json_summary<'a>(view: &'a View<'_>) -> Summary<'a> {
             .into_iter()
             .map(|kind| (kind.name(), view.count(kind)))
             .collect(),
-        copies: scan.copies,
+        copies: scan.copies(),
         other_architectures: JsonElsewhere {
             architectures: &scan.elsewhere.architectures,
             functions: scan.elsewhere.functions,

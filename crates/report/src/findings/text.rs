@@ -194,7 +194,7 @@ fn hidden(out: &mut String, view: &View<'_>) {
 }
 
 fn sizes(out: &mut String, view: &View<'_>) {
-    let copies = view.scan.copies;
+    let copies = view.scan.copies();
     if copies.without_size > 0 {
         let hint = if view.verbose {
             ""

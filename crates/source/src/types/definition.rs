@@ -35,13 +35,6 @@ impl TypeIndex {
         }
     }
 
-    /// Takes over what another part of the tree defines.
-    pub fn merge(&mut self, other: Self) {
-        for (name, places) in other.places {
-            self.places.entry(name).or_default().extend(places);
-        }
-    }
-
     /// The definition that code in `from` most likely means: its own file's,
     /// its folder's, then those of the headers that all share.
     #[must_use]

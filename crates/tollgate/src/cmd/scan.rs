@@ -261,7 +261,10 @@ fn scan_files(tree: &Tree, paths: &[String]) -> anyhow::Result<Scan> {
     let mut all = scan_with(tree, &headers, &vocabulary);
     let wrappers = std::mem::take(&mut all.wrappers);
     all.merge(scan_with(tree, &sources, &vocabulary.with(wrappers)));
-    let (mut scan, types) = (all.scan, all.types);
+    let (mut scan, mut types) = (all.scan, TypeIndex::default());
+    for (path, found) in all.types {
+        types.add(&path, found);
+    }
     let mut reader = |path: &str| tree.read(path).ok();
     let mut layout = Layout::new(&types, &mut reader);
     scan.measure(|extent, from| layout.bytes(extent, from));
@@ -275,22 +278,22 @@ struct Part {
     scan: Scan,
     /// The macros around accesses that other files may use.
     wrappers: Vec<Access>,
-    /// The structs that they define.
-    types: TypeIndex,
+    /// By file: the structs that it defines, and where.
+    types: Vec<(String, Vec<(String, usize)>)>,
 }
 
 impl Part {
     fn merge(&mut self, other: Self) {
         self.scan.merge(other.scan);
         self.wrappers.extend(other.wrappers);
-        self.types.merge(other.types);
+        self.types.extend(other.types);
     }
 
     fn add(&mut self, path: &str, text: &[u8], mut report: FileReport) {
         let named = report.wrappers.drain(..).filter(Access::is_known_by_name);
         self.wrappers.extend(named);
         if path.ends_with(".h") || !report.chances.is_empty() {
-            self.types.add(path, definitions(text));
+            self.types.push((path.to_owned(), definitions(text)));
         }
         self.scan.add(path, report);
     }
@@ -308,8 +311,8 @@ fn scan_with(tree: &Tree, paths: &[&String], vocabulary: &Vocabulary) -> Part {
     let parts: Vec<Part> = paths
         .par_chunks(64)
         .map_init(
-            || Analyser::new(vocabulary),
-            |analyser, paths| part(tree, analyser, paths),
+            || (Analyser::new(vocabulary), Vec::new()),
+            |(analyser, buffer), paths| part(tree, analyser, buffer, paths),
         )
         .collect();
     let mut all = Part::default();
@@ -317,13 +320,18 @@ fn scan_with(tree: &Tree, paths: &[&String], vocabulary: &Vocabulary) -> Part {
     all
 }
 
-fn part(tree: &Tree, analyser: &mut Result<Analyser<'_>, GrammarError>, paths: &[&String]) -> Part {
+fn part(
+    tree: &Tree,
+    analyser: &mut Result<Analyser<'_>, GrammarError>,
+    buffer: &mut Vec<u8>,
+    paths: &[&String],
+) -> Part {
     let mut part = Part::default();
     for path in paths {
-        match (tree.read(path), analyser.as_mut()) {
+        match (tree.read_into(path, buffer), analyser.as_mut()) {
             (Ok(text), Ok(analyser)) => {
-                let report = analyser.analyse_file(path, &text);
-                part.add(path, &text, report);
+                let report = analyser.analyse_file(path, text);
+                part.add(path, text, report);
             }
             (Err(error), _) => part.scan.miss(path, unreadable(&error)),
             (_, Err(error)) => part.scan.miss(path, error.to_string()),
