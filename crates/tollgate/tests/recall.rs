@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -22,6 +22,15 @@ const LIST: &str = concat!(
 const BEYOND: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../tests/data/beyond-6.12.117.tsv"
+);
+/// Findings outside the list that were read by hand, and what is no run.
+const SAMPLE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/data/precision-sample.tsv"
+);
+const KINDS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/data/precision-kinds.tsv"
 );
 /// The whole list's 300 of 302, in proportion: of 262, one may be missed.
 const FOUND_OF_WHOLE: (usize, usize) = (300, 302);
@@ -116,7 +125,7 @@ fn scan(tree: &Path) -> Value {
     command
         .arg("scan")
         .arg(tree)
-        .args(["--arch", "all", "--format", "json"]);
+        .args(["--arch", "all", "--kind", "all", "--format", "json"]);
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(
@@ -137,6 +146,13 @@ fn the_functions_of_the_reference_list_are_found() {
     let beyond = rows(BEYOND, "lines");
     let unknown: Vec<String> = missed(&beyond, &scan).into_iter().map(Row::words).collect();
     assert!(unknown.is_empty(), "missed beyond the list: {unknown:#?}");
+    for (file, of, columns) in [
+        (SAMPLE, "findings", SAMPLE_COLUMNS.as_slice()),
+        (KINDS, "others", &KIND_COLUMNS),
+    ] {
+        let lost = lost(file, columns, scan[of].as_array().unwrap());
+        assert!(lost.is_empty(), "judged, but found no more: {lost:#?}");
+    }
     let missed = missed(&list, &scan);
     missed
         .iter()
@@ -147,6 +163,42 @@ fn the_functions_of_the_reference_list_are_found() {
         found * FOUND_OF_WHOLE.1 >= of * FOUND_OF_WHOLE.0,
         "{found} of {of} found; those missed are above"
     );
+}
+
+const SAMPLE_COLUMNS: [&str; 3] = ["file", "line", "function"];
+const KIND_COLUMNS: [&str; 4] = ["kind", "file", "line", "call"];
+
+/// The judged rows that no finding has in those columns.
+fn lost(file: &str, columns: &[&str], findings: &[Value]) -> Vec<Vec<String>> {
+    let cell = |finding: &Value, name: &&str| match &finding[*name] {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let found: HashSet<Vec<String>> = findings
+        .iter()
+        .map(|finding| columns.iter().map(|name| cell(finding, name)).collect())
+        .collect();
+    let text = fs::read_to_string(file).unwrap();
+    let mut lines = text.lines().map(|line| line.split('\t'));
+    let names: Vec<&str> = lines.next().unwrap().collect();
+    let keys = lines.map(|cells| {
+        let cells: HashMap<&str, &str> = names.iter().copied().zip(cells).collect();
+        columns.iter().map(|name| cells[name].to_owned()).collect()
+    });
+    keys.filter(|key| !found.contains(key)).collect()
+}
+
+/// The verdicts that the README counts.
+#[test]
+fn the_samples_are_judged() {
+    let verdicts = |file: &str, verdict: &str| {
+        let text = fs::read_to_string(file).unwrap();
+        let mark = format!("\t{verdict}\t");
+        text.lines().filter(|line| line.contains(&mark)).count()
+    };
+    let of = |file| ["true", "arguable", "false"].map(|verdict| verdicts(file, verdict));
+    assert_eq!(of(SAMPLE), [45, 3, 2]);
+    assert_eq!(of(KINDS), [40, 2, 3]);
 }
 
 #[test]
