@@ -294,7 +294,7 @@ fn compiler_command(order: &Order<'_>) -> String {
 }
 
 /// A make that calls us has its own ideas of jobs and flags.
-fn clean_environment(command: &mut Command) {
+pub(crate) fn clean_environment(command: &mut Command) {
     for name in [
         "MAKEFLAGS",
         "MFLAGS",

@@ -15,6 +15,7 @@ mod fixture;
 pub mod guest;
 pub mod image;
 pub mod machine;
+pub mod objects;
 mod objtool;
 pub mod patch;
 pub mod process;

@@ -3,6 +3,7 @@
 
 mod check;
 mod cmd;
+mod compile;
 mod exit;
 mod figures;
 mod folders;

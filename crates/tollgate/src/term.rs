@@ -60,6 +60,11 @@ impl Term {
         }
     }
 
+    /// Says a result on standard error, where standard output holds another.
+    pub(crate) fn verdict(&self, text: &str) {
+        self.line(text);
+    }
+
     /// Says on standard error why the command could not tell.
     pub(crate) fn error(&self, text: &str) {
         let label = if self.color_stderr() {

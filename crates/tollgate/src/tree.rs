@@ -32,6 +32,11 @@ impl Tree {
         self.0.root()
     }
 
+    /// The tree as the lab takes it.
+    pub(crate) fn as_lab(&self) -> &tollgate_lab::tree::Tree {
+        &self.0
+    }
+
     /// The bytes of a file, by its path relative to the tree.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use tollgate_rewrite::{FixError, Patched, ReadTree, Request, Style, Target};
 use tollgate_source::Access;
 
+use crate::compile::{self, Verdict};
 use crate::exit::Exit;
 use crate::patch::{self, Author};
 use crate::term::Term;
@@ -29,6 +30,14 @@ pub(crate) struct Args {
     /// What a patch of a series holds
     #[arg(long, value_enum, default_value_t, requires = "output")]
     per: Per,
+    /// Compile each touched object before and after (x86_64, allmodconfig) in a
+    /// private copy of the tree, and say what the compiler and objtool say anew:
+    /// 1 for a new warning, 2 for what this configuration does not build
+    #[arg(long)]
+    check: bool,
+    /// Where --check keeps its copy and its build [default: ~/.cache/tollgate]
+    #[arg(long, value_name = "DIR", requires = "check")]
+    cache: Option<PathBuf>,
     /// How user memory is accessed after the fix. window: one begin, unsafe
     /// accesses, one label. masked: the same, with a masked pointer where the
     /// architecture can. scoped: a block that closes by itself. struct-copy: one
@@ -108,7 +117,36 @@ fn single(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Res
         &Author::configured(tree.root()),
         &trailers(args),
     )?)?;
-    Ok(Exit::Clean)
+    checked(args, tree, &[patched], term)
+}
+
+/// Compiles what the patches touch, if that is asked for, and says what came of
+/// it; on standard error where standard output holds the patch.
+fn checked(args: &Args, tree: &Tree, patches: &[Patched], term: &Term) -> anyhow::Result<Exit> {
+    if !args.check {
+        return Ok(Exit::Clean);
+    }
+    let verdicts = compile::all(tree, patches, args.cache.as_deref(), term)?;
+    for (patched, verdict) in patches.iter().zip(&verdicts) {
+        let (path, function) = (&patched.path, &patched.function);
+        let line = format!("{path}: {function}: {}", verdict.words());
+        if args.output.is_some() {
+            term.result(&(line + "\n"))?;
+        } else {
+            term.verdict(&line);
+        }
+    }
+    let unknown = verdicts
+        .iter()
+        .filter(|verdict| matches!(verdict, Verdict::NotBuilt(_)));
+    match (verdicts.iter().any(Verdict::is_bad), unknown.count()) {
+        (true, _) => Ok(Exit::Findings),
+        (false, 0) => Ok(Exit::Clean),
+        (false, unknown) => anyhow::bail!(
+            "{unknown} of {} patches could not be checked in this configuration; the lines above say why",
+            verdicts.len()
+        ),
+    }
 }
 
 /// Patches that build on each other, and why other functions have none.
@@ -207,7 +245,7 @@ fn series(
         folder,
     )?;
     term.result(&series.table(&names))?;
-    Ok(Exit::Clean)
+    checked(args, tree, &series.patches, term)
 }
 
 /// The macros around accesses in the tree's headers, read when first needed.

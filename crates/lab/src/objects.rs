@@ -1,0 +1,246 @@
+//! Single objects of a tree, compiled as they are and with a file changed.
+//!
+//! make is asked for an object once; after that its own command line, which it
+//! keeps beside the object, is run (Kbuild's `.NAME.o.cmd`, see
+//! scripts/Kbuild.include): compiler, then objtool.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::cache;
+use crate::config::{self, Fragment};
+use crate::copy::{self, PrivateCopy};
+use crate::process::{self, Runner};
+use crate::tree::{Change, Manifest, Tree};
+
+/// Why no object can be compiled.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A program could not be run, or the user asked to stop.
+    #[error(transparent)]
+    Process(#[from] process::Error),
+    /// The private copy of the tree could not be made.
+    #[error(transparent)]
+    Copy(#[from] copy::Error),
+    /// The tree could not be read.
+    #[error(transparent)]
+    Tree(#[from] crate::tree::Error),
+    /// The folder could not be used.
+    #[error(transparent)]
+    Cache(#[from] cache::Error),
+    /// The configuration is not what was asked for.
+    #[error(transparent)]
+    Config(#[from] config::Error),
+    /// make failed before there was any object.
+    #[error("make {goal} failed; the whole log is {}", .log.display())]
+    Make {
+        /// What it was asked for.
+        goal: &'static str,
+        /// The log of make.
+        log: PathBuf,
+    },
+}
+
+/// What is compiled, and with what.
+#[derive(Debug)]
+pub struct Setting<'a> {
+    /// The tree; only read.
+    pub tree: &'a Tree,
+    /// What each of its files holds.
+    pub manifest: &'a Manifest,
+    /// Kbuild's name for the architecture, `x86_64`.
+    pub arch: &'a str,
+    /// The options over `make allmodconfig`.
+    pub fragment: &'a Fragment,
+    /// Starts the programs.
+    pub runner: &'a Runner,
+    /// Compiler runs at a time while the build is prepared.
+    pub jobs: usize,
+}
+
+/// What a compiler and objtool said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// Whether there is an object now.
+    pub success: bool,
+    /// Every line of both.
+    pub said: String,
+}
+
+/// A private copy of a tree with a configured build beside it.
+#[derive(Debug)]
+pub struct Objects<'a> {
+    root: PathBuf,
+    copy: PrivateCopy,
+    setting: Setting<'a>,
+}
+
+impl<'a> Objects<'a> {
+    /// Brings the folder `root`, which need not exist yet, to where objects of
+    /// the tree can be compiled. What an interrupted run left is undone.
+    ///
+    /// # Errors
+    /// When the copy, the configuration or what make prepares fails.
+    pub fn open(root: PathBuf, setting: Setting<'a>) -> Result<Self, Error> {
+        cache::make_folder(&root)?;
+        let copy = PrivateCopy::new(root.join("tree"), root.join("tree.json"));
+        let objects = Self {
+            root,
+            copy,
+            setting,
+        };
+        let Setting {
+            tree,
+            manifest,
+            runner,
+            ..
+        } = objects.setting;
+        objects
+            .copy
+            .sync(tree, &Change::default(), manifest, runner.interrupt())?;
+        objects.configure()?;
+        Ok(objects)
+    }
+
+    /// The command line that makes the object, `fs/eventpoll.o`; none where this
+    /// configuration does not build it.
+    ///
+    /// # Errors
+    /// When make cannot be run, or the user asks to stop.
+    pub fn recipe(&self, object: &str) -> Result<Option<String>, Error> {
+        let mark = self.made().join(object.replace('/', "-"));
+        if !mark.exists() {
+            // What fails here has no object, which is the answer.
+            self.make(&[object], &[])?;
+            cache::write_file(&mark, b"")?;
+        }
+        Ok(self.saved(object))
+    }
+
+    /// Compiles with the file `path` holding `text`, and puts back what it held.
+    ///
+    /// # Errors
+    /// When a file cannot be written, or the shell cannot be run.
+    pub fn compile(&self, recipe: &str, path: &str, text: &[u8]) -> Result<Compiled, Error> {
+        let place = self.copy.root().join(path);
+        let original = fs::read(&place).unwrap_or_default();
+        // A new file takes the place of the hard link into the user's tree.
+        cache::write_file(&place, text)?;
+        let compiled = self.run(recipe);
+        cache::write_file(&place, &original)?;
+        compiled
+    }
+
+    fn run(&self, recipe: &str) -> Result<Compiled, Error> {
+        let mut command = Command::new("sh");
+        command.args(["-e", "-c", recipe]).current_dir(self.build());
+        let mut said = String::new();
+        let log = self.root.join("object.log");
+        let keep = &mut |line: &str| {
+            said.push_str(line);
+            said.push('\n');
+        };
+        command.env("LC_ALL", "C");
+        let status = self.setting.runner.logged(&mut command, &log, None, keep)?;
+        Ok(Compiled {
+            success: status.success(),
+            said,
+        })
+    }
+
+    /// Makes `.config` and what every object needs, where the tree or the
+    /// fragment is not the one of last time.
+    fn configure(&self) -> Result<(), Error> {
+        let stamp = self.root.join("configured");
+        let wanted = crate::tree::hash(
+            [
+                self.setting.manifest.id(),
+                self.setting.fragment.text.clone(),
+            ]
+            .join("\0")
+            .as_bytes(),
+        );
+        if fs::read_to_string(&stamp).is_ok_and(|text| text == wanted) {
+            return Ok(());
+        }
+        // make looks at each object again: its command line may be another.
+        let _ = fs::remove_dir_all(self.made());
+        for folder in [self.build(), self.made()] {
+            cache::make_folder(&folder)?;
+        }
+        let fragment = self.root.join("fragment.config");
+        cache::write_file(&fragment, self.setting.fragment.text.as_bytes())?;
+        let variable = format!("KCONFIG_ALLCONFIG={}", fragment.display());
+        self.must("allmodconfig", &[&variable])?;
+        let made = fs::read_to_string(self.build().join(".config")).unwrap_or_default();
+        self.setting.fragment.check(&made)?;
+        self.must("modules_prepare", &[])?;
+        Ok(cache::write_file(&stamp, wanted.as_bytes())?)
+    }
+
+    fn must(&self, goal: &'static str, variables: &[&str]) -> Result<(), Error> {
+        let log = self.root.join("make.log");
+        match self.make(&[goal], variables)? {
+            true => Ok(()),
+            false => Err(Error::Make { goal, log }),
+        }
+    }
+
+    fn make(&self, goals: &[&str], variables: &[&str]) -> Result<bool, Error> {
+        let mut command = Command::new("make");
+        command
+            .arg("-C")
+            .arg(self.copy.root())
+            .arg(format!("O={}", self.build().display()))
+            .arg(format!("ARCH={}", self.setting.arch))
+            .arg(format!("-j{}", self.setting.jobs))
+            .args(variables)
+            .args(goals);
+        crate::build::clean_environment(&mut command);
+        let log = self.root.join("make.log");
+        let runner = self.setting.runner;
+        Ok(runner
+            .logged(&mut command, &log, None, &mut |_| {})?
+            .success())
+    }
+
+    fn saved(&self, object: &str) -> Option<String> {
+        let place = self.build().join(object);
+        let name = place.file_name()?.to_str()?.to_owned();
+        let text = fs::read(place.with_file_name(format!(".{name}.cmd"))).ok()?;
+        place.is_file().then_some(())?;
+        command_line(&String::from_utf8_lossy(&text))
+    }
+
+    fn build(&self) -> PathBuf {
+        self.root.join("build")
+    }
+
+    fn made(&self) -> PathBuf {
+        self.root.join("made")
+    }
+}
+
+/// What the first line of a `.cmd` file assigns, as the shell wants it.
+fn command_line(text: &str) -> Option<String> {
+    let (name, line) = text.lines().next()?.split_once(" := ")?;
+    let own = name.starts_with("savedcmd_") || name.starts_with("cmd_");
+    own.then(|| line.replace("$$", "$").replace("$(pound)", "#"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_of_an_object_is_read() {
+        let text = "savedcmd_fs/a.o := gcc -DX='\"$$y\"' -D'Z=$(pound)' -c -o fs/a.o fs/a.c\n\nsource_fs/a.o := a.c\n";
+        assert_eq!(
+            command_line(text).unwrap(),
+            "gcc -DX='\"$y\"' -D'Z=#' -c -o fs/a.o fs/a.c"
+        );
+        assert_eq!(command_line("deps := x\n"), None);
+        assert_eq!(command_line(""), None);
+    }
+}

@@ -1,0 +1,403 @@
+//! `tollgate fix --check`: each touched object compiled before and after, and
+//! what the compiler and objtool say compared.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use anyhow::Context;
+use rayon::prelude::*;
+use tollgate_lab::cache::Cache;
+use tollgate_lab::config::Fragment;
+use tollgate_lab::objects::{Objects, Setting};
+use tollgate_lab::process::{Interrupt, Runner};
+use tollgate_rewrite::Patched;
+
+use crate::folders;
+use crate::progress::Steps;
+use crate::term::Term;
+use crate::tree::Tree;
+
+/// The architecture whose objects are compiled.
+const ARCH: &str = "x86_64";
+/// The configuration fragment, `data/config/NAME.config`.
+const FRAGMENT: &str = "x86_64-objects";
+/// How many files that include a header are tried.
+const INCLUDERS: usize = 6;
+/// Code that this configuration compiles with rules of its own, or not at all.
+const FOREIGN: [&str; 5] = [
+    "arch/x86/um/",
+    "arch/x86/boot/",
+    "arch/x86/realmode/",
+    "arch/x86/entry/vdso/",
+    "arch/x86/xen/",
+];
+/// Lines in a row that two texts must share to be aligned again.
+const ALIKE: usize = 3;
+/// Lines, of both texts together, between two such places in a patch.
+const FAR: usize = 600;
+/// What an `#error` in the place of a window says.
+const PROBE: &str = "tollgate: this line is compiled";
+
+/// What came of one patch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The object compiles and nothing new is said; the object.
+    Clean(String),
+    /// What is said of the object that was not said before.
+    NewWarning(String, Vec<String>),
+    /// The object does not compile any more; the first error.
+    Broken(String, String),
+    /// No object of this configuration holds the place; why.
+    NotBuilt(String),
+}
+
+impl Verdict {
+    /// The verdict as a sentence behind the name of the function.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Clean(object) => format!("clean: {object} compiles and no warning is new"),
+            Self::NewWarning(object, lines) => {
+                format!("new warning in {object}: {}", lines.join("; "))
+            }
+            Self::Broken(object, error) => format!("{object} does not compile: {error}"),
+            Self::NotBuilt(why) => format!("not built: {why}"),
+        }
+    }
+
+    /// Whether the patch is known to be wrong.
+    pub(crate) fn is_bad(&self) -> bool {
+        matches!(self, Self::NewWarning(..) | Self::Broken(..))
+    }
+}
+
+/// Checks each patch; the verdicts are in the order of the patches.
+///
+/// # Errors
+/// When the tree cannot be built at all.
+pub(crate) fn all(
+    tree: &Tree,
+    patches: &[Patched],
+    cache: Option<&Path>,
+    term: &Term,
+) -> anyhow::Result<Vec<Verdict>> {
+    let cache = Cache::open(&folders::cache(cache)?)?;
+    let runner = Runner::new(listen()?, Some(cache.lock_handle()?));
+    let steps = Steps::new(term);
+    let manifest = tree.as_lab().manifest(runner.interrupt())?;
+    let fragment = Fragment::named(FRAGMENT)?;
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let root = cache.root().join("objects").join(tollgate_lab::tree::hash(
+        tree.root().as_os_str().as_encoded_bytes(),
+    ));
+    let setting = Setting {
+        tree: tree.as_lab(),
+        manifest: &manifest,
+        arch: ARCH,
+        fragment: &fragment,
+        runner: &runner,
+        jobs,
+    };
+    let objects = steps.step(
+        "configure (allmodconfig)",
+        || Objects::open(root, setting),
+        |_| String::new(),
+    )?;
+    let verdict = |patched: &Patched| {
+        steps.step(
+            &format!("check {}", patched.function),
+            || one(tree, &objects, patched),
+            |_| String::new(),
+        )
+    };
+    patches.iter().map(verdict).collect()
+}
+
+fn listen() -> anyhow::Result<Interrupt> {
+    let interrupt = Interrupt::default();
+    let ours = interrupt.clone();
+    ctrlc::set_handler(move || ours.set()).context("could not listen for Ctrl-C")?;
+    Ok(interrupt)
+}
+
+/// The verdict of the first object that compiles the place.
+fn one(tree: &Tree, objects: &Objects<'_>, patched: &Patched) -> anyhow::Result<Verdict> {
+    let mut why = format!("no C file includes {}", patched.path);
+    for object in candidates(tree, &patched.path) {
+        let Some(recipe) = objects.recipe(&object)? else {
+            why = format!("this configuration does not build {object}");
+            continue;
+        };
+        match compared(objects, patched, &object, &recipe)? {
+            Verdict::NotBuilt(reason) => why = reason,
+            verdict => return Ok(verdict),
+        }
+    }
+    Ok(Verdict::NotBuilt(why))
+}
+
+fn compared(
+    objects: &Objects<'_>,
+    patched: &Patched,
+    object: &str,
+    recipe: &str,
+) -> anyhow::Result<Verdict> {
+    let compile = |text: &[u8]| objects.compile(recipe, &patched.path, text);
+    let (probed, places) = probes(patched);
+    if places.is_empty() {
+        let why = "the patch has no line whose compilation can be seen";
+        return Ok(Verdict::NotBuilt(why.to_owned()));
+    }
+    let seen = compile(&probed)?.said;
+    let missing = places.iter().find(|line| !seen.contains(&probe(**line)));
+    if let Some(line) = missing {
+        return Ok(Verdict::NotBuilt(format!(
+            "line {line} of the new {} is not compiled into {object}",
+            patched.path
+        )));
+    }
+    let before = compile(&patched.original)?;
+    if !before.success {
+        return Ok(Verdict::NotBuilt(format!(
+            "{object} does not compile without the patch either"
+        )));
+    }
+    let after = compile(&patched.rewritten)?;
+    let new = added(&before.said, &after.said);
+    let object = object.to_owned();
+    Ok(match (after.success, new.as_slice()) {
+        (false, _) => Verdict::Broken(object, first_error(&new)),
+        (true, []) => Verdict::Clean(object),
+        (true, _) => Verdict::NewWarning(object, new),
+    })
+}
+
+/// The new text with an `#error` before each line that opens a window, and the
+/// numbers of these lines.
+fn probes(patched: &Patched) -> (Vec<u8>, Vec<usize>) {
+    let lines: Vec<&[u8]> = patched.rewritten.split(|b| *b == b'\n').collect();
+    let old: Vec<&[u8]> = patched.original.split(|b| *b == b'\n').collect();
+    let new = added_lines(&old, &lines);
+    // A style without a window has copies instead.
+    let windows = new
+        .iter()
+        .any(|at| lines.get(*at).is_some_and(|line| opens(line)));
+    let (mut text, mut places) = (Vec::new(), Vec::new());
+    for (index, line) in lines.into_iter().enumerate() {
+        if new.contains(&index) && (opens(line) || !windows && copies(line)) {
+            places.push(index + 1);
+            text.extend_from_slice(format!("#error {}\n", probe(index + 1)).as_bytes());
+        }
+        text.extend_from_slice(line);
+        text.push(b'\n');
+    }
+    (text, places)
+}
+
+/// The indices of the lines that only the second text has. That the same line
+/// stands elsewhere in the first does not matter: functions look alike.
+fn added_lines(old: &[&[u8]], new: &[&[u8]]) -> HashSet<usize> {
+    let (mut at_old, mut at_new) = (0, 0);
+    let mut added = HashSet::new();
+    while at_new < new.len() {
+        let (left, right) = (rest(old, at_old), rest(new, at_new));
+        if left.first() != right.first() {
+            let (gone, come) = next_match(left, right);
+            added.extend(at_new..at_new + come);
+            (at_old, at_new) = (at_old + gone, at_new + come);
+        }
+        (at_old, at_new) = (at_old + 1, at_new + 1);
+    }
+    added
+}
+
+fn rest<'a, 'b>(lines: &'a [&'b [u8]], from: usize) -> &'a [&'b [u8]] {
+    lines.get(from..).unwrap_or_default()
+}
+
+/// How many lines of both to leave out until they go on alike for some lines;
+/// all of the second where they never do.
+fn next_match(old: &[&[u8]], new: &[&[u8]]) -> (usize, usize) {
+    let alike = |gone: usize, come: usize| {
+        let (left, right) = (rest(old, gone), rest(new, come));
+        let count = ALIKE.min(left.len()).max(1);
+        left.get(..count).is_some() && left.get(..count) == right.get(..count)
+    };
+    (1..=FAR)
+        .flat_map(|sum| (0..=sum).map(move |gone| (gone, sum - gone)))
+        .find(|(gone, come)| alike(*gone, *come))
+        .unwrap_or((old.len(), new.len()))
+}
+
+fn probe(line: usize) -> String {
+    format!("{PROBE} [{line}]")
+}
+
+fn opens(line: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim_start();
+    // Behind an `if` without braces an #error may stand; behind `else` not.
+    let begins = text.contains("_access_begin(") || text.starts_with("scoped_user_");
+    begins && text.starts_with(|c: char| c.is_alphabetic())
+}
+
+/// What stopped the compiler: an error before any warning.
+fn first_error(said: &[String]) -> String {
+    let error = said.iter().find(|line| line.starts_with("error: "));
+    let said = error.or(said.first()).cloned();
+    said.unwrap_or_else(|| "the compiler failed without a word".to_owned())
+}
+
+/// Warnings and errors of the second text that the first has not as often.
+fn added(before: &str, after: &str) -> Vec<String> {
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for line in before.lines().filter_map(complaint) {
+        *known.entry(line).or_default() += 1;
+    }
+    let mut new: Vec<String> = Vec::new();
+    for line in after.lines().filter_map(complaint) {
+        match known.get_mut(&line) {
+            Some(left) if *left > 0 => *left -= 1,
+            _ => new.push(line),
+        }
+    }
+    new
+}
+
+/// `warning: …` without its place, so that a line that moved is not new.
+fn complaint(line: &str) -> Option<String> {
+    let at = ["warning: ", "error: "]
+        .iter()
+        .filter_map(|word| line.find(word))
+        .min()?;
+    let text = line.get(at..)?;
+    let mut parts = text.split("+0x");
+    let first = parts.next().unwrap_or_default().to_owned();
+    Some(parts.fold(first, |all, part| {
+        all + part.trim_start_matches(|c: char| c.is_ascii_hexdigit())
+    }))
+}
+
+/// The objects that may compile the file: its own, or those of its includers.
+fn candidates(tree: &Tree, path: &str) -> Vec<String> {
+    let includers = includers(tree, path);
+    let own = (path.ends_with(".c") && includers.is_empty()).then(|| path.to_owned());
+    let all = own.into_iter().chain(includers).take(INCLUDERS);
+    all.filter_map(|file| Some(format!("{}.o", file.strip_suffix(".c")?)))
+        .collect()
+}
+
+/// C files that include it, nearest first; of a `.c` file only from its folder.
+fn includers(tree: &Tree, path: &str) -> Vec<String> {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = name.split('.').next().unwrap_or(name);
+    let near = |file: &str| file.rsplit_once('/').map_or("", |(folder, _)| folder) == folder;
+    let sources = tree.sources().paths;
+    let may = |file: &&String| {
+        let own = path.ends_with(".h") || near(file);
+        own && file.ends_with(".c") && *file != path && !is_foreign(file)
+    };
+    let mut found: Vec<String> = sources
+        .par_iter()
+        .filter(may)
+        .filter(|file| tree.read(file).is_ok_and(|text| includes(&text, name)))
+        .cloned()
+        .collect();
+    let shared = |file: &str| {
+        file.split('/')
+            .zip(path.split('/'))
+            .take_while(|(a, b)| a == b)
+            .count()
+    };
+    found.sort_by_cached_key(|file| {
+        let same = file
+            .rsplit('/')
+            .next()
+            .is_some_and(|own| own.split('.').next() == Some(stem));
+        (!same, std::cmp::Reverse(shared(file)), file.clone())
+    });
+    found
+}
+
+fn is_foreign(file: &str) -> bool {
+    let other = file.starts_with("arch/") && !file.starts_with("arch/x86/");
+    other || FOREIGN.iter().any(|folder| file.starts_with(folder))
+}
+
+/// Whether an `#include` line of the text ends in that file name.
+fn includes(text: &[u8], name: &str) -> bool {
+    let named = |line: &[u8]| {
+        let line = String::from_utf8_lossy(line);
+        let path = line.trim().strip_prefix("#include").map(str::trim_start);
+        let path = path.and_then(|rest| rest.strip_prefix(['"', '<']));
+        let path = path.and_then(|rest| rest.split(['"', '>']).next());
+        path.is_some_and(|path| path.rsplit('/').next() == Some(name))
+    };
+    memchr::memmem::find(text, name.as_bytes()).is_some() && text.split(|b| *b == b'\n').any(named)
+}
+
+fn copies(line: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(line);
+    let calls = ["copy_to_user(", "copy_from_user(", "t_user("];
+    calls.iter().any(|call| text.contains(call))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_not_said_before_is_new() {
+        let before = "a.c:1:2: warning: unused x\nb.o: warning: objtool: f+0x12: call to g()\n";
+        let after = "a.c:9:2: warning: unused x\nb.o: warning: objtool: f+0xab: call to g()\na.c:3: warning: unused x\n";
+        assert_eq!(added(before, after), ["warning: unused x"]);
+        assert_eq!(added(after, before), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_include_is_known_by_its_last_part() {
+        assert!(includes(b"#include <linux/eventpoll.h>\n", "eventpoll.h"));
+        assert!(includes(b"#include \"pcm_compat.c\"\n", "pcm_compat.c"));
+        assert!(!includes(b"#include <linux/xeventpoll.h>\n", "eventpoll.h"));
+        assert!(!includes(b"// eventpoll.h\n", "eventpoll.h"));
+    }
+
+    fn patched(original: &str, rewritten: &str) -> Patched {
+        Patched {
+            path: String::new(),
+            function: String::new(),
+            original: original.into(),
+            rewritten: rewritten.into(),
+            subject: String::new(),
+            body: String::new(),
+            windows_before: 2,
+            windows_after: 1,
+            refused: Vec::new(),
+        }
+    }
+
+    const WINDOW: &str = "\tif (!user_access_begin(p, 4))\n\t\treturn;\n";
+
+    #[test]
+    fn each_new_window_gets_a_probe() {
+        let (text, places) = probes(&patched("a\n", &format!("a\n{WINDOW}")));
+        assert_eq!(places, [2]);
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.starts_with("a\n#error tollgate: this line is compiled [2]\n\tif"));
+    }
+
+    #[test]
+    fn a_window_that_looks_like_another_gets_a_probe_too() {
+        let old = format!("f\n{WINDOW}}}\n\ng\n{{\n\told();\n}}\n\nh\n{{\n");
+        for (from, place) in [("\told();\n", 9), ("h\n", 12)] {
+            let new = old.replace(from, &format!("{from}{WINDOW}"));
+            assert_eq!(probes(&patched(&old, &new)).1, [place]);
+        }
+    }
+
+    #[test]
+    fn what_stood_there_before_gets_none() {
+        let old = format!("b\n{WINDOW}}}\n");
+        assert_eq!(probes(&patched(&old, &format!("a\n{old}"))).1, [0; 0]);
+        assert_eq!(probes(&patched(&old, &old)).1, [0; 0]);
+    }
+}
