@@ -319,6 +319,26 @@ fn sarif_has_a_result_a_run_and_a_notification_for_the_rest() {
     insta::assert_json_snapshot!(log);
 }
 
+/// Against what the standard requires, in a schema written by hand: the runs and
+/// what is beside them.
+#[test]
+fn sarif_is_what_the_standard_requires() {
+    let subset = include_str!("../../../tests/data/sarif-subset.schema.json");
+    let schema: Value = serde_json::from_str(subset).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for lab in [lab(), lab_of_kinds()] {
+        let output = in_tree(
+            &lab,
+            &["scan", "tree", "--kind", "all", "--format", "sarif"],
+        );
+        let mut log: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&log).map(|e| e.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        log["runs"][0]["results"][0]["message"] = Value::Null;
+        assert!(!validator.is_valid(&log));
+    }
+}
+
 #[test]
 fn only_the_files_that_are_named_are_read() {
     let lab = lab();
