@@ -57,7 +57,7 @@ pub(crate) fn choose(args: &Args, case: &mut Case, files: &[PathBuf]) -> anyhow:
     if !args.program.is_empty() && args.bench.is_empty() {
         beside_program(case, &registry, files);
     } else if !args.bench.is_empty() {
-        named(args, case, &registry)?;
+        named(&args.bench, case, &registry)?;
     } else if case.benchmarks.is_empty() {
         of_patch(case, &registry, files)?;
     } else if !args.variant.iter().any(|name| name == super::variant::ALL) {
@@ -78,10 +78,11 @@ fn beside_program(case: &mut Case, registry: &Registry, files: &[PathBuf]) {
     control(case, registry);
 }
 
-/// Those that were named, the case's where it has them; controls stay.
-fn named(args: &Args, case: &mut Case, registry: &Registry) -> anyhow::Result<()> {
+/// Those that were named, the case's where it has them. Controls stay, and so do
+/// all sweeps: a faster kernel that behaves otherwise is no gain, whatever is timed.
+fn named(names: &[String], case: &mut Case, registry: &Registry) -> anyhow::Result<()> {
     let own = std::mem::take(&mut case.benchmarks);
-    for name in &args.bench {
+    for name in names {
         let mut of_case: Vec<Benchmark> = own.iter().filter(|b| b.name == *name).cloned().collect();
         if of_case.is_empty() {
             add(case, registry.named(name)?);
@@ -90,13 +91,10 @@ fn named(args: &Args, case: &mut Case, registry: &Registry) -> anyhow::Result<()
     }
     let controls = own.into_iter().filter(|benchmark| benchmark.control);
     let controls: Vec<Benchmark> = controls
-        .filter(|control| !args.bench.contains(&control.name))
+        .filter(|control| !names.contains(&control.name))
         .collect();
     case.benchmarks.extend(controls);
     control(case, registry);
-    let jobs = case.benchmarks.clone();
-    case.sweeps
-        .retain(|sweep| jobs.iter().any(|job| job.name == sweep.name));
     Ok(())
 }
 
@@ -247,6 +245,16 @@ mod tests {
                 .to_string()
                 .contains("no benchmark of this run has a parameter nosuch")
         );
+    }
+
+    #[test]
+    fn choosing_benchmarks_of_a_case_leaves_its_sweeps() {
+        let registry = Registry::built_in().unwrap();
+        let mut case = Case::named("fpu-defer").unwrap();
+        let of = |case: &Case| case.sweeps.len();
+        let all = of(&case);
+        named(&["signal_catch".to_owned()], &mut case, &registry).unwrap();
+        assert!(all > 0 && of(&case) == all, "{} of {all}", of(&case));
     }
 
     #[test]
