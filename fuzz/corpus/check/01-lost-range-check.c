@@ -1,4 +1,1 @@
-int put_status(struct info __user *infop, int status)
-{
-	return __put_user(status, &infop->status);	// finds: dropped-check
-}
+../../../tests/data/mistakes/01-lost-range-check/wrong.c

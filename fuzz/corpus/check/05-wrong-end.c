@@ -1,12 +1,1 @@
-int get_flag(u32 __user *p, u32 *flag)
-{
-	if (user_read_access_begin(p, sizeof(*p))) {	// finds: mismatched-end
-		unsafe_get_user(*flag, p, Efault);
-		user_access_end();
-		return 0;
-	}
-	return -EFAULT;
-Efault:
-	user_read_access_end();
-	return -EFAULT;
-}
+../../../tests/data/mistakes/05-wrong-end/wrong.c

@@ -1,11 +1,1 @@
-int fill(struct dirent __user *dirent, u64 ino)
-{
-	if (!user_write_access_begin(dirent, TASK_SIZE))	// finds: outside-checked-range
-		return -EFAULT;
-	unsafe_put_user(ino, &dirent->d_ino, Efault);
-	user_write_access_end();
-	return 0;
-Efault:
-	user_write_access_end();
-	return -EFAULT;
-}
+../../../tests/data/mistakes/06-range-too-large/wrong.c

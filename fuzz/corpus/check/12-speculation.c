@@ -1,10 +1,1 @@
-size_t copy_part(void *to, const void __user *from, size_t len)
-{
-	size_t left = len;
-
-	if (access_ok(from, len)) {
-		instrument_copy_from_user_before(to, from, len);
-		left = raw_copy_from_user(to, from, len);	// finds: unfenced-read
-	}
-	return left;
-}
+../../../tests/data/mistakes/12-speculation/wrong.c
