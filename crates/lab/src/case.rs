@@ -85,6 +85,32 @@ pub struct Claim {
     pub text: String,
     /// Where it was said: subject, list, date.
     pub source: String,
+    /// Its figures, to stand beside the counts of a workload.
+    pub figures: Option<Figures>,
+}
+
+/// The figures of a claim.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Figures {
+    /// What they are of, with the unit.
+    pub of: String,
+    /// Whether the larger figure is the cheaper kernel, as of a throughput.
+    #[serde(default)]
+    pub more_is_better: bool,
+    /// The benchmark that comes closest to theirs.
+    pub benchmark: String,
+    /// Its parameters, as the case lists them.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, i64>,
+    /// Groups of functions whose share in the workload stands beside the
+    /// figures; without any it is the whole workload.
+    #[serde(default)]
+    pub functions: BTreeMap<String, Vec<String>>,
+    /// The figure of the base.
+    pub base: f64,
+    /// Those of the variants by name.
+    pub variants: BTreeMap<String, f64>,
 }
 
 /// How a variant comes about: by a `style` of `fix`, or by a `patch`.

@@ -6,6 +6,7 @@
 //! ```
 
 mod behaviour;
+mod claim;
 mod compare;
 mod comparison;
 mod executions;
@@ -23,6 +24,9 @@ mod text;
 mod verdict;
 
 pub use behaviour::{Behaviour, PointDifference};
+pub use claim::{
+    Claim, ClaimCheck, ClaimCounts, ClaimHere, ClaimOrder, ClaimRow, ClaimedFigures, FunctionGroup,
+};
 pub use compare::Booted;
 pub use comparison::{
     Comparison, Figure, FunctionComparison, Note, Per, Repeat, RepeatDifference, Side, UnitCount,

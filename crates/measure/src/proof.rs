@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::claim::{Claim, ClaimCheck};
 use crate::comparison::{Comparison, Per, WorkloadComparison};
 use crate::measured::Measured;
 use crate::ratio::Ratio;
@@ -11,7 +12,7 @@ use crate::setting::{Benchmark, Image, Setting};
 use crate::{Booted, Workload};
 
 /// The comparisons of one run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proof {
     /// What is being proved: the case's name, or the patch's.
     pub subject: String,
@@ -21,6 +22,8 @@ pub struct Proof {
     pub pairs: Vec<Comparison>,
     /// The variants that were asked for and not run.
     pub not_run: Vec<NotRun>,
+    /// What others claimed of the change, beside the counts.
+    pub claims: Vec<ClaimCheck>,
 }
 
 /// A variant without an image.
@@ -87,7 +90,16 @@ impl Proof {
             comparisons: comparisons.collect(),
             pairs: pairs.collect(),
             not_run,
+            claims: Vec::new(),
         }
+    }
+
+    /// With what others claimed of the change set beside the counts.
+    #[must_use]
+    pub fn with_claims(mut self, claims: Vec<Claim>) -> Self {
+        let claims = claims.into_iter().map(|claim| claim.beside(&self));
+        self.claims = claims.collect();
+        self
     }
 
     /// 2 when any variant gave no verdict or could not be run, else 1 when any
@@ -189,6 +201,7 @@ mod tests {
                 reason: "the tree has none".into(),
                 failed,
             }],
+            claims: Vec::new(),
         }
     }
 

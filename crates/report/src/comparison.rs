@@ -2,6 +2,7 @@
 //! of a commit message. Everything here is made of the comparison's plain data;
 //! nothing is decided.
 
+mod claims;
 mod commit;
 mod facts;
 mod html;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Benchmark, Case, VariantPlan};
+use super::{Benchmark, Case, Claim, VariantPlan};
 
 impl Case {
     /// What is wrong with the manifest, in words; none when all is well.
@@ -10,8 +10,10 @@ impl Case {
         let variants = || self.variants.iter().find_map(|plan| self.bad_variant(plan));
         let benchmarks = || self.benchmarks.iter().find_map(stray_unit);
         let sweeps = || self.sweep_twice();
+        let claims = || self.claims.iter().find_map(|claim| self.bad_claim(claim));
         self.twice()
             .or_else(variants)
+            .or_else(claims)
             .or_else(benchmarks)
             .or_else(sweeps)
     }
@@ -25,6 +27,26 @@ impl Case {
             "the sweep {} is listed twice for one guest; its points could not be told apart",
             sweep.name
         ))
+    }
+
+    /// Figures of something that the case cannot count.
+    fn bad_claim(&self, claim: &Claim) -> Option<String> {
+        let figures = claim.figures.as_ref()?;
+        let known = |name: &&String| self.variants.iter().any(|plan| plan.name == **name);
+        if let Some(name) = figures.variants.keys().find(|name| !known(name)) {
+            return Some(format!(
+                "a claim has a figure of the variant {name}, which the case does not have"
+            ));
+        }
+        let there = self.benchmarks.iter().any(|benchmark| {
+            benchmark.name == figures.benchmark && benchmark.parameters == figures.parameters
+        });
+        (!there).then(|| {
+            format!(
+                "a claim is set beside {} with parameters that no benchmark of the case has",
+                figures.benchmark
+            )
+        })
     }
 
     fn twice(&self) -> Option<String> {

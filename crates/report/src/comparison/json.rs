@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tollgate_measure::{
-    Behaviour, Comparison, Counts, Figure, FunctionComparison, Image, LIMITS, Measured, NotRun,
-    Note, Per, PointDifference, Proof, Quantity, Ratio, RepeatDifference, Repetitions, Setting,
-    UnitCount, Verdict, Workload, WorkloadComparison,
+    Behaviour, ClaimCheck, ClaimCounts, ClaimHere, ClaimRow, ClaimedFigures, Comparison, Counts,
+    Figure, FunctionComparison, Image, LIMITS, Measured, NotRun, Note, Per, PointDifference, Proof,
+    Quantity, Ratio, RepeatDifference, Repetitions, Setting, UnitCount, Verdict, Workload,
+    WorkloadComparison,
 };
 
-use super::RenderError;
+use super::{RenderError, claims};
 
 /// The version of the JSON form of comparisons; it grows when a reader would
 /// break.
@@ -31,6 +32,7 @@ pub fn json(proof: &Proof) -> Result<String, RenderError> {
         comparisons: proof.comparisons.iter().map(JsonComparison::new).collect(),
         pairs: proof.pairs.iter().map(JsonPair::new).collect(),
         not_run: &proof.not_run,
+        claims: proof.claims.iter().map(JsonClaim::new).collect(),
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
@@ -44,6 +46,89 @@ struct Document<'a> {
     comparisons: Vec<JsonComparison<'a>>,
     pairs: Vec<JsonPair<'a>>,
     not_run: &'a [NotRun],
+    claims: Vec<JsonClaim<'a>>,
+}
+
+/// A claim, and either what was counted or why nothing was.
+#[derive(Serialize)]
+struct JsonClaim<'a> {
+    text: &'a str,
+    source: &'a str,
+    nothing: Option<String>,
+    here: Option<JsonClaimCounts<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonClaimCounts<'a> {
+    of: &'a str,
+    more_is_better: bool,
+    #[serde(flatten)]
+    workload: JsonName<'a>,
+    per: &'a str,
+    images: Vec<JsonClaimRow<'a>>,
+    order: Option<JsonOrder<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonClaimRow<'a> {
+    letter: char,
+    variant: &'a str,
+    claimed: f64,
+    here: f64,
+    groups: BTreeMap<&'a str, u64>,
+    agrees: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct JsonOrder<'a> {
+    claimed: &'a str,
+    here: &'a str,
+    agrees: bool,
+}
+
+impl<'a> JsonClaim<'a> {
+    fn new(check: &'a ClaimCheck) -> Self {
+        let here = match (&check.here, &check.claim.figures) {
+            (ClaimHere::Counted(counts), Some(figures)) => {
+                Some(JsonClaimCounts::new(figures, counts))
+            }
+            _ => None,
+        };
+        Self {
+            text: &check.claim.text,
+            source: &check.claim.source,
+            nothing: here.is_none().then(|| claims::nothing(&check.here)),
+            here,
+        }
+    }
+}
+
+impl<'a> JsonClaimCounts<'a> {
+    fn new(figures: &'a ClaimedFigures, counts: &'a ClaimCounts) -> Self {
+        let row = |row: &'a ClaimRow| {
+            let names = figures.groups.iter().map(|group| group.name.as_str());
+            JsonClaimRow {
+                letter: row.letter,
+                variant: &row.variant,
+                claimed: row.claimed,
+                here: row.here().value(),
+                groups: names.zip(row.groups.iter().copied()).collect(),
+                agrees: row.agrees,
+            }
+        };
+        Self {
+            of: &figures.of,
+            more_is_better: figures.more_is_better,
+            workload: JsonName::new(&figures.workload),
+            per: &counts.per,
+            images: counts.rows.iter().map(row).collect(),
+            order: counts.order.as_ref().map(|order| JsonOrder {
+                claimed: &order.claimed,
+                here: &order.here,
+                agrees: order.agrees(),
+            }),
+        }
+    }
 }
 
 /// Two variants: their figures, without the functions.

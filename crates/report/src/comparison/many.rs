@@ -3,6 +3,7 @@
 
 use tollgate_measure::{Comparison, Measured, NotRun, Per, Proof, Quantity, Ratio, Row};
 
+use super::claims;
 use super::facts::{self, Fact, Tone};
 use super::terminal::{self, INDENT, Paint, counted, lines, section, table};
 use super::text::{WIDTH, clean, labelled, plural, short, shorten, signed, wrap};
@@ -25,12 +26,14 @@ const FUNCTIONS: usize = 16;
 pub fn proof_terminal(proof: &Proof, color: bool) -> String {
     let paint = Paint(color);
     let missing = not_run(&proof.not_run, &paint);
+    let claims = claims::text(proof).map(|body| section("Beside the claims", &body, &paint));
     match proof.comparisons.as_slice() {
         [] => missing.unwrap_or_default(),
-        [one] => terminal::with_missing(one, missing, color),
+        [one] => terminal::with(one, claims, missing, color),
         [first, ..] => {
             let mut parts = vec![head(proof, first, &paint)];
             parts.extend(tables(proof, first, &paint));
+            parts.extend(claims);
             parts.push(section("Checks", &checks(proof, &paint), &paint));
             parts.push(section("Measured on", &setting(proof, first), &paint));
             parts.push(terminal::limits(&paint));

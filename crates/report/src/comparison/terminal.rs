@@ -25,12 +25,14 @@ const FUNCTIONS: Most = Most {
 /// in paths are written as their codes.
 #[must_use]
 pub fn terminal(comparison: &Comparison, color: bool) -> String {
-    with_missing(comparison, None, color)
+    with(comparison, None, None, color)
 }
 
-/// The same with what could not be run, in front of the verdict.
-pub(super) fn with_missing(
+/// The same with what others claimed and what could not be run, in front of the
+/// verdict.
+pub(super) fn with(
     comparison: &Comparison,
+    claims: Option<String>,
     missing: Option<String>,
     color: bool,
 ) -> String {
@@ -47,6 +49,7 @@ pub(super) fn with_missing(
         parts.extend(registers(comparison, &paint));
     }
     parts.extend(comparison.headline().map(|row| functions(row, &paint)));
+    parts.extend(claims);
     parts.push(checks(comparison, &paint));
     parts.push(setting(comparison, &paint));
     parts.push(limits(&paint));

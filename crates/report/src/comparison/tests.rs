@@ -1,5 +1,8 @@
 use super::fixture::{Boot, benchmarks, compare, compare_as, gain, image, setting};
-use tollgate_measure::{Booted, Comparison, FpuCounts, NotRun, Proof, Setting, Tried, Verdict};
+use tollgate_measure::{
+    Booted, Claim, ClaimedFigures, Comparison, FpuCounts, FunctionGroup, NotRun, Proof, Setting,
+    Tried, Verdict, Workload,
+};
 
 use super::*;
 
@@ -89,6 +92,7 @@ fn alone(comparison: Comparison) -> Proof {
         comparisons: vec![comparison],
         pairs: Vec::new(),
         not_run: Vec::new(),
+        claims: Vec::new(),
     }
 }
 
@@ -135,6 +139,70 @@ pub(crate) fn several() -> Proof {
             ),
         ],
     )
+}
+
+/// With a claim of each kind: one that agrees in part, one of shares, one whose
+/// workload did not run, and words.
+fn claimed() -> Proof {
+    let figures = |of: &str, more_is_better, benchmark: &str, variants: &[(&str, f64)]| {
+        let named = |(name, figure): &(&str, f64)| ((*name).to_owned(), *figure);
+        ClaimedFigures {
+            of: of.into(),
+            more_is_better,
+            workload: Workload {
+                benchmark: benchmark.into(),
+                parameters: vec![("events".into(), 64)],
+                ..Workload::default()
+            },
+            groups: Vec::new(),
+            base: 100.0,
+            variants: variants.iter().map(named).collect(),
+        }
+    };
+    let claim = |text: &str, figures| Claim {
+        text: text.into(),
+        source: "a subject that is long enough to need two lines, a list, October 2025".into(),
+        figures,
+    };
+    let both = [("window", 101.0), ("nothing", 95.0)];
+    let mut shares = figures(
+        "% of all samples\x1b[2J",
+        false,
+        "epoll_wait",
+        &[("window", 87.5)],
+    );
+    let group = |name: &str, symbol: &str| FunctionGroup {
+        name: name.into(),
+        functions: vec![symbol.into()],
+    };
+    shares.groups = vec![
+        group("helpers", "__put_user*"),
+        group("epoll", "do_epoll_wait"),
+    ];
+    several().with_claims(vec![
+        claim(
+            "+1 %, the other -5 %",
+            Some(figures("throughput", true, "epoll_wait", &both)),
+        ),
+        claim("a smaller share", Some(shares)),
+        claim(
+            "of another",
+            Some(figures("throughput", true, "tcp_rr", &both)),
+        ),
+        claim("only words", None),
+    ])
+}
+
+#[test]
+fn claims_stand_beside_the_counts() {
+    let text = proof_terminal(&claimed(), false);
+    assert_fits(&text, 80);
+    assert!(!text.contains('\x1b'));
+    let from = text.find("Beside the claims").unwrap();
+    let to = text.find("Checks").unwrap();
+    insta::assert_snapshot!(&text[from..to]);
+    let page = html(&claimed()).unwrap();
+    assert!(page.contains("Beside the claims") && !page.contains('\x1b'));
 }
 
 #[test]
@@ -230,7 +298,7 @@ fn a_page_of_several_variants_has_them_side_by_side() {
 fn everything() -> Proof {
     Proof {
         comparisons: all().to_vec(),
-        ..several()
+        ..claimed()
     }
 }
 

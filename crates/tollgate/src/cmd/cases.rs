@@ -51,8 +51,12 @@ fn line(name: &str) -> anyhow::Result<CaseLine> {
         },
         reason: plan.reason.clone(),
     });
-    let mut benchmarks: Vec<String> = case.benchmarks.iter().map(|b| b.name.clone()).collect();
-    benchmarks.dedup();
+    let mut benchmarks: Vec<String> = Vec::new();
+    for benchmark in &case.benchmarks {
+        if !benchmarks.contains(&benchmark.name) {
+            benchmarks.push(benchmark.name.clone());
+        }
+    }
     Ok(CaseLine {
         name: name.to_owned(),
         summary: case.about.summary.clone(),

@@ -13,7 +13,7 @@ use tollgate_lab::program::Program;
 use tollgate_lab::toolchain::{Compiler, Qemu};
 use tollgate_lab::tree::{Manifest, Tree};
 use tollgate_lab::unpack;
-use tollgate_measure::{Benchmark, Run, Unit, Workload};
+use tollgate_measure::{Benchmark, Claim, ClaimedFigures, FunctionGroup, Run, Unit, Workload};
 
 use super::jobs;
 use crate::cmd::prove::Args;
@@ -123,6 +123,17 @@ impl<'a> Bench<'a> {
         Ok(own.into_iter().chain(of_case).collect())
     }
 
+    /// What others claimed of the case's change.
+    pub(crate) fn claims(&self) -> Vec<Claim> {
+        let claims = self.case.claims.iter();
+        let claim = |claim: &case::Claim| Claim {
+            text: claim.text.clone(),
+            source: claim.source.clone(),
+            figures: claim.figures.as_ref().map(claimed_figures),
+        };
+        claims.map(claim).collect()
+    }
+
     /// What is compared: the case or the patch, and what ran in its place.
     pub(crate) fn subject(&self) -> String {
         let name = &self.case.about.name;
@@ -221,6 +232,34 @@ fn benchmark(plan: &case::Benchmark) -> Benchmark {
             name: unit.name.clone(),
             parameter: unit.parameter.clone(),
         }),
+    }
+}
+
+fn claimed_figures(plan: &case::Figures) -> ClaimedFigures {
+    let parameters = plan.parameters.iter();
+    let groups = plan.functions.iter();
+    let variants = plan.variants.iter();
+    ClaimedFigures {
+        of: plan.of.clone(),
+        more_is_better: plan.more_is_better,
+        workload: Workload {
+            benchmark: plan.benchmark.clone(),
+            parameters: parameters
+                .map(|(name, value)| (name.clone(), *value))
+                .collect(),
+            abi: None,
+            cpu: None,
+        },
+        groups: groups
+            .map(|(name, functions)| FunctionGroup {
+                name: name.clone(),
+                functions: functions.clone(),
+            })
+            .collect(),
+        base: plan.base,
+        variants: variants
+            .map(|(name, figure)| (name.clone(), *figure))
+            .collect(),
     }
 }
 

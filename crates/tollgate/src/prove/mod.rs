@@ -96,7 +96,8 @@ fn prove(
         Some(&again),
         &tried,
         failures.not_run,
-    );
+    )
+    .with_claims(bench.claims());
     Ok((proof, candidates))
 }
 

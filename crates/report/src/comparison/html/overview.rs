@@ -5,8 +5,8 @@ use serde::Serialize;
 use tollgate_measure::{Comparison, Per, Proof, Ratio, Row};
 
 use super::{arrows, minus, tone};
-use crate::comparison::facts;
 use crate::comparison::text::clean;
+use crate::comparison::{claims, facts};
 
 /// The whole page.
 #[derive(Serialize)]
@@ -18,6 +18,8 @@ pub(super) struct Document {
     overview: Option<Overview>,
     /// Letter and HTML of each variant.
     sections: Vec<(char, String)>,
+    /// What was claimed, in the terminal's words.
+    claims: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -65,6 +67,7 @@ impl Document {
             verdict,
             overview: (!alone).then(|| Overview::new(proof)),
             sections,
+            claims: claims::text(proof),
         }
     }
 }

@@ -1,0 +1,265 @@
+//! What others claimed of a change, beside what was counted here.
+
+use std::cmp::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use crate::comparison::{Comparison, Per};
+use crate::measured::Measured;
+use crate::proof::{Proof, Row};
+use crate::ratio::Ratio;
+use crate::sample::Workload;
+
+/// What somebody claimed of a change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// The claim with what it was measured on.
+    pub text: String,
+    /// Where it was said: subject, list, date.
+    pub source: String,
+    /// Its figures; none where it has none that a count can stand beside.
+    pub figures: Option<ClaimedFigures>,
+}
+
+/// The figures of a claim, and the workload that comes closest to theirs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClaimedFigures {
+    /// What they are of, with the unit: `throughput, base 100`, `ns a call`.
+    pub of: String,
+    /// Whether the larger figure is the cheaper kernel, as of a throughput.
+    pub more_is_better: bool,
+    /// What is counted here.
+    pub workload: Workload,
+    /// The functions whose share in the workload is set beside the figures, in
+    /// groups; without any it is the whole workload.
+    pub groups: Vec<FunctionGroup>,
+    /// The figure of the base.
+    pub base: f64,
+    /// Those of the variants, in the order of the case.
+    pub variants: Vec<(String, f64)>,
+}
+
+/// Functions that belong together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionGroup {
+    /// What they are called together.
+    pub name: String,
+    /// Symbols; a `*` at the end stands for any rest.
+    pub functions: Vec<String>,
+}
+
+/// A claim beside the counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClaimCheck {
+    /// What was claimed.
+    pub claim: Claim,
+    /// What was counted.
+    pub here: ClaimHere,
+}
+
+/// What was counted of a claim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum ClaimHere {
+    /// The claim has no figures.
+    NoFigures,
+    /// The workload did not run in this proof.
+    NotCounted {
+        /// Which.
+        workload: Workload,
+    },
+    /// None of the claim's variants ran in this proof.
+    NoVariant,
+    /// The counts.
+    Counted(ClaimCounts),
+}
+
+/// Claimed and counted figures, image by image.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClaimCounts {
+    /// What an operation is, `transaction`.
+    pub per: String,
+    /// The base, then each variant of the claim that ran.
+    pub rows: Vec<ClaimRow>,
+    /// Whether the images stand in the same order from the cheapest to the
+    /// dearest; none with one variant, whose row says it.
+    pub order: Option<ClaimOrder>,
+}
+
+/// One image.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClaimRow {
+    /// Its letter.
+    pub letter: char,
+    /// Its variant, `base` or `window`.
+    pub variant: String,
+    /// The claimed figure.
+    pub claimed: f64,
+    /// Kernel instructions of all operations.
+    pub kernel: u64,
+    /// How many units they handled.
+    pub units: u64,
+    /// The instructions of each group of functions among them.
+    pub groups: Vec<u64>,
+    /// Whether claim and count both call it cheaper than the base, both dearer,
+    /// or both the same; none of the base.
+    pub agrees: Option<bool>,
+}
+
+/// Letters from the cheapest image to the dearest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClaimOrder {
+    /// As claimed.
+    pub claimed: String,
+    /// As counted.
+    pub here: String,
+}
+
+impl ClaimOrder {
+    /// Whether the two are the same.
+    #[must_use]
+    pub fn agrees(&self) -> bool {
+        self.claimed == self.here
+    }
+}
+
+impl FunctionGroup {
+    /// Whether the symbol is one of the group's.
+    #[must_use]
+    pub fn holds(&self, symbol: &str) -> bool {
+        self.functions
+            .iter()
+            .any(|name| match name.strip_suffix('*') {
+                Some(start) => symbol.starts_with(start),
+                None => symbol == name,
+            })
+    }
+
+    /// Its instructions, of all operations.
+    fn instructions(&self, measured: &Measured) -> u64 {
+        let functions = measured.functions.iter();
+        let ours = functions.filter(|(name, _)| self.holds(name));
+        ours.fold(0, |sum: u64, (_, counts)| {
+            sum.saturating_add(counts.instructions)
+        })
+    }
+}
+
+impl ClaimRow {
+    /// What the claim is set beside: the share of its functions in the kernel's
+    /// instructions, or all of these, a unit.
+    #[must_use]
+    pub fn here(&self) -> Ratio {
+        if self.groups.is_empty() {
+            return Ratio::new(self.kernel, self.units);
+        }
+        let ours = self.groups.iter();
+        self.share(ours.fold(0, |sum, group| sum.saturating_add(*group)))
+    }
+
+    /// What share in the kernel's instructions so many of them are.
+    #[must_use]
+    pub fn share(&self, instructions: u64) -> Ratio {
+        Ratio::new(instructions, self.kernel)
+    }
+}
+
+impl Claim {
+    /// The claim beside the counts of a proof.
+    #[must_use]
+    pub fn beside(self, proof: &Proof) -> ClaimCheck {
+        let here = match &self.figures {
+            None => ClaimHere::NoFigures,
+            Some(figures) => figures.beside(proof),
+        };
+        ClaimCheck { claim: self, here }
+    }
+}
+
+impl ClaimedFigures {
+    fn beside(&self, proof: &Proof) -> ClaimHere {
+        let rows = proof.rows();
+        let row = rows
+            .iter()
+            .find(|row| row.comparison.workload == self.workload);
+        let Some(row) = row else {
+            return ClaimHere::NotCounted {
+                workload: self.workload.clone(),
+            };
+        };
+        let Some(base) = self.base(proof, row) else {
+            return ClaimHere::NoVariant;
+        };
+        let variants = proof.comparisons.iter();
+        let variants = variants.filter_map(|one| self.variant(one, row, &base));
+        let rows: Vec<ClaimRow> = std::iter::once(base.clone()).chain(variants).collect();
+        if rows.len() < 2 {
+            return ClaimHere::NoVariant;
+        }
+        ClaimHere::Counted(ClaimCounts {
+            per: row.comparison.per_name(Per::Unit).to_owned(),
+            order: (rows.len() > 2).then(|| self.order(&rows)),
+            rows,
+        })
+    }
+
+    fn variant(&self, one: &Comparison, row: &Row<'_>, base: &ClaimRow) -> Option<ClaimRow> {
+        let name = &one.after.variant;
+        let (_, claimed) = self.variants.iter().find(|(known, _)| known == name)?;
+        let mut workloads = one.workloads.iter();
+        let compared = workloads.find(|compared| compared.workload == self.workload)?;
+        let mut found = self.row(row, one.after.letter, name, *claimed)?;
+        let here = match self.groups.is_empty() {
+            true => compared.moved(),
+            false => compare(found.here(), base.here()),
+        };
+        found.agrees = Some(self.cost(*claimed, self.base) == here);
+        Some(found)
+    }
+
+    fn base(&self, proof: &Proof, row: &Row<'_>) -> Option<ClaimRow> {
+        let image = &proof.comparisons.first()?.before;
+        self.row(row, image.letter, &image.variant, self.base)
+    }
+
+    fn row(&self, row: &Row<'_>, letter: char, variant: &str, claimed: f64) -> Option<ClaimRow> {
+        let measured = row.columns.iter().find(|(known, _)| *known == letter)?.1;
+        let groups = self.groups.iter();
+        Some(ClaimRow {
+            letter,
+            variant: variant.to_owned(),
+            claimed,
+            kernel: measured.kernel.instructions,
+            units: row.comparison.divisor(Per::Unit, measured),
+            groups: groups.map(|group| group.instructions(measured)).collect(),
+            agrees: None,
+        })
+    }
+
+    /// How the cost that `figure` stands for compares with that of `other`.
+    fn cost(&self, figure: f64, other: f64) -> Ordering {
+        match self.more_is_better {
+            true => other.total_cmp(&figure),
+            false => figure.total_cmp(&other),
+        }
+    }
+
+    fn order(&self, rows: &[ClaimRow]) -> ClaimOrder {
+        let mut by_claim: Vec<&ClaimRow> = rows.iter().collect();
+        let mut by_count = by_claim.clone();
+        by_claim.sort_by(|a, b| self.cost(a.claimed, b.claimed));
+        by_count.sort_by(|a, b| compare(a.here(), b.here()));
+        let letters = |rows: Vec<&ClaimRow>| rows.iter().map(|row| row.letter).collect();
+        ClaimOrder {
+            claimed: letters(by_claim),
+            here: letters(by_count),
+        }
+    }
+}
+
+fn compare(a: Ratio, b: Ratio) -> Ordering {
+    a.value().total_cmp(&b.value())
+}
+
+#[cfg(test)]
+mod tests;

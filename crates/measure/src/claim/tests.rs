@@ -1,0 +1,125 @@
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+use super::*;
+use crate::compare::tests::{compare as comparison, epoll, run};
+use crate::run::Run;
+
+fn claim(variants: &[(&str, f64)], more_is_better: bool) -> Claim {
+    let named = |(name, figure): &(&str, f64)| ((*name).to_owned(), *figure);
+    Claim {
+        text: "what was said".into(),
+        source: "a list".into(),
+        figures: Some(ClaimedFigures {
+            of: "throughput, base 100".into(),
+            more_is_better,
+            workload: epoll(64),
+            groups: Vec::new(),
+            base: 100.0,
+            variants: variants.iter().map(named).collect(),
+        }),
+    }
+}
+
+/// The base takes 83,066 instructions for ten calls of 64 events.
+fn proof(variants: &[(&str, u64)]) -> Proof {
+    let base = run(5540, 83_066);
+    let one = |index: usize, name: &str, run: &Run| {
+        let mut one = comparison(&base, None, run);
+        one.after.variant = name.into();
+        one.after.letter = ['B', 'C', 'D'][index];
+        one
+    };
+    let comparisons = variants
+        .iter()
+        .enumerate()
+        .map(|(index, (name, many))| one(index, name, &run(5540, *many)));
+    Proof {
+        subject: "epoll".into(),
+        comparisons: comparisons.collect(),
+        pairs: Vec::new(),
+        not_run: Vec::new(),
+        claims: Vec::new(),
+    }
+}
+
+fn counted(check: ClaimCheck) -> ClaimCounts {
+    match check.here {
+        ClaimHere::Counted(counts) => counts,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_throughput_that_grows_is_a_kernel_that_is_cheaper() {
+    let claim = claim(&[("window", 101.0), ("masked", 95.0)], true);
+    let counts = counted(claim.beside(&proof(&[("window", 73_386), ("masked", 74_000)])));
+    let agrees: Vec<_> = counts.rows.iter().map(|row| row.agrees).collect();
+    assert_eq!(agrees, [None, Some(true), Some(false)]);
+    let order = counts.order.unwrap();
+    assert_eq!(
+        (order.claimed.as_str(), order.here.as_str()),
+        ("BAC", "BCA")
+    );
+    assert!(!order.agrees());
+    assert_eq!(counts.rows[0].here().decimal(3), "129.791");
+}
+
+#[test]
+fn a_time_that_grows_is_a_kernel_that_is_dearer() {
+    let claim = claim(&[("window", 84.5), ("slow", 120.0)], false);
+    let counts = counted(claim.beside(&proof(&[("window", 73_386), ("slow", 90_000)])));
+    assert!(counts.rows.iter().all(|row| row.agrees != Some(false)));
+    let order = counts.order.unwrap();
+    assert_eq!(
+        (order.claimed.as_str(), order.here.as_str()),
+        ("BAC", "BAC")
+    );
+}
+
+#[test]
+fn the_same_count_agrees_with_no_gain_only() {
+    let same = |claimed| {
+        counted(claim(&[("window", claimed)], true).beside(&proof(&[("window", 83_066)])))
+    };
+    assert_eq!(same(100.0).rows[1].agrees, Some(true));
+    assert_eq!(same(101.0).rows[1].agrees, Some(false));
+    assert!(same(101.0).order.is_none());
+}
+
+/// Ten calls of 64 events spend 2,560 instructions in fput() whatever the rest
+/// takes: its share grows when the rest shrinks.
+#[test]
+fn the_share_of_functions_is_what_stands_beside_a_share() {
+    let mut claim = claim(&[("window", 120.0)], false);
+    let group = |name: &str, symbol: &str| FunctionGroup {
+        name: name.into(),
+        functions: vec![symbol.into()],
+    };
+    claim.figures.as_mut().unwrap().groups = vec![group("put", "fpu*"), group("none", "fpu")];
+    let counts = counted(claim.beside(&proof(&[("window", 73_386)])));
+    let (base, window) = (&counts.rows[0], &counts.rows[1]);
+    assert_eq!(
+        (base.groups.as_slice(), window.groups.as_slice()),
+        (&[2560, 0][..], &[2560, 0][..])
+    );
+    assert_eq!(base.here(), Ratio::new(2560, 83_066));
+    assert_eq!(window.agrees, Some(true));
+}
+
+#[test]
+fn what_did_not_run_is_named() {
+    let proof = proof(&[("window", 73_386)]);
+    let other = claim(&[("masked", 97.0)], true).beside(&proof);
+    assert_eq!(other.here, ClaimHere::NoVariant);
+    let mut tcp = claim(&[("window", 101.0)], true);
+    tcp.figures.as_mut().unwrap().workload = epoll(1024);
+    let not_counted = ClaimHere::NotCounted {
+        workload: epoll(1024),
+    };
+    assert_eq!(tcp.beside(&proof).here, not_counted);
+    let words = Claim {
+        figures: None,
+        ..claim(&[], true)
+    };
+    assert_eq!(words.beside(&proof).here, ClaimHere::NoFigures);
+}
