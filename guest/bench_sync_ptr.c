@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * sync_ptr: SNDRV_PCM_IOCTL_SYNC_PTR on a prepared stream. `layout` is the size
+ * sync_ptr: SNDRV_PCM_IOCTL_SYNC_PTR on a prepared stream of snd-dummy;
+ * sync_ptr_aloop: of snd-aloop. `layout` is the size
  * of the argument: 136 is the program's own layout, 132 that of 32-bit programs,
  * which the kernel takes from 64-bit programs too. `flags` is HWSYNC 1, APPL 2,
  * AVAIL_MIN 4, or a sum of them.
@@ -22,18 +23,28 @@ static int fd = -1;
 static uint32_t flags;
 static unsigned char request[136];
 
-static bool setup(const long *values)
+static bool setup(enum pcm_device device, const long *values)
 {
 	long result;
 
 	layout = pcm_layout(values[0]);
 	flags = (uint32_t)values[1];
-	fd = layout ? pcm_open() : -1;
+	fd = layout ? pcm_open(device) : -1;
 	if (fd < 0)
 		return false;
 	pcm_request(layout, request, 0, APPL_PTR, AVAIL_MIN);
 	result = pcm_sync(fd, layout, (uintptr_t)request);
 	return !result || fail("the first call: %s", strerror((int)-result));
+}
+
+static bool setup_dummy(const long *values)
+{
+	return setup(PCM_DUMMY, values);
+}
+
+static bool setup_aloop(const long *values)
+{
+	return setup(PCM_ALOOP, values);
 }
 
 static bool phase(long ops)
@@ -62,10 +73,23 @@ static bool check(void)
 		    pcm_get(request, layout->avail_min));
 }
 
+#define PARAMS \
+	{ \
+		{ "layout", 132, 132, 136 }, { "flags", PCM_SYNC_FLAGS, 0, PCM_SYNC_FLAGS } \
+	}
+
 const struct bench bench_sync_ptr = {
 	.name = "sync_ptr",
-	.params = { { "layout", 132, 132, 136 }, { "flags", PCM_SYNC_FLAGS, 0, PCM_SYNC_FLAGS } },
-	.setup = setup,
+	.params = PARAMS,
+	.setup = setup_dummy,
+	.phase = phase,
+	.check = check,
+};
+
+const struct bench bench_sync_ptr_aloop = {
+	.name = "sync_ptr_aloop",
+	.params = PARAMS,
+	.setup = setup_aloop,
 	.phase = phase,
 	.check = check,
 };

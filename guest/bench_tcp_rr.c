@@ -13,10 +13,8 @@
  */
 /* SCHED_BATCH is Linux's own. */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -92,41 +90,6 @@ static void __attribute__((noreturn)) server(void)
 
 /* ---- The client, and how both come to their connections ---- */
 
-static int listen_on_loopback(struct sockaddr_in *address)
-{
-	socklen_t len = sizeof(*address);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	memset(address, 0, sizeof(*address));
-	address->sin_family = AF_INET;
-	address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (fd < 0 || bind(fd, (struct sockaddr *)address, sizeof(*address)) ||
-	    listen(fd, 8) || getsockname(fd, (struct sockaddr *)address, &len)) {
-		fail("cannot listen on 127.0.0.1: %s", strerror(errno));
-		return -1;
-	}
-	return fd;
-}
-
-static bool no_delay(int fd)
-{
-	const int on = 1;
-
-	return !setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-}
-
-/* One end for the client, one for the server, both in this process yet. */
-static bool connect_flow(int listener, const struct sockaddr_in *address, int *client, int *answerer)
-{
-	*client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (*client < 0 || connect(*client, (const struct sockaddr *)address, sizeof(*address)))
-		return fail("cannot connect to 127.0.0.1: %s", strerror(errno));
-	*answerer = accept(listener, NULL, NULL);
-	if (*answerer < 0 || !no_delay(*client) || !no_delay(*answerer))
-		return fail("cannot accept on 127.0.0.1: %s", strerror(errno));
-	return true;
-}
-
 /* Neither side takes the CPU from the other when it is woken: where that
  * happens depends on how long either has run, and a few instructions more or
  * less in the kernel would change how often the two are switched. */
@@ -165,9 +128,9 @@ static bool setup(const long *values)
 	n_flows = values[0];
 	if (!allow_descriptors(2 * n_flows + 32) || !be_patient())
 		return false;
-	listener = listen_on_loopback(&address);
+	listener = tcp_listen(&address);
 	for (long i = 0; listener >= 0 && i < n_flows; i++)
-		if (!connect_flow(listener, &address, &clients[i], &servers[i]))
+		if (!tcp_connect(listener, &address, &clients[i], &servers[i]))
 			return false;
 	if (listener < 0)
 		return false;

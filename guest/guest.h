@@ -194,6 +194,10 @@ struct subject {
 	const unsigned char *again;
 };
 
+/* One whose buffer holds `content`, or the canary where it is NULL. */
+struct subject subject_of(const char *sweep, const char *prefix, size_t size,
+			  const void *content, long (*call)(uintptr_t address));
+
 /* Prints the points of every position. */
 bool sweep_positions(const struct subject *subject);
 

@@ -22,10 +22,13 @@ struct pcm_layout {
 /* The layout of `size` bytes that this program can ask for, or NULL. */
 const struct pcm_layout *pcm_layout(long size);
 
-/* The first playback device that can be had. It has run for a while, so that
- * its timestamps tell one from the other, and is stopped and prepared: no timer
- * of it runs. A negative number after fail() or skip(). */
-int pcm_open(void);
+/* Whose playback device: sound/drivers/dummy.c's or sound/drivers/aloop.c's. */
+enum pcm_device { PCM_DUMMY, PCM_ALOOP };
+
+/* Its first playback device. It has run for a while, so that its timestamps tell
+ * one from the other, and is stopped and prepared: no timer of it runs. A negative
+ * number after fail() or skip(). */
+int pcm_open(enum pcm_device device);
 
 /* Runs a prepared stream and stops it. hw_ptr stays where it came to, which
  * preparing it would undo; HWSYNC is an error in this state. */

@@ -251,6 +251,19 @@ static bool sweep_top(const struct subject *subject)
 	return ok;
 }
 
+struct subject subject_of(const char *sweep, const char *prefix, size_t size,
+			  const void *content, long (*call)(uintptr_t address))
+{
+	return (struct subject){
+		.sweep = sweep,
+		.prefix = prefix,
+		.size = size,
+		.step = size > 64 ? 4 : 1,
+		.content = content,
+		.call = call,
+	};
+}
+
 bool sweep_positions(const struct subject *subject)
 {
 	bool ok = subject->size <= MAX_BUFFER ||

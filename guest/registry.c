@@ -27,6 +27,7 @@
 	entry(signal_preempted) \
 	entry(statx) \
 	entry(sync_ptr) \
+	entry(sync_ptr_aloop) \
 	entry(tcp_rr) \
 	entry(unix_waitall) \
 	entry(waitid)
@@ -39,6 +40,7 @@
 	entry(futex_waitv) \
 	entry(getdents64) \
 	entry(getrlimit) \
+	entry(pipe) \
 	entry(poll) \
 	entry(recvfrom_address) \
 	entry(recvmsg_control) \
@@ -46,6 +48,8 @@
 	entry(sigaltstack) \
 	entry(statx) \
 	entry(sync_ptr) \
+	entry(sync_ptr_aloop) \
+	entry(tcp_rr) \
 	entry(waitid)
 
 #define DECLARE_BENCH(name) extern const struct bench bench_##name;

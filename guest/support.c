@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,51 @@ int udp_to_itself(struct sockaddr_in *address)
 		return -1;
 	}
 	return fd;
+}
+
+int tcp_listen(struct sockaddr_in *address)
+{
+	socklen_t len = sizeof(*address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	memset(address, 0, sizeof(*address));
+	address->sin_family = AF_INET;
+	address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd < 0 || bind(fd, (struct sockaddr *)address, sizeof(*address)) ||
+	    listen(fd, 8) || getsockname(fd, (struct sockaddr *)address, &len)) {
+		fail("cannot listen on 127.0.0.1: %s", strerror(errno));
+		return -1;
+	}
+	return fd;
+}
+
+static bool no_delay(int fd)
+{
+	const int on = 1;
+
+	return !setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+bool tcp_connect(int listener, const struct sockaddr_in *address, int *client, int *answerer)
+{
+	*client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (*client < 0 || connect(*client, (const struct sockaddr *)address, sizeof(*address)))
+		return fail("cannot connect to 127.0.0.1: %s", strerror(errno));
+	*answerer = accept(listener, NULL, NULL);
+	if (*answerer < 0 || !no_delay(*client) || !no_delay(*answerer))
+		return fail("cannot accept on 127.0.0.1: %s", strerror(errno));
+	return true;
+}
+
+bool tcp_pair(int *client, int *answerer)
+{
+	struct sockaddr_in address;
+	int listener = tcp_listen(&address);
+	bool ok = listener >= 0 && tcp_connect(listener, &address, client, answerer);
+
+	if (listener >= 0)
+		close(listener);
+	return ok;
 }
 
 pid_t zombie(void)

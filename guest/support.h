@@ -18,6 +18,14 @@ bool ready_descriptors(int *fds, size_t n);
  * fail(). */
 int udp_to_itself(struct sockaddr_in *address);
 
+/* Listens on a port of 127.0.0.1 that it tells. -1 after fail(). */
+int tcp_listen(struct sockaddr_in *address);
+/* One more connection to it, without Nagle's delay: one end for the client, one
+ * that answers, both in this process. False after fail(). */
+bool tcp_connect(int listener, const struct sockaddr_in *address, int *client, int *answerer);
+/* Both ends of one connection. False after fail(). */
+bool tcp_pair(int *client, int *answerer);
+
 /* A child that has ended with status 7 and is not waited for. -1 after fail(). */
 pid_t zombie(void);
 #define ZOMBIE_STATUS 7

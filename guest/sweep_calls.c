@@ -5,78 +5,20 @@
  * with several buffers is swept once for each, the others being good.
  */
 #include <errno.h>
-#include <linux/stat.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "guest.h"
 #include "numbers.h"
 #include "support.h"
 #include "tollgate_bench.h"
-
-static int fd = -1;
-static const unsigned char canaries[MAX_BUFFER];
-
-/* A subject whose buffer holds `content`, or the canary. */
-static struct subject subject_of(const char *sweep, const char *prefix, size_t size,
-				 const void *content, long (*call)(uintptr_t address))
-{
-	return (struct subject){
-		.sweep = sweep,
-		.prefix = prefix,
-		.size = size,
-		.step = size > 64 ? 4 : 1,
-		.content = content,
-		.call = call,
-	};
-}
-
-/* ---- getdents64 ---- */
-
-#define ENTRIES 4
-#define TOO_SMALL 16
-
-static bool rewind_folder(void)
-{
-	return !lseek(fd, 0, SEEK_SET) || fail("lseek: %s", strerror(errno));
-}
-
-static long getdents_200(uintptr_t address)
-{
-	return tollgate_syscall4(SYS_getdents64, fd, (long)address, 200, 0);
-}
-
-static long getdents_too_small(uintptr_t address)
-{
-	return tollgate_syscall4(SYS_getdents64, fd, (long)address, TOO_SMALL, 0);
-}
-
-static bool run_getdents64(const long *values)
-{
-	struct subject all = subject_of("getdents64", "", 200, NULL, getdents_200);
-	struct subject small = subject_of("getdents64", "small/", TOO_SMALL, NULL,
-					  getdents_too_small);
-	bool ok;
-
-	(void)values;
-	all.step = 1;
-	all.fresh = rewind_folder;
-	all.again = canaries;
-	small.fresh = rewind_folder;
-	fd = folder_with_files(ENTRIES);
-	ok = fd >= 0 && sweep_positions(&all) && sweep_positions(&small);
-	folder_remove();
-	return ok;
-}
-
-const struct sweep sweep_getdents64 = { .name = "getdents64", .run = run_getdents64 };
 
 /* ---- poll and select ---- */
 
@@ -100,141 +42,54 @@ static bool run_poll(const long *values)
 const struct sweep sweep_poll = { .name = "poll", .run = run_poll };
 
 static struct timeval at_once;
+static unsigned char ready_set[8];
 
-static long select_64(uintptr_t address)
+static long select_read(uintptr_t address)
 {
 	return tollgate_syscall6(NUMBER_SELECT, 64, (long)address, 0, 0, (long)&at_once, 0);
 }
 
+static long select_write(uintptr_t address)
+{
+	return tollgate_syscall6(NUMBER_SELECT, 64, 0, (long)address, 0, (long)&at_once, 0);
+}
+
+/* Nothing is exceptional: the set comes back empty. */
+static long select_except(uintptr_t address)
+{
+	return tollgate_syscall6(NUMBER_SELECT, 64, 0, 0, (long)address, (long)&at_once, 0);
+}
+
+/* No time at all: what is left of any other is not the same in two kernels, and
+ * is written back. */
+static long select_timeout(uintptr_t address)
+{
+	unsigned char set[sizeof(ready_set)];
+
+	memcpy(set, ready_set, sizeof(set));
+	return tollgate_syscall6(NUMBER_SELECT, 64, (long)set, 0, 0, (long)address, 0);
+}
+
 static bool run_select(const long *values)
 {
-	unsigned char set[8] = { 0 };
-	struct subject subject = subject_of("select", "", sizeof(set), set, select_64);
+	struct subject subjects[] = {
+		subject_of("select", "", sizeof(ready_set), ready_set, select_read),
+		subject_of("select", "write/", sizeof(ready_set), ready_set, select_write),
+		subject_of("select", "except/", sizeof(ready_set), ready_set, select_except),
+		subject_of("select", "timeout/", sizeof(at_once), &at_once, select_timeout),
+	};
 	int ready[2];
+	bool ok = ready_descriptors(ready, ARRAY_SIZE(ready));
 
 	(void)values;
-	if (!ready_descriptors(ready, ARRAY_SIZE(ready)))
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(ready); i++)
-		set[ready[i] / 8] |= (unsigned char)(1 << ready[i] % 8);
-	return sweep_positions(&subject);
+	for (size_t i = 0; ok && i < ARRAY_SIZE(ready); i++)
+		ready_set[ready[i] / 8] |= (unsigned char)(1 << ready[i] % 8);
+	for (size_t i = 0; ok && i < ARRAY_SIZE(subjects); i++)
+		ok = sweep_positions(&subjects[i]);
+	return ok;
 }
 
 const struct sweep sweep_select = { .name = "select", .run = run_select };
-
-/* ---- recvmsg with control data, recvfrom with an address ---- */
-
-static char byte = 'x';
-static char got;
-static struct iovec piece = { .iov_base = &got, .iov_len = 1 };
-static struct msghdr message;
-static struct sockaddr_in sender;
-static socklen_t sender_len;
-
-#define CONTROL 96
-
-/* One datagram is there, and no other. */
-static bool one_datagram(void)
-{
-	char gone;
-
-	while (recv(fd, &gone, 1, MSG_DONTWAIT) >= 0)
-		;
-	memset(&sender, CANARY, sizeof(sender));
-	sender_len = sizeof(sender);
-	return send(fd, &byte, 1, 0) == 1 || fail("send: %s", strerror(errno));
-}
-
-static long receive_control(uintptr_t address)
-{
-	message = (struct msghdr){
-		.msg_iov = &piece,
-		.msg_iovlen = 1,
-		.msg_control = (void *)address,
-		.msg_controllen = CONTROL,
-	};
-	return tollgate_syscall4(SYS_recvmsg, fd, (long)&message, 0, 0);
-}
-
-static long receive_header(uintptr_t address)
-{
-	return tollgate_syscall4(SYS_recvmsg, fd, (long)address, 0, 0);
-}
-
-static bool run_recvmsg_control(const long *values)
-{
-	static unsigned char control[CONTROL];
-	struct msghdr header = { .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control,
-				 .msg_controllen = CONTROL };
-	struct subject data = subject_of("recvmsg_control", "control/", CONTROL, NULL,
-					 receive_control);
-	struct subject head = subject_of("recvmsg_control", "header/", sizeof(header), &header,
-					 receive_header);
-	struct sockaddr_in address;
-	const int on = 1;
-
-	(void)values;
-	fd = udp_to_itself(&address);
-	if (fd < 0)
-		return false;
-	if (setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof(on)) ||
-	    setsockopt(fd, IPPROTO_IP, IP_RECVTTL, &on, sizeof(on)) ||
-	    setsockopt(fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof(on)))
-		return fail("cannot ask for control messages: %s", strerror(errno));
-	data.step = 1;
-	data.fresh = one_datagram;
-	/* What the call says of the control data: its length and the flags. */
-	data.also = (const unsigned char *)&message.msg_controllen;
-	data.also_size = sizeof(message) - offsetof(struct msghdr, msg_controllen);
-	head.fresh = one_datagram;
-	return sweep_positions(&data) && sweep_positions(&head);
-}
-
-const struct sweep sweep_recvmsg_control = { .name = "recvmsg_control",
-					     .run = run_recvmsg_control };
-
-static long receive_from(uintptr_t address)
-{
-	return tollgate_syscall6(SYS_recvfrom, fd, (long)&got, 1, 0, (long)address,
-				 (long)&sender_len);
-}
-
-static long receive_len(uintptr_t address)
-{
-	return tollgate_syscall6(SYS_recvfrom, fd, (long)&got, 1, 0, (long)&sender,
-				 (long)address);
-}
-
-static bool sweep_len(socklen_t len, const char *prefix)
-{
-	struct subject subject = subject_of("recvfrom_address", prefix, sizeof(len), &len,
-					    receive_len);
-
-	subject.fresh = one_datagram;
-	subject.also = (const unsigned char *)&sender;
-	subject.also_size = sizeof(sender);
-	return sweep_positions(&subject);
-}
-
-static bool run_recvfrom_address(const long *values)
-{
-	struct sockaddr_in address;
-	struct subject subject = subject_of("recvfrom_address", "address/", sizeof(address), NULL,
-					    receive_from);
-
-	(void)values;
-	subject.fresh = one_datagram;
-	subject.also = (const unsigned char *)&sender_len;
-	subject.also_size = sizeof(sender_len);
-	fd = udp_to_itself(&address);
-	/* A length that is longer than an address, one that cuts it, and one that
-	 * is no length. */
-	return fd >= 0 && sweep_positions(&subject) && sweep_len(100, "len=100/") &&
-	       sweep_len(5, "len=5/") && sweep_len((socklen_t)-1, "len=-1/");
-}
-
-const struct sweep sweep_recvfrom_address = { .name = "recvfrom_address",
-					      .run = run_recvfrom_address };
 
 /* ---- waitid ---- */
 
@@ -253,22 +108,71 @@ static long wait_for_nobody(uintptr_t address)
 				 WSTOPPED | WNOWAIT | WNOHANG, 0, 0);
 }
 
+static siginfo_t info;
+
+static bool no_info(void)
+{
+	memset(&info, CANARY, sizeof(info));
+	return true;
+}
+
+static long wait_for_usage(uintptr_t address)
+{
+	return tollgate_syscall6(SYS_waitid, P_PID, child, (long)&info, WEXITED | WNOWAIT,
+				 (long)address, 0);
+}
+
+static struct rusage own_usage;
+
+/* User and system time, the first two fields: two kernels do not take the same. */
+#define TIMES offsetof(struct rusage, ru_maxrss)
+
+/* A byte that is as in the answer in good memory becomes a mark. */
+static void settle_usage(uintptr_t address, uintptr_t from, uintptr_t to)
+{
+	const unsigned char *own = (const unsigned char *)&own_usage;
+
+	for (size_t i = 0; i < TIMES; i++) {
+		unsigned char *at = (unsigned char *)(address + i);
+
+		if (address + i >= from && address + i < to && *at == own[i])
+			*at = 0xf1;
+	}
+}
+
+/* One in whose times no byte is the canary's: such a byte could not be told from
+ * one that was not written. */
+static bool child_of_plain_times(void)
+{
+	do {
+		child = zombie();
+	} while (child > 0 && !wait_for_usage((uintptr_t)&own_usage) &&
+		 memchr(&own_usage, CANARY, TIMES));
+	return child > 0;
+}
+
 static bool run_waitid(const long *values)
 {
 	struct subject one = subject_of("waitid", "", sizeof(siginfo_t), NULL, wait_for_child);
 	struct subject none = subject_of("waitid", "nobody/", sizeof(siginfo_t), NULL,
 					 wait_for_nobody);
+	struct subject usage = subject_of("waitid", "rusage/", sizeof(struct rusage), NULL,
+					  wait_for_usage);
 
 	(void)values;
 	one.step = 1;
 	none.brief = true;
-	child = zombie();
-	return child > 0 && sweep_positions(&one) && sweep_positions(&none);
+	usage.fresh = no_info;
+	usage.settle = settle_usage;
+	usage.also = (const unsigned char *)&info;
+	usage.also_size = sizeof(info);
+	return child_of_plain_times() && sweep_positions(&one) && sweep_positions(&none) &&
+	       sweep_positions(&usage);
 }
 
 const struct sweep sweep_waitid = { .name = "waitid", .run = run_waitid };
 
-/* ---- getrlimit, sigaltstack, statx, futex_waitv ---- */
+/* ---- getrlimit, sigaltstack, futex_waitv ---- */
 
 /* Two words of the program's own width; 64 bits for an x32 program, too. */
 #if defined(__x86_64__)
@@ -318,13 +222,13 @@ static long change_stack(uintptr_t address)
 static bool sweep_new_stack(const char *prefix, int flags, size_t size)
 {
 	stack_t wanted;
-	struct subject subject = subject_of("sigaltstack", prefix, sizeof(wanted), &wanted,
-					    change_stack);
+	struct subject subject;
 
 	memset(&wanted, 0, sizeof(wanted));
 	wanted.ss_sp = stack + 16;
 	wanted.ss_size = size;
 	wanted.ss_flags = flags;
+	subject = subject_of("sigaltstack", prefix, sizeof(wanted), &wanted, change_stack);
 	subject.fresh = set_stack;
 	subject.also = (const unsigned char *)&told;
 	subject.also_size = sizeof(told);
@@ -346,42 +250,6 @@ static bool run_sigaltstack(const long *values)
 
 const struct sweep sweep_sigaltstack = { .name = "sigaltstack", .run = run_sigaltstack };
 
-static struct statx good;
-
-static long stat_root(uintptr_t address)
-{
-	return tollgate_syscall6(SYS_statx, -100 /* AT_FDCWD */, (long)"/", 0,
-				 STATX_BASIC_STATS | STATX_BTIME, (long)address, 0);
-}
-
-/* Timestamps are of this boot: a byte that is as in the answer in good memory
- * becomes a mark. */
-static void settle_times(uintptr_t address, uintptr_t from, uintptr_t to)
-{
-	const unsigned char *own = (const unsigned char *)&good;
-	size_t first = offsetof(struct statx, stx_atime);
-	size_t last = offsetof(struct statx, stx_rdev_major);
-
-	for (size_t i = first; i < last; i++) {
-		unsigned char *at = (unsigned char *)(address + i);
-
-		if (address + i >= from && address + i < to && *at == own[i] && own[i])
-			*at = 0xf1;
-	}
-}
-
-static bool run_statx(const long *values)
-{
-	struct subject subject = subject_of("statx", "", sizeof(good), NULL, stat_root);
-
-	(void)values;
-	subject.settle = settle_times;
-	return (!stat_root((uintptr_t)&good) || skip("this kernel has no statx")) &&
-	       sweep_positions(&subject);
-}
-
-const struct sweep sweep_statx = { .name = "statx", .run = run_statx };
-
 static struct futex_waiter waiters[2];
 static uint32_t words[ARRAY_SIZE(waiters)];
 
@@ -391,10 +259,31 @@ static long wait_for_two(uintptr_t address)
 				 0);
 }
 
+static long wait_until(uintptr_t address)
+{
+	return tollgate_syscall6(NUMBER_FUTEX_WAITV, (long)waiters, ARRAY_SIZE(waiters), 0,
+				 (long)address, CLOCK_MONOTONIC, 0);
+}
+
+/* The word that the first waiter looks at. */
+static long wait_for_word(uintptr_t address)
+{
+	struct futex_waiter two[ARRAY_SIZE(waiters)];
+
+	memcpy(two, waiters, sizeof(two));
+	two[0].uaddr = address;
+	return wait_for_two((uintptr_t)two);
+}
+
 static bool run_futex_waitv(const long *values)
 {
-	struct subject subject = subject_of("futex_waitv", "", sizeof(waiters), waiters,
-					    wait_for_two);
+	/* struct __kernel_timespec, the same in every ABI; long ago. */
+	static const int64_t past[2];
+	struct subject all = subject_of("futex_waitv", "", sizeof(waiters), waiters, wait_for_two);
+	struct subject until = subject_of("futex_waitv", "timeout/", sizeof(past), past,
+					  wait_until);
+	struct subject word = subject_of("futex_waitv", "word/", sizeof(words[0]), &words[0],
+					 wait_for_word);
 
 	(void)values;
 	/* The second word is not what its waiter expects: no call waits. */
@@ -403,7 +292,7 @@ static bool run_futex_waitv(const long *values)
 						    .flags = FUTEX_WAITER_FLAGS };
 	return (wait_for_two((uintptr_t)waiters) != -ENOSYS ||
 		skip("this kernel has no futex_waitv")) &&
-	       sweep_positions(&subject);
+	       sweep_positions(&all) && sweep_positions(&until) && sweep_positions(&word);
 }
 
 const struct sweep sweep_futex_waitv = { .name = "futex_waitv", .run = run_futex_waitv };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
+ * sync_ptr on snd-dummy, sync_ptr_aloop on snd-aloop.
+ *
  * What SNDRV_PCM_IOCTL_SYNC_PTR does with every combination of its flags and
  * its argument at every position. The stream is put back before each call, and
  * a second call tells what the first left in the kernel: one that faults while
@@ -16,6 +18,7 @@
 #define AVAIL_MIN 64
 
 static const struct pcm_layout *layout;
+static const char *sweep_name;
 static int fd = -1;
 
 static long call(uintptr_t address)
@@ -44,7 +47,7 @@ static bool sweep_flags(uint32_t flags)
 	unsigned char content[136];
 	char prefix[32];
 	struct subject subject = {
-		.sweep = "sync_ptr",
+		.sweep = sweep_name,
 		.prefix = prefix,
 		.size = layout->size,
 		.step = flags ? 4 : 1,
@@ -66,7 +69,7 @@ static bool sweep_stopped(void)
 {
 	unsigned char content[136], ask[136];
 	struct subject subject = {
-		.sweep = "sync_ptr",
+		.sweep = sweep_name,
 		.prefix = "stopped/",
 		.size = layout->size,
 		.step = 4,
@@ -83,12 +86,13 @@ static bool sweep_stopped(void)
 	return sweep_positions(&subject);
 }
 
-static bool run(const long *values)
+static bool run(const char *name, enum pcm_device device, const long *values)
 {
 	bool ok;
 
+	sweep_name = name;
 	layout = pcm_layout(values[0]);
-	fd = layout ? pcm_open() : -1;
+	fd = layout ? pcm_open(device) : -1;
 	ok = fd >= 0;
 	/* Also a bit that means nothing. */
 	for (uint32_t flags = 0; ok && flags <= PCM_SYNC_FLAGS + 1; flags++)
@@ -96,8 +100,24 @@ static bool run(const long *values)
 	return ok && pcm_play_a_while(fd) && sweep_stopped();
 }
 
+static bool run_dummy(const long *values)
+{
+	return run("sync_ptr", PCM_DUMMY, values);
+}
+
+static bool run_aloop(const long *values)
+{
+	return run("sync_ptr_aloop", PCM_ALOOP, values);
+}
+
 const struct sweep sweep_sync_ptr = {
 	.name = "sync_ptr",
 	.params = { { "layout", 132, 132, 136 } },
-	.run = run,
+	.run = run_dummy,
+};
+
+const struct sweep sweep_sync_ptr_aloop = {
+	.name = "sync_ptr_aloop",
+	.params = { { "layout", 132, 132, 136 } },
+	.run = run_aloop,
 };
