@@ -2,8 +2,9 @@
 //! faulted: `err = access; if (!err) err = access;`, where each access hangs on
 //! the one before, and `if (access || access) ret = 0;`.
 
-use tollgate_source::{Direction, Exit, Form, Jump, Run, Span, Step, StepKind};
+use tollgate_source::{Direction, Exit, Form, Jump, Local, Run, Span, Step, StepKind, Trait};
 
+use crate::carried::is_assigned;
 use crate::fault::{Fault, statements};
 use crate::plan::{Subject, mentions, needs};
 
@@ -62,6 +63,9 @@ fn set(subject: &Subject<'_>, exit: &Exit) -> Option<(String, String)> {
 fn held(subject: &Subject<'_>, run: &Run, variable: &str) -> Option<String> {
     let outline = subject.outline;
     let local = outline.locals.iter().find(|local| local.name == variable)?;
+    if let Some(value) = initial(subject, run, local) {
+        return Some(value);
+    }
     let address = format!("&{variable}");
     let before = |u: &&tollgate_source::Use| u.name == variable && u.span.end <= run.span.start;
     let last = outline.uses.iter().rfind(before).filter(|u| u.assigned)?;
@@ -73,6 +77,29 @@ fn held(subject: &Subject<'_>, run: &Run, variable: &str) -> Option<String> {
     let hidden = subject.at(subject.function.body).contains(&address);
     let known = local.plain && straight && !hidden && is_constant(value.trim());
     known.then(|| value.trim().to_owned())
+}
+
+/// The constant that a variable is declared with, if nothing but the declaration
+/// has given it a value where the run begins.
+fn initial(subject: &Subject<'_>, run: &Run, local: &Local) -> Option<String> {
+    let code = subject.code(Span::new(local.scope.start, run.span.start));
+    let assigned = |at: &usize| is_assigned(subject, &code, *at, &local.name);
+    let mut places = (0..code.len()).filter(assigned);
+    let (Some(at), None) = (places.next(), places.next()) else {
+        return None;
+    };
+    let mut labels = subject.outline.labels.iter();
+    let again = run.has(Trait::InLoop) || labels.any(|(_, label)| label.start < run.span.start);
+    let body: String = subject
+        .at(subject.function.body)
+        .split_whitespace()
+        .collect();
+    let hidden = body.contains(&format!("&{}", local.name));
+    let rest = code.get(at + 2..)?;
+    let end = rest.iter().position(|t| t.is(b',') || t.is(b';'))?;
+    let value = subject.at(rest.first()?.span.join(rest.get(end.checked_sub(1)?)?.span));
+    let known = local.plain && local.initialised && !again && !hidden && is_constant(&value);
+    known.then_some(value)
 }
 
 fn is_constant(value: &str) -> bool {

@@ -12,6 +12,7 @@ use crate::message::Facts;
 use crate::offers::{Offers, UACCESS};
 use crate::pieces::pieces;
 use crate::plan::{Plan, Styled, Subject, plan};
+use crate::pointer::is_woven;
 use crate::prefix::prefix_of_path;
 use crate::refusal::{FixError, Reason, Refusal};
 use crate::scoped;
@@ -104,7 +105,7 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
     let functions = analyser.analyse(&text).functions;
     let function = choose(target, functions)?;
     let outline = analyser.outline(&text, &function);
-    let types = if request.style == Style::Window {
+    let types = if request.style == Style::Window && !has_elements(&text, &function) {
         Types::default()
     } else {
         Types::new(headers::texts(tree, &target.path, &text))
@@ -124,6 +125,15 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
         },
     };
     rewrite(target, &subject, request)
+}
+
+/// Whether an access is to an element of an array, whose size a header has.
+fn has_elements(text: &[u8], function: &Function) -> bool {
+    let mut sites = function.runs.iter().flat_map(|run| &run.sites);
+    sites.any(|site| {
+        let address = site.address.text(text);
+        address.contains('[') && address.contains("->")
+    })
 }
 
 /// The words of an access, with the macros of the headers beside the file. A
@@ -268,15 +278,20 @@ fn planned(subject: &Subject<'_>) -> (Vec<Plan>, Vec<Refusal>) {
 }
 
 fn plans_for(subject: &Subject<'_>, run: &Run) -> (Vec<Plan>, Option<Refusal>) {
+    let in_pieces = || -> Vec<Plan> {
+        let pieces = pieces(subject, run).into_iter();
+        pieces
+            .filter_map(|piece| plan(subject, &piece).ok())
+            .collect()
+    };
     match plan(subject, run) {
-        Ok(plan) => (vec![plan], None),
-        Err(refusal) => {
-            let pieces = pieces(subject, run);
-            let plans = pieces
-                .iter()
-                .filter_map(|piece| plan(subject, piece).ok())
-                .collect();
-            (plans, Some(refusal))
+        // Only the style `window` has a form for it.
+        Ok(whole) if subject.styled.style != Style::Window && is_woven(&whole) => {
+            let plans = in_pieces();
+            let plans = if plans.is_empty() { vec![whole] } else { plans };
+            (plans, None)
         }
+        Ok(plan) => (vec![plan], None),
+        Err(refusal) => (in_pieces(), Some(refusal)),
     }
 }

@@ -8,13 +8,14 @@ const PREFERRED: usize = 80;
 /// Columns beyond which scripts/checkpatch.pl warns.
 const LONGEST: usize = 100;
 
-/// The columns that text like this keeps to: its own, between 80 and 100.
+/// The columns that text like this keeps to: 80, or 100 if it is wider than 80.
 pub(crate) fn widest(text: &str) -> usize {
-    text.lines()
-        .map(width)
-        .max()
-        .unwrap_or(0)
-        .clamp(PREFERRED, LONGEST)
+    let widest = text.lines().map(width).max().unwrap_or(0);
+    if widest > PREFERRED {
+        LONGEST
+    } else {
+        PREFERRED
+    }
 }
 
 /// The width of a text whose tabs end at multiples of eight.

@@ -7,8 +7,10 @@
 mod advance;
 mod basic;
 mod braces;
+mod carried;
 mod chained;
 mod condition;
+mod covered;
 mod definition;
 mod directives;
 mod edit;
@@ -37,6 +39,7 @@ mod struct_copy;
 mod style;
 mod target;
 mod types;
+mod unread;
 mod window;
 mod zero;
 

@@ -4,7 +4,7 @@ use tollgate_source::{Direction, Jump, Trait};
 
 use crate::gate::Gate;
 use crate::layout::{width, wrapped};
-use crate::plan::Plan;
+use crate::plan::{Line, Plan};
 use crate::target::argument;
 
 /// Columns of a commit message: Documentation/process/submitting-patches.rst.
@@ -125,12 +125,6 @@ impl Facts<'_> {
         } else {
             "once"
         };
-        let in_loop = |plan: &Plan| plan.run.has(Trait::InLoop);
-        let counted = if self.plans.iter().any(in_loop) {
-            ", with one round of each loop"
-        } else {
-            ""
-        };
         let how = match self.plans.first().map(|plan| &plan.gate) {
             Some(Gate::Scoped(_)) => {
                 format!(
@@ -140,10 +134,40 @@ impl Facts<'_> {
             Some(Gate::Copies) => "Copy adjacent members at once.".to_owned(),
             _ => format!("Open it {once} and use the unsafe accessors inside."),
         };
+        format!("{how} {}", self.counts())
+    }
+
+    /// What each window takes the place of; how often a function comes to it is
+    /// not known.
+    fn counts(&self) -> String {
+        if self.plans.iter().any(|plan| plan.gate == Gate::Copies) {
+            return format!(
+                "That is {} instead of {} when nothing faults.",
+                windows(self.after),
+                self.before
+            );
+        }
+        let mut each: Vec<String> = Vec::new();
+        for count in self.plans.iter().map(count) {
+            if !each.contains(&count) {
+                each.push(count);
+            }
+        }
+        let alike = if each.len() == 1 && self.plans.len() > 1 {
+            " for each of them"
+        } else {
+            ""
+        };
+        let apart = if each.len() > 1 { "," } else { "" };
+        let looped = self.plans.iter().filter(|plan| plan.run.has(Trait::InLoop));
+        let rounds = match looped.count() {
+            0 => "",
+            some if some == self.plans.len() => ", in each round of the loop",
+            _ => ", for those in a loop in each round of it",
+        };
         format!(
-            "{how} That is {} instead of {} when nothing faults{counted}.",
-            windows(self.after),
-            self.before
+            "That is 1 window {}{apart}{alike} when nothing faults{rounds}.",
+            each.join(", and 1 ")
         )
     }
 
@@ -158,6 +182,9 @@ impl Facts<'_> {
                 "The scope checks the range of the whole object, or masks the pointer where the architecture can"
             }
             Some(Gate::Copies) => "Each copy checks its range",
+            _ if self.plans.iter().any(|plan| !is_object(plan)) => {
+                "The begin checks the range of all accesses behind it, next to them"
+            }
             _ => "The begin checks the range of the whole object, next to the accesses",
         }
         .to_owned();
@@ -196,6 +223,22 @@ impl Facts<'_> {
             .windows(2)
             .all(|pair| matches!(pair, [a, b] if a.fault.jump == b.fault.jump))
     }
+}
+
+/// Whether the range is that of what a pointer points to.
+fn is_object(plan: &Plan) -> bool {
+    plan.size == format!("sizeof(*{})", plan.object)
+}
+
+/// `instead of 3`; accesses that hang on a condition may be fewer.
+fn count(plan: &Plan) -> String {
+    let asked = |line: &Line| matches!(line, Line::When(..));
+    let most = if plan.lines.iter().any(asked) {
+        "up to "
+    } else {
+        ""
+    };
+    format!("instead of {most}{}", plan.run.sites.len())
 }
 
 /// Whether no access of the window checked its range, nor the chain for them.

@@ -2,12 +2,14 @@
 
 use tollgate_source::{
     Direction, Exit, Form, Function, Hazard, LineIndex, Outline, Run, Site, Span, Step, StepKind,
-    TokenKind, Trait, tokens,
+    Token, TokenKind, Trait, tokens,
 };
 
 use crate::advance::{self, Advance};
+use crate::carried;
 use crate::chained::{self, Chained};
 use crate::condition::{self, Outside};
+use crate::covered;
 use crate::directives::{conditions, is_left_between, other_sides};
 use crate::fault::{Fault, statements};
 use crate::gate::Gate;
@@ -18,6 +20,7 @@ use crate::range;
 use crate::refusal::{Reason, Refusal};
 use crate::style::Style;
 use crate::types::Types;
+use crate::unread::is_unread;
 use crate::zero;
 
 /// A function and everything that is known of it.
@@ -101,6 +104,13 @@ impl Subject<'_> {
         }
     }
 
+    /// The tokens of a place without comments and preprocessor lines.
+    pub(crate) fn code(&self, place: Span) -> Vec<Token> {
+        let upto = self.text.get(..place.end).unwrap_or_default();
+        let all = tokens(upto, place.start).into_iter();
+        all.filter(Token::is_code).collect()
+    }
+
     /// The comments that begin in a place, with their places.
     pub(crate) fn comments(&self, place: Span) -> Vec<Span> {
         let upto = self.text.get(..place.end).unwrap_or_default();
@@ -181,6 +191,7 @@ pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
         None => range::of(subject, run)?,
     };
     let (fault, region) = way_out(subject, run, chained.as_ref())?;
+    carried::check(subject, run)?;
     let rest = condition::outside(subject, run, &object, &size)?;
     if chained.is_some() && (rest.before.is_some() || rest.behind.is_some()) {
         return Err(subject.refuse(run.span, Reason::Statement));
@@ -208,6 +219,7 @@ pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
     };
     condition::check_all(subject, run, &plan)?;
     zero::add(subject, &mut plan)?;
+    covered::absorb(subject, &mut plan);
     advance::check(subject, &plan)?;
     Ok(plan)
 }
@@ -243,6 +255,7 @@ fn whole(subject: &Subject<'_>, run: &Run, chained: bool) -> Result<(), Refusal>
         .iter()
         .find(|step| step.under.is_some() && !chained)
     {
+        range::one_object(subject, run)?;
         return Err(subject.refuse(step.span, Reason::Blocks));
     }
     let divided = |step: &&Step| step.partial && !matches!(step.kind, StepKind::Guard { .. });
@@ -329,7 +342,7 @@ fn lines(
         let line = match &step.kind {
             StepKind::Plain => verbatim_statement(subject, run, step)?,
             StepKind::Check { condition, exit } if !fault.answers.contains(&step.span) => {
-                leave(subject, *condition, exit)?
+                leave(subject, run, step, *condition, exit)?
             }
             _ => continue,
         };
@@ -369,13 +382,27 @@ fn access(subject: &Subject<'_>, run: &Run, index: usize) -> Line {
     }
 }
 
-/// A way out that is no fault's, behind an end of its own.
-fn leave(subject: &Subject<'_>, condition: Span, exit: &Exit) -> Result<Line, Refusal> {
+/// A way out that is no fault's, behind an end of its own. Where results went to
+/// a variable that something looks at, it is 0 there.
+fn leave(
+    subject: &Subject<'_>,
+    run: &Run,
+    step: &Step,
+    condition: Span,
+    exit: &Exit,
+) -> Result<Line, Refusal> {
     stays(subject, condition)?;
-    Ok(Line::Leave(
-        subject.at(condition),
-        statements(subject, exit.span),
-    ))
+    let mut lines = statements(subject, exit.span);
+    let asked = subject.at(condition);
+    if let Some(variable) = carried::taken(run, step) {
+        if mentions(&asked, variable) {
+            return Err(subject.refuse(condition, Reason::Statement));
+        }
+        if carried::is_seen(subject, run, &exit.jump, &lines, variable) {
+            lines.insert(0, format!("{variable} = 0;"));
+        }
+    }
+    Ok(Line::Leave(asked, lines))
 }
 
 /// Whether a comment stands in a way out that is kept as it is.
@@ -434,6 +461,11 @@ fn exits(run: &Run) -> impl Iterator<Item = &Exit> {
 /// or moves it on by what was accessed.
 fn verbatim_statement(subject: &Subject<'_>, run: &Run, step: &Step) -> Result<Line, Refusal> {
     stays(subject, step.span)?;
+    let text = subject.at(step.span);
+    let result = carried::taken(run, step).is_some_and(|variable| mentions(&text, variable));
+    if result || copies(subject, &text) {
+        return Err(subject.refuse(step.span, Reason::Gap));
+    }
     let mut uses = subject.outline.uses.iter();
     let addresses = |name: &str| {
         run.sites
@@ -444,7 +476,24 @@ fn verbatim_statement(subject: &Subject<'_>, run: &Run, step: &Step) -> Result<L
     if moves && offset::steps(subject, run).is_none() {
         return Err(subject.refuse(step.span, Reason::Gap));
     }
-    Ok(Line::Verbatim(subject.at(step.span)))
+    Ok(Line::Verbatim(text))
+}
+
+/// Whether a statement may copy a structure, which a compiler does with a call
+/// of memcpy().
+fn copies(subject: &Subject<'_>, statement: &str) -> bool {
+    let Some((place, value)) = statement.split_once('=') else {
+        return false;
+    };
+    let place = place.trim();
+    let mut locals = subject.outline.locals.iter();
+    match locals.find(|local| local.name == place) {
+        Some(local) => {
+            local.plain
+                && (local.base_type.starts_with("struct ") || local.base_type.starts_with("union "))
+        }
+        None => value.trim_start().starts_with('*'),
+    }
 }
 
 /// A variable that took the results must hold 0 behind the window, if it is read.
@@ -453,7 +502,9 @@ fn result(subject: &Subject<'_>, run: &Run, region: Span) -> Option<String> {
     match &first.kind {
         StepKind::Assign { form, variable } => {
             let kept = *form == Form::ErrOr && subject.at(first.span).contains("|=");
-            let dead = !run.has(Trait::InLoop) && subject.is_dead(variable, region.end);
+            let dead =
+                subject.is_dead(variable, region.end) || is_unread(subject, variable, region.end);
+            let dead = !run.has(Trait::InLoop) && dead;
             (!kept && !dead).then(|| variable.clone())
         }
         _ => None,
@@ -470,13 +521,15 @@ pub(crate) fn needs(subject: &Subject<'_>, run: &Run, variable: &str) -> bool {
         .any(|place| mentions(&subject.at(place), variable))
 }
 
-/// Whether `text` holds `name` as a word, or as a whole expression.
+/// Whether `text` holds `name` as a word, or as a whole expression; a member of
+/// that name is something else.
 pub(crate) fn mentions(text: &str, name: &str) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     !name.is_empty()
         && text.match_indices(name).any(|(at, _)| {
-            let before = text.get(..at).and_then(|s| s.chars().next_back());
+            let front = text.get(..at).unwrap_or_default();
             let after = text.get(at + name.len()..).and_then(|s| s.chars().next());
-            !is_word(before) && !is_word(after)
+            let member = front.ends_with('.') || front.ends_with("->");
+            !member && !is_word(front.chars().next_back()) && !is_word(after)
         })
 }

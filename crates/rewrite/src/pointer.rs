@@ -29,7 +29,7 @@ pub(crate) struct Pointer {
 
 /// Whether more is woven into the window than accesses of one place: a pointer
 /// that moves, a condition, a way out of its own.
-fn is_woven(plan: &Plan) -> bool {
+pub(crate) fn is_woven(plan: &Plan) -> bool {
     let object = plan
         .run
         .objects()
@@ -156,6 +156,11 @@ pub(crate) fn path(address: &str, pointer: &str) -> Option<String> {
         .strip_prefix("->")?;
     let plain = |c: char| c.is_alphanumeric() || "_.[]".contains(c);
     path.chars().all(plain).then(|| path.to_owned())
+}
+
+/// What a variable of the function points to, as its declaration has it.
+pub(crate) fn pointee(subject: &Subject<'_>, name: &str) -> Option<String> {
+    declared(subject, name).map(|pointer| pointer.pointee())
 }
 
 /// The declaration of a parameter or a local variable.

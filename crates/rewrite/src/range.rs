@@ -5,14 +5,16 @@ use tollgate_source::{Reach, Run, Site, Span, Token, Trait, closing, tokens};
 use crate::layout::on_one_line;
 use crate::offset;
 use crate::plan::Subject;
+use crate::pointer;
 use crate::refusal::{Reason, Refusal};
+use crate::types::MODELS;
 
 /// The object and the size of the range, as C.
 pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Result<(String, String), Refusal> {
-    let objects = run.objects();
-    let [object] = objects.as_slice() else {
-        return Err(subject.refuse(run.span, Reason::Objects(objects.join(", "))));
-    };
+    let object = one_object(subject, run)?;
+    run.sites
+        .iter()
+        .try_for_each(|site| member_of_array(subject, site, object))?;
     if let Some(range) = offset::steps(subject, run).or_else(|| one_address(subject, run)) {
         return Ok(range);
     }
@@ -26,6 +28,33 @@ pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Result<(String, String), R
         return Ok(range);
     }
     of_object(subject, run, object)
+}
+
+/// The object, if there is only one.
+pub(crate) fn one_object<'r>(subject: &Subject<'_>, run: &'r Run) -> Result<&'r str, Refusal> {
+    let objects = run.objects();
+    match objects.as_slice() {
+        [object] => Ok(object),
+        _ => Err(subject.refuse(run.span, Reason::Objects(objects.join(", ")))),
+    }
+}
+
+/// An element of an array that is the object's member: the size of the object
+/// takes it in only if the array has so many elements, which is no open array's.
+fn member_of_array(subject: &Subject<'_>, site: &Site, object: &str) -> Result<(), Refusal> {
+    let address = on_one_line(&subject.at(site.address));
+    let Some(path) = pointer::path(&address, &on_one_line(object)).filter(|p| p.contains('['))
+    else {
+        return Ok(());
+    };
+    let of = pointer::pointee(subject, object).map(|name| {
+        let types = subject.styled.types;
+        types.outline(&name, MODELS[0])
+    });
+    match of {
+        Some(Ok(of)) if of.at(&path).is_ok() => Ok(()),
+        _ => Err(subject.refuse(site.span, Reason::Range(address))),
+    }
 }
 
 /// The range from where the object begins, whichever of its members are accessed.

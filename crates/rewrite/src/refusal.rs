@@ -123,6 +123,9 @@ pub enum Reason {
         "the accesses go on after a fault; a window would stop at the first (--stop-at-first-fault allows that)"
     )]
     GoesOn,
+    /// A variable for results that may hold something already.
+    #[error("{0} may hold an error from before, which the window would forget")]
+    Carried(String),
     /// A result that nothing looks at.
     #[error("nothing looks at the result, so the accesses go on after a fault")]
     ResultUnused,

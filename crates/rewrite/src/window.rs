@@ -11,6 +11,7 @@ use crate::edit::Edit;
 use crate::falls;
 use crate::layout::{call, on_one_line, reindent, tidy, untied, widest};
 use crate::plan::{Line, Plan, Subject, mentions};
+use crate::pointer;
 use crate::refusal::{Reason, Refusal};
 
 /// What a variable for errors is called.
@@ -223,12 +224,10 @@ impl<'s, 'a> Writer<'s, 'a> {
     /// `int ret;` below the function's other variables.
     fn declare(&mut self, shape: &Shape) {
         if let Shape::Declared(variable) = shape
-            && let Some(place) = declarations_end(self.subject)
+            && let Some(line) = declaration(self.subject, &format!("int {variable};"))
+            && !self.edits.contains(&line)
         {
-            let line = Edit::insert(place, format!("\tint {variable};\n"));
-            if !self.edits.contains(&line) {
-                self.edits.push(line);
-            }
+            self.edits.push(line);
         }
     }
 
@@ -257,7 +256,10 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     fn label(&mut self, plan: &Plan) -> String {
-        let base = if self.one {
+        let mut labels = self.subject.outline.labels.iter();
+        let base = if labels.any(|(label, _)| label.eq_ignore_ascii_case("efault")) {
+            format!("efault{}_end", if self.one { "" } else { plan.way })
+        } else if self.one {
             "efault".to_owned()
         } else {
             format!("efault{}", plan.way)
@@ -275,7 +277,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     /// What opens the window, behind what the condition asked before it.
     fn opening(&self, plan: &Plan, indent: &str) -> String {
         let before = plan.before.map(|part| self.kept(plan, part, indent) + "\n");
-        let opening = plan.gate.opening(plan, self.columns(plan), indent);
+        let opening = plan.gate.opening(plan, self.columns(), indent);
         self.cleared(plan, indent) + &before.unwrap_or_default() + &opening
     }
 
@@ -295,12 +297,15 @@ impl<'s, 'a> Writer<'s, 'a> {
         )
     }
 
-    /// How wide a line may be: as wide as the lines that it stands for.
-    fn columns(&self, plan: &Plan) -> usize {
-        widest(&self.subject.at(Span::new(
-            self.subject.line_start(plan.region.start),
-            plan.region.end,
-        )))
+    /// How wide a line may be: 80 columns, or what the style guide allows where
+    /// the function's accesses are wider already.
+    fn columns(&self) -> usize {
+        let lines = |run: &tollgate_source::Run| {
+            let start = self.subject.line_start(run.span.start);
+            self.subject.at(Span::new(start, run.span.end))
+        };
+        let runs = self.subject.function.runs.iter();
+        widest(&runs.map(lines).collect::<Vec<_>>().join("\n"))
     }
 
     fn accesses(&self, plan: &Plan, label: &str, indent: &str) -> String {
@@ -342,7 +347,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         };
         let address = plan.gate.address(address);
         call(
-            self.columns(plan),
+            self.columns(),
             indent,
             head,
             &[&value, &address, label],
@@ -358,7 +363,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     /// `first` between the opening and them and `last` behind them.
     fn inside(&self, plan: &Plan, label: &str, indent: &str, first: &str, last: &str) -> String {
         let opening = self.opening(plan, indent);
-        let Some((head, tail)) = plan.gate.scope(plan, self.columns(plan), label, indent) else {
+        let Some((head, tail)) = plan.gate.scope(plan, self.columns(), label, indent) else {
             let accesses = self.accesses(plan, label, indent);
             return format!("{opening}\n\n{first}{accesses}{last}");
         };
@@ -391,7 +396,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         let cleared = self.cleared(plan, indent);
         let head = format!("if (user{}_access_begin", plan.way);
         let range = [plan.object.as_str(), plan.size.as_str()];
-        let begin = call(self.columns(plan), indent, &head, &range, ")) {");
+        let begin = call(self.columns(), indent, &head, &range, ")) {");
         let inner = format!("{indent}\t");
         let accesses = self.accesses(plan, label, &inner);
         let end = plan.gate.end().unwrap_or_default();
@@ -558,7 +563,8 @@ fn loop_around(subject: &Subject<'_>, plan: &Plan) -> Option<Span> {
     let word = String::from_utf8_lossy(code.get(open.checked_sub(1)?)?.span.of(before));
     let loops = matches!(&*word, "while" | "for") || word.contains("for_each");
     let closed = code.last().is_some_and(|token| token.is(b')'));
-    let own = subject.text.get(body.start) == Some(&b'{') && plan.fault.jump == Jump::Break;
+    let leaves = matches!(plan.fault.jump, Jump::Break | Jump::Continue);
+    let own = subject.text.get(body.start) == Some(&b'{') && leaves;
     let end = body.end.saturating_sub(1);
     let crossed =
         |scope: &Span| scope.contains(plan.region) != (scope.start < end && scope.end > end);
@@ -573,8 +579,23 @@ fn declarable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
     let header = subject.at(subject.function.header);
     let new = |name: &&&str| !subject.outline.knows(name) && !mentions(&header, name);
     let returns = plan.fault.statements == ["return -EFAULT;"];
-    let name = NAMES.iter().find(new).filter(|_| returns)?;
-    declarations_end(subject).map(|_| (*name).to_owned())
+    // A configuration that leaves the accesses out would not use it.
+    let optional = is_left_between(subject.text, plan.region.end, subject.function.body.end);
+    let name = NAMES.iter().find(new).filter(|_| returns && !optional)?;
+    declaration(subject, name).map(|_| (*name).to_owned())
+}
+
+/// The edit that declares a variable behind those that the function has, or as
+/// its first.
+fn declaration(subject: &Subject<'_>, line: &str) -> Option<Edit> {
+    let body = subject.function.body;
+    if subject.outline.locals.iter().any(|l| l.scope == body) {
+        let place = declarations_end(subject)?;
+        return Some(Edit::insert(place, format!("\t{line}\n")));
+    }
+    let (at, followed) = pointer::declarations(subject);
+    let text = pointer::declaring(&[line.to_owned()], followed);
+    (!followed).then(|| Edit::insert(at, text))
 }
 
 /// Where the declarations at the head of the function end: kernel style has an

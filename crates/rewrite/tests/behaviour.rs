@@ -194,7 +194,20 @@ fn other_forms_do_what_they_did_or_are_refused() {
     let kept = "\tif (k->a == 5 || put_user(1, &p->a) || put_user(2, &p->b) || k->b == 6)\n\t\treturn -EFAULT;\n\treturn 0;\n";
     let twice = "\tint err = 1;\n\n\tk->d = err;\n\tif (k->a)\n\t\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\t\treturn -EFAULT;\n\tk->a = 8;\n\
         \tif (k->b)\n\t\tif (put_user(3, &p->a) || put_user(4, &p->b))\n\t\t\treturn -EFAULT;\n\treturn 0;\n";
+    let before = "\tu32 a, b;\n\tint err;\n\n\terr = k->a & 1;\n\terr |= get_user(a, &p->a);\n\terr |= get_user(b, &p->b);\n\tif (err)\n\t\treturn err;\n\treturn a ^ b;\n";
+    let tested = "\tu32 a, b;\n\tint err;\n\n\terr = k->a & 1;\n\tif (err)\n\t\treturn err;\n\terr |= get_user(a, &p->a);\n\terr |= get_user(b, &p->b);\n\tif (err)\n\t\treturn err;\n\treturn a ^ b;\n";
+    let early = "\tu32 a, b;\n\tint ret = 7;\n\n\tk->c = ret;\n\tret = get_user(a, &p->a);\n\tif (ret)\n\t\treturn ret;\n\tif (a & 1)\n\t\tgoto out;\n\
+        \tret = get_user(b, &p->b);\n\tif (ret)\n\t\treturn ret;\n\tk->d = a + b;\nout:\n\treturn ret;\n";
+    let initial = "\tint ret = 0;\n\n\tk->c = 1;\n\tif (n > 9)\n\t\treturn 4;\n\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\tret = -EFAULT;\n\tk->d = 2;\n\treturn ret;\n";
+    let going = "\tint bad = 0;\n\n\tfor (n = 0; n < 3; n++) {\n\t\tif (put_user(n, &p->a) || put_user(n, &p->b)) {\n\t\t\tbad++;\n\t\t\tcontinue;\n\t\t}\n\t\tk->c++;\n\t}\n\treturn bad;\n";
+    let asked = "\tif (!access_ok(p, sizeof(*p)))\n\t\treturn -EFAULT;\n\tif (__put_user(k->a, &p->a) || __put_user(k->b, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n";
     let bodies = [
+        ("before", before.to_owned(), true),
+        ("tested", tested.to_owned(), true),
+        ("early", early.to_owned(), true),
+        ("initial", initial.to_owned(), false),
+        ("going", going.to_owned(), false),
+        ("asked", asked.to_owned(), false),
         ("checked", format!("\t{checked}\treturn 0;\n"), false),
         ("chosen", chosen.to_owned(), true),
         ("hanging", hanging.to_owned(), false),

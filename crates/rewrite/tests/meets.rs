@@ -162,6 +162,58 @@ const PLACES: &[(&str, &str)] = &[
         "sound/core/seq/oss/seq_oss_timer.c:226: a check and an assignment in between",
         "\tint __user *v = k->v;\n\n\tif (get_user(c, v)EXIT\tif (c)\n\t\treturn -EINVAL;\n\tc = k->tempo * 2;\n\treturn put_user(c, v) ? -EFAULT : 0;\n",
     ),
+    (
+        "drivers/scsi/scsi_ioctl.c:519: an element of an open array, which the object's size leaves out",
+        "\tint a;\n\n\tif (get_user(a, &p->len)EXIT\tif (get_user(c, &p->data[0])EXIT\treturn work(a, c);\n",
+    ),
+    (
+        "arch/riscv/kernel/signal.c:179: a chain that goes on with what err held",
+        "\tint a, err = work(k);\n\n\twhile (c--) {\n\t\terr |= __get_user(a, &p->a);\n\t\terr |= __get_user(c, &p->b);\n\t\tif (err)\n\t\t\treturn err;\n\t\terr = more(a);\n\t}\n\treturn err;\n",
+    ),
+    (
+        "arch/arc/kernel/process.c:70: left early with the result that all was well",
+        "\tint a, ret;\n\n\tret = get_user(a, &p->a);\n\tif (ret)\n\t\treturn ret;\n\tif (a != c)\n\t\tgoto out;\n\tret = put_user(1, &p->a);\n\tif (ret)\n\t\treturn ret;\n\twork(k);\nout:\n\treturn ret;\n",
+    ),
+    (
+        "a structure that is copied between the accesses: a call of memcpy()",
+        "\tstruct s tmp;\n\tint a;\n\n\tif (get_user(a, &p->a)EXIT\ttmp = *k;\n\tif (get_user(c, &p->b)EXIT\treturn work(&tmp, a, c);\n",
+    ),
+    (
+        "kernel/ptrace.c:1227: the same access_ok() right above",
+        "\tif (!access_ok(p, sizeof(*p))EXIT\n\tif (__get_user(k->a, &p->a) || __get_user(k->b, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n",
+    ),
+    (
+        "access_ok() of another size, or with another way out, right above",
+        "\tif (!access_ok(p, sizeof(*p)))\n\t\treturn -EINVAL;\n\tif (__put_user(1, &p->a) || __put_user(2, &p->b)EXIT\treturn 0;\n",
+    ),
+    (
+        "net/socket.c:1750: a result that is assigned before it is read",
+        "\tint err;\n\n\terr = put_user(1, &p->a);\n\tif (err)\n\t\tgoto out;\n\terr = put_user(2, &p->b);\n\tif (err)\n\t\tgoto out;\n\n\terr = work(k);\n\tif (err)\n\t\tgoto out;\n\tmore(k);\nout:\n\treturn err;\n",
+    ),
+    (
+        "fs/autofs/root.c:768: a result that nothing reads",
+        "\tint rv;\n\n\trv = get_user(c, &p->a);\n\tif (rv)\n\t\tgoto error;\n\trv = put_user(2, &p->a);\n\tif (rv)\n\t\tgoto error;\n\n\tif (c > 4)\n\t\tk->a = c;\n\treturn 0;\nerror:\n\treturn rv;\n",
+    ),
+    (
+        "a label that is the usual name in other letters",
+        "\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\tgoto Efault;\n\treturn 0;\nEfault:\n\tk->error = -EFAULT;\n\treturn 0;\n",
+    ),
+    (
+        "a scope with a cleanup, and no variable",
+        "\tscoped_guard(mutex, &k->lock) {\n\t\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\t\treturn -EFAULT;\n\t}\n\treturn 0;\n",
+    ),
+    (
+        "a lock around writes whose fault is kept in a variable",
+        "\tint ret = 0;\n\n\tif (!c)\n\t\treturn -EINVAL;\n\tmutex_lock(&k->lock);\n\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\tret = -EFAULT;\n\tmutex_unlock(&k->lock);\n\treturn ret;\n",
+    ),
+    (
+        "a loop that goes on after a fault",
+        "\tint bad = 0;\n\n\twhile (c--) {\n\t\tif (put_user(1, &p[c].a) || put_user(2, &p[c].b)) {\n\t\t\tbad++;\n\t\t\tcontinue;\n\t\t}\n\t\twork(k);\n\t}\n\treturn bad;\n",
+    ),
+    (
+        "a variable with the name of a member",
+        "\tint a, b;\n\n\ta = get_user(b, &p->a);\n\tif (a)\n\t\treturn a;\n\ta = get_user(c, &p->b);\n\tif (a)\n\t\treturn a;\n\treturn b + c;\n",
+    ),
 ];
 
 fn text_of(body: &str) -> String {
@@ -434,9 +486,10 @@ impl Reader<'_> {
 /// a block, and a jump follows.
 fn leaves(text: &str, at: usize) -> bool {
     let jumps = ["return", "goto", "break", "continue"];
-    let mut behind = text[at..].lines().skip(1);
-    let next = behind.next().unwrap_or_default().trim();
-    jumps.iter().any(|jump| next.starts_with(jump)) && inside_if(text, at)
+    let behind = text[at..].lines().skip(1).map(str::trim);
+    let mut block = behind.take_while(|line| *line != "}");
+    let left = block.any(|line| jumps.iter().any(|jump| line.starts_with(jump)));
+    left && inside_if(text, at)
 }
 
 /// Whether only a jump comes to the label before the place: what stands before
