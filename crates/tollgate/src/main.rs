@@ -7,6 +7,7 @@ mod compile;
 mod exit;
 mod figures;
 mod folders;
+mod macros;
 mod patch;
 mod progress;
 mod prove;

@@ -1,14 +1,13 @@
 //! `tollgate fix`: write the patch that makes a function open the gate once.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use tollgate_rewrite::{FixError, Patched, ReadTree, Request, Style, Target};
-use tollgate_source::Access;
+use tollgate_rewrite::{Patched, Request, Style, Target};
 
 use crate::compile::{self, Verdict};
 use crate::exit::Exit;
+use crate::macros::Macros;
 use crate::patch::{self, Author};
 use crate::term::Term;
 use crate::tree::Tree;
@@ -246,45 +245,6 @@ fn series(
     )?;
     term.result(&series.table(&names))?;
     checked(args, tree, &series.patches, term)
-}
-
-/// The macros around accesses in the tree's headers, read when first needed.
-struct Macros<'a> {
-    tree: &'a Tree,
-    known: OnceCell<Vec<Access>>,
-}
-
-impl<'a> Macros<'a> {
-    fn new(tree: &'a Tree) -> Self {
-        let known = OnceCell::new();
-        Self { tree, known }
-    }
-
-    fn all(&self) -> &[Access] {
-        // Without them the fix still says that it finds nothing.
-        self.known
-            .get_or_init(|| super::scan::macros(self.tree).unwrap_or_default())
-    }
-
-    /// The fix; where nothing is found, with these macros, as the scan has them.
-    fn fix(
-        &self,
-        read: &dyn ReadTree,
-        target: &Target,
-        request: &Request,
-    ) -> Result<Patched, FixError> {
-        match tollgate_rewrite::fix(read, target, request) {
-            Err(FixError::Function { .. } | FixError::Nothing { .. }) => {
-                let macros = self.all().to_vec();
-                let request = Request {
-                    macros,
-                    ..request.clone()
-                };
-                tollgate_rewrite::fix(read, target, &request)
-            }
-            known => known,
-        }
-    }
 }
 
 fn every_finding(tree: &Tree) -> anyhow::Result<Vec<Target>> {

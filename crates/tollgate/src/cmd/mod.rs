@@ -5,7 +5,7 @@ mod check;
 mod fix;
 mod gates;
 pub(crate) mod prove;
-mod scan;
+pub(crate) mod scan;
 
 use clap::{Args, Parser, Subcommand};
 

@@ -13,6 +13,7 @@ use tollgate_source::{Analyser, Direction, Function, Vocabulary};
 
 use super::lab::Bench;
 use crate::cmd::prove::Args;
+use crate::macros::Macros;
 use crate::patch::{self, Author};
 use crate::progress::Steps;
 
@@ -258,6 +259,8 @@ fn fixes(
     finds: Vec<Option<Function>>,
     bench: &Bench<'_>,
 ) -> anyhow::Result<Vec<Fixed>> {
+    let tree = crate::tree::Tree::open(bench.tree.root())?;
+    let macros = Macros::new(&tree);
     let mut changed: HashMap<String, Vec<u8>> = HashMap::new();
     let mut fixes = Vec::new();
     for (target, find) in targets.iter().zip(finds) {
@@ -273,7 +276,7 @@ fn fixes(
             Some(text) => Ok(text.clone()),
             None => read(bench, path),
         };
-        let patched = tollgate_rewrite::fix(&read_changed, target, &request)?;
+        let patched = macros.fix(&read_changed, target, &request)?;
         changed.insert(patched.path.clone(), patched.rewritten.clone());
         fixes.push(Fixed {
             find: find.as_ref().map(|function| place(&target.path, function)),
@@ -296,7 +299,8 @@ impl Fixed {
             ..self.request.clone()
         };
         let read = |path: &str| read(bench, path);
-        let patched = tollgate_rewrite::fix(&read, &self.target, &request)?;
+        let tree = crate::tree::Tree::open(bench.tree.root())?;
+        let patched = Macros::new(&tree).fix(&read, &self.target, &request)?;
         mail(&patched, bench)
     }
 
@@ -322,14 +326,29 @@ fn diff_of(mail: &str) -> String {
 /// The functions that the fix is for, as a scan sees them; `None` leaves it to
 /// the fix to say why there is none.
 fn finds(targets: &[Target], bench: &Bench<'_>) -> anyhow::Result<Vec<Option<Function>>> {
-    let vocabulary = Vocabulary::builtin()?;
-    let mut analyser = Analyser::new(&vocabulary)?;
-    let mut find = |target: &Target| {
-        let text = read(bench, &target.path).unwrap_or_default();
-        let mut functions = analyser.analyse(&text).functions.into_iter();
-        functions.find(|function| function.name == target.function && !function.runs.is_empty())
+    let tree = crate::tree::Tree::open(bench.tree.root())?;
+    let macros = Macros::new(&tree);
+    let find = |target: &Target| -> anyhow::Result<Option<Function>> {
+        let builtin = Vocabulary::builtin()?;
+        let own = find_with(target, bench, &builtin)?;
+        if own.is_some() {
+            return Ok(own);
+        }
+        find_with(target, bench, &builtin.with(macros.all().to_vec()))
     };
-    Ok(targets.iter().map(&mut find).collect())
+    targets.iter().map(find).collect()
+}
+
+fn find_with(
+    target: &Target,
+    bench: &Bench<'_>,
+    vocabulary: &Vocabulary,
+) -> anyhow::Result<Option<Function>> {
+    let mut analyser = Analyser::new(vocabulary)?;
+    let text = read(bench, &target.path).unwrap_or_default();
+    let mut functions = analyser.analyse(&text).functions.into_iter();
+    let meant = |function: &Function| function.name == target.function && !function.runs.is_empty();
+    Ok(functions.find(meant))
 }
 
 fn read(bench: &Bench<'_>, path: &str) -> std::io::Result<Vec<u8>> {
