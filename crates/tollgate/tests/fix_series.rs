@@ -92,3 +92,32 @@ fn a_macro_of_the_trees_headers_is_known_as_the_scan_knows_it() {
         "{said}"
     );
 }
+
+/// Where an architecture has no begin of its own, a window saves nothing.
+#[test]
+fn an_architecture_without_windows_is_named() {
+    let lab = with(FUNCTION);
+    let window = "#define user_access_begin(ptr, len) access_ok(ptr, len)\n";
+    for name in ["with", "without"] {
+        let folder = format!("arch/{name}/include/asm");
+        fs::create_dir_all(lab.tree().join(folder)).unwrap();
+    }
+    lab.edit("arch/with/include/asm/uaccess.h", window);
+    lab.edit(
+        "arch/without/include/asm/uaccess.h",
+        "#define access_ok(p, n) 1\n",
+    );
+    for (name, noted) in [("with", false), ("without", true)] {
+        let file = format!("arch/{name}/a.c");
+        lab.edit(&file, FUNCTION);
+        let said = |arguments: &[&str]| {
+            let output = run(&mut lab.tollgate(arguments));
+            assert_eq!(code(&output), 0, "{}", lab.said(&output));
+            String::from_utf8_lossy(&output.stderr).contains("saves nothing")
+        };
+        let target = format!("{file}:f");
+        assert_eq!(said(&["fix", "tree", &target]), noted, "{name}");
+        let series = ["fix", "tree", &target, "--output", name];
+        assert_eq!(said(&series), noted, "{name}");
+    }
+}

@@ -1,6 +1,6 @@
 //! `tollgate fix`: write the patch that makes a function open the gate once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use tollgate_rewrite::{Patched, Request, Style, Target};
@@ -105,6 +105,7 @@ fn trailers(args: &Args) -> Vec<String> {
 
 fn single(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Result<Exit> {
     let patched = fix(tree, target, request(args, tree, target))?;
+    saves_nothing(args, tree, [patched.path.as_str()], term)?;
     for refusal in &patched.refused {
         term.note(&format!(
             "{}:{}: left as it is: {}",
@@ -244,7 +245,35 @@ fn series(
         folder,
     )?;
     term.result(&series.table(&names))?;
+    let paths = series.patches.iter().map(|patched| patched.path.as_str());
+    saves_nothing(args, tree, paths, term)?;
     checked(args, tree, &series.patches, term)
+}
+
+/// Names the architectures whose headers have no begin of their own: there it
+/// only checks the range, and each access goes on as before.
+fn saves_nothing<'p>(
+    args: &Args,
+    tree: &Tree,
+    paths: impl IntoIterator<Item = &'p str>,
+    term: &Term,
+) -> anyhow::Result<()> {
+    let named = paths.into_iter().filter_map(|path| {
+        let (name, _) = path.strip_prefix("arch/")?.split_once('/')?;
+        Some(name)
+    });
+    let named: BTreeSet<&str> = named.collect();
+    let copies = matches!(args.style, Style::StructCopy | Style::SizeSwitch);
+    if named.is_empty() || copies {
+        return Ok(());
+    }
+    let with = super::scan::with_windows(tree)?;
+    for name in named.iter().filter(|name| !with.iter().any(|w| w == *name)) {
+        term.note(&format!(
+            "arch/{name} has no user_access_begin() of its own: there it only checks the range, and the patch saves nothing"
+        ));
+    }
+    Ok(())
 }
 
 fn every_finding(tree: &Tree) -> anyhow::Result<Vec<Target>> {

@@ -144,7 +144,7 @@ fn architectures(args: &Args, tree: &Tree) -> anyhow::Result<Option<Vec<String>>
 }
 
 /// The architectures where a window saves something, by the tree's own headers.
-fn with_windows(tree: &Tree) -> anyhow::Result<Vec<String>> {
+pub(crate) fn with_windows(tree: &Tree) -> anyhow::Result<Vec<String>> {
     let vocabulary = Vocabulary::builtin()?;
     let opens = |name: &String| {
         let header = tree.read(&format!("arch/{name}/include/asm/uaccess.h"));
