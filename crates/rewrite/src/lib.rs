@@ -34,6 +34,7 @@ mod prefix;
 mod range;
 mod refusal;
 mod scoped;
+mod shape;
 mod size_switch;
 mod struct_copy;
 mod style;

@@ -17,7 +17,8 @@ use crate::layout::{call, on_one_line, tidy, widest};
 use crate::plan::{Line, Plan, Subject, mentions};
 use crate::pointer::{self, Pointer};
 use crate::refusal::{Reason, Refusal};
-use crate::window::{Written, arm, own_variable};
+use crate::shape::own_variable;
+use crate::window::{Written, arm};
 
 /// The largest copy, in bytes: scripts/checkstack.pl names functions that use
 /// more than 100, and a build warns from 1024 on.

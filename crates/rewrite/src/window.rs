@@ -2,36 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use tollgate_source::{Direction, Jump, Span, StepKind, Token, Trait, tokens};
+use tollgate_source::{Direction, Jump, Span};
 
 use crate::braces;
 use crate::chained::Chained;
-use crate::directives::is_left_between;
 use crate::edit::Edit;
 use crate::falls;
 use crate::layout::{call, on_one_line, reindent, tidy, untied, widest};
 use crate::plan::{Line, Plan, Subject, mentions};
-use crate::pointer;
-use crate::refusal::{Reason, Refusal};
-
-/// What a variable for errors is called.
-const NAMES: [&str; 7] = ["err", "ret", "error", "rc", "retval", "result", "res"];
-
-/// How the way out of a window is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Shape {
-    /// A label at the end of the function.
-    Tail,
-    /// The function's own error variable, and a label right behind the accesses.
-    Variable(String),
-    /// A block with the window and its label, behind which the function goes on.
-    Block(Chained),
-    /// A label at the end of the loop whose body that is.
-    Loop(Span),
-    /// A variable that is declared for the purpose, and a label as with one that
-    /// was there.
-    Declared(String),
-}
+use crate::refusal::Refusal;
+use crate::shape::{Shape, declaration, shape};
 
 /// The way out at the end of the function: windows that leave alike share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,10 +158,20 @@ impl<'s, 'a> Writer<'s, 'a> {
             let falls =
                 self.subject.outline.ending == Some(Jump::None) && returns_nothing(self.subject);
             let stop = if falls { "\treturn;\n" } else { "" };
-            edits.push(Edit::insert(close, format!("{stop}{tail}")));
+            edits.push(self.before_brace(close, &format!("{stop}{tail}")));
         }
         self.edits.append(&mut edits);
         self.edits
+    }
+
+    /// Lines before the function's closing brace, which may not be alone on its own.
+    fn before_brace(&self, close: usize, lines: &str) -> Edit {
+        let text = self.subject.text.get(..close).unwrap_or_default();
+        let code = text.trim_ascii_end().len();
+        if text.get(code..).is_some_and(|gap| gap.contains(&b'\n')) {
+            return Edit::insert(close, lines);
+        }
+        Edit::replace(Span::new(code, close), format!("\n{lines}"))
     }
 
     /// Ways out that only go to a label stand before it, one for each label.
@@ -523,149 +513,6 @@ fn with_variable(statements: &[String], variable: &str) -> Vec<String> {
     .collect()
 }
 
-/// The shape that suits; the first that the function allows.
-fn shape(subject: &Subject<'_>, plan: &Plan, alone: bool) -> Result<Shape, Refusal> {
-    if let Some(chained) = &plan.chained {
-        return Ok(Shape::Block(chained.clone()));
-    }
-    if let Some(body) = loop_around(subject, plan) {
-        return Ok(Shape::Loop(body));
-    }
-    if let Some(variable) = own_variable(subject, plan) {
-        return Ok(Shape::Variable(variable));
-    }
-    let tail = tail_allowed(subject, plan);
-    let variable = error_variable(subject, plan);
-    let plain = subject.conditions(plan.region) == Some(Vec::new());
-    match (tail, variable) {
-        (Ok(()), Some(variable)) if !alone || !plain => Ok(Shape::Variable(variable)),
-        (Ok(()), _) => Ok(Shape::Tail),
-        (Err(_), Some(variable)) => Ok(Shape::Variable(variable)),
-        (Err(refusal), None) => declarable(subject, plan)
-            .map(Shape::Declared)
-            .ok_or(refusal),
-    }
-}
-
-/// The body of the loop that a fault breaks out of, if the way out can stand at
-/// its end.
-fn loop_around(subject: &Subject<'_>, plan: &Plan) -> Option<Span> {
-    let body = plan.run.block;
-    let before = subject.text.get(subject.function.body.start..body.start)?;
-    let all = tokens(before, 0);
-    let code: Vec<&Token> = all.iter().filter(|token| token.is_code()).collect();
-    let mut depth = 0usize;
-    let open = code.iter().rposition(|token| {
-        depth += usize::from(token.is(b')'));
-        depth = depth.saturating_sub(usize::from(token.is(b'(')));
-        depth == 0
-    })?;
-    let word = String::from_utf8_lossy(code.get(open.checked_sub(1)?)?.span.of(before));
-    let loops = matches!(&*word, "while" | "for") || word.contains("for_each");
-    let closed = code.last().is_some_and(|token| token.is(b')'));
-    let leaves = matches!(plan.fault.jump, Jump::Break | Jump::Continue);
-    let own = subject.text.get(body.start) == Some(&b'{') && leaves;
-    let end = body.end.saturating_sub(1);
-    let crossed =
-        |scope: &Span| scope.contains(plan.region) != (scope.start < end && scope.end > end);
-    let scoped = subject.outline.cleanups.iter().any(crossed);
-    let optional = is_left_between(subject.text, plan.region.end, body.end);
-    (own && loops && closed && !scoped && !optional).then_some(body)
-}
-
-/// A name for a variable that says whether an access faulted, where the function
-/// has none that is free.
-fn declarable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
-    let header = subject.at(subject.function.header);
-    let new = |name: &&&str| !subject.outline.knows(name) && !mentions(&header, name);
-    let returns = plan.fault.statements == ["return -EFAULT;"];
-    // A configuration that leaves the accesses out would not use it.
-    let optional = is_left_between(subject.text, plan.region.end, subject.function.body.end);
-    let name = NAMES.iter().find(new).filter(|_| returns && !optional)?;
-    declaration(subject, name).map(|_| (*name).to_owned())
-}
-
-/// The edit that declares a variable behind those that the function has, or as
-/// its first.
-fn declaration(subject: &Subject<'_>, line: &str) -> Option<Edit> {
-    let body = subject.function.body;
-    if subject.outline.locals.iter().any(|l| l.scope == body) {
-        let place = declarations_end(subject)?;
-        return Some(Edit::insert(place, format!("\t{line}\n")));
-    }
-    let (at, followed) = pointer::declarations(subject);
-    let text = pointer::declaring(&[line.to_owned()], followed);
-    (!followed).then(|| Edit::insert(at, text))
-}
-
-/// Where the declarations at the head of the function end: kernel style has an
-/// empty line there.
-fn declarations_end(subject: &Subject<'_>) -> Option<usize> {
-    let body = subject.function.body;
-    let start = subject.lines.line_start(body.start) + 2;
-    let head = subject.at(Span::new(start.max(body.start + 1), body.end));
-    let head = head.strip_prefix('\n').unwrap_or(&head);
-    let from = body.end - head.len();
-    let (lines, _) = head.split_once("\n\n")?;
-    let declares = |line: &str| {
-        let mut locals = subject.outline.locals.iter();
-        locals.any(|l| l.scope == body && mentions(line, &l.name))
-    };
-    let plain = lines.lines().all(|line| {
-        line.starts_with('\t') && line.ends_with(';') && !line.contains('(') && declares(line)
-    });
-    (plain && !lines.is_empty()).then(|| from + lines.len() + 1)
-}
-
-/// The variable that took the run's results and has no other use: without one
-/// it would be declared for nothing.
-pub(crate) fn own_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
-    let variable = plan.run.steps.iter().find_map(|step| match &step.kind {
-        StepKind::Assign { variable, .. } => Some(variable),
-        _ => None,
-    })?;
-    let elsewhere =
-        |u: &&tollgate_source::Use| u.name == *variable && !plan.region.contains(u.span);
-    let local = subject
-        .outline
-        .locals
-        .iter()
-        .find(|local| local.name == *variable)?;
-    let stored = crate::plan::needs(subject, &plan.run, variable) || leaves_with(plan, variable);
-    let lonely = local.plain && !stored && !subject.outline.uses.iter().any(|u| elsewhere(&u));
-    lonely.then(|| variable.clone())
-}
-
-/// Whether the way out can stand at the end of the function.
-fn tail_allowed(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
-    let refuse = |reason| Err(subject.refuse(plan.region, reason));
-    if subject.conditions(plan.region).is_none() {
-        return refuse(Reason::Optional);
-    }
-    match &plan.fault.jump {
-        Jump::Break => return refuse(Reason::Exit("break")),
-        Jump::Continue => return refuse(Reason::Exit("continue")),
-        _ => {}
-    }
-    let at_the_end = subject.function.body.end.saturating_sub(1);
-    let crossed = |scope: &&Span| scope.contains(plan.region) != (scope.end > at_the_end);
-    if subject.outline.cleanups.iter().any(|scope| crossed(&scope)) {
-        return refuse(Reason::CleanupScope);
-    }
-    if subject.outline.ending.is_none() {
-        return refuse(Reason::Exit("what follows the function's last statement"));
-    }
-    let inner = subject.outline.locals.iter().find(|local| {
-        local.scope != subject.function.body
-            && plan
-                .fault
-                .statements
-                .iter()
-                .any(|s| mentions(s, &local.name))
-    });
-    inner.map_or(Ok(()), |local| refuse(Reason::Local(local.name.clone())))
-}
-
 fn returns_nothing(subject: &Subject<'_>) -> bool {
     let header = subject.at(subject.function.header);
     let before = header
@@ -673,59 +520,4 @@ fn returns_nothing(subject: &Subject<'_>) -> bool {
         .next()
         .unwrap_or_default();
     mentions(before, "void") && !before.contains('*')
-}
-
-/// A variable for errors that is free where the window stands.
-fn error_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
-    let negative = plan
-        .fault
-        .statements
-        .iter()
-        .any(|s| s == "return -EFAULT;" || s.ends_with(" = -EFAULT;"));
-    let jumps = matches!(
-        plan.fault.jump,
-        Jump::Break | Jump::Continue | Jump::Goto(_)
-    );
-    if plan.run.has(Trait::InLoop) || !(negative || jumps) {
-        return None;
-    }
-    let free = |name: &&&str| {
-        let local = subject
-            .outline
-            .locals
-            .iter()
-            .find(|local| local.name == ***name);
-        local.is_some_and(|l| {
-            l.plain
-                && matches!(l.base_type.as_str(), "int" | "long")
-                && l.scope == subject.function.body
-        }) && subject.is_dead(name, plan.region.end)
-            && !crate::plan::needs(subject, &plan.run, name)
-            && !leaves_with(plan, name)
-            && !plan
-                .behind
-                .is_some_and(|part| mentions(&subject.at(part), name))
-            && !plan
-                .fault
-                .statements
-                .iter()
-                .any(|s| mentions_otherwise(s, name))
-    };
-    NAMES.iter().find(free).map(|name| (*name).to_owned())
-}
-
-/// Whether a statement uses the variable other than to make it -EFAULT.
-fn mentions_otherwise(statement: &str, variable: &str) -> bool {
-    mentions(statement, variable) && statement != format!("{variable} = -EFAULT;")
-}
-
-/// Whether a way out that is no fault's uses the variable.
-fn leaves_with(plan: &Plan, variable: &str) -> bool {
-    plan.lines.iter().any(|line| match line {
-        Line::Leave(condition, statements) => {
-            mentions(condition, variable) || statements.iter().any(|s| mentions(s, variable))
-        }
-        Line::When(condition, _) => mentions(condition, variable),
-        _ => false,
-    })
 }

@@ -318,6 +318,16 @@ fn an_object_that_may_be_shorter_is_not_checked_whole() {
 }
 
 #[test]
+fn a_brace_behind_code_gets_a_line_of_its_own() {
+    let file = "#include <linux/uaccess.h>\n\nint f(struct s __user *p) {\n\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\
+        \t\treturn -EFAULT;\n\treturn 0; }\n";
+    let patched = fix_in(file, "f", &Request::default()).unwrap();
+    let text = String::from_utf8(patched.rewritten).unwrap();
+    let end = "\treturn 0;\n\nefault:\n\tuser_write_access_end();\n\treturn -EFAULT;\n}\n";
+    assert!(text.ends_with(end), "{text}");
+}
+
+#[test]
 fn a_taken_label_is_not_taken_again() {
     let text = fixed(
         "\tif (c)\n\t\tgoto efault;\n\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\nefault:\n\treturn c;\n",
