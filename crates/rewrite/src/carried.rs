@@ -4,7 +4,7 @@
 use tollgate_source::{Jump, Run, Span, Step, StepKind, Token};
 
 use crate::advance::{is_used_behind, words};
-use crate::plan::{Subject, mentions};
+use crate::plan::{Subject, mentions, needs};
 use crate::refusal::{Reason, Refusal};
 
 /// `err |= access;` goes on with what `err` held: a window forgets it, so that
@@ -16,7 +16,7 @@ pub(crate) fn check(subject: &Subject<'_>, run: &Run) -> Result<(), Refusal> {
     });
     match assigned.next() {
         Some((step, variable)) if is_carried(subject, run, step, variable) => {
-            let zero = is_zero(subject, run, variable);
+            let zero = is_zero(subject, run, variable) && !needs(subject, run, variable);
             let refusal = || subject.refuse(step.span, Reason::Carried(variable.clone()));
             zero.then_some(()).ok_or_else(refusal)
         }
@@ -51,7 +51,31 @@ fn is_zero(subject: &Subject<'_>, run: &Run, variable: &str) -> bool {
         let zero = is_zeroed(subject, &code, *at);
         zero || is_tested(subject, &code, *at, variable, run.span)
     };
+    let passed = |at: usize| {
+        let outside = code.get(at).is_some_and(|t| !run.span.contains(t.span));
+        outside && is_passed(subject, &code, at, variable)
+    };
+    let hidden = hidden || (0..code.len()).any(passed);
     own && !hidden && places.iter().any(before) && places.iter().all(harmless)
+}
+
+/// Whether the variable is an argument here: a macro may give it a value.
+fn is_passed(subject: &Subject<'_>, code: &[Token], at: usize, variable: &str) -> bool {
+    let is = |at: usize, byte| code.get(at).is_some_and(|token| token.is(byte));
+    let Some(front) = at.checked_sub(1) else {
+        return false;
+    };
+    let named = word(subject, code, at) == variable.as_bytes();
+    let several = is(front, b',') && is(at + 1, b')') || is(at + 1, b',') && is(front, b'(');
+    let single = is(front, b'(') && is(at + 1, b')');
+    let callee = front
+        .checked_sub(1)
+        .map_or(&[][..], |at| word(subject, code, at));
+    let asked = matches!(
+        callee,
+        b"if" | b"unlikely" | b"likely" | b"while" | b"switch"
+    );
+    named && (several || is(front, b',') && is(at + 1, b',') || single && !asked)
 }
 
 fn word<'a>(subject: &'a Subject<'_>, code: &[Token], at: usize) -> &'a [u8] {

@@ -98,7 +98,10 @@ fn initial(subject: &Subject<'_>, run: &Run, local: &Local) -> Option<String> {
     let rest = code.get(at + 2..)?;
     let end = rest.iter().position(|t| t.is(b',') || t.is(b';'))?;
     let value = subject.at(rest.first()?.span.join(rest.get(end.checked_sub(1)?)?.span));
-    let known = local.plain && local.initialised && !again && !hidden && is_constant(&value);
+    // As an argument of a macro it may get another value.
+    let named = rest.iter().any(|t| subject.at(t.span) == local.name);
+    let known =
+        !named && local.plain && local.initialised && !again && !hidden && is_constant(&value);
     known.then_some(value)
 }
 

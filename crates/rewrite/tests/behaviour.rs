@@ -199,6 +199,14 @@ fn other_forms_do_what_they_did_or_are_refused() {
     let early = "\tu32 a, b;\n\tint ret = 7;\n\n\tk->c = ret;\n\tret = get_user(a, &p->a);\n\tif (ret)\n\t\treturn ret;\n\tif (a & 1)\n\t\tgoto out;\n\
         \tret = get_user(b, &p->b);\n\tif (ret)\n\t\treturn ret;\n\tk->d = a + b;\nout:\n\treturn ret;\n";
     let initial = "\tint ret = 0;\n\n\tk->c = 1;\n\tif (n > 9)\n\t\treturn 4;\n\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\tret = -EFAULT;\n\tk->d = 2;\n\treturn ret;\n";
+    let filled = initial.replace(
+        "\tk->c = 1;\n",
+        "\tif (get_user(ret, &p->c))\n\t\treturn -EFAULT;\n\tk->c = 1;\n",
+    );
+    let read = tested.replace(
+        "\terr = k->a & 1;\n\tif (err)\n\t\treturn err;\n",
+        "\terr = 0;\n\tif (get_user(err, &p->last))\n\t\treturn -EFAULT;\n\tk->d = 5;\n",
+    );
     let going = "\tint bad = 0;\n\n\tfor (n = 0; n < 3; n++) {\n\t\tif (put_user(n, &p->a) || put_user(n, &p->b)) {\n\t\t\tbad++;\n\t\t\tcontinue;\n\t\t}\n\t\tk->c++;\n\t}\n\treturn bad;\n";
     let asked = "\tif (!access_ok(p, sizeof(*p)))\n\t\treturn -EFAULT;\n\tif (__put_user(k->a, &p->a) || __put_user(k->b, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n";
     let bodies = [
@@ -206,6 +214,8 @@ fn other_forms_do_what_they_did_or_are_refused() {
         ("tested", tested.to_owned(), true),
         ("early", early.to_owned(), true),
         ("initial", initial.to_owned(), false),
+        ("filled", filled, true),
+        ("read", read, true),
         ("going", going.to_owned(), false),
         ("asked", asked.to_owned(), false),
         ("checked", format!("\t{checked}\treturn 0;\n"), false),
