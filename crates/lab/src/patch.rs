@@ -116,6 +116,16 @@ struct Applier<'a> {
     runner: &'a Runner,
 }
 
+/// What git says of something that it cannot read as a patch, without advice on
+/// git's own flags.
+fn reason(message: &str) -> String {
+    if message.contains("No valid patches in input") {
+        return "there is no diff in it; give a diff, a mail or a mailbox".to_owned();
+    }
+    let words = message.trim();
+    words.strip_prefix("error: ").unwrap_or(words).to_owned()
+}
+
 impl Applier<'_> {
     /// Every path that the patch names, before and after.
     fn files(&self) -> Result<Vec<PathBuf>, Error> {
@@ -124,7 +134,7 @@ impl Applier<'_> {
             .map_err(|error| match error {
                 process::Error::Failed { message, .. } => Error::NoPatch {
                     path: self.patch.to_owned(),
-                    reason: message,
+                    reason: reason(&message),
                 },
                 other => Error::Process(other),
             })?;
@@ -383,7 +393,11 @@ mod tests {
     #[test]
     fn what_is_no_patch_says_so() {
         let error = Bench::new().apply("hello\n").unwrap_err();
-        assert!(matches!(error, Error::NoPatch { .. }), "{error}");
+        let said = error.to_string();
+        assert!(
+            said.ends_with("there is no diff in it; give a diff, a mail or a mailbox"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -102,7 +102,7 @@ pub struct ClaimRow {
     /// The instructions of each group of functions among them.
     pub groups: Vec<u64>,
     /// Whether claim and count both call it cheaper than the base, both dearer,
-    /// or both the same; none of the base.
+    /// or both the same; none of the base, and where medians are too close to tell.
     pub agrees: Option<bool>,
 }
 
@@ -213,7 +213,9 @@ impl ClaimedFigures {
             true => compared.moved(),
             false => compare(found.here(), base.here()),
         };
-        found.agrees = Some(self.cost(*claimed, self.base) == here);
+        // Medians whose ranges touch say neither cheaper nor dearer.
+        let unclear = here.is_eq() && !compared.exact();
+        found.agrees = (!unclear).then(|| self.cost(*claimed, self.base) == here);
         Some(found)
     }
 

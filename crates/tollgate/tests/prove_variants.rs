@@ -98,6 +98,20 @@ fn benchmarks(comparison: &Value) -> Vec<String> {
 }
 
 #[test]
+fn a_variant_that_is_named_twice_is_run_once() {
+    let lab = lab();
+    let mut command = prove(&lab, &["epoll", "--variant", "window,window"]);
+    let (value, _) = document(&lab, &mut command, 0);
+    assert_eq!(value["comparisons"].as_array().unwrap().len(), 1);
+    // The fake QEMU has no tcp_rr: the claims say what they lack.
+    let nothing = value["claims"][0]["nothing"].as_str().unwrap();
+    assert!(
+        nothing.contains("tcp_rr flows=1000 was not run"),
+        "{nothing}"
+    );
+}
+
+#[test]
 fn one_that_does_not_build_leaves_the_others() {
     let lab = lab();
     let patches = ["--patch", "window.patch", "--patch", "broken.patch"];

@@ -86,6 +86,16 @@ fn the_same_count_agrees_with_no_gain_only() {
     assert!(same(101.0).order.is_none());
 }
 
+#[test]
+fn medians_that_touch_tell_nothing() {
+    let mut proof = proof(&[("window", 73_386)]);
+    let after = &mut proof.comparisons[0].workloads[1].after;
+    after.repetitions.identical = 1;
+    after.repetitions.most = 90_000;
+    let counts = counted(claim(&[("window", 101.0)], true).beside(&proof));
+    assert_eq!(counts.rows[1].agrees, None);
+}
+
 /// Ten calls of 64 events spend 2,560 instructions in fput() whatever the rest
 /// takes: its share grows when the rest shrinks.
 #[test]

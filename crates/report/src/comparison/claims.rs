@@ -6,7 +6,7 @@ use tollgate_measure::{
 
 use super::facts;
 use super::terminal::{lines, table};
-use super::text::{WIDTH, clean, labelled, shorten, wrap};
+use super::text::{WIDTH, clean, labelled, plural, shorten, wrap};
 
 /// The longest name of a variant in a table, in columns.
 const NAME: usize = 24;
@@ -14,36 +14,57 @@ const NAME: usize = 24;
 /// Every claim with the counts that stand beside it, as text of at most 80
 /// columns; none where nothing was claimed.
 pub(super) fn text(proof: &Proof) -> Option<String> {
-    let claims: Vec<String> = proof.claims.iter().map(claim).collect();
-    (!claims.is_empty()).then(|| claims.join("\n"))
+    let mut parts: Vec<String> = proof.claims.iter().filter_map(claim).collect();
+    parts.extend(rest(proof));
+    (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
-fn claim(check: &ClaimCheck) -> String {
+fn claim(check: &ClaimCheck) -> Option<String> {
     let Claim {
         text,
         source,
         figures,
     } = &check.claim;
+    let (ClaimHere::Counted(counts), Some(figures)) = (&check.here, figures) else {
+        return None;
+    };
     let said = format!("{} [{}]", clean(text), clean(source));
     let said = wrap(&said, WIDTH).join("\n");
-    let beside = match (&check.here, figures) {
-        (ClaimHere::Counted(counts), Some(figures)) => counted(figures, counts),
-        (here, _) => labelled("", &format!("{}.", nothing(here)), 2, WIDTH),
+    Some(format!("{said}\n{}", counted(figures, counts)))
+}
+
+/// A line for each reason why nothing stands beside some claims.
+fn rest(proof: &Proof) -> Option<String> {
+    let mut reasons: Vec<(String, usize)> = Vec::new();
+    let missing = proof.claims.iter().filter(|check| claim(check).is_none());
+    for reason in missing.map(|check| nothing(&check.here)) {
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((reason, 1)),
+        }
+    }
+    let line = |(reason, count): &(String, usize)| {
+        let text = format!(
+            "{} without a count beside: {reason}",
+            plural(*count, "claim")
+        );
+        wrap(&text, WIDTH).join("\n") + "\n"
     };
-    format!("{said}\n{beside}")
+    let lines: String = reasons.iter().map(line).collect();
+    (!reasons.is_empty()).then_some(lines)
 }
 
 /// Why nothing stands beside a claim.
 pub(super) fn nothing(here: &ClaimHere) -> String {
     match here {
         ClaimHere::NoFigures | ClaimHere::Counted(_) => {
-            "no figures that a count can stand beside".to_owned()
+            "no figures that a count could stand beside".to_owned()
         }
         ClaimHere::NotCounted { workload } => clean(&format!(
-            "nothing stands beside it: {workload} was not run (--variant all runs everything)"
+            "{workload} was not run (--variant all runs everything)"
         )),
         ClaimHere::NoVariant => {
-            "nothing stands beside it: none of its variants was run (--variant all)".to_owned()
+            "none of its variants was run (--variant all runs everything)".to_owned()
         }
     }
 }
@@ -97,10 +118,11 @@ fn rows(figures: &ClaimedFigures, counts: &ClaimCounts) -> String {
             change
                 .map(|base| change_here(base, row))
                 .unwrap_or_default(),
-            match row.agrees {
-                None => String::new(),
-                Some(true) => "yes".to_owned(),
-                Some(false) => "no".to_owned(),
+            match (row.agrees, base) {
+                (None, Some(base)) if base.letter == row.letter => String::new(),
+                (None, _) => "unclear".to_owned(),
+                (Some(true), _) => "yes".to_owned(),
+                (Some(false), _) => "no".to_owned(),
             },
         ]);
     }

@@ -1,14 +1,19 @@
 //! What the terminal and the HTML form say in the same words.
 
 use tollgate_measure::{
-    Comparison, Figure, FunctionComparison, Measured, Outcome, Per, Quantity, Ratio, Repetitions,
-    UNKNOWN_FUNCTION, WorkloadComparison,
+    Comparison, Figure, FunctionComparison, Measured, Outcome, Per, PointDifference, Quantity,
+    Ratio, Repetitions, UNKNOWN_FUNCTION, WorkloadComparison,
 };
 
 use super::text::{clean, plural, short, signed};
 
 /// The most differences of behaviour that are shown one by one.
 const POINTS_SHOWN: usize = 5;
+/// Bytes of user memory longer than this are shown around the first that differs,
+/// in characters; the JSON document has them whole.
+const BYTES_SHOWN: usize = 64;
+/// What is shown in front of the first character that differs.
+const BYTES_BEFORE: usize = 16;
 
 /// A check and how it ended.
 pub(super) struct Fact {
@@ -174,9 +179,10 @@ pub(super) fn point_lines(comparison: &Comparison) -> Vec<String> {
     let differences = &comparison.behaviour.differences;
     let (a, b) = (comparison.before.letter, comparison.after.letter);
     let shown = differences.iter().take(POINTS_SHOWN).map(|point| {
+        let around = first_difference(point);
         let (before, after) = (
-            outcome(point.before.as_ref()),
-            outcome(point.after.as_ref()),
+            outcome(point.before.as_ref(), around),
+            outcome(point.after.as_ref(), around),
         );
         format!(
             "{} {}: {a} {before}; {b} {after}",
@@ -190,12 +196,41 @@ pub(super) fn point_lines(comparison: &Comparison) -> Vec<String> {
     shown.chain(more).collect()
 }
 
-fn outcome(outcome: Option<&Outcome>) -> String {
+/// How many characters of both outcomes' bytes are the same from the start; none
+/// where the bytes are the same throughout, or one side has none to compare.
+fn first_difference(point: &PointDifference) -> Option<usize> {
+    let (before, after) = (point.before.as_ref()?, point.after.as_ref()?);
+    let pairs = before.bytes.chars().zip(after.bytes.chars());
+    let same = pairs.take_while(|(one, other)| one == other).count();
+    (before.bytes != after.bytes).then_some(same)
+}
+
+fn outcome(outcome: Option<&Outcome>, around: Option<usize>) -> String {
     let Some(Outcome { ret, errno, bytes }) = outcome else {
         return "has no such point".to_owned();
     };
     let bytes = if bytes.is_empty() { "none" } else { bytes };
-    format!("ret={ret} errno={errno} bytes={}", clean(bytes))
+    let bytes = excerpt(bytes, around.unwrap_or_default());
+    format!("ret={ret} errno={errno} bytes={}", clean(&bytes))
+}
+
+/// What lies around a position of a long text.
+fn excerpt(text: &str, around: usize) -> String {
+    let length = text.chars().count();
+    if length <= BYTES_SHOWN {
+        return text.to_owned();
+    }
+    let from = around
+        .saturating_sub(BYTES_BEFORE)
+        .min(length - BYTES_SHOWN);
+    let shown: String = text.chars().skip(from).take(BYTES_SHOWN).collect();
+    let start = if from > 0 { "..." } else { "" };
+    let end = if from + BYTES_SHOWN < length {
+        "..."
+    } else {
+        ""
+    };
+    format!("{start}{shown}{end}")
 }
 
 /// What a reader needs to repeat the measurement, label and text.

@@ -1,7 +1,7 @@
 use super::fixture::{Boot, benchmarks, compare, compare_as, gain, image, setting};
 use tollgate_measure::{
-    Booted, Claim, ClaimedFigures, Comparison, FpuCounts, FunctionGroup, NotRun, Proof, Setting,
-    Tried, Verdict, Workload,
+    Booted, Claim, ClaimedFigures, Comparison, FpuCounts, FunctionGroup, NotRun, Outcome, Proof,
+    Setting, Tried, Verdict, Workload,
 };
 
 use super::*;
@@ -191,6 +191,29 @@ fn claimed() -> Proof {
         ),
         claim("only words", None),
     ])
+}
+
+/// Only what differs of a long answer is worth a reader's time.
+#[test]
+fn a_long_difference_is_shown_where_it_begins() {
+    let mut comparison = behaviour_differs();
+    let point = &mut comparison.behaviour.differences[0];
+    let long = |at: &str| Outcome {
+        ret: 200,
+        errno: 0,
+        bytes: format!("..x8,{}{at}{}", "00".repeat(90), "11".repeat(90)),
+    };
+    (point.before, point.after) = (Some(long("04")), Some(long("05")));
+    let line = facts::point_lines(&comparison).swap_remove(0);
+    assert!(
+        line.contains("A ret=200 errno=0 bytes=...0000000000000000411"),
+        "{line}"
+    );
+    assert!(
+        line.contains("B ret=200 errno=0 bytes=...0000000000000000511"),
+        "{line}"
+    );
+    assert!(line.ends_with("...") && line.len() < 260, "{line}");
 }
 
 #[test]

@@ -190,7 +190,10 @@ fn once(benchmarks: &mut Vec<Benchmark>) {
 fn described(benchmarks: &[Benchmark]) -> String {
     let one = |benchmark: &Benchmark| {
         let keys: Vec<&str> = benchmark.parameters.keys().map(String::as_str).collect();
-        format!("{} ({})", benchmark.name, keys.join(", "))
+        match keys.as_slice() {
+            [] => format!("{} (none)", benchmark.name),
+            keys => format!("{} ({})", benchmark.name, keys.join(", ")),
+        }
     };
     let mut all: Vec<String> = benchmarks.iter().map(one).collect();
     all.dedup();

@@ -126,7 +126,14 @@ fn plans<'a>(args: &Args, bench: &'a Bench<'_>) -> anyhow::Result<Vec<&'a Varian
         let found = case.variants.iter().find(|plan| plan.name == *name);
         found.ok_or_else(|| unknown(name, bench))
     };
-    args.variant.iter().map(named).collect()
+    let mut plans: Vec<&VariantPlan> = Vec::new();
+    for name in &args.variant {
+        let plan = named(name)?;
+        if plans.iter().all(|known| known.name != plan.name) {
+            plans.push(plan);
+        }
+    }
+    Ok(plans)
 }
 
 fn unknown(name: &str, bench: &Bench<'_>) -> anyhow::Error {
