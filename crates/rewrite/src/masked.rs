@@ -67,6 +67,7 @@ fn fit(
     plan: Plan,
     names: &mut Vec<(String, String, String)>,
 ) -> Result<Plan, Refusal> {
+    pointer::spares_check(subject, &plan)?;
     let pointer = Pointer::of(subject, &plan)?;
     let mut plan = pointer::whole(subject, plan, &pointer)?;
     pointer::dense(subject, &plan, &pointer)?;

@@ -80,6 +80,28 @@ impl Pointer {
     }
 }
 
+/// Accesses that check no range, behind the window.
+const UNCHECKED: [&str; 4] = [
+    "__get_user",
+    "__put_user",
+    "__copy_from_user",
+    "__copy_to_user",
+];
+
+/// A pointer that is masked is not checked: an `access_ok()` that the window
+/// takes the place of must not be what later accesses rely on.
+pub(crate) fn spares_check(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
+    let behind = Span::new(plan.region.end, subject.function.body.end);
+    let code = subject.code(behind);
+    let later = code
+        .iter()
+        .find(|token| UNCHECKED.contains(&subject.at(token.span).as_str()));
+    match later.filter(|_| plan.absorbs) {
+        Some(token) => Err(subject.refuse(token.span, Reason::Unchecked)),
+        None => Ok(()),
+    }
+}
+
 /// The plan with the whole of what the pointer points to as its range, which is
 /// the only one that a style can take that gives the pointer another value.
 pub(crate) fn whole(

@@ -148,6 +148,11 @@ pub enum Reason {
     /// A range check of something else.
     #[error("access_ok() in the chain does not check {0}")]
     AccessOk(String),
+    /// A range check that something else needs.
+    #[error(
+        "a later access relies on the access_ok() that a masked pointer would take the place of"
+    )]
+    Unchecked,
     /// Preprocessor lines.
     #[error("a preprocessor line stands between the accesses")]
     Preprocessor,

@@ -26,6 +26,7 @@ pub(crate) fn write(subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
 }
 
 fn fit(subject: &Subject<'_>, plan: Plan) -> Result<Plan, Refusal> {
+    pointer::spares_check(subject, &plan)?;
     let pointer = Pointer::of(subject, &plan)?;
     let refuse = |reason| Err(subject.refuse(plan.region, reason));
     if pointer.is_const() && !subject.offers.scoped_const {

@@ -183,6 +183,8 @@ fn windows_do_what_the_chain_did() {
 #[test]
 fn other_forms_do_what_they_did_or_are_refused() {
     let checked = "if (!access_ok(p, sizeof(*p)) ||\n\t    __put_user(k->a, &p->a) ||\n\t    __put_user(k->b, &p->b))\n\t\treturn -EFAULT;\n";
+    let relied =
+        format!("\t{checked}\tif (n < 9)\n\t\treturn __put_user(k->c, &p->c);\n\treturn 0;\n");
     let chosen = "\treturn (!access_ok(p, sizeof(*p)) || __get_user(k->a, &p->a) || __get_user(k->b, &p->b)) ? -EFAULT : 0;\n";
     let hanging = "\tint err;\n\n\terr = put_user(1, &p->a);\n\tif (!err)\n\t\terr = put_user(2, &p->b);\n\tif (!err)\n\t\tk->c = 9;\n\treturn err;\n";
     let joined = "\tu32 a, b;\n\tint err;\n\n\terr = get_user(a, &p->a);\n\terr |= get_user(b, &p->b);\n\tif (err)\n\t\treturn -EFAULT;\n\
@@ -219,6 +221,7 @@ fn other_forms_do_what_they_did_or_are_refused() {
         ("going", going.to_owned(), false),
         ("asked", asked.to_owned(), false),
         ("checked", format!("\t{checked}\treturn 0;\n"), false),
+        ("relied", relied, false),
         ("chosen", chosen.to_owned(), true),
         ("hanging", hanging.to_owned(), false),
         ("joined", joined.to_owned(), true),
