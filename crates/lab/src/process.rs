@@ -347,18 +347,30 @@ mod tests {
         assert_eq!(std::fs::read_to_string(path).unwrap(), "one\ntwo\n");
     }
 
+    /// Whether a process still runs that has `word` in its arguments. One that was
+    /// killed has none, even before its parent has waited for it.
+    fn alive(word: &str) -> bool {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        processes
+            .filter_map(|process| std::fs::read(process.path().join("cmdline")).ok())
+            .any(|arguments| String::from_utf8_lossy(&arguments).contains(word))
+    }
+
     #[test]
     fn a_program_past_its_limit_is_stopped_with_its_children() {
         let (dir, path) = log();
         let limit = Some(Duration::from_millis(300));
-        let survivor = dir.path().join("survivor");
-        let script = format!("(sleep 2; touch {}) & wait", survivor.display());
+        let mark = dir.path().display().to_string();
+        let script = format!("(sleep 600; echo {mark}) & wait; echo {mark}");
         let error = Runner::new(Interrupt::default(), None)
             .logged(&mut shell(&script), &path, limit, &mut |_| {})
             .unwrap_err();
         assert!(matches!(error, Error::TimedOut { .. }), "{error}");
-        std::thread::sleep(Duration::from_millis(2500));
-        assert!(!survivor.exists());
+        let patience = Instant::now() + Duration::from_secs(60);
+        while alive(&mark) && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(!alive(&mark));
     }
 
     #[test]
