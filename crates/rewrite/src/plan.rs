@@ -28,7 +28,7 @@ pub(crate) struct Subject<'a> {
     /// The bytes of the file.
     pub(crate) text: &'a [u8],
     /// Its lines.
-    pub(crate) lines: &'a LineIndex,
+    pub(crate) lines: &'a LineIndex<'a>,
     /// The function.
     pub(crate) function: &'a Function,
     /// What else is in it.

@@ -2,11 +2,15 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
+
+use crate::apart::apart;
 use crate::copies;
 use crate::heat::{Paths, Warmth};
-use crate::lex::{Token, TokenKind, tokens};
-use crate::model::{FileReport, Function, NotAnalysed, Reason};
+use crate::lex::{Token, TokenKind, tokens, word_at};
+use crate::model::{FileReport, Function, NotAnalysed, Reason, Run};
 use crate::normalise::{Branches, Normalised, normalise};
 use crate::outline::{Outline, outline};
 use crate::parse::BodyParser;
@@ -58,12 +62,6 @@ impl<'v> Analyser<'v> {
         })
     }
 
-    /// Whether a file may hold an access: a search that is quick to say no.
-    #[must_use]
-    pub fn suspects(&self, text: &[u8]) -> bool {
-        Mentions::of(text).accesses
-    }
-
     /// What a file holds. Any bytes give a report.
     pub fn analyse(&mut self, text: &[u8]) -> FileReport {
         self.analyse_file("", text)
@@ -72,16 +70,20 @@ impl<'v> Analyser<'v> {
     /// What a file holds, with its path, which may say how hot its functions are.
     pub fn analyse_file(&mut self, path: &str, text: &[u8]) -> FileReport {
         let mentions = Mentions::of(text);
-        let file = mentions
-            .accesses
+        let accesses = !mentions.accesses.is_empty();
+        let file = accesses
             .then(|| File::read(text, self.vocabulary))
             .flatten();
-        match file {
+        let report = match file {
             Some(file) => self.report(path, &file),
             None => FileReport {
                 chances: copies::in_file(text, &mentions.copies, self.vocabulary),
                 ..FileReport::default()
             },
+        };
+        FileReport {
+            strangers: mentions.strangers(text, self.vocabulary),
+            ..report
         }
     }
 
@@ -150,6 +152,12 @@ impl<'v> Analyser<'v> {
 
     /// One function, and where its accesses begin.
     fn function(&mut self, file: &File<'_>, body: &Body) -> (Function, HashSet<usize>) {
+        let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
+        if let Some(starts) = apart(file.text, tokens, &file.vocabulary) {
+            let starts: HashSet<usize> = starts.into_iter().collect();
+            let function = file.function(body, Vec::new(), starts.len(), true);
+            return (function, starts);
+        }
         let (mut found, mut understood) = self.walk(file, body, Branches::First);
         let mut tried = Vec::new();
         let mut starts: HashSet<usize> = found.sites.iter().map(|site| site.start).collect();
@@ -171,17 +179,7 @@ impl<'v> Analyser<'v> {
         if let Some(by) = &body.defined_by {
             found.wrap(by);
         }
-        let function = Function {
-            name: body.name.clone(),
-            position: file.lines.position(body.name_span.start),
-            header: body.header,
-            body: body.span,
-            runs: found.runs,
-            accesses: starts.len(),
-            understood,
-            warmth: Warmth::default(),
-            callers: Vec::new(),
-        };
+        let function = file.function(body, found.runs, starts.len(), understood);
         (function, starts)
     }
 
@@ -207,28 +205,64 @@ impl<'v> Analyser<'v> {
     }
 }
 
+/// Part of the name of every access and of every copy.
+const NAMES: &[u8] = b"_user";
+
+/// Whether a file that holds this piece may hold an access or a copy: a search
+/// that is quick to say no.
+#[must_use]
+pub fn may_hold(piece: &[u8]) -> bool {
+    let mut places = user_names(piece);
+    places.any(|at| is_access_before(piece, at) || is_copy_before(piece, at))
+}
+
+fn user_names(text: &[u8]) -> impl Iterator<Item = usize> {
+    static SEARCH: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(NAMES));
+    SEARCH.find_iter(text)
+}
+
+fn is_access_before(text: &[u8], at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    before.ends_with(b"get") || before.ends_with(b"put")
+}
+
+/// The end of `from` or `to`.
+fn is_copy_before(text: &[u8], at: usize) -> bool {
+    let before = text.get(..at).and_then(<[u8]>::last);
+    matches!(before, Some(b'm' | b'o'))
+}
+
 /// What one search through the bytes shows, before anything is read: most files
 /// of a tree hold neither.
+#[derive(Default)]
 struct Mentions {
-    /// Whether a name holds `get_user` or `put_user`, as those of all accesses do.
-    accesses: bool,
+    /// Where `_user` follows `get` or `put`, as in the names of all accesses.
+    accesses: Vec<usize>,
     /// Where `_user` follows the end of `from` or `to`.
     copies: Vec<usize>,
 }
 
 impl Mentions {
     fn of(text: &[u8]) -> Self {
-        let mut found = Self {
-            accesses: false,
-            copies: Vec::new(),
-        };
-        for at in memchr::memmem::find_iter(text, b"_user") {
-            let before = text.get(..at).unwrap_or_default();
-            found.accesses |= before.ends_with(b"get") || before.ends_with(b"put");
-            if matches!(before.last(), Some(b'm' | b'o')) {
+        let mut found = Self::default();
+        for at in user_names(text) {
+            if is_access_before(text, at) {
+                found.accesses.push(at);
+            }
+            if is_copy_before(text, at) {
                 found.copies.push(at);
             }
         }
+        found
+    }
+
+    /// Words that hold the name of an access and are none that is known.
+    fn strangers(&self, text: &[u8], vocabulary: &Vocabulary) -> Vec<String> {
+        let words = self.accesses.iter().map(|at| word_at(text, *at));
+        let unknown = words.filter(|word| vocabulary.access(word.of(text)).is_none());
+        let mut found: Vec<String> = unknown.map(|word| word.text(text)).collect();
+        found.sort_unstable();
+        found.dedup();
         found
     }
 }
@@ -239,7 +273,7 @@ type Pointers = HashSet<Vec<u8>>;
 /// A file and what its words show.
 struct File<'a> {
     text: &'a [u8],
-    lines: LineIndex,
+    lines: LineIndex<'a>,
     tokens: Vec<Token>,
     calls: Vec<Lexical>,
     /// The vocabulary, with the file's own macros.
@@ -280,6 +314,20 @@ impl<'a> File<'a> {
             wrappers: &self.wrappers,
             lines: &self.lines,
             user_pointers: pointers,
+        }
+    }
+
+    fn function(&self, body: &Body, runs: Vec<Run>, accesses: usize, understood: bool) -> Function {
+        Function {
+            name: body.name.clone(),
+            position: self.lines.position(body.name_span.start),
+            header: body.header,
+            body: body.span,
+            runs,
+            accesses,
+            understood,
+            warmth: Warmth::default(),
+            callers: Vec::new(),
         }
     }
 
@@ -368,8 +416,7 @@ fn merge(found: &mut Found, other: Found, starts: &mut HashSet<usize>) {
         .map(|site| site.start)
         .filter(|start| !starts.contains(start))
         .collect();
-    let is_new =
-        |run: &crate::model::Run| run.sites.iter().any(|site| new.contains(&site.span.start));
+    let is_new = |run: &Run| run.sites.iter().any(|site| new.contains(&site.span.start));
     for run in other.runs.into_iter().filter(|run| is_new(run)) {
         match found
             .runs
@@ -425,4 +472,62 @@ fn calls(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary, place: Place) -
             place,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    // A test that cannot go on has failed.
+    #![allow(clippy::unwrap_used)]
+
+    use proptest::prelude::*;
+
+    use super::{Analyser, Branches, File, apart, bodies};
+    use crate::Vocabulary;
+
+    /// Statements that the two ways of looking at a body must agree on.
+    fn statements() -> impl Strategy<Value = String> {
+        let parts = [
+            "put_user(1, p);",
+            "err |= get_user(x, q);",
+            "if (put_user(x, &p->a) || get_user(y, q)) return -14;",
+            "x = y;",
+            "f(x);",
+            "while (x) { y++;",
+            "for (;;) {",
+            "do { x--; } while (x);",
+            "switch (x) { case 1:",
+            "case 2:",
+            "default:",
+            "if (x) {",
+            "} else {",
+            "}",
+            "return 0;",
+        ];
+        prop::collection::vec(prop::sample::select(parts.to_vec()), 1..12)
+            .prop_map(|parts| format!("int f(int x)\n{{\n\t{}\n}}\n", parts.join("\n\t")))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn what_is_not_parsed_holds_no_run(text in statements()) {
+            let vocabulary = Vocabulary::builtin().unwrap();
+            let mut analyser = Analyser::new(&vocabulary).unwrap();
+            let Some(file) = File::read(text.as_bytes(), &vocabulary) else {
+                return Ok(());
+            };
+            for body in bodies(file.text, &file.tokens, &vocabulary) {
+                let Some(starts) = apart(file.text, &file.tokens[body.tokens.clone()], &vocabulary) else {
+                    continue;
+                };
+                let (found, clean) = analyser.walk(&file, &body, Branches::First);
+                prop_assert!(found.runs.is_empty(), "{text}");
+                // What the parser does not understand may hide a call from it.
+                let mut parsed: Vec<usize> = found.sites.iter().map(|site| site.start).collect();
+                parsed.sort_unstable();
+                prop_assert!(!clean || parsed == starts, "{text}");
+            }
+        }
+    }
 }

@@ -1,6 +1,10 @@
 //! Copies, and what stands next to what, read from the tokens of a function:
 //! there are too many of them to parse them all.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use crate::chance::{Beside, Chance, Kind, Size};
 use crate::heat::{Paths, named_ioctl};
 use crate::lex::{Token, TokenKind, closing, tokens};
@@ -26,7 +30,7 @@ pub(crate) struct Place<'a> {
     /// The words that mean something.
     pub(crate) vocabulary: &'a Vocabulary,
     /// The lines of the file.
-    pub(crate) lines: &'a LineIndex,
+    pub(crate) lines: &'a LineIndex<'a>,
 }
 
 /// One call that touches user memory, or begins or ends a window.
@@ -64,7 +68,7 @@ pub(crate) fn in_bodies(
     all: &[Token],
     bodies: &[Body],
     vocabulary: &Vocabulary,
-    lines: &LineIndex,
+    lines: &LineIndex<'_>,
 ) -> Vec<Chance> {
     let mut found = without_paths(text, all, bodies, vocabulary, lines);
     name_paths(&mut found, text, all, bodies, vocabulary);
@@ -77,7 +81,7 @@ fn without_paths(
     all: &[Token],
     bodies: &[Body],
     vocabulary: &Vocabulary,
-    lines: &LineIndex,
+    lines: &LineIndex<'_>,
 ) -> Vec<Chance> {
     let mut found: Vec<Chance> = Vec::new();
     for body in bodies
@@ -99,9 +103,9 @@ fn without_paths(
 }
 
 fn copies_or_opens(text: &[u8]) -> bool {
-    [b"m_user".as_slice(), b"o_user", b"access_begin"]
-        .iter()
-        .any(|word| memchr::memmem::find(text, word).is_some())
+    static SEARCHES: LazyLock<[Finder<'static>; 3]> =
+        LazyLock::new(|| ["m_user", "o_user", "access_begin"].map(Finder::new));
+    SEARCHES.iter().any(|word| word.find(text).is_some())
 }
 
 /// What pays in a file that only copies: `places` are those of the calls. Only
@@ -114,10 +118,10 @@ pub(crate) fn in_file(text: &[u8], places: &[usize], vocabulary: &Vocabulary) ->
         if at < done {
             continue;
         }
-        let start = memchr::memmem::rfind(text.get(..at).unwrap_or_default(), b"\n}")
-            .map_or(0, |at| at + 2);
-        let end = memchr::memmem::find(text.get(at..).unwrap_or_default(), b"\n}")
-            .map_or(text.len(), |end| at + end + 2);
+        let start = margins(text.get(..at).unwrap_or_default()).next_back();
+        let start = start.map_or(0, |brace| brace + 1);
+        let end = margins(text.get(at..).unwrap_or_default()).next();
+        let end = end.map_or(text.len(), |brace| at + brace + 1);
         done = end;
         let part = tokens(text.get(..end).unwrap_or_default(), start);
         let bodies = bodies(text, &part, vocabulary);
@@ -127,8 +131,7 @@ pub(crate) fn in_file(text: &[u8], places: &[usize], vocabulary: &Vocabulary) ->
     for chance in found.iter_mut().filter(|chance| is_pathless(chance)) {
         chance.path = named_ioctl(&chance.function);
     }
-    let may_be_called = memchr::memmem::find(text, b"ioctl").is_some();
-    if found.iter().any(is_pathless) && may_be_called {
+    if found.iter().any(is_pathless) && memchr::memmem::find(text, b"ioctl").is_some() {
         let all = tokens(text, 0);
         name_paths(
             &mut found,
@@ -139,6 +142,12 @@ pub(crate) fn in_file(text: &[u8], places: &[usize], vocabulary: &Vocabulary) ->
         );
     }
     found
+}
+
+/// Where braces close at the margin, on a line after the first.
+fn margins(text: &[u8]) -> impl DoubleEndedIterator<Item = usize> {
+    let braces = memchr::memchr_iter(b'}', text);
+    braces.filter(|at| at.checked_sub(1).and_then(|at| text.get(at)) == Some(&b'\n'))
 }
 
 fn is_pathless(chance: &Chance) -> bool {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::lex::{Token, TokenKind};
@@ -51,9 +52,9 @@ const FAR: usize = 4;
 pub(crate) struct Paths<'a> {
     vocabulary: &'a Vocabulary,
     /// By function: the functions of the file that mention it.
-    callers: HashMap<&'a str, Vec<&'a str>>,
+    callers: HashMap<&'a str, Vec<&'a str>, RandomState>,
     /// By function: the fields of tables that it is given to.
-    fields: HashMap<&'a str, Vec<&'a [u8]>>,
+    fields: HashMap<&'a str, Vec<&'a [u8]>, RandomState>,
 }
 
 impl<'a> Paths<'a> {
@@ -64,14 +65,14 @@ impl<'a> Paths<'a> {
         bodies: &'a [Body],
         vocabulary: &'a Vocabulary,
     ) -> Self {
-        let names: HashMap<&[u8], &str> = bodies
+        let names: HashMap<&[u8], &str, RandomState> = bodies
             .iter()
             .map(|body| (body.name_span.of(text), body.name.as_str()))
             .collect();
         let mut found = Self {
             vocabulary,
-            callers: HashMap::new(),
-            fields: HashMap::new(),
+            callers: HashMap::default(),
+            fields: HashMap::default(),
         };
         let mut holders = bodies.iter().peekable();
         for (at, token) in tokens.iter().enumerate() {

@@ -1,6 +1,10 @@
 //! The tokens of C text: just enough to know code from comments, strings and
 //! preprocessor lines. Total: any bytes give tokens.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use crate::span::Span;
 
 /// What a token is.
@@ -122,8 +126,11 @@ impl Lexer<'_> {
     }
 
     fn block_comment(&mut self) -> TokenKind {
+        static END: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("*/"));
         let rest = self.text.get(self.at + 2..).unwrap_or_default();
-        let end = memchr::memmem::find(rest, b"*/").map_or(self.text.len(), |at| self.at + at + 4);
+        let end = END
+            .find(rest)
+            .map_or(self.text.len(), |at| self.at + at + 4);
         self.at = end;
         TokenKind::Comment
     }
@@ -178,6 +185,18 @@ impl Lexer<'_> {
             _ => false,
         }
     }
+}
+
+/// The whole word that a byte is in; empty if it is in none.
+pub(crate) fn word_at(text: &[u8], byte: usize) -> Span {
+    let before = text.get(..byte).unwrap_or_default();
+    let start = before.iter().rposition(|byte| !is_word(*byte));
+    let after = text.get(byte..).unwrap_or_default();
+    let length = after.iter().position(|byte| !is_word(*byte));
+    Span::new(
+        start.map_or(0, |at| at + 1),
+        byte + length.unwrap_or(after.len()),
+    )
 }
 
 /// Whether a byte belongs to a word: one look into a table, since every byte of

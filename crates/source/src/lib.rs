@@ -5,6 +5,7 @@
 //! place is a place of the original) and parsed.
 
 mod analyse;
+mod apart;
 mod chain;
 mod chance;
 pub mod check;
@@ -27,7 +28,7 @@ mod vocabulary;
 mod walk;
 mod wrappers;
 
-pub use analyse::{Analyser, GrammarError};
+pub use analyse::{Analyser, GrammarError, may_hold};
 pub use chance::{Beside, Chance, Kind, SMALL, Size};
 pub use heat::{Heat, Warmth};
 pub use lex::{Token, TokenKind, closing, tokens};
@@ -40,6 +41,6 @@ pub use outline::{Local, Outline, Use};
 pub use scan::{Aside, CopyCounts, Finding, Missed, MissedPart, Scan};
 pub use span::{LineIndex, Position, Span};
 pub use split::{Body, bodies};
-pub use types::{Extent, Layout, Place, Reader, TypeIndex, TypeName, definitions};
+pub use types::{Extent, Layout, Place, Reader, TypeIndex, TypeName, definitions, may_define};
 pub use vocabulary::{Access, CopyCall, Direction, Vocabulary, VocabularyError, WindowCall};
 pub use wrappers::opens_windows;

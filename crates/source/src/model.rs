@@ -288,9 +288,10 @@ pub struct Function {
     pub body: Span,
     /// Its runs, in order.
     pub runs: Vec<Run>,
-    /// How many accesses were parsed, in runs or alone.
+    /// How many accesses were analysed, in runs or alone.
     pub accesses: usize,
-    /// Whether the parser understood every byte; else it is never rewritten.
+    /// Whether the parser understood every byte; else it is never rewritten. Where
+    /// no two accesses can be in one run, it is asked only if brackets do not match.
     pub understood: bool,
     /// How often user space takes its path, as far as names say.
     #[serde(default)]
@@ -374,7 +375,7 @@ pub struct FileReport {
     /// Calls of accesses as the words of the file count them; always
     /// `parsed + not_analysed.len()`.
     pub lexical: usize,
-    /// Calls of accesses that were parsed.
+    /// Calls of accesses that were parsed, or that the tokens show to be in no run.
     pub parsed: usize,
     /// Functions with at least one access.
     pub functions: Vec<Function>,
@@ -384,4 +385,8 @@ pub struct FileReport {
     pub not_analysed: Vec<NotAnalysed>,
     /// What pays beside runs.
     pub chances: Vec<crate::chance::Chance>,
+    /// Words that hold the name of an access and are none that was known: macros
+    /// of another file may be among them.
+    #[serde(default)]
+    pub strangers: Vec<String>,
 }

@@ -90,7 +90,7 @@ pub struct Scan {
     pub files: usize,
     /// Calls of accesses as the words of the files count them.
     pub lexical: usize,
-    /// Calls of accesses that were parsed.
+    /// Calls of accesses that were parsed, or that the tokens show to be in no run.
     pub parsed: usize,
     /// Functions with at least one run, by path, then line.
     pub findings: Vec<Finding>,
@@ -166,13 +166,14 @@ impl Scan {
     /// lacks.
     pub fn measure(&mut self, mut bytes: impl FnMut(&Extent, &str) -> Result<u64, String>) {
         for aside in &mut self.asides {
-            if let Size::Constant(extent) = &aside.chance.size {
-                aside.chance.size = match bytes(extent, &aside.path) {
-                    Ok(bytes) => Size::Bytes(bytes),
-                    Err(lacks) => Size::Unsized(lacks),
-                };
-            }
+            aside.measure(&mut bytes);
         }
+        self.keep_paying();
+    }
+
+    /// What is left of [`Scan::measure`] when each aside is measured: counts the
+    /// copies, and keeps what pays.
+    pub fn keep_paying(&mut self) {
         for aside in &self.asides {
             let own = architecture(&aside.path).map(str::to_owned);
             self.copies.entry(own).or_default().count(&aside.chance);
@@ -315,6 +316,16 @@ impl CopyCounts {
 }
 
 impl Aside {
+    /// Looks its size up, as [`Scan::measure`] does for all.
+    pub fn measure(&mut self, mut bytes: impl FnMut(&Extent, &str) -> Result<u64, String>) {
+        if let Size::Constant(extent) = &self.chance.size {
+            self.chance.size = match bytes(extent, &self.path) {
+                Ok(bytes) => Size::Bytes(bytes),
+                Err(lacks) => Size::Unsized(lacks),
+            };
+        }
+    }
+
     fn key(&self) -> (&str, crate::span::Position, Kind) {
         (&self.path, self.chance.position, self.chance.kind)
     }

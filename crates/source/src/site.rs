@@ -18,7 +18,7 @@ pub(crate) struct Context<'a> {
     /// The words that mean something.
     pub(crate) vocabulary: &'a Vocabulary,
     /// The lines of the file.
-    pub(crate) lines: &'a LineIndex,
+    pub(crate) lines: &'a LineIndex<'a>,
     /// The file's own macros around accesses, in order.
     pub(crate) wrappers: &'a [Wrapper],
     /// Variables of the function that are declared as pointers to user memory.

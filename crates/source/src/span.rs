@@ -56,47 +56,82 @@ pub struct Position {
     pub column: u32,
 }
 
-/// The starts of a file's lines, to turn bytes into positions.
+/// So many bytes are looked through for line ends when a position is asked for.
+const STRIDE: usize = 4096;
+
+/// The lines of a file, to turn bytes into positions. Most files have thousands
+/// of lines and are asked about a few: the ends are counted, not kept.
 #[derive(Clone, Debug)]
-pub struct LineIndex {
-    starts: Vec<usize>,
+pub struct LineIndex<'t> {
+    text: &'t [u8],
+    /// How many lines end before each stride.
+    before: Vec<usize>,
 }
 
-impl LineIndex {
-    /// Reads the line ends of `text` once.
+impl<'t> LineIndex<'t> {
+    /// Counts the line ends of `text` once.
     #[must_use]
-    pub fn new(text: &[u8]) -> Self {
-        let mut starts = vec![0];
-        starts.extend(memchr::memchr_iter(b'\n', text).map(|at| at + 1));
-        Self { starts }
+    pub fn new(text: &'t [u8]) -> Self {
+        let count = |ends: &mut usize, stride: &[u8]| {
+            let before = *ends;
+            *ends += memchr::memchr_iter(b'\n', stride).count();
+            Some(before)
+        };
+        Self {
+            text,
+            before: text.chunks(STRIDE).scan(0, count).collect(),
+        }
     }
 
     /// The position of a byte.
     #[must_use]
     pub fn position(&self, byte: usize) -> Position {
-        let line = self.starts.partition_point(|&start| start <= byte);
-        let start = self
-            .starts
-            .get(line.saturating_sub(1))
-            .copied()
-            .unwrap_or(0);
+        let byte = byte.min(self.text.len());
+        let stride = (byte / STRIDE).min(self.before.len().saturating_sub(1));
+        let near = self.text.get(stride * STRIDE..byte).unwrap_or_default();
+        let ends = memchr::memchr_iter(b'\n', near).count();
+        let line = self.before.get(stride).unwrap_or(&0) + ends + 1;
         Position {
             line: saturate(line),
-            column: saturate(byte.saturating_sub(start) + 1),
+            column: saturate(byte - self.line_start(byte) + 1),
         }
     }
 
     /// The byte at which the line that holds `byte` begins.
     #[must_use]
     pub fn line_start(&self, byte: usize) -> usize {
-        let line = self.starts.partition_point(|&start| start <= byte);
-        self.starts
-            .get(line.saturating_sub(1))
-            .copied()
-            .unwrap_or(0)
+        let before = self.text.get(..byte).unwrap_or(self.text);
+        memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)
     }
 }
 
 fn saturate(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LineIndex, Position};
+
+    #[test]
+    fn positions_are_those_of_a_count_from_the_start() {
+        // Lines of all lengths, over several strides.
+        let text: Vec<u8> = (0..150usize)
+            .flat_map(|length| [vec![b'x'; length], vec![b'\n']].concat())
+            .collect();
+        let lines = LineIndex::new(&text);
+        let (mut line, mut column) = (1, 1);
+        for (byte, value) in text.iter().enumerate() {
+            assert_eq!(lines.position(byte), Position { line, column }, "{byte}");
+            assert_eq!(lines.line_start(byte), byte + 1 - column as usize);
+            (line, column) = match value {
+                b'\n' => (line + 1, 1),
+                _ => (line, column + 1),
+            };
+        }
+        assert_eq!(lines.position(text.len()), Position { line, column });
+        assert_eq!(lines.position(usize::MAX), Position { line, column });
+        let none = LineIndex::new(b"");
+        assert_eq!(none.position(7), Position { line: 1, column: 1 });
+    }
 }

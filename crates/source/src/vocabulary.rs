@@ -1,8 +1,8 @@
 //! The words that the analysis knows, read from data files.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
 
+use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::heat::Heat;
@@ -78,34 +78,9 @@ pub struct VocabularyError {
     source: toml::de::Error,
 }
 
-type Words<T> = HashMap<Vec<u8>, T, BuildHasherDefault<WordHasher>>;
-type WordSet = HashSet<Vec<u8>, BuildHasherDefault<WordHasher>>;
-
-/// FNV-1a (draft-eastlake-fnv): every word of a file is looked up, the words are
-/// short, and the tables are filled from data files, so that no hostile file can
-/// make their entries collide.
-#[derive(Clone, Copy, Debug)]
-struct WordHasher(u64);
-
-impl Default for WordHasher {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hasher for WordHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-        self.0 = bytes.iter().fold(self.0, step);
-    }
-
-    /// The length of a slice: the words differ without it.
-    fn write_usize(&mut self, _: usize) {}
-}
+/// Every word of a file that holds an access is looked up in several of these.
+type Words<T> = HashMap<Vec<u8>, T, RandomState>;
+type WordSet = HashSet<Vec<u8>, RandomState>;
 
 /// The calls and annotations that the analysis knows.
 #[derive(Clone, Debug, Default)]

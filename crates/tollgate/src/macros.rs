@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use tollgate_rewrite::{FixError, Patched, ReadTree, Request, Target};
 use tollgate_source::Access;
 
-use crate::cmd::scan;
+use crate::scanner;
 use crate::tree::Tree;
 
 /// The macros of one tree, read when first needed.
@@ -26,7 +26,7 @@ impl<'a> Macros<'a> {
     /// that it finds nothing.
     pub(crate) fn all(&self) -> &[Access] {
         self.known
-            .get_or_init(|| scan::macros(self.tree).unwrap_or_default())
+            .get_or_init(|| scanner::macros(self.tree).unwrap_or_default())
     }
 
     /// The fix; where nothing is found, with these macros.

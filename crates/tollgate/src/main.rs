@@ -11,8 +11,10 @@ mod macros;
 mod patch;
 mod progress;
 mod prove;
+mod scanner;
 mod term;
 mod tree;
+mod walk;
 
 use std::process::ExitCode;
 

@@ -421,3 +421,74 @@ fn only_the_files_that_changed_are_read() {
         (1, true)
     );
 }
+
+#[test]
+fn a_macro_of_a_header_is_known_in_every_source() {
+    let lab = lab();
+    lab.edit(
+        "include/linux/uaccess.h",
+        "#define odd_put_user(x, p) ({ might_sleep(); put_user(x, p); })\n",
+    );
+    let pair = "\tif (odd_put_user(1, p) || odd_put_user(2, p))\n\t\treturn -14;\n\treturn 0;\n";
+    // One is listed before its header, one after it.
+    for name in ["fs/uses.c", "kernel/uses.c"] {
+        let body = format!("int uses(int __user *p)\n{{\n{pair}}}\n");
+        lab.edit(name, &body);
+    }
+    lab.edit(
+        "kernel/other.c",
+        "int other(int __user *p)\n{\n\treturn odder_put_user(1, p) || odder_put_user(2, p);\n}\n",
+    );
+    let said = text(&in_tree(&lab, &["scan", "tree"]).stdout);
+    for found in ["fs/uses.c:3:6: uses: 2 writes", "kernel/uses.c:3:6: uses"] {
+        assert!(said.contains(found), "{said}");
+    }
+    assert!(!said.contains("kernel/other.c"), "{said}");
+    assert_eq!(said.matches("kernel/uses.c").count(), 1, "{said}");
+}
+
+/// Large files are looked through in pieces.
+#[test]
+fn an_access_anywhere_in_a_large_file_is_found() {
+    let lab = lab();
+    let pair = "int late(int __user *p)\n{\n\treturn put_user(1, p) || put_user(2, p);\n}\n";
+    let filler = "#define REGISTER 0x1234\n";
+    let piece = 1 << 17;
+    for (name, before, behind) in [
+        ("first", 0, 3 * piece),
+        ("end", piece - 60, piece),
+        ("behind", piece, 2 * piece),
+        ("last", 5 * piece, 0),
+    ] {
+        let lines = |bytes: usize| filler.repeat(bytes / filler.len());
+        let text = lines(before) + pair + &lines(behind);
+        lab.edit(&format!("kernel/{name}.c"), &text);
+    }
+    lab.edit("kernel/none.c", &filler.repeat(20_000));
+    let said = text(&in_tree(&lab, &["scan", "tree"]).stdout);
+    for (name, line) in [
+        ("first", 3),
+        ("end", 5461),
+        ("behind", 5464),
+        ("last", 27309),
+    ] {
+        let found = format!("kernel/{name}.c:{line}:9: late: 2 writes");
+        assert!(said.contains(&found), "{found}: {said}");
+    }
+    assert!(said.contains("10 files read"), "{said}");
+}
+
+#[test]
+fn hidden_folders_links_and_programs_are_not_the_kernels() {
+    let lab = lab();
+    let pair = "int late(int __user *p)\n{\n\treturn put_user(1, p) || put_user(2, p);\n}\n";
+    for name in [".git/late.c", "tools/late.c", "kernel/tools/late.c"] {
+        fs::create_dir_all(lab.tree().join(name).parent().unwrap()).unwrap();
+        lab.edit(name, pair);
+    }
+    std::os::unix::fs::symlink("tools/late.c", lab.tree().join("kernel/link.c")).unwrap();
+    let said = text(&in_tree(&lab, &["scan", "tree"]).stdout);
+    let found: Vec<&str> = said.lines().filter(|line| line.contains("late")).collect();
+    assert_eq!(found.len(), 1, "{said}");
+    assert!(found[0].starts_with("kernel/tools/late.c:3"), "{said}");
+}

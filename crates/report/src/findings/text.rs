@@ -155,7 +155,7 @@ fn summary(out: &mut String, scan: &Scan, verbose: bool) {
     push(
         out,
         format_args!(
-            "{files} read, {} of user memory, {} parsed",
+            "{files} read, {} of user memory, {} analysed",
             accesses(scan.lexical),
             scan.parsed
         ),

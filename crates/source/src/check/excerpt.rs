@@ -8,7 +8,7 @@ use super::model::{Excerpt, Violation};
 const NEAR: u32 = 4;
 
 /// The lines of all marks, and the line before the first where it tells more.
-pub(crate) fn excerpts(text: &[u8], lines: &LineIndex, violation: &Violation) -> Vec<Excerpt> {
+pub(crate) fn excerpts(text: &[u8], lines: &LineIndex<'_>, violation: &Violation) -> Vec<Excerpt> {
     let mut marks: Vec<Span> = violation.related.iter().map(|mark| mark.span).collect();
     marks.push(violation.mark.span);
     marks.sort_unstable();
@@ -30,13 +30,13 @@ pub(crate) fn excerpts(text: &[u8], lines: &LineIndex, violation: &Violation) ->
         .collect()
 }
 
-fn is_near(lines: &LineIndex, last: Span, next: Span) -> bool {
+fn is_near(lines: &LineIndex<'_>, last: Span, next: Span) -> bool {
     let line = |byte| lines.position(byte).line;
     line(next.start) <= line(last.end).saturating_add(NEAR)
 }
 
 /// The lines that hold a place, without the last line end.
-fn whole_lines(text: &[u8], lines: &LineIndex, place: Span) -> Span {
+fn whole_lines(text: &[u8], lines: &LineIndex<'_>, place: Span) -> Span {
     let start = lines.line_start(place.start.min(text.len()));
     let last = place.end.min(text.len());
     let rest = text.get(last..).unwrap_or_default();

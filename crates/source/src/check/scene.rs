@@ -17,7 +17,7 @@ use super::words::CheckWords;
 /// A file as its words show it.
 pub(crate) struct Page<'a> {
     pub(crate) text: &'a [u8],
-    pub(crate) lines: LineIndex,
+    pub(crate) lines: LineIndex<'a>,
     pub(crate) tokens: &'a [Token],
     pub(crate) bodies: &'a [Body],
     pub(crate) words: &'a CheckWords,

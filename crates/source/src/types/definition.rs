@@ -1,7 +1,9 @@
 //! Where structs are defined, and what their definitions say.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
+use foldhash::fast::RandomState;
 use memchr::memmem::Finder;
 
 use super::TypeName;
@@ -9,10 +11,10 @@ use super::parse::{dimensions, is_qualifier, type_of_words};
 use crate::lex::{Token, TokenKind, closing, tokens};
 
 /// Where a struct or a union is defined.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place<'i> {
     /// The file, relative to the tree.
-    pub path: String,
+    pub path: &'i str,
     /// The byte at which the definition begins.
     pub start: usize,
 }
@@ -20,27 +22,57 @@ pub struct Place {
 /// The definitions of a tree, by `struct name`.
 #[derive(Clone, Debug, Default)]
 pub struct TypeIndex {
-    places: HashMap<String, Vec<Place>>,
+    own: Part,
+    /// What other threads found; joining them would cost more than asking each.
+    others: Vec<Part>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Part {
+    paths: Vec<String>,
+    found: Vec<Found>,
+    /// By name: which of `found` is its last.
+    last: HashMap<String, usize, RandomState>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    /// Which of the paths.
+    file: usize,
+    start: usize,
+    /// The one of the same name before it.
+    before: Option<usize>,
 }
 
 impl TypeIndex {
     /// Adds what [`definitions`] found in a file.
     pub fn add(&mut self, path: &str, found: Vec<(String, usize)>) {
-        for (name, start) in found {
-            let path = path.to_owned();
-            self.places
-                .entry(name)
-                .or_default()
-                .push(Place { path, start });
+        if found.is_empty() {
+            return;
         }
+        let file = self.own.paths.len();
+        self.own.paths.push(path.to_owned());
+        for (name, start) in found {
+            let before = self.own.last.insert(name, self.own.found.len());
+            self.own.found.push(Found {
+                file,
+                start,
+                before,
+            });
+        }
+    }
+
+    /// Takes over the definitions of another part of the tree.
+    pub fn merge(&mut self, other: Self) {
+        self.others.push(other.own);
+        self.others.extend(other.others);
     }
 
     /// The definition that code in `from` most likely means: its own file's,
     /// its folder's, then those of the headers that all share.
     #[must_use]
-    pub fn nearest(&self, name: &str, from: &str) -> Option<&Place> {
-        let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
-        let rank = |place: &&Place| match place.path.as_str() {
+    pub fn nearest(&self, name: &str, from: &str) -> Option<Place<'_>> {
+        let rank = |path: &str| match path {
             path if path == from => 0,
             path if folder(path) == folder(from) => 1,
             path if path.starts_with("include/uapi/") => 2,
@@ -49,24 +81,79 @@ impl TypeIndex {
             path if path.starts_with("arch/") => 6,
             _ => 5,
         };
-        let places = self.places.get(name)?.iter();
-        places.min_by_key(|place| (rank(place), &place.path, place.start))
+        let parts = self.others.iter().chain([&self.own]);
+        let places = parts.flat_map(|part| part.of(name));
+        places.min_by_key(|place| (rank(place.path), place.path, place.start))
     }
+}
+
+fn folder(path: &str) -> Option<&str> {
+    path.rsplit_once('/').map(|(folder, _)| folder)
+}
+
+impl Part {
+    fn of(&self, name: &str) -> impl Iterator<Item = Place<'_>> {
+        let at = |index: usize| self.found.get(index);
+        let last = self.last.get(name).copied().and_then(at);
+        let all = std::iter::successors(last, move |found| found.before.and_then(at));
+        all.filter_map(|found| {
+            Some(Place {
+                path: self.paths.get(found.file)?,
+                start: found.start,
+            })
+        })
+    }
+}
+
+/// What a line begins with that may define a struct or a union.
+struct Margin {
+    /// With the end of the line before.
+    line: Finder<'static>,
+    /// `struct ` or `union `; none for a `typedef`, before either.
+    word: Option<&'static str>,
+}
+
+static MARGINS: LazyLock<[Margin; 3]> = LazyLock::new(|| {
+    [
+        ("\nstruct ", Some("struct ")),
+        ("\nunion ", Some("union ")),
+        ("\ntypedef ", None),
+    ]
+    .map(|(line, word)| Margin {
+        line: Finder::new(line),
+        word,
+    })
+});
+
+/// Whether a file that holds this piece may define a struct or a union: headers
+/// full of the addresses of registers hold no brace.
+#[must_use]
+pub fn may_define(piece: &[u8]) -> bool {
+    memchr::memchr(b'{', piece).is_some()
+}
+
+/// No line ends before the first.
+fn begins_with_type(text: &[u8]) -> Option<&'static str> {
+    let mut words = MARGINS.iter().filter_map(|margin| margin.word);
+    words.find(|word| text.starts_with(word.as_bytes()))
 }
 
 /// The structs and unions that a file defines at its margin, with the byte at
 /// which each begins. A search that is quick to say none.
 #[must_use]
 pub fn definitions(text: &[u8]) -> Vec<(String, usize)> {
-    let mut found = Vec::new();
-    for word in ["struct ", "union "] {
-        for at in Finder::new(word).find_iter(text) {
-            let line = text.get(..at).unwrap_or_default();
-            if line.is_empty() || line.ends_with(b"\n") {
-                found.extend(defined(text, at, word));
-            } else if line.ends_with(b"\ntypedef ") {
-                found.extend(renamed(text, at));
-            }
+    if !may_define(text) {
+        return Vec::new();
+    }
+    let first = begins_with_type(text).and_then(|word| defined(text, 0, word));
+    let mut found: Vec<(String, usize)> = first.into_iter().collect();
+    for margin in MARGINS.iter() {
+        let behind = margin.line.needle().len();
+        for at in margin.line.find_iter(text) {
+            found.extend(match margin.word {
+                Some(word) => defined(text, at + 1, word),
+                None => renamed(text, at + behind),
+            });
         }
     }
     found
@@ -75,6 +162,9 @@ pub fn definitions(text: &[u8]) -> Vec<(String, usize)> {
 /// `typedef struct … { … } name;`
 fn renamed(text: &[u8], at: usize) -> Option<(String, usize)> {
     let rest = text.get(at..)?;
+    if !rest.starts_with(b"struct ") && !rest.starts_with(b"union ") {
+        return None;
+    }
     let open = memchr::memchr2(b'{', b';', rest).filter(|at| rest.get(*at) == Some(&b'{'))?;
     let close = open + memchr::memmem::find(rest.get(open..)?, b"\n}")? + 2;
     let end = memchr::memchr(b';', rest.get(close..)?)?;

@@ -1,6 +1,7 @@
 //! How large a type is: the layout that the ABIs of 64-bit Linux share.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::definition::{Definition, Field, FieldType, TypeIndex, read};
 use super::{Extent, TypeName};
@@ -19,8 +20,8 @@ const DEEPEST: usize = 12;
 pub struct Layout<'i, 'r> {
     index: &'i TypeIndex,
     reader: &'i mut Reader<'r>,
-    texts: HashMap<String, Option<Vec<u8>>>,
-    known: HashMap<(String, usize), Option<Definition>>,
+    texts: HashMap<&'i str, Option<Vec<u8>>>,
+    known: HashMap<(&'i str, usize), Option<Rc<Definition>>>,
 }
 
 impl<'i, 'r> Layout<'i, 'r> {
@@ -102,7 +103,7 @@ impl<'i, 'r> Layout<'i, 'r> {
         let mut next = field;
         next.fields = rest.to_vec();
         next.dereferences = name.dereferences;
-        self.reached(&next, &path)
+        self.reached(&next, path)
     }
 
     fn base(&mut self, base: &str, from: &str, depth: usize) -> Result<Measure, String> {
@@ -113,27 +114,27 @@ impl<'i, 'r> Layout<'i, 'r> {
             return Err(base.to_owned());
         }
         let (definition, path) = self.definition(base, from)?;
-        self.measure(&definition, &path, depth)
+        self.measure(&definition, path, depth)
     }
 
-    fn definition(&mut self, base: &str, from: &str) -> Result<(Definition, String), String> {
+    fn definition(&mut self, base: &str, from: &str) -> Result<(Rc<Definition>, &'i str), String> {
         let place = self
             .index
             .nearest(base, from)
             .ok_or_else(|| base.to_owned())?;
-        let key = (place.path.clone(), place.start);
-        if !self.known.contains_key(&key) {
-            let reader = &mut self.reader;
-            let text = self
-                .texts
-                .entry(place.path.clone())
-                .or_insert_with(|| reader(&place.path));
-            let found = text.as_deref().and_then(|text| read(text, place.start));
-            self.known.insert(key.clone(), found);
-        }
-        match self.known.get(&key) {
-            Some(Some(definition)) => Ok((definition.clone(), key.0)),
-            _ => Err(format!("what {base} holds ({})", place.path)),
+        let (reader, texts) = (&mut self.reader, &mut self.texts);
+        let known = self.known.entry((place.path, place.start));
+        let found = known.or_insert_with(|| {
+            let text = texts
+                .entry(place.path)
+                .or_insert_with(|| reader(place.path));
+            text.as_deref()
+                .and_then(|text| read(text, place.start))
+                .map(Rc::new)
+        });
+        match found {
+            Some(definition) => Ok((Rc::clone(definition), place.path)),
+            None => Err(format!("what {base} holds ({})", place.path)),
         }
     }
 

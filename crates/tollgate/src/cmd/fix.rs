@@ -9,6 +9,7 @@ use crate::compile::{self, Verdict};
 use crate::exit::Exit;
 use crate::macros::Macros;
 use crate::patch::{self, Author};
+use crate::scanner;
 use crate::term::Term;
 use crate::tree::Tree;
 use crate::{figures, folders};
@@ -277,7 +278,7 @@ fn saves_nothing<'p>(
 }
 
 fn every_finding(tree: &Tree) -> anyhow::Result<Vec<Target>> {
-    let findings = super::scan::scan(tree)?.findings.into_iter();
+    let findings = scanner::scan(tree)?.findings.into_iter();
     Ok(findings
         .map(|finding| Target {
             path: finding.path,

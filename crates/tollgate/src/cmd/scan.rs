@@ -7,15 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context;
-use rayon::prelude::*;
 use tollgate_measure::Profile;
 use tollgate_report::View;
-use tollgate_source::{
-    Access, Analyser, FileReport, GrammarError, Kind, Layout, Missed, MissedPart, Scan, TypeIndex,
-    Vocabulary, definitions, opens_windows,
-};
+use tollgate_source::{Kind, Missed, MissedPart, Scan, Vocabulary, opens_windows};
 
 use crate::exit::Exit;
+use crate::scanner;
 use crate::term::Term;
 use crate::tree::Tree;
 
@@ -102,8 +99,8 @@ enum Format {
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let tree = Tree::open(&args.tree)?;
     let mut scan = match selection(args, &tree)? {
-        Some(files) => scan_files(&tree, &sources_among(files))?,
-        None => scan(&tree)?,
+        Some(files) => scanner::scan_files(&tree, &sources_among(files))?,
+        None => scanner::scan(&tree)?,
     };
     if let Some(wanted) = architectures(args, &tree)? {
         scan.keep_architectures(&wanted);
@@ -239,113 +236,4 @@ fn sources_among(mut files: Vec<String>) -> Vec<String> {
     files.sort_unstable();
     files.dedup();
     files
-}
-
-/// Everything that a tree holds, and the folders that could not be listed.
-pub(crate) fn scan(tree: &Tree) -> anyhow::Result<Scan> {
-    let sources = tree.sources();
-    let mut scan = scan_files(tree, &sources.paths)?;
-    for error in &sources.unread {
-        scan.miss(error, "the folder could not be listed".to_owned());
-    }
-    scan.sort();
-    Ok(scan)
-}
-
-/// What some files hold. They are read, analysed and dropped one by one on each
-/// processor, so the tree is never in memory.
-fn scan_files(tree: &Tree, paths: &[String]) -> anyhow::Result<Scan> {
-    let vocabulary = Vocabulary::builtin()?;
-    let (headers, sources): (Vec<&String>, Vec<&String>) =
-        paths.iter().partition(|path| path.ends_with(".h"));
-    let mut all = scan_with(tree, &headers, &vocabulary);
-    let wrappers = std::mem::take(&mut all.wrappers);
-    all.merge(scan_with(tree, &sources, &vocabulary.with(wrappers)));
-    let (mut scan, mut types) = (all.scan, TypeIndex::default());
-    for (path, found) in all.types {
-        types.add(&path, found);
-    }
-    let mut reader = |path: &str| tree.read(path).ok();
-    let mut layout = Layout::new(&types, &mut reader);
-    scan.measure(|extent, from| layout.bytes(extent, from));
-    scan.sort();
-    Ok(scan)
-}
-
-/// What some files hold together.
-#[derive(Default)]
-struct Part {
-    scan: Scan,
-    /// The macros around accesses that other files may use.
-    wrappers: Vec<Access>,
-    /// By file: the structs that it defines, and where.
-    types: Vec<(String, Vec<(String, usize)>)>,
-}
-
-impl Part {
-    fn merge(&mut self, other: Self) {
-        self.scan.merge(other.scan);
-        self.wrappers.extend(other.wrappers);
-        self.types.extend(other.types);
-    }
-
-    fn add(&mut self, path: &str, text: &[u8], mut report: FileReport) {
-        let named = report.wrappers.drain(..).filter(Access::is_known_by_name);
-        self.wrappers.extend(named);
-        if path.ends_with(".h") || !report.chances.is_empty() {
-            self.types.push((path.to_owned(), definitions(text)));
-        }
-        self.scan.add(path, report);
-    }
-}
-
-/// The macros around accesses that the headers of a tree define, with names
-/// that mean the same everywhere.
-pub(crate) fn macros(tree: &Tree) -> anyhow::Result<Vec<Access>> {
-    let paths = tree.sources().paths;
-    let headers: Vec<&String> = paths.iter().filter(|path| path.ends_with(".h")).collect();
-    Ok(scan_with(tree, &headers, &Vocabulary::builtin()?).wrappers)
-}
-
-fn scan_with(tree: &Tree, paths: &[&String], vocabulary: &Vocabulary) -> Part {
-    let parts: Vec<Part> = paths
-        .par_chunks(64)
-        .map_init(
-            || (Analyser::new(vocabulary), Vec::new()),
-            |(analyser, buffer), paths| part(tree, analyser, buffer, paths),
-        )
-        .collect();
-    let mut all = Part::default();
-    parts.into_iter().for_each(|part| all.merge(part));
-    all
-}
-
-fn part(
-    tree: &Tree,
-    analyser: &mut Result<Analyser<'_>, GrammarError>,
-    buffer: &mut Vec<u8>,
-    paths: &[&String],
-) -> Part {
-    let mut part = Part::default();
-    for path in paths {
-        match (tree.read_into(path, buffer), analyser.as_mut()) {
-            (Ok(text), Ok(analyser)) => {
-                let report = analyser.analyse_file(path, text);
-                part.add(path, text, report);
-            }
-            (Err(error), _) => part.scan.miss(path, unreadable(&error)),
-            (_, Err(error)) => part.scan.miss(path, error.to_string()),
-        }
-    }
-    part
-}
-
-/// Lists for hooks name files that a change deletes, unless git is told not to.
-fn unreadable(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => {
-            "there is no such file (git diff --diff-filter=d lists none that is deleted)".to_owned()
-        }
-        _ => error.to_string(),
-    }
 }

@@ -1,0 +1,115 @@
+//! Accesses too far apart for a run, as the tokens of a body show it: most
+//! functions hold one access, and need not be parsed to say so.
+
+use crate::lex::{Token, TokenKind, closing};
+use crate::vocabulary::Vocabulary;
+
+/// Where the accesses of a body begin, if no two of them can be in one run: a
+/// loop, a switch or a case stands between any two. None where only the parser
+/// can tell, or where the text is not what it would understand.
+pub(crate) fn apart(text: &[u8], body: &[Token], vocabulary: &Vocabulary) -> Option<Vec<usize>> {
+    let code: Vec<Token> = body
+        .iter()
+        .filter(|t| t.kind != TokenKind::Comment)
+        .copied()
+        .collect();
+    let mut found = Vec::new();
+    let mut divided = true;
+    for (at, token) in code.iter().enumerate() {
+        match token.kind {
+            // What the sides of an `#if` hold together is not known here.
+            TokenKind::Directive => return None,
+            TokenKind::Word if divides(token.span.of(text)) => divided = true,
+            TokenKind::Word if vocabulary.access(token.span.of(text)).is_some() => {
+                if code.get(at + 1).is_none_or(|next| !next.is(b'(')) {
+                    continue;
+                }
+                if !divided || !is_whole(&code, at + 1) {
+                    return None;
+                }
+                found.push(token.span.start);
+                divided = false;
+            }
+            _ => {}
+        }
+    }
+    is_balanced(&code).then_some(found)
+}
+
+/// Words of statements that a window may neither reach into nor out of.
+fn divides(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"for" | b"while" | b"do" | b"switch" | b"case" | b"default"
+    )
+}
+
+/// Whether a call has a value and an address, whichever they are.
+fn is_whole(code: &[Token], open: usize) -> bool {
+    let Some(close) = closing(code, open) else {
+        return false;
+    };
+    let inside = code.get(open + 1..close).unwrap_or_default();
+    let comma = inside.iter().position(|t| t.is(b','));
+    comma.is_some_and(|comma| comma > 0 && comma + 1 < inside.len())
+}
+
+/// Whether every bracket closes the one that was opened last.
+fn is_balanced(code: &[Token]) -> bool {
+    let mut open = Vec::new();
+    let closed = code.iter().all(|token| match token.kind {
+        TokenKind::Punct(b'(') => {
+            open.push(b')');
+            true
+        }
+        TokenKind::Punct(b'[') => {
+            open.push(b']');
+            true
+        }
+        TokenKind::Punct(b'{') => {
+            open.push(b'}');
+            true
+        }
+        TokenKind::Punct(byte @ (b')' | b']' | b'}')) => open.pop() == Some(byte),
+        _ => true,
+    });
+    closed && open.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    // A test that cannot go on has failed.
+    #![allow(clippy::unwrap_used)]
+
+    use super::apart;
+    use crate::Vocabulary;
+    use crate::lex::tokens;
+
+    fn count(body: &str) -> Option<usize> {
+        let vocabulary = Vocabulary::builtin().unwrap();
+        let found = apart(body.as_bytes(), &tokens(body.as_bytes(), 0), &vocabulary);
+        found.map(|starts| starts.len())
+    }
+
+    #[test]
+    fn what_stands_between_decides() {
+        assert_eq!(count("{ return put_user(1, p); }"), Some(1));
+        assert_eq!(count("{ put_user(1, p); put_user(2, q); }"), None);
+        assert_eq!(
+            count("{ put_user(1, p); while (x) y(); put_user(2, q); }"),
+            Some(2)
+        );
+        assert_eq!(
+            count("{ case A: put_user(1, p); break; case B: put_user(2, q); }"),
+            Some(2)
+        );
+    }
+
+    #[test]
+    fn where_only_the_parser_can_tell_it_is_asked() {
+        assert_eq!(count("{\n#ifdef A\n put_user(1, p);\n#endif\n}"), None);
+        assert_eq!(count("{ if ( put_user(1, p) } else (( }"), None);
+        assert_eq!(count("{ put_user(1); }"), None);
+        assert_eq!(count("{ put_user(1, p"), None);
+    }
+}

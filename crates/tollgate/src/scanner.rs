@@ -1,0 +1,248 @@
+//! What the C files of a tree hold: read and analysed by all processors, each
+//! file once, so that the tree is never in memory.
+
+use std::collections::HashSet;
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+use tollgate_source::{
+    Access, Analyser, FileReport, GrammarError, Layout, Scan, TypeIndex, Vocabulary, definitions,
+    may_define, may_hold,
+};
+
+use crate::tree::{Room, Tree, text_of};
+use crate::walk::{Folder, Visit, walk};
+
+/// Everything that a tree holds, and the folders that could not be listed.
+///
+/// # Errors
+/// When the vocabulary is not what it should be.
+pub(crate) fn scan(tree: &Tree) -> anyhow::Result<Scan> {
+    let vocabulary = Vocabulary::builtin()?;
+    let scanner = Scanner::new(tree, &vocabulary);
+    walk(tree.root(), &scanner);
+    Ok(scanner.finish())
+}
+
+/// What some files hold.
+///
+/// # Errors
+/// When the vocabulary is not what it should be.
+pub(crate) fn scan_files(tree: &Tree, paths: &[String]) -> anyhow::Result<Scan> {
+    let vocabulary = Vocabulary::builtin()?;
+    let scanner = Scanner::new(tree, &vocabulary);
+    scanner.files(paths);
+    Ok(scanner.finish())
+}
+
+/// The macros around accesses that the headers of a tree define, with names
+/// that mean the same everywhere.
+pub(crate) fn macros(tree: &Tree) -> anyhow::Result<Vec<Access>> {
+    let mut paths = tree.sources().paths;
+    paths.retain(|path| path.ends_with(".h"));
+    let vocabulary = Vocabulary::builtin()?;
+    let scanner = Scanner::new(tree, &vocabulary);
+    scanner.files(&paths);
+    Ok(scanner.found().wrappers())
+}
+
+/// What some files hold together.
+#[derive(Default)]
+struct Part {
+    scan: Scan,
+    /// The macros around accesses that other files may use, with the header.
+    wrappers: Vec<(String, Access)>,
+    /// The structs that files define.
+    types: TypeIndex,
+    /// Sources that may use another file's macros.
+    strangers: Vec<(String, FileReport)>,
+}
+
+impl Part {
+    fn merge(&mut self, other: Self) {
+        self.scan.merge(other.scan);
+        self.wrappers.extend(other.wrappers);
+        self.types.merge(other.types);
+        self.strangers.extend(other.strangers);
+    }
+
+    fn add(&mut self, path: &str, text: &[u8], mut report: FileReport) {
+        let header = path.ends_with(".h");
+        let own = report.wrappers.drain(..).filter(|_| header);
+        let named = own.filter(Access::is_known_by_name);
+        self.wrappers
+            .extend(named.map(|access| (path.to_owned(), access)));
+        if header || !report.chances.is_empty() {
+            self.types.add(path, definitions(text));
+        }
+        if header || report.strangers.is_empty() {
+            self.scan.add(path, report);
+        } else {
+            self.strangers.push((path.to_owned(), report));
+        }
+    }
+
+    /// The macros in the order of their headers: the first of a name counts.
+    fn wrappers(self) -> Vec<Access> {
+        let mut all = self.wrappers;
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all.into_iter().map(|(_, access)| access).collect()
+    }
+}
+
+struct Scanner<'a> {
+    tree: &'a Tree,
+    vocabulary: &'a Vocabulary,
+    /// One for each processor, so that none ever waits for another.
+    workers: Vec<Mutex<Worker<'a>>>,
+}
+
+struct Worker<'a> {
+    analyser: Result<Analyser<'a>, GrammarError>,
+    room: Room,
+    part: Part,
+}
+
+impl Visit for Scanner<'_> {
+    fn files(&self, folder: &Folder, names: &[CString]) {
+        self.with_worker(|worker| {
+            for name in names {
+                worker.file(&folder.path_of(name), || folder.open(name));
+            }
+        });
+    }
+
+    fn unlisted(&self, folder: String, error: &io::Error) {
+        let reason = format!("the folder could not be listed: {error}");
+        self.with_worker(|worker| worker.part.scan.miss(&folder, reason));
+    }
+}
+
+impl<'a> Scanner<'a> {
+    fn new(tree: &'a Tree, vocabulary: &'a Vocabulary) -> Self {
+        let worker = || {
+            Mutex::new(Worker {
+                analyser: Analyser::new(vocabulary),
+                room: Room::default(),
+                part: Part::default(),
+            })
+        };
+        let workers = std::iter::repeat_with(worker);
+        Self {
+            tree,
+            vocabulary,
+            workers: workers.take(rayon::current_num_threads()).collect(),
+        }
+    }
+
+    fn with_worker(&self, work: impl FnOnce(&mut Worker<'a>)) {
+        let own = rayon::current_thread_index().unwrap_or_default();
+        if let Some(worker) = self.workers.get(own) {
+            work(&mut worker.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    fn files(&self, paths: &[String]) {
+        paths.par_iter().for_each(|path| {
+            let open = || File::open(self.tree.root().join(path));
+            self.with_worker(|worker| worker.file(path, open));
+        });
+    }
+
+    fn found(self) -> Part {
+        let mut all = Part::default();
+        for worker in self.workers {
+            let worker = worker.into_inner().unwrap_or_else(PoisonError::into_inner);
+            all.merge(worker.part);
+        }
+        all
+    }
+
+    fn finish(self) -> Scan {
+        let (tree, vocabulary) = (self.tree, self.vocabulary);
+        let mut all = self.found();
+        let strangers = std::mem::take(&mut all.strangers);
+        let types = std::mem::take(&mut all.types);
+        let mut scan = std::mem::take(&mut all.scan);
+        let wrappers = all.wrappers();
+        let types = with_strangers(tree, vocabulary, strangers, wrappers, &mut scan, types);
+        measure(tree, &types, &mut scan);
+        scan.sort();
+        scan
+    }
+}
+
+/// Looks the sizes of copies up. Files of one folder share headers, so that each
+/// processor takes neighbours.
+fn measure(tree: &Tree, types: &TypeIndex, scan: &mut Scan) {
+    scan.asides.sort_by(|a, b| a.path.cmp(&b.path));
+    let share = scan.asides.len().div_ceil(rayon::current_num_threads());
+    scan.asides.par_chunks_mut(share.max(1)).for_each(|asides| {
+        let mut reader = |path: &str| tree.read(path).ok();
+        let mut layout = Layout::new(types, &mut reader);
+        for aside in asides {
+            aside.measure(|extent, from| layout.bytes(extent, from));
+        }
+    });
+    scan.keep_paying();
+}
+
+/// Adds the sources that wait for the macros of the headers: one that uses a
+/// macro is analysed again.
+fn with_strangers(
+    tree: &Tree,
+    vocabulary: &Vocabulary,
+    strangers: Vec<(String, FileReport)>,
+    wrappers: Vec<Access>,
+    scan: &mut Scan,
+    types: TypeIndex,
+) -> TypeIndex {
+    let names: HashSet<String> = wrappers.iter().map(|access| access.name.clone()).collect();
+    let (again, done): (Vec<_>, Vec<_>) = strangers
+        .into_iter()
+        .partition(|(_, report)| report.strangers.iter().any(|word| names.contains(word)));
+    for (path, report) in done {
+        scan.add(&path, report);
+    }
+    let vocabulary = vocabulary.with(wrappers);
+    let scanner = Scanner::new(tree, &vocabulary);
+    let paths: Vec<String> = again.into_iter().map(|(path, _)| path).collect();
+    scanner.files(&paths);
+    let found = scanner.found();
+    scan.merge(found.scan);
+    for (path, report) in found.strangers {
+        scan.add(&path, report);
+    }
+    let mut types = types;
+    types.merge(found.types);
+    types
+}
+
+impl Worker<'_> {
+    fn file(&mut self, path: &str, open: impl FnOnce() -> io::Result<File>) {
+        let header = path.ends_with(".h");
+        let holds = |piece: &[u8]| may_hold(piece) || header && may_define(piece);
+        let text = open().and_then(|file| text_of(file, &mut self.room, holds));
+        match (text, self.analyser.as_mut()) {
+            (Ok(text), Ok(analyser)) => {
+                let report = analyser.analyse_file(path, text);
+                self.part.add(path, text, report);
+            }
+            (Err(error), _) => self.part.scan.miss(path, unreadable(&error)),
+            (_, Err(error)) => self.part.scan.miss(path, error.to_string()),
+        }
+    }
+}
+
+/// Lists for hooks name files that a change deletes, unless git is told not to.
+fn unreadable(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            "there is no such file (git diff --diff-filter=d lists none that is deleted)".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
