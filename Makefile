@@ -8,7 +8,7 @@ ARGS ?=
 help:
 	@echo 'make demo    find, fix, build two kernels, boot both, compare (ARGS=... is handed on)'
 	@echo 'make test    every test'
-	@echo 'make bench   scan against its floor'
+	@echo 'make bench   scan and gates against their floors (benches/peers: scan against other tools)'
 	@echo 'make faults  plant known mistakes in the kernel, see each of them named'
 	@echo 'make lint    what a change must pass before it is sent'
 
@@ -25,6 +25,7 @@ bench:
 	@scripts/setup --bench
 	@$(CARGO) build --quiet --release
 	@benches/scan-against-rg
+	@benches/gates-against-objdump
 
 faults: setup
 	@scripts/faults
