@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "guest.h"
+#include "numbers.h"
 #include "support.h"
 #include "tollgate_bench.h"
 
@@ -63,7 +63,7 @@ static bool phase(long ops)
 	memset(got, 0, sizeof(got[0]) * (size_t)want);
 	tollgate_begin();
 	for (long i = 0; i < ops; i++) {
-		result = tollgate_syscall4(SYS_epoll_wait, epfd, (long)got, want, 0);
+		result = CALL_EPOLL_WAIT(epfd, (long)got, want, 0);
 		if (result != want)
 			last = result;
 	}

@@ -2,9 +2,10 @@
 /* poll: one call asks `fds` descriptors, each of them readable. */
 #include <errno.h>
 #include <poll.h>
-#include <sys/syscall.h>
+#include <time.h>
 
 #include "guest.h"
+#include "numbers.h"
 #include "support.h"
 #include "tollgate_bench.h"
 
@@ -12,6 +13,7 @@
 
 static long n_fds;
 static struct pollfd polled[MAX_FDS];
+static struct timespec at_once;
 
 static bool setup(const long *values)
 {
@@ -33,7 +35,7 @@ static bool phase(long ops)
 		polled[i].revents = 0;
 	tollgate_begin();
 	for (long i = 0; i < ops; i++) {
-		long result = tollgate_syscall4(SYS_poll, (long)polled, n_fds, 0, 0);
+		long result = CALL_POLL((long)polled, n_fds, (long)&at_once);
 
 		if (result != n_fds)
 			last = result;

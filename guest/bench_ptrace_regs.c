@@ -42,6 +42,8 @@ static bool setup(const long *values)
 	int status;
 
 	(void)values;
+	if (!fpu_known())
+		return false;
 	fpu_fill(&pattern, 1);
 	traced = peer_start(stopped_with_pattern);
 	if (traced < 0)

@@ -2,6 +2,7 @@
 /* select: one call asks `fds` descriptors, each of them readable. */
 #include <string.h>
 #include <sys/select.h>
+#include <time.h>
 
 #include "guest.h"
 #include "numbers.h"
@@ -14,7 +15,7 @@
 static int fds[MAX_FDS];
 static long n_fds;
 static fd_set wanted, readable;
-static struct timeval at_once;
+static struct timespec at_once;
 
 static bool setup(const long *values)
 {
@@ -34,8 +35,7 @@ static bool phase(long ops)
 	readable = wanted;
 	tollgate_begin();
 	for (long i = 0; i < ops; i++) {
-		long result = tollgate_syscall6(NUMBER_SELECT, highest, (long)&readable, 0,
-						0, (long)&at_once, 0);
+		long result = CALL_SELECT(highest, (long)&readable, 0, 0, (long)&at_once);
 
 		if (result != n_fds)
 			last = result;

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "guest.h"
+#include "numbers.h"
 #include "support.h"
 #include "tollgate_bench.h"
 
@@ -49,7 +50,7 @@ static long transmit(int fd, const unsigned char *byte)
 
 static long wait_for_events(void)
 {
-	return tollgate_syscall4(SYS_epoll_wait, epfd, (long)events, MAX_EVENTS, -1);
+	return CALL_EPOLL_WAIT(epfd, (long)events, MAX_EVENTS, -1);
 }
 
 static bool watch(int operation, int fd, uint32_t what)

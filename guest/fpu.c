@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* The registers of the FPU, as a program sees them. */
-#include <cpuid.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "fpu.h"
 #include "guest.h"
+
+#if defined(__x86_64__) || defined(__i386__)
+
+#include <cpuid.h>
+
+bool fpu_known(void)
+{
+	return true;
+}
 
 /* CPUID leaf 1, ECX: the kernel has enabled XSAVE, and there is AVX. */
 #define OSXSAVE_AND_AVX (bit_OSXSAVE | bit_AVX)
@@ -67,6 +75,13 @@ uint32_t fpu_context_bytes(void)
 	unsigned int eax, ebx, ecx, edx;
 
 	return __get_cpuid_count(0xd, 0, &eax, &ebx, &ecx, &edx) ? ebx : 0;
+}
+
+uint32_t fpu_component_bytes(unsigned int bit)
+{
+	unsigned int eax, ebx, ecx, edx;
+
+	return __get_cpuid_count(0xd, bit, &eax, &ebx, &ecx, &edx) ? eax : 0;
 }
 
 void fpu_fill(struct fpu_image *image, unsigned int seed)
@@ -158,3 +173,52 @@ long fpu_across(const struct fpu_image *in, struct fpu_image *out, long spin,
 	__asm__ volatile("ldmxcsr %0" : : "m"((uint32_t){ MXCSR_STANDARD }));
 	return (long)result;
 }
+
+#else
+
+bool fpu_known(void)
+{
+	return skip("it looks at registers of x86's FPU, and this is another architecture");
+}
+
+bool fpu_has_avx(void)
+{
+	return false;
+}
+
+bool fpu_use_avx(void)
+{
+	return fpu_known();
+}
+
+uint32_t fpu_context_bytes(void)
+{
+	return 0;
+}
+
+uint32_t fpu_component_bytes(unsigned int bit)
+{
+	(void)bit;
+	return 0;
+}
+
+void fpu_fill(struct fpu_image *image, unsigned int seed)
+{
+	(void)seed;
+	memset(image, 0, sizeof(*image));
+}
+
+const char *fpu_difference(const struct fpu_image *a, const struct fpu_image *b)
+{
+	(void)a, (void)b;
+	return NULL;
+}
+
+long fpu_across(const struct fpu_image *in, struct fpu_image *out, long spin,
+		long call, long a, long b, long c)
+{
+	(void)in, (void)out, (void)spin, (void)call, (void)a, (void)b, (void)c;
+	return 0;
+}
+
+#endif

@@ -6,16 +6,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Whether this is a program for x86, whose registers these functions know;
+ * false after skip(). Elsewhere none of the others does anything. */
+bool fpu_known(void);
+
 /* Whether the processor and the kernel let a program use AVX. */
 bool fpu_has_avx(void);
 
 /* Puts something into the upper halves of the AVX registers, so that they are
- * no longer in their initial state; false after fail(). */
+ * no longer in their initial state; false after fail() or skip(). */
 bool fpu_use_avx(void);
 
 /* Bytes that XSAVE writes for all that the kernel has enabled (CPUID leaf 0xd,
  * subleaf 0, EBX); 0 without XSAVE. */
 uint32_t fpu_context_bytes(void);
+
+/* The bytes of one component (CPUID leaf 0xd, subleaf `bit`, EAX); 0 where the
+ * processor has none. */
+uint32_t fpu_component_bytes(unsigned int bit);
 
 /* The vector registers that a program of this ABI has. */
 #if defined(__x86_64__)

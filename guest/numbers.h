@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* System calls whose numbers or structs depend on the program's width, or are
- * younger than the C library's headers may be. */
+/* System calls whose numbers, structs or arguments depend on the program's width
+ * or its architecture, or are younger than the C library's headers may be. */
 #ifndef TOLLGATE_NUMBERS_H
 #define TOLLGATE_NUMBERS_H
 
@@ -14,11 +14,33 @@
 #define NUMBER_GETRLIMIT SYS_getrlimit
 #endif
 
-/* 32-bit programs reach select with five arguments through its newer number. */
-#if defined(SYS__newselect)
-#define NUMBER_SELECT SYS__newselect
+/* Calls that an architecture younger than their successors (arm64) has only as
+ * those, which take a signal mask, here none. A time is zero, which a struct
+ * timeval and a struct timespec show alike. 32-bit programs reach select with five arguments through its
+ * newer number. */
+#if defined(SYS_epoll_wait)
+#define CALL_EPOLL_WAIT(epfd, events, max, timeout) \
+	tollgate_syscall4(SYS_epoll_wait, epfd, events, max, timeout)
 #else
-#define NUMBER_SELECT SYS_select
+#define CALL_EPOLL_WAIT(epfd, events, max, timeout) \
+	tollgate_syscall6(SYS_epoll_pwait, epfd, events, max, timeout, 0, 8)
+#endif
+
+#if defined(SYS_poll)
+#define CALL_POLL(fds, n, at_once) ((void)(at_once), tollgate_syscall4(SYS_poll, fds, n, 0, 0))
+#else
+#define CALL_POLL(fds, n, at_once) tollgate_syscall6(SYS_ppoll, fds, n, at_once, 0, 8, 0)
+#endif
+
+#if defined(SYS__newselect)
+#define CALL_SELECT(n, read, write, except, timeout) \
+	tollgate_syscall6(SYS__newselect, n, read, write, except, timeout, 0)
+#elif defined(SYS_select)
+#define CALL_SELECT(n, read, write, except, timeout) \
+	tollgate_syscall6(SYS_select, n, read, write, except, timeout, 0)
+#else
+#define CALL_SELECT(n, read, write, except, timeout) \
+	tollgate_syscall6(SYS_pselect6, n, read, write, except, timeout, 0)
 #endif
 
 /* Linux 5.16; x32 adds __X32_SYSCALL_BIT. */

@@ -36,7 +36,7 @@ bool pcm_play_a_while(int fd);
 
 /* Replaces, in an answer at `address`, what is right but differs from kernel to
  * kernel (hw_ptr, timestamps): a byte that agrees with the kernel's own status
- * page becomes the number of its field. Only bytes in [from, to) are touched. */
+ * page (or its answer in its own layout) becomes the number of its field. Only bytes in [from, to) are touched. */
 void pcm_settle(const struct pcm_layout *layout, uintptr_t address, uintptr_t from,
 		uintptr_t to);
 

@@ -22,9 +22,11 @@
 
 /* ---- poll and select ---- */
 
+static struct timespec at_once;
+
 static long poll_three(uintptr_t address)
 {
-	return tollgate_syscall4(SYS_poll, (long)address, 3, 0, 0);
+	return CALL_POLL((long)address, 3, (long)&at_once);
 }
 
 static bool run_poll(const long *values)
@@ -41,23 +43,22 @@ static bool run_poll(const long *values)
 
 const struct sweep sweep_poll = { .name = "poll", .run = run_poll };
 
-static struct timeval at_once;
 static unsigned char ready_set[8];
 
 static long select_read(uintptr_t address)
 {
-	return tollgate_syscall6(NUMBER_SELECT, 64, (long)address, 0, 0, (long)&at_once, 0);
+	return CALL_SELECT(64, (long)address, 0, 0, (long)&at_once);
 }
 
 static long select_write(uintptr_t address)
 {
-	return tollgate_syscall6(NUMBER_SELECT, 64, 0, (long)address, 0, (long)&at_once, 0);
+	return CALL_SELECT(64, 0, (long)address, 0, (long)&at_once);
 }
 
 /* Nothing is exceptional: the set comes back empty. */
 static long select_except(uintptr_t address)
 {
-	return tollgate_syscall6(NUMBER_SELECT, 64, 0, 0, (long)address, (long)&at_once, 0);
+	return CALL_SELECT(64, 0, 0, (long)address, (long)&at_once);
 }
 
 /* No time at all: what is left of any other is not the same in two kernels, and
@@ -67,7 +68,7 @@ static long select_timeout(uintptr_t address)
 	unsigned char set[sizeof(ready_set)];
 
 	memcpy(set, ready_set, sizeof(set));
-	return tollgate_syscall6(NUMBER_SELECT, 64, (long)set, 0, 0, (long)address, 0);
+	return CALL_SELECT(64, (long)set, 0, 0, (long)address);
 }
 
 static bool run_select(const long *values)
@@ -175,7 +176,7 @@ const struct sweep sweep_waitid = { .name = "waitid", .run = run_waitid };
 /* ---- getrlimit, sigaltstack, futex_waitv ---- */
 
 /* Two words of the program's own width; 64 bits for an x32 program, too. */
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__LP64__)
 #define LIMIT 16
 #else
 #define LIMIT 8

@@ -12,10 +12,10 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "guest.h"
+#include "numbers.h"
 #include "tollgate_bench.h"
 
 #define MAX_READY 16
@@ -89,8 +89,7 @@ static void print_result(const char *name, const struct probe *probe, long resul
 
 static long wait_once(int epfd, const struct probe *probe)
 {
-	return tollgate_syscall4(SYS_epoll_wait, epfd, (long)probe->array,
-				 probe->maxevents, 0);
+	return CALL_EPOLL_WAIT(epfd, (long)probe->array, probe->maxevents, 0);
 }
 
 static bool try_once(const char *name, const struct probe *probe)

@@ -192,6 +192,8 @@ static bool run(const long *values)
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	bool kept = true;
 
+	if (!fpu_known())
+		return false;
 	found = mmap(NULL, PROCESSES * sizeof(*found), PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (found == MAP_FAILED)

@@ -27,21 +27,33 @@
  * compiler emits, which need no privilege and touch no memory. The magics are
  * docs/guest-protocol.md's. */
 #define TOLLGATE_MARKER(magic) \
-	__asm__ volatile(".byte 0x0f, 0x1f, 0x80\n\t.long " #magic ::: "memory")
+	__asm__ volatile(".byte 0x0f, 0x1f, 0x80\n\t.long 0x7467" #magic ::: "memory")
 
-static inline __attribute__((always_inline)) void tollgate_begin(void)
-{
-	TOLLGATE_MARKER(0x7467b001);
-}
+#elif defined(__aarch64__)
 
-static inline __attribute__((always_inline)) void tollgate_end(void)
-{
-	TOLLGATE_MARKER(0x7467b002);
-}
+/* movz xzr, #0xb001, lsl #48: a number that is thrown away. */
+#define TOLLGATE_MARKER(magic) \
+	__asm__ volatile("movz xzr, #0x" #magic ", lsl #48" ::: "memory")
+
+#elif defined(__powerpc64__)
+
+/* tdi 0,r23,0xb001: a trap under no condition at all. */
+#define TOLLGATE_MARKER(magic) \
+	__asm__ volatile(".long 0x08170000 + 0x" #magic ::: "memory")
 
 #else
 #error "tollgate_bench.h: no markers for this architecture yet"
 #endif
+
+static inline __attribute__((always_inline)) void tollgate_begin(void)
+{
+	TOLLGATE_MARKER(b001);
+}
+
+static inline __attribute__((always_inline)) void tollgate_end(void)
+{
+	TOLLGATE_MARKER(b002);
+}
 
 /*
  * Sleeps until the kernel's tick has just passed: the coarse clock moves with
@@ -164,6 +176,86 @@ tollgate_syscall6(long number, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
+#elif defined(__aarch64__)
+
+static inline __attribute__((always_inline)) long tollgate_syscall0(long number)
+{
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0");
+
+	__asm__ volatile("svc #0" : "=r"(x0) : "r"(x8) : "memory");
+	return x0;
+}
+
+static inline __attribute__((always_inline)) long
+tollgate_syscall4(long number, long a, long b, long c, long d)
+{
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+	return x0;
+}
+
+static inline __attribute__((always_inline)) long
+tollgate_syscall6(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
+
+	__asm__ volatile("svc #0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
+	return x0;
+}
+
+#elif defined(__powerpc64__)
+
+/* sc, which every processor has; scv of POWER9 enters the kernel elsewhere. A
+ * failure is a positive errno in r3 and the summary overflow bit of cr0
+ * (Documentation/arch/powerpc/syscall64-abi.rst, which also lists what a call
+ * may change). */
+#define TOLLGATE_SC "sc\n\tbns+ 1f\n\tneg 3,3\n1:"
+#define TOLLGATE_SC_CLOBBERS \
+	"r9", "r10", "r11", "r12", "cr0", "cr1", "cr5", "cr6", "cr7", "ctr", "xer", "memory"
+
+static inline __attribute__((always_inline)) long
+tollgate_syscall6(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r0 __asm__("r0") = number;
+	register long r3 __asm__("r3") = a;
+	register long r4 __asm__("r4") = b;
+	register long r5 __asm__("r5") = c;
+	register long r6 __asm__("r6") = d;
+	register long r7 __asm__("r7") = e;
+	register long r8 __asm__("r8") = f;
+
+	__asm__ volatile(TOLLGATE_SC
+			 : "+r"(r0), "+r"(r3), "+r"(r4), "+r"(r5), "+r"(r6), "+r"(r7), "+r"(r8)
+			 :: TOLLGATE_SC_CLOBBERS);
+	return r3;
+}
+
+static inline __attribute__((always_inline)) long tollgate_syscall0(long number)
+{
+	return tollgate_syscall6(number, 0, 0, 0, 0, 0, 0);
+}
+
+static inline __attribute__((always_inline)) long
+tollgate_syscall4(long number, long a, long b, long c, long d)
+{
+	return tollgate_syscall6(number, a, b, c, d, 0, 0);
+}
+
 #endif
 
 #if defined(__LP64__)
@@ -172,15 +264,25 @@ tollgate_syscall6(long number, long a, long b, long c, long d, long e, long f)
  * range a call can ask for (2 GiB) still lies in it. */
 #define TOLLGATE_LOW_ADDRESS 0x100000000UL
 
-/* The first address past user space, TASK_SIZE_MAX of a kernel with 4-level
- * page tables (arch/x86/include/asm/page_64.h), and addresses a user pointer
- * must never reach. */
-#define TOLLGATE_USER_END 0x00007ffffffff000UL
-#define TOLLGATE_HOSTILE_ADDRESSES \
+/* The first address past user space, and addresses that a user pointer must
+ * never reach. */
+#define TOLLGATE_NEVER_MAPPED \
 	{ "null", 0 }, \
 	{ "one", 1 }, \
 	{ "page-zero-end", 0xff8 }, \
-	{ "user-end", TOLLGATE_USER_END }, \
+	{ "user-end", TOLLGATE_USER_END }
+#define TOLLGATE_LAST_ADDRESSES \
+	{ "minus-page", 0xfffffffffffff000UL }, \
+	{ "minus-event", 0xfffffffffffffff4UL }, \
+	{ "minus-one", 0xffffffffffffffffUL }
+
+#if defined(__x86_64__)
+
+/* TASK_SIZE_MAX of a kernel with 4-level page tables
+ * (arch/x86/include/asm/page_64.h). */
+#define TOLLGATE_USER_END 0x00007ffffffff000UL
+#define TOLLGATE_HOSTILE_ADDRESSES \
+	TOLLGATE_NEVER_MAPPED, \
 	{ "guard-page-end", 0x00007ffffffffff8UL }, \
 	{ "non-canonical-low", 0x0000800000000000UL }, \
 	{ "non-canonical-high", 0xffff7ffffffffff0UL }, \
@@ -190,9 +292,42 @@ tollgate_syscall6(long number, long a, long b, long c, long d, long e, long f)
 	{ "vmalloc", 0xffffc90000000000UL }, \
 	{ "kernel-text", 0xffffffff81000000UL }, \
 	{ "vsyscall", 0xffffffffff600000UL }, \
-	{ "minus-page", 0xfffffffffffff000UL }, \
-	{ "minus-event", 0xfffffffffffffff4UL }, \
-	{ "minus-one", 0xffffffffffffffffUL }
+	TOLLGATE_LAST_ADDRESSES
+
+#elif defined(__aarch64__)
+
+/* TASK_SIZE_MAX of a kernel with 48-bit addresses; what lies where above it is
+ * in arch/arm64/include/asm/memory.h. An address with a tag in its top byte
+ * (and bit 55 clear) reaches what it would without the tag. */
+#define TOLLGATE_USER_END 0x0001000000000000UL
+#define TOLLGATE_HOSTILE_ADDRESSES \
+	TOLLGATE_NEVER_MAPPED, \
+	{ "between-halves-low", 0x0080000000000000UL }, \
+	{ "between-halves-high", 0xfffefffffffffff0UL }, \
+	{ "tagged-null", 0x2a00000000000000UL }, \
+	{ "sign-bit", 0x8000000000000000UL }, \
+	{ "kernel-half", 0xffff000000000000UL }, \
+	{ "kernel-text", 0xffff800080000000UL }, \
+	{ "tagged-kernel-text", 0x2aff800080000000UL }, \
+	TOLLGATE_LAST_ADDRESSES
+
+#elif defined(__powerpc64__)
+
+/* TASK_SIZE_USER64 of a kernel with pages of 4 KiB
+ * (arch/powerpc/include/asm/task_size_64.h). The top two bits say which quadrant
+ * of the address space: 0 is the user's, 3 the kernel's, and 1 and 2 are the
+ * hypervisor's. Regions of the kernel: arch/powerpc/include/asm/book3s/64/radix.h. */
+#define TOLLGATE_USER_END 0x0000400000000000UL
+#define TOLLGATE_HOSTILE_ADDRESSES \
+	TOLLGATE_NEVER_MAPPED, \
+	{ "quadrant-0-end", 0x3ffffffffffffff0UL }, \
+	{ "quadrant-1", 0x4000000000000000UL }, \
+	{ "quadrant-2", 0x8000000000000000UL }, \
+	{ "kernel-text", 0xc000000000000000UL }, \
+	{ "vmalloc", 0xc008000000000000UL }, \
+	TOLLGATE_LAST_ADDRESSES
+
+#endif
 
 #else
 

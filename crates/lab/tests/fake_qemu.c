@@ -210,15 +210,33 @@ static void bring_up_vcpu(void)
 }
 
 #define KERNEL 0xffffffff81000000u
-#define BEGIN "\x0f\x1f\x80\x01\xb0\x67\x74"
-#define END "\x0f\x1f\x80\x02\xb0\x67\x74"
+
+/* docs/guest-protocol.md, "Markers". */
+static const struct markers {
+	const char *target;
+	size_t len;
+	const char *begin, *end;
+} all_markers[] = {
+	{ "x86_64", 7, "\x0f\x1f\x80\x01\xb0\x67\x74", "\x0f\x1f\x80\x02\xb0\x67\x74" },
+	{ "aarch64", 4, "\x3f\x00\xf6\xd2", "\x5f\x00\xf6\xd2" },
+	{ "ppc64", 4, "\x01\xb0\x17\x08", "\x02\xb0\x17\x08" },
+};
+/* Of the target that is played; of x86 where it has none. */
+static const struct markers *markers = all_markers;
+
+static void find_markers(const char *target)
+{
+	for (size_t i = 0; i < sizeof(all_markers) / sizeof(all_markers[0]); i++)
+		if (!strcmp(all_markers[i].target, target))
+			markers = &all_markers[i];
+}
 
 /* Two phases, two CPUs, patched code, and more instructions than one block of
  * counters or one table of slots holds. */
 static void counts(void)
 {
-	struct insn *begin = translate(0x401000, BEGIN, 7);
-	struct insn *end = translate(0x401010, END, 7);
+	struct insn *begin = translate(0x401000, markers->begin, markers->len);
+	struct insn *end = translate(0x401010, markers->end, markers->len);
 	struct insn *user = translate(0x401007, "\x90", 1);
 	struct insn *open = translate(KERNEL + 0x20000000, "\x0f\x01\xcb", 3);
 	struct insn *again, *patched;
@@ -245,10 +263,10 @@ static void counts(void)
 
 static void mistakes(void)
 {
-	struct insn *begin = translate(0x401000, BEGIN, 7);
-	struct insn *end = translate(0x401010, END, 7);
+	struct insn *begin = translate(0x401000, markers->begin, markers->len);
+	struct insn *end = translate(0x401010, markers->end, markers->len);
 	/* A marker's bytes in the kernel are no marker. */
-	struct insn *kernel = translate(KERNEL, END, 7);
+	struct insn *kernel = translate(KERNEL, markers->end, markers->len);
 
 	execute(end, 0, 1);
 	execute(begin, 0, 2);
@@ -275,6 +293,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	*(void **)&install = dlsym(plugin, "qemu_plugin_install");
+	find_markers(info.target);
 	if (install(1, &info, 1, &argv[2]))
 		return 1;
 	if (strcmp(argv[4], "counts"))

@@ -91,8 +91,8 @@ fn run(api: i64, target: &str, scene: &str) -> Ran {
 }
 
 /// What the scene `counts` adds up to.
-fn expected_counts() -> String {
-    let mut text = String::from("tollgate-counts 1\ntarget x86_64\nkernel ffff800000000000\n");
+fn expected_counts(target: &str) -> String {
+    let mut text = format!("tollgate-counts 1\ntarget {target}\nkernel ffff800000000000\n");
     text.push_str("phase 0\nuser 3\n");
     for offset in 1..=20_000_u64 {
         let times = if offset == 1 { 2 } else { 1 };
@@ -110,8 +110,21 @@ fn every_api_counts_the_same() {
         let ran = run(api, "x86_64", "counts");
         assert_eq!((ran.status, ran.said.as_str()), (Some(0), ""), "API {api}");
         assert!(
-            ran.counts.unwrap() == expected_counts(),
+            ran.counts.unwrap() == expected_counts("x86_64"),
             "API {api} counts otherwise"
+        );
+    }
+}
+
+#[test]
+fn every_target_has_markers_of_its_own() {
+    for target in ["aarch64", "ppc64"] {
+        let ran = run(1, target, "counts");
+        assert_eq!((ran.status, ran.said.as_str()), (Some(0), ""), "{target}");
+        let counts = ran.counts.unwrap();
+        assert!(
+            counts == expected_counts(target),
+            "{target} counts otherwise"
         );
     }
 }
