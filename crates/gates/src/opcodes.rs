@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::built_in;
 
 /// The tables that are part of the program, by architecture.
-const BUILT_IN: &[(&str, &str)] = &[("x86_64", include_str!("../../../data/arch/x86_64.toml"))];
+const BUILT_IN: &[(&str, &str)] = &[
+    ("arm64", include_str!("../../../data/arch/arm64.toml")),
+    ("x86_64", include_str!("../../../data/arch/x86_64.toml")),
+];
 
 /// The bytes of an address behind ModRM on x86: SIB and a displacement of four
 /// (Intel SDM vol. 2, 2.1.3).
@@ -45,6 +48,7 @@ pub enum Meaning {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opcodes {
     arch: String,
+    target: String,
     entries: Vec<Opcode>,
 }
 
@@ -107,8 +111,7 @@ pub enum OpcodesError {
 }
 
 impl Opcodes {
-    /// The table that comes with the program for `arch`, named as QEMU names
-    /// its targets (`x86_64`).
+    /// The table that comes with the program for `arch` (`x86_64`, `arm64`).
     ///
     /// # Errors
     /// When there is none.
@@ -135,14 +138,21 @@ impl Opcodes {
         refuse_ambiguous(&entries)?;
         Ok(Self {
             arch: table.arch,
+            target: table.target,
             entries,
         })
     }
 
-    /// The architecture, as QEMU names its target.
+    /// The architecture.
     #[must_use]
     pub fn arch(&self) -> &str {
         &self.arch
+    }
+
+    /// The architecture as QEMU names its target, `aarch64`.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        &self.target
     }
 
     /// The entries in the order of the file.
@@ -202,6 +212,7 @@ fn refuse_ambiguous(entries: &[Opcode]) -> Result<(), OpcodesError> {
 #[serde(deny_unknown_fields)]
 struct Table {
     arch: String,
+    target: String,
     order: Order,
     opcode: Vec<Entry>,
 }

@@ -64,8 +64,8 @@ pub enum Error {
 pub struct Boot<'a> {
     /// The image's name in messages, `base`.
     pub image: &'a str,
-    /// The kernel.
-    pub vmlinux: &'a Path,
+    /// The kernel in the form that QEMU loads.
+    pub kernel: &'a Path,
     /// The archive that holds init.
     pub initramfs: &'a Path,
     /// The counting plugin.
@@ -122,7 +122,7 @@ impl Boot<'_> {
         command
             .args(self.machine.arguments(self.cpu, self.cpus))
             .arg("-kernel")
-            .arg(self.vmlinux)
+            .arg(self.kernel)
             .arg("-initrd")
             .arg(self.initramfs)
             .args(["-append", &self.machine.command_line(), "-plugin", &plugin]);

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use crate::cache;
 use crate::config::{self, Fragment};
+use crate::machine::Kbuild;
 use crate::objtool;
 use crate::process::{self, Runner};
 use crate::progress::Progress;
@@ -58,11 +59,11 @@ pub enum Error {
     /// The build folder could not be used.
     #[error(transparent)]
     Cache(#[from] cache::Error),
-    /// make said that all went well, but there is no vmlinux.
-    #[error("make ended well, but there is no {}; the log is {}", .vmlinux.display(), .log.display())]
-    NoVmlinux {
+    /// make said that all went well, but there is no kernel.
+    #[error("make ended well, but there is no {}; the log is {}", .kernel.display(), .log.display())]
+    NoKernel {
         /// Where it should be.
-        vmlinux: PathBuf,
+        kernel: PathBuf,
         /// The log of make.
         log: PathBuf,
     },
@@ -82,8 +83,8 @@ pub struct Order<'a> {
     pub what: &'a str,
     /// The source folder.
     pub source: &'a Path,
-    /// Kbuild's name for the architecture, `x86_64`.
-    pub arch: &'a str,
+    /// What it is built for.
+    pub kbuild: &'a Kbuild,
     /// The options.
     pub fragment: &'a Fragment,
     /// A hash over what decides the configuration: the tree's Kconfig files.
@@ -94,6 +95,15 @@ pub struct Order<'a> {
     pub jobs: usize,
     /// A compiler cache to put before the compiler, if there is one.
     pub ccache: Option<&'a Path>,
+}
+
+/// Where a build left its kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Built {
+    /// The kernel with its symbols.
+    pub vmlinux: PathBuf,
+    /// What is booted, where that is another file.
+    pub image: Option<PathBuf>,
 }
 
 impl Workshop {
@@ -115,16 +125,16 @@ impl Workshop {
         self.build().join(".config")
     }
 
-    /// Builds, and returns where the vmlinux is.
+    /// Builds, and returns where the kernel is.
     ///
     /// # Errors
     /// With the compiler's first error and the log's name when make fails.
-    pub fn build_vmlinux(
+    pub fn build_kernel(
         &self,
         order: &Order<'_>,
         runner: &Runner,
         progress: &dyn Progress,
-    ) -> Result<PathBuf, Error> {
+    ) -> Result<Built, Error> {
         cache::make_folder(&self.build())?;
         self.recover()?;
         cache::write_file(&self.running(), b"a build is running, or was cut off\n")?;
@@ -141,25 +151,32 @@ impl Workshop {
         order: &Order<'_>,
         runner: &Runner,
         progress: &dyn Progress,
-    ) -> Result<PathBuf, Error> {
+    ) -> Result<Built, Error> {
         self.configure(order, runner)?;
-        let vmlinux = self.build().join("vmlinux");
+        let image = order.kbuild.image.as_ref();
+        let goals: Vec<&str> = std::iter::once("vmlinux")
+            .chain(image.map(|image| image.goal.as_str()))
+            .collect();
         let mut objects = 0_u64;
-        self.make(order, runner, &["vmlinux"], &[], &mut |line| {
+        self.make(order, runner, &goals, &[], &mut |line| {
             if is_object(line) {
                 objects += 1;
                 progress.advance(objects);
             }
         })?;
         self.check_windows(order)?;
-        if vmlinux.is_file() {
-            Ok(vmlinux)
-        } else {
-            Err(Error::NoVmlinux {
-                vmlinux,
-                log: self.log(),
-            })
+        let vmlinux = self.product("vmlinux")?;
+        let image = image.map(|image| self.product(&image.file)).transpose()?;
+        Ok(Built { vmlinux, image })
+    }
+
+    fn product(&self, file: &str) -> Result<PathBuf, Error> {
+        let kernel = self.build().join(file);
+        if kernel.is_file() {
+            return Ok(kernel);
         }
+        let log = self.log();
+        Err(Error::NoKernel { kernel, log })
     }
 
     /// An object that objtool complains of is removed: only when it is made does
@@ -214,7 +231,8 @@ impl Workshop {
             .arg("-C")
             .arg(order.source)
             .arg(format!("O={}", self.build().display()))
-            .arg(format!("ARCH={}", order.arch))
+            .arg(format!("ARCH={}", order.kbuild.arch))
+            .args(cross_compile(order.kbuild))
             .arg(format!("-j{}", order.jobs))
             .arg(format!("CC={}", compiler_command(order)))
             .args(FIXED)
@@ -281,9 +299,15 @@ fn configuration_id(order: &Order<'_>) -> String {
         &order.fragment.text,
         order.kconfig,
         &order.compiler.version,
-        order.arch,
+        &order.kbuild.arch,
     ];
     crate::tree::hash(parts.join("\0").as_bytes())
+}
+
+/// The linker and the tools around it; the compiler is named by itself.
+fn cross_compile(kbuild: &Kbuild) -> Option<String> {
+    let prefix = &kbuild.cross_compile;
+    (!prefix.is_empty()).then(|| format!("CROSS_COMPILE={prefix}"))
 }
 
 fn compiler_command(order: &Order<'_>) -> String {

@@ -20,6 +20,16 @@ pub enum Error {
         /// The names that there are.
         known: Vec<&'static str>,
     },
+    /// It is about other architectures.
+    #[error("the case {name} is about {}, and cannot be proved on {wanted}", .about.join(" and "))]
+    Architecture {
+        /// The case.
+        name: String,
+        /// The architecture that was asked for.
+        wanted: String,
+        /// Those of the case.
+        about: Vec<String>,
+    },
     /// Its manifest is not one.
     #[error("cases/{name}/case.toml: {reason}")]
     Manifest {
@@ -71,6 +81,9 @@ pub struct About {
     /// fragment's.
     #[serde(default)]
     pub options: Vec<String>,
+    /// The architectures that it is about, where not all.
+    #[serde(default)]
+    pub architectures: Vec<String>,
 }
 
 fn minimal() -> String {
@@ -142,6 +155,9 @@ pub struct VariantPlan {
     /// Lines of a `.config` that this variant has beside the fragment's.
     #[serde(default)]
     pub config: Vec<String>,
+    /// The architectures that its patch compiles on, where not all.
+    #[serde(default)]
+    pub architectures: Vec<String>,
 }
 
 /// The guest that a job runs in. Each combination is a boot of its own.
@@ -233,6 +249,22 @@ impl Case {
         }
     }
 
+    /// Checks that it can be proved on an architecture.
+    ///
+    /// # Errors
+    /// [`Error::Architecture`] when it is about others.
+    pub fn fits(&self, arch: &str) -> Result<(), Error> {
+        let about = &self.about.architectures;
+        if is_of(about, arch) {
+            return Ok(());
+        }
+        Err(Error::Architecture {
+            name: self.about.name.clone(),
+            wanted: arch.to_owned(),
+            about: about.clone(),
+        })
+    }
+
     /// The names of the cases that come along.
     #[must_use]
     pub fn names() -> Vec<&'static str> {
@@ -264,7 +296,18 @@ impl Case {
     }
 }
 
+/// Whether a list of architectures, of which none means all, has this one.
+fn is_of(architectures: &[String], arch: &str) -> bool {
+    architectures.is_empty() || architectures.iter().any(|known| known == arch)
+}
+
 impl VariantPlan {
+    /// Whether it can be built on an architecture.
+    #[must_use]
+    pub fn is_for(&self, arch: &str) -> bool {
+        is_of(&self.architectures, arch)
+    }
+
     /// The text of the patch that makes it, where one does.
     #[must_use]
     pub fn patch_text(&self, case: &str) -> Option<&'static str> {

@@ -25,7 +25,7 @@ pub enum Error {
         source: process::Error,
     },
     /// The compiler makes no programs of that ABI on this machine.
-    #[error("{compiler} {} makes no static program here: {reason}", .flags.join(" "))]
+    #[error("{} makes no static program here: {reason}", std::iter::once(compiler).chain(flags).map(String::as_str).collect::<Vec<_>>().join(" "))]
     NoSuchAbi {
         /// The compiler.
         compiler: String,
@@ -73,7 +73,16 @@ pub fn compile(
 }
 
 /// Whether the compiler has what a static program of the ABI needs.
-fn probe(cache: &Cache, compiler: &Compiler, abi: &[String], runner: &Runner) -> Result<(), Error> {
+///
+/// # Errors
+/// [`Error::NoSuchAbi`] when it has not; else when it cannot be run or the cache
+/// cannot be written.
+pub fn probe(
+    cache: &Cache,
+    compiler: &Compiler,
+    abi: &[String],
+    runner: &Runner,
+) -> Result<(), Error> {
     let scratch = cache.scratch()?;
     let source = scratch.path().join("probe.c");
     let text = "#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n";

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::build::{self, Order, Workshop};
+use crate::build::{self, Built, Order, Workshop};
 use crate::cache::{self, Cache};
 use crate::config::Fragment;
 use crate::copy::{self, PrivateCopy};
+use crate::machine::Kbuild;
 use crate::process::Runner;
 use crate::progress::Progress;
 use crate::toolchain::Compiler;
@@ -17,6 +18,8 @@ use crate::tree::{self, Change, Manifest, Tree};
 
 /// Part of every key: raise it when the way an image is built changes.
 const RECIPE: &str = "image 1";
+
+const VMLINUX: &str = "vmlinux";
 
 /// Why there is no image.
 #[derive(Debug, thiserror::Error)]
@@ -63,13 +66,22 @@ pub struct Image {
     pub config: String,
     /// The hash of `vmlinux`.
     pub vmlinux: String,
+    /// The file in the folder that is booted, where that is not `vmlinux`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boots: Option<String>,
 }
 
 impl Image {
-    /// The kernel.
+    /// The kernel with its symbols.
     #[must_use]
     pub fn vmlinux_path(&self) -> PathBuf {
-        self.folder.join("vmlinux")
+        self.folder.join(VMLINUX)
+    }
+
+    /// The kernel in the form that is booted.
+    #[must_use]
+    pub fn boot_path(&self) -> PathBuf {
+        self.folder.join(self.boots.as_deref().unwrap_or(VMLINUX))
     }
 }
 
@@ -86,8 +98,8 @@ pub struct Foundry<'a> {
     pub fragment: &'a Fragment,
     /// The compiler.
     pub compiler: &'a Compiler,
-    /// Kbuild's name for the architecture.
-    pub arch: &'a str,
+    /// What kernels are built for.
+    pub kbuild: &'a Kbuild,
     /// Compiler runs at a time.
     pub jobs: usize,
     /// Starts programs.
@@ -141,24 +153,25 @@ impl Foundry<'_> {
         let order = Order {
             what: &variant.name,
             source: source.root(),
-            arch: self.arch,
+            kbuild: self.kbuild,
             fragment: &fragment,
             kconfig: &kconfig,
             compiler: self.compiler,
             jobs: self.jobs,
             ccache: ccache.as_deref(),
         };
-        let vmlinux = workshop.build_vmlinux(&order, self.runner, progress)?;
+        let built = workshop.build_kernel(&order, self.runner, progress)?;
         source.verify(wanted, interrupt)?;
-        self.keep(key, &vmlinux, &workshop)
+        self.keep(key, &built, &workshop)
     }
 
-    fn keep(&self, key: String, vmlinux: &Path, workshop: &Workshop) -> Result<Image, Error> {
-        let bytes = fs::read(vmlinux).map_err(|error| cache::Error::Read {
-            path: vmlinux.to_owned(),
-            reason: error.to_string(),
-        })?;
+    fn keep(&self, key: String, built: &Built, workshop: &Workshop) -> Result<Image, Error> {
+        let bytes = read(&built.vmlinux)?;
+        let boots = built.image.as_deref();
         let image = Image {
+            boots: boots
+                .and_then(Path::file_name)
+                .map(|name| name.to_string_lossy().into()),
             folder: PathBuf::new(),
             kernel: self.tree.version().to_owned(),
             compiler: self.compiler.version.clone(),
@@ -167,7 +180,10 @@ impl Foundry<'_> {
             key,
         };
         let folder = self.cache.install(&place(&image.key), |scratch| {
-            cache::write_file(&scratch.join("vmlinux"), &bytes)?;
+            cache::write_file(&scratch.join(VMLINUX), &bytes)?;
+            if let (Some(from), Some(name)) = (boots, &image.boots) {
+                cache::write_file(&scratch.join(name), &read(from)?)?;
+            }
             copy_text(&workshop.config(), &scratch.join("config"))?;
             copy_text(&workshop.log(), &scratch.join("build.log"))?;
             cache::write_json(&scratch.join("image.json"), &image)
@@ -183,7 +199,10 @@ impl Foundry<'_> {
         parts.insert("tree", &id);
         parts.insert("fragment", &fragment);
         parts.insert("compiler", &self.compiler.version);
-        parts.insert("arch", self.arch);
+        parts.insert("arch", &self.kbuild.arch);
+        if let Some(image) = &self.kbuild.image {
+            parts.insert("boots", &image.file);
+        }
         let text: Vec<String> = parts
             .iter()
             .map(|(name, value)| format!("{name}\0{value}\0"))
@@ -198,8 +217,19 @@ impl Foundry<'_> {
             .map(String::as_str)
             .join("\0");
         let short: String = tree::hash(identity.as_bytes()).chars().take(12).collect();
-        Path::new("work").join(format!("{}-{}-{short}", self.arch, self.tree.series()))
+        Path::new("work").join(format!(
+            "{}-{}-{short}",
+            self.kbuild.arch,
+            self.tree.series()
+        ))
     }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, cache::Error> {
+    fs::read(path).map_err(|error| cache::Error::Read {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })
 }
 
 fn place(key: &str) -> PathBuf {

@@ -20,7 +20,7 @@ pub enum Error {
         reason: String,
     },
     /// A job asks for what it does not have.
-    #[error("data/machine/{machine}.toml has no {what} {name}; it has: {}", .known.join(", "))]
+    #[error("{machine} guests have no {what} {name}; they have {}", listed(.known))]
     Lacks {
         /// The machine.
         machine: String,
@@ -33,6 +33,13 @@ pub enum Error {
     },
 }
 
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        names => names.join(", "),
+    }
+}
+
 /// A machine that QEMU plays, from `data/machine/ARCH.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -41,8 +48,11 @@ pub struct Machine {
     pub name: String,
     /// The program.
     pub qemu: String,
-    /// Kbuild's name for the architecture.
-    pub kbuild_arch: String,
+    /// How its kernel is built.
+    pub kbuild: Kbuild,
+    /// The packages of Debian that it needs beside those of tollgate itself.
+    #[serde(rename = "package", default)]
+    pub packages: Vec<Package>,
     /// The lowest address of the kernel, hexadecimal.
     pub kernel_start: String,
     /// Memory in MiB.
@@ -57,6 +67,51 @@ pub struct Machine {
     pub profiles: Vec<CpuProfile>,
     argument: Vec<Argument>,
     append: Vec<Append>,
+}
+
+/// What Kbuild is told of an architecture, and which of its products is booted.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Kbuild {
+    /// Its name for the architecture, `x86_64`.
+    pub arch: String,
+    /// Its folder under `arch/` in the kernel tree.
+    pub source: String,
+    /// What the names of the tools begin with, `aarch64-linux-gnu-`; nothing for
+    /// the machine's own.
+    #[serde(default)]
+    pub cross_compile: String,
+    /// What is booted, where that is not vmlinux.
+    pub image: Option<KernelImage>,
+}
+
+/// A form of the kernel that is made from vmlinux.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelImage {
+    /// What make is asked for.
+    pub goal: String,
+    /// Where it is in the build folder.
+    pub file: String,
+}
+
+/// A package of Debian.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// What it is needed for.
+    pub reason: String,
+}
+
+impl Kbuild {
+    /// The compiler of the kernel and of the guest's programs, where none is
+    /// named.
+    #[must_use]
+    pub fn compiler(&self) -> String {
+        format!("{}gcc", self.cross_compile)
+    }
 }
 
 /// An ABI beside the kernel's own.
@@ -131,6 +186,31 @@ impl Machine {
             name: name.to_owned(),
             reason: error.to_string(),
         })
+    }
+
+    /// The architectures that there are machines for.
+    #[must_use]
+    pub fn names() -> Vec<&'static str> {
+        let files = assets::files(&assets::DATA).into_iter();
+        files
+            .filter_map(|(path, _)| path.strip_prefix("machine/")?.strip_suffix(".toml"))
+            .collect()
+    }
+
+    /// What to install where one of its tools is missing; nothing to say where
+    /// tollgate's own packages are enough.
+    #[must_use]
+    pub fn advice(&self) -> Option<String> {
+        let names: Vec<&str> = self.packages.iter().map(|p| p.name.as_str()).collect();
+        let line = || {
+            format!(
+                "{0} guests need packages that are not installed with tollgate; \
+                 scripts/setup --arch {0} installs them, or: apt-get install {1}",
+                self.name,
+                names.join(" ")
+            )
+        };
+        (!names.is_empty()).then(line)
     }
 
     /// The kernel's command line.
@@ -211,14 +291,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_recipe_of_x86_64_is_the_measured_one() {
-        let machine = Machine::named("x86_64").unwrap();
-        let line = format!(
-            "{}\n{}",
-            machine.arguments(&machine.cpu, None).join(" "),
-            machine.command_line()
-        );
-        insta::assert_snapshot!(line);
+    fn each_recipe_is_the_measured_one() {
+        for name in Machine::names() {
+            let machine = Machine::named(name).unwrap();
+            assert_eq!(machine.name, name);
+            let arguments = machine.arguments(&machine.cpu, None).join(" ");
+            let line = format!("{arguments}\n{}", machine.command_line());
+            insta::assert_snapshot!(format!("recipe_{name}"), line);
+        }
+    }
+
+    #[test]
+    fn what_setup_installs_is_what_a_machine_needs() {
+        let setup = include_str!("../../../scripts/setup");
+        for name in Machine::names() {
+            for Package { name, reason } in Machine::named(name).unwrap().packages {
+                assert!(setup.contains(&format!("\n{name}: {reason}\n")), "{name}");
+            }
+        }
     }
 
     #[test]
@@ -241,7 +331,10 @@ mod tests {
         let arguments = machine.arguments(&two.cpu, two.cpus);
         assert!(arguments.ends_with(&["-smp".into(), "2".into()]));
         let error = station("s390", None).unwrap_err().to_string();
-        assert!(error.contains("no ABI s390; it has: ia32, x32"), "{error}");
+        assert!(
+            error.contains("no ABI s390; they have ia32, x32"),
+            "{error}"
+        );
         let error = station("x32", Some("vax")).unwrap_err().to_string();
         assert!(error.contains("no CPU profile vax"), "{error}");
     }

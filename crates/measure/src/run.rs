@@ -97,8 +97,8 @@ impl Run {
         opcodes: &Opcodes,
         symbols: &Symbols,
     ) -> Result<Self, RunError> {
-        if executions.target != opcodes.arch() {
-            let (counted, table) = (executions.target.clone(), opcodes.arch().to_owned());
+        if executions.target != opcodes.target() {
+            let (counted, table) = (executions.target.clone(), opcodes.target().to_owned());
             return Err(RunError::Target { counted, table });
         }
         let counted = executions.phases.len();

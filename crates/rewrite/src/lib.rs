@@ -45,6 +45,7 @@ mod window;
 mod zero;
 
 pub use fix::{Patched, ReadTree, Request, fix};
+pub use masked::can_mask;
 pub use offers::{Offers, UACCESS};
 pub use prefix::{prefix_of_history, prefix_of_path};
 pub use refusal::{FixError, LayoutError, Reason, Refusal};

@@ -33,15 +33,30 @@ pub(crate) fn is_for_both_ways(tree: &dyn ReadTree, offers: Offers) -> bool {
 }
 
 fn has_own_ends(tree: &dyn ReadTree, architecture: &str) -> bool {
+    let text = headers(tree, architecture);
+    defines(&text, b"masked_user_access_begin")
+        && (defines(&text, b"user_read_access_end") || defines(&text, b"user_write_access_end"))
+}
+
+/// Whether kernels of an architecture, named as its folder under `arch/`, can
+/// turn a bad pointer into one that faults: elsewhere the style `masked` compiles
+/// to what `window` does.
+#[must_use]
+pub fn can_mask(tree: &dyn ReadTree, architecture: &str) -> bool {
+    let text = headers(tree, architecture);
+    // `masked_user_access_begin`, or one for a way.
+    memchr::memmem::find(&text, b"#define masked_user_").is_some()
+}
+
+fn headers(tree: &dyn ReadTree, architecture: &str) -> Vec<u8> {
     let folder = format!("arch/{architecture}/include/asm");
     let header = |name: &str| tree.read(&format!("{folder}/{name}")).unwrap_or_default();
-    let text = [header("uaccess.h"), header("uaccess_64.h")].concat();
-    let has = |name: &[u8]| {
-        let define = [b"#define ", name].concat();
-        memchr::memmem::find(&text, &define).is_some()
-    };
-    has(b"masked_user_access_begin")
-        && (has(b"user_read_access_end") || has(b"user_write_access_end"))
+    [header("uaccess.h"), header("uaccess_64.h")].concat()
+}
+
+fn defines(text: &[u8], name: &[u8]) -> bool {
+    let define = [b"#define ", name].concat();
+    memchr::memmem::find(text, &define).is_some()
 }
 
 /// Writes a window with a masked begin for each plan that may have one.

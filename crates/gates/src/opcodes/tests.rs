@@ -1,7 +1,7 @@
 use super::*;
 
 fn table(order: &str, entries: &[(&str, &str, &str, Option<&str>)]) -> String {
-    let mut text = format!("arch = \"test\"\norder = \"{order}\"\n");
+    let mut text = format!("arch = \"test\"\ntarget = \"test\"\norder = \"{order}\"\n");
     for (name, meaning, value, mask) in entries {
         text += &format!("[[opcode]]\nname = \"{name}\"\nmeaning = \"{meaning}\"\n");
         text += &format!("value = \"{value}\"\nreason = \"r\"\nsource = \"s\"\n");
@@ -19,6 +19,21 @@ fn x86_64_knows_its_gate() {
     assert_eq!(opcodes.meaning(&[0x0f, 0x01, 0xcb]), Meaning::Open);
     assert_eq!(opcodes.meaning(&[0x0f, 0x01, 0xca]), Meaning::Close);
     assert_eq!(opcodes.meaning(&[0x0f, 0xae, 0xe8]), Meaning::Fence);
+}
+
+#[test]
+fn arm64_knows_its_gate() {
+    let opcodes = Opcodes::built_in("arm64").unwrap();
+    assert_eq!((opcodes.arch(), opcodes.target()), ("arm64", "aarch64"));
+    let meaning = |word: u32| opcodes.meaning(&word.to_le_bytes());
+    assert_eq!(meaning(0xd500_409f), Meaning::Open);
+    assert_eq!(meaning(0xd500_419f), Meaning::Close);
+    assert_eq!(meaning(0xd503_229f), Meaning::Fence);
+    assert_eq!(meaning(0xd503_30ff), Meaning::Fence);
+    // nop, msr daifset, #2 and the gate in the other byte order.
+    for word in [0xd503_201f, 0xd503_42df, 0xd500_409f_u32.swap_bytes()] {
+        assert_eq!(meaning(word), Meaning::Other, "{word:x}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use tollgate_lab::case::Case;
+use tollgate_lab::machine::Machine;
 use tollgate_report::profile::ProfileFormat;
 
 use crate::exit::Exit;
@@ -23,6 +24,10 @@ pub(crate) struct Args {
     /// The kernel tree; Debian's linux-source-6.12 where none is given
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
+    /// The architecture of kernel and machine (docs/architectures.md)
+    #[arg(long, value_name = "NAME", default_value = "x86_64",
+          value_parser = PossibleValuesParser::new(Machine::names()))]
+    pub(crate) arch: String,
     /// The profile of the configuration: minimal, distro
     #[arg(long, value_name = "PROFILE")]
     pub(crate) config: Option<String>,
@@ -62,9 +67,9 @@ pub(crate) struct Args {
     /// Where images and results are kept
     #[arg(long, value_name = "DIR", env = "TOLLGATE_CACHE")]
     pub(crate) cache: Option<PathBuf>,
-    /// The compiler of the kernels
-    #[arg(long, value_name = "COMMAND", default_value = "gcc")]
-    pub(crate) cc: String,
+    /// The compiler of the kernels; gcc, or the cross compiler of the architecture
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) cc: Option<String>,
     /// The emulator
     #[arg(long, value_name = "COMMAND")]
     pub(crate) qemu: Option<String>,

@@ -9,6 +9,7 @@ use tollgate_lab::boot::{Boot, Record};
 use tollgate_lab::cache;
 use tollgate_lab::case::{Benchmark, Station, Sweep};
 use tollgate_lab::guest;
+use tollgate_lab::machine::Equipment;
 use tollgate_lab::program::Program;
 use tollgate_lab::toolchain::Compiler;
 use tollgate_measure::{Run, Skip};
@@ -16,7 +17,7 @@ use tollgate_measure::{Run, Skip};
 use super::lab::{Bench, Named};
 use crate::progress::Steps;
 
-/// What compiles the guest and the plugin, whatever compiles the kernel.
+/// What compiles the plugin, whatever compiles the kernel.
 const HOST_COMPILER: &str = "gcc";
 
 /// Where images are booted: the guests and the plugin, ready.
@@ -30,11 +31,14 @@ pub(crate) struct Booth<'a> {
 /// A guest of one ABI and CPU.
 struct Guest {
     station: Station,
-    /// QEMU's `-cpu`.
-    cpu: String,
-    cpus: Option<u32>,
-    /// Its initramfs, or why there is none.
-    initramfs: Result<Vec<u8>, String>,
+    /// What it is started with, or why it cannot be.
+    ready: Result<Ready, String>,
+}
+
+/// What a guest is started with.
+struct Ready {
+    equipment: Equipment,
+    initramfs: Vec<u8>,
 }
 
 impl<'a> Booth<'a> {
@@ -83,8 +87,8 @@ impl<'a> Booth<'a> {
         let symbols = Symbols::parse(&vmlinux).with_context(|| path.display().to_string())?;
         let mut all = Run::default();
         for guest in &self.guests {
-            let run = match &guest.initramfs {
-                Ok(initramfs) => self.boot(named, guest, initramfs, &symbols)?,
+            let run = match &guest.ready {
+                Ok(ready) => self.boot(named, ready, &symbols)?,
                 Err(reason) => self.skipped(&guest.station, reason),
             };
             let Station { abi, cpu } = &guest.station;
@@ -93,30 +97,24 @@ impl<'a> Booth<'a> {
         Ok(all)
     }
 
-    fn boot(
-        &self,
-        named: &Named,
-        guest: &Guest,
-        initramfs: &[u8],
-        symbols: &Symbols,
-    ) -> anyhow::Result<Run> {
-        let record = self.record(named, guest, initramfs)?;
+    fn boot(&self, named: &Named, ready: &Ready, symbols: &Symbols) -> anyhow::Result<Run> {
+        let record = self.record(named, ready)?;
         Run::read(&record.console, &record.counts, &self.opcodes, symbols)
             .with_context(|| format!("the run of {} cannot be used", named.variant))
     }
 
-    fn record(&self, named: &Named, guest: &Guest, initramfs: &[u8]) -> anyhow::Result<Record> {
+    fn record(&self, named: &Named, ready: &Ready) -> anyhow::Result<Record> {
         let scratch = self.bench.cache.scratch()?;
         let file = scratch.path().join("initramfs.cpio");
-        cache::write_file(&file, initramfs)?;
+        cache::write_file(&file, &ready.initramfs)?;
         let boot = Boot {
             image: &named.variant,
-            vmlinux: &named.image.vmlinux_path(),
+            kernel: &named.image.boot_path(),
             initramfs: &file,
             plugin: &self.plugin,
             machine: &self.bench.machine,
-            cpu: &guest.cpu,
-            cpus: guest.cpus,
+            cpu: &ready.equipment.cpu,
+            cpus: ready.equipment.cpus,
             qemu: &self.bench.qemu,
             limit: self.bench.args.timeout,
         };
@@ -150,29 +148,34 @@ fn prepare(bench: &Bench<'_>) -> anyhow::Result<(PathBuf, Vec<Guest>)> {
     let plugin = guest::compile_plugin(&bench.cache, &compiler, api, &bench.runner)?;
     let stations = bench.case.stations().into_iter();
     let guests: anyhow::Result<Vec<Guest>> = stations
-        .map(|station| make_guest(bench, &compiler, station))
+        .map(|station| {
+            let ready = make_guest(bench, &station)?;
+            Ok(Guest { station, ready })
+        })
         .collect();
     Ok((plugin, guests?))
 }
 
-fn make_guest(bench: &Bench<'_>, compiler: &Compiler, station: Station) -> anyhow::Result<Guest> {
-    let equipment = bench.machine.station(&station)?;
-    let compiled = guest::compile(&bench.cache, compiler, &equipment.flags, &bench.runner);
-    let initramfs = match compiled {
-        Ok(program) => {
-            let bytes = std::fs::read(&program)
-                .with_context(|| format!("could not read {}", program.display()))?;
-            Ok(initramfs(bench, &bytes, &station)?)
-        }
-        Err(error @ guest::Error::NoSuchAbi { .. }) => Err(error.to_string()),
+/// Or why the machine has no such guest, or this one's tools make none.
+fn make_guest(bench: &Bench<'_>, station: &Station) -> anyhow::Result<Result<Ready, String>> {
+    let equipment = match bench.machine.station(station) {
+        Ok(equipment) => equipment,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let flags = &equipment.flags;
+    let compiled = guest::compile(&bench.cache, &bench.guest_compiler, flags, &bench.runner);
+    let program = match compiled {
+        Ok(program) => program,
+        Err(error @ guest::Error::NoSuchAbi { .. }) => return Ok(Err(error.to_string())),
         Err(error) => return Err(error.into()),
     };
-    Ok(Guest {
-        station,
-        cpu: equipment.cpu,
-        cpus: equipment.cpus,
+    let bytes =
+        std::fs::read(&program).with_context(|| format!("could not read {}", program.display()))?;
+    let initramfs = initramfs(bench, &bytes, station)?;
+    Ok(Ok(Ready {
+        equipment,
         initramfs,
-    })
+    }))
 }
 
 /// The standard guest also runs the user's program, last.

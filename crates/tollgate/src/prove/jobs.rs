@@ -16,7 +16,7 @@ use crate::cmd::prove::{Args, Param};
 pub(crate) fn start(args: &Args) -> anyhow::Result<Case> {
     let registry = Registry::built_in()?;
     let case = match (&args.case, args.patch.first()) {
-        (Some(name), _) => Case::named(name)?,
+        (Some(name), _) => fitting(name, &args.arch)?,
         (None, Some(patch)) => nameless(&super::variant::stem(patch)),
         (None, None) => bail!(
             "nothing to compare: name a case ({}), or give a patch with --patch FILE",
@@ -31,6 +31,12 @@ pub(crate) fn start(args: &Args) -> anyhow::Result<Case> {
     Ok(case)
 }
 
+fn fitting(name: &str, arch: &str) -> anyhow::Result<Case> {
+    let case = Case::named(name)?;
+    case.fits(arch)?;
+    Ok(case)
+}
+
 fn nameless(subject: &str) -> Case {
     Case {
         about: About {
@@ -39,6 +45,7 @@ fn nameless(subject: &str) -> Case {
             targets: Vec::new(),
             config: "minimal".to_owned(),
             options: Vec::new(),
+            architectures: Vec::new(),
         },
         claims: Vec::new(),
         variants: Vec::new(),

@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 use tollgate_lab::cache::Cache;
 use tollgate_lab::case::{self, Case};
 use tollgate_lab::config::Fragment;
+use tollgate_lab::guest;
 use tollgate_lab::image::{Foundry, Image, Variant};
 use tollgate_lab::machine::Machine;
 use tollgate_lab::process::{Interrupt, Runner};
@@ -20,9 +21,6 @@ use crate::cmd::prove::Args;
 use crate::folders;
 use crate::progress::Steps;
 
-/// The architecture of the lab.
-const ARCH: &str = "x86_64";
-
 /// Everything that the steps of one proof share.
 pub(crate) struct Bench<'a> {
     pub(crate) args: &'a Args,
@@ -32,6 +30,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) fragment: Fragment,
     pub(crate) machine: Machine,
     pub(crate) compiler: Compiler,
+    /// The one of the guest's programs, whatever compiles the kernel.
+    pub(crate) guest_compiler: Compiler,
     pub(crate) qemu: Qemu,
     pub(crate) tree: Tree,
     pub(crate) manifest: Manifest,
@@ -44,13 +44,16 @@ impl<'a> Bench<'a> {
     pub(crate) fn open(args: &'a Args, steps: &Steps<'_>) -> anyhow::Result<Self> {
         let case = jobs::start(args)?;
         let profile = args.config.as_deref().unwrap_or(&case.about.config);
-        let fragment = Fragment::profile(ARCH, profile)?.with(&case.about.options);
-        let machine = Machine::named(ARCH)?;
+        let fragment = Fragment::profile(&args.arch, profile)?.with(&case.about.options);
+        let machine = Machine::named(&args.arch)?;
         let program = read_program(args, &machine)?;
         let cache = Cache::open(&folders::cache(args.cache.as_deref())?)?;
         let runner = Runner::new(listen()?, Some(cache.lock_handle()?));
-        let compiler = Compiler::find(&args.cc, &runner)?;
-        let qemu = Qemu::find(args.qemu.as_deref().unwrap_or(&machine.qemu), &runner)?;
+        let tools = Tools::find(args, &machine, &cache, &runner);
+        let tools = match machine.advice() {
+            Some(advice) => tools.context(advice)?,
+            None => tools?,
+        };
         let tree = open_tree(args, &cache, &runner, steps)?;
         let manifest = steps.step(
             "read the tree",
@@ -70,8 +73,9 @@ impl<'a> Bench<'a> {
             case,
             fragment,
             machine,
-            compiler,
-            qemu,
+            compiler: tools.compiler,
+            guest_compiler: tools.guest_compiler,
+            qemu: tools.qemu,
             tree,
             manifest,
             program,
@@ -150,7 +154,7 @@ impl<'a> Bench<'a> {
             manifest: &self.manifest,
             fragment: &self.fragment,
             compiler: &self.compiler,
-            arch: &self.machine.kbuild_arch,
+            kbuild: &self.machine.kbuild,
             jobs: self.jobs(),
             runner: &self.runner,
         }
@@ -159,6 +163,35 @@ impl<'a> Bench<'a> {
     fn jobs(&self) -> usize {
         let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
         self.args.jobs.map_or_else(cpus, usize::from)
+    }
+}
+
+/// The programs of a machine.
+struct Tools {
+    compiler: Compiler,
+    guest_compiler: Compiler,
+    qemu: Qemu,
+}
+
+impl Tools {
+    fn find(
+        args: &Args,
+        machine: &Machine,
+        cache: &Cache,
+        runner: &Runner,
+    ) -> anyhow::Result<Self> {
+        let own = machine.kbuild.compiler();
+        let compiler = Compiler::find(args.cc.as_deref().unwrap_or(&own), runner)?;
+        let guest_compiler = Compiler::find(&own, runner)?;
+        let qemu = Qemu::find(args.qemu.as_deref().unwrap_or(&machine.qemu), runner)?;
+        if !machine.kbuild.cross_compile.is_empty() {
+            guest::probe(cache, &guest_compiler, &[], runner)?;
+        }
+        Ok(Self {
+            compiler,
+            guest_compiler,
+            qemu,
+        })
     }
 }
 

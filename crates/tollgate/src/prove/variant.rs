@@ -8,7 +8,7 @@ use tollgate_lab::image::Variant;
 use tollgate_lab::patch::{self as applied, Patch};
 use tollgate_lab::tree::Change;
 use tollgate_measure::{Find, NotRun};
-use tollgate_rewrite::{FixError, Patched, Request, Target};
+use tollgate_rewrite::{FixError, Patched, Request, Style, Target};
 use tollgate_source::{Analyser, Direction, Function, Vocabulary};
 
 use super::lab::Bench;
@@ -104,8 +104,12 @@ fn judge(
     }
 }
 
-/// Whether the tree only does not have what the style is written in.
+/// Whether the tree only does not have what the style is written in, or the
+/// architecture what the variant is about.
 fn not_offered(error: &anyhow::Error) -> bool {
+    if error.is::<Elsewhere>() {
+        return true;
+    }
     let fix = error.downcast_ref::<FixError>();
     fix.is_some_and(|error| matches!(error, FixError::Style { .. }))
 }
@@ -146,11 +150,28 @@ fn unknown(name: &str, bench: &Bench<'_>) -> anyhow::Error {
     )
 }
 
+/// The architecture does not have what the variant needs.
+#[derive(Debug, thiserror::Error)]
+enum Elsewhere {
+    #[error(
+        "no header of {0} in this tree defines masked_user_access_begin(), \
+         so that the compiler would leave the code of the style window"
+    )]
+    Masked(String),
+    #[error("its patch is for {}, and this is {arch}", .of.join(" and "))]
+    Patch { of: Vec<String>, arch: String },
+}
+
 fn from_plan(
     plan: &VariantPlan,
     bench: &Bench<'_>,
     steps: &Steps<'_>,
 ) -> anyhow::Result<Candidate> {
+    let arch = &bench.machine.name;
+    if !plan.is_for(arch) {
+        let (of, arch) = (plan.architectures.clone(), arch.clone());
+        return Err(Elsewhere::Patch { of, arch }.into());
+    }
     let case = &bench.case.about.name;
     match (plan.patch_text(case), &plan.patch) {
         (Some(text), Some(file)) => {
@@ -232,6 +253,10 @@ fn from_fix(plan: &VariantPlan, bench: &Bench<'_>, steps: &Steps<'_>) -> anyhow:
         || fixes(plan, &targets, finds, bench),
         |fixes| windows(fixes),
     )?;
+    let masked = |fixed: &Fixed| fixed.request.style == Style::Masked;
+    if fixes.iter().any(masked) && !masks(bench) {
+        return Err(Elsewhere::Masked(bench.machine.name.clone()).into());
+    }
     let mut change = Change::default();
     let mut patch = String::new();
     for fixed in &fixes {
@@ -249,6 +274,12 @@ fn from_fix(plan: &VariantPlan, bench: &Bench<'_>, steps: &Steps<'_>) -> anyhow:
         patch,
         fixes,
     })
+}
+
+/// Whether the compiled code of this architecture can mask a pointer.
+fn masks(bench: &Bench<'_>) -> bool {
+    let read_tree = |path: &str| read(bench, path);
+    tollgate_rewrite::can_mask(&read_tree, &bench.machine.kbuild.source)
 }
 
 fn targets(plan: &VariantPlan, bench: &Bench<'_>) -> anyhow::Result<Vec<Target>> {

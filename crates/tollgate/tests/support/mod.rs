@@ -61,16 +61,17 @@ impl Lab {
     /// `tollgate prove epoll` on the fake tree, under the fake QEMU.
     pub(crate) fn prove(&self, args: &[&str]) -> Command {
         let mut command = self.tollgate(&["prove", "epoll"]);
+        self.on_fakes(&mut command).args(args);
         command
-            .arg("--tree")
-            .arg(self.tree())
-            .arg("--cache")
-            .arg(self.cache());
-        command
-            .arg("--qemu")
-            .arg(Path::new(HERE).join("fake-qemu"))
-            .args(args);
-        command
+    }
+
+    /// The same command on the fake tree, under the fake QEMU, with a cache of
+    /// its own.
+    pub(crate) fn on_fakes<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        let qemu = Path::new(HERE).join("fake-qemu");
+        command.arg("--tree").arg(self.tree());
+        command.arg("--cache").arg(self.cache());
+        command.arg("--qemu").arg(qemu)
     }
 
     /// Standard error, with what differs from machine to machine made plain.
