@@ -180,6 +180,9 @@ pub struct Benchmark {
     pub parameters: BTreeMap<String, i64>,
     /// What an operation is or handles many of.
     pub unit: Option<Unit>,
+    /// The case's benchmark of the same guest that does all but the thing
+    /// itself, to be subtracted: `signal_null` of `signal_catch`.
+    pub less: Option<String>,
     /// Whether the change cannot reach it, so that it must not move.
     #[serde(default)]
     pub control: bool,
@@ -279,6 +282,18 @@ impl Case {
         benchmarks
             .chain(self.sweeps.iter().map(Sweep::station))
             .collect()
+    }
+
+    /// The benchmarks that `benchmark` names to be subtracted from it; one in a
+    /// manifest that was checked.
+    pub fn to_subtract<'a>(
+        &'a self,
+        benchmark: &'a Benchmark,
+    ) -> impl Iterator<Item = &'a Benchmark> {
+        let station = benchmark.station();
+        self.benchmarks.iter().filter(move |other| {
+            Some(&other.name) == benchmark.less.as_ref() && other.station() == station
+        })
     }
 
     /// The plan of one guest: a line for each benchmark and sweep that runs in

@@ -122,6 +122,7 @@ impl Entry {
             name: self.name.clone(),
             parameters: self.parameters.clone(),
             unit: self.unit.clone(),
+            less: None,
             control: self.control,
             on_demand: false,
             ops: self.ops,

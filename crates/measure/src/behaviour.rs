@@ -14,6 +14,9 @@ pub struct Behaviour {
     pub points: usize,
     /// Those that differ, the smallest input first.
     pub differences: Vec<PointDifference>,
+    /// How many points each sweep gave, each name once: what ran, and in which
+    /// guest.
+    pub sweeps: BTreeMap<String, usize>,
 }
 
 /// An input that the two images treat differently.
@@ -50,9 +53,14 @@ impl Behaviour {
             })
         };
         let differences = keys.iter().filter_map(difference).collect();
+        let mut sweeps = BTreeMap::new();
+        for (sweep, _) in &keys {
+            *sweeps.entry((*sweep).to_owned()).or_default() += 1;
+        }
         Self {
             points: keys.len(),
             differences,
+            sweeps,
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::comparison::{
     Comparison, FunctionComparison, Note, Repeat, RepeatDifference, Side, UnitCount,
     WorkloadComparison,
 };
+use crate::context::Context;
 use crate::measured::Measured;
 use crate::run::Run;
 use crate::sample::Workload;
@@ -43,12 +44,14 @@ impl Comparison {
         let wanted: Vec<_> = benchmarks.iter().filter(wanted).collect();
         let notes = ran().flat_map(|(side, run)| notes_of(side, run, benchmarks, &wanted));
         let notes: Vec<_> = notes.collect();
-        let compare = |benchmark| workload(benchmark, before.run, after.run);
+        let contexts = Context::all(&before.run.points);
+        let compare = |benchmark| workload(benchmark, before.run, after.run, &contexts);
         let workloads: Vec<_> = benchmarks.iter().filter_map(compare).collect();
         let mut comparison = Self {
             verdict: Verdict::Incomplete,
             repeat: again.map(|again| repeat(benchmarks, before.run, again)),
             behaviour: Behaviour::compare(&before.run.points, &after.run.points),
+            contexts,
             setting,
             before: before.image,
             after: after.image,
@@ -70,13 +73,20 @@ fn measured(run: &Run, workload: &Workload) -> Option<Measured> {
 }
 
 /// The benchmark on both images, when both counted it.
-fn workload(benchmark: &Benchmark, before: &Run, after: &Run) -> Option<WorkloadComparison> {
+fn workload(
+    benchmark: &Benchmark,
+    before: &Run,
+    after: &Run,
+    contexts: &[Context],
+) -> Option<WorkloadComparison> {
     let before = measured(before, &benchmark.workload)?;
     let after = measured(after, &benchmark.workload)?;
     Some(WorkloadComparison {
         workload: benchmark.workload.clone(),
         control: benchmark.control,
         unit: unit(benchmark),
+        less: benchmark.less.clone(),
+        context_bytes: Context::of(contexts, &benchmark.workload),
         functions: FunctionComparison::all(&before, &after),
         before,
         after,

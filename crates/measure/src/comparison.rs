@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::behaviour::Behaviour;
+use crate::context::Context;
 use crate::measured::{Measured, Quantity};
 use crate::ratio::Ratio;
 use crate::results::Skip;
@@ -30,6 +31,8 @@ pub struct Comparison {
     pub repeat: Option<Repeat>,
     /// What both did with faulty input.
     pub behaviour: Behaviour,
+    /// The contexts of the guests' CPUs, where a sweep asked for them.
+    pub contexts: Vec<Context>,
     /// What was skipped, failed, is missing or odd: nothing is left out in
     /// silence.
     pub notes: Vec<Note>,
@@ -45,6 +48,11 @@ pub struct WorkloadComparison {
     /// What a call handles several of, and how many; none when there is no
     /// such thing.
     pub unit: Option<UnitCount>,
+    /// What is to be subtracted from it; none where nothing is.
+    pub less: Option<Workload>,
+    /// What a save or a load of all registers moves at most on its CPU, in
+    /// bytes; none where no sweep asked for it.
+    pub context_bytes: Option<u64>,
     /// On image A.
     pub before: Measured,
     /// On image B.
@@ -269,6 +277,23 @@ impl WorkloadComparison {
     #[must_use]
     pub fn moves_registers(&self) -> bool {
         !self.before.kernel.fpu.is_zero() || !self.after.kernel.fpu.is_zero()
+    }
+
+    /// Bytes of registers that the kernel's saves and loads moved at most,
+    /// divided as `per` says: derived from their number and the size of the
+    /// context, and of the 512 bytes of an FXSAVE (Intel SDM vol. 1, 10.5.1).
+    /// None where the size is not known or nothing moved.
+    #[must_use]
+    pub fn context_moved(&self, per: Per) -> Option<Figure> {
+        let size = self.context_bytes.filter(|_| self.moves_registers())?;
+        let one = |measured: &Measured| {
+            let moved = measured.context_moved(size);
+            Ratio::new(moved, self.divisor(per, measured))
+        };
+        Some(Figure {
+            before: one(&self.before),
+            after: one(&self.after),
+        })
     }
 
     /// Whether both counts are exact.

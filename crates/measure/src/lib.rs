@@ -9,9 +9,12 @@ mod behaviour;
 mod claim;
 mod compare;
 mod comparison;
+mod context;
 mod executions;
 pub mod fuzz;
 mod measured;
+mod net;
+mod plot;
 mod profile;
 mod proof;
 mod ratio;
@@ -32,8 +35,11 @@ pub use comparison::{
     Comparison, Figure, FunctionComparison, Note, Per, Repeat, RepeatDifference, Side, UnitCount,
     WorkloadComparison,
 };
+pub use context::Context;
 pub use executions::{CountsError, CountsFault, Executed, Executions, Phase};
 pub use measured::{Measured, Quantity, Repetitions};
+pub use net::Net;
+pub use plot::{Plot, PlotLine, PlotPoint};
 pub use profile::{Profile, ProfileError, SymbolShare};
 pub use proof::{NotRun, Proof, Row, Tried};
 pub use ratio::Ratio;

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::sample::{Counts, Sample};
 
+/// What FXSAVE writes, in bytes (Intel SDM vol. 1, 10.5.1).
+const LEGACY_BYTES: u64 = 512;
+
 /// The count of a workload on one image: that of one representative
 /// repetition, with how far the repetitions agree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,6 +138,16 @@ impl Measured {
             Quantity::Wrpkru => self.kernel.fpu.wrpkru,
             Quantity::Rdpkru => self.kernel.fpu.rdpkru,
         }
+    }
+
+    /// Bytes of registers that all operations moved at most where a context has
+    /// `size` bytes; an FXSAVE or FXRSTOR moves 512.
+    #[must_use]
+    pub fn context_moved(&self, size: u64) -> u64 {
+        let fpu = self.kernel.fpu;
+        let whole = fpu.xsave.saturating_add(fpu.xrstor).saturating_mul(size);
+        let legacy = fpu.fxsave.saturating_add(fpu.fxrstor);
+        whole.saturating_add(legacy.saturating_mul(LEGACY_BYTES))
     }
 
     /// The count of repetitions of one workload, of which those numbered 0

@@ -65,6 +65,9 @@ pub struct Benchmark {
     pub control: bool,
     /// What a call handles several of, if it does.
     pub unit: Option<Unit>,
+    /// The workload of which its own cost is the difference, if it is one:
+    /// `signal_null` of `signal_catch`.
+    pub less: Option<crate::Workload>,
 }
 
 /// What a call handles several of.

@@ -8,6 +8,7 @@ mod facts;
 mod html;
 mod json;
 mod many;
+mod plot;
 mod series;
 mod terminal;
 pub(crate) mod text;
@@ -20,7 +21,7 @@ mod tests;
 pub(crate) use tests::several;
 
 pub use commit::commit_figures;
-pub use html::html;
+pub use html::{html, series_html};
 pub use json::{PROVE_VERSION, json};
 pub use many::proof_terminal;
 pub use series::{SERIES_VERSION, series_json, series_statement, series_terminal};

@@ -9,12 +9,14 @@ impl Case {
     pub(super) fn fault(&self) -> Option<String> {
         let variants = || self.variants.iter().find_map(|plan| self.bad_variant(plan));
         let benchmarks = || self.benchmarks.iter().find_map(stray_unit);
+        let less = || self.benchmarks.iter().find_map(|one| self.stray_less(one));
         let sweeps = || self.sweep_twice();
         let claims = || self.claims.iter().find_map(|claim| self.bad_claim(claim));
         self.twice()
             .or_else(variants)
             .or_else(claims)
             .or_else(benchmarks)
+            .or_else(less)
             .or_else(sweeps)
     }
 
@@ -47,6 +49,22 @@ impl Case {
                 figures.benchmark
             )
         })
+    }
+
+    fn stray_less(&self, benchmark: &Benchmark) -> Option<String> {
+        let wanted = benchmark.less.as_deref()?;
+        let mut found = self.to_subtract(benchmark);
+        match (found.next(), found.next()) {
+            (Some(_), None) => None,
+            (None, _) => Some(format!(
+                "{} less {wanted}: the case has no benchmark {wanted} in the same guest",
+                benchmark.name
+            )),
+            _ => Some(format!(
+                "{} less {wanted}: the case has several benchmarks {wanted} in the same guest",
+                benchmark.name
+            )),
+        }
     }
 
     fn twice(&self) -> Option<String> {

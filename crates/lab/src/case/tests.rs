@@ -91,6 +91,26 @@ fn a_unit_of_no_parameter_is_refused() {
 }
 
 #[test]
+fn what_is_subtracted_runs_in_the_same_guest() {
+    let job = |more: &str| format!("[[benchmark]]\nname='b'\nops=1\nreps=1\n{more}");
+    let two = |other: &str| format!("{}{}", job("less='n'\n"), job("").replace("'b'", other));
+    let absent = fault(&two("'m'"));
+    assert!(
+        absent.contains("has no benchmark n in the same guest"),
+        "{absent}"
+    );
+    let elsewhere = fault(&format!("{}abi='ia32'\n", two("'n'")));
+    assert!(elsewhere.contains("has no benchmark n"), "{elsewhere}");
+    let twice = fault(&format!("{}{}", two("'n'"), job("").replace("'b'", "'n'")));
+    assert!(twice.contains("several benchmarks n"), "{twice}");
+    let text = format!("{HEAD}{}", two("'n'"));
+    assert!(schema().is_valid(&value(&text)));
+    let case = Case::parse("x", &text).unwrap();
+    let found: Vec<_> = case.to_subtract(&case.benchmarks[0]).collect();
+    assert_eq!(found[0].name, "n");
+}
+
+#[test]
 fn a_variant_is_made_in_one_way() {
     let neither = refused_by_both("[[variant]]\nname='v'\nreason='r'\n");
     assert!(neither.contains("give one of the two"), "{neither}");

@@ -23,7 +23,8 @@ fn the_same_points_in_another_order_do_not_differ() {
         behaviour,
         Behaviour {
             points: 2,
-            differences: Vec::new()
+            differences: Vec::new(),
+            sweeps: [("s".to_owned(), 2)].into(),
         }
     );
 }

@@ -34,16 +34,19 @@ pub(crate) fn benchmarks() -> Vec<Benchmark> {
             workload: epoll(1),
             control: false,
             unit: event(),
+            less: None,
         },
         Benchmark {
             workload: epoll(64),
             control: false,
             unit: event(),
+            less: None,
         },
         Benchmark {
             workload: getppid(),
             control: true,
             unit: None,
+            less: None,
         },
     ]
 }

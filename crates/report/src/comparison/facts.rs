@@ -1,8 +1,8 @@
 //! What the terminal and the HTML form say in the same words.
 
 use tollgate_measure::{
-    Comparison, Figure, FunctionComparison, Measured, Outcome, Per, PointDifference, Quantity,
-    Ratio, Repetitions, UNKNOWN_FUNCTION, WorkloadComparison,
+    Comparison, Context, Figure, FunctionComparison, Measured, Net, Outcome, Per, PointDifference,
+    Quantity, Ratio, Repetitions, UNKNOWN_FUNCTION, WorkloadComparison,
 };
 
 use super::text::{clean, plural, short, signed};
@@ -51,6 +51,7 @@ pub(super) fn checks(comparison: &Comparison) -> Vec<Fact> {
     let mut facts: Vec<_> = comparison.controls().map(control).collect();
     facts.extend(repeat(comparison));
     facts.extend(behaviour(comparison));
+    facts.extend(sweeps(comparison));
     facts.extend(repetitions(comparison));
     facts.extend(user(comparison));
     facts.extend(comparison.notes.iter().map(|note| Fact {
@@ -110,6 +111,16 @@ fn behaviour(comparison: &Comparison) -> Option<Fact> {
         };
         Fact::new("Behaviour", differences == 0, text)
     })
+}
+
+/// Which sweeps ran, and in which guest.
+fn sweeps(comparison: &Comparison) -> Option<Fact> {
+    let sweeps = &comparison.behaviour.sweeps;
+    let names: Vec<String> = sweeps
+        .iter()
+        .map(|(sweep, points)| format!("{sweep} {points}"))
+        .collect();
+    (!names.is_empty()).then(|| Fact::plain("Sweeps", clean(&names.join(", "))))
 }
 
 /// How far the repetitions agree, the odd ones by name.
@@ -246,7 +257,7 @@ pub(super) fn setting(comparison: &Comparison) -> Vec<(String, String)> {
         "QEMU {} TCG -icount, -cpu {}, plugin API {}; tollgate {}",
         setting.qemu, setting.cpu, setting.plugin_api, setting.tollgate
     );
-    vec![
+    let mut all = vec![
         (
             comparison.before.letter.to_string(),
             image(&comparison.before),
@@ -259,7 +270,9 @@ pub(super) fn setting(comparison: &Comparison) -> Vec<(String, String)> {
         ("Compiler".to_owned(), clean(&setting.compiler)),
         ("Machine".to_owned(), clean(&qemu)),
         ("Cmdline".to_owned(), clean(&setting.command_line)),
-    ]
+    ];
+    all.extend(contexts(comparison));
+    all
 }
 
 /// `path:line:column function` of the site that the patch changes.
@@ -306,6 +319,43 @@ pub(super) fn register_changes(row: &WorkloadComparison, per: Per) -> [(&'static
         ("keys", &[Wrpkru, Rdpkru]),
     ];
     columns.map(|(name, quantities)| (name, change(row.figure_of(per, quantities))))
+}
+
+/// `signal_catch avx=0 less signal_null avx=0`.
+pub(super) fn net_name(net: Net<'_>) -> String {
+    format!("{} less {}", net.row.workload, net.less.workload)
+}
+
+/// The contexts of the guests' CPUs, a line each: the whole, its components, and
+/// what the CPU model does not have.
+fn contexts(comparison: &Comparison) -> Vec<(String, String)> {
+    let one = |context: &Context| {
+        let (present, absent): (Vec<_>, Vec<_>) =
+            context.components.iter().partition(|(_, size)| **size > 0);
+        let sizes: Vec<String> = present
+            .iter()
+            .map(|(name, size)| format!("{name} {size}"))
+            .collect();
+        let names: Vec<&str> = absent.iter().map(|(name, _)| name.as_str()).collect();
+        let guest = match context.guest.as_str() {
+            "" => String::new(),
+            guest => format!("{guest}: "),
+        };
+        let beside = match sizes.is_empty() {
+            true => String::new(),
+            false => format!(" (beside x87 and SSE {})", sizes.join(", ")),
+        };
+        let lacks = match names.is_empty() {
+            true => String::new(),
+            false => format!("; this CPU model has no {}", names.join(", ")),
+        };
+        let text = format!(
+            "{guest}{} bytes as CPUID says{beside}{lacks}",
+            context.bytes
+        );
+        ("Registers".to_owned(), clean(&text))
+    };
+    comparison.contexts.iter().map(one).collect()
 }
 
 /// A function's row: its figures and its shares of the kernel's instructions.

@@ -5,7 +5,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 use tollgate_measure::{
-    Comparison, LIMITS, Per, Proof, Quantity, Ratio, Verdict, WorkloadComparison,
+    Comparison, LIMITS, Net, Per, Proof, Quantity, Ratio, Verdict, WorkloadComparison,
 };
 
 use super::RenderError;
@@ -13,12 +13,18 @@ use super::facts::{self, Most, Tone};
 use super::text::{clean, clean_lines, signed};
 
 mod overview;
+mod series;
 
 use overview::Document;
+pub use series::series_html;
 
 /// The templates' names end in `.html`: that is what switches escaping on.
 const PAGE: &str = "comparison.html";
 const SECTION: &str = "section.html";
+const STYLE: &str = "style.css";
+const PLOTS: &str = "plots.html";
+const STYLE_TEXT: &str = include_str!("../../templates/style.css");
+const PLOTS_TEXT: &str = include_str!("../../templates/plots.html");
 const PAGE_TEXT: &str = include_str!("../../templates/comparison.html");
 const SECTION_TEXT: &str = include_str!("../../templates/section.html");
 /// Functions shown of a workload.
@@ -34,8 +40,7 @@ const FUNCTIONS: Most = Most {
 /// # Errors
 /// When template and data do not fit, which no input can cause.
 pub fn html(proof: &Proof) -> Result<String, RenderError> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    let mut environment = environment()?;
     environment.add_template(PAGE, PAGE_TEXT)?;
     environment.add_template(SECTION, SECTION_TEXT)?;
     let section = environment.get_template(SECTION)?;
@@ -46,6 +51,15 @@ pub fn html(proof: &Proof) -> Result<String, RenderError> {
     }
     let document = Document::new(proof, sections);
     Ok(environment.get_template(PAGE)?.render(Serde(document))?)
+}
+
+/// With what every page includes.
+fn environment() -> Result<Environment<'static>, RenderError> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_template(STYLE, STYLE_TEXT)?;
+    environment.add_template(PLOTS, PLOTS_TEXT)?;
+    Ok(environment)
 }
 
 #[derive(Serialize)]
@@ -60,6 +74,7 @@ struct Section {
     statement: String,
     headline: Option<Headline>,
     workloads: Vec<Row>,
+    nets: Vec<Less>,
     functions: Vec<Functions>,
     differences: Vec<String>,
     checks: Vec<Check>,
@@ -89,6 +104,7 @@ impl Section {
                 .filter(|_| speaks_of_counts(comparison.verdict))
                 .map(Headline::new),
             workloads: comparison.workloads.iter().flat_map(rows).collect(),
+            nets: comparison.nets().map(Less::new).collect(),
             functions,
             differences: facts::point_lines(comparison),
             checks: checks
@@ -215,11 +231,41 @@ fn rows(row: &WorkloadComparison) -> Vec<Row> {
 }
 
 fn registers(row: &WorkloadComparison, per: Per) -> Vec<String> {
+    if !row.moves_registers() {
+        return Vec::new();
+    }
     let cells = facts::register_changes(row, per).map(|(_, text)| arrows(&text));
-    if row.moves_registers() {
-        cells.into()
-    } else {
-        Vec::new()
+    let bytes = row.context_moved(per).map(facts::change);
+    cells
+        .into_iter()
+        .chain([arrows(&bytes.unwrap_or_default())])
+        .collect()
+}
+
+/// One benchmark less another.
+#[derive(Serialize)]
+struct Less {
+    name: String,
+    median: bool,
+    per: String,
+    before: String,
+    after: String,
+    difference: String,
+    percent: String,
+}
+
+impl Less {
+    fn new(net: Net<'_>) -> Self {
+        let figure = net.kernel();
+        Self {
+            name: clean(&facts::net_name(net)),
+            median: !net.exact(),
+            per: clean(net.row.per_name(Per::Unit)),
+            before: figure.before.decimal(2),
+            after: figure.after.decimal(2),
+            difference: minus(&signed(figure.difference(), 2)),
+            percent: minus(&facts::signed_percent(figure)),
+        }
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tollgate_measure::{
-    Behaviour, ClaimCheck, ClaimCounts, ClaimHere, ClaimRow, ClaimedFigures, Comparison, Counts,
-    Figure, FunctionComparison, Image, LIMITS, Measured, NotRun, Note, Per, PointDifference, Proof,
-    Quantity, Ratio, RepeatDifference, Repetitions, Setting, UnitCount, Verdict, Workload,
-    WorkloadComparison,
+    Behaviour, ClaimCheck, ClaimCounts, ClaimHere, ClaimRow, ClaimedFigures, Comparison, Context,
+    Counts, Figure, FunctionComparison, Image, LIMITS, Measured, NotRun, Note, Per,
+    PointDifference, Proof, Quantity, Ratio, RepeatDifference, Repetitions, Setting, UnitCount,
+    Verdict, Workload, WorkloadComparison,
 };
 
 use super::{RenderError, claims};
@@ -184,6 +184,7 @@ struct JsonComparison<'a> {
     workloads: Vec<JsonWorkload<'a>>,
     repeat: Option<JsonRepeat<'a>>,
     behaviour: &'a Behaviour,
+    contexts: &'a [Context],
     notes: Vec<JsonNote>,
     limits: &'static [&'static str],
 }
@@ -197,7 +198,12 @@ impl<'a> JsonComparison<'a> {
             before: &comparison.before,
             after: &comparison.after,
             setting: &comparison.setting,
-            workloads: comparison.workloads.iter().map(JsonWorkload::new).collect(),
+            workloads: comparison
+                .workloads
+                .iter()
+                .map(|row| JsonWorkload::new(comparison, row))
+                .collect(),
+            contexts: &comparison.contexts,
             repeat: comparison.repeat.as_ref().map(|repeat| JsonRepeat {
                 workloads: repeat.workloads,
                 moved: repeat.moved.iter().map(JsonMoved::new).collect(),
@@ -222,12 +228,35 @@ struct JsonWorkload<'a> {
     after: JsonMeasured,
     per_call: JsonFigures,
     per_unit: Option<JsonFigures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<JsonContext>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    net: Option<JsonNet<'a>>,
     functions: Vec<JsonFunction<'a>>,
 }
 
+/// Bytes of registers per unit: the saves and loads by the size of a context.
+#[derive(Serialize)]
+struct JsonContext {
+    bytes: u64,
+    moved: JsonFigure,
+}
+
+/// What is left per unit without another benchmark.
+#[derive(Serialize)]
+struct JsonNet<'a> {
+    less: JsonName<'a>,
+    exact: bool,
+    kernel: JsonFigure,
+}
+
 impl<'a> JsonWorkload<'a> {
-    fn new(row: &'a WorkloadComparison) -> Self {
+    fn new(comparison: &'a Comparison, row: &'a WorkloadComparison) -> Self {
         let function = |function| JsonFunction::new(row, function);
+        let moved = row.context_moved(Per::Unit).map(JsonFigure::new);
+        let net = comparison
+            .nets()
+            .find(|net| net.row.workload == row.workload);
         Self {
             name: JsonName::new(&row.workload),
             control: row.control,
@@ -237,6 +266,15 @@ impl<'a> JsonWorkload<'a> {
             after: JsonMeasured::new(&row.after),
             per_call: JsonFigures::new(row, Per::Call),
             per_unit: row.unit.as_ref().map(|_| JsonFigures::new(row, Per::Unit)),
+            context: row
+                .context_bytes
+                .zip(moved)
+                .map(|(bytes, moved)| JsonContext { bytes, moved }),
+            net: net.map(|net| JsonNet {
+                less: JsonName::new(&net.less.workload),
+                exact: net.exact(),
+                kernel: JsonFigure::new(net.kernel()),
+            }),
             functions: row.functions.iter().map(function).collect(),
         }
     }

@@ -1,7 +1,7 @@
 //! Several variants on a terminal of 80 columns: each against the base, and
 //! against each other.
 
-use tollgate_measure::{Comparison, Measured, NotRun, Per, Proof, Quantity, Ratio, Row};
+use tollgate_measure::{Comparison, Measured, Net, NotRun, Per, Proof, Quantity, Ratio, Row};
 
 use super::claims;
 use super::facts::{self, Fact, Tone};
@@ -67,6 +67,7 @@ fn tables(proof: &Proof, first: &Comparison, paint: &Paint) -> Vec<String> {
         section("Against A", &against(proof), paint),
         section("Passages of the gate", &gate(&rows, proof), paint),
     ];
+    parts.extend(nets(proof, paint));
     let headline = proof.headline();
     let headline = rows
         .iter()
@@ -218,6 +219,46 @@ fn gate(rows: &[Row<'_>], proof: &Proof) -> String {
     })
 }
 
+/// What is left of a benchmark without the call around it, on each image.
+fn nets(proof: &Proof, paint: &Paint) -> Option<String> {
+    let first = proof.comparisons.first()?;
+    let group = |letters: Vec<char>| {
+        let mut table = table(&strs(&header(&["", "per"], &letters)), 2);
+        for net in first.nets() {
+            let figures = net_figures(proof, net);
+            let per = net.row.per_name(Per::Unit).to_owned();
+            let cells = letters
+                .iter()
+                .map(|letter| cell(&figures, *letter, |ratio| ratio.decimal(2)));
+            let start = [terminal::net_name(net, NAME), per];
+            table.add_row(start.into_iter().chain(cells));
+        }
+        lines(&table)
+    };
+    first.nets().next()?;
+    let body = fitting(COLUMNS, |most| {
+        let groups: Vec<String> = groups(proof, most).into_iter().map(group).collect();
+        groups.join("\n")
+    });
+    Some(section("Less the call alone", &body, paint))
+}
+
+/// A figure of every image that counted both.
+fn net_figures(proof: &Proof, net: Net<'_>) -> Vec<(char, Ratio)> {
+    let mut figures: Vec<(char, Ratio)> = Vec::new();
+    for comparison in &proof.comparisons {
+        let same = |found: &Net<'_>| found.row.workload == net.row.workload;
+        let Some(found) = comparison.nets().find(same) else {
+            continue;
+        };
+        if figures.is_empty() {
+            figures.push((comparison.before.letter, found.kernel().before));
+        }
+        figures.push((comparison.after.letter, found.kernel().after));
+    }
+    figures
+}
+
 type Line = (&'static str, Vec<(char, Ratio)>);
 
 fn passages(row: &Row<'_>) -> Vec<Line> {
@@ -231,6 +272,10 @@ fn passages(row: &Row<'_>) -> Vec<Line> {
     all.push(("fences", of(Quantity::Fences)));
     let registers = Quantity::OF_FPU.into_iter();
     all.extend(registers.map(|quantity| (quantity.name(), of(quantity))));
+    all.extend(row.comparison.context_bytes.map(|size| {
+        let moved = row.figures(Per::Unit, |measured| measured.context_moved(size));
+        ("bytes, derived", moved)
+    }));
     let nothing = |line: &Line| line.1.iter().all(|(_, ratio)| ratio.is_zero());
     let some: Vec<Line> = all.iter().filter(|line| !nothing(line)).cloned().collect();
     if some.is_empty() {

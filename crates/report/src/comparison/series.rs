@@ -115,6 +115,15 @@ fn two(ratio: Ratio) -> String {
 }
 
 fn unmoved(rows: &[SeriesRow<'_>]) -> String {
+    let text = unmoved_text(rows);
+    match text.is_empty() {
+        true => text,
+        false => wrap(&text, WIDTH).join("\n") + "\n",
+    }
+}
+
+/// The workloads that no point moved, in a sentence; nothing where each moved.
+pub(super) fn unmoved_text(rows: &[SeriesRow<'_>]) -> String {
     let names: Vec<String> = rows
         .iter()
         .filter(|row| !row.ever_moved())
@@ -122,23 +131,29 @@ fn unmoved(rows: &[SeriesRow<'_>]) -> String {
         .collect();
     match names.len() {
         0 => String::new(),
-        count => {
-            let text = format!(
-                "The same at every point: {} ({}).",
-                plural(count, "workload"),
-                names.join(", ")
-            );
-            wrap(&text, WIDTH).join("\n") + "\n"
-        }
+        count => format!(
+            "The same at every point: {} ({}).",
+            plural(count, "workload"),
+            names.join(", ")
+        ),
     }
 }
 
 /// Each patch with what it changed, the largest change first.
 fn patches(series: &Series) -> String {
     let mut out = "What each patch changed\n".to_owned();
-    for (at, point) in series.points.iter().enumerate().skip(1) {
+    for (point, said) in series.points.iter().skip(1).zip(patch_texts(series)) {
+        let text = format!("{}: {said}", shorten(&point.title, TITLE + TITLE));
+        out.push_str(&labelled(&format!("{:>3}", point.number), &text, 5, WIDTH));
+    }
+    out
+}
+
+/// What each point after the first changed against the one before it.
+pub(super) fn patch_texts(series: &Series) -> Vec<String> {
+    let said = |at: usize| {
         let changes = series.changes(at);
-        let said = match changes.first() {
+        match changes.first() {
             None => "nothing".to_owned(),
             Some(first) => format!(
                 "{}, most {} ({} -> {} per {}, {})",
@@ -149,11 +164,9 @@ fn patches(series: &Series) -> String {
                 first.row.per(),
                 percent(Some(first.figure)),
             ),
-        };
-        let text = format!("{}: {said}", shorten(&point.title, TITLE + TITLE));
-        out.push_str(&labelled(&format!("{:>3}", point.number), &text, 5, WIDTH));
-    }
-    out
+        }
+    };
+    (1..series.points.len()).map(said).collect()
 }
 
 fn checks(series: &Series) -> String {

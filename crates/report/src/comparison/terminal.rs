@@ -1,10 +1,10 @@
 //! The comparison on a terminal of 80 columns.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table};
-use tollgate_measure::{Comparison, LIMITS, Per, Quantity, Verdict, WorkloadComparison};
+use tollgate_measure::{Comparison, LIMITS, Net, Per, Quantity, Verdict, WorkloadComparison};
 
 use super::facts::{self, Fact, Most, Tone};
-use super::text::{WIDTH, labelled, shorten, signed, wrap};
+use super::text::{WIDTH, labelled, short, shorten, signed, wrap};
 
 /// How far the text behind a label is indented.
 pub(super) const INDENT: usize = 13;
@@ -47,6 +47,7 @@ pub(super) fn with(
             &paint,
         ));
         parts.extend(registers(comparison, &paint));
+        parts.extend(nets(comparison, &paint));
     }
     parts.extend(comparison.headline().map(|row| functions(row, &paint)));
     parts.extend(claims);
@@ -172,9 +173,55 @@ fn registers(comparison: &Comparison, paint: &Paint) -> Option<String> {
         let head = [name(row, NAME), row.per_name(Per::Unit).to_owned()];
         table.add_row(head.into_iter().chain(cells));
     }
+    let moved = context_moved(comparison);
     let title = section("Registers of the FPU", &lines(&table), paint);
     let legend = wrap(REGISTERS, WIDTH).join("\n");
-    (!table.is_empty()).then(|| format!("{title}{legend}\n"))
+    (!table.is_empty()).then(|| format!("{title}{legend}\n{moved}"))
+}
+
+/// Derived: the saves and loads by the size of the context.
+fn context_moved(comparison: &Comparison) -> String {
+    let mut table = table(&["bytes moved at most, derived", "per", "A", "B", "by"], 2);
+    for row in &comparison.workloads {
+        let Some(figure) = row.context_moved(Per::Unit) else {
+            continue;
+        };
+        table.add_row([
+            name(row, NAME),
+            row.per_name(Per::Unit).to_owned(),
+            short(figure.before),
+            short(figure.after),
+            row.context_bytes.unwrap_or_default().to_string(),
+        ]);
+    }
+    if table.is_empty() {
+        String::new()
+    } else {
+        format!("\n{}", lines(&table))
+    }
+}
+
+/// What is left of a benchmark without the call around it.
+fn nets(comparison: &Comparison, paint: &Paint) -> Option<String> {
+    let mut table = table(&["", "per", "A", "B", "B - A", ""], 2);
+    for net in comparison.nets() {
+        let figure = net.kernel();
+        table.add_row([
+            net_name(net, NAME),
+            net.row.per_name(Per::Unit).to_owned(),
+            figure.before.decimal(2),
+            figure.after.decimal(2),
+            signed(figure.difference(), 2),
+            facts::signed_percent(figure),
+        ]);
+    }
+    (!table.is_empty()).then(|| section("Less the call alone", &lines(&table), paint))
+}
+
+/// Both names, in lines of at most `width`.
+pub(super) fn net_name(net: Net<'_>, width: usize) -> String {
+    let exact = if net.exact() { "" } else { " (median)" };
+    wrap(&format!("{}{exact}", facts::net_name(net)), width).join("\n")
 }
 
 /// The whole name, in lines of at most `width`: workloads of a case may differ in

@@ -1,7 +1,7 @@
 use super::fixture::{Boot, benchmarks, compare, compare_as, gain, image, setting};
 use tollgate_measure::{
-    Booted, Claim, ClaimedFigures, Comparison, FpuCounts, FunctionGroup, NotRun, Outcome, Proof,
-    Setting, Tried, Verdict, Workload,
+    Booted, Claim, ClaimedFigures, Comparison, Context, FpuCounts, FunctionGroup, NotRun, Outcome,
+    Proof, Setting, Tried, Verdict, Workload,
 };
 
 use super::*;
@@ -398,6 +398,63 @@ fn registers_have_a_table_where_any_is_saved_or_loaded() {
         row.contains("<td>1 → 128</td><td>2</td><td>1</td>"),
         "{row}"
     );
+}
+
+/// The same with a context that is known, and one benchmark that is subtracted
+/// from another.
+fn with_context() -> Comparison {
+    let mut comparison = registers();
+    comparison.contexts = vec![
+        Context {
+            guest: String::new(),
+            bytes: 2696,
+            components: [("avx".to_owned(), 256), ("zmm-upper".to_owned(), 0)].into(),
+        },
+        Context {
+            guest: "small-context".into(),
+            bytes: 832,
+            components: [("avx".to_owned(), 256)].into(),
+        },
+    ];
+    let null = comparison.workloads[3].workload.clone();
+    for row in &mut comparison.workloads {
+        row.context_bytes = Some(2696);
+    }
+    comparison.workloads[1].less = Some(null);
+    comparison
+}
+
+#[test]
+fn bytes_of_context_and_a_benchmark_less_another() {
+    let text = terminal(&with_context(), false);
+    assert_fits(&text, 80);
+    let (_, tables) = text.split_once("Registers of the FPU").unwrap();
+    let (tables, rest) = tables.split_once("Kernel instructions by").unwrap();
+    let contexts: Vec<&str> = rest
+        .lines()
+        .skip_while(|line| !line.starts_with("Registers"))
+        .take_while(|line| !line.is_empty())
+        .collect();
+    insta::assert_snapshot!(format!("{tables}{}", contexts.join("\n")));
+    let page = html(&alone(with_context())).unwrap();
+    let (_, page) = page.split_once("<h2>Less the call alone</h2>").unwrap();
+    assert!(page.contains("epoll_wait events=8 less getppid"), "{page}");
+    let document = json(&alone(with_context())).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let row = &document["comparisons"][0]["workloads"][1];
+    assert_eq!(row["net"]["less"]["benchmark"], "getppid");
+    assert_eq!(row["net"]["exact"], true);
+    assert!(row["net"]["kernel"]["before"].as_f64() < row["per_unit"]["kernel"]["before"].as_f64());
+    let context = &document["comparisons"][0]["contexts"][0];
+    assert_eq!(context["components"]["zmm-upper"], 0);
+    let schema = include_str!("../../../../schema/prove.schema.json");
+    let schema = serde_json::from_str(schema).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    let faults: Vec<String> = schema
+        .iter_errors(&document)
+        .map(|e| e.to_string())
+        .collect();
+    assert_eq!(faults, Vec::<String>::new());
 }
 
 #[test]

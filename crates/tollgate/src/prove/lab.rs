@@ -123,7 +123,8 @@ impl<'a> Bench<'a> {
             Some(program) => phases(program, base)?,
             None => Vec::new(),
         };
-        let of_case = self.case.benchmarks.iter().map(benchmark);
+        let of_case = self.case.benchmarks.iter();
+        let of_case = of_case.map(|plan| benchmark(plan, &self.case));
         Ok(own.into_iter().chain(of_case).collect())
     }
 
@@ -221,6 +222,7 @@ fn phases(program: &Program, base: &Run) -> anyhow::Result<Vec<Benchmark>> {
                     name: "op".to_owned(),
                     parameter: None,
                 }),
+                less: None,
             });
         }
     }
@@ -248,18 +250,13 @@ fn open_tree(
     Ok(Tree::open(&root)?)
 }
 
-fn benchmark(plan: &case::Benchmark) -> Benchmark {
-    let parameters = plan
-        .parameters
-        .iter()
-        .map(|(name, value)| (name.clone(), *value));
+fn benchmark(plan: &case::Benchmark, case: &Case) -> Benchmark {
+    let alike = |other: &&case::Benchmark| other.parameters == plan.parameters;
+    let less = case.to_subtract(plan).find(alike);
+    let less = less.or_else(|| case.to_subtract(plan).next());
     Benchmark {
-        workload: Workload {
-            benchmark: plan.name.clone(),
-            parameters: parameters.collect(),
-            abi: plan.abi.clone(),
-            cpu: plan.cpu.clone(),
-        },
+        workload: workload(plan),
+        less: less.map(workload),
         control: plan.control,
         unit: plan.unit.as_ref().map(|unit| Unit {
             name: unit.name.clone(),
@@ -293,6 +290,18 @@ fn claimed_figures(plan: &case::Figures) -> ClaimedFigures {
         variants: variants
             .map(|(name, figure)| (name.clone(), *figure))
             .collect(),
+    }
+}
+
+fn workload(plan: &case::Benchmark) -> Workload {
+    let parameters = plan.parameters.iter();
+    Workload {
+        benchmark: plan.name.clone(),
+        parameters: parameters
+            .map(|(name, value)| (name.clone(), *value))
+            .collect(),
+        abi: plan.abi.clone(),
+        cpu: plan.cpu.clone(),
     }
 }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use tollgate_measure::{Comparison, Per, Proof, Ratio, Row};
 
 use super::{arrows, minus, tone};
+use crate::comparison::plot::{self, Drawn};
 use crate::comparison::text::clean;
 use crate::comparison::{claims, facts};
 
@@ -16,6 +17,8 @@ pub(super) struct Document {
     verdict: String,
     /// None where there is one section, which then says all.
     overview: Option<Overview>,
+    /// What grew with what, drawn.
+    plots: Vec<Drawn>,
     /// Letter and HTML of each variant.
     sections: Vec<(char, String)>,
     /// What was claimed, in the terminal's words.
@@ -65,6 +68,7 @@ impl Document {
         Self {
             subject: clean(&proof.subject),
             verdict,
+            plots: plot::draw_all(&proof.plots()),
             overview: (!alone).then(|| Overview::new(proof)),
             sections,
             claims: claims::text(proof),

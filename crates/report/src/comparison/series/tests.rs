@@ -2,6 +2,7 @@ use tollgate_measure::{FpuCounts, Image};
 
 use super::*;
 use crate::comparison::fixture::{Boot, compare};
+use crate::comparison::series_html;
 
 fn point(number: usize, title: &str) -> SeriesPoint {
     SeriesPoint {
@@ -48,6 +49,20 @@ fn a_series_on_a_terminal() {
     }
     assert!(!text.contains(['\u{1b}', '\u{202e}']));
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_series_as_a_page() {
+    let page = series_html(&series()).unwrap();
+    assert!(!page.contains(['\u{1b}', '\u{202e}']) && !page.contains("<script"));
+    // The style is that of every page.
+    let (head, rest) = page.split_once("<style>").unwrap();
+    let (_, body) = rest.split_once("</style>").unwrap();
+    insta::assert_snapshot!(format!("{head}{body}"));
+    let mut one = series();
+    one.comparisons.clear();
+    one.points.truncate(1);
+    assert!(series_html(&one).unwrap().contains("nothing to compare"));
 }
 
 #[test]
