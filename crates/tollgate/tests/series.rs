@@ -145,11 +145,27 @@ fn what_cannot_be_measured_is_one_sentence() {
 }
 
 #[test]
-fn without_a_place_for_it_the_json_goes_to_the_cache() {
+fn without_a_place_for_them_page_and_json_go_to_the_cache() {
     let lab = history();
     let output = run(&mut lab.prove(&["--series", "HEAD~1..HEAD"]));
     assert_eq!(code(&output), 0, "{}", lab.said(&output));
     let text = String::from_utf8(output.stdout).unwrap();
-    let (_, path) = text.rsplit_once("JSON:").unwrap();
+    let (text, path) = text.rsplit_once("JSON:").unwrap();
     assert!(std::path::Path::new(path.trim()).is_file(), "{path}");
+    let (_, page) = text.rsplit_once("Page:").unwrap();
+    assert!(fs::metadata(page.trim()).is_ok(), "{page}");
+}
+
+#[test]
+fn the_page_has_a_plot_over_the_points() {
+    let lab = history();
+    let output = run(lab
+        .prove(&["--series", "HEAD~2..HEAD"])
+        .arg("--html")
+        .arg(lab.path("out.html")));
+    assert_eq!(code(&output), 0, "{}", lab.said(&output));
+    let page = fs::read_to_string(lab.path("out.html")).unwrap();
+    assert!(page.contains("gate: Two passages"), "{page}");
+    assert!(page.contains("<polyline class=\"line line-0\""), "{page}");
+    assert!(!page.contains("<script"));
 }

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// Measure a series patch by patch: a mailbox, or a range A..B of the tree's
     /// commits; the case's own series where none is named
     #[arg(long, value_name = "MBOX|A..B", num_args = 0..=1, default_missing_value = "",
-          conflicts_with_all = ["patch", "variant", "html"])]
+          conflicts_with_all = ["patch", "variant"])]
     pub(crate) series: Option<String>,
     /// The points of the series to measure, the first of them is the base; 0 is
     /// the tree before it. All where none is given

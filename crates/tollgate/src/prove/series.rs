@@ -45,13 +45,9 @@ pub(crate) fn run(args: &Args, wanted: &str, term: &Term) -> anyhow::Result<Exit
     jobs::choose(args, &mut bench.case, &files.cloned().collect::<Vec<_>>())?;
     let series = measure(&bench, &states, &steps)?;
     drop(steps);
-    let path = place(args, &bench, &series);
-    if args.json.is_none() {
-        cache::make_folder(&bench.cache.root().join(RESULTS))?;
-    }
-    cache::write_file(&path, render::series_json(&series)?.as_bytes())?;
+    let written = write(args, &bench, &series)?;
     let text = render::series_terminal(&series);
-    term.result(&format!("{text}\nJSON:   {}\n", path.display()))?;
+    term.result(&format!("{text}\n{written}"))?;
     Exit::from_code(series.exit_code())
 }
 
@@ -177,14 +173,29 @@ fn compare(
     )
 }
 
-/// Where the JSON goes: one file for the same images of a case.
-fn place(args: &Args, bench: &Bench<'_>, series: &Series) -> PathBuf {
-    let own = || {
-        let short = |point: &SeriesPoint| point.image.id.chars().take(8).collect::<String>();
-        let ids: Vec<String> = series.points.iter().map(short).collect();
-        let ends = [ids.first(), ids.last()].map(|id| id.cloned().unwrap_or_default());
-        let name = format!("{}-series-{}", bench.case.about.name, ends.join("-"));
-        bench.cache.root().join(RESULTS).join(name + ".json")
-    };
-    args.json.clone().unwrap_or_else(own)
+/// Writes page and JSON, and returns the lines that say where they are.
+fn write(args: &Args, bench: &Bench<'_>, series: &Series) -> anyhow::Result<String> {
+    let own = own_place(bench, series);
+    let page = args.html.clone();
+    let page = page.unwrap_or_else(|| own.with_extension("html"));
+    let json = args.json.clone().unwrap_or(own);
+    if args.html.is_none() || args.json.is_none() {
+        cache::make_folder(&bench.cache.root().join(RESULTS))?;
+    }
+    cache::write_file(&page, render::series_html(series)?.as_bytes())?;
+    cache::write_file(&json, render::series_json(series)?.as_bytes())?;
+    Ok(format!(
+        "Page:   {}\nJSON:   {}\n",
+        page.display(),
+        json.display()
+    ))
+}
+
+/// Where the JSON goes unless a file is given: one for the same images of a case.
+fn own_place(bench: &Bench<'_>, series: &Series) -> PathBuf {
+    let short = |point: &SeriesPoint| point.image.id.chars().take(8).collect::<String>();
+    let ids: Vec<String> = series.points.iter().map(short).collect();
+    let ends = [ids.first(), ids.last()].map(|id| id.cloned().unwrap_or_default());
+    let name = format!("{}-series-{}", bench.case.about.name, ends.join("-"));
+    bench.cache.root().join(RESULTS).join(name + ".json")
 }
