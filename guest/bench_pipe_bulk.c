@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * pipe_bulk: one write of `kib` KiB into a pipe that holds 64, while another
- * process reads. The writer sleeps many times inside one system call and uses no
- * registers in between.
+ * process reads as much at a time as the pipe holds. The writer sleeps many times
+ * inside one system call and uses no registers in between.
+ *
+ * The reader returns to its program after each read, and so has registers to be
+ * saved when it sleeps, except where the scheduler lets the writer, whom it has
+ * just woken, go first: then it is switched away from before it has loaded any.
  */
 #include <errno.h>
 #include <string.h>

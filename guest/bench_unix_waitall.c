@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * unix_waitall: recv(MSG_WAITALL) of `kib` KiB from a stream socket of AF_UNIX,
- * which another process fills. The receiver sleeps several times inside one
- * system call.
+ * which another process fills with writes of the same size. The receiver sleeps
+ * several times inside one system call, and so does the sender.
+ *
+ * Each of the two returns to its program once for a message. It has to load its
+ * registers if the other was there in the meantime, so twice a message where
+ * they take turns, and less often where the scheduler lets one end two messages
+ * before the other ends one.
  */
 #include <errno.h>
 #include <string.h>
