@@ -233,6 +233,7 @@ impl Reader {
                 Ok(())
             }
             "error" => {
+                self.close_failed(rest);
                 self.results.errors.push(rest.to_owned());
                 Ok(())
             }
@@ -275,6 +276,14 @@ impl Reader {
             });
         }
         Ok(())
+    }
+
+    /// A sweep that failed after some points does not say how many it has: its
+    /// error is what came of it.
+    fn close_failed(&mut self, error: &str) {
+        let job = error.strip_prefix("sweep ").unwrap_or_default();
+        let name = job.split([' ', ':']).next().unwrap_or_default();
+        self.open.remove(name);
     }
 
     fn done(&mut self) -> Result<(), ConsoleFault> {

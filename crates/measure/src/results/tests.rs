@@ -126,3 +126,24 @@ proptest! {
         let _ = Results::parse(&console);
     }
 }
+
+#[test]
+fn a_sweep_that_fails_after_some_points_is_an_error_and_no_lost_line() {
+    let closed = "@tg points epoll_wait 2\r\n";
+    let failed = GOOD.replace(closed, "@tg error sweep epoll_wait: process 2 lost it\r\n");
+    let results = Results::parse(failed.as_bytes()).unwrap();
+    assert_eq!(results.points.len(), 2);
+    assert!(
+        results
+            .errors
+            .iter()
+            .any(|text| text.contains("process 2 lost it"))
+    );
+    let named = GOOD.replace(closed, "@tg error sweep epoll_wait events=4: no\r\n");
+    assert!(Results::parse(named.as_bytes()).is_ok());
+    // What failed is another sweep, or a benchmark of the same name.
+    for other in ["sweep epoll: no", "bench epoll_wait: no"] {
+        let text = GOOD.replace(closed, &format!("@tg error {other}\r\n"));
+        assert!(fault(&text).contains("a line was lost"), "{other}");
+    }
+}
