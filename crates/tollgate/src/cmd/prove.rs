@@ -77,7 +77,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
     /// How long a guest may run, in seconds of this machine's time
-    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
     pub(crate) timeout: Duration,
     /// A static program of your own to run instead of benchmarks, and its
     /// arguments (docs/own-benchmark.md)
