@@ -13,6 +13,7 @@ use crate::split::{Body, bodies};
 use crate::types::{TypeName, extent};
 use crate::vocabulary::{Direction, Vocabulary};
 
+mod assigned;
 mod calm;
 mod declared;
 
@@ -232,7 +233,7 @@ impl Place<'_> {
             let size = without_parentheses(&size);
             return Some(What::Copy(
                 copy.direction,
-                self.size(size),
+                self.size(size, at),
                 written(self.text, size),
             ));
         }
@@ -249,42 +250,18 @@ impl Place<'_> {
         }
     }
 
-    fn size(&self, tokens: &[Token]) -> Size {
+    /// The size that tokens of the call at `at` give.
+    fn size(&self, tokens: &[Token], at: usize) -> Size {
         let declared =
-            |name: &[u8]| -> Option<TypeName> { declared(self.text, &self.tokens, name) };
-        match extent(self.text, tokens, &declared) {
-            Some(found) => Size::Constant(found),
-            None if self.may_vary(tokens) => self.assigned(tokens),
-            None => Size::Unsized(written(self.text, tokens)),
+            |name: &[u8]| -> Option<TypeName> { declared(self.text, &self.tokens, at, name) };
+        match (extent(self.text, tokens, &declared), tokens) {
+            (Some(found), _) => Size::Constant(found),
+            (None, [variable]) if self.may_vary(tokens) => {
+                self.assigned(variable.span.of(self.text), at)
+            }
+            (None, _) if self.may_vary(tokens) => Size::Runtime,
+            (None, _) => Size::Unsized(written(self.text, tokens)),
         }
-    }
-
-    /// The size that a variable holds if every assignment of the function gives
-    /// it a constant (`minsz = offsetofend(…)`).
-    fn assigned(&self, tokens: &[Token]) -> Size {
-        let [variable] = tokens else {
-            return Size::Runtime;
-        };
-        let name = variable.span.of(self.text);
-        let places = (0..self.tokens.len()).filter(|at| self.word(*at) == name);
-        let mut constant = None;
-        for at in places {
-            let next = |ahead: usize, byte| self.tokens.get(at + ahead).is_some_and(|t| t.is(byte));
-            if next(2, b'=') && !next(1, b'=') && !next(1, b'!') {
-                return Size::Runtime;
-            }
-            if !next(1, b'=') || next(2, b'=') {
-                continue;
-            }
-            let value = self.tokens.get(at + 2..).unwrap_or_default();
-            let end = value.iter().position(|t| t.is(b';'));
-            let value = value.get(..end.unwrap_or(0)).unwrap_or_default();
-            if value.is_empty() || self.may_vary(value) {
-                return Size::Runtime;
-            }
-            constant = Some(written(self.text, value));
-        }
-        constant.map_or(Size::Runtime, Size::Unsized)
     }
 
     /// Whether something in a size is a variable: a word in small letters that

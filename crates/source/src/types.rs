@@ -1,6 +1,7 @@
 //! Sizes of types, from the definitions in a tree: as much as it takes to say
 //! how large a copy is, on a machine with 64-bit pointers.
 
+mod constant;
 mod definition;
 mod layout;
 mod parse;
@@ -18,7 +19,9 @@ pub enum Extent {
     Number(u64),
     /// `sizeof(…)`.
     SizeOf(TypeName),
-    /// A constant with a name, which the tree's definitions do not give here.
+    /// How far the fields of a type lie behind its begin.
+    OffsetOf(TypeName),
+    /// A constant with a name: a macro.
     Named(String),
     /// Two of them and the operator between: `+`, `-`, `*` or `/`.
     Both(Box<(Extent, char, Extent)>),

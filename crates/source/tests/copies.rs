@@ -26,13 +26,32 @@ typedef struct {
 struct odd {
 \tint a : 3;
 };
+#define NAME_LENGTH\t(4 * 3) /* bytes */
+#define LOOP LOOP
+#define TWICE 4
+#define TWICE 8
+#ifndef PERHAPS
+#define PERHAPS 4
+#endif
+struct named {
+\tchar name[NAME_LENGTH];
+\tunion { int pair[2]; char one; } in;
+\tstruct small deep;
+};
+struct open {
+\tint count;
+\t__DECLARE_FLEX_ARRAY(__u64, more);
+};
+struct unclear {
+\tchar name[TWICE];
+};
 ";
 
 /// What pays beside runs in one function, one line each: the kind, the line,
 /// the size in bytes or what is not known.
 fn found(name: &str, body: &str) -> Vec<String> {
     let text = format!(
-        "struct local {{\n\tint a[3];\n}};\n\nstatic long {name}(struct small __user *p, void __user *arg, size_t n)\n{{\n{body}\n}}\n"
+        "#include <x.h>\nstruct local {{\n\tint a[3];\n}};\n\nstatic long {name}(struct small __user *p, void __user *arg, size_t n)\n{{\n{body}\n}}\n"
     );
     let vocabulary = Vocabulary::builtin().unwrap();
     let mut analyser = Analyser::new(&vocabulary).unwrap();
@@ -46,7 +65,8 @@ fn found(name: &str, body: &str) -> Vec<String> {
     types.add("drivers/x.c", definitions(text.as_bytes()));
     let mut reader = |path: &str| match path {
         "include/uapi/x.h" => Some(HEADER.as_bytes().to_vec()),
-        _ => Some(text.clone().into_bytes()),
+        "drivers/x.c" => Some(text.clone().into_bytes()),
+        _ => None,
     };
     let mut layout = Layout::new(&types, &mut reader);
     scan.measure(|extent, from| layout.bytes(extent, from));
@@ -57,7 +77,7 @@ fn found(name: &str, body: &str) -> Vec<String> {
             Size::Bytes(bytes) => bytes.to_string(),
             other => format!("{other:?}"),
         };
-        format!("{} {} {size}", chance.kind.name(), chance.position.line - 6)
+        format!("{} {} {size}", chance.kind.name(), chance.position.line - 7)
     };
     scan.asides.iter().map(line).collect()
 }
@@ -109,6 +129,135 @@ fn what_cannot_be_sized_is_named() {
 }
 
 #[test]
+fn a_macro_counts_if_the_type_s_file_gives_it_one_value() {
+    let body = "\
+\tstruct named s; struct unclear u;
+\tcopy_from_user(&s, arg, sizeof(s.name));
+\tcopy_from_user(&u, arg, sizeof(u));
+\tcopy_from_user(&u, arg, NAME_LENGTH);
+\tcopy_from_user(&u, arg, PERHAPS);
+\tcopy_from_user(&u, arg, LOOP);
+\tcopy_from_user(&u, arg, 010);";
+    assert_eq!(
+        found("f", body),
+        [
+            "small-copy 2 12",
+            r#"small-copy 3 Unsized("TWICE")"#,
+            // The file of the copy includes the header.
+            "small-copy 4 12",
+            r#"small-copy 5 Unsized("PERHAPS")"#,
+            r#"small-copy 6 Unsized("LOOP")"#,
+            "small-copy 7 8",
+        ]
+    );
+}
+
+#[test]
+fn fields_are_followed_and_offsets_counted() {
+    let body = "\
+\tstruct named *s; struct named t[3];
+\tcopy_from_user(s, arg, sizeof(s->in.pair));
+\tcopy_from_user(s, arg, sizeof(t[n].name));
+\tcopy_from_user(s, arg, offsetof(struct named, deep));
+\tcopy_from_user(s, arg, offsetofend(struct named, in.pair));
+\tcopy_from_user(s, arg, offsetofend(struct named, deep.c));
+\tcopy_from_user(s, arg, offsetof(struct small, d));
+\tcopy_from_user(s, arg, offsetof(struct small, none));
+\tcopy_from_user(s, arg, sizeof(struct open));";
+    assert_eq!(
+        found("f", body),
+        [
+            "small-copy 2 8",
+            "small-copy 3 12",
+            "small-copy 4 24",
+            "small-copy 5 20",
+            "small-copy 6 46",
+            "small-copy 7 16",
+            r#"small-copy 8 Unsized("the field none of struct small")"#,
+            "small-copy 9 8",
+        ]
+    );
+}
+
+#[test]
+fn a_name_means_the_nearest_declaration_that_can_be_seen() {
+    let body = "\
+\tu64 x;
+\twhile (n) {
+\t\tstruct local x = *p;
+\t\tcopy_to_user(arg, &x, sizeof(x));
+\t}
+\tcopy_to_user(arg, &x, sizeof(x));
+\tf(n * x);
+\tcopy_to_user(arg, &x, sizeof(x));
+\t{ u8 n; copy_to_user(arg, &n, sizeof(n)); }
+\tcopy_to_user(arg, &n, sizeof(n));";
+    assert_eq!(
+        found("f", body),
+        [
+            "small-copy 4 12",
+            "small-copy 6 8",
+            "small-copy 8 8",
+            "small-copy 9 1",
+            "small-copy 10 8",
+        ]
+    );
+}
+
+#[test]
+fn a_variable_has_the_size_of_its_last_assignment() {
+    let size = |before: &str| {
+        let body = format!("\tsize_t m; u64 w;\n{before}\n\tcopy_from_user(k, arg, m);");
+        let all = found("my_ioctl", &body);
+        all.into_iter()
+            .map(|line| {
+                line.split_once(' ')
+                    .unwrap()
+                    .1
+                    .split_once(' ')
+                    .unwrap()
+                    .1
+                    .to_owned()
+            })
+            .collect::<Vec<_>>()
+    };
+    for (before, expected) in [
+        // Fields of the same name are something else.
+        ("\tm = sizeof(w);\n\tp->m = n; x.m = n;", "8"),
+        ("\tm = n;\n\tm = sizeof(w);", "8"),
+        ("\tif (n <= m)\n\t\treturn 1;\n\tm = 12;", "12"),
+        // Both branches give it the same.
+        ("\tif (n)\n\t\tm = 4;\n\telse\n\t\tm = 4;", "4"),
+        ("\tm = 4;\n\tif (n) {\n\t\tf(n);\n\t}", "4"),
+        // Any of these may change it in between.
+        ("\tm = 4;\n\tif (n)\n\t\tm = n;", "Runtime"),
+        ("\tm = 4;\n\tif (n) {\n\t\tm = n;\n\t}", "Runtime"),
+        ("\tm = 4;\n\tm += n;", "Runtime"),
+        ("\tm = 4;\n\tm++;", "Runtime"),
+        ("\tm = 4;\n\tf(&m);", "Runtime"),
+        ("\tm = 4;\n\tget_user(m, p);", "Runtime"),
+        ("\tgoto in;\n\tm = n;\n\tm = 4;\nin:", "Runtime"),
+        ("\tm = 4;\n\tif (n)\n\t\tm = 8;", "Runtime"),
+        (
+            "#ifdef A\n\tm = 4;\n#else\n\tm = 8;\n#endif",
+            r#"Unsized("8")"#,
+        ),
+    ] {
+        assert_eq!(size(before), [expected], "{before}");
+    }
+    // What the caller gave may still be there.
+    let parameter = "\tif (n > 8)\n\t\tn = 8;\n\tcopy_from_user(k, arg, n);";
+    assert_eq!(
+        found("my_ioctl", parameter),
+        ["runtime-size-copy 3 Runtime"]
+    );
+    let looped = "\tsize_t m = 4;\n\twhile (n) {\n\t\tcopy_from_user(k, arg, m);\n\t\tm = n;\n\t}";
+    assert_eq!(found("my_ioctl", looped), ["runtime-size-copy 3 Runtime"]);
+    let block = "\tsize_t m;\n\tswitch (n) {\n\tcase 1:\n\t\tm = n;\n\tcase 2: {\n\t\tm = 16;\n\t\tif (copy_from_user(k, arg, m))\n\t\t\treturn 1;\n\t} }";
+    assert_eq!(found("my_ioctl", block), ["small-copy 7 16"]);
+}
+
+#[test]
 fn a_size_of_run_time_counts_on_an_ioctl_path_only() {
     let copy = "\tif (copy_from_user(k, arg, _IOC_SIZE(n)))\n\t\treturn 1;";
     assert_eq!(found("my_ioctl", copy), ["runtime-size-copy 1 Runtime"]);
@@ -117,9 +266,10 @@ fn a_size_of_run_time_counts_on_an_ioctl_path_only() {
     let constant = "\tminsz = offsetofend(struct x, y);\n\tcopy_from_user(k, arg, minsz);";
     assert_eq!(
         found("my_ioctl", constant),
-        [r#"small-copy 2 Unsized("offsetofend(struct x, y)")"#]
+        [r#"small-copy 2 Unsized("struct x")"#]
     );
-    let varies = format!("\tminsz = n;\n{constant}");
+    let varies = constant.replace(";", " + n;");
+    let varies = format!("\tminsz = n;\n{varies}");
     assert_eq!(found("my_ioctl", &varies), ["runtime-size-copy 3 Runtime"]);
 }
 

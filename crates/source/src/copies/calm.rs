@@ -61,7 +61,7 @@ impl Place<'_> {
     }
 
     /// The token at which the statement of a call begins.
-    fn statement_start(&self, call: usize) -> usize {
+    pub(super) fn statement_start(&self, call: usize) -> usize {
         let ends = |t: &Token| t.is(b';') || t.is(b'{') || t.is(b'}');
         let before = self.tokens.get(..call).unwrap_or_default();
         before.iter().rposition(ends).map_or(0, |at| at + 1)

@@ -3,12 +3,33 @@
 use crate::lex::{Token, TokenKind};
 use crate::types::{TypeName, array_dimensions, type_of_words};
 
-/// The type of the first declaration of `name`: a word, stars, the name, and
-/// then what ends a declarator.
-pub(super) fn declared(text: &[u8], tokens: &[Token], name: &[u8]) -> Option<TypeName> {
-    let is_name = |t: &Token| t.kind == TokenKind::Word && t.span.of(text) == name;
-    let mut places = tokens.iter().enumerate().filter(|(_, t)| is_name(t));
-    places.find_map(|(at, _)| declaration(text, tokens, at))
+/// The type of the nearest declaration of `name` that can be seen from the
+/// token `at`: a word, stars, the name, and then what ends a declarator.
+pub(super) fn declared(text: &[u8], tokens: &[Token], at: usize, name: &[u8]) -> Option<TypeName> {
+    let mut depth = 0usize;
+    for place in (0..at).rev() {
+        let token = tokens.get(place)?;
+        match token.kind {
+            TokenKind::Punct(b'}') => depth += 1,
+            // The braces of a block that `at` lies in are not closed yet.
+            TokenKind::Punct(b'{') => depth = depth.saturating_sub(1),
+            TokenKind::Word if depth == 0 && token.span.of(text) == name => {
+                if let Some(found) = declaration(text, tokens, place) {
+                    return Some(found);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether an opening parenthesis may stand before a declaration: that of a
+/// function's header, or of a `for`.
+fn may_declare(text: &[u8], before: &[Token]) -> bool {
+    let header = !before.iter().any(|t| t.is(b'{'));
+    let call = before.len().checked_sub(2).and_then(|at| before.get(at));
+    header || call.is_some_and(|t| t.span.of(text) == b"for")
 }
 
 fn declaration(text: &[u8], tokens: &[Token], at: usize) -> Option<TypeName> {
@@ -29,6 +50,9 @@ fn declaration(text: &[u8], tokens: &[Token], at: usize) -> Option<TypeName> {
     let parameter = before
         .get(start.checked_sub(1)?)
         .is_some_and(|t| t.is(b'('));
+    if parameter && !may_declare(text, before.get(..start)?) {
+        return None;
+    }
     let own = match own.iter().rposition(|t| t.is(b',')) {
         Some(comma) if parameter => own.get(comma + 1..)?,
         Some(comma) => return shared(text, own, comma, tokens.get(at + 1..)?),

@@ -285,9 +285,35 @@ fn field<'t>(
                 kind: FieldType::Inline(inner, dims),
             });
         }
-        None => plain(text, own, out)?,
+        None => match open_array(text, own) {
+            Some(array) => out.push(array),
+            None => plain(text, own, out)?,
+        },
     }
     rest
+}
+
+/// `DECLARE_FLEX_ARRAY(type, name)`: an array that takes no room of its own.
+fn open_array(text: &[u8], own: &[Token]) -> Option<Field> {
+    let (name, rest) = own.split_first()?;
+    let known = matches!(
+        name.span.of(text),
+        b"DECLARE_FLEX_ARRAY" | b"__DECLARE_FLEX_ARRAY"
+    );
+    let [open, words @ .., comma, field, close] = rest else {
+        return None;
+    };
+    let whole = known && open.is(b'(') && comma.is(b',') && close.is(b')');
+    let plain: Vec<Token> = words.iter().filter(|t| !t.is(b'*')).copied().collect();
+    let named = type_of_words(text, &plain).filter(|_| whole)?;
+    Some(Field {
+        name: field.span.text(text),
+        kind: FieldType::Named(TypeName {
+            pointers: words.len() - plain.len(),
+            dimensions: vec![super::Extent::Number(0)],
+            ..named
+        }),
+    })
 }
 
 fn declaration_end(all: &[Token]) -> Option<usize> {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::constant::{Given, given, included};
 use super::definition::{Definition, Field, FieldType, TypeIndex, read};
 use super::{Extent, TypeName};
 
@@ -20,7 +21,9 @@ const DEEPEST: usize = 12;
 pub struct Layout<'i, 'r> {
     index: &'i TypeIndex,
     reader: &'i mut Reader<'r>,
-    texts: HashMap<&'i str, Option<Vec<u8>>>,
+    texts: HashMap<String, Option<Rc<Vec<u8>>>>,
+    /// Macros by file and name.
+    macros: HashMap<(String, String), Given>,
     known: HashMap<(&'i str, usize), Option<Rc<Definition>>>,
 }
 
@@ -31,6 +34,7 @@ impl<'i, 'r> Layout<'i, 'r> {
             index,
             reader,
             texts: HashMap::new(),
+            macros: HashMap::new(),
             known: HashMap::new(),
         }
     }
@@ -40,13 +44,19 @@ impl<'i, 'r> Layout<'i, 'r> {
     /// # Errors
     /// What is not known: the name of a type or a constant.
     pub fn bytes(&mut self, extent: &Extent, from: &str) -> Result<u64, String> {
+        self.number(extent, from, 0)
+    }
+
+    fn number(&mut self, extent: &Extent, from: &str, depth: usize) -> Result<u64, String> {
         match extent {
             Extent::Number(number) => Ok(*number),
-            Extent::Named(name) => Err(name.clone()),
-            Extent::SizeOf(name) => self.size_of(name, from, 0).map(|(size, _)| size),
+            Extent::Named(name) => self.constant(name, from, depth + 1),
+            Extent::SizeOf(name) => self.size_of(name, from, depth).map(|(size, _)| size),
+            Extent::OffsetOf(name) => self.offset_of(name, from, depth),
             Extent::Both(both) => {
                 let (left, operator, right) = both.as_ref();
-                let (a, b) = (self.bytes(left, from)?, self.bytes(right, from)?);
+                let a = self.number(left, from, depth)?;
+                let b = self.number(right, from, depth)?;
                 let result = match operator {
                     '+' => a.checked_add(b),
                     '-' => a.checked_sub(b),
@@ -58,22 +68,121 @@ impl<'i, 'r> Layout<'i, 'r> {
         }
     }
 
-    fn size_of(&mut self, name: &TypeName, from: &str, depth: usize) -> Result<Measure, String> {
-        let (name, from) = self.reached(name, from)?;
-        let dimensions = name.dimensions.get(name.dereferences..);
-        let (element, pointers) = match dimensions {
-            Some(_) => (&name, name.pointers),
-            None => {
-                let taken = name.dereferences - name.dimensions.len();
-                let left = name.pointers.checked_sub(taken);
-                (&name, left.ok_or_else(|| name.base.clone())?)
+    /// The value of a macro for code in a file: what the file itself defines,
+    /// or else the headers that it includes, if they agree.
+    fn constant(&mut self, name: &str, from: &str, depth: usize) -> Result<u64, String> {
+        let unknown = || name.to_owned();
+        if depth > DEEPEST {
+            return Err(unknown());
+        }
+        match self.given(from, name) {
+            Given::Value(extent) => return self.number(&extent, from, depth),
+            Given::Unclear => return Err(unknown()),
+            Given::Nothing => {}
+        }
+        let text = self.text(from).ok_or_else(unknown)?;
+        let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let mut found = None;
+        for path in included(&text, folder) {
+            let value = match self.given(&path, name) {
+                Given::Nothing => continue,
+                Given::Unclear => return Err(unknown()),
+                Given::Value(extent) => self.number(&extent, &path, depth)?,
+            };
+            if found.is_some_and(|before| before != value) {
+                return Err(unknown());
             }
-        };
-        let one = match pointers {
-            0 => self.base(&element.base, &from, depth)?,
-            _ => POINTER,
-        };
-        self.times(one, dimensions.unwrap_or_default(), &from)
+            found = Some(value);
+        }
+        found.ok_or_else(unknown)
+    }
+
+    fn given(&mut self, path: &str, name: &str) -> Given {
+        let key = (path.to_owned(), name.to_owned());
+        if let Some(known) = self.macros.get(&key) {
+            return known.clone();
+        }
+        let text = self.text(path);
+        let found = text.map_or(Given::Nothing, |text| given(&text, name));
+        self.macros.insert(key, found.clone());
+        found
+    }
+
+    fn text(&mut self, path: &str) -> Option<Rc<Vec<u8>>> {
+        if let Some(known) = self.texts.get(path) {
+            return known.clone();
+        }
+        let text = (self.reader)(path).map(Rc::new);
+        self.texts.insert(path.to_owned(), text.clone());
+        text
+    }
+
+    fn size_of(&mut self, name: &TypeName, from: &str, depth: usize) -> Result<Measure, String> {
+        let (kind, from) = self.reached(name, from)?;
+        let taken = name.dereferences;
+        match kind {
+            FieldType::Named(own) => {
+                let (dimensions, pointers) = match own.dimensions.get(taken..) {
+                    Some(left) => (left, Some(own.pointers)),
+                    None => {
+                        let taken = taken.saturating_sub(own.dimensions.len());
+                        (Default::default(), own.pointers.checked_sub(taken))
+                    }
+                };
+                let one = match pointers.ok_or_else(|| own.base.clone())? {
+                    0 => self.base(&own.base, &from, depth)?,
+                    _ => POINTER,
+                };
+                self.times(one, dimensions, &from, depth)
+            }
+            FieldType::Inline(inner, dimensions) => {
+                let one = self.measure(&inner, &from, depth + 1)?;
+                let left = dimensions.get(taken..).ok_or_else(|| name.base.clone())?;
+                self.times(one, left, &from, depth)
+            }
+        }
+    }
+
+    /// How far the last of the fields lies behind the type's begin.
+    fn offset_of(&mut self, name: &TypeName, from: &str, depth: usize) -> Result<u64, String> {
+        let mut kind = FieldType::Named(bare(name));
+        let (mut file, mut offset) = (from.to_owned(), 0u64);
+        for wanted in &name.fields {
+            let (definition, path) = self.inside(kind, &file, &name.base)?;
+            let found = self.within(&definition, wanted, &path, depth + 1)?;
+            let (start, next) = found.ok_or_else(|| lacks(wanted, &name.base))?;
+            offset = offset.saturating_add(start);
+            (kind, file) = (next, path);
+        }
+        Ok(offset)
+    }
+
+    /// Where a field lies in a definition, and its type.
+    fn within(
+        &mut self,
+        definition: &Definition,
+        wanted: &str,
+        path: &str,
+        depth: usize,
+    ) -> Result<Option<(u64, FieldType)>, String> {
+        let mut end = 0u64;
+        for field in &definition.fields {
+            if field.name == wanted && !wanted.is_empty() {
+                let (_, natural) = self.field(field, path, depth)?;
+                let start = definition.start(end, natural);
+                return Ok(Some((start, field.kind.clone())));
+            }
+            let (size, natural) = self.field(field, path, depth)?;
+            let start = definition.start(end, natural);
+            if let FieldType::Inline(inner, _) = &field.kind
+                && field.name.is_empty()
+                && let Some((inside, kind)) = self.within(inner, wanted, path, depth + 1)?
+            {
+                return Ok(Some((start.saturating_add(inside), kind)));
+            }
+            end = end.max(start.saturating_add(size));
+        }
+        Ok(None)
     }
 
     fn times(
@@ -81,10 +190,11 @@ impl<'i, 'r> Layout<'i, 'r> {
         one: Measure,
         dimensions: &[Extent],
         from: &str,
+        depth: usize,
     ) -> Result<Measure, String> {
         let mut size = one.0;
         for dimension in dimensions {
-            let number = self.bytes(dimension, from)?;
+            let number = self.number(dimension, from, depth + 1)?;
             size = size
                 .checked_mul(number)
                 .ok_or_else(|| "its size".to_owned())?;
@@ -93,17 +203,31 @@ impl<'i, 'r> Layout<'i, 'r> {
     }
 
     /// The type that the fields lead to, and the file that declares it.
-    fn reached(&mut self, name: &TypeName, from: &str) -> Result<(TypeName, String), String> {
-        let Some((first, rest)) = name.fields.split_first() else {
-            return Ok((name.clone(), from.to_owned()));
-        };
-        let (definition, path) = self.definition(&name.base, from)?;
-        let field = find(&definition, first)
-            .ok_or_else(|| format!("the field {first} of {}", name.base))?;
-        let mut next = field;
-        next.fields = rest.to_vec();
-        next.dereferences = name.dereferences;
-        self.reached(&next, path)
+    fn reached(&mut self, name: &TypeName, from: &str) -> Result<(FieldType, String), String> {
+        let mut reached = (FieldType::Named(bare(name)), from.to_owned());
+        for wanted in &name.fields {
+            let (definition, path) = self.inside(reached.0, &reached.1, &name.base)?;
+            let found = find(&definition, wanted);
+            reached = (found.ok_or_else(|| lacks(wanted, &name.base))?, path);
+        }
+        Ok(reached)
+    }
+
+    /// What a type with fields holds, and the file that says so.
+    fn inside(
+        &mut self,
+        kind: FieldType,
+        from: &str,
+        base: &str,
+    ) -> Result<(Rc<Definition>, String), String> {
+        match kind {
+            FieldType::Named(name) if name.base.is_empty() => Err(base.to_owned()),
+            FieldType::Named(name) => {
+                let (definition, path) = self.definition(&name.base, from)?;
+                Ok((definition, path.to_owned()))
+            }
+            FieldType::Inline(inner, _) => Ok((Rc::new(inner), from.to_owned())),
+        }
     }
 
     fn base(&mut self, base: &str, from: &str, depth: usize) -> Result<Measure, String> {
@@ -122,19 +246,15 @@ impl<'i, 'r> Layout<'i, 'r> {
             .index
             .nearest(base, from)
             .ok_or_else(|| base.to_owned())?;
-        let (reader, texts) = (&mut self.reader, &mut self.texts);
-        let known = self.known.entry((place.path, place.start));
-        let found = known.or_insert_with(|| {
-            let text = texts
-                .entry(place.path)
-                .or_insert_with(|| reader(place.path));
-            text.as_deref()
-                .and_then(|text| read(text, place.start))
-                .map(Rc::new)
-        });
-        match found {
-            Some(definition) => Ok((Rc::clone(definition), place.path)),
-            None => Err(format!("what {base} holds ({})", place.path)),
+        let key = (place.path, place.start);
+        if !self.known.contains_key(&key) {
+            let text = self.text(place.path);
+            let found = text.and_then(|text| read(&text, place.start));
+            self.known.insert(key, found.map(Rc::new));
+        }
+        match self.known.get(&key) {
+            Some(Some(definition)) => Ok((Rc::clone(definition), place.path)),
+            _ => Err(format!("what {base} holds ({})", place.path)),
         }
     }
 
@@ -144,16 +264,15 @@ impl<'i, 'r> Layout<'i, 'r> {
         path: &str,
         depth: usize,
     ) -> Result<Measure, String> {
+        if depth > DEEPEST {
+            return Err(path.to_owned());
+        }
         let (mut end, mut largest) = (0u64, 1u64);
         for field in &definition.fields {
             let (size, natural) = self.field(field, path, depth + 1)?;
             let alignment = if definition.packed { 1 } else { natural };
             largest = largest.max(alignment);
-            let start = if definition.union {
-                0
-            } else {
-                up(end, alignment)
-            };
+            let start = definition.start(end, natural);
             end = end.max(start.saturating_add(size));
         }
         Ok((up(end, largest), largest))
@@ -164,7 +283,7 @@ impl<'i, 'r> Layout<'i, 'r> {
             FieldType::Named(name) => self.size_of(name, path, depth),
             FieldType::Inline(inner, dimensions) => {
                 let one = self.measure(inner, path, depth)?;
-                self.times(one, dimensions, path)
+                self.times(one, dimensions, path, depth)
             }
         }
     }
@@ -174,13 +293,37 @@ fn up(value: u64, alignment: u64) -> u64 {
     value.div_ceil(alignment.max(1)).saturating_mul(alignment)
 }
 
+impl Definition {
+    /// Where a field of that alignment lies if those before it end at `end`.
+    fn start(&self, end: u64, natural: u64) -> u64 {
+        match (self.union, self.packed) {
+            (true, _) => 0,
+            (false, true) => end,
+            (false, false) => up(end, natural),
+        }
+    }
+}
+
+/// The type alone, without what is done to it.
+fn bare(name: &TypeName) -> TypeName {
+    TypeName {
+        fields: Vec::new(),
+        dereferences: 0,
+        ..name.clone()
+    }
+}
+
+fn lacks(field: &str, base: &str) -> String {
+    format!("the field {field} of {base}")
+}
+
 /// The type of a field; those of a struct without a name count as the outer's.
-fn find(definition: &Definition, wanted: &str) -> Option<TypeName> {
+fn find(definition: &Definition, wanted: &str) -> Option<FieldType> {
     definition
         .fields
         .iter()
         .find_map(|field| match &field.kind {
-            FieldType::Named(name) if field.name == wanted => Some(name.clone()),
+            kind if field.name == wanted && !wanted.is_empty() => Some(kind.clone()),
             FieldType::Inline(inner, _) if field.name.is_empty() => find(inner, wanted),
             _ => None,
         })
@@ -193,14 +336,20 @@ fn scalar(base: &str) -> Option<u64> {
         .filter(|w| !matches!(*w, "unsigned" | "signed"))
         .collect();
     Some(match words.as_slice() {
-        ["char" | "bool" | "u8" | "s8" | "__u8" | "__s8" | "uint8_t" | "int8_t" | "u_char"] => 1,
+        [
+            "char" | "bool" | "u8" | "s8" | "__u8" | "__s8" | "uint8_t" | "int8_t" | "u_char"
+            | "cc_t",
+        ] => 1,
         ["short"] | ["short", "int"] => 2,
         ["u16" | "s16" | "__u16" | "__s16" | "__le16" | "__be16" | "uint16_t" | "int16_t"] => 2,
+        ["ushort" | "domid_t" | "__kernel_sa_family_t" | "sa_family_t" | "atm_backend_t"] => 2,
         [] | ["int" | "u32" | "s32" | "__u32" | "__s32" | "__le32" | "__be32"] => 4,
         ["uint32_t" | "int32_t" | "uint" | "pid_t" | "uid_t" | "gid_t" | "__poll_t"] => 4,
         ["compat_int_t" | "compat_uint_t" | "compat_long_t" | "compat_ulong_t"] => 4,
         ["compat_uptr_t" | "compat_size_t" | "compat_pid_t" | "u_int" | "old_time32_t"] => 4,
         ["compat_caddr_t" | "tcflag_t" | "u_int32_t" | "__kernel_key_t" | "sctp_assoc_t"] => 4,
+        ["float" | "key_t" | "__kernel_pid_t" | "phandle" | "snd_ctl_elem_iface_t"] => 4,
+        ["double" | "__kernel_time64_t" | "snd_pcm_uframes_t" | "snd_pcm_sframes_t"] => 8,
         ["long" | "u64" | "s64" | "__u64" | "__s64" | "__le64" | "__be64"] => 8,
         ["long", "long"] | ["long", "int"] | ["long", "long", "int"] => 8,
         ["uint64_t" | "int64_t" | "size_t" | "ssize_t" | "loff_t" | "off_t" | "ulong"] => 8,

@@ -67,6 +67,8 @@ impl Parser<'_> {
             }
             TokenKind::Punct(b'(') => self.parenthesis(depth),
             TokenKind::Word if word == b"sizeof" => self.size_of(),
+            TokenKind::Word if word == b"offsetof" => self.offset_of(false),
+            TokenKind::Word if word == b"offsetofend" => self.offset_of(true),
             TokenKind::Word if is_constant(word) && !self.is_called() => {
                 self.at += 1;
                 Some(Extent::Named(token.span.text(self.text)))
@@ -110,6 +112,31 @@ impl Parser<'_> {
             .unwrap_or_else(|| unknown(self.text, inside));
         Some(Extent::SizeOf(named))
     }
+
+    /// `offsetof(type, field)`; to the field's end for `offsetofend`.
+    fn offset_of(&mut self, end: bool) -> Option<Extent> {
+        let open = self.at + 1;
+        let close = closing(self.tokens, open)?;
+        let inside = self.tokens.get(open + 1..close)?;
+        let comma = inside.iter().position(|t| t.is(b','))?;
+        let mut named = type_of_words(self.text, inside.get(..comma)?)?;
+        named.fields = fields(self.text, inside.get(comma + 1..)?)?;
+        self.at = close + 1;
+        let offset = Extent::OffsetOf(named.clone());
+        Some(match end {
+            true => Extent::Both(Box::new((offset, '+', Extent::SizeOf(named)))),
+            false => offset,
+        })
+    }
+}
+
+/// `a.b.c`
+fn fields(text: &[u8], tokens: &[Token]) -> Option<Vec<String>> {
+    let field = |part: &[Token]| match part {
+        [name] if name.kind == TokenKind::Word => Some(name.span.text(text)),
+        _ => None,
+    };
+    tokens.split(|t| t.is(b'.')).map(field).collect()
 }
 
 /// What cannot be looked up keeps its words, so that it can be named.
@@ -126,6 +153,7 @@ fn number(word: &[u8]) -> Option<u64> {
     let digits = text.trim_end_matches(['u', 'U', 'l', 'L']);
     match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None if digits.starts_with('0') => u64::from_str_radix(digits, 8).ok(),
         None => digits.parse().ok(),
     }
 }
@@ -166,14 +194,18 @@ pub(crate) fn type_of_words(text: &[u8], words: &[Token]) -> Option<TypeName> {
         .collect();
     let single = || {
         let word = words.first().filter(|t| t.kind == TokenKind::Word)?;
-        let named =
-            words.len() == 1 && !matches!(word.span.of(text), b"return" | b"goto" | b"else");
+        let named = words.len() == 1 && !is_statement(word.span.of(text));
         named.then(|| TypeName {
             base: word.span.text(text),
             ..TypeName::default()
         })
     };
     type_name(text, &words).or_else(single)
+}
+
+/// Words that begin a statement, and so name no type.
+fn is_statement(word: &[u8]) -> bool {
+    matches!(word, b"return" | b"goto" | b"else" | b"do" | b"case")
 }
 
 /// The dimensions of an array, `[4][N]`.
@@ -230,7 +262,6 @@ fn object(
     }
     let variable = rest.first().filter(|t| t.kind == TokenKind::Word)?;
     let mut name = declared(variable.span.of(text))?;
-    name.dereferences += stars;
     let mut at = 1;
     while let Some(token) = rest.get(at) {
         match token.kind {
@@ -245,7 +276,10 @@ fn object(
         }
         let field = rest.get(at).filter(|t| t.kind == TokenKind::Word)?;
         name.fields.push(field.span.text(text));
+        // What was indexed before is what the field is taken of.
+        name.dereferences = 0;
         at += 1;
     }
+    name.dereferences += stars;
     Some(name)
 }
