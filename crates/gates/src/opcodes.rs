@@ -11,6 +11,7 @@ use crate::built_in;
 /// The tables that are part of the program, by architecture.
 const BUILT_IN: &[(&str, &str)] = &[
     ("arm64", include_str!("../../../data/arch/arm64.toml")),
+    ("ppc64le", include_str!("../../../data/arch/ppc64le.toml")),
     ("x86_64", include_str!("../../../data/arch/x86_64.toml")),
 ];
 
@@ -26,6 +27,9 @@ pub enum Meaning {
     Open,
     /// User memory is out of reach after it.
     Close,
+    /// Writes the register whose value opens or closes: the bytes of the
+    /// instruction do not say which.
+    Write,
     /// Holds back speculation past a range check.
     Fence,
     /// Saves the registers of the FPU in the extended format.

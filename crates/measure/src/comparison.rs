@@ -273,6 +273,13 @@ impl WorkloadComparison {
         }
     }
 
+    /// Whether a register that opens or closes by its value was written on either
+    /// image.
+    #[must_use]
+    pub fn writes_gate(&self) -> bool {
+        self.before.kernel.writes > 0 || self.after.kernel.writes > 0
+    }
+
     /// Whether the registers of the FPU were saved or loaded on either image.
     #[must_use]
     pub fn moves_registers(&self) -> bool {

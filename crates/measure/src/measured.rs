@@ -61,6 +61,8 @@ pub enum Quantity {
     Opens,
     /// Windows closed.
     Closes,
+    /// Writes of a register that opens or closes by its value.
+    Writes,
     /// Speculation fences.
     Fences,
     /// XSAVE and its kin.
@@ -79,10 +81,11 @@ pub enum Quantity {
 
 impl Quantity {
     /// What the kernel does, instructions first.
-    pub const OF_KERNEL: [Self; 10] = [
+    pub const OF_KERNEL: [Self; 11] = [
         Self::Kernel,
         Self::Opens,
         Self::Closes,
+        Self::Writes,
         Self::Fences,
         Self::Xsave,
         Self::Xrstor,
@@ -110,6 +113,7 @@ impl Quantity {
             Self::User => "user instructions",
             Self::Opens => "opens",
             Self::Closes => "closes",
+            Self::Writes => "gate writes",
             Self::Fences => "fences",
             Self::Xsave => "XSAVE",
             Self::Xrstor => "XRSTOR",
@@ -130,6 +134,7 @@ impl Measured {
             Quantity::User => self.user,
             Quantity::Opens => self.kernel.opens,
             Quantity::Closes => self.kernel.closes,
+            Quantity::Writes => self.kernel.writes,
             Quantity::Fences => self.kernel.fences,
             Quantity::Xsave => self.kernel.fpu.xsave,
             Quantity::Xrstor => self.kernel.fpu.xrstor,

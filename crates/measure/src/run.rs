@@ -204,6 +204,7 @@ fn counts(executed: &Executed, opcodes: &Opcodes) -> Counts {
     match opcodes.meaning(&executed.bytes) {
         Meaning::Open => counts.opens = executed.count,
         Meaning::Close => counts.closes = executed.count,
+        Meaning::Write => counts.writes = executed.count,
         Meaning::Fence => counts.fences = executed.count,
         Meaning::Xsave => counts.fpu.xsave = executed.count,
         Meaning::Xrstor => counts.fpu.xrstor = executed.count,

@@ -20,11 +20,23 @@ pub struct Counts {
     pub opens: u64,
     /// Windows closed (`clac` on x86-64).
     pub closes: u64,
+    /// Writes of a register that opens or closes by its value (`mtspr AMR` on
+    /// ppc64le), which are no part of `opens` and `closes`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub writes: u64,
     /// Speculation fences (`lfence` on x86-64).
     pub fences: u64,
     /// What moved the registers of the FPU.
     #[serde(default, skip_serializing_if = "FpuCounts::is_zero")]
     pub fpu: FpuCounts,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The instructions that save and load the registers of the FPU, and those that
@@ -114,6 +126,7 @@ impl AddAssign for Counts {
         self.instructions = self.instructions.saturating_add(other.instructions);
         self.opens = self.opens.saturating_add(other.opens);
         self.closes = self.closes.saturating_add(other.closes);
+        self.writes = self.writes.saturating_add(other.writes);
         self.fences = self.fences.saturating_add(other.fences);
         self.fpu += other.fpu;
     }

@@ -70,6 +70,36 @@ fn another_architecture_is_built_with_its_tools_and_named() {
 }
 
 #[test]
+fn a_gate_that_does_not_say_which_way_is_counted_by_its_writes() {
+    let lab = Lab::new();
+    let bin = cross_compiler(&lab, "powerpc64le-linux-gnu-gcc");
+    let json = lab.path("out.json");
+    let mut command = lab.prove(&["--arch", "ppc64le", "--json"]);
+    command.arg(&json);
+    with_path(&mut command, &bin);
+    let output = run(&mut command);
+    assert_eq!(code(&output), 0, "{}", lab.said(&output));
+    let value: serde_json::Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    let comparison = &value["comparisons"][0];
+    assert_eq!(comparison["setting"]["config"], "ppc64le-minimal");
+    let workloads = comparison["workloads"].as_array().unwrap();
+    let row = workloads
+        .iter()
+        .find(|row| row["parameters"]["events"] == 64)
+        .unwrap();
+    let figures = &row["per_unit"];
+    assert_eq!(figures["opens"]["before"], 0.0);
+    assert_eq!(figures["writes"]["before"], 4.0);
+    assert_eq!(figures["writes"]["after"], 2.0);
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.contains("4 -> 2"), "{stdout}");
+    for (folder, record) in images(&lab) {
+        assert_eq!(record["boots"], serde_json::Value::Null);
+        assert!(folder.join("vmlinux").is_file());
+    }
+}
+
+#[test]
 fn a_kernel_that_is_booted_as_it_is_has_no_other_file() {
     let lab = Lab::new();
     assert_eq!(code(&run(&mut lab.prove(&[]))), 0);

@@ -37,6 +37,27 @@ fn arm64_knows_its_gate() {
 }
 
 #[test]
+fn ppc64le_knows_its_gate_and_not_which_way() {
+    let opcodes = Opcodes::built_in("ppc64le").unwrap();
+    assert_eq!((opcodes.arch(), opcodes.target()), ("ppc64le", "ppc64"));
+    let meaning = |word: u32| opcodes.meaning(&word.to_le_bytes());
+    // mtspr AMR of r9 and r31, whatever they hold.
+    assert_eq!(meaning(0x7d3d_03a6), Meaning::Write);
+    assert_eq!(meaning(0x7ffd_03a6), Meaning::Write);
+    assert_eq!(meaning(0x63ff_0000), Meaning::Fence);
+    // mfspr r9,AMR, mtspr IAMR,r9, isync, nop and the gate in the other byte order.
+    for word in [
+        0x7d3d_02a6,
+        0x7d3d_0ba6,
+        0x4c00_012c,
+        0x6000_0000,
+        0x7d3d_03a6_u32.swap_bytes(),
+    ] {
+        assert_eq!(meaning(word), Meaning::Other, "{word:x}");
+    }
+}
+
+#[test]
 fn what_is_not_the_whole_instruction_is_other() {
     let opcodes = Opcodes::built_in("x86_64").unwrap();
     // mfence, sfence, the three-byte NOP that stands where SMAP is off, a stac

@@ -35,6 +35,26 @@ fn read(console: &str, counts: &str) -> Result<Run, RunError> {
 }
 
 #[test]
+fn a_write_that_does_not_say_its_value_counts_by_itself() {
+    // isync; mtspr AMR,r9; isync; stw; isync; mtspr AMR,r10; isync
+    let counts = "tollgate-counts 1\ntarget ppc64\nkernel c000000000000000\n\
+                  phase 0\nuser 40\nend 0\nphase 1\nuser 44\n\
+                  k c000000000000000 2c01004c 8\nk c000000000000004 a6033d7d 8\n\
+                  k c000000000000008 0000ff63 4\nk c00000000000000c a6035d7d 8\n\
+                  end 1\ncomplete 2\n";
+    let symbols = Symbols::new([Symbol::function("put", 0xc000_0000_0000_0000, 0x20)]);
+    let opcodes = Opcodes::built_in("ppc64le").unwrap();
+    let run = Run::read(CONSOLE.as_bytes(), counts.as_bytes(), &opcodes, &symbols).unwrap();
+    let expected = Counts {
+        instructions: 28,
+        writes: 16,
+        fences: 4,
+        ..Counts::default()
+    };
+    assert_eq!(run.samples[1].kernel, expected);
+}
+
+#[test]
 fn instructions_get_a_function_and_a_meaning() {
     let run = read(CONSOLE, COUNTS).unwrap();
     let put = Counts {

@@ -31,6 +31,7 @@ const ONE: Counts = Counts {
     instructions: 1,
     opens: 0,
     closes: 0,
+    writes: 0,
     fences: 0,
     fpu: FpuCounts::ZERO,
 };

@@ -66,13 +66,17 @@ fn row(row: &WorkloadComparison) -> Row {
 
 fn gate(row: &WorkloadComparison) -> String {
     let change = |quantity| facts::change(row.figure(Per::Unit, quantity));
+    let writes = row
+        .writes_gate()
+        .then(|| format!(", writes of its register {}", change(Quantity::Writes)));
     let text = format!(
-        "Per {} ({}): window opens {}, closes {}, fences {}.",
+        "Per {} ({}): window opens {}, closes {}, fences {}{}.",
         row.per_name(Per::Unit),
         row.workload,
         change(Quantity::Opens),
         change(Quantity::Closes),
-        change(Quantity::Fences)
+        change(Quantity::Fences),
+        writes.unwrap_or_default()
     );
     wrap(&text, WIDTH).join("\n") + "\n"
 }

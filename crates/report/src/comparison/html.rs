@@ -188,6 +188,8 @@ struct Row {
     opens: String,
     closes: String,
     fences: String,
+    /// Empty where no register that opens or closes by its value was written.
+    writes: String,
     user: String,
     /// Empty where the kernel saved and loaded no registers.
     registers: Vec<String>,
@@ -219,6 +221,11 @@ fn rows(row: &WorkloadComparison) -> Vec<Row> {
             opens: change(Quantity::Opens),
             closes: change(Quantity::Closes),
             fences: change(Quantity::Fences),
+            writes: if row.writes_gate() {
+                change(Quantity::Writes)
+            } else {
+                String::new()
+            },
             user: change(Quantity::User),
             registers: registers(row, per),
         }

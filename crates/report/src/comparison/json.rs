@@ -335,6 +335,9 @@ struct JsonFigures {
     user: JsonFigure,
     opens: JsonFigure,
     closes: JsonFigure,
+    /// Left out where no such register was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    writes: Option<JsonFigure>,
     fences: JsonFigure,
     /// Left out where the kernel saved and loaded no registers.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -349,6 +352,7 @@ impl JsonFigures {
             user: figure(Quantity::User),
             opens: figure(Quantity::Opens),
             closes: figure(Quantity::Closes),
+            writes: row.writes_gate().then(|| figure(Quantity::Writes)),
             fences: figure(Quantity::Fences),
             fpu: row.moves_registers().then(|| {
                 let named = |quantity: Quantity| (quantity.name().to_lowercase(), figure(quantity));

@@ -270,8 +270,8 @@ fn passages(row: &Row<'_>) -> Vec<Line> {
         vec![("opens", opens), ("closes", closes)]
     };
     all.push(("fences", of(Quantity::Fences)));
-    let registers = Quantity::OF_FPU.into_iter();
-    all.extend(registers.map(|quantity| (quantity.name(), of(quantity))));
+    let others = std::iter::once(Quantity::Writes).chain(Quantity::OF_FPU);
+    all.extend(others.map(|quantity| (quantity.name(), of(quantity))));
     all.extend(row.comparison.context_bytes.map(|size| {
         let moved = row.figures(Per::Unit, |measured| measured.context_moved(size));
         ("bytes, derived", moved)

@@ -149,16 +149,25 @@ fn kernel_table(comparison: &Comparison) -> String {
 }
 
 fn gate_table(comparison: &Comparison) -> String {
-    let mut table = table(&["", "per", "opens", "closes", "fences"], 2);
+    let writes = comparison
+        .workloads
+        .iter()
+        .any(WorkloadComparison::writes_gate);
+    let last = writes.then_some("writes");
+    let head = ["", "per", "opens", "closes", "fences"];
+    let head: Vec<&str> = head.into_iter().chain(last).collect();
+    let mut table = table(&head, 2);
     for row in &comparison.workloads {
         let change = |quantity| facts::change(row.figure(Per::Unit, quantity));
-        table.add_row([
+        let cells = [
             name(row, NAME),
             row.per_name(Per::Unit).to_owned(),
             change(Quantity::Opens),
             change(Quantity::Closes),
             change(Quantity::Fences),
-        ]);
+        ];
+        let last = writes.then(|| change(Quantity::Writes));
+        table.add_row(cells.into_iter().chain(last));
     }
     lines(&table)
 }

@@ -360,6 +360,27 @@ fn every_comparison_fits_a_terminal_and_ends_its_line() {
     }
 }
 
+/// One workload in which the kernel writes a register that opens or closes.
+fn writes() -> Comparison {
+    let mut comparison = gain();
+    let row = &mut comparison.workloads[1];
+    row.before.kernel.writes = row.before.operations * 4;
+    row.after.kernel.writes = row.after.operations * 2;
+    comparison
+}
+
+#[test]
+fn writes_of_the_gate_are_shown_where_there_are_any() {
+    let text = terminal(&writes(), false);
+    assert_fits(&text, 80);
+    let heads = |line: &str| line.contains("fences") && line.ends_with("writes");
+    assert!(text.lines().any(heads), "{text}");
+    assert!(!terminal(&gain(), false).contains("writes"));
+    let heading = "<th>writes</th>";
+    assert!(html(&alone(writes())).unwrap().contains(heading));
+    assert!(!html(&alone(gain())).unwrap().contains(heading));
+}
+
 /// One workload in which the kernel saves and loads registers.
 fn registers() -> Comparison {
     let mut comparison = gain();
