@@ -84,9 +84,8 @@ fn what_is_huge_or_deep_ends_soon() {
         let started = Instant::now();
         check(text.as_bytes());
         let took = started.elapsed();
-        // Not a bound of speed: one that takes each path by itself never ends.
         assert!(
-            took < Duration::from_secs(300),
+            took < Duration::from_secs(20),
             "{took:?}: {}",
             text.get(..90).unwrap()
         );

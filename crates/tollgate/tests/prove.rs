@@ -270,8 +270,7 @@ fn a_kernel_that_hangs_is_stopped() {
         lab.prove(&["--timeout", "1"]).env("FAKE_QEMU", "hang"),
         &wanted,
     );
-    // Not a bound of speed: the stand-in hangs for three times as long.
-    assert!(start.elapsed() < Duration::from_secs(300));
+    assert!(start.elapsed() < Duration::from_secs(30));
 }
 
 #[test]
@@ -343,7 +342,7 @@ fn two_at_once_get_a_lock_and_a_sentence() {
 #[test]
 fn an_interrupt_during_a_build_leaves_nothing_and_the_next_run_goes_on() {
     let lab = Lab::new();
-    lab.edit("sleep", "900\n");
+    lab.edit("sleep", "30\n");
     interrupted(&lab, &mut lab.prove(&[]), &lab.cache().join("work"));
     assert!(!lab.cache().join("images").exists());
     fs::remove_file(lab.tree().join("sleep")).unwrap();
@@ -434,16 +433,15 @@ fn interrupted(lab: &Lab, command: &mut Command, sign: &Path) {
         said.contains("interrupted; nothing half-written is kept"),
         "{said}"
     );
-    // Not a bound of speed: what was interrupted would have gone on for longer.
     assert!(
-        start.elapsed() < Duration::from_secs(300),
+        start.elapsed() < Duration::from_secs(15),
         "{:?}",
         start.elapsed()
     );
 }
 
 fn wait_for(path: &Path) {
-    let deadline = Instant::now() + Duration::from_secs(300);
+    let deadline = Instant::now() + Duration::from_secs(30);
     while !path.exists() {
         assert!(Instant::now() < deadline, "{} never came", path.display());
         std::thread::sleep(Duration::from_millis(20));
