@@ -5,7 +5,7 @@ use tollgate_measure::{
     Quantity, Ratio, Repetitions, UNKNOWN_FUNCTION, WorkloadComparison,
 };
 
-use super::text::{clean, plural, short, signed};
+use super::text::{clean, plural, short};
 
 /// The most differences of behaviour that are shown one by one.
 const POINTS_SHOWN: usize = 5;
@@ -365,7 +365,7 @@ pub(super) struct FunctionRow {
     pub(super) after: String,
     pub(super) before_share: Ratio,
     pub(super) after_share: Ratio,
-    pub(super) difference: String,
+    pub(super) difference: Ratio,
 }
 
 /// How many functions a table shows.
@@ -425,7 +425,7 @@ fn function_row(row: &WorkloadComparison, function: &FunctionComparison) -> Func
         after: figure.after.decimal(2),
         before_share: Ratio::new(function.before.instructions, row.before.kernel.instructions),
         after_share: Ratio::new(function.after.instructions, row.after.kernel.instructions),
-        difference: signed(figure.difference(), 2),
+        difference: figure.difference(),
     }
 }
 

@@ -10,7 +10,8 @@ use tollgate_measure::{
 
 use super::RenderError;
 use super::facts::{self, Most, Tone};
-use super::text::{clean, clean_lines, signed};
+use super::plot::Growth;
+use super::text::{clean, clean_lines, grouped, signed};
 
 mod overview;
 mod series;
@@ -21,10 +22,16 @@ pub use series::series_html;
 /// The templates' names end in `.html`: that is what switches escaping on.
 const PAGE: &str = "comparison.html";
 const SECTION: &str = "section.html";
-const STYLE: &str = "style.css";
-const PLOTS: &str = "plots.html";
-const STYLE_TEXT: &str = include_str!("../../templates/style.css");
-const PLOTS_TEXT: &str = include_str!("../../templates/plots.html");
+/// What pages and sections include.
+const PARTS: [(&str, &str); 4] = [
+    ("style.css", include_str!("../../templates/style.css")),
+    ("growth.html", include_str!("../../templates/growth.html")),
+    ("claims.html", include_str!("../../templates/claims.html")),
+    (
+        "evidence.html",
+        include_str!("../../templates/evidence.html"),
+    ),
+];
 const PAGE_TEXT: &str = include_str!("../../templates/comparison.html");
 const SECTION_TEXT: &str = include_str!("../../templates/section.html");
 /// Functions shown of a workload.
@@ -44,12 +51,15 @@ pub fn html(proof: &Proof) -> Result<String, RenderError> {
     environment.add_template(PAGE, PAGE_TEXT)?;
     environment.add_template(SECTION, SECTION_TEXT)?;
     let section = environment.get_template(SECTION)?;
+    let alone = proof.comparisons.len() == 1 && proof.not_run.is_empty();
+    let growth = || Growth::new("As the work grows", OF_IMAGES, &proof.plots());
     let mut sections = Vec::new();
     for comparison in &proof.comparisons {
-        let text = section.render(Serde(Section::new(comparison)))?;
+        let growth = growth().filter(|_| alone);
+        let text = section.render(Serde(Section::new(comparison, alone, growth)))?;
         sections.push((comparison.after.letter, text));
     }
-    let document = Document::new(proof, sections);
+    let document = Document::new(proof, sections, alone, growth().filter(|_| !alone));
     Ok(environment.get_template(PAGE)?.render(Serde(document))?)
 }
 
@@ -57,13 +67,25 @@ pub fn html(proof: &Proof) -> Result<String, RenderError> {
 fn environment() -> Result<Environment<'static>, RenderError> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.add_template(STYLE, STYLE_TEXT)?;
-    environment.add_template(PLOTS, PLOTS_TEXT)?;
+    environment.add_filter("grouped", grouped);
+    for (name, text) in PARTS {
+        environment.add_template(name, text)?;
+    }
     Ok(environment)
 }
 
+/// What the plots of several images have in common.
+const OF_IMAGES: &str = "A line for each image; counts under QEMU TCG, not time. Filled marks \
+    are exact, hollow ones medians. Where lines coincide the later one is drawn over the earlier.";
+
 #[derive(Serialize)]
 struct Section {
+    /// Whether it is the page; otherwise it stands below others.
+    alone: bool,
+    /// Of its headings.
+    level: u8,
+    /// None where the page has shown it above.
+    growth: Option<Growth>,
     letters: (char, char),
     subject: String,
     before: String,
@@ -84,7 +106,7 @@ struct Section {
 }
 
 impl Section {
-    fn new(comparison: &Comparison) -> Self {
+    fn new(comparison: &Comparison, alone: bool, growth: Option<Growth>) -> Self {
         let headline = comparison.headline();
         let mut functions: Vec<_> = comparison.workloads.iter().map(Functions::new).collect();
         for (functions, row) in functions.iter_mut().zip(&comparison.workloads) {
@@ -92,6 +114,9 @@ impl Section {
         }
         let checks = facts::checks(comparison).into_iter();
         Self {
+            alone,
+            level: if alone { 2 } else { 3 },
+            growth,
             letters: (comparison.before.letter, comparison.after.letter),
             subject: clean(&comparison.setting.subject),
             before: clean(&comparison.before.variant),
@@ -138,8 +163,10 @@ fn speaks_of_counts(verdict: Verdict) -> bool {
     matches!(verdict, Gain | NoDifference | Regression | Mixed)
 }
 
+/// The arrow as one character, and the minus of a difference in a sentence as the
+/// tables have it.
 fn arrows(text: &str) -> String {
-    text.replace("->", "→")
+    text.replace("->", "→").replace(", -", ", −")
 }
 
 /// A typographic minus, as wide as the plus.
@@ -155,6 +182,7 @@ struct Headline {
     after: String,
     difference: String,
     percent: String,
+    median: bool,
 }
 
 impl Headline {
@@ -168,6 +196,7 @@ impl Headline {
             after: figure.after.decimal(places),
             difference: minus(&signed(figure.difference(), 1)),
             percent: minus(&facts::signed_percent(figure)),
+            median: !row.exact(),
         }
     }
 }
@@ -213,11 +242,7 @@ fn rows(row: &WorkloadComparison) -> Vec<Row> {
             after: figure.after.decimal(2),
             difference: minus(&signed(difference, 2)),
             percent: minus(&facts::signed_percent(figure)),
-            way: match difference.numerator.signum() {
-                -1 => "fewer",
-                0 => "same",
-                _ => "more",
-            },
+            way: way(difference),
             opens: change(Quantity::Opens),
             closes: change(Quantity::Closes),
             fences: change(Quantity::Fences),
@@ -235,6 +260,15 @@ fn rows(row: &WorkloadComparison) -> Vec<Row> {
         .enumerate()
         .map(one)
         .collect()
+}
+
+/// The style of a difference.
+fn way(difference: Ratio) -> &'static str {
+    match difference.numerator.signum() {
+        -1 => "fewer",
+        0 => "same",
+        _ => "more",
+    }
 }
 
 fn registers(row: &WorkloadComparison, per: Per) -> Vec<String> {
@@ -276,10 +310,11 @@ impl Less {
     }
 }
 
-/// The functions of one workload, with bars.
+/// The functions of one workload, a bar for each share.
 #[derive(Serialize)]
 struct Functions {
     title: String,
+    median: bool,
     open: bool,
     rows: Vec<Bar>,
 }
@@ -290,6 +325,7 @@ struct Bar {
     before: String,
     after: String,
     difference: String,
+    way: &'static str,
     before_share: String,
     after_share: String,
     /// Lengths of the bars, in hundredths of the longest.
@@ -318,11 +354,13 @@ impl Functions {
             name: row.name,
             before: row.before,
             after: row.after,
-            difference: minus(&row.difference),
+            difference: minus(&signed(row.difference, 2)),
+            way: way(row.difference),
         });
         let title = format!("{}, per {}", row.workload, row.per_name(Per::Unit));
         Self {
             title: clean(&title),
+            median: !row.exact(),
             open: false,
             rows: bars.collect(),
         }
@@ -367,3 +405,6 @@ impl PatchLine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

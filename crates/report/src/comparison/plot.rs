@@ -1,252 +1,289 @@
 //! Plots as SVG inside a page: no script, nothing from elsewhere, the same bytes
 //! for the same counts.
 
+mod scale;
+
 use minijinja::HtmlEscape;
 use serde::Serialize;
 use tollgate_measure::{Plot, PlotLine, PlotPoint};
 
-use super::text::clean;
+use super::text::{clean, shorten};
+use scale::{Scales, float, written};
 
 /// The size of the drawing and where the axes are, in its own units.
-const WIDTH: f64 = 640.0;
-const LEFT: f64 = 96.0;
-const RIGHT: f64 = 622.0;
-const TOP: f64 = 14.0;
-const BOTTOM: f64 = 236.0;
+const WIDTH: f64 = 520.0;
+const LEFT: f64 = 100.0;
+const RIGHT: f64 = 496.0;
+const TOP: f64 = 34.0;
+const BOTTOM: f64 = 240.0;
+/// Where the name of the vertical axis stands.
+const NAME_OF_Y: f64 = 16.0;
 /// Where the legend begins, and how far its lines are apart.
-const LEGEND: f64 = 292.0;
-const LEGEND_LINE: f64 = 20.0;
-/// Steps of the vertical axis, at most.
-const STEPS: f64 = 5.0;
-/// From which spread on the horizontal axis is logarithmic.
-const LOGARITHMIC: f64 = 8.0;
-/// The styles of lines that the page knows (`templates/style.css`).
+const LEGEND: f64 = 304.0;
+const LEGEND_LINE: f64 = 22.0;
+/// How wide a digit is at most, in the size that the page gives to text here.
+const DIGIT: f64 = 9.0;
+/// Names longer than this are cut, in characters: the drawing is no wider.
+const NAME: usize = 44;
+/// The styles of lines that the page knows (`templates/style.css`), and how many
+/// shapes of marks there are beside.
 const STYLES: usize = 8;
+const SHAPES: usize = 4;
+
+/// Plots under one heading.
+#[derive(Serialize)]
+pub(super) struct Growth {
+    title: &'static str,
+    /// What they have in common.
+    note: &'static str,
+    plots: Vec<Drawn>,
+}
+
+impl Growth {
+    /// None where nothing is to be drawn.
+    pub(super) fn new(title: &'static str, note: &'static str, plots: &[Plot]) -> Option<Self> {
+        (!plots.is_empty()).then(|| Self {
+            title,
+            note,
+            plots: plots.iter().map(draw).collect(),
+        })
+    }
+}
 
 /// A plot and what stands above it.
 #[derive(Serialize)]
-pub(super) struct Drawn {
+struct Drawn {
     caption: String,
     svg: String,
 }
 
-/// Each plot with its caption.
-pub(super) fn draw_all(plots: &[Plot]) -> Vec<Drawn> {
-    plots.iter().map(draw).collect()
-}
-
 fn draw(plot: &Plot) -> Drawn {
-    let caption = format!(
-        "{}: {} per {}, by {}",
-        plot.workload,
-        quantities(plot),
-        plot.per,
-        plot.parameter
-    );
     Drawn {
-        caption: clean(&caption),
+        caption: caption(plot),
         svg: svg(plot),
     }
 }
 
-fn quantities(plot: &Plot) -> String {
+fn caption(plot: &Plot) -> String {
+    let (workload, parameter) = (&plot.workload, &plot.parameter);
+    clean(&format!("{workload}: {}, by {parameter}", counted(plot)))
+}
+
+/// What the vertical axis is, with its unit.
+fn counted(plot: &Plot) -> String {
     let names = plot.quantities.iter().map(|quantity| quantity.name());
-    names.collect::<Vec<_>>().join(", ")
+    let names = names.collect::<Vec<_>>().join(", ");
+    format!("{names} per {}", plot.per)
 }
 
-/// Maps values to places on the drawing.
-struct Scale {
-    least: f64,
-    most: f64,
-    logarithmic: bool,
-    /// What the vertical axis ends with; it begins with 0.
-    top: f64,
+/// Where a point is on the drawing.
+fn place(point: &PlotPoint, scales: &Scales) -> (f64, f64) {
+    (x(float(point.x), scales), y(point.y.value(), scales))
 }
 
-impl Scale {
-    fn of(plot: &Plot) -> Self {
-        let points = || plot.lines.iter().flat_map(|line| &line.points);
-        let least = points()
-            .map(|point| float(point.x))
-            .fold(f64::MAX, f64::min);
-        let most = points()
-            .map(|point| float(point.x))
-            .fold(f64::MIN, f64::max);
-        let highest = points().map(|point| point.y.value()).fold(0.0, f64::max);
-        // Nothing but zeros still needs an axis.
-        let highest = if highest > 0.0 { highest } else { 1.0 };
+fn x(value: f64, scales: &Scales) -> f64 {
+    LEFT + scales.x.share(value) * (RIGHT - LEFT)
+}
+
+fn y(value: f64, scales: &Scales) -> f64 {
+    BOTTOM - scales.y.share(value) * (BOTTOM - TOP)
+}
+
+/// The style and the shape of the marks of a line; those that share a style have
+/// other shapes.
+struct Look {
+    style: usize,
+    shape: usize,
+}
+
+impl Look {
+    fn of(index: usize) -> Self {
         Self {
-            least,
-            most,
-            logarithmic: least >= 1.0 && most / least >= LOGARITHMIC,
-            top: (highest / step(highest)).ceil() * step(highest),
+            style: index % STYLES,
+            shape: (index + index / STYLES) % SHAPES,
         }
     }
-
-    fn x(&self, value: f64) -> f64 {
-        let (from, to, at) = if self.logarithmic {
-            (self.least.ln(), self.most.ln(), value.ln())
-        } else {
-            (self.least, self.most, value)
-        };
-        let share = if to > from {
-            (at - from) / (to - from)
-        } else {
-            0.5
-        };
-        LEFT + share * (RIGHT - LEFT)
-    }
-
-    fn y(&self, value: f64) -> f64 {
-        BOTTOM - value / self.top * (BOTTOM - TOP)
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a place on a drawing")]
-fn float(value: i64) -> f64 {
-    value as f64
-}
-
-/// The distance of two marks: 1, 2 or 5 by a power of ten, so that there are at
-/// most [`STEPS`] up to `highest`.
-fn step(highest: f64) -> f64 {
-    let least = (highest / STEPS).max(f64::MIN_POSITIVE);
-    let power = 10_f64.powf(least.log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0].map(|one| one * power);
-    let found = steps.into_iter().find(|step| *step >= least * 0.999_999);
-    found.unwrap_or(10.0 * power)
 }
 
 fn svg(plot: &Plot) -> String {
-    let scale = Scale::of(plot);
-    let height = LEGEND + LEGEND_LINE * legend_lines(plot);
+    let scales = Scales::of(plot);
+    // One line needs no legend: the caption names it.
+    let legend: &[PlotLine] = match plot.lines.as_slice() {
+        [_] => &[],
+        lines => lines,
+    };
+    let rows = u32::try_from(legend.len()).unwrap_or(u32::MAX);
+    let height = LEGEND - LEGEND_LINE / 2.0 + LEGEND_LINE * f64::from(rows);
     let mut out = format!(
-        "<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\">\n",
-        escaped(&format!("{} by {}", quantities(plot), plot.parameter))
+        "<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\">\n<title>{}</title>\n<desc>{}</desc>\n",
+        escaped(&caption(plot)),
+        escaped(&described(plot))
     );
-    marks_of_y(&scale, &mut out);
-    marks_of_x(plot, &scale, &mut out);
+    marks_of_y(plot, &scales, &mut out);
+    marks_of_x(plot, &scales, &mut out);
     for (index, line) in plot.lines.iter().enumerate() {
-        draw_line(line, index % STYLES, &scale, &mut out);
+        draw_line(line, &Look::of(index), &scales, &mut out);
     }
-    for (row, (index, line)) in (0_u32..).zip(plot.lines.iter().enumerate()) {
-        legend(line, index % STYLES, f64::from(row), &mut out);
+    for (row, (index, line)) in (0_u32..).zip(legend.iter().enumerate()) {
+        draw_legend(line, &Look::of(index), f64::from(row), &mut out);
     }
     out.push_str("</svg>\n");
     out
 }
 
-fn legend_lines(plot: &Plot) -> f64 {
-    f64::from(u32::try_from(plot.lines.len()).unwrap_or(u32::MAX))
+/// The counts in words, for whoever does not see them.
+fn described(plot: &Plot) -> String {
+    let point = |point: &PlotPoint| format!("{} at {}", count(point), point.x);
+    let line = |line: &PlotLine| {
+        let points: Vec<String> = line.points.iter().map(point).collect();
+        format!("{}: {}.", line.name, points.join(", "))
+    };
+    plot.lines.iter().map(line).collect::<Vec<_>>().join(" ")
 }
 
-fn marks_of_y(scale: &Scale, out: &mut String) {
-    let step = step(scale.top);
-    let count = (scale.top / step).round();
-    let mut at = 0.0;
-    while at <= count {
-        let value = at * step;
-        let y = scale.y(value);
+fn count(point: &PlotPoint) -> String {
+    let median = if point.exact { "" } else { " (median)" };
+    format!("{}{median}", point.y.decimal(2))
+}
+
+/// An axis's name, and that it is logarithmic where it is.
+fn axis(name: &str, logarithmic: bool) -> String {
+    let kind = if logarithmic { " (logarithmic)" } else { "" };
+    escaped(&format!("{}{kind}", shorten(name, NAME)))
+}
+
+fn marks_of_y(plot: &Plot, scales: &Scales, out: &mut String) {
+    out.push_str(&format!(
+        "<text class=\"mark\" x=\"4\" y=\"{NAME_OF_Y}\">{}</text>\n",
+        axis(&counted(plot), scales.y.logarithmic)
+    ));
+    for value in scales.y.marks() {
+        let y = y(value, scales);
         out.push_str(&format!(
             "<line class=\"grid\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{RIGHT}\" y2=\"{y:.1}\"/>\
              <text class=\"mark end\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
             LEFT - 8.0,
-            y + 4.0,
-            grouped(value)
+            y + 5.0,
+            written(value)
         ));
-        at += 1.0;
     }
+    out.push_str(&format!(
+        "<line class=\"tick\" x1=\"{LEFT}\" y1=\"{BOTTOM}\" x2=\"{RIGHT}\" y2=\"{BOTTOM}\"/>\n"
+    ));
 }
 
 /// A mark at each value that was measured, and the parameter's name below.
-fn marks_of_x(plot: &Plot, scale: &Scale, out: &mut String) {
+fn marks_of_x(plot: &Plot, scales: &Scales, out: &mut String) {
     let points = plot.lines.iter().flat_map(|line| &line.points);
     let mut values: Vec<i64> = points.map(|point| point.x).collect();
     values.sort_unstable();
     values.dedup();
-    let mut last = f64::MIN;
-    for value in values {
-        let x = scale.x(float(value));
-        // A mark that would cover the one before has a tick only.
-        let text = if x - last < 34.0 {
-            String::new()
-        } else {
-            value.to_string()
-        };
-        if !text.is_empty() {
-            last = x;
-        }
+    for mark in marked(&values, scales) {
+        let Mark { tick, text, label } = mark;
         out.push_str(&format!(
-            "<line class=\"tick\" x1=\"{x:.1}\" y1=\"{BOTTOM}\" x2=\"{x:.1}\" y2=\"{:.1}\"/>\
-             <text class=\"mark middle\" x=\"{x:.1}\" y=\"{:.1}\">{text}</text>\n",
+            "<line class=\"tick\" x1=\"{tick:.1}\" y1=\"{BOTTOM}\" x2=\"{tick:.1}\" y2=\"{:.1}\"/>",
             BOTTOM + 5.0,
-            BOTTOM + 19.0,
         ));
+        if let Some(label) = label {
+            out.push_str(&format!(
+                "<text class=\"mark middle\" x=\"{text:.1}\" y=\"{:.1}\">{label}</text>",
+                BOTTOM + 21.0
+            ));
+        }
+        out.push('\n');
     }
-    let scale = if scale.logarithmic {
-        " (logarithmic)"
-    } else {
-        ""
-    };
     out.push_str(&format!(
-        "<text class=\"mark middle\" x=\"{:.1}\" y=\"{:.1}\">{}{scale}</text>\n",
+        "<text class=\"mark middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
         f64::midpoint(LEFT, RIGHT),
-        BOTTOM + 38.0,
-        escaped(&plot.parameter)
+        BOTTOM + 42.0,
+        axis(&plot.parameter, scales.x.logarithmic)
     ));
 }
 
-fn draw_line(line: &PlotLine, style: usize, scale: &Scale, out: &mut String) {
-    let at = |point: &PlotPoint| (scale.x(float(point.x)), scale.y(point.y.value()));
+/// A mark of the horizontal axis; without a label where that would cover another.
+struct Mark {
+    tick: f64,
+    /// The middle of the label, which stays on the drawing.
+    text: f64,
+    label: Option<String>,
+}
+
+/// The first and the last have labels, of the others those that have room.
+fn marked(values: &[i64], scales: &Scales) -> Vec<Mark> {
+    let of = |value: &i64| {
+        let label = value.to_string();
+        let half = (0..label.len()).fold(0.0, |sum, _| sum + DIGIT / 2.0);
+        let tick = x(float(*value), scales);
+        let text = tick.clamp(half, WIDTH - half);
+        (tick, text, half, label)
+    };
+    let last = values.last().map(of);
+    let (end, mut taken) = match &last {
+        Some((_, text, half, _)) => (text - half - DIGIT, 0.0),
+        None => (WIDTH, 0.0),
+    };
+    let mut marks = Vec::new();
+    for (index, value) in values.iter().enumerate() {
+        let (tick, text, half, label) = of(value);
+        let is_last = index + 1 == values.len();
+        let room = text - half >= taken && (is_last || text + half <= end);
+        let shown = room || is_last && index == 0;
+        if shown {
+            taken = text + half + DIGIT;
+        }
+        marks.push(Mark {
+            tick,
+            text,
+            label: shown.then_some(label),
+        });
+    }
+    marks
+}
+
+fn draw_line(line: &PlotLine, look: &Look, scales: &Scales, out: &mut String) {
     let places = line.points.iter().map(|point| {
-        let (x, y) = at(point);
+        let (x, y) = place(point, scales);
         format!("{x:.1},{y:.1}")
     });
     let places: Vec<String> = places.collect();
     out.push_str(&format!(
-        "<polyline class=\"line line-{style}\" points=\"{}\"/>\n",
+        "<polyline class=\"line line-{}\" points=\"{}\"/>\n",
+        look.style,
         places.join(" ")
     ));
     for point in &line.points {
-        let (x, y) = at(point);
-        let median = if point.exact { "" } else { " (median)" };
-        out.push_str(&format!(
-            "<circle class=\"dot line-{style}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\">\
-             <title>{}, {}: {}{median}</title></circle>\n",
-            escaped(&line.name),
-            point.x,
-            point.y.decimal(2)
-        ));
+        let name = escaped(&line.name);
+        let title = format!("<title>{name}, {}: {}</title>", point.x, count(point));
+        out.push_str(&dot(place(point, scales), look, point.exact, &title));
+        out.push('\n');
     }
 }
 
-fn legend(line: &PlotLine, style: usize, row: f64, out: &mut String) {
+/// A mark: filled where the count is exact, hollow where it is a median.
+fn dot((x, y): (f64, f64), look: &Look, exact: bool, title: &str) -> String {
+    let hollow = if exact { "" } else { " median" };
+    let path = match look.shape {
+        0 => "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
+        1 => "m-3.6 -3.6h7.2v7.2h-7.2z",
+        2 => "m0 -4.6l4.6 8h-9.2z",
+        _ => "m0 -5l5 5l-5 5l-5 -5z",
+    };
+    let style = look.style;
+    format!("<path class=\"dot line-{style}{hollow}\" d=\"M{x:.1} {y:.1}{path}\">{title}</path>")
+}
+
+fn draw_legend(line: &PlotLine, look: &Look, row: f64, out: &mut String) {
     let y = LEGEND + row * LEGEND_LINE;
     out.push_str(&format!(
-        "<line class=\"line line-{style}\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\"/>\
+        "<line class=\"line line-{}\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\"/>{}\
          <text class=\"mark\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
-        LEFT + 40.0,
-        LEFT + 50.0,
-        y + 4.0,
-        escaped(&line.name)
+        look.style,
+        LEFT + 48.0,
+        dot((LEFT + 24.0, y), look, true, ""),
+        LEFT + 58.0,
+        y + 5.0,
+        escaped(&shorten(&line.name, NAME))
     ));
-}
-
-/// A mark of the vertical axis, its thousands apart.
-fn grouped(value: f64) -> String {
-    if value.fract() != 0.0 {
-        let text = format!("{value:.6}");
-        return text.trim_end_matches('0').to_owned();
-    }
-    let digits = format!("{value:.0}");
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 fn escaped(text: &str) -> String {
@@ -308,19 +345,98 @@ mod tests {
                 assert!((0.0..=WIDTH).contains(&value), "{place} in {places}");
             }
         }
-        assert!(!svg(&plot(Vec::new())).contains("circle"));
+        assert!(!svg(&plot(Vec::new())).contains("<path"));
+    }
+
+    /// Begin and end of each label of the horizontal axis.
+    fn labels(values: &[i64]) -> Vec<(f64, f64)> {
+        let points: Vec<_> = values.iter().map(|x| (*x, 1, true)).collect();
+        let scales = Scales::of(&plot(vec![line("a", &points)]));
+        let labels = marked(values, &scales).into_iter().filter_map(|mark| {
+            let half = mark.label?.len() as f64 * DIGIT / 2.0;
+            Some((mark.text - half, mark.text + half))
+        });
+        labels.collect()
+    }
+
+    /// The last label was cut off by the end of the drawing where it was long, and
+    /// went missing where the one before it was near.
+    #[test]
+    fn labels_are_whole_and_apart_and_name_both_ends() {
+        let many: Vec<i64> = (0..40).collect();
+        let extremes: [&[i64]; 6] = [
+            &[1, 8, 64, 1_000_000_000],
+            &[i64::MIN, 0, i64::MAX],
+            &[0, 4094, 4095, 4096],
+            &[1, 1000, 1001],
+            &[7],
+            &many,
+        ];
+        for values in extremes {
+            let labels = labels(values);
+            assert!(labels.len() >= 2.min(values.len()), "{values:?}");
+            assert!(labels.iter().all(|(from, to)| *from >= 0.0 && *to <= WIDTH));
+            assert!(
+                labels.windows(2).all(|two| two[0].1 < two[1].0),
+                "{labels:?}"
+            );
+        }
+    }
+
+    /// With the horizontal axis alone logarithmic, what grows in proportion looked
+    /// as if it grew faster and faster.
+    #[test]
+    fn proportional_growth_is_a_straight_line() {
+        let rising = [(1, 10, true), (8, 80, true), (64, 640, true)];
+        let flat = [(1, 90, true), (8, 92, true), (64, 91, true)];
+        let zeros = [(1, 0, true), (8, 0, true), (64, 0, true)];
+        let kinds = |lines: &[&[(i64, u64, bool)]]| {
+            let lines = lines.iter().map(|points| line("a", points)).collect();
+            let scales = Scales::of(&plot(lines));
+            (scales.x.logarithmic, scales.y.logarithmic)
+        };
+        assert_eq!(kinds(&[&rising]), (true, true));
+        assert_eq!(kinds(&[&flat]), (true, false));
+        assert_eq!(kinds(&[&flat, &zeros]), (true, false));
+        assert_eq!(kinds(&[&rising, &zeros]), (false, false));
+        let scales = Scales::of(&plot(vec![line("a", &rising)]));
+        let at = |value: f64| (x(value, &scales), y(value, &scales));
+        let ((x1, y1), (x2, y2), (x3, y3)) = (at(1.0), at(8.0), at(64.0));
+        assert!(((y2 - y1) / (x2 - x1) - (y3 - y2) / (x3 - x2)).abs() < 1e-9);
     }
 
     #[test]
-    fn marks_are_round_numbers() {
-        assert_eq!(
-            [step(127.8), step(9_558_993.0), step(0.9)],
-            [50.0, 2e6, 0.2]
-        );
-        assert_eq!(grouped(9_558_993.0), "9,558,993");
-        assert_eq!(
-            [grouped(0.0), grouped(0.4), grouped(200.0)],
-            ["0", "0.4", "200"]
-        );
+    fn lines_differ_without_colour() {
+        let looks: Vec<_> = (0..STYLES * SHAPES).map(Look::of).collect();
+        let mut both: Vec<_> = looks.iter().map(|one| (one.style, one.shape)).collect();
+        both.sort_unstable();
+        both.dedup();
+        assert_eq!(both.len(), looks.len());
+        let style = include_str!("../../templates/style.css");
+        for index in 1..STYLES {
+            assert!(style.contains(&format!(".line.line-{index} {{ stroke-dasharray")));
+        }
+    }
+
+    #[test]
+    fn the_last_line_of_the_legend_is_inside() {
+        let points = [(1, 2, true)];
+        for names in [&["a"][..], &["a", "b"], &["a", "b", "c", "d", "e"]] {
+            let lines = names.iter().map(|name| line(name, &points));
+            let drawn = svg(&plot(lines.collect()));
+            let height = drawn.split("viewBox=\"0 0 520 ").nth(1).unwrap();
+            let height: f64 = height.split('"').next().unwrap().parse().unwrap();
+            for place in drawn.split(" y=\"").skip(1) {
+                let y: f64 = place.split('"').next().unwrap().parse().unwrap();
+                assert!(y + 4.0 < height, "{y} of {height}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_median_is_hollow() {
+        let drawn = svg(&plot(vec![line("a", &[(1, 2, true), (2, 2, false)])]));
+        assert_eq!(drawn.matches(" median\"").count(), 1);
+        assert!(drawn.contains("0.20 (median) at 2"), "{drawn}");
     }
 }

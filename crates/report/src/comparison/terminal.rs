@@ -250,7 +250,7 @@ fn functions(row: &WorkloadComparison, paint: &Paint) -> String {
             facts::percent(function.before_share),
             function.after,
             facts::percent(function.after_share),
-            function.difference,
+            signed(function.difference, 2),
         ]);
     }
     let title = format!(

@@ -46,6 +46,28 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
     format!("{head}...")
 }
 
+/// The thousands of every number in `text` apart, not those of a fraction:
+/// `1,190,753.25`.
+pub(super) fn grouped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 3);
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(start);
+        let end = number.find(|c: char| !c.is_ascii_digit());
+        let (digits, after) = number.split_at(end.unwrap_or(number.len()));
+        let fraction = before.ends_with('.');
+        out.push_str(before);
+        for (index, digit) in digits.chars().enumerate() {
+            if index > 0 && !fraction && (digits.len() - index).is_multiple_of(3) {
+                out.push(',');
+            }
+            out.push(digit);
+        }
+        rest = after;
+    }
+    out + rest
+}
+
 /// Words in lines of at most `width` characters; a longer word is broken.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
@@ -111,6 +133,14 @@ pub(super) fn short(ratio: Ratio) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn thousands_stand_apart_but_not_those_of_a_fraction() {
+        assert_eq!(grouped("−1190753.3500"), "−1,190,753.3500");
+        assert_eq!(grouped("2048 → 1024"), "2,048 → 1,024");
+        assert_eq!(grouped("202.00 +0.0004 %"), "202.00 +0.0004 %");
+        assert_eq!(grouped("999 1000 -"), "999 1,000 -");
+    }
 
     #[test]
     fn what_moves_the_cursor_or_turns_text_is_written_as_its_code() {

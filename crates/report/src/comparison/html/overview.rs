@@ -4,8 +4,8 @@
 use serde::Serialize;
 use tollgate_measure::{Comparison, Per, Proof, Ratio, Row};
 
-use super::{arrows, minus, tone};
-use crate::comparison::plot::{self, Drawn};
+use super::{arrows, minus, tone, way};
+use crate::comparison::plot::Growth;
 use crate::comparison::text::clean;
 use crate::comparison::{claims, facts};
 
@@ -17,8 +17,8 @@ pub(super) struct Document {
     verdict: String,
     /// None where there is one section, which then says all.
     overview: Option<Overview>,
-    /// What grew with what, drawn.
-    plots: Vec<Drawn>,
+    /// What grew with what, drawn; None where the one section shows it.
+    growth: Option<Growth>,
     /// Letter and HTML of each variant.
     sections: Vec<(char, String)>,
     /// What was claimed, in the terminal's words.
@@ -47,11 +47,12 @@ struct Line {
 struct Cells {
     workload: String,
     control: bool,
+    median: bool,
     per: String,
     cells: Vec<Cell>,
 }
 
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 struct Cell {
     text: String,
     percent: String,
@@ -59,16 +60,20 @@ struct Cell {
 }
 
 impl Document {
-    pub(super) fn new(proof: &Proof, sections: Vec<(char, String)>) -> Self {
+    pub(super) fn new(
+        proof: &Proof,
+        sections: Vec<(char, String)>,
+        alone: bool,
+        growth: Option<Growth>,
+    ) -> Self {
         let verdict = match proof.comparisons.as_slice() {
             [one] => one.verdict.title().to_owned(),
             many => format!("{} variants", many.len()),
         };
-        let alone = proof.comparisons.len() == 1 && proof.not_run.is_empty();
         Self {
             subject: clean(&proof.subject),
             verdict,
-            plots: plot::draw_all(&proof.plots()),
+            growth,
             overview: (!alone).then(|| Overview::new(proof)),
             sections,
             claims: claims::text(proof),
@@ -116,11 +121,12 @@ impl Cells {
             let ratio = found.map(|(_, ratio)| *ratio);
             ratio
                 .zip(base)
-                .map_or_else(Cell::default, |(ratio, base)| Cell::new(ratio, base))
+                .map_or_else(Cell::uncounted, |(ratio, base)| Cell::new(ratio, base))
         };
         Self {
             workload: clean(&row.comparison.workload.to_string()),
             control: row.comparison.control,
+            median: row.columns.iter().any(|(_, one)| !one.repetitions.exact()),
             per: clean(row.comparison.per_name(Per::Unit)),
             cells: images.iter().map(cell).collect(),
         }
@@ -128,6 +134,15 @@ impl Cells {
 }
 
 impl Cell {
+    /// Of an image on which the workload has no count.
+    fn uncounted() -> Self {
+        Self {
+            text: "not counted".to_owned(),
+            percent: String::new(),
+            way: "same",
+        }
+    }
+
     fn new(ratio: Ratio, base: Ratio) -> Self {
         let figure = tollgate_measure::Figure {
             before: base,
@@ -136,11 +151,7 @@ impl Cell {
         Self {
             text: ratio.decimal(2),
             percent: minus(&facts::signed_percent(figure)),
-            way: match figure.difference().numerator.signum() {
-                -1 => "fewer",
-                0 => "same",
-                _ => "more",
-            },
+            way: way(figure.difference()),
         }
     }
 }

@@ -5,11 +5,14 @@ use minijinja::value::Serde;
 use serde::Serialize;
 use tollgate_measure::{Figure, LIMITS, Ratio, Series, SeriesPoint, SeriesRow};
 
-use super::super::plot::{self, Drawn};
+use super::super::plot::Growth;
 use super::super::series::{patch_texts, series_statement, unmoved_text};
 use super::{Check, RenderError, arrows, clean, environment, facts, minus, signed, tone};
 use crate::comparison::facts::Tone;
 
+/// What the plots of a series have in common.
+const OF_POINTS: &str = "Counts under QEMU TCG, not time; point 0 is the base. Filled marks are \
+    exact, hollow ones medians.";
 const PAGE: &str = "series.html";
 const PAGE_TEXT: &str = include_str!("../../../templates/series.html");
 
@@ -32,7 +35,9 @@ struct Document {
     tone: &'static str,
     statement: String,
     points: Vec<Point>,
-    plots: Vec<Drawn>,
+    growth: Option<Growth>,
+    /// Of the headings.
+    level: u8,
     tables: Vec<Table>,
     unmoved: String,
     checks: Vec<Check>,
@@ -84,7 +89,8 @@ impl Document {
             tone: tone(verdict),
             statement: arrows(&clean(&series_statement(series))),
             points: points(series),
-            plots: plot::draw_all(&series.plots()),
+            growth: Growth::new("From point to point", OF_POINTS, &series.plots()),
+            level: 2,
             tables: moved.map(|row| Table::new(series, row)).collect(),
             unmoved: unmoved_text(&rows),
             checks: checks(series),
