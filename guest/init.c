@@ -7,12 +7,16 @@
  * As process 1 (the kernel starts it as /init) it mounts what programs expect,
  * reads /plan and powers off. On any Linux it is an ordinary program:
  *
- *   guest --plan FILE     exit 0: every job ran; 1: an error line was printed;
- *                         2: no plan
+ *   guest --plan FILE [--cpu N]
+ *                         exit 0: every job ran; 1: an error line was printed;
+ *                         2: no plan, or not on processor N, where everything
+ *                         that it starts is to stay
  */
+#define _GNU_SOURCE	/* CPU_SET */
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,17 +139,38 @@ static int run_plan(const char *path)
 	return status;
 }
 
+static bool stay_on(const char *number)
+{
+	char *end;
+	unsigned long cpu = strtoul(number, &end, 10);
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	errno = EINVAL;
+	if (*number && !*end && cpu < CPU_SETSIZE) {
+		CPU_SET(cpu, &set);
+		if (!sched_setaffinity(0, sizeof(set), &set))
+			return true;
+	}
+	fprintf(stderr, "cannot stay on processor '%s': %s\n", number, strerror(errno));
+	return false;
+}
+
 int main(int argc, char **argv)
 {
+	bool pinned = argc == 5 && !strcmp(argv[3], "--cpu");
+
 	if (getpid() == 1) {
 		become_a_system();
 		run_plan("/plan");
 		power_off();
 	}
-	if (argc != 3 || strcmp(argv[1], "--plan")) {
-		fprintf(stderr, "usage: %s --plan FILE (or be process 1 with a file /plan)\n",
+	if ((argc != 3 && !pinned) || strcmp(argv[1], "--plan")) {
+		fprintf(stderr, "usage: %s --plan FILE [--cpu N] (or be process 1 with a file /plan)\n",
 			argc ? argv[0] : "guest");
 		return 2;
 	}
+	if (pinned && !stay_on(argv[4]))
+		return 2;
 	return run_plan(argv[2]);
 }

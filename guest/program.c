@@ -76,7 +76,20 @@ static struct phase *find_phase(struct said *said, const char *name)
 	return phase;
 }
 
-/* `phase NAME ops=N` */
+/* Nothing, or ` ns=N` of a program that was compiled to be timed. */
+static bool is_time(const char *text)
+{
+	const char *mark = " ns=";
+
+	if (!*text)
+		return true;
+	if (strncmp(text, mark, strlen(mark)))
+		return false;
+	text += strlen(mark);
+	return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+/* `phase NAME ops=N` and perhaps ` ns=N` */
 static bool take_phase(const struct job *job, struct said *said, const char *line)
 {
 	char name[MAX_NAME];
@@ -86,7 +99,7 @@ static bool take_phase(const struct job *job, struct said *said, const char *lin
 	long ops;
 
 	if (sscanf(line, "phase %31[A-Za-z0-9_.-] ops=%ld%n", name, &ops, &end) != 2 ||
-	    line[end] || ops < 1)
+	    !is_time(line + end) || ops < 1)
 		return fail("it printed '" MARK "%s', wanted '" MARK "phase NAME ops=N'", line);
 	phase = find_phase(said, name);
 	if (!phase)
@@ -97,8 +110,8 @@ static bool take_phase(const struct job *job, struct said *said, const char *lin
 	if (!next_phase(&number))
 		return fail("no memory for the number of its phases");
 	phase->ops = ops;
-	out_line(MARK "phase %lu %s/%s ops=%ld rep=%ld", number, job->name, name, ops,
-		 phase->runs++);
+	out_line(MARK "phase %lu %s/%s ops=%ld rep=%ld%s", number, job->name, name, ops,
+		 phase->runs++, line + end);
 	return true;
 }
 

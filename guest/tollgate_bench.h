@@ -14,6 +14,10 @@
  *
  * Between the markers the counting plugin (plugin/tollgate-counts.c) counts
  * every instruction. Without the plugin they do nothing. Phases do not nest.
+ *
+ * Compiled with -DTOLLGATE_TIMED the clock is read outside the markers, before
+ * the first and after the second, and each phase says how long it took, for
+ * `tollgate run`. Without it nothing here knows of a clock.
  */
 #ifndef TOLLGATE_BENCH_H
 #define TOLLGATE_BENCH_H
@@ -45,14 +49,39 @@
 #error "tollgate_bench.h: no markers for this architecture yet"
 #endif
 
+#if defined(TOLLGATE_TIMED)
+
+/* When the last phase began and when it ended. Weak, so that all files of a
+ * program share the two. RAW: no daemon that sets the clock bends it. */
+__attribute__((weak)) struct timespec tollgate_began, tollgate_ended;
+#define TOLLGATE_STAMP(when) ((void)clock_gettime(CLOCK_MONOTONIC_RAW, &(when)))
+
+/* How long the last phase took, in nanoseconds. */
+static inline unsigned long long tollgate_nanoseconds(void)
+{
+	const long long second = 1000000000;
+	long long seconds = tollgate_ended.tv_sec - tollgate_began.tv_sec;
+
+	return (unsigned long long)(seconds * second + tollgate_ended.tv_nsec -
+				    tollgate_began.tv_nsec);
+}
+
+#else
+
+#define TOLLGATE_STAMP(when) ((void)0)
+
+#endif
+
 static inline __attribute__((always_inline)) void tollgate_begin(void)
 {
+	TOLLGATE_STAMP(tollgate_began);
 	TOLLGATE_MARKER(b001);
 }
 
 static inline __attribute__((always_inline)) void tollgate_end(void)
 {
 	TOLLGATE_MARKER(b002);
+	TOLLGATE_STAMP(tollgate_ended);
 }
 
 /*
@@ -83,7 +112,11 @@ static inline void tollgate_wait_for_tick(void)
  */
 static inline void tollgate_phase(const char *name, long ops)
 {
+#if defined(TOLLGATE_TIMED)
+	printf("@tg phase %s ops=%ld ns=%llu\n", name, ops, tollgate_nanoseconds());
+#else
 	printf("@tg phase %s ops=%ld\n", name, ops);
+#endif
 	fflush(stdout);
 }
 

@@ -77,6 +77,28 @@ fn benchmarks_print_a_phase_for_each_repetition() {
     insta::assert_snapshot!("phases", lines.join("\n"));
 }
 
+/// Compiled with the flag of `tollgate run`, phases say how long they took;
+/// without it they do not (above).
+#[test]
+fn a_timed_guest_stays_on_a_processor_and_says_how_long_a_phase_took() {
+    let folder = tempfile::tempdir().unwrap();
+    let guest = compile(folder.path(), &["-DTOLLGATE_TIMED"]);
+    let (status, lines) = run_with(&guest, b"bench getppid ops=1000 reps=1\n").unwrap();
+    assert_eq!(status, Some(0));
+    let time = |line: &String| line.split_once(" ns=")?.1.parse::<u64>().ok();
+    let times: Vec<u64> = lines.iter().filter_map(time).collect();
+    assert_eq!(times.len(), 2, "{lines:?}");
+    assert!(times.iter().all(|time| *time > 0), "{lines:?}");
+    for cpu in ["x", "", "-1", "99999999"] {
+        let mut command = Command::new(&guest);
+        let output = command
+            .args(["--plan", "plan", "--cpu", cpu])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{cpu}");
+    }
+}
+
 #[test]
 fn each_bad_line_is_an_error_and_the_next_one_runs() {
     let plan = b"bench nosuch ops=1 reps=1\n\

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::sample::Workload;
+use crate::sample::{Workload, guest_suffix};
 use crate::text::{decimal, hex_bytes, quote, signed};
 
 /// The mark of the guest's lines.
@@ -39,6 +39,9 @@ pub struct Repetition {
     pub operations: u64,
     /// Its number; 0 is the warm-up.
     pub number: u32,
+    /// How long it took, in nanoseconds; none of a guest that was not compiled
+    /// to be timed.
+    pub nanoseconds: Option<u64>,
 }
 
 /// One input of a behaviour sweep and what came of it.
@@ -160,6 +163,22 @@ impl Results {
     }
 }
 
+impl Results {
+    /// The same as the results of a guest's program of that ABI: its repetitions
+    /// and sweeps say so. None is the machine's own.
+    #[must_use]
+    pub fn of_guest(mut self, abi: Option<&str>) -> Self {
+        let suffix = guest_suffix(abi, None);
+        for repetition in self.repetitions.values_mut() {
+            repetition.workload.abi = abi.map(str::to_owned);
+        }
+        for point in &mut self.points {
+            point.sweep.push_str(&suffix);
+        }
+        self
+    }
+}
+
 /// The guest's words on a line, if it has any.
 fn result(line: &[u8]) -> Option<String> {
     let line = String::from_utf8_lossy(line);
@@ -202,7 +221,7 @@ struct Reader {
     open: BTreeMap<String, u64>,
 }
 
-const PHASE: &str = "`phase NUMBER BENCHMARK [KEY=INTEGER ...] ops=N rep=N`";
+const PHASE: &str = "`phase NUMBER BENCHMARK [KEY=INTEGER ...] ops=N rep=N [ns=N]`";
 const POINT: &str = "`point SWEEP NAME ret=INTEGER errno=N bytes=HEX`";
 const POINTS: &str = "`points SWEEP N`";
 const SKIP: &str = "`skip bench|sweep NAME [KEY=INTEGER ...:] REASON`";
@@ -311,12 +330,11 @@ fn phase(rest: &str) -> Option<(u64, Repetition)> {
         Some((key.to_owned(), signed(value)?))
     });
     let mut parameters = values.by_ref().collect::<Option<Vec<_>>>()?;
-    let mut last = |name: &str| {
-        parameters
-            .pop()
-            .filter(|(key, _)| key == name)
-            .map(|(_, v)| v)
+    let nanoseconds = match last_of(&mut parameters, "ns") {
+        Some(time) => Some(u64::try_from(time).ok()?),
+        None => None,
     };
+    let mut last = |name: &str| last_of(&mut parameters, name);
     let number = u32::try_from(last("rep")?).ok()?;
     let operations = u64::try_from(last("ops")?)
         .ok()
@@ -332,8 +350,15 @@ fn phase(rest: &str) -> Option<(u64, Repetition)> {
             workload,
             operations,
             number,
+            nanoseconds,
         },
     ))
+}
+
+/// The value of the last parameter, taken away where it is the one called `name`.
+fn last_of(parameters: &mut Vec<(String, i64)>, name: &str) -> Option<i64> {
+    let (_, value) = parameters.pop_if(|(key, _)| key == name)?;
+    Some(value)
 }
 
 fn point(rest: &str) -> Option<Point> {

@@ -62,6 +62,26 @@ fn results_are_read_from_between_the_kernels_lines() {
 }
 
 #[test]
+fn a_timed_guest_says_how_long_each_phase_took() {
+    let times = |line: &str| {
+        let text = format!("@tg guest 1\n@tg phase 0 {line}\n@tg done\n");
+        let results = Results::parse(text.as_bytes()).ok()?;
+        let (_, repetition) = results.repetitions.into_iter().next()?;
+        Some((repetition.nanoseconds, repetition.workload.to_string()))
+    };
+    let line = "signal_catch avx=0 ops=10 rep=1";
+    let name = "signal_catch avx=0".to_owned();
+    assert_eq!(times(line), Some((None, name.clone())));
+    assert_eq!(times(&format!("{line} ns=1234")), Some((Some(1234), name)));
+    assert_eq!(times(&format!("{line} ns=-1")), None);
+    assert_eq!(times(&format!("{line} ns=1 x=2")), None);
+    assert_eq!(
+        times("signal_catch ns=1 ops=10 rep=1").map(|(ns, _)| ns),
+        Some(None)
+    );
+}
+
+#[test]
 fn faults_name_the_line_and_what_to_do() {
     let edit = |from: &str, to: &str| {
         assert!(GOOD.contains(from), "{from}");
