@@ -171,12 +171,12 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
     })
 }
 
-fn contains(text: &[u8], wanted: &[u8]) -> bool {
+pub(crate) fn contains(text: &[u8], wanted: &[u8]) -> bool {
     text.windows(wanted.len()).any(|window| window == wanted)
 }
 
 /// The end of a console, with nothing in it that a terminal would obey.
-fn last_words(console: &[u8]) -> String {
+pub(crate) fn last_words(console: &[u8]) -> String {
     let text = String::from_utf8_lossy(console);
     let lines: Vec<&str> = text
         .lines()

@@ -348,7 +348,9 @@ impl Benchmark {
         format!("bench {}{}", self.name, parameters(&self.parameters))
     }
 
-    fn plan_line(&self) -> String {
+    /// Its line of the plan.
+    #[must_use]
+    pub fn plan_line(&self) -> String {
         format!("{} ops={} reps={}\n", self.job(), self.ops, self.reps)
     }
 }

@@ -45,6 +45,11 @@ pub enum Error {
 /// What a program for a guest is compiled with.
 const GUEST_FLAGS: &[&str] = &["-static", "-O2", "-Wall", "-Wextra"];
 
+/// The flag of a guest that reads the clock around its phases. The instructions
+/// between the markers are as without it, up to the choice of registers; a guest
+/// that is counted is compiled without.
+pub const TIMED: &str = "-DTOLLGATE_TIMED";
+
 /// Compiles the guest with the flags of an ABI (none are the compiler's own
 /// ABI), once for its sources, the flags and the compiler.
 ///

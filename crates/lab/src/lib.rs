@@ -13,8 +13,10 @@ pub mod copy;
 #[cfg(test)]
 mod fixture;
 pub mod guest;
+pub mod host;
 pub mod image;
 pub mod machine;
+pub mod native;
 pub mod objects;
 mod objtool;
 pub mod patch;

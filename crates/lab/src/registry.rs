@@ -47,6 +47,9 @@ pub struct Entry {
     pub parameters: BTreeMap<String, i64>,
     /// What an operation is or handles many of.
     pub unit: Option<Unit>,
+    /// The benchmark that does all but the thing itself: `signal_null` of
+    /// `signal_catch`, as lat_sig defines a signal's cost.
+    pub less: Option<String>,
     /// Operations in a repetition.
     pub ops: u64,
     /// Repetitions after the warm-up.
@@ -82,6 +85,23 @@ impl Registry {
             name: name.to_owned(),
             known: self.names(),
         })
+    }
+
+    /// What `name` stands for: the benchmark of that name, or the family whose
+    /// names begin with it and an underscore, `signal` for `signal_catch` and
+    /// the like.
+    ///
+    /// # Errors
+    /// When there is neither, with the names that there are.
+    pub fn family(&self, name: &str) -> Result<Vec<&Entry>, Error> {
+        let start = format!("{name}_");
+        let entries = self.entries.iter();
+        let family: Vec<&Entry> = entries.filter(|e| e.name.starts_with(&start)).collect();
+        match (self.named(name), family.is_empty()) {
+            (Ok(entry), _) => Ok(vec![entry]),
+            (Err(_), false) => Ok(family),
+            (Err(error), true) => Err(error),
+        }
     }
 
     /// The names of all benchmarks.
@@ -180,6 +200,11 @@ mod tests {
         for entry in &registry.entries {
             assert_eq!(entry.control, entry.files.is_empty(), "{}", entry.name);
             assert!(
+                entry.less.iter().all(|less| names.contains(less)),
+                "{}",
+                entry.name
+            );
+            assert!(
                 entry
                     .sweep
                     .as_ref()
@@ -189,6 +214,25 @@ mod tests {
             );
         }
         assert!(registry.controls().count() > 0);
+    }
+
+    #[test]
+    fn a_family_is_the_names_that_begin_alike() {
+        let registry = Registry::built_in().unwrap();
+        let names = |name: &str| -> Vec<String> {
+            let entries = registry.family(name).unwrap().into_iter();
+            entries.map(|entry| entry.name.clone()).collect()
+        };
+        let signals = names("signal");
+        assert!(signals.len() > 2 && signals.contains(&"signal_catch".to_owned()));
+        assert!(!signals.contains(&"sigaltstack".to_owned()));
+        assert_eq!(
+            names("sync_ptr"),
+            ["sync_ptr"],
+            "a whole name is one benchmark"
+        );
+        assert_eq!(names("poll"), ["poll"]);
+        assert!(registry.family("sig").is_err() && registry.family("").is_err());
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod sample;
 mod series;
 mod setting;
 mod text;
+mod time;
 mod verdict;
 
 pub use behaviour::{Behaviour, PointDifference};
@@ -48,4 +49,8 @@ pub use run::{Run, RunError};
 pub use sample::{Counts, FpuCounts, Sample, UNKNOWN_FUNCTION, Workload};
 pub use series::{Peak, Series, SeriesChange, SeriesPoint, SeriesRow};
 pub use setting::{Benchmark, Find, Image, LIMITS, Setting, Unit};
+pub use time::{
+    CONFIDENCE_PERCENT, Estimate, Host, MachineText, NetTime, RESAMPLES, Rounds, SEED, TIME_LIMITS,
+    Timing, Timings,
+};
 pub use verdict::Verdict;

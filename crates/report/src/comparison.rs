@@ -10,7 +10,7 @@ mod json;
 mod many;
 mod plot;
 mod series;
-mod terminal;
+pub(crate) mod terminal;
 pub(crate) mod text;
 
 #[cfg(test)]

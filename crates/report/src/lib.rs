@@ -6,6 +6,7 @@ mod findings;
 pub mod gates;
 pub mod profile;
 mod sarif;
+pub mod timing;
 
 pub use findings::{
     FINDINGS_VERSION, Profiled, Share, View, findings_json, findings_source, findings_text,

@@ -11,6 +11,7 @@ mod macros;
 mod patch;
 mod progress;
 mod prove;
+mod run;
 mod scanner;
 mod term;
 mod tree;

@@ -7,7 +7,7 @@ use super::facts::{self, Fact, Most, Tone};
 use super::text::{WIDTH, labelled, short, shorten, signed, wrap};
 
 /// How far the text behind a label is indented.
-pub(super) const INDENT: usize = 13;
+pub(crate) const INDENT: usize = 13;
 /// The columns of a name in a table: that of a workload is wrapped, that of a
 /// function cut.
 const NAME: usize = 30;
@@ -60,7 +60,7 @@ pub(super) fn with(
 }
 
 /// ANSI styles, or none.
-pub(super) struct Paint(pub(super) bool);
+pub(crate) struct Paint(pub(crate) bool);
 
 impl Paint {
     fn with(&self, code: &str, text: &str) -> String {
@@ -71,7 +71,7 @@ impl Paint {
         }
     }
 
-    pub(super) fn bold(&self, text: &str) -> String {
+    pub(crate) fn bold(&self, text: &str) -> String {
         self.with("1", text)
     }
 
@@ -113,7 +113,7 @@ pub(super) fn verdict(comparison: &Comparison, paint: &Paint) -> String {
     format!("{title}\n{statement}\n{points}")
 }
 
-pub(super) fn section(title: &str, body: &str, paint: &Paint) -> String {
+pub(crate) fn section(title: &str, body: &str, paint: &Paint) -> String {
     format!("{}\n{body}", paint.bold(title))
 }
 
@@ -262,7 +262,7 @@ fn functions(row: &WorkloadComparison, paint: &Paint) -> String {
 }
 
 /// A table without rules, the first `left` columns aligned left.
-pub(super) fn table(header: &[&str], left: usize) -> Table {
+pub(crate) fn table(header: &[&str], left: usize) -> Table {
     let mut table = Table::new();
     table
         .load_style(comfy_table::TableStyle::new())
@@ -279,7 +279,7 @@ pub(super) fn table(header: &[&str], left: usize) -> Table {
     table
 }
 
-pub(super) fn lines(table: &Table) -> String {
+pub(crate) fn lines(table: &Table) -> String {
     table
         .lines()
         .map(|line| line.trim_end().to_owned() + "\n")

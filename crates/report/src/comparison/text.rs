@@ -3,7 +3,7 @@
 use tollgate_measure::Ratio;
 
 /// The width of the terminal form, in columns.
-pub(super) const WIDTH: usize = 80;
+pub(crate) const WIDTH: usize = 80;
 
 /// `text` with every character that could move a cursor, hide or reorder text
 /// written as its code.
@@ -69,7 +69,7 @@ pub(super) fn grouped(text: &str) -> String {
 }
 
 /// Words in lines of at most `width` characters; a longer word is broken.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines: Vec<String> = Vec::new();
     for word in clean(text).split_whitespace() {
@@ -104,7 +104,7 @@ pub(crate) fn labelled(label: &str, text: &str, indent: usize, width: usize) -> 
 }
 
 /// `1 point`, `2 points`.
-pub(super) fn plural(count: usize, noun: &str) -> String {
+pub(crate) fn plural(count: usize, noun: &str) -> String {
     if count == 1 {
         format!("1 {noun}")
     } else {

@@ -5,6 +5,7 @@ mod check;
 mod fix;
 mod gates;
 pub(crate) mod prove;
+pub(crate) mod run;
 pub(crate) mod scan;
 
 use clap::{Args, Parser, Subcommand};
@@ -58,6 +59,8 @@ pub(crate) enum Command {
     Gates(gates::Args),
     /// Build both kernels, boot both, count, compare
     Prove(Box<prove::Args>),
+    /// Time benchmarks on this machine and its kernel
+    Run(run::Args),
     /// List the cases that prove knows, with what was claimed of them
     Cases(cases::Args),
 }
@@ -74,6 +77,7 @@ impl Command {
             Self::Check(args) => check::run(&args, term),
             Self::Gates(args) => gates::run(&args, term),
             Self::Prove(args) => prove::run(&args, term),
+            Self::Run(args) => run::run(&args, term),
             Self::Cases(args) => cases::run(&args, term),
         }
     }
@@ -85,6 +89,7 @@ Examples:
   tollgate fix ~/linux include/linux/eventpoll.h:epoll_put_uevent
                                         the patch that makes one pay once
   tollgate prove epoll                  what does it gain, is it the same?
+  tollgate run signal                   and in time, on this machine?
   tollgate check ~/linux                is every window closed on every path?
   tollgate gates vmlinux                what opens the gate in object code?
 

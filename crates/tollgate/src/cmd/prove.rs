@@ -113,7 +113,7 @@ pub(crate) struct Param {
     pub(crate) values: Vec<i64>,
 }
 
-fn param(text: &str) -> Result<Param, String> {
+pub(super) fn param(text: &str) -> Result<Param, String> {
     let wrong = || format!("{text} is not KEY=N or KEY=N,N,… with whole numbers");
     let (key, values) = text.split_once('=').ok_or_else(wrong)?;
     let values: Result<Vec<i64>, _> = values.split(',').map(str::parse).collect();
@@ -126,7 +126,7 @@ fn param(text: &str) -> Result<Param, String> {
     }
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<u32>() {
         Ok(seconds) if seconds > 0 => Ok(Duration::from_secs(seconds.into())),
         _ => Err(format!("{text} is no number of seconds from 1 up")),

@@ -144,7 +144,10 @@ fn control(case: &mut Case, registry: &Registry) {
 
 /// Each benchmark that has the parameters, once for each combination of their
 /// values.
-fn sweep(benchmarks: &[Benchmark], params: &[Param]) -> anyhow::Result<Vec<Benchmark>> {
+///
+/// # Errors
+/// When none of them has one of the parameters.
+pub(crate) fn sweep(benchmarks: &[Benchmark], params: &[Param]) -> anyhow::Result<Vec<Benchmark>> {
     let mut all = benchmarks.to_vec();
     for param in params {
         let has = |benchmark: &Benchmark| benchmark.parameters.contains_key(&param.key);

@@ -230,7 +230,10 @@ fn phases(program: &Program, base: &Run) -> anyhow::Result<Vec<Benchmark>> {
 }
 
 /// Ctrl-C and SIGTERM become a wish that every step obeys.
-fn listen() -> anyhow::Result<Interrupt> {
+///
+/// # Errors
+/// When the system takes no handler.
+pub(crate) fn listen() -> anyhow::Result<Interrupt> {
     let interrupt = Interrupt::default();
     let ours = interrupt.clone();
     ctrlc::set_handler(move || ours.set()).context("could not listen for Ctrl-C")?;
@@ -293,7 +296,8 @@ fn claimed_figures(plan: &case::Figures) -> ClaimedFigures {
     }
 }
 
-fn workload(plan: &case::Benchmark) -> Workload {
+/// What figures call a planned benchmark.
+pub(crate) fn workload(plan: &case::Benchmark) -> Workload {
     let parameters = plan.parameters.iter();
     Workload {
         benchmark: plan.name.clone(),

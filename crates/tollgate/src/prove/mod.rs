@@ -1,8 +1,8 @@
 //! The whole pipeline, from a tree to a verdict.
 
 mod booth;
-mod jobs;
-mod lab;
+pub(crate) mod jobs;
+pub(crate) mod lab;
 mod results;
 mod series;
 mod variant;

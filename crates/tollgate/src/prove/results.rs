@@ -12,7 +12,7 @@ use tollgate_report::profile::{ProfileFormat, profile};
 use super::lab::Bench;
 use super::variant::Candidate;
 use crate::cmd::prove::Args;
-use crate::figures;
+use crate::{figures, folders};
 
 /// Checks before the work that its results will have a place.
 ///
@@ -27,16 +27,7 @@ pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
     ];
     for (flag, path) in files {
         let Some(path) = path else { continue };
-        let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        if path.is_dir() {
-            bail!("{flag} {} is a folder; give a file", path.display());
-        }
-        if !folder.is_none_or(Path::is_dir) {
-            bail!(
-                "{flag} {}: there is no such folder to write into",
-                path.display()
-            );
-        }
+        folders::check_file(flag, path)?;
     }
     Ok(())
 }

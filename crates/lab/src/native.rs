@@ -1,0 +1,95 @@
+//! The guest as an ordinary program on this machine: no virtual machine, no
+//! privilege, a plan in, a console out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
+
+use crate::boot::{contains, last_words};
+use crate::cache;
+use crate::process::{self, Runner};
+
+/// Why a guest that was run here left no results.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It could not be started, ran too long, or the user asked to stop.
+    #[error(transparent)]
+    Process(#[from] process::Error),
+    /// Its plan could not be written.
+    #[error(transparent)]
+    Plan(#[from] cache::Error),
+    /// It ended before its work was done.
+    #[error("the guest ended before its work was done ({status}); it said last:\n{last}")]
+    Died {
+        /// How it ended.
+        status: ExitStatus,
+        /// Its last lines.
+        last: String,
+    },
+    /// What it said cannot be read.
+    #[error("could not read {}: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// Why this machine runs no such program at all, where that may be it: a
+    /// kernel without the ABI (ENOEXEC, execve(2)), or one that starts the
+    /// program and knows none of its system calls.
+    #[must_use]
+    pub fn foreign(&self) -> Option<String> {
+        match self {
+            Self::Process(process::Error::Start { source, .. }) => {
+                Some(format!("could not start one: {source}"))
+            }
+            Self::Died { status, .. } => Some(format!("one ended at once ({status})")),
+            _ => None,
+        }
+    }
+}
+
+/// A guest to be run here.
+#[derive(Clone, Copy, Debug)]
+pub struct Native<'a> {
+    /// The compiled guest.
+    pub guest: &'a Path,
+    /// The CPU that it and all that it starts stay on; none leaves that to the
+    /// scheduler.
+    pub cpu: Option<usize>,
+    /// How long it may take.
+    pub limit: Duration,
+}
+
+impl Native<'_> {
+    /// Runs a plan in `folder` and gives back what the guest printed.
+    ///
+    /// # Errors
+    /// When it cannot be started, runs too long, or ends before its work was
+    /// done. What it reports as failed is no error here.
+    pub fn run(&self, plan: &str, folder: &Path, runner: &Runner) -> Result<Vec<u8>, Error> {
+        cache::write_file(&folder.join("plan"), plan.as_bytes())?;
+        let console = folder.join("console.txt");
+        let mut command = Command::new(self.guest);
+        command.current_dir(folder).args(["--plan", "plan"]);
+        if let Some(cpu) = self.cpu {
+            command.args(["--cpu", &cpu.to_string()]);
+        }
+        let status = runner.logged(&mut command, &console, Some(self.limit), &mut |_| {})?;
+        let text = fs::read(&console).map_err(|source| Error::Read {
+            path: console,
+            source,
+        })?;
+        if contains(&text, b"@tg done") {
+            return Ok(text);
+        }
+        Err(Error::Died {
+            status,
+            last: last_words(&text),
+        })
+    }
+}

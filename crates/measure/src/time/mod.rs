@@ -1,0 +1,169 @@
+//! Time on this machine: repetitions that took turns to medians with intervals.
+
+mod bootstrap;
+mod host;
+
+use serde::{Deserialize, Serialize};
+
+use crate::results::{Repetition, Skip};
+use crate::sample::Workload;
+
+pub use bootstrap::{CONFIDENCE_PERCENT, Estimate, RESAMPLES, SEED};
+pub use host::{Host, MachineText};
+
+/// What times on one machine do not tell; printed with every result.
+pub const TIME_LIMITS: &[&str] = &[
+    "This is time on this machine as it was: other processors, other kernels and \
+     other work beside it give other times.",
+    "An interval says how well the repetitions of this run agree. What is the same \
+     in all of them, where code and data happened to lie in memory, is not in it.",
+];
+
+/// A workload and how long its repetitions took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// What ran.
+    pub workload: Workload,
+    /// What an operation is: `signal`, or `call`.
+    pub per: String,
+    /// The workload of which its own cost is the difference, if it is one.
+    pub less: Option<Workload>,
+    /// Operations in a repetition; at least 1.
+    pub operations: u64,
+    /// How long each repetition took, the warm-ups left out, in nanoseconds, in
+    /// the order of the rounds.
+    pub nanoseconds: Vec<u64>,
+}
+
+impl Timing {
+    /// The repetitions in nanoseconds an operation.
+    #[must_use]
+    pub fn per_operation(&self) -> Vec<f64> {
+        let operations = self.operations.max(1) as f64;
+        let times = self.nanoseconds.iter();
+        times.map(|time| *time as f64 / operations).collect()
+    }
+
+    /// The median in nanoseconds an operation; none without repetitions.
+    #[must_use]
+    pub fn estimate(&self) -> Option<Estimate> {
+        bootstrap::of_median(&self.per_operation())
+    }
+
+    /// The fastest and the slowest repetition in nanoseconds an operation.
+    #[must_use]
+    pub fn range(&self) -> Option<(f64, f64)> {
+        let times = self.per_operation();
+        let least = times.iter().copied().min_by(f64::total_cmp)?;
+        let most = times.iter().copied().max_by(f64::total_cmp)?;
+        Some((least, most))
+    }
+}
+
+/// One workload less another that does all but the thing itself: a caught signal
+/// less the call that sends none, as lat_sig defines it.
+#[derive(Clone, Copy, Debug)]
+pub struct NetTime<'a> {
+    /// What is subtracted from.
+    pub row: &'a Timing,
+    /// What is subtracted.
+    pub less: &'a Timing,
+    /// The difference of the medians, in nanoseconds an operation. Both took
+    /// turns.
+    pub estimate: Estimate,
+}
+
+/// How the repetitions were made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rounds {
+    /// Repetitions of each workload after the warm-up.
+    pub repetitions: u32,
+    /// What a repetition should take at least, in microseconds, where the number
+    /// of operations was chosen; none where the user gave it.
+    pub chosen_for_microseconds: Option<u64>,
+}
+
+/// The result of one `tollgate run`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timings {
+    /// What it was measured on.
+    pub host: Host,
+    /// How.
+    pub rounds: Rounds,
+    /// What was measured, in the order of a round.
+    pub timings: Vec<Timing>,
+    /// What could not be run here.
+    pub not_run: Vec<Skip>,
+}
+
+impl Timings {
+    /// Every workload that names another to be subtracted, where both were
+    /// measured.
+    pub fn nets(&self) -> impl Iterator<Item = NetTime<'_>> {
+        self.timings.iter().filter_map(|row| {
+            let wanted = row.less.as_ref()?;
+            let mut all = self.timings.iter();
+            let less = all.find(|one| one.workload == *wanted)?;
+            let (a, b) = (row.per_operation(), less.per_operation());
+            let estimate = bootstrap::of_difference_in_turns(&a, &b)?;
+            Some(NetTime {
+                row,
+                less,
+                estimate,
+            })
+        })
+    }
+
+    /// Adds what one guest printed in one round: the warm-ups are passed over.
+    /// Gives back the repetitions that are of none of the workloads, or have no
+    /// time.
+    pub fn add(&mut self, repetitions: impl Iterator<Item = Repetition>) -> Vec<Repetition> {
+        let mut odd = Vec::new();
+        for repetition in repetitions.filter(|repetition| repetition.number > 0) {
+            let mut all = self.timings.iter_mut();
+            let found = all.find(|timing| timing.workload == repetition.workload);
+            match (found, repetition.nanoseconds) {
+                (Some(timing), Some(time)) if timing.operations == repetition.operations => {
+                    timing.nanoseconds.push(time);
+                }
+                _ => odd.push(repetition),
+            }
+        }
+        odd
+    }
+
+    /// Adds the repetitions of another round of the same workloads; those of a
+    /// workload that is not among these are left out.
+    pub fn merge(&mut self, round: Self) {
+        for new in round.timings {
+            let mut all = self.timings.iter_mut();
+            if let Some(timing) = all.find(|timing| timing.workload == new.workload) {
+                timing.nanoseconds.extend(new.nanoseconds);
+            }
+        }
+    }
+
+    /// Takes out the workloads that have not as many repetitions as there were
+    /// rounds, and names them among those that were not run.
+    pub fn drop_incomplete(&mut self) {
+        let wanted = self.rounds.repetitions as usize;
+        let (whole, cut): (Vec<_>, Vec<_>) = std::mem::take(&mut self.timings)
+            .into_iter()
+            .partition(|timing| timing.nanoseconds.len() == wanted);
+        self.timings = whole;
+        let known = |job: &String| self.not_run.iter().any(|skip| skip.job == *job);
+        let cut = cut.iter().map(|timing| Skip {
+            job: timing.workload.to_string(),
+            reason: format!(
+                "{} of {wanted} repetitions were measured",
+                timing.nanoseconds.len()
+            ),
+        });
+        let cut: Vec<Skip> = cut.filter(|skip| !known(&skip.job)).collect();
+        self.not_run.extend(cut);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! Times for programs; `schema/run.schema.json` describes the document.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tollgate_measure::{
+    CONFIDENCE_PERCENT, Estimate, Host, NetTime, RESAMPLES, Rounds, SEED, Skip, Timing, Timings,
+    Workload,
+};
+
+/// The version of the JSON form of times; it grows when a reader would break.
+pub const RUN_VERSION: u32 = 1;
+
+/// The result of one `tollgate run` as a JSON document that ends with a newline.
+/// Times are nanoseconds; those of repetitions are integers for all operations of
+/// one, the others for each operation.
+///
+/// # Errors
+/// None that input can cause.
+pub fn json(timings: &Timings, exit_code: u8) -> Result<String, serde_json::Error> {
+    let document = Document {
+        version: RUN_VERSION,
+        kind: "run",
+        exit_code,
+        host: &timings.host,
+        rounds: &timings.rounds,
+        statistics: Statistics {
+            confidence_percent: CONFIDENCE_PERCENT,
+            resamples: RESAMPLES,
+            seed: format!("{SEED:#x}"),
+        },
+        workloads: timings.timings.iter().map(JsonTiming::new).collect(),
+        differences: timings.nets().map(|net| JsonNet::new(&net)).collect(),
+        not_run: &timings.not_run,
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    kind: &'static str,
+    exit_code: u8,
+    host: &'a Host,
+    rounds: &'a Rounds,
+    statistics: Statistics,
+    workloads: Vec<JsonTiming<'a>>,
+    differences: Vec<JsonNet<'a>>,
+    not_run: &'a [Skip],
+}
+
+#[derive(Serialize)]
+struct Statistics {
+    confidence_percent: u32,
+    resamples: usize,
+    seed: String,
+}
+
+#[derive(Serialize)]
+struct JsonWorkload<'a> {
+    benchmark: &'a str,
+    parameters: BTreeMap<&'a str, i64>,
+    abi: Option<&'a str>,
+}
+
+impl<'a> JsonWorkload<'a> {
+    fn new(workload: &'a Workload) -> Self {
+        let parameters = workload.parameters.iter();
+        Self {
+            benchmark: &workload.benchmark,
+            parameters: parameters
+                .map(|(name, value)| (name.as_str(), *value))
+                .collect(),
+            abi: workload.abi.as_deref(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct JsonTiming<'a> {
+    #[serde(flatten)]
+    workload: JsonWorkload<'a>,
+    per: &'a str,
+    less: Option<JsonWorkload<'a>>,
+    operations: u64,
+    nanoseconds: &'a [u64],
+    per_operation: Option<JsonFigures>,
+}
+
+#[derive(Serialize)]
+struct JsonFigures {
+    median: f64,
+    low: f64,
+    high: f64,
+    fastest: f64,
+    slowest: f64,
+}
+
+impl<'a> JsonTiming<'a> {
+    fn new(timing: &'a Timing) -> Self {
+        Self {
+            workload: JsonWorkload::new(&timing.workload),
+            per: &timing.per,
+            less: timing.less.as_ref().map(JsonWorkload::new),
+            operations: timing.operations,
+            nanoseconds: &timing.nanoseconds,
+            per_operation: figures(timing),
+        }
+    }
+}
+
+fn figures(timing: &Timing) -> Option<JsonFigures> {
+    let Estimate { value, low, high } = timing.estimate()?;
+    let (fastest, slowest) = timing.range()?;
+    Some(JsonFigures {
+        median: value,
+        low,
+        high,
+        fastest,
+        slowest,
+    })
+}
+
+#[derive(Serialize)]
+struct JsonNet<'a> {
+    of: JsonWorkload<'a>,
+    less: JsonWorkload<'a>,
+    per_operation: Estimate,
+    seen: bool,
+    could_see: f64,
+}
+
+impl<'a> JsonNet<'a> {
+    fn new(net: &NetTime<'a>) -> Self {
+        Self {
+            of: JsonWorkload::new(&net.row.workload),
+            less: JsonWorkload::new(&net.less.workload),
+            per_operation: net.estimate,
+            seen: !net.estimate.includes_zero(),
+            could_see: net.estimate.could_see(),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Golden files over fixed figures, which are nobody's measurement.
+
+use tollgate_measure::{Context, Host, Rounds, Skip, Timing, Timings, Workload};
+
+use super::*;
+
+fn workload(benchmark: &str, parameters: &[(&str, i64)], abi: Option<&str>) -> Workload {
+    let parameters = parameters.iter();
+    Workload {
+        benchmark: benchmark.to_owned(),
+        parameters: parameters
+            .map(|(name, value)| ((*name).to_owned(), *value))
+            .collect(),
+        abi: abi.map(str::to_owned),
+        cpu: None,
+    }
+}
+
+/// 30 repetitions about `middle` nanoseconds an operation, a slow one among them.
+fn timing(workload: Workload, per: &str, operations: u64, middle: u64) -> Timing {
+    let repetition = |turn: u64| {
+        let odd = if turn == 17 { middle } else { turn * 7 % 11 };
+        operations * middle + operations * odd / 4
+    };
+    Timing {
+        workload,
+        per: per.to_owned(),
+        less: None,
+        operations,
+        nanoseconds: (0..30).map(repetition).collect(),
+    }
+}
+
+pub(super) fn host() -> Host {
+    let mut host = Host {
+        cpu: "Example 9000 (GenuineExample, family 6, model 1, stepping 2)".to_owned(),
+        features: ["smap", "erms", "xsave", "xsaves"]
+            .map(str::to_owned)
+            .to_vec(),
+        virtual_machine: Some(true),
+        cpus: 2,
+        pinned: Some(1),
+        governor: None,
+        kernel: "6.12.117".to_owned(),
+        boot: Some("00000000-0000-4000-8000-000000000000".to_owned()),
+        arch: "x86_64".to_owned(),
+        load: [Some(0.25), None],
+        compiler: "gcc (Debian 12.2.0-14+deb12u1) 12.2.0".to_owned(),
+        tollgate: "0.1.0".to_owned(),
+        ..Host::default()
+    };
+    host.contexts.push(Context {
+        guest: String::new(),
+        bytes: 2696,
+        components: [
+            ("avx".to_owned(), 256),
+            ("pkru".to_owned(), 8),
+            ("zmm-upper".to_owned(), 0),
+        ]
+        .into(),
+    });
+    host
+}
+
+pub(super) fn timings() -> Timings {
+    let null = workload("signal_null", &[("avx", 0)], None);
+    let mut catch = timing(
+        workload("signal_catch", &[("avx", 0)], None),
+        "signal",
+        2000,
+        1405,
+    );
+    catch.less = Some(null.clone());
+    let mut same = timing(
+        workload("signal_catch", &[("avx", 1)], Some("ia32")),
+        "signal",
+        2000,
+        96,
+    );
+    same.nanoseconds.rotate_left(3);
+    same.less = Some(null.clone());
+    Timings {
+        host: host(),
+        rounds: Rounds {
+            repetitions: 30,
+            chosen_for_microseconds: Some(2000),
+        },
+        timings: vec![
+            catch,
+            same,
+            timing(null, "call", 20_000, 96),
+            timing(
+                workload("pipe_bulk", &[("kib", 4096)], None),
+                "write",
+                5,
+                1_250_000,
+            ),
+        ],
+        not_run: vec![Skip {
+            job: "sync_ptr layout=132".to_owned(),
+            reason: "none of the cards 0 to 7 has the driver Dummy; modprobe snd-dummy gives one"
+                .to_owned(),
+        }],
+    }
+}
+
+fn assert_fits(text: &str) {
+    let wide = text.lines().find(|line| line.chars().count() > 80);
+    assert_eq!(wide, None);
+}
+
+#[test]
+fn times_on_a_terminal() {
+    let text = text(&timings(), false);
+    assert_fits(&text);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_machine_that_says_nothing_is_said_to() {
+    let mut timings = timings();
+    timings.host = Host {
+        load: [Some(3.0), Some(2.5)],
+        ..Host::default()
+    };
+    timings.rounds.chosen_for_microseconds = None;
+    timings.timings.truncate(1);
+    timings.not_run.clear();
+    timings.timings[0].workload.benchmark = "x\u{1b}[2J".repeat(40);
+    let text = text(&timings, true);
+    assert!(!text.contains("\u{1b}[2J"));
+    insta::assert_snapshot!(text);
+}
+
+fn faults(document: &str) -> Vec<String> {
+    let schema = include_str!("../../../../schema/run.schema.json");
+    let schema = serde_json::from_str(schema).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    let document = serde_json::from_str(document).unwrap();
+    schema
+        .iter_errors(&document)
+        .map(|e| e.to_string())
+        .collect()
+}
+
+#[test]
+fn the_document_is_what_the_schema_says() {
+    let mut timings = timings();
+    timings
+        .timings
+        .iter_mut()
+        .for_each(|timing| timing.nanoseconds.truncate(10));
+    let document = json(&timings, 0).unwrap();
+    assert_eq!(faults(&document), Vec::<String>::new());
+    insta::assert_snapshot!(document);
+    let wrong = document.replace("\"version\": 1", "\"version\": 9");
+    assert_eq!(faults(&wrong).len(), 1);
+    assert_ne!(
+        faults(&document.replace("\"nanoseconds\"", "\"ns\"")).len(),
+        0
+    );
+}

@@ -1,0 +1,82 @@
+//! `tollgate run`: flags in, times out.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::prove::{Param, param, seconds};
+use crate::exit::Exit;
+use crate::run;
+use crate::term::Term;
+
+/// Flags of `tollgate run`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The benchmarks to time: names, families (signal is every signal_...), or
+    /// all; without any, they are listed
+    #[arg(value_name = "BENCH")]
+    pub(crate) benchmarks: Vec<String>,
+    /// Values for a parameter of the benchmarks, such as avx=0,1
+    #[arg(long, value_name = "KEY=N,N", value_parser = param)]
+    pub(crate) param: Vec<Param>,
+    /// Repetitions of each benchmark, after a warm-up before each
+    #[arg(long, value_name = "N", default_value_t = 30,
+          value_parser = clap::value_parser!(u32).range(10..=10_000))]
+    pub(crate) reps: u32,
+    /// Operations in a repetition; so many that it takes 2 ms where none is given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) ops: Option<u64>,
+    /// The ABIs of the benchmarks' program, such as x86_64,ia32,x32; the
+    /// machine's own where none is given
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) abi: Vec<String>,
+    /// The CPU that everything stays on, or any; the last one where none is given
+    #[arg(long, value_name = "N|any", value_parser = cpu)]
+    pub(crate) cpu: Option<Cpu>,
+    /// Where to write the JSON (schema/run.schema.json)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Where the compiled program is kept
+    #[arg(long, value_name = "DIR", env = "TOLLGATE_CACHE")]
+    pub(crate) cache: Option<PathBuf>,
+    /// The compiler of the program
+    #[arg(long, value_name = "COMMAND", default_value = "gcc")]
+    pub(crate) cc: String,
+    /// How long one round of all benchmarks may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+}
+
+/// Where benchmarks run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cpu {
+    /// Where the scheduler wants.
+    Any,
+    /// On this one.
+    Number(usize),
+}
+
+fn cpu(text: &str) -> Result<Cpu, String> {
+    match (text, text.parse()) {
+        ("any", _) => Ok(Cpu::Any),
+        (_, Ok(number)) => Ok(Cpu::Number(number)),
+        _ => Err(format!("{text} is neither the number of a CPU nor any")),
+    }
+}
+
+const EXAMPLES: &str = "\
+Runs benchmarks as an ordinary program, without privilege, on the kernel that is
+running, and prints time: the median with a 95 % interval. For what counts under
+an emulator cannot show, such as the cost of XSAVE by its size (docs/run.md).
+
+Examples:
+  tollgate run signal                     every benchmark of signals
+  tollgate run signal --param avx=0,1     also with AVX registers in use
+  tollgate run signal --abi x86_64,ia32   as 64-bit and as 32-bit programs
+  tollgate run epoll_wait getppid --param events=1,64 --json times.json
+
+Exit codes: 0 measured, 2 nothing could be measured.";
+
+pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    run::run(args, term)
+}

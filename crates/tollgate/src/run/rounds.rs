@@ -1,0 +1,285 @@
+//! The rounds: what can be run here, with how many operations, then each
+//! benchmark in turn, again and again.
+
+use tollgate_lab::case::Benchmark;
+use tollgate_lab::host;
+use tollgate_measure::{Point, Results, Rounds, Skip, Timing, Timings, Workload};
+
+use super::jobs::Job;
+use super::stand::{Guest, Stand};
+use crate::progress::Steps;
+use crate::prove::lab::workload;
+
+/// What a repetition takes at least where operations are chosen, in
+/// microseconds: 1,000 times what entering the kernel to read a clock takes, and
+/// less than a scheduler's slice, so that few repetitions hold other work.
+const LEAST: u64 = 2000;
+/// The most operations that a plan can ask for (`MAX_OPS` of guest/plan.c).
+const MOST: u64 = 1_000_000_000;
+
+/// A run in progress.
+pub(crate) struct Session<'a> {
+    stand: &'a Stand<'a>,
+    guests: Vec<Guest>,
+    jobs: Vec<Job>,
+    not_run: Vec<Skip>,
+    points: Vec<Point>,
+    load: String,
+}
+
+impl<'a> Session<'a> {
+    /// Compiles a guest for each ABI and finds out what can be run at all.
+    pub(crate) fn start(
+        stand: &'a Stand<'a>,
+        jobs: Vec<Job>,
+        steps: &Steps<'_>,
+    ) -> anyhow::Result<Self> {
+        let mut session = Self {
+            stand,
+            guests: Vec::new(),
+            jobs,
+            not_run: Vec::new(),
+            points: Vec::new(),
+            load: host::loadavg(),
+        };
+        let how = |(): &()| stand.compiler.version.clone();
+        steps.step("compile the benchmarks", || session.compile(), how)?;
+        Ok(session)
+    }
+
+    fn compile(&mut self) -> anyhow::Result<()> {
+        let mut abis: Vec<Option<String>> = Vec::new();
+        for job in &self.jobs {
+            if !abis.contains(&job.benchmark.abi) {
+                abis.push(job.benchmark.abi.clone());
+            }
+        }
+        for abi in abis {
+            match self.stand.guest(abi.as_ref())? {
+                Ok(program) => self.guests.push(Guest { abi, program }),
+                Err(reason) => self.give_up(&abi, &reason),
+            }
+        }
+        Ok(())
+    }
+
+    /// All benchmarks of an ABI.
+    fn give_up(&mut self, abi: &Option<String>, reason: &str) {
+        let (gone, kept): (Vec<Job>, Vec<Job>) = std::mem::take(&mut self.jobs)
+            .into_iter()
+            .partition(|job| job.benchmark.abi == *abi);
+        self.jobs = kept;
+        self.guests.retain(|guest| guest.abi != *abi);
+        let gone = gone.iter().map(|job| not_run(&job.benchmark, reason));
+        self.not_run.extend(gone);
+    }
+
+    /// Runs each benchmark as a plan would, then as often as a repetition needs
+    /// to take long enough; what cannot be run falls out.
+    pub(crate) fn choose_operations(&mut self, steps: &Steps<'_>) -> anyhow::Result<()> {
+        let what = match self.stand.args.ops {
+            Some(_) => "try the benchmarks",
+            None => "choose the operations",
+        };
+        // The first estimate is of few operations and may be far off.
+        let passes = if self.stand.args.ops.is_some() { 1 } else { 2 };
+        let how = |left: &usize| format!("{left} can be timed here");
+        let work = || {
+            for pass in 0..passes {
+                let times = self.round(pass == 0)?.timings;
+                if self.stand.args.ops.is_none() {
+                    self.adjust(&times);
+                }
+            }
+            Ok::<_, anyhow::Error>(self.jobs.len())
+        };
+        steps.step(what, work, how)?;
+        Ok(())
+    }
+
+    fn adjust(&mut self, times: &[Timing]) {
+        for (job, timing) in self.jobs.iter_mut().zip(times) {
+            let time = timing.nanoseconds.last().copied().unwrap_or_default();
+            job.benchmark.ops = operations(job.benchmark.ops, time);
+        }
+    }
+
+    /// Times everything.
+    pub(crate) fn time(mut self, steps: &Steps<'_>) -> anyhow::Result<Timings> {
+        let repetitions = self.stand.args.reps;
+        let what = format!("time {} benchmarks", self.jobs.len());
+        let mut all = self.empty();
+        let work = || {
+            for _ in 0..repetitions {
+                if self.jobs.is_empty() {
+                    break;
+                }
+                let round = self.round(false)?;
+                all.merge(round);
+            }
+            Ok::<_, anyhow::Error>(())
+        };
+        steps.step(&what, work, |()| format!("{repetitions} rounds"))?;
+        all.not_run = std::mem::take(&mut self.not_run);
+        all.rounds = Rounds {
+            repetitions,
+            chosen_for_microseconds: self.stand.args.ops.is_none().then_some(LEAST),
+        };
+        all.host = host::read(self.stand.cpu);
+        all.host.set_load(true, &self.load);
+        all.host.set_load(false, &host::loadavg());
+        all.host.set_contexts(&self.points);
+        all.host.compiler.clone_from(&self.stand.compiler.version);
+        all.host.tollgate = env!("CARGO_PKG_VERSION").to_owned();
+        all.drop_incomplete();
+        Ok(all)
+    }
+
+    /// Each benchmark once, in turn; those that failed fall out and are named.
+    fn round(&mut self, first: bool) -> anyhow::Result<Timings> {
+        let mut round = self.empty();
+        for index in 0..self.guests.len() {
+            let Some(guest) = self.guests.get(index) else {
+                break;
+            };
+            let plan = self.plan(guest, first);
+            match self.stand.run(guest, &plan)? {
+                Ok(results) => {
+                    let abi = guest.abi.clone();
+                    self.take(&mut round, results, abi.as_deref());
+                }
+                Err(reason) => {
+                    let abi = guest.abi.clone();
+                    self.give_up(
+                        &abi,
+                        &format!("this machine runs no such program: {reason}"),
+                    );
+                    return self.round(first);
+                }
+            }
+        }
+        self.drop_failed(&mut round);
+        Ok(round)
+    }
+
+    fn plan(&self, guest: &Guest, first: bool) -> String {
+        let jobs = self.jobs.iter().map(|job| &job.benchmark);
+        let jobs = jobs.filter(|benchmark| benchmark.abi == guest.abi);
+        let sweep = first.then(|| "sweep fpu_context\n".to_owned());
+        sweep
+            .into_iter()
+            .chain(jobs.map(Benchmark::plan_line))
+            .collect()
+    }
+
+    fn take(&mut self, round: &mut Timings, results: Results, abi: Option<&str>) {
+        let results = results.of_guest(abi);
+        self.points.extend(results.points);
+        self.note(&results.skips, &results.errors, abi);
+        round.add(results.repetitions.into_values());
+    }
+
+    /// Why a benchmark did not run, in the guest's words.
+    fn note(&mut self, skips: &[Skip], errors: &[String], abi: Option<&str>) {
+        let mut noted = Vec::new();
+        for job in self
+            .jobs
+            .iter()
+            .filter(|job| job.benchmark.abi.as_deref() == abi)
+        {
+            let name = job.benchmark.job();
+            let skipped = skips
+                .iter()
+                .find(|skip| skip.job == name)
+                .map(|skip| skip.reason.as_str());
+            let start = format!("{name}: ");
+            let failed = || errors.iter().find_map(|error| error.strip_prefix(&start));
+            if let Some(reason) = skipped.or_else(failed) {
+                noted.push(not_run(&job.benchmark, reason));
+            }
+        }
+        // A round that was begun again has said it before.
+        noted.retain(|skip| self.not_run.iter().all(|known| known.job != skip.job));
+        self.not_run.extend(noted);
+    }
+
+    fn drop_failed(&mut self, round: &mut Timings) {
+        let ran = |timing: &Timing| !timing.nanoseconds.is_empty();
+        let keep: Vec<Workload> = round
+            .timings
+            .iter()
+            .filter(|timing| ran(timing))
+            .map(|timing| timing.workload.clone())
+            .collect();
+        round.timings.retain(ran);
+        let (kept, gone): (Vec<Job>, Vec<Job>) = std::mem::take(&mut self.jobs)
+            .into_iter()
+            .partition(|job| keep.contains(&workload(&job.benchmark)));
+        self.jobs = kept;
+        for job in gone {
+            let name = workload(&job.benchmark).to_string();
+            if self.not_run.iter().all(|skip| skip.job != name) {
+                self.not_run
+                    .push(not_run(&job.benchmark, "the guest said nothing of it"));
+            }
+        }
+    }
+
+    /// Every job without a repetition.
+    fn empty(&self) -> Timings {
+        let timing = |job: &Job| Timing {
+            workload: workload(&job.benchmark),
+            per: job.per.clone(),
+            less: self.less(job).map(workload),
+            operations: job.benchmark.ops,
+            nanoseconds: Vec::new(),
+        };
+        Timings {
+            host: tollgate_measure::Host::default(),
+            rounds: Rounds::default(),
+            timings: self.jobs.iter().map(timing).collect(),
+            not_run: Vec::new(),
+        }
+    }
+
+    /// The job that is subtracted from this one: of the same program, with the
+    /// same parameters where there is one.
+    fn less(&self, job: &Job) -> Option<&Benchmark> {
+        let name = job.benchmark.less.as_ref()?;
+        let all = self.jobs.iter().map(|job| &job.benchmark);
+        let mut fit = all.filter(|other| other.name == *name && other.abi == job.benchmark.abi);
+        let alike = |other: &&Benchmark| other.parameters == job.benchmark.parameters;
+        fit.clone().find(alike).or_else(|| fit.next())
+    }
+}
+
+fn not_run(benchmark: &Benchmark, reason: &str) -> Skip {
+    Skip {
+        job: workload(benchmark).to_string(),
+        reason: reason.to_owned(),
+    }
+}
+
+/// The smallest of 1, 2, 5, 10, 20, ... with which a repetition takes long
+/// enough, when `ops` took `time` nanoseconds.
+fn operations(ops: u64, time: u64) -> u64 {
+    let wanted = u128::from(LEAST) * 1000 * u128::from(ops) / u128::from(time.max(1));
+    let steps = (0..9).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u64.pow(power)));
+    let mut steps = steps.filter(|step| u128::from(*step) >= wanted);
+    steps.next().unwrap_or(MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_are_round_and_enough() {
+        // 1,000 in 100 microseconds: 20,000 in 2 ms.
+        assert_eq!(operations(1000, 100_000), 20_000);
+        assert_eq!(operations(1000, 99_000), 50_000);
+        assert_eq!(operations(10, 30_000_000), 1);
+        assert_eq!(operations(1, 0), 2_000_000);
+        assert_eq!(operations(u64::MAX, 1), MOST);
+    }
+}

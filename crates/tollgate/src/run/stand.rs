@@ -1,0 +1,92 @@
+//! What a timed run needs of this machine: the cache, the compiler, the guest's
+//! program for an ABI, a CPU.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use tollgate_lab::cache::Cache;
+use tollgate_lab::case::Station;
+use tollgate_lab::machine::Machine;
+use tollgate_lab::native::Native;
+use tollgate_lab::process::Runner;
+use tollgate_lab::toolchain::Compiler;
+use tollgate_lab::{guest, host};
+use tollgate_measure::Results;
+
+use crate::cmd::run::{Args, Cpu};
+use crate::folders;
+use crate::prove::lab::listen;
+
+/// Everything that the rounds share.
+pub(crate) struct Stand<'a> {
+    pub(crate) args: &'a Args,
+    pub(crate) cache: Cache,
+    pub(crate) runner: Runner,
+    pub(crate) compiler: Compiler,
+    pub(crate) cpu: Option<usize>,
+    machine: Machine,
+}
+
+impl<'a> Stand<'a> {
+    pub(crate) fn open(args: &'a Args) -> anyhow::Result<Self> {
+        let machine = Machine::named(host::architecture())
+            .context("the benchmarks cannot be compiled for this machine")?;
+        let cache = Cache::open(&folders::cache(args.cache.as_deref())?)?;
+        let runner = Runner::new(listen()?, Some(cache.lock_handle()?));
+        let compiler = Compiler::find(&args.cc, &runner)?;
+        let cpu = match args.cpu {
+            Some(Cpu::Any) => None,
+            Some(Cpu::Number(number)) => Some(number),
+            None => host::last_allowed_cpu(),
+        };
+        Ok(Self {
+            args,
+            cache,
+            runner,
+            compiler,
+            cpu,
+            machine,
+        })
+    }
+
+    /// The guest's program for an ABI, or why there is none here.
+    pub(crate) fn guest(&self, abi: Option<&String>) -> anyhow::Result<Result<PathBuf, String>> {
+        let station = Station {
+            abi: abi.cloned(),
+            cpu: None,
+        };
+        let mut flags = self.machine.station(&station)?.flags;
+        flags.push(guest::TIMED.to_owned());
+        match guest::compile(&self.cache, &self.compiler, &flags, &self.runner) {
+            Ok(program) => Ok(Ok(program)),
+            Err(error @ guest::Error::NoSuchAbi { .. }) => Ok(Err(error.to_string())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Runs a plan; the inner error is why this machine runs no such program.
+    pub(crate) fn run(&self, guest: &Guest, plan: &str) -> anyhow::Result<Result<Results, String>> {
+        let scratch = self.cache.scratch()?;
+        let native = Native {
+            guest: &guest.program,
+            cpu: self.cpu,
+            limit: self.args.timeout,
+        };
+        let error = match native.run(plan, scratch.path(), &self.runner) {
+            Ok(console) => return Ok(Ok(Results::parse(&console)?)),
+            Err(error) => error,
+        };
+        match (&guest.abi, error.foreign()) {
+            (Some(abi), Some(reason)) => Ok(Err(format!(
+                "this machine runs no {abi} programs: {reason}"
+            ))),
+            _ => Err(error.into()),
+        }
+    }
+}
+
+/// The guest's program for an ABI.
+pub(crate) struct Guest {
+    pub(crate) abi: Option<String>,
+    pub(crate) program: PathBuf,
+}
