@@ -2,7 +2,7 @@
 //! stacks are recorded: each function stands alone under its image and workload.
 
 use serde_json::json;
-use tollgate_measure::{Measured, Proof};
+use tollgate_measure::{Measured, Proof, UNKNOWN_FUNCTION};
 
 /// A form of profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +46,15 @@ pub fn profile(proof: &Proof, format: ProfileFormat) -> String {
 struct Stack {
     image: String,
     workload: String,
-    /// Function and instructions, the most first.
-    functions: Vec<(String, u64)>,
+    /// Those that executed anything, the most first.
+    functions: Vec<Function>,
+}
+
+/// A function of the kernel, or all of user space.
+struct Function {
+    name: String,
+    user: bool,
+    instructions: u64,
 }
 
 /// The frame of all instructions of user space.
@@ -79,13 +86,24 @@ fn image(proof: &Proof, letter: char) -> String {
     )
 }
 
-fn functions(measured: &Measured) -> Vec<(String, u64)> {
-    let kernel = measured.functions.iter();
-    let kernel = kernel.map(|(name, counts)| (name.clone(), counts.instructions));
-    let user = std::iter::once((USER.to_owned(), measured.user));
-    let mut all: Vec<(String, u64)> = kernel.chain(user).filter(|(_, count)| *count > 0).collect();
+fn functions(measured: &Measured) -> Vec<Function> {
+    let kernel = measured.functions.iter().map(|(name, counts)| Function {
+        name: match name.as_str() {
+            "" => UNKNOWN_FUNCTION.to_owned(),
+            name => name.to_owned(),
+        },
+        user: false,
+        instructions: counts.instructions,
+    });
+    let user = std::iter::once(Function {
+        name: USER.to_owned(),
+        user: true,
+        instructions: measured.user,
+    });
+    let mut all: Vec<_> = kernel.chain(user).collect();
+    all.retain(|function| function.instructions > 0);
     // Stable: equals stay in the order of names.
-    all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    all.sort_by_key(|function| std::cmp::Reverse(function.instructions));
     all
 }
 
@@ -101,46 +119,61 @@ fn frame(text: &str) -> String {
 
 fn folded(stack: &Stack) -> String {
     let (image, workload) = (frame(&stack.image), frame(&stack.workload));
-    let line =
-        |(name, count): &(String, u64)| format!("{image};{workload};{} {count}\n", frame(name));
+    let line = |function: &Function| {
+        let (name, count) = (frame(&function.name), function.instructions);
+        format!("{image};{workload};{name} {count}\n")
+    };
     stack.functions.iter().map(line).collect()
 }
 
 /// perf-script(1): command, process, time, period and event; the frame; an empty
-/// line. The command is one word. Addresses are not kept: 0.
+/// line. The command is one word. Addresses are not kept: 0, and no offset into
+/// the function. The event is one for all, as readers keep that of the first
+/// record and skip others.
 fn perf_script(stack: &Stack) -> String {
     let words = format!("{}_{}", stack.image, stack.workload);
     let command: String = words
         .chars()
         .map(|c| if c.is_alphanumeric() { c } else { '_' })
         .collect();
-    let record = |(name, count): &(String, u64)| {
-        let (space, object) = match name.as_str() {
-            USER => ("u", "[user]"),
-            _ => ("k", "[kernel.kallsyms]"),
+    let record = |function: &Function| {
+        // What perf writes where it knows of no file.
+        let object = match function.user {
+            true => "[unknown]",
+            false => "[kernel.kallsyms]",
         };
-        let name = frame(name).replace(' ', "_");
+        let (name, count) = (symbol(&function.name), function.instructions);
         format!(
-            "{command} 1 [000] 0.000000: {count} instructions:{space}: \n\t\
-             {:16x} {name} ({object})\n\n",
+            "{command} 1 [000] 0.000000: {count} instructions: \n\t\
+             {:16x} {name}+0x0 ({object})\n\n",
             0
         )
     };
     stack.functions.iter().map(record).collect()
 }
 
+/// One word, as a symbol is.
+fn symbol(name: &str) -> String {
+    let one = |c: char| if c.is_whitespace() { '_' } else { c };
+    frame(name).chars().map(one).collect()
+}
+
 fn speedscope(proof: &Proof, stacks: &[Stack]) -> String {
     let mut names: Vec<&str> = stacks
         .iter()
-        .flat_map(|stack| stack.functions.iter().map(|(name, _)| name.as_str()))
+        .flat_map(|stack| stack.functions.iter().map(|one| one.name.as_str()))
         .collect();
     names.sort_unstable();
     names.dedup();
     let frames: Vec<_> = names.iter().map(|name| json!({ "name": name })).collect();
     let one = |stack: &Stack| {
-        let index = |name: &String| names.binary_search(&name.as_str()).unwrap_or_default();
-        let samples: Vec<[usize; 1]> = stack.functions.iter().map(|(n, _)| [index(n)]).collect();
-        let weights: Vec<u64> = stack.functions.iter().map(|(_, count)| *count).collect();
+        let index = |name: &str| names.binary_search(&name).unwrap_or_default();
+        let samples: Vec<[usize; 1]> = stack
+            .functions
+            .iter()
+            .map(|one| [index(&one.name)])
+            .collect();
+        let weights: Vec<u64> = stack.functions.iter().map(|one| one.instructions).collect();
         json!({
             "type": "sampled",
             "name": format!("{}, {}", stack.image, stack.workload),
@@ -162,65 +195,4 @@ fn speedscope(proof: &Proof, stacks: &[Stack]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
-
-    use super::*;
-    use crate::comparison::several;
-
-    /// What one workload took in the second image, by the folded form.
-    fn total(text: &str, start: &str) -> u64 {
-        let lines = text.lines().filter(|line| line.starts_with(start));
-        lines
-            .map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap())
-            .sum()
-    }
-
-    #[test]
-    fn the_folded_form_adds_up_to_the_whole() {
-        let proof = several();
-        let text = profile(&proof, ProfileFormat::Folded);
-        let row = &proof.comparisons[0].workloads[2];
-        let wanted = row.after.kernel.instructions + row.after.user;
-        assert_eq!(total(&text, "B window;epoll_wait events=64;"), wanted);
-        assert!(text.contains(";[user space] "), "{text}");
-    }
-
-    #[test]
-    fn the_text_of_perf_script_has_a_record_a_function() {
-        let text = profile(&several(), ProfileFormat::PerfScript);
-        let first: String = text
-            .lines()
-            .take(6)
-            .map(|line| format!("{line}\n"))
-            .collect();
-        insta::assert_snapshot!(first);
-        assert!(text.lines().all(|line| !line.contains('\x1b')));
-    }
-
-    #[test]
-    fn speedscope_gets_a_profile_an_image_and_workload() {
-        let proof = several();
-        let text = profile(&proof, ProfileFormat::Speedscope);
-        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let profiles = value["profiles"].as_array().unwrap();
-        let columns: usize = proof.rows().iter().map(|row| row.columns.len()).sum();
-        assert_eq!(profiles.len(), columns);
-        let frames = value["shared"]["frames"].as_array().unwrap().len();
-        for profile in profiles {
-            let samples = profile["samples"].as_array().unwrap();
-            assert_eq!(samples.len(), profile["weights"].as_array().unwrap().len());
-            let known = |sample: &serde_json::Value| sample[0].as_u64().unwrap() < frames as u64;
-            assert!(samples.iter().all(known));
-        }
-    }
-
-    #[test]
-    fn the_ending_chooses_the_form() {
-        assert_eq!(
-            ProfileFormat::of_ending("folded"),
-            Some(ProfileFormat::Folded)
-        );
-        assert_eq!(ProfileFormat::of_ending("svg"), None);
-    }
-}
+mod tests;
