@@ -10,13 +10,23 @@
 
 use std::path::Path;
 use std::process::Output;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use assert_cmd::Command;
 use serde_json::Value;
+use tempfile::TempDir;
 
-fn run(cache: &Path, args: &[&str]) -> Output {
+/// One cache for all tests, so that the program is compiled once; one at a time may
+/// use it.
+fn run(args: &[&str]) -> Output {
+    static CACHE: OnceLock<Mutex<TempDir>> = OnceLock::new();
+    let cache = CACHE.get_or_init(|| Mutex::new(tempfile::tempdir().unwrap()));
+    let cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
     let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
-    command.arg("run").args(args).env("TOLLGATE_CACHE", cache);
+    command
+        .arg("run")
+        .args(args)
+        .env("TOLLGATE_CACHE", cache.path());
     command.output().unwrap()
 }
 
@@ -35,19 +45,16 @@ fn a_family_is_timed_and_one_less_the_other() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("times.json");
     let file = file.to_str().unwrap();
-    let output = run(
-        folder.path(),
-        &[
-            "signal_catch",
-            "signal_null",
-            "--reps",
-            "10",
-            "--ops",
-            "50",
-            "--json",
-            file,
-        ],
-    );
+    let output = run(&[
+        "signal_catch",
+        "signal_null",
+        "--reps",
+        "10",
+        "--ops",
+        "50",
+        "--json",
+        file,
+    ]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(
         output.status.code(),
@@ -90,10 +97,7 @@ fn operations_are_chosen_for_each_value_of_a_parameter() {
         "any",
         "--json",
     ];
-    let output = run(
-        folder.path(),
-        &[&args[..], &[file.to_str().unwrap()]].concat(),
-    );
+    let output = run(&[&args[..], &[file.to_str().unwrap()]].concat());
     assert_eq!(
         output.status.code(),
         Some(0),
@@ -125,10 +129,7 @@ fn what_cannot_be_run_is_named() {
         "10",
         "--json",
     ];
-    let output = run(
-        folder.path(),
-        &[&args[..], &[file.to_str().unwrap()]].concat(),
-    );
+    let output = run(&[&args[..], &[file.to_str().unwrap()]].concat());
     assert_eq!(
         output.status.code(),
         Some(0),
@@ -144,7 +145,7 @@ fn what_cannot_be_run_is_named() {
         return;
     }
     assert_eq!(not_run[0]["job"], "drm_ioctl dir=3 size=8");
-    let output = run(folder.path(), &["drm_ioctl", "--reps", "10"]);
+    let output = run(&["drm_ioctl", "--reps", "10"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(
@@ -160,10 +161,7 @@ fn an_abi_without_a_compiler_or_a_kernel_for_it_is_named() {
     let args = [
         "getppid", "--abi", "x32", "--reps", "10", "--ops", "10", "--json",
     ];
-    let output = run(
-        folder.path(),
-        &[&args[..], &[file.to_str().unwrap()]].concat(),
-    );
+    let output = run(&[&args[..], &[file.to_str().unwrap()]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     match output.status.code() {
         Some(0) => eprintln!("skipped: this machine runs x32 programs"),
@@ -177,9 +175,8 @@ fn an_abi_without_a_compiler_or_a_kernel_for_it_is_named() {
 
 #[test]
 fn wrong_words_are_sentences() {
-    let folder = tempfile::tempdir().unwrap();
     let said = |args: &[&str]| {
-        let output = run(folder.path(), args);
+        let output = run(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         String::from_utf8(output.stderr).unwrap()
     };
@@ -192,4 +189,65 @@ fn wrong_words_are_sentences() {
         said(&["getppid", "--cpu", "100000", "--ops", "1"]).contains("cannot stay on processor")
     );
     assert!(said(&["getppid", "--json", "/nonexistent/x"]).contains("no such folder"));
+}
+
+/// Against itself made faster and slower by hand, far beyond any noise.
+#[test]
+fn an_earlier_run_decides_the_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("times.json");
+    let path = file.to_str().unwrap();
+    let common = ["signal_null", "--reps", "10", "--ops", "200"];
+    let output = run(&[&common[..], &["--json", path]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    let measured = std::fs::read(&file).unwrap();
+    let against = |factor: u64, benchmark: &str| {
+        let mut document: Value = serde_json::from_slice(&measured).unwrap();
+        let row = &mut document["workloads"][0];
+        row["benchmark"] = benchmark.into();
+        row["operations"] = (200 * factor).into();
+        for time in row["nanoseconds"].as_array_mut().unwrap() {
+            *time = (time.as_u64().unwrap() * 1000).into();
+        }
+        std::fs::write(&file, document.to_string()).unwrap();
+        let again = folder.path().join("again.json");
+        let again_path = again.to_str().unwrap();
+        let more = ["--against", path, "--json", again_path];
+        let output = run(&[&common[..], &more].concat());
+        let document: Value = serde_json::from_slice(&std::fs::read(again).unwrap()).unwrap();
+        assert_eq!(faults(&document), Vec::<String>::new());
+        assert_eq!(document["against"]["same_boot"], true);
+        let text = String::from_utf8(output.stdout).unwrap();
+        (
+            output.status.code(),
+            text.lines().last().unwrap().to_owned(),
+        )
+    };
+    // 1,000 times as long for a million times the operations, and for as many.
+    let (code, last) = against(1_000_000, "signal_null");
+    assert_eq!(
+        (code, last.starts_with("REGRESSION")),
+        (Some(1), true),
+        "{last}"
+    );
+    let (code, last) = against(1, "signal_null");
+    assert_eq!(
+        (code, last.starts_with("NO REGRESSION")),
+        (Some(0), true),
+        "{last}"
+    );
+    let (code, last) = against(1, "poll");
+    assert_eq!(
+        (code, last.starts_with("NOTHING TO COMPARE")),
+        (Some(2), true),
+        "{last}"
+    );
+    std::fs::write(&file, "{}").unwrap();
+    let output = run(&[&common[..], &["--against", path]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("times.json cannot be used: it is no JSON that tollgate run"),
+        "{said}"
+    );
 }

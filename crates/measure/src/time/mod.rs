@@ -1,5 +1,6 @@
 //! Time on this machine: repetitions that took turns to medians with intervals.
 
+mod against;
 mod bootstrap;
 mod host;
 
@@ -8,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::results::{Repetition, Skip};
 use crate::sample::Workload;
 
+pub use against::{Against, Change, TimeChange};
+use bootstrap::Turns;
 pub use bootstrap::{CONFIDENCE_PERCENT, Estimate, RESAMPLES, SEED};
 pub use host::{Host, MachineText};
 
@@ -47,7 +50,7 @@ impl Timing {
     /// The median in nanoseconds an operation; none without repetitions.
     #[must_use]
     pub fn estimate(&self) -> Option<Estimate> {
-        bootstrap::of_median(&self.per_operation())
+        bootstrap::of_turns(&Turns::new(self.per_operation(), None))
     }
 
     /// The fastest and the slowest repetition in nanoseconds an operation.
@@ -105,8 +108,8 @@ impl Timings {
             let wanted = row.less.as_ref()?;
             let mut all = self.timings.iter();
             let less = all.find(|one| one.workload == *wanted)?;
-            let (a, b) = (row.per_operation(), less.per_operation());
-            let estimate = bootstrap::of_difference_in_turns(&a, &b)?;
+            let turns = Turns::new(row.per_operation(), Some(less.per_operation()));
+            let estimate = bootstrap::of_turns(&turns)?;
             Some(NetTime {
                 row,
                 less,

@@ -81,3 +81,58 @@ fn one_less_the_other_where_both_were_measured() {
     assert_eq!((found.low, found.value, found.high), (80.0, 80.0, 80.0));
     assert_eq!(all.timings[0].range(), Some((100.0, 120.0)));
 }
+
+/// A run whose repetitions lie `by` nanoseconds an operation above those of `by` 0.
+fn of_boot(boot: &str, by: u64) -> Timings {
+    let times = |middle: u64| -> Vec<u64> { (0..12).map(|n| (middle + n % 5) * 10).collect() };
+    let mut catch = timing("catch", &times(1_000 + by));
+    catch.less = Some(workload("null"));
+    let mut all = timings(vec![catch, timing("null", &times(200))]);
+    all.host.boot = Some(boot.to_owned());
+    all
+}
+
+#[test]
+fn a_run_against_an_earlier_one_is_slower_faster_or_neither() {
+    let base = of_boot("a", 0);
+    let changes = |other: &Timings| -> Vec<Change> {
+        let against = Against::new(&base, other);
+        against.changes.iter().map(TimeChange::change).collect()
+    };
+    let same = Against::new(&base, &of_boot("b", 0));
+    assert_eq!(same.slower().count(), 0);
+    assert!(same.changes[0].difference.could_see() > 0.0);
+    // The workload alone, the one beside it, and the one less the other.
+    use Change::{Faster, NotSeen, Slower};
+    assert_eq!(changes(&of_boot("b", 0)), [NotSeen, NotSeen, NotSeen]);
+    assert_eq!(changes(&of_boot("b", 50)), [Slower, NotSeen, Slower]);
+    let slower = Against::new(&base, &of_boot("b", 50));
+    let net = slower.changes.last().unwrap();
+    assert_eq!((net.before, net.after), (800.0, 850.0));
+    assert_eq!(net.percent(50.0), Some(6.25));
+    let faster = Against::new(&of_boot("b", 50), &base);
+    let faster: Vec<Change> = faster.changes.iter().map(TimeChange::change).collect();
+    assert_eq!(faster, [Faster, NotSeen, Faster]);
+}
+
+#[test]
+fn what_two_runs_do_not_share_is_named() {
+    let base = of_boot("a", 0);
+    let mut other = of_boot("a", 0);
+    other.timings.remove(1);
+    other.timings.push(timing("poll", &[1, 2, 3]));
+    other.host.pinned = Some(3);
+    let against = Against::new(&base, &other);
+    assert_eq!(against.same_boot, Some(true));
+    assert_eq!(against.only_before, [workload("null")]);
+    assert_eq!(against.only_after, [workload("poll")]);
+    assert_eq!(against.unlike, ["CPU that it stayed on: any before, 3 now"]);
+    assert_eq!(
+        against.changes.len(),
+        1,
+        "nothing is subtracted from one side alone"
+    );
+    let nobody = timings(vec![timing("catch", &[])]);
+    assert!(Against::new(&nobody, &base).changes.is_empty());
+    assert_eq!(Against::new(&nobody, &base).same_boot, None);
+}

@@ -4,20 +4,25 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tollgate_measure::{
-    CONFIDENCE_PERCENT, Estimate, Host, NetTime, RESAMPLES, Rounds, SEED, Skip, Timing, Timings,
-    Workload,
+    Against, CONFIDENCE_PERCENT, Change, Estimate, Host, NetTime, RESAMPLES, Rounds, SEED, Skip,
+    TimeChange, Timing, Timings, Workload,
 };
 
 /// The version of the JSON form of times; it grows when a reader would break.
 pub const RUN_VERSION: u32 = 1;
 
-/// The result of one `tollgate run` as a JSON document that ends with a newline.
+/// The result of one `tollgate run`, against an earlier one where there is one, as
+/// a JSON document that ends with a newline.
 /// Times are nanoseconds; those of repetitions are integers for all operations of
 /// one, the others for each operation.
 ///
 /// # Errors
 /// None that input can cause.
-pub fn json(timings: &Timings, exit_code: u8) -> Result<String, serde_json::Error> {
+pub fn json(
+    timings: &Timings,
+    against: Option<&Against>,
+    exit_code: u8,
+) -> Result<String, serde_json::Error> {
     let document = Document {
         version: RUN_VERSION,
         kind: "run",
@@ -32,6 +37,7 @@ pub fn json(timings: &Timings, exit_code: u8) -> Result<String, serde_json::Erro
         workloads: timings.timings.iter().map(JsonTiming::new).collect(),
         differences: timings.nets().map(|net| JsonNet::new(&net)).collect(),
         not_run: &timings.not_run,
+        against: against.map(JsonAgainst::new),
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
@@ -47,6 +53,7 @@ struct Document<'a> {
     workloads: Vec<JsonTiming<'a>>,
     differences: Vec<JsonNet<'a>>,
     not_run: &'a [Skip],
+    against: Option<JsonAgainst<'a>>,
 }
 
 #[derive(Serialize)]
@@ -138,6 +145,60 @@ impl<'a> JsonNet<'a> {
             per_operation: net.estimate,
             seen: !net.estimate.includes_zero(),
             could_see: net.estimate.could_see(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct JsonAgainst<'a> {
+    host: &'a Host,
+    same_boot: Option<bool>,
+    unlike: &'a [String],
+    changes: Vec<JsonChange<'a>>,
+    only_before: Vec<JsonWorkload<'a>>,
+    only_after: Vec<JsonWorkload<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonChange<'a> {
+    of: JsonWorkload<'a>,
+    less: Option<JsonWorkload<'a>>,
+    before: f64,
+    after: f64,
+    difference: Estimate,
+    change: &'static str,
+    percent: Option<f64>,
+    could_see: f64,
+}
+
+impl<'a> JsonAgainst<'a> {
+    fn new(against: &'a Against) -> Self {
+        Self {
+            host: &against.host,
+            same_boot: against.same_boot,
+            unlike: &against.unlike,
+            changes: against.changes.iter().map(JsonChange::new).collect(),
+            only_before: against.only_before.iter().map(JsonWorkload::new).collect(),
+            only_after: against.only_after.iter().map(JsonWorkload::new).collect(),
+        }
+    }
+}
+
+impl<'a> JsonChange<'a> {
+    fn new(change: &'a TimeChange) -> Self {
+        Self {
+            of: JsonWorkload::new(&change.workload),
+            less: change.less.as_ref().map(JsonWorkload::new),
+            before: change.before,
+            after: change.after,
+            difference: change.difference,
+            change: match change.change() {
+                Change::Slower => "slower",
+                Change::Faster => "faster",
+                Change::NotSeen => "not_seen",
+            },
+            percent: change.percent(change.difference.value),
+            could_see: change.difference.could_see(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Golden files over fixed figures, which are nobody's measurement.
 
-use tollgate_measure::{Context, Host, Rounds, Skip, Timing, Timings, Workload};
+use tollgate_measure::{Against, Context, Host, Rounds, Skip, Timing, Timings, Workload};
 
 use super::*;
 
@@ -111,7 +111,7 @@ fn assert_fits(text: &str) {
 
 #[test]
 fn times_on_a_terminal() {
-    let text = text(&timings(), false);
+    let text = text(&timings(), None, false);
     assert_fits(&text);
     insta::assert_snapshot!(text);
 }
@@ -127,7 +127,7 @@ fn a_machine_that_says_nothing_is_said_to() {
     timings.timings.truncate(1);
     timings.not_run.clear();
     timings.timings[0].workload.benchmark = "x\u{1b}[2J".repeat(40);
-    let text = text(&timings, true);
+    let text = text(&timings, None, true);
     assert!(!text.contains("\u{1b}[2J"));
     insta::assert_snapshot!(text);
 }
@@ -150,7 +150,7 @@ fn the_document_is_what_the_schema_says() {
         .timings
         .iter_mut()
         .for_each(|timing| timing.nanoseconds.truncate(10));
-    let document = json(&timings, 0).unwrap();
+    let document = json(&timings, None, 0).unwrap();
     assert_eq!(faults(&document), Vec::<String>::new());
     insta::assert_snapshot!(document);
     let wrong = document.replace("\"version\": 1", "\"version\": 9");
@@ -159,4 +159,57 @@ fn the_document_is_what_the_schema_says() {
         faults(&document.replace("\"nanoseconds\"", "\"ns\"")).len(),
         0
     );
+}
+
+/// An earlier run: signals were faster, registers fewer, one benchmark is gone.
+fn earlier() -> Timings {
+    let mut before = timings();
+    before.host.kernel = "6.12.100".to_owned();
+    before.host.boot = Some("11111111-0000-4000-8000-000000000000".to_owned());
+    before.host.contexts[0].bytes = 832;
+    for time in &mut before.timings[0].nanoseconds {
+        *time -= 50_000;
+    }
+    before.timings[3].workload.parameters[0].1 = 64;
+    before
+}
+
+#[test]
+fn times_against_an_earlier_run() {
+    let (before, mut after) = (earlier(), timings());
+    after.timings[1].nanoseconds.rotate_left(11);
+    let against = Against::new(&before, &after);
+    let text = text(&after, Some(&against), false);
+    assert_fits(&text);
+    let shown = text.split_once("Against the earlier run").unwrap().1;
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn a_document_is_read_back_as_it_was() {
+    let (before, after) = (earlier(), timings());
+    let against = Against::new(&before, &after);
+    let document = json(&after, Some(&against), 1).unwrap();
+    assert_eq!(faults(&document), Vec::<String>::new());
+    let again = read(document.as_bytes()).unwrap();
+    assert_eq!(again, after);
+    assert_eq!(Against::new(&before, &again), against);
+}
+
+#[test]
+fn what_is_no_document_of_a_run_is_a_sentence() {
+    let good = json(&timings(), None, 0).unwrap();
+    let broken = [
+        String::new(),
+        "{}".to_owned(),
+        good.replace("\"run\"", "\"prove\""),
+        good.replace("\"version\": 1", "\"version\": 2"),
+        good.replace("\"operations\": 2000,", "\"operations\": 0,"),
+        good.replace("\"nanoseconds\"", "\"ns\""),
+        good.replace("[\n        ", "[\n        -1,"),
+        good.get(..good.len() / 2).unwrap().to_owned(),
+    ];
+    let said = broken.map(|text| read(text.as_bytes()).unwrap_err().to_string());
+    insta::assert_snapshot!(said.join("\n"));
+    assert!(read(b"\xff\xfe").is_err());
 }

@@ -1,19 +1,21 @@
 //! Times on a terminal of 80 columns.
 
 use tollgate_measure::{
-    CONFIDENCE_PERCENT, Estimate, Host, NetTime, RESAMPLES, SEED, TIME_LIMITS, Timing, Timings,
+    Against, CONFIDENCE_PERCENT, Estimate, Host, NetTime, RESAMPLES, SEED, TIME_LIMITS, Timing,
+    Timings,
 };
 
+use super::against;
 use crate::comparison::terminal::{INDENT, Paint, lines, section, table};
 use crate::comparison::text::{WIDTH, labelled, plural, wrap};
 
 /// The columns of a workload's name.
-const NAME: usize = 27;
+pub(super) const NAME: usize = 27;
 
-/// The times as text of at most 80 columns, with ANSI colours if asked. Ends with
-/// a newline.
+/// The times as text of at most 80 columns, beside those of an earlier run where
+/// there is one, with ANSI colours if asked. Ends with a newline.
 #[must_use]
-pub fn text(timings: &Timings, color: bool) -> String {
+pub fn text(timings: &Timings, against: Option<&Against>, color: bool) -> String {
     let paint = Paint(color);
     let title = "Timed on this machine, ns per operation";
     let mut parts = vec![section(title, &rows(timings), &paint)];
@@ -25,7 +27,9 @@ pub fn text(timings: &Timings, color: bool) -> String {
         &paint,
     ));
     parts.extend(not_run(timings, &paint));
+    parts.extend(against.map(|against| against::text(against, timings, &paint)));
     parts.push(summary(timings, &paint));
+    parts.extend(against.map(|against| against::verdict(against, &paint)));
     parts.join("\n")
 }
 
@@ -73,7 +77,7 @@ fn not_seen(estimate: &Estimate) -> String {
 
 /// Nanoseconds with as many decimals as a clock that counts them can mean over a
 /// repetition: none from 10,000 up.
-fn figure(nanoseconds: f64) -> String {
+pub(super) fn figure(nanoseconds: f64) -> String {
     match nanoseconds.abs() {
         size if size < 100.0 => format!("{nanoseconds:.2}"),
         size if size < 10_000.0 => format!("{nanoseconds:.1}"),

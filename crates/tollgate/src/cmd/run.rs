@@ -33,6 +33,9 @@ pub(crate) struct Args {
     /// The CPU that everything stays on, or any; the last one where none is given
     #[arg(long, value_name = "N|any", value_parser = cpu)]
     pub(crate) cpu: Option<Cpu>,
+    /// The JSON of an earlier run, of another kernel, to compare with
+    #[arg(long, value_name = "FILE")]
+    pub(crate) against: Option<PathBuf>,
     /// Where to write the JSON (schema/run.schema.json)
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
@@ -73,9 +76,12 @@ Examples:
   tollgate run signal                     every benchmark of signals
   tollgate run signal --param avx=0,1     also with AVX registers in use
   tollgate run signal --abi x86_64,ia32   as 64-bit and as 32-bit programs
-  tollgate run epoll_wait getppid --param events=1,64 --json times.json
+  tollgate run epoll_wait getppid --param events=1,64 --json A.json
+                                          kept, for the other kernel's boot
+  tollgate run epoll_wait getppid --param events=1,64 --against A.json
 
-Exit codes: 0 measured, 2 nothing could be measured.";
+Exit codes: 0 measured, 1 slower than the earlier run beyond the interval, 2
+nothing could be measured or compared.";
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     run::run(args, term)

@@ -4,8 +4,11 @@ mod jobs;
 mod rounds;
 mod stand;
 
-use anyhow::bail;
+use std::path::Path;
+
+use anyhow::{Context, bail};
 use tollgate_lab::cache;
+use tollgate_measure::{Against, Timings};
 use tollgate_report::timing as render;
 
 use crate::cmd::run::Args;
@@ -24,6 +27,7 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     if let Some(path) = &args.json {
         folders::check_file("--json", path)?;
     }
+    let earlier = args.against.as_deref().map(earlier).transpose()?;
     let jobs = jobs::choose(args)?;
     let steps = Steps::new(term);
     let stand = Stand::open(args)?;
@@ -31,16 +35,47 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     session.choose_operations(&steps)?;
     let timings = session.time(&steps)?;
     drop(steps);
-    if let (Some(path), false) = (&args.json, timings.timings.is_empty()) {
-        cache::write_file(path, render::json(&timings, 0)?.as_bytes())?;
+    measured(&timings)?;
+    let against = earlier.map(|earlier| Against::new(&earlier, &timings));
+    let code = against.as_ref().map_or(0, exit_code);
+    if let Some(path) = &args.json {
+        let document = render::json(&timings, against.as_ref(), code)?;
+        cache::write_file(path, document.as_bytes())?;
     }
-    if timings.timings.is_empty() {
-        let reasons = timings.not_run.iter();
-        let reasons: Vec<String> = reasons
-            .map(|s| format!("  {}: {}", s.job, s.reason))
-            .collect();
-        bail!("nothing could be measured:\n{}", reasons.join("\n"));
+    term.result(&render::text(
+        &timings,
+        against.as_ref(),
+        term.color_stdout(),
+    ))?;
+    match code {
+        2 => bail!("the earlier run has none of these benchmarks: there is nothing to compare"),
+        code => Exit::from_code(code),
     }
-    term.result(&render::text(&timings, term.color_stdout()))?;
-    Ok(Exit::Clean)
+}
+
+/// An earlier run's times.
+fn earlier(path: &Path) -> anyhow::Result<Timings> {
+    let bytes =
+        std::fs::read(path).with_context(|| format!("could not read {}", path.display()))?;
+    render::read(&bytes).with_context(|| format!("--against {} cannot be used", path.display()))
+}
+
+/// Says why, where nothing was.
+fn measured(timings: &Timings) -> anyhow::Result<()> {
+    if !timings.timings.is_empty() {
+        return Ok(());
+    }
+    let reasons = timings.not_run.iter();
+    let reasons: Vec<String> = reasons
+        .map(|skip| format!("  {}: {}", skip.job, skip.reason))
+        .collect();
+    bail!("nothing could be measured:\n{}", reasons.join("\n"))
+}
+
+fn exit_code(against: &Against) -> u8 {
+    match (against.changes.is_empty(), against.slower().next()) {
+        (true, _) => 2,
+        (false, Some(_)) => 1,
+        (false, None) => 0,
+    }
 }
