@@ -12,6 +12,8 @@ use crate::series::{Series, SeriesRow};
 /// The fewest values of a parameter that make a curve: of two there is a
 /// difference, and a flag has no more.
 const VALUES: usize = 3;
+/// What a drawing does not show, as a part of the highest count.
+const FLAT: f64 = 0.01;
 /// What the size of the context is called where it is the parameter.
 const CONTEXT: &str = "bytes of context";
 /// What a point of a series is called.
@@ -51,6 +53,21 @@ pub struct PlotPoint {
     pub y: Ratio,
     /// Whether it is exact; a median otherwise.
     pub exact: bool,
+}
+
+impl Plot {
+    /// Whether it would show a level line only: no count is more than a hundredth
+    /// of the highest below it. What the kernel's instructions do is always shown.
+    #[must_use]
+    pub fn is_flat(&self) -> bool {
+        let values = || {
+            let points = self.lines.iter().flat_map(|line| &line.points);
+            points.map(|point| point.y.value())
+        };
+        let lowest = values().fold(f64::INFINITY, f64::min);
+        let highest = values().fold(0.0, f64::max);
+        !self.quantities.contains(&Quantity::Kernel) && lowest >= highest * (1.0 - FLAT)
+    }
 }
 
 /// What the plots of one group share.

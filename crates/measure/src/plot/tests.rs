@@ -173,3 +173,29 @@ fn the_size_of_the_context_is_a_parameter() {
     let x: Vec<i64> = plot.lines[0].points.iter().map(|point| point.x).collect();
     assert_eq!(x, [832, 1088, 2696]);
 }
+
+/// A series of four patches had a hundred plots, most of them level lines.
+#[test]
+fn a_count_that_stays_is_flat() {
+    let plot = |quantity, counts: &[u64]| {
+        let points = (0..).zip(counts).map(|(x, count)| PlotPoint {
+            x,
+            y: Ratio::new(*count, 1),
+            exact: true,
+        });
+        Plot {
+            workload: "epoll_wait".into(),
+            parameter: POINT.into(),
+            quantities: vec![quantity],
+            per: "call".into(),
+            lines: vec![PlotLine {
+                name: "epoll_wait".into(),
+                points: points.collect(),
+            }],
+        }
+    };
+    assert!(plot(Quantity::Opens, &[1000, 991, 1000]).is_flat());
+    assert!(!plot(Quantity::Opens, &[1000, 989, 1000]).is_flat());
+    assert!(!plot(Quantity::Fences, &[0, 1]).is_flat());
+    assert!(!plot(Quantity::Kernel, &[1000, 1000]).is_flat());
+}

@@ -37,15 +37,19 @@ pub(super) struct Growth {
     /// What they have in common.
     note: &'static str,
     plots: Vec<Drawn>,
+    /// Captions of those that would be level lines.
+    flat: Vec<String>,
 }
 
 impl Growth {
     /// None where nothing is to be drawn.
     pub(super) fn new(title: &'static str, note: &'static str, plots: &[Plot]) -> Option<Self> {
+        let (flat, drawn): (Vec<_>, Vec<_>) = plots.iter().partition(|plot| plot.is_flat());
         (!plots.is_empty()).then(|| Self {
             title,
             note,
-            plots: plots.iter().map(draw).collect(),
+            plots: drawn.into_iter().map(draw).collect(),
+            flat: flat.into_iter().map(caption).collect(),
         })
     }
 }
@@ -431,6 +435,20 @@ mod tests {
                 assert!(y + 4.0 < height, "{y} of {height}");
             }
         }
+    }
+
+    #[test]
+    fn a_level_line_is_named_and_not_drawn() {
+        let level = Plot {
+            quantities: vec![Quantity::Opens],
+            ..plot(vec![line("a", &[(1, 10, true), (2, 10, true)])])
+        };
+        let rising = plot(vec![line("a", &[(1, 10, true), (2, 20, true)])]);
+        let growth = Growth::new("", "", &[level, rising]).unwrap();
+        assert_eq!(growth.plots.len(), 1);
+        assert!(growth.plots[0].caption.contains("XSAVE"));
+        assert_eq!(growth.flat.len(), 1);
+        assert!(growth.flat[0].contains("opens per write, by kib"));
     }
 
     #[test]
