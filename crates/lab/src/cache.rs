@@ -206,6 +206,16 @@ fn set_readable(file: &File) -> io::Result<()> {
     file.set_permissions(fs::Permissions::from_mode(0o644))
 }
 
+/// Lets a file that was written be executed.
+///
+/// # Errors
+/// What the system says.
+pub fn make_executable(path: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+        .map_err(|source| write_error(path, source))
+}
+
 /// Writes a value as JSON, like [`write_file`].
 ///
 /// # Errors

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::cache;
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, FileKind};
@@ -118,6 +119,17 @@ impl Program {
                 .collect(),
             line: shown.join(" "),
         })
+    }
+
+    /// Puts it and its arguments beside a plan, where the guest looks for them.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn install(&self, folder: &Path) -> Result<(), cache::Error> {
+        let place = folder.join("program");
+        cache::write_file(&folder.join("program.args"), &self.arguments)?;
+        cache::write_file(&place, &self.bytes)?;
+        cache::make_executable(&place)
     }
 
     /// Its line of the plan.

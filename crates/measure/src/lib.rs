@@ -51,6 +51,6 @@ pub use series::{Peak, Series, SeriesChange, SeriesPoint, SeriesRow};
 pub use setting::{Benchmark, Find, Image, LIMITS, Setting, Unit};
 pub use time::{
     Against, CONFIDENCE_PERCENT, Change, Estimate, Host, MachineText, NetTime, RESAMPLES, Rounds,
-    SEED, TIME_LIMITS, TimeChange, Timing, Timings,
+    SEED, TIME_LIMITS, TimeChange, Timing, Timings, middle_of_each,
 };
 pub use verdict::Verdict;

@@ -251,3 +251,64 @@ fn an_earlier_run_decides_the_exit_code() {
         "{said}"
     );
 }
+
+const OWN: &str = "#include \"tollgate_bench.h\"\n\
+    int main(int argc, char **argv) {\n\
+    (void)argv;\n\
+    for (int rep = 0; rep < 4; rep++) {\n\
+    tollgate_begin();\n\
+    for (int i = 0; i < 100; i++) tollgate_syscall0(39);\n\
+    tollgate_end();\n\
+    tollgate_phase(\"getpid\", 100);\n\
+    }\n\
+    return argc - 2;\n}\n";
+
+/// The program of `OWN`, with more flags for the compiler.
+fn own_program(folder: &Path, name: &str, flags: &[&str]) -> String {
+    let source = folder.join("own.c");
+    std::fs::write(&source, OWN).unwrap();
+    let guest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guest");
+    let program = folder.join(name);
+    let mut gcc = std::process::Command::new("gcc");
+    gcc.args(["-O2", "-static", "-I"]).arg(guest).args(flags);
+    gcc.arg("-o").arg(&program).arg(source);
+    assert!(gcc.status().unwrap().success());
+    program.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_program_of_one_s_own_is_timed_beside_benchmarks() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("times.json");
+    let timed = own_program(folder.path(), "timed", &["-DTOLLGATE_TIMED"]);
+    let common = [
+        "getppid",
+        "--reps",
+        "10",
+        "--json",
+        file.to_str().unwrap(),
+        "--",
+    ];
+    let output = run(&[&common[..], &[&timed, "argument"]].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let document: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert_eq!(faults(&document), Vec::<String>::new());
+    let own = &document["workloads"][1];
+    assert_eq!(own["benchmark"], "timed/getpid");
+    assert_eq!(own["operations"], 100);
+    assert_eq!(own["nanoseconds"].as_array().unwrap().len(), 10);
+
+    let failed = |args: &[&str]| {
+        let output = run(&[&["--reps", "10", "--"], args].concat());
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(failed(&[&timed]).contains("timed: it ended with status 255"));
+    let counted = own_program(folder.path(), "counted", &[]);
+    let said = failed(&[&counted, "argument"]);
+    assert!(
+        said.contains("counted/getpid: it says no time: compile it with"),
+        "{said}"
+    );
+}

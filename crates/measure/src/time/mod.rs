@@ -4,6 +4,8 @@ mod against;
 mod bootstrap;
 mod host;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::results::{Repetition, Skip};
@@ -74,6 +76,25 @@ pub struct NetTime<'a> {
     /// The difference of the medians, in nanoseconds an operation. Both took
     /// turns.
     pub estimate: Estimate,
+}
+
+/// The repetitions of one process, of a program that is not ours: of each of its
+/// workloads the one in the middle, as repetition 1. What one process repeats is
+/// not independent; what many processes do is.
+#[must_use]
+pub fn middle_of_each(repetitions: Vec<Repetition>) -> Vec<Repetition> {
+    let mut by_workload: BTreeMap<Workload, Vec<Repetition>> = BTreeMap::new();
+    for repetition in repetitions.into_iter().filter(|one| one.number > 0) {
+        let workload = repetition.workload.clone();
+        by_workload.entry(workload).or_default().push(repetition);
+    }
+    let middle = |mut all: Vec<Repetition>| {
+        all.sort_by_key(|one| one.nanoseconds);
+        let half = all.len().saturating_sub(1) / 2;
+        let one = all.into_iter().nth(half)?;
+        Some(Repetition { number: 1, ..one })
+    };
+    by_workload.into_values().filter_map(middle).collect()
 }
 
 /// How the repetitions were made.

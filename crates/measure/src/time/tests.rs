@@ -136,3 +136,25 @@ fn what_two_runs_do_not_share_is_named() {
     assert!(Against::new(&nobody, &base).changes.is_empty());
     assert_eq!(Against::new(&nobody, &base).same_boot, None);
 }
+
+#[test]
+fn of_a_program_s_own_repetitions_the_middle_one_counts() {
+    let one = |number, time| repetition("mine/pipe", number, 10, Some(time));
+    let all = vec![
+        one(0, 999),
+        one(1, 50),
+        one(2, 10),
+        one(3, 30),
+        repetition("mine/b", 1, 5, None),
+    ];
+    let found: Vec<_> = middle_of_each(all)
+        .into_iter()
+        .map(|one| (one.workload.benchmark, one.number, one.nanoseconds))
+        .collect();
+    let wanted = [
+        ("mine/b".to_owned(), 1, None),
+        ("mine/pipe".to_owned(), 1, Some(30)),
+    ];
+    assert_eq!(found, wanted);
+    assert!(middle_of_each(Vec::new()).is_empty());
+}

@@ -1,5 +1,6 @@
 //! `tollgate run`: flags in, times out.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -48,6 +49,10 @@ pub(crate) struct Args {
     /// How long one round of all benchmarks may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
     pub(crate) timeout: Duration,
+    /// A static program of your own to time beside them, compiled with
+    /// -DTOLLGATE_TIMED, and its arguments (docs/own-benchmark.md)
+    #[arg(last = true, value_name = "PROGRAM")]
+    pub(crate) program: Vec<OsString>,
 }
 
 /// Where benchmarks run.
@@ -79,6 +84,7 @@ Examples:
   tollgate run epoll_wait getppid --param events=1,64 --json A.json
                                           kept, for the other kernel's boot
   tollgate run epoll_wait getppid --param events=1,64 --against A.json
+  tollgate run -- ./my-benchmark 64       a program of your own
 
 Exit codes: 0 measured, 1 slower than the earlier run beyond the interval, 2
 nothing could be measured or compared.";

@@ -1,9 +1,13 @@
 //! What is timed: the benchmarks that the command line names, for each ABI.
 
+use std::collections::BTreeMap;
+
 use anyhow::bail;
 use tollgate_lab::case::Benchmark;
 use tollgate_lab::host;
 use tollgate_lab::registry::{Entry, Registry};
+
+use tollgate_measure::Repetition;
 
 use crate::cmd::run::Args;
 use crate::prove::jobs::sweep;
@@ -18,6 +22,31 @@ pub(crate) struct Job {
     pub(crate) benchmark: Benchmark,
     /// What an operation is.
     pub(crate) per: String,
+    /// Whether it is a phase of a program of the user's, which has no line of its
+    /// own in the plan.
+    pub(crate) own: bool,
+}
+
+impl Job {
+    /// A phase that a program of the user's printed.
+    pub(crate) fn own(phase: &Repetition) -> Self {
+        Self {
+            benchmark: Benchmark {
+                name: phase.workload.benchmark.clone(),
+                parameters: BTreeMap::new(),
+                unit: None,
+                less: None,
+                control: false,
+                on_demand: false,
+                ops: phase.operations,
+                reps: 1,
+                abi: None,
+                cpu: None,
+            },
+            per: "op".to_owned(),
+            own: true,
+        }
+    }
 }
 
 /// The jobs in the order of a round.
@@ -26,12 +55,16 @@ pub(crate) struct Job {
 /// When a name is of no benchmark, or none has a parameter that was given.
 pub(crate) fn choose(args: &Args) -> anyhow::Result<Vec<Job>> {
     let registry = Registry::built_in()?;
-    let entries = named(&args.benchmarks, &registry)?;
+    let entries = match (args.benchmarks.as_slice(), args.program.as_slice()) {
+        ([], [_, ..]) => Vec::new(),
+        (names, _) => named(names, &registry)?,
+    };
     let benchmarks: Vec<Benchmark> = entries.iter().map(|entry| one_round(args, entry)).collect();
     let benchmarks = sweep(&benchmarks, &args.param)?;
     let of_abi = |abi: Option<String>| {
         benchmarks.iter().map(move |benchmark| Job {
             per: per(benchmark),
+            own: false,
             benchmark: Benchmark {
                 abi: abi.clone(),
                 ..benchmark.clone()

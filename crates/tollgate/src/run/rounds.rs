@@ -3,7 +3,10 @@
 
 use tollgate_lab::case::Benchmark;
 use tollgate_lab::host;
-use tollgate_measure::{Point, Results, Rounds, Skip, Timing, Timings, Workload};
+use tollgate_lab::program::Program;
+use tollgate_measure::{
+    Point, Repetition, Results, Rounds, Skip, Timing, Timings, Workload, middle_of_each,
+};
 
 use super::jobs::Job;
 use super::stand::{Guest, Stand};
@@ -17,6 +20,9 @@ const LEAST: u64 = 2000;
 /// The most operations that a plan can ask for (`MAX_OPS` of guest/plan.c).
 const MOST: u64 = 1_000_000_000;
 
+/// What a program that was compiled to be counted lacks.
+const NO_TIME: &str = "it says no time: compile it with -DTOLLGATE_TIMED";
+
 /// A run in progress.
 pub(crate) struct Session<'a> {
     stand: &'a Stand<'a>,
@@ -25,6 +31,8 @@ pub(crate) struct Session<'a> {
     not_run: Vec<Skip>,
     points: Vec<Point>,
     load: String,
+    /// The user's, until it fails.
+    program: Option<&'a Program>,
 }
 
 impl<'a> Session<'a> {
@@ -41,6 +49,7 @@ impl<'a> Session<'a> {
             not_run: Vec::new(),
             points: Vec::new(),
             load: host::loadavg(),
+            program: stand.program.as_ref(),
         };
         let how = |(): &()| stand.compiler.version.clone();
         steps.step("compile the benchmarks", || session.compile(), how)?;
@@ -48,7 +57,7 @@ impl<'a> Session<'a> {
     }
 
     fn compile(&mut self) -> anyhow::Result<()> {
-        let mut abis: Vec<Option<String>> = Vec::new();
+        let mut abis: Vec<Option<String>> = self.program.iter().map(|_| None).collect();
         for job in &self.jobs {
             if !abis.contains(&job.benchmark.abi) {
                 abis.push(job.benchmark.abi.clone());
@@ -98,7 +107,8 @@ impl<'a> Session<'a> {
     }
 
     fn adjust(&mut self, times: &[Timing]) {
-        for (job, timing) in self.jobs.iter_mut().zip(times) {
+        let jobs = self.jobs.iter_mut().zip(times);
+        for (job, timing) in jobs.filter(|(job, _)| !job.own) {
             let time = timing.nanoseconds.last().copied().unwrap_or_default();
             job.benchmark.ops = operations(job.benchmark.ops, time);
         }
@@ -163,12 +173,15 @@ impl<'a> Session<'a> {
     }
 
     fn plan(&self, guest: &Guest, first: bool) -> String {
-        let jobs = self.jobs.iter().map(|job| &job.benchmark);
+        let jobs = self.jobs.iter().filter(|job| !job.own);
+        let jobs = jobs.map(|job| &job.benchmark);
         let jobs = jobs.filter(|benchmark| benchmark.abi == guest.abi);
         let sweep = first.then(|| "sweep fpu_context\n".to_owned());
+        let program = self.program.filter(|_| guest.abi.is_none());
         sweep
             .into_iter()
             .chain(jobs.map(Benchmark::plan_line))
+            .chain(program.map(Program::plan_line))
             .collect()
     }
 
@@ -176,7 +189,44 @@ impl<'a> Session<'a> {
         let results = results.of_guest(abi);
         self.points.extend(results.points);
         self.note(&results.skips, &results.errors, abi);
-        round.add(results.repetitions.into_values());
+        let (own, ours): (Vec<_>, Vec<_>) = results
+            .repetitions
+            .into_values()
+            .partition(|one| one.workload.benchmark.contains('/'));
+        round.add(ours.into_iter());
+        self.take_own(round, own, &results.errors);
+    }
+
+    /// The phases of the user's program; those that it has not printed before
+    /// become jobs.
+    fn take_own(&mut self, round: &mut Timings, phases: Vec<Repetition>, errors: &[String]) {
+        let Some(program) = self.program else { return };
+        let start = format!("program {}: ", program.name);
+        if let Some(reason) = errors.iter().find_map(|error| error.strip_prefix(&start)) {
+            self.program = None;
+            self.not_run.push(Skip {
+                job: program.line.clone(),
+                reason: reason.to_owned(),
+            });
+            return;
+        }
+        for phase in middle_of_each(phases) {
+            if phase.nanoseconds.is_none() {
+                self.program = None;
+                self.not_run.push(Skip {
+                    job: phase.workload.to_string(),
+                    reason: NO_TIME.to_owned(),
+                });
+                return;
+            }
+            let known = |timing: &Timing| timing.workload == phase.workload;
+            if !round.timings.iter().any(known) {
+                let job = Job::own(&phase);
+                round.timings.push(self.timing(&job));
+                self.jobs.push(job);
+            }
+            round.add(std::iter::once(phase));
+        }
     }
 
     /// Why a benchmark did not run, in the guest's words.
@@ -227,18 +277,21 @@ impl<'a> Session<'a> {
 
     /// Every job without a repetition.
     fn empty(&self) -> Timings {
-        let timing = |job: &Job| Timing {
+        Timings {
+            host: tollgate_measure::Host::default(),
+            rounds: Rounds::default(),
+            timings: self.jobs.iter().map(|job| self.timing(job)).collect(),
+            not_run: Vec::new(),
+        }
+    }
+
+    fn timing(&self, job: &Job) -> Timing {
+        Timing {
             workload: workload(&job.benchmark),
             per: job.per.clone(),
             less: self.less(job).map(workload),
             operations: job.benchmark.ops,
             nanoseconds: Vec::new(),
-        };
-        Timings {
-            host: tollgate_measure::Host::default(),
-            rounds: Rounds::default(),
-            timings: self.jobs.iter().map(timing).collect(),
-            not_run: Vec::new(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a timed run needs of this machine: the cache, the compiler, the guest's
 //! program for an ABI, a CPU.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use tollgate_lab::cache::Cache;
@@ -9,6 +9,7 @@ use tollgate_lab::case::Station;
 use tollgate_lab::machine::Machine;
 use tollgate_lab::native::Native;
 use tollgate_lab::process::Runner;
+use tollgate_lab::program::Program;
 use tollgate_lab::toolchain::Compiler;
 use tollgate_lab::{guest, host};
 use tollgate_measure::Results;
@@ -24,6 +25,8 @@ pub(crate) struct Stand<'a> {
     pub(crate) runner: Runner,
     pub(crate) compiler: Compiler,
     pub(crate) cpu: Option<usize>,
+    /// The user's, where there is one.
+    pub(crate) program: Option<Program>,
     machine: Machine,
 }
 
@@ -31,6 +34,10 @@ impl<'a> Stand<'a> {
     pub(crate) fn open(args: &'a Args) -> anyhow::Result<Self> {
         let machine = Machine::named(host::architecture())
             .context("the benchmarks cannot be compiled for this machine")?;
+        let program = match args.program.split_first() {
+            Some((path, words)) => Some(Program::read(Path::new(path), words, &machine.name)?),
+            None => None,
+        };
         let cache = Cache::open(&folders::cache(args.cache.as_deref())?)?;
         let runner = Runner::new(listen()?, Some(cache.lock_handle()?));
         let compiler = Compiler::find(&args.cc, &runner)?;
@@ -45,6 +52,7 @@ impl<'a> Stand<'a> {
             runner,
             compiler,
             cpu,
+            program,
             machine,
         })
     }
@@ -67,6 +75,9 @@ impl<'a> Stand<'a> {
     /// Runs a plan; the inner error is why this machine runs no such program.
     pub(crate) fn run(&self, guest: &Guest, plan: &str) -> anyhow::Result<Result<Results, String>> {
         let scratch = self.cache.scratch()?;
+        if let Some(program) = self.program.as_ref().filter(|_| guest.abi.is_none()) {
+            program.install(scratch.path())?;
+        }
         let native = Native {
             guest: &guest.program,
             cpu: self.cpu,
