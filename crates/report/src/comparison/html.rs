@@ -277,10 +277,9 @@ fn registers(row: &WorkloadComparison, per: Per) -> Vec<String> {
     }
     let cells = facts::register_changes(row, per).map(|(_, text)| arrows(&text));
     let bytes = row.context_moved(per).map(facts::change);
-    cells
-        .into_iter()
-        .chain([arrows(&bytes.unwrap_or_default())])
-        .collect()
+    // An empty cell would read as none.
+    let bytes = bytes.map_or_else(|| "not known".to_owned(), |bytes| arrows(&bytes));
+    cells.into_iter().chain([bytes]).collect()
 }
 
 /// One benchmark less another.
