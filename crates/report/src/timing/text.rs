@@ -169,7 +169,7 @@ fn benchmarks(host: &Host) -> String {
 
 fn repetitions(timings: &Timings) -> String {
     format!(
-        "{} of each in turns (A B C, A B C, ...), each in a process of its own after \
+        "{} of each in turns (A B C, B C A, ...), each in a process of its own after \
          one that is not counted",
         timings.rounds.repetitions
     )

@@ -1,5 +1,5 @@
 //! The rounds: what can be run here, with how many operations, then each
-//! benchmark in turn, again and again.
+//! benchmark in turn, again and again, each round beginning with another one.
 
 use tollgate_lab::case::Benchmark;
 use tollgate_lab::host;
@@ -31,6 +31,8 @@ pub(crate) struct Session<'a> {
     not_run: Vec<Skip>,
     points: Vec<Point>,
     load: String,
+    /// Rounds so far.
+    turn: usize,
     /// The user's, until it fails.
     program: Option<&'a Program>,
 }
@@ -49,6 +51,7 @@ impl<'a> Session<'a> {
             not_run: Vec::new(),
             points: Vec::new(),
             load: host::loadavg(),
+            turn: 0,
             program: stand.program.as_ref(),
         };
         let how = |(): &()| stand.compiler.version.clone();
@@ -148,6 +151,7 @@ impl<'a> Session<'a> {
     /// Each benchmark once, in turn; those that failed fall out and are named.
     fn round(&mut self, first: bool) -> anyhow::Result<Timings> {
         let mut round = self.empty();
+        self.turn += 1;
         for index in 0..self.guests.len() {
             let Some(guest) = self.guests.get(index) else {
                 break;
@@ -160,10 +164,7 @@ impl<'a> Session<'a> {
                 }
                 Err(reason) => {
                     let abi = guest.abi.clone();
-                    self.give_up(
-                        &abi,
-                        &format!("this machine runs no such program: {reason}"),
-                    );
+                    self.give_up(&abi, &reason);
                     return self.round(first);
                 }
             }
@@ -176,13 +177,14 @@ impl<'a> Session<'a> {
         let jobs = self.jobs.iter().filter(|job| !job.own);
         let jobs = jobs.map(|job| &job.benchmark);
         let jobs = jobs.filter(|benchmark| benchmark.abi == guest.abi);
-        let sweep = first.then(|| "sweep fpu_context\n".to_owned());
         let program = self.program.filter(|_| guest.abi.is_none());
-        sweep
-            .into_iter()
-            .chain(jobs.map(Benchmark::plan_line))
-            .chain(program.map(Program::plan_line))
-            .collect()
+        let lines = jobs.map(Benchmark::plan_line);
+        let mut lines: Vec<String> = lines.chain(program.map(Program::plan_line)).collect();
+        // The scheduler favours what comes first after a sleep: each does in turn.
+        let first_line = self.turn % lines.len().max(1);
+        lines.rotate_left(first_line);
+        let sweep = first.then(|| "sweep fpu_context\n".to_owned());
+        sweep.into_iter().chain(lines).collect()
     }
 
     fn take(&mut self, round: &mut Timings, results: Results, abi: Option<&str>) {
