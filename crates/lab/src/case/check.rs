@@ -18,6 +18,21 @@ impl Case {
             .or_else(benchmarks)
             .or_else(less)
             .or_else(sweeps)
+            .or_else(|| self.benchmark_twice())
+    }
+
+    /// The repetitions of a workload are told apart from another's by its name,
+    /// its parameters and its guest, and those of two would be mixed.
+    fn benchmark_twice(&self) -> Option<String> {
+        let mut seen = BTreeSet::new();
+        let mut benchmarks = self.benchmarks.iter();
+        let one =
+            benchmarks.find(|one| !seen.insert((&one.name, &one.parameters, one.station())))?;
+        Some(format!(
+            "the benchmark {} is listed twice with the same parameters for one guest; its \
+             repetitions could not be told apart",
+            one.name
+        ))
     }
 
     /// The points of a sweep are told apart by their names alone.

@@ -111,6 +111,17 @@ fn what_is_subtracted_runs_in_the_same_guest() {
 }
 
 #[test]
+fn a_workload_is_listed_once_for_a_guest() {
+    let job = |more: &str| format!("[[benchmark]]\nname='b'\nops=1\nreps=1\n{more}");
+    let same = fault(&format!("{}{}", job(""), job("").replace("ops=1", "ops=9")));
+    assert!(same.contains("the benchmark b is listed twice"), "{same}");
+    let other = [job("parameters={n=2}\n"), job("abi='ia32'\n")];
+    for other in other {
+        Case::parse("x", &format!("{HEAD}{}{other}", job(""))).unwrap();
+    }
+}
+
+#[test]
 fn a_variant_is_made_in_one_way() {
     let neither = refused_by_both("[[variant]]\nname='v'\nreason='r'\n");
     assert!(neither.contains("give one of the two"), "{neither}");
