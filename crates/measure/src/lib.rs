@@ -50,7 +50,7 @@ pub use sample::{Counts, FpuCounts, Sample, UNKNOWN_FUNCTION, Workload};
 pub use series::{Peak, Series, SeriesChange, SeriesPoint, SeriesRow};
 pub use setting::{Benchmark, Find, Image, LIMITS, Setting, Unit};
 pub use time::{
-    Against, CONFIDENCE_PERCENT, Change, Estimate, Host, MachineText, NetTime, RESAMPLES, Rounds,
-    SEED, TIME_LIMITS, TimeChange, Timing, Timings, middle_of_each,
+    Against, CONFIDENCE_PERCENT, Change, Estimate, Floor, FloorError, Host, MachineText, NetTime,
+    RESAMPLES, Rounds, SEED, TIME_LIMITS, TimeChange, Timing, Timings, middle_of_each,
 };
 pub use verdict::Verdict;

@@ -189,6 +189,14 @@ fn wrong_words_are_sentences() {
     assert!(
         said(&["getppid", "--cpu", "100000", "--ops", "1"]).contains("cannot stay on processor")
     );
+    for floor in ["-1", "nan", "101", "2%"] {
+        let said = said(&["getppid", "--against", "x", "--floor", floor]);
+        assert!(
+            said.contains(&format!("{floor} is no floor: give percent")),
+            "{said}"
+        );
+    }
+    assert!(said(&["getppid", "--floor", "3"]).contains("--against <FILE>"));
     assert!(said(&["getppid", "--json", "/nonexistent/x"]).contains("no such folder"));
 }
 
@@ -218,6 +226,7 @@ fn an_earlier_run_decides_the_exit_code() {
         let document: Value = serde_json::from_slice(&std::fs::read(again).unwrap()).unwrap();
         assert_eq!(faults(&document), Vec::<String>::new());
         assert_eq!(document["against"]["same_boot"], true);
+        assert_eq!(document["against"]["floor_percent"], 5.0);
         let text = String::from_utf8(output.stdout).unwrap();
         (
             output.status.code(),

@@ -1,16 +1,18 @@
 //! Times against those of an earlier run: of another kernel, booted before.
 
 use super::bootstrap::{self, Estimate, Turns};
-use super::{Host, Timing, Timings};
+use super::{Floor, Host, Timing, Timings};
 use crate::sample::Workload;
 
 /// What a workload's time did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The interval of the difference lies above 0.
+    /// The interval of the difference lies above the floor.
     Slower,
-    /// It lies below.
+    /// It lies below the floor's negative.
     Faster,
+    /// It leaves 0 out, but its near end is no farther from it than the floor.
+    WithinFloor,
     /// It includes 0.
     NotSeen,
 }
@@ -29,16 +31,23 @@ pub struct TimeChange {
     pub after: f64,
     /// This run's less the earlier one's. The runs did not take turns.
     pub difference: Estimate,
+    /// What the near end of the interval has to pass: the floor's part of the
+    /// workload's own earlier median, also where another is subtracted. What
+    /// drifts is what was measured, and a difference of two may be 0.
+    pub floor: f64,
 }
 
 impl TimeChange {
-    /// What the time did.
+    /// What the time did. The near end of the interval decides, not the median: it
+    /// is the least that the difference can well be, and a wide interval about a
+    /// large median does not say that the floor is passed.
     #[must_use]
     pub fn change(&self) -> Change {
         match self.difference {
-            Estimate { low, .. } if low > 0.0 => Change::Slower,
-            Estimate { high, .. } if high < 0.0 => Change::Faster,
-            _ => Change::NotSeen,
+            estimate if estimate.includes_zero() => Change::NotSeen,
+            Estimate { low, .. } if low > self.floor => Change::Slower,
+            Estimate { high, .. } if high < -self.floor => Change::Faster,
+            _ => Change::WithinFloor,
         }
     }
 
@@ -54,6 +63,8 @@ impl TimeChange {
 pub struct Against {
     /// What the earlier one was measured on.
     pub host: Host,
+    /// How far alike runs may lie apart.
+    pub floor: Floor,
     /// What both measured, in the order of this run; benchmarks less others last.
     pub changes: Vec<TimeChange>,
     /// What only the earlier one measured.
@@ -67,16 +78,18 @@ pub struct Against {
 }
 
 impl Against {
-    /// Compares `after` with `before`.
+    /// Compares `after` with `before`; what is no larger than `floor` does not count.
     #[must_use]
-    pub fn new(before: &Timings, after: &Timings) -> Self {
+    pub fn new(before: &Timings, after: &Timings, floor: Floor) -> Self {
         let boots = before.host.boot.as_ref().zip(after.host.boot.as_ref());
-        let single = after.timings.iter().filter_map(|row| single(before, row));
-        let nets = after
-            .nets()
-            .filter_map(|net| change(before, net.row, Some(net.less)));
+        let rows = after.timings.iter().map(|row| (row, None));
+        let nets = after.nets().map(|net| (net.row, Some(net.less)));
+        let pairs = rows.chain(nets);
         Self {
-            changes: single.chain(nets).collect(),
+            floor,
+            changes: pairs
+                .filter_map(|(row, less)| change(before, row, less, floor))
+                .collect(),
             only_before: only(before, after),
             only_after: only(after, before),
             unlike: unlike(before, after),
@@ -85,19 +98,25 @@ impl Against {
         }
     }
 
-    /// Those that got slower.
+    /// Those that got slower, beyond the floor.
     pub fn slower(&self) -> impl Iterator<Item = &TimeChange> {
+        self.that(Change::Slower)
+    }
+
+    /// Those of which the time did `what`.
+    pub fn that(&self, what: Change) -> impl Iterator<Item = &TimeChange> {
         let all = self.changes.iter();
-        all.filter(|change| change.change() == Change::Slower)
+        all.filter(move |change| change.change() == what)
     }
 }
 
-fn single(before: &Timings, row: &Timing) -> Option<TimeChange> {
-    change(before, row, None)
-}
-
 /// A row of this run, less another of it, against the same of the earlier run.
-fn change(before: &Timings, row: &Timing, less: Option<&Timing>) -> Option<TimeChange> {
+fn change(
+    before: &Timings,
+    row: &Timing,
+    less: Option<&Timing>,
+    floor: Floor,
+) -> Option<TimeChange> {
     let old_row = find(before, &row.workload)?;
     let old_less = match less {
         Some(less) => Some(find(before, &less.workload)?),
@@ -113,6 +132,7 @@ fn change(before: &Timings, row: &Timing, less: Option<&Timing>) -> Option<TimeC
         before: old.value()?,
         after: new.value()?,
         difference: bootstrap::of_runs(&new, &old)?,
+        floor: floor.of(bootstrap::median(&old_row.per_operation())?),
     })
 }
 

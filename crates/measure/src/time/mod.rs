@@ -2,6 +2,7 @@
 
 mod against;
 mod bootstrap;
+mod floor;
 mod host;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use crate::sample::Workload;
 pub use against::{Against, Change, TimeChange};
 use bootstrap::Turns;
 pub use bootstrap::{CONFIDENCE_PERCENT, Estimate, RESAMPLES, SEED};
+pub use floor::{Floor, FloorError};
 pub use host::{Host, MachineText};
 
 /// What times on one machine do not tell; printed with every result.

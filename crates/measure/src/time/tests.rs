@@ -1,5 +1,7 @@
 use super::*;
 
+const NO_FLOOR: Floor = Floor::NONE;
+
 fn workload(benchmark: &str) -> Workload {
     Workload {
         benchmark: benchmark.to_owned(),
@@ -96,23 +98,79 @@ fn of_boot(boot: &str, by: u64) -> Timings {
 fn a_run_against_an_earlier_one_is_slower_faster_or_neither() {
     let base = of_boot("a", 0);
     let changes = |other: &Timings| -> Vec<Change> {
-        let against = Against::new(&base, other);
+        let against = Against::new(&base, other, NO_FLOOR);
         against.changes.iter().map(TimeChange::change).collect()
     };
-    let same = Against::new(&base, &of_boot("b", 0));
+    let same = Against::new(&base, &of_boot("b", 0), NO_FLOOR);
     assert_eq!(same.slower().count(), 0);
     assert!(same.changes[0].difference.could_see() > 0.0);
     // The workload alone, the one beside it, and the one less the other.
     use Change::{Faster, NotSeen, Slower};
     assert_eq!(changes(&of_boot("b", 0)), [NotSeen, NotSeen, NotSeen]);
     assert_eq!(changes(&of_boot("b", 50)), [Slower, NotSeen, Slower]);
-    let slower = Against::new(&base, &of_boot("b", 50));
+    let slower = Against::new(&base, &of_boot("b", 50), NO_FLOOR);
     let net = slower.changes.last().unwrap();
     assert_eq!((net.before, net.after), (800.0, 850.0));
     assert_eq!(net.percent(50.0), Some(6.25));
-    let faster = Against::new(&of_boot("b", 50), &base);
+    let faster = Against::new(&of_boot("b", 50), &base, NO_FLOOR);
     let faster: Vec<Change> = faster.changes.iter().map(TimeChange::change).collect();
     assert_eq!(faster, [Faster, NotSeen, Faster]);
+}
+
+/// Of 1,000 ns, 10 more are 1 %, and the near end of their interval is nearer to 0.
+#[test]
+fn a_difference_within_the_floor_is_no_regression() {
+    use Change::{Faster, NotSeen, Slower, WithinFloor};
+    let change = |by: u64, floor: &str| -> Vec<Change> {
+        let floor: Floor = floor.parse().unwrap();
+        let against = Against::new(&of_boot("a", 0), &of_boot("b", by), floor);
+        against.changes.iter().map(TimeChange::change).collect()
+    };
+    assert_eq!(change(10, "0"), [Slower, NotSeen, Slower]);
+    assert_eq!(change(10, "0.5"), [Slower, NotSeen, Slower]);
+    // The median is 1 % away; the near end of the interval, which decides, less.
+    assert_eq!(change(10, "0.999"), [WithinFloor, NotSeen, WithinFloor]);
+    assert_eq!(change(10, "2"), [WithinFloor, NotSeen, WithinFloor]);
+    assert_eq!(change(50, "2"), [Slower, NotSeen, Slower]);
+    assert_eq!(change(0, "2"), [NotSeen, NotSeen, NotSeen]);
+    let floor: Floor = "2".parse().unwrap();
+    let (slow, base) = (of_boot("b", 50), of_boot("a", 0));
+    let changes = |before: &Timings, after: &Timings| -> Vec<Change> {
+        let against = Against::new(before, after, floor);
+        against.changes.iter().map(TimeChange::change).collect()
+    };
+    assert_eq!(changes(&slow, &base), [Faster, NotSeen, Faster]);
+    let near = changes(&of_boot("b", 10), &base);
+    assert_eq!(near, [WithinFloor, NotSeen, WithinFloor]);
+    let within = Against::new(&base, &of_boot("b", 10), floor);
+    assert_eq!(within.slower().count(), 0);
+    assert_eq!(within.floor, floor);
+}
+
+/// What drifts is the workload, not what is left of it less another: 40 ns of a
+/// difference of 800 are 5 % of it, and 3.9 % of the workload.
+#[test]
+fn the_floor_of_a_difference_is_of_the_workload() {
+    let floor: Floor = "4.5".parse().unwrap();
+    let against = Against::new(&of_boot("a", 0), &of_boot("b", 40), floor);
+    let net = against.changes.last().unwrap();
+    assert!((net.floor - 1_001.5 * 0.045).abs() < 1e-9, "{net:?}");
+    assert_eq!(net.change(), Change::WithinFloor);
+}
+
+#[test]
+fn a_floor_is_a_percentage() {
+    for text in ["0", "2", "2.5", "100", "1e-3"] {
+        let floor: Floor = text.parse().unwrap();
+        assert_eq!(floor.percent(), text.parse::<f64>().unwrap());
+    }
+    for text in [
+        "", "-1", "-0.1", "NaN", "inf", "1e999", "100.1", "2%", "two",
+    ] {
+        let error = text.parse::<Floor>().unwrap_err().to_string();
+        assert!(error.contains("from 0 to 100"), "{text}: {error}");
+    }
+    assert_eq!(Floor::STANDARD.to_string().parse(), Ok(Floor::STANDARD));
 }
 
 #[test]
@@ -122,7 +180,7 @@ fn what_two_runs_do_not_share_is_named() {
     other.timings.remove(1);
     other.timings.push(timing("poll", &[1, 2, 3]));
     other.host.pinned = Some(3);
-    let against = Against::new(&base, &other);
+    let against = Against::new(&base, &other, NO_FLOOR);
     assert_eq!(against.same_boot, Some(true));
     assert_eq!(against.only_before, [workload("null")]);
     assert_eq!(against.only_after, [workload("poll")]);
@@ -133,8 +191,9 @@ fn what_two_runs_do_not_share_is_named() {
         "nothing is subtracted from one side alone"
     );
     let nobody = timings(vec![timing("catch", &[])]);
-    assert!(Against::new(&nobody, &base).changes.is_empty());
-    assert_eq!(Against::new(&nobody, &base).same_boot, None);
+    let against = Against::new(&nobody, &base, NO_FLOOR);
+    assert!(against.changes.is_empty());
+    assert_eq!(against.same_boot, None);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Times beside those of an earlier run, on a terminal.
 
-use tollgate_measure::{Against, Change, TimeChange, Timings, Workload};
+use tollgate_measure::{Against, Change, Estimate, Host, TimeChange, Timings, Workload};
 
 use super::text::{NAME, figure};
 use crate::comparison::terminal::{Paint, lines, section, table};
-use crate::comparison::text::{WIDTH, labelled, wrap};
+use crate::comparison::text::{WIDTH, labelled, plural, wrap};
 
 /// What the figures of two runs do not tell.
 const NOT_IN_TURNS: &str = "The two runs did not take turns. What drifted between them, and where code \
@@ -40,11 +40,18 @@ pub(super) fn text(against: &Against, after: &Timings, paint: &Paint) -> String 
 /// What came of it, last.
 pub(super) fn verdict(against: &Against, paint: &Paint) -> String {
     let slower: Vec<String> = against.slower().map(name).collect();
+    let floor = against.floor;
+    let within = match against.that(Change::WithinFloor).count() {
+        0 => String::new(),
+        within => format!("; {} within it", plural(within, "difference")),
+    };
     let text = match (slower.as_slice(), against.changes.as_slice()) {
         (_, []) => "NOTHING TO COMPARE: the runs have no benchmark in common".to_owned(),
-        ([], _) => "NO REGRESSION: nothing is slower beyond its interval".to_owned(),
+        ([], _) => format!(
+            "NO REGRESSION: nothing is slower beyond its interval and the floor of {floor} %{within}"
+        ),
         (slower, _) => format!(
-            "REGRESSION: slower beyond the interval: {}",
+            "REGRESSION: slower beyond the interval and the floor of {floor} %: {}",
             slower.join("; ")
         ),
     };
@@ -63,19 +70,65 @@ fn name(change: &TimeChange) -> String {
 
 fn sentence(change: &TimeChange) -> String {
     let found = change.difference;
-    let amount = |nanoseconds: f64| match change.percent(nanoseconds) {
-        Some(percent) => format!("{} ns ({percent:.1} %)", figure(nanoseconds)),
-        None => format!("{} ns", figure(nanoseconds)),
-    };
+    let amount = |nanoseconds| amount(change, nanoseconds);
     let what = match change.change() {
         Change::Slower => format!("slower by {}", amount(found.value)),
         Change::Faster => format!("faster by {}", amount(-found.value)),
+        Change::WithinFloor => within_floor(change),
         Change::NotSeen => format!(
             "no difference seen; from {} up one could have been",
             amount(found.could_see())
         ),
     };
     format!("{}: {what}", name(change))
+}
+
+/// Nanoseconds, and what part of the earlier time they are.
+fn amount(change: &TimeChange, nanoseconds: f64) -> String {
+    match change.percent(nanoseconds) {
+        Some(percent) => format!("{} ns ({percent:.1} %)", figure(nanoseconds)),
+        None => format!("{} ns", figure(nanoseconds)),
+    }
+}
+
+fn within_floor(change: &TimeChange) -> String {
+    let Estimate { value, low, high } = change.difference;
+    let (what, near) = match value < 0.0 {
+        true => ("faster", -high),
+        false => ("slower", low),
+    };
+    format!(
+        "{what} by {}, within the floor: the near end of the interval is {} ns, the floor {} ns",
+        amount(change, value.abs()),
+        figure(near),
+        figure(change.floor),
+    )
+}
+
+/// What a difference had to pass, where any was compared.
+fn floor(against: &Against) -> Option<String> {
+    let percent = against.floor;
+    let any = against.changes.first();
+    any.map(|_| {
+        format!(
+            "Floor: {percent} % of the earlier time of the benchmark; a difference counts where \
+             all of its interval lies beyond it (--floor)."
+        )
+    })
+}
+
+/// What a floor cannot cover.
+fn busy(before: &Host, after: &Host) -> Option<String> {
+    let when = match (before.busy(), after.busy()) {
+        (false, false) => return None,
+        (true, false) => "Before, other work",
+        (false, true) => "Now, other work",
+        (true, true) => "In both runs other work",
+    };
+    Some(format!(
+        "{when} wanted the CPUs: two runs of one kernel may then lie farther apart than any floor; \
+         run both again on an idle machine before you believe a difference."
+    ))
 }
 
 fn notes(against: &Against, after: &Timings) -> Vec<String> {
@@ -94,9 +147,11 @@ fn notes(against: &Against, after: &Timings) -> Vec<String> {
     );
     notes.extend(only("Measured only before", &against.only_before));
     notes.extend(only("Measured only now", &against.only_after));
+    notes.extend(floor(against));
+    notes.extend(busy(&against.host, &after.host));
     notes.push(format!(
-        "By chance alone about one in 40 of these comparisons, of which there are {}, shows a \
-         regression.",
+        "By chance alone about one in 40 of these intervals, of which there are {}, lies \
+         above 0 where nothing is slower.",
         against.changes.len()
     ));
     notes.push(NOT_IN_TURNS.to_owned());

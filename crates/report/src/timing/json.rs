@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tollgate_measure::{
-    Against, CONFIDENCE_PERCENT, Change, Estimate, Host, NetTime, RESAMPLES, Rounds, SEED, Skip,
-    TimeChange, Timing, Timings, Workload,
+    Against, CONFIDENCE_PERCENT, Change, Estimate, Floor, Host, NetTime, RESAMPLES, Rounds, SEED,
+    Skip, TimeChange, Timing, Timings, Workload,
 };
 
 /// The version of the JSON form of times; it grows when a reader would break.
@@ -153,6 +153,7 @@ impl<'a> JsonNet<'a> {
 struct JsonAgainst<'a> {
     host: &'a Host,
     same_boot: Option<bool>,
+    floor_percent: Floor,
     unlike: &'a [String],
     changes: Vec<JsonChange<'a>>,
     only_before: Vec<JsonWorkload<'a>>,
@@ -169,6 +170,7 @@ struct JsonChange<'a> {
     change: &'static str,
     percent: Option<f64>,
     could_see: f64,
+    floor: f64,
 }
 
 impl<'a> JsonAgainst<'a> {
@@ -176,6 +178,7 @@ impl<'a> JsonAgainst<'a> {
         Self {
             host: &against.host,
             same_boot: against.same_boot,
+            floor_percent: against.floor,
             unlike: &against.unlike,
             changes: against.changes.iter().map(JsonChange::new).collect(),
             only_before: against.only_before.iter().map(JsonWorkload::new).collect(),
@@ -195,10 +198,12 @@ impl<'a> JsonChange<'a> {
             change: match change.change() {
                 Change::Slower => "slower",
                 Change::Faster => "faster",
+                Change::WithinFloor => "within_floor",
                 Change::NotSeen => "not_seen",
             },
             percent: change.percent(change.difference.value),
             could_see: change.difference.could_see(),
+            floor: change.floor,
         }
     }
 }

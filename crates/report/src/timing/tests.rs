@@ -1,6 +1,6 @@
 //! Golden files over fixed figures, which are nobody's measurement.
 
-use tollgate_measure::{Against, Context, Host, Rounds, Skip, Timing, Timings, Workload};
+use tollgate_measure::{Against, Context, Floor, Host, Rounds, Skip, Timing, Timings, Workload};
 
 use super::*;
 
@@ -178,22 +178,47 @@ fn earlier() -> Timings {
 fn times_against_an_earlier_run() {
     let (before, mut after) = (earlier(), timings());
     after.timings[1].nanoseconds.rotate_left(11);
-    let against = Against::new(&before, &after);
+    // The first is slower by 1.8 %, less the call alone by 1.9 %.
+    let against = Against::new(&before, &after, "1".parse().unwrap());
     let text = text(&after, Some(&against), false);
     assert_fits(&text);
     let shown = text.split_once("Against the earlier run").unwrap().1;
     insta::assert_snapshot!(shown);
+    let against = Against::new(&before, &after, Floor::STANDARD);
+    let text = super::text(&after, Some(&against), false);
+    assert_fits(&text);
+    let shown = text.split_once("Against the earlier run").unwrap().1;
+    insta::assert_snapshot!("differences_within_the_floor", shown);
+}
+
+#[test]
+fn a_busy_machine_is_named_beside_differences() {
+    let said = |before: f64, after: f64| {
+        let (mut old, mut new) = (earlier(), timings());
+        old.timings.truncate(1);
+        old.host.load = [Some(before), None];
+        new.timings.truncate(1);
+        new.host.load = [Some(after), None];
+        let against = Against::new(&old, &new, Floor::STANDARD);
+        let text = text(&new, Some(&against), false).replace("\n  ", " ");
+        let at = text.find("other work wanted the CPUs: two runs");
+        at.map(|at| text[..at].rsplit_once(". ").unwrap().1.trim().to_owned())
+    };
+    assert_eq!(said(0.5, 0.5), None);
+    assert_eq!(said(3.0, 0.5).as_deref(), Some("Before,"));
+    assert_eq!(said(0.5, 3.0).as_deref(), Some("Now,"));
+    assert_eq!(said(3.0, 3.0).as_deref(), Some("In both runs"));
 }
 
 #[test]
 fn a_document_is_read_back_as_it_was() {
     let (before, after) = (earlier(), timings());
-    let against = Against::new(&before, &after);
+    let against = Against::new(&before, &after, Floor::STANDARD);
     let document = json(&after, Some(&against), 1).unwrap();
     assert_eq!(faults(&document), Vec::<String>::new());
     let again = read(document.as_bytes()).unwrap();
     assert_eq!(again, after);
-    assert_eq!(Against::new(&before, &again), against);
+    assert_eq!(Against::new(&before, &again, Floor::STANDARD), against);
 }
 
 #[test]

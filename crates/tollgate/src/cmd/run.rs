@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tollgate_measure::Floor;
+
 use super::prove::{Param, param, seconds};
 use crate::exit::Exit;
 use crate::run;
@@ -37,6 +39,12 @@ pub(crate) struct Args {
     /// The JSON of an earlier run, of another kernel, to compare with
     #[arg(long, value_name = "FILE")]
     pub(crate) against: Option<PathBuf>,
+    /// How far a whole interval must lie away from the earlier time to count, in
+    /// percent of it; 5 is more than what one kernel's runs were seen apart where
+    /// little else ran (docs/run.md)
+    #[arg(long, value_name = "PERCENT", default_value_t = Floor::STANDARD, requires = "against",
+          allow_negative_numbers = true)]
+    pub(crate) floor: Floor,
     /// Where to write the JSON (schema/run.schema.json)
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
@@ -86,8 +94,8 @@ Examples:
   tollgate run epoll_wait getppid --param events=1,64 --against A.json
   tollgate run -- ./my-benchmark 64       a program of your own
 
-Exit codes: 0 measured, 1 slower than the earlier run beyond the interval, 2
-nothing could be measured or compared.";
+Exit codes: 0 measured, 1 slower than the earlier run beyond the interval and
+the floor, 2 nothing could be measured or compared.";
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     run::run(args, term)

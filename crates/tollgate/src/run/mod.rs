@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let timings = session.time(&steps)?;
     drop(steps);
     measured(&timings)?;
-    let against = earlier.map(|earlier| Against::new(&earlier, &timings));
+    let against = earlier.map(|earlier| Against::new(&earlier, &timings, args.floor));
     let code = against.as_ref().map_or(0, exit_code);
     if let Some(path) = &args.json {
         let document = render::json(&timings, against.as_ref(), code)?;
