@@ -6,7 +6,7 @@ mod stand;
 
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use tollgate_lab::cache;
 use tollgate_measure::{Against, Timings};
 use tollgate_report::timing as render;
@@ -31,9 +31,7 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let jobs = jobs::choose(args)?;
     let steps = Steps::new(term);
     let stand = Stand::open(args)?;
-    let mut session = Session::start(&stand, jobs, &steps)?;
-    session.choose_operations(&steps)?;
-    let timings = session.time(&steps)?;
+    let timings = time(&stand, jobs, &steps).map_err(|error| stopped(&stand, error))?;
     drop(steps);
     measured(&timings)?;
     let against = earlier.map(|earlier| Against::new(&earlier, &timings, args.floor));
@@ -50,6 +48,20 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     match code {
         2 => bail!("the earlier run has none of these benchmarks: there is nothing to compare"),
         code => Exit::from_code(code),
+    }
+}
+
+fn time(stand: &Stand<'_>, jobs: Vec<jobs::Job>, steps: &Steps<'_>) -> anyhow::Result<Timings> {
+    let mut session = Session::start(stand, jobs, steps)?;
+    session.choose_operations(steps)?;
+    session.time(steps)
+}
+
+/// Times of half the rounds are no times, unlike half a series of images.
+fn stopped(stand: &Stand<'_>, error: anyhow::Error) -> anyhow::Error {
+    match stand.runner.interrupt().is_set() {
+        true => anyhow!("interrupted; of the rounds so far nothing is kept: run it again"),
+        false => error,
     }
 }
 
