@@ -1,6 +1,7 @@
 //! Reads what `json` has written, for a later run to be compared with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 use tollgate_measure::{Host, Rounds, Skip, Timing, Timings, Workload};
@@ -21,10 +22,28 @@ pub enum ReadError {
         /// The version that it says.
         version: u64,
     },
+    /// A workload of which no run makes so few or so many repetitions: an interval
+    /// of one says nothing, and that of a million takes an hour to compute.
+    #[error(
+        "{workload} has {found} repetitions, and a run makes {} to {}: it was changed by hand",
+        REPETITIONS.start(), REPETITIONS.end()
+    )]
+    Repetitions {
+        /// What ran.
+        workload: String,
+        /// Its repetitions.
+        found: usize,
+    },
+    /// A workload that is there twice, with times that may differ.
+    #[error("{0} is in it twice, and a run has each benchmark once: it was changed by hand")]
+    Twice(String),
     /// A workload without operations.
     #[error("{0} has 0 operations in a repetition")]
     Operations(String),
 }
+
+/// What `tollgate run --reps` takes.
+const REPETITIONS: RangeInclusive<usize> = 10..=10_000;
 
 #[derive(Deserialize)]
 struct Head {
@@ -69,18 +88,37 @@ pub fn read(document: &[u8]) -> Result<Timings, ReadError> {
     }
     let document: Document = serde_json::from_slice(document)?;
     let timings = document.workloads.into_iter().map(timing);
+    let timings: Vec<Timing> = timings.collect::<Result<_, _>>()?;
+    each_once(&timings)?;
     Ok(Timings {
         host: document.host,
         rounds: document.rounds,
-        timings: timings.collect::<Result<_, _>>()?,
+        timings,
         not_run: document.not_run,
     })
+}
+
+fn each_once(timings: &[Timing]) -> Result<(), ReadError> {
+    let mut known = BTreeSet::new();
+    let again = timings
+        .iter()
+        .find(|timing| !known.insert(&timing.workload));
+    match again {
+        Some(timing) => Err(ReadError::Twice(timing.workload.to_string())),
+        None => Ok(()),
+    }
 }
 
 fn timing(read: ReadTiming) -> Result<Timing, ReadError> {
     let workload = workload(read.workload);
     if read.operations == 0 {
         return Err(ReadError::Operations(workload.to_string()));
+    }
+    if !REPETITIONS.contains(&read.nanoseconds.len()) {
+        return Err(ReadError::Repetitions {
+            workload: workload.to_string(),
+            found: read.nanoseconds.len(),
+        });
     }
     Ok(Timing {
         workload,

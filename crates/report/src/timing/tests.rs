@@ -224,7 +224,20 @@ fn a_document_is_read_back_as_it_was() {
 #[test]
 fn what_is_no_document_of_a_run_is_a_sentence() {
     let good = json(&timings(), None, 0).unwrap();
+    let changed = |change: fn(&mut Timings)| {
+        let mut timings = timings();
+        change(&mut timings);
+        json(&timings, None, 0).unwrap()
+    };
     let broken = [
+        changed(|timings| timings.timings[0].nanoseconds.clear()),
+        changed(|timings| timings.timings[0].nanoseconds.truncate(9)),
+        good.replacen(
+            "\"nanoseconds\": [",
+            &format!("\"nanoseconds\": [{}", "1,".repeat(1_000_000)),
+            1,
+        ),
+        changed(|timings| timings.timings[3] = timings.timings[2].clone()),
         String::new(),
         "{}".to_owned(),
         good.replace("\"run\"", "\"prove\""),
