@@ -23,7 +23,7 @@ pub enum ReadError {
         version: u64,
     },
     /// A workload of which no run makes so few or so many repetitions: an interval
-    /// of one says nothing, and that of a million takes an hour to compute.
+    /// of one says nothing, and that of a million was not done after 7 minutes.
     #[error(
         "{workload} has {found} repetitions, and a run makes {} to {}: it was changed by hand",
         REPETITIONS.start(), REPETITIONS.end()
