@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sample::{Counts, Sample};
+use crate::sample::{Counts, FpuCounts, Sample};
 
 /// What FXSAVE writes, in bytes (Intel SDM vol. 1, 10.5.1).
 const LEGACY_BYTES: u64 = 512;
@@ -160,8 +160,8 @@ impl Measured {
     ///
     /// It is the one that most repetitions share to the instruction (of two
     /// that are equally common the smaller one, for an interrupt only adds). If
-    /// fewer than half share it, it is the repetition of median kernel
-    /// instructions.
+    /// fewer than half share it, each count is the median of its own, and the
+    /// share by function that of the repetition of median kernel instructions.
     #[must_use]
     pub fn of<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Option<Self> {
         let mut samples: Vec<_> = samples.into_iter().filter(|s| s.repetition > 0).collect();
@@ -180,10 +180,11 @@ impl Measured {
             taken = samples.get((samples.len() - 1) / 2)?;
             repetitions.identical = alike(taken);
         }
+        let exact = repetitions.exact();
         Some(Self {
             operations: taken.operations,
             user: taken.user,
-            kernel: taken.kernel,
+            kernel: if exact { taken.kernel } else { medians(&samples) },
             functions: taken.functions.clone(),
             repetitions,
         })
@@ -218,6 +219,32 @@ impl Measured {
     fn call_against(&self, count: u64, other: &Self, other_count: u64) -> Ordering {
         let ours = u128::from(count) * u128::from(other.operations);
         ours.cmp(&(u128::from(other_count) * u128::from(self.operations)))
+    }
+}
+
+/// Each count's own median: a repetition of median instructions may be the one
+/// that loads registers most often.
+fn medians(samples: &[&Sample]) -> Counts {
+    let of = |count: fn(&Counts) -> u64| {
+        let mut counts: Vec<u64> = samples.iter().map(|one| count(&one.kernel)).collect();
+        counts.sort_unstable();
+        let middle = counts.len().saturating_sub(1) / 2;
+        counts.get(middle).copied().unwrap_or_default()
+    };
+    Counts {
+        instructions: of(|kernel| kernel.instructions),
+        opens: of(|kernel| kernel.opens),
+        closes: of(|kernel| kernel.closes),
+        writes: of(|kernel| kernel.writes),
+        fences: of(|kernel| kernel.fences),
+        fpu: FpuCounts {
+            xsave: of(|kernel| kernel.fpu.xsave),
+            xrstor: of(|kernel| kernel.fpu.xrstor),
+            fxsave: of(|kernel| kernel.fpu.fxsave),
+            fxrstor: of(|kernel| kernel.fpu.fxrstor),
+            wrpkru: of(|kernel| kernel.fpu.wrpkru),
+            rdpkru: of(|kernel| kernel.fpu.rdpkru),
+        },
     }
 }
 

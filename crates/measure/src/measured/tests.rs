@@ -57,6 +57,19 @@ fn an_interrupt_in_one_repetition_is_passed_over() {
 }
 
 #[test]
+fn each_count_has_its_own_median() {
+    let mut all = samples(&[0, 1000, 1100, 1200]);
+    for (sample, loads) in all.iter_mut().zip([0, 5, 9, 1]) {
+        sample.kernel.fpu.xrstor = loads;
+        sample.kernel.opens = loads * 2;
+    }
+    let measured = Measured::of(&all).unwrap();
+    assert_eq!(measured.count(Quantity::Kernel), 1100);
+    assert_eq!(measured.count(Quantity::Xrstor), 5);
+    assert_eq!(measured.count(Quantity::Opens), 10);
+}
+
+#[test]
 fn of_two_common_counts_the_smaller_is_taken() {
     assert_eq!(of(&[0, 1900, 1900, 1000, 1000]), (1000, true, 4, 2));
 }
