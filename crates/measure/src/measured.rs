@@ -184,7 +184,11 @@ impl Measured {
         Some(Self {
             operations: taken.operations,
             user: taken.user,
-            kernel: if exact { taken.kernel } else { medians(&samples) },
+            kernel: if exact {
+                taken.kernel
+            } else {
+                medians(&samples)
+            },
             functions: taken.functions.clone(),
             repetitions,
         })
