@@ -182,7 +182,7 @@ impl Results {
 /// The guest's words on a line, if it has any.
 fn result(line: &[u8]) -> Option<String> {
     let line = String::from_utf8_lossy(line);
-    let (_, result) = line.rsplit_once(MARK)?;
+    let (_, result) = line.split_once(MARK)?;
     Some(result.trim_end_matches('\r').to_owned())
 }
 

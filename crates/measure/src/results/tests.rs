@@ -23,6 +23,14 @@ fn fault(text: &str) -> String {
 }
 
 #[test]
+fn a_sentence_may_quote_a_mark() {
+    let said = "it printed '@tg phase a ops=0', wanted '@tg phase NAME ops=N'";
+    let text = format!("@tg guest 1\n@tg error program mine: {said}\n@tg done\n");
+    let results = Results::parse(text.as_bytes()).unwrap();
+    assert!(format!("{results:?}").contains(said), "{results:?}");
+}
+
+#[test]
 fn results_are_read_from_between_the_kernels_lines() {
     let results = Results::parse(GOOD.as_bytes()).unwrap();
     let phases: Vec<_> = results.repetitions.iter().collect();
