@@ -58,6 +58,9 @@ pub enum Fault {
         /// The guest's architecture.
         wanted: String,
     },
+    /// It is a folder, a device or a pipe, which may have no end.
+    #[error("is no ordinary file: give a static program")]
+    NoFile,
     /// It is an object file or a library.
     #[error("is an object file or a library, and no program: link it, with -static")]
     NotLinked,
@@ -96,7 +99,11 @@ impl Program {
             path: path.to_owned(),
             fault,
         };
-        let size = std::fs::metadata(path).map_err(unreadable)?.len();
+        let about = std::fs::metadata(path).map_err(unreadable)?;
+        if !about.is_file() {
+            return Err(unfit(Fault::NoFile));
+        }
+        let size = about.len();
         if size > LARGEST {
             return Err(unfit(Fault::Large(size)));
         }
@@ -203,6 +210,14 @@ mod tests {
         );
         let cut_off = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0";
         assert!(matches!(check(cut_off, "x86_64"), Err(Fault::Damaged(_))));
+    }
+
+    #[test]
+    fn what_has_no_end_is_not_read() {
+        for path in ["/dev/zero", "/"] {
+            let error = Program::read(Path::new(path), &[], "x86_64").unwrap_err();
+            assert!(error.to_string().contains("no ordinary file"), "{error}");
+        }
     }
 
     #[test]
