@@ -199,6 +199,22 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     put().map(drop).map_err(|source| write_error(path, source))
 }
 
+/// Writes what the user asked for where the user said: like [`write_file`], but
+/// behind a symbolic link the file that it names, and into a device or a pipe, which
+/// a file renamed into its place would put an end to.
+///
+/// # Errors
+/// What the system says.
+pub fn write_result(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let special = |what: fs::Metadata| !what.is_file() && !what.is_dir();
+    // /dev/stdout names an open file, which may be no path at all.
+    if fs::metadata(path).is_ok_and(special) {
+        return fs::write(path, bytes).map_err(|source| write_error(path, source));
+    }
+    write_file(&target, bytes)
+}
+
 /// Temporary files are made for their owner alone; results are for everyone
 /// whom the folder lets in.
 fn set_readable(file: &File) -> io::Result<()> {
@@ -272,6 +288,28 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         Cache::open(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn a_result_leaves_links_and_pipes_as_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write_result(&link, b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+
+        let pipe = dir.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read(pipe).unwrap()
+        });
+        write_result(&pipe, b"words").unwrap();
+        assert!(!fs::metadata(&pipe).unwrap().is_file());
+        assert_eq!(reader.join().unwrap(), b"words");
     }
 
     #[test]

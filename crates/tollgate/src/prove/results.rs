@@ -62,7 +62,7 @@ pub(crate) fn write(
     cache::make_folder(&folder)?;
     let mut written = String::new();
     let mut put = |what: &str, path: PathBuf, text: &str| {
-        cache::write_file(&path, text.as_bytes())?;
+        cache::write_result(&path, text.as_bytes())?;
         written.push_str(&format!("{what:7} {}\n", path.display()));
         anyhow::Ok(())
     };

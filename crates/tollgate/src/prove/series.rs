@@ -182,8 +182,8 @@ fn write(args: &Args, bench: &Bench<'_>, series: &Series) -> anyhow::Result<Stri
     if args.html.is_none() || args.json.is_none() {
         cache::make_folder(&bench.cache.root().join(RESULTS))?;
     }
-    cache::write_file(&page, render::series_html(series)?.as_bytes())?;
-    cache::write_file(&json, render::series_json(series)?.as_bytes())?;
+    cache::write_result(&page, render::series_html(series)?.as_bytes())?;
+    cache::write_result(&json, render::series_json(series)?.as_bytes())?;
     Ok(format!(
         "Page:   {}\nJSON:   {}\n",
         page.display(),

@@ -36,15 +36,18 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     measured(&timings)?;
     let against = earlier.map(|earlier| Against::new(&earlier, &timings, args.floor));
     let code = against.as_ref().map_or(0, exit_code);
-    if let Some(path) = &args.json {
-        let document = render::json(&timings, against.as_ref(), code)?;
-        cache::write_file(path, document.as_bytes())?;
-    }
-    term.result(&render::text(
+    // Shown first, so that a place that cannot be written costs no measurement; a
+    // reader that has gone away costs no file.
+    let shown = term.result(&render::text(
         &timings,
         against.as_ref(),
         term.color_stdout(),
-    ))?;
+    ));
+    if let Some(path) = &args.json {
+        let document = render::json(&timings, against.as_ref(), code)?;
+        cache::write_result(path, document.as_bytes())?;
+    }
+    shown?;
     match code {
         2 => bail!("the earlier run has none of these benchmarks: there is nothing to compare"),
         code => Exit::from_code(code),
