@@ -4,10 +4,10 @@
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    clippy::print_stderr,
     reason = "a test says what it expects"
 )]
 
+use std::io::Write;
 use std::path::Path;
 use std::process::Output;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -28,6 +28,16 @@ fn run(args: &[&str]) -> Output {
         .args(args)
         .env("TOLLGATE_CACHE", cache.path());
     command.output().unwrap()
+}
+
+/// What a run that measured something wrote as JSON.
+fn document(args: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("times.json");
+    let output = run(&[args, &["--json", file.to_str().unwrap()]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
 }
 
 fn faults(document: &Value) -> Vec<String> {
@@ -85,9 +95,7 @@ fn a_family_is_timed_and_one_less_the_other() {
 
 #[test]
 fn operations_are_chosen_for_each_value_of_a_parameter() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("times.json");
-    let args = [
+    let document = document(&[
         "epoll_wait",
         "--param",
         "events=1,64",
@@ -95,16 +103,7 @@ fn operations_are_chosen_for_each_value_of_a_parameter() {
         "10",
         "--cpu",
         "any",
-        "--json",
-    ];
-    let output = run(&[&args[..], &[file.to_str().unwrap()]].concat());
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let document: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    ]);
     assert_eq!(document["host"]["pinned"], Value::Null);
     assert_eq!(document["rounds"]["chosen_for_microseconds"], 2000);
     let workloads = document["workloads"].as_array().unwrap();
@@ -117,31 +116,17 @@ fn operations_are_chosen_for_each_value_of_a_parameter() {
 
 #[test]
 fn what_cannot_be_run_is_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("times.json");
     let card = Path::new("/dev/dri/card0").exists();
-    let args = [
-        "getppid",
-        "drm_ioctl",
-        "--reps",
-        "10",
-        "--ops",
-        "10",
-        "--json",
-    ];
-    let output = run(&[&args[..], &[file.to_str().unwrap()]].concat());
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let document: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let document = document(&["getppid", "drm_ioctl", "--reps", "10", "--ops", "10"]);
     let timed = document["workloads"].as_array().unwrap().len();
     let not_run = document["not_run"].as_array().unwrap();
     assert_eq!(timed + not_run.len(), 2);
     if card {
-        eprintln!("skipped: this machine has a graphics card");
+        // Not eprintln!, which the test runner keeps to itself.
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: this machine has a graphics card"
+        );
         return;
     }
     assert_eq!(not_run[0]["job"], "drm_ioctl dir=3 size=8");
@@ -164,7 +149,9 @@ fn an_abi_without_a_compiler_or_a_kernel_for_it_is_named() {
     let output = run(&[&args[..], &[file.to_str().unwrap()]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     match output.status.code() {
-        Some(0) => eprintln!("skipped: this machine runs x32 programs"),
+        Some(0) => {
+            let _ = writeln!(std::io::stderr(), "skipped: this machine runs x32 programs");
+        }
         code => {
             assert_eq!(code, Some(2), "{said}");
             let named = said.contains("\n  getppid (x32): ");

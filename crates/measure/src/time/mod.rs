@@ -110,6 +110,13 @@ pub struct Rounds {
     pub chosen_for_microseconds: Option<u64>,
 }
 
+impl Rounds {
+    /// The fewest repetitions that a run makes: an interval of less says little.
+    pub const FEWEST: u32 = 10;
+    /// The most: the bootstrap of a million was not done after 7 minutes.
+    pub const MOST: u32 = 10_000;
+}
+
 /// The result of one `tollgate run`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timings {

@@ -1,7 +1,6 @@
 //! Reads what `json` has written, for a later run to be compared with.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 use tollgate_measure::{Host, Rounds, Skip, Timing, Timings, Workload};
@@ -22,11 +21,11 @@ pub enum ReadError {
         /// The version that it says.
         version: u64,
     },
-    /// A workload of which no run makes so few or so many repetitions: an interval
-    /// of one says nothing, and that of a million was not done after 7 minutes.
+    /// A workload of which no run makes so few or so many repetitions.
     #[error(
         "{workload} has {found} repetitions, and a run makes {} to {}: it was changed by hand",
-        REPETITIONS.start(), REPETITIONS.end()
+        Rounds::FEWEST,
+        Rounds::MOST
     )]
     Repetitions {
         /// What ran.
@@ -40,10 +39,10 @@ pub enum ReadError {
     /// A workload without operations.
     #[error("{0} has 0 operations in a repetition")]
     Operations(String),
+    /// A workload with a repetition that took no time.
+    #[error("{0} has a repetition of 0 ns, which no operation takes: it was changed by hand")]
+    Time(String),
 }
-
-/// What `tollgate run --reps` takes.
-const REPETITIONS: RangeInclusive<usize> = 10..=10_000;
 
 #[derive(Deserialize)]
 struct Head {
@@ -114,11 +113,15 @@ fn timing(read: ReadTiming) -> Result<Timing, ReadError> {
     if read.operations == 0 {
         return Err(ReadError::Operations(workload.to_string()));
     }
-    if !REPETITIONS.contains(&read.nanoseconds.len()) {
+    let repetitions = u32::try_from(read.nanoseconds.len()).unwrap_or(u32::MAX);
+    if !(Rounds::FEWEST..=Rounds::MOST).contains(&repetitions) {
         return Err(ReadError::Repetitions {
             workload: workload.to_string(),
             found: read.nanoseconds.len(),
         });
+    }
+    if read.nanoseconds.contains(&0) {
+        return Err(ReadError::Time(workload.to_string()));
     }
     Ok(Timing {
         workload,

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tollgate_measure::Floor;
+use tollgate_measure::{Floor, Rounds};
 
 use super::prove::{Param, param, seconds};
 use crate::exit::Exit;
@@ -24,7 +24,8 @@ pub(crate) struct Args {
     pub(crate) param: Vec<Param>,
     /// Repetitions of each benchmark, after a warm-up before each
     #[arg(long, value_name = "N", default_value_t = 30,
-          value_parser = clap::value_parser!(u32).range(10..=10_000))]
+          value_parser = clap::value_parser!(u32)
+              .range(i64::from(Rounds::FEWEST)..=i64::from(Rounds::MOST)))]
     pub(crate) reps: u32,
     /// Operations in a repetition; so many that it takes 2 ms where none is given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
