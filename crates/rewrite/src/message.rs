@@ -232,7 +232,7 @@ fn is_object(plan: &Plan) -> bool {
 
 /// `instead of 3`; accesses that hang on a condition may be fewer.
 fn count(plan: &Plan) -> String {
-    let asked = |line: &Line| matches!(line, Line::When(..));
+    let asked = |line: &Line| matches!(line, Line::When { .. });
     let most = if plan.lines.iter().any(asked) {
         "up to "
     } else {

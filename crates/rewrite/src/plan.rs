@@ -131,8 +131,13 @@ pub(crate) enum Line {
     Verbatim(String),
     /// A variable that is made zero, as a failed read would make it.
     Zero(String),
-    /// The access with that index, only under a condition.
-    When(String, usize),
+    /// The access with that index, only under a condition; what is made zero
+    /// before it hangs on the condition, too.
+    When {
+        condition: String,
+        zero: Option<String>,
+        index: usize,
+    },
     /// A way out that is no fault's: the condition, and what happens then.
     Leave(String, Vec<String>),
 }
@@ -168,7 +173,8 @@ pub(crate) struct Plan {
     pub(crate) chained: Option<Chained>,
     /// The pointer that the accesses move on.
     pub(crate) advance: Option<Advance>,
-    /// What is made zero before the begin, as its failed read would be.
+    /// What is made zero before the begin, as its failed read would be, behind
+    /// what the condition asks before the run.
     pub(crate) cleared: Option<String>,
     /// Whether anything is made zero.
     pub(crate) zeroes: bool,
@@ -377,7 +383,11 @@ fn lines(
 
 fn access(subject: &Subject<'_>, run: &Run, index: usize) -> Line {
     match maybe::condition(subject, run, index) {
-        Some(condition) => Line::When(subject.at(condition), index),
+        Some(condition) => Line::When {
+            condition: subject.at(condition),
+            zero: None,
+            index,
+        },
         None => Line::Access(index),
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn is_woven(plan: &Plan) -> bool {
         .unwrap_or_default()
         .to_owned();
     let woven = |line: &Line| match line {
-        Line::When(..) | Line::Leave(..) => true,
+        Line::When { .. } | Line::Leave(..) => true,
         Line::Verbatim(text) => text.starts_with(&format!("{object} += ")),
         Line::Access(_) | Line::Zero(_) => false,
     };

@@ -223,7 +223,7 @@ fn leaves_with(plan: &Plan, variable: &str) -> bool {
         Line::Leave(condition, statements) => {
             mentions(condition, variable) || statements.iter().any(|s| mentions(s, variable))
         }
-        Line::When(condition, _) => mentions(condition, variable),
+        Line::When { condition, .. } => mentions(condition, variable),
         _ => false,
     })
 }

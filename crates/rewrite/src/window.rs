@@ -268,7 +268,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn opening(&self, plan: &Plan, indent: &str) -> String {
         let before = plan.before.map(|part| self.kept(plan, part, indent) + "\n");
         let opening = plan.gate.opening(plan, self.columns(), indent);
-        self.cleared(plan, indent) + &before.unwrap_or_default() + &opening
+        before.unwrap_or_default() + &self.cleared(plan, indent) + &opening
     }
 
     fn cleared(&self, plan: &Plan, indent: &str) -> String {
@@ -310,9 +310,20 @@ impl<'s, 'a> Writer<'s, 'a> {
         match line {
             Line::Verbatim(text) | Line::Zero(text) => format!("{indent}{text}"),
             Line::Access(index) => self.access(plan, *index, label, indent),
-            Line::When(condition, index) => {
+            Line::When {
+                condition,
+                zero,
+                index,
+            } => {
                 let access = self.access(plan, *index, label, &format!("{indent}\t"));
-                format!("{indent}if ({condition})\n{access}")
+                match zero {
+                    None => format!("{indent}if ({condition})\n{access}"),
+                    Some(zero) => {
+                        format!(
+                            "{indent}if ({condition}) {{\n{indent}\t{zero}\n{access}\n{indent}}}"
+                        )
+                    }
+                }
             }
             Line::Leave(condition, statements) => {
                 let end = plan.gate.end().into_iter();

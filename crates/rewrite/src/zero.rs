@@ -13,22 +13,32 @@ use crate::refusal::{Reason, Refusal};
 /// zero, too.
 pub(crate) fn add(subject: &Subject<'_>, plan: &mut Plan) -> Result<(), Refusal> {
     let mut lines = Vec::with_capacity(plan.lines.len());
-    for line in std::mem::take(&mut plan.lines) {
-        if let Line::Access(index) | Line::When(_, index) = &line
-            && let Some(variable) = cleared(subject, plan, *index)?
+    for mut line in std::mem::take(&mut plan.lines) {
+        if let Line::Access(index) | Line::When { index, .. } = line
+            && let Some(variable) = cleared(subject, plan, index)?
         {
-            let statement = format!("{variable} = 0;");
             plan.zeroes = true;
-            let first = plan.run.sites.first().filter(|_| *index == 0);
-            match first {
-                Some(site) if site.range_check => plan.cleared = Some(statement),
-                _ => lines.push(Line::Zero(statement)),
-            }
+            let statement = format!("{variable} = 0;");
+            lines.extend(place(plan, &mut line, statement));
         }
         lines.push(line);
     }
     plan.lines = lines;
     Ok(())
+}
+
+/// Puts the statement where it is executed if the access is: in the line of an
+/// access under a condition, or as a line of its own, which is given back.
+fn place(plan: &mut Plan, line: &mut Line, statement: String) -> Option<Line> {
+    let first = plan.run.sites.first();
+    match line {
+        Line::When { zero, .. } => *zero = Some(statement),
+        Line::Access(0) if first.is_some_and(|site| site.range_check) => {
+            plan.cleared = Some(statement);
+        }
+        _ => return Some(Line::Zero(statement)),
+    }
+    None
 }
 
 /// The variable of a read, if something may look at it after a fault.

@@ -50,6 +50,8 @@ fn chain(call: &str, exit: &str) -> String {
 #[derive(Clone, Copy)]
 struct Kind {
     reads: bool,
+    /// Whether memory of the kernel is compared after a fault of a read, too.
+    exact: bool,
     /// 1 if a copy of a structure reads, 2 if it writes.
     copies: u8,
     sizes: bool,
@@ -59,6 +61,7 @@ struct Kind {
 
 const PLAIN: Kind = Kind {
     reads: false,
+    exact: false,
     copies: 0,
     sizes: false,
     shifts: true,
@@ -112,6 +115,7 @@ fn try_compared(name: &str, text: &str, style: Style, kind: Kind) -> Result<u64,
         .args([&program, &file])
         .args([
             flag("READS", kind.reads.into()),
+            flag("EXACT", kind.exact.into()),
             flag("COPIES", kind.copies),
             flag("SIZES", kind.sizes.into()),
             flag("SHIFTS", kind.shifts.into()),
@@ -245,6 +249,47 @@ fn other_forms_do_what_they_did_or_are_refused() {
         }
     }
     insta::assert_snapshot!(refused.join("\n"));
+}
+
+/// A read that hangs on a condition zeroes its variable only where the condition
+/// holds: elsewhere the variable keeps its value, and a NULL that the condition
+/// asks for stays unwritten.
+#[test]
+fn a_read_under_a_condition_leaves_its_variable_alone_if_it_does_not_hold() {
+    let asked = |condition: &str, value: &str| {
+        format!(
+            "\tu32 *u = n ? &k->b : NULL;\n\n\tif (get_user(k->a, &p->a))\n\t\treturn -EFAULT;\n\
+            \tif ({condition} && get_user({value}, &p->b))\n\t\treturn -EFAULT;\n\
+            \tif (get_user(k->last, &p->last))\n\t\treturn -EFAULT;\n\treturn 0;\n"
+        )
+    };
+    let before = |condition: &str, value: &str| {
+        format!(
+            "\tu32 *u = n ? &k->b : NULL;\n\n\tif ({condition} || get_user({value}, &p->a) ||\n\t    get_user(k->last, &p->b))\n\
+            \t\treturn -EFAULT;\n\treturn 0;\n"
+        )
+    };
+    let bodies = [
+        ("asked-null", asked("u", "*u")),
+        ("asked-field", asked("(u || k->d == 1)", "k->b")),
+        ("before-null", before("!u", "*u")),
+        ("before-field", before("(!u && k->d != 1)", "k->b")),
+    ];
+    for (name, body) in bodies {
+        for style in WINDOWS {
+            let kind = Kind {
+                reads: true,
+                exact: true,
+                ..PLAIN
+            };
+            let ran = try_compared(name, &function(&body), style, kind);
+            let woven = style != Style::Window && name.starts_with("asked");
+            match ran {
+                Ok(ran) => assert_eq!(ran, 2 * (8 * 49 + 1), "{name}, {style}"),
+                Err(error) => assert!(woven, "{name}, {style}: {error}"),
+            }
+        }
+    }
 }
 
 #[test]

@@ -42,8 +42,7 @@ static bool same(const struct state *a, const struct state *b)
 	if (memcmp(a->user, b->user, sizeof(a->user)))
 		return false;
 	/* get_user() zeroes what it could not read. */
-	return READS ? a->result || !memcmp(a->kernel, b->kernel, sizeof(a->kernel)) :
-		       !memcmp(a->kernel, b->kernel, sizeof(a->kernel));
+	return (READS && !EXACT && a->result) || !memcmp(a->kernel, b->kernel, sizeof(a->kernel));
 }
 
 static bool members_equal(const struct state *a, const struct state *b)
