@@ -2,13 +2,14 @@
 //! with everything they started.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -37,18 +38,29 @@ pub fn room_hint(said: &str) -> &'static str {
 /// Whether the user has asked to stop (Ctrl-C). Shared by everything that
 /// waits.
 #[derive(Clone, Debug, Default)]
-pub struct Interrupt(Arc<AtomicBool>);
+pub struct Interrupt(Arc<AtomicI32>);
 
 impl Interrupt {
-    /// Asks everything that shares this value to stop.
-    pub fn set(&self) {
-        self.0.store(true, Ordering::SeqCst);
+    /// Asks everything that shares this value to stop, because of a signal; the
+    /// first that came is kept.
+    pub fn set(&self, signal: i32) {
+        let order = Ordering::SeqCst;
+        self.0.compare_exchange(0, signal, order, order).ok();
     }
 
     /// Whether it was asked.
     #[must_use]
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+        self.signal().is_some()
+    }
+
+    /// The signal that asked.
+    #[must_use]
+    pub fn signal(&self) -> Option<i32> {
+        match self.0.load(Ordering::SeqCst) {
+            0 => None,
+            signal => Some(signal),
+        }
     }
 
     /// Turns the wish into an error, for loops that do long work themselves.
@@ -155,21 +167,31 @@ impl Runner {
     /// When it cannot be started, fails, or the user asks to stop.
     pub fn output(&self, command: &mut Command) -> Result<Vec<u8>, Error> {
         let program = name_of(command);
-        let child = self.spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
-        let done = child.wait_with_output().map_err(|source| Error::Wait {
-            program: program.clone(),
-            source,
-        })?;
-        self.interrupt.check()?;
-        if done.status.success() {
-            return Ok(done.stdout);
+        let mut child = self.spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
+        let (sender, ended) = mpsc::channel();
+        let stdout = drained(child.child.stdout.take(), sender.clone());
+        let stderr = drained(child.child.stderr.take(), sender);
+        let outcome = self.until(&ended);
+        let status = child.conclude(program.clone(), outcome)?;
+        if status.success() {
+            return Ok(stdout.join().unwrap_or_default());
         }
-        let message = first_lines(&String::from_utf8_lossy(&done.stderr), SHOWN);
+        let said = stderr.join().unwrap_or_default();
         Err(Error::Failed {
             program,
-            status: done.status,
-            message,
+            status,
+            message: first_lines(&String::from_utf8_lossy(&said), SHOWN),
         })
+    }
+
+    /// Waits until all senders are gone.
+    fn until(&self, ended: &mpsc::Receiver<()>) -> Result<(), Error> {
+        loop {
+            match ended.recv_timeout(TICK) {
+                Err(RecvTimeoutError::Disconnected) => return self.interrupt.check(),
+                Ok(()) | Err(RecvTimeoutError::Timeout) => self.interrupt.check()?,
+            }
+        }
     }
 
     /// Runs a program, writes both its streams to `log`, and hands every line
@@ -213,7 +235,7 @@ impl Runner {
                 break Err(error);
             }
         };
-        self.conclude(&mut child, program, outcome)
+        child.conclude(program, outcome)
     }
 
     fn may_go_on(&self, program: &str, deadline: Option<(Instant, Duration)>) -> Result<(), Error> {
@@ -227,22 +249,7 @@ impl Runner {
         }
     }
 
-    fn conclude(
-        &self,
-        child: &mut Child,
-        program: String,
-        outcome: Result<(), Error>,
-    ) -> Result<ExitStatus, Error> {
-        if let Err(error) = outcome {
-            stop(child);
-            return Err(error);
-        }
-        child
-            .wait()
-            .map_err(|source| Error::Wait { program, source })
-    }
-
-    fn spawn(&self, command: &mut Command) -> Result<Child, Error> {
+    fn spawn(&self, command: &mut Command) -> Result<Running, Error> {
         let program = name_of(command);
         let stdin = match &self.stdin {
             Some(lock) => lock.try_clone().map(Stdio::from),
@@ -250,8 +257,96 @@ impl Runner {
         };
         stdin
             .and_then(|stdin| command.stdin(stdin).process_group(0).spawn())
+            .map(Running::new)
             .map_err(|source| Error::Start { program, source })
     }
+}
+
+/// The groups of all programs that run now.
+static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+
+fn running() -> MutexGuard<'static, Vec<Pid>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Kills every program that runs, with what it has started: for a process that
+/// ends without waiting for them.
+pub fn kill_running() {
+    running()
+        .iter()
+        .for_each(|group| signal(*group, Signal::KILL));
+}
+
+/// A program that runs, the leader of its group.
+struct Running {
+    child: Child,
+    group: Option<Pid>,
+}
+
+impl Running {
+    fn new(child: Child) -> Self {
+        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        running().extend(group);
+        Self { child, group }
+    }
+
+    /// Its status; what failed has it stopped first.
+    fn conclude(
+        &mut self,
+        program: String,
+        outcome: Result<(), Error>,
+    ) -> Result<ExitStatus, Error> {
+        if let Err(error) = outcome {
+            self.stop();
+            return Err(error);
+        }
+        self.child
+            .wait()
+            .map_err(|source| Error::Wait { program, source })
+    }
+
+    /// Asks the whole group to stop, so that make removes what it was writing;
+    /// what does not obey is killed.
+    fn stop(&mut self) {
+        let all = |wanted| {
+            self.group
+                .into_iter()
+                .for_each(|group| signal(group, wanted))
+        };
+        all(Signal::INT);
+        let deadline = Instant::now() + GRACE;
+        while Instant::now() < deadline {
+            match self.child.try_wait() {
+                Ok(None) => std::thread::sleep(TICK),
+                Ok(Some(_)) | Err(_) => break,
+            }
+        }
+        all(Signal::KILL);
+        // Its status is of no interest any more; only that it is gone.
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        running().retain(|group| Some(*group) != self.group);
+    }
+}
+
+/// Reads a stream to its end in a thread of its own; the sender goes with it.
+fn drained(
+    stream: Option<impl Read + Send + 'static>,
+    sender: mpsc::Sender<()>,
+) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut stream) = stream {
+            // What came before it failed is what there is.
+            let _ = stream.read_to_end(&mut bytes);
+        }
+        drop(sender);
+        bytes
+    })
 }
 
 /// Sends each line, with its end, as it arrives.
@@ -271,28 +366,9 @@ fn lines_of(reader: std::io::PipeReader) -> mpsc::Receiver<Vec<u8>> {
     receiver
 }
 
-/// Asks the whole group to stop, so that make removes what it was writing;
-/// what does not obey is killed.
-fn stop(child: &mut Child) {
-    signal(child, Signal::INT);
-    let deadline = Instant::now() + GRACE;
-    while Instant::now() < deadline {
-        match child.try_wait() {
-            Ok(None) => std::thread::sleep(TICK),
-            Ok(Some(_)) | Err(_) => break,
-        }
-    }
-    signal(child, Signal::KILL);
-    // Its status is of no interest any more; only that it is gone.
-    let _ = child.wait();
-}
-
-fn signal(child: &Child, signal: Signal) {
-    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    if let Some(group) = group {
-        // A group that has ended already needs no signal.
-        let _ = kill_process_group(group, signal);
-    }
+fn signal(group: Pid, wanted: Signal) {
+    // A group that has ended already needs no signal.
+    let _ = kill_process_group(group, wanted);
 }
 
 fn name_of(command: &Command) -> String {
@@ -380,10 +456,32 @@ mod tests {
         let other = interrupt.clone();
         let error = Runner::new(interrupt, None)
             .logged(&mut shell("echo up; sleep 60"), &path, None, &mut |_| {
-                other.set()
+                other.set(2)
             })
             .unwrap_err();
         assert!(matches!(error, Error::Interrupted), "{error}");
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_program_that_is_only_asked() {
+        let interrupt = Interrupt::default();
+        let other = interrupt.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            other.set(15);
+            other.set(2);
+        });
+        let runner = Runner::new(interrupt, None);
+        let error = runner.output(&mut shell("sleep 600")).unwrap_err();
+        assert!(matches!(error, Error::Interrupted), "{error}");
+        assert_eq!(runner.interrupt().signal(), Some(15));
+    }
+
+    #[test]
+    fn what_fills_both_streams_is_read() {
+        let script = "head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2";
+        let runner = Runner::new(Interrupt::default(), None);
+        assert_eq!(runner.output(&mut shell(script)).unwrap().len(), 300_000);
     }
 
     #[test]

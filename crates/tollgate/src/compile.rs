@@ -4,16 +4,16 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use anyhow::Context;
 use rayon::prelude::*;
 use tollgate_lab::cache::Cache;
 use tollgate_lab::config::Fragment;
 use tollgate_lab::objects::{Objects, Setting};
-use tollgate_lab::process::{Interrupt, Runner};
+use tollgate_lab::process::Runner;
 use tollgate_rewrite::Patched;
 
 use crate::folders;
 use crate::progress::Steps;
+use crate::signals;
 use crate::term::Term;
 use crate::tree::Tree;
 
@@ -81,7 +81,7 @@ pub(crate) fn all(
     term: &Term,
 ) -> anyhow::Result<Vec<Verdict>> {
     let cache = Cache::open(&folders::cache(cache)?)?;
-    let runner = Runner::new(listen()?, Some(cache.lock_handle()?));
+    let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
     let steps = Steps::new(term);
     let manifest = tree.as_lab().manifest(runner.interrupt())?;
     let fragment = Fragment::named(FRAGMENT)?;
@@ -110,13 +110,6 @@ pub(crate) fn all(
         )
     };
     patches.iter().map(verdict).collect()
-}
-
-fn listen() -> anyhow::Result<Interrupt> {
-    let interrupt = Interrupt::default();
-    let ours = interrupt.clone();
-    ctrlc::set_handler(move || ours.set()).context("could not listen for Ctrl-C")?;
-    Ok(interrupt)
 }
 
 /// The verdict of the first object that compiles the place.

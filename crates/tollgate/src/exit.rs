@@ -37,13 +37,14 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// 2: could not tell. A reader that went away (`| head`) is no error.
-pub(crate) fn report(term: &Term, error: &anyhow::Error) -> ExitCode {
+/// 2: could not tell; the code of the signal where one asked to stop. A reader
+/// that went away (`| head`) is no error.
+pub(crate) fn report(term: &Term, error: &anyhow::Error, stopped: Option<u8>) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::from(0);
     }
     term.error(&sentence(error));
-    ExitCode::from(2)
+    ExitCode::from(stopped.unwrap_or(2))
 }
 
 /// The error and its causes, each said once: many name their cause themselves.

@@ -1,6 +1,7 @@
 //! The command line of tollgate: flags, wiring, exit codes. What there is to
 //! know about the boundary is in the library crates.
 
+mod ascii;
 mod check;
 mod cmd;
 mod compile;
@@ -13,6 +14,7 @@ mod progress;
 mod prove;
 mod run;
 mod scanner;
+mod signals;
 mod term;
 mod tree;
 mod walk;
@@ -20,12 +22,27 @@ mod walk;
 use std::process::ExitCode;
 
 use clap::Parser;
+use term::{ColorChoice, Term};
 
 fn main() -> ExitCode {
-    let cli = cmd::Cli::parse();
-    let term = term::Term::new(cli.global.color, cli.global.quiet);
-    match cli.command.run(&term) {
-        Ok(exit) => exit.into(),
-        Err(error) => exit::report(&term, &error),
+    let cli = match cmd::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => return usage(&said),
+    };
+    let term = Term::new(cli.global.color, cli.global.quiet);
+    let ended = signals::listen(term).and_then(|()| cli.command.run(&term));
+    match (ended, signals::exit_code()) {
+        (Ok(exit), _) => exit.into(),
+        (Err(error), stopped) => exit::report(&term, &error, stopped),
+    }
+}
+
+/// Help on standard output; on standard error what is wrong with the flags.
+fn usage(said: &clap::Error) -> ExitCode {
+    let term = Term::new(ColorChoice::Auto, false);
+    let shown = term.usage(&said.render(), said.use_stderr());
+    match (shown, said.exit_code()) {
+        (Err(error), 0) => exit::report(&term, &error.into(), None),
+        (_, code) => ExitCode::from(u8::try_from(code).unwrap_or(2)),
     }
 }

@@ -61,7 +61,10 @@ impl Progress for Steps<'_> {
         }
         let bar = ProgressBar::new_spinner().with_message(what.to_owned());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}  {elapsed}  {prefix}") {
-            bar.set_style(style);
+            bar.set_style(match self.term.utf8() {
+                true => style,
+                false => style.tick_chars("|/-\\ "),
+            });
         }
         bar.enable_steady_tick(Duration::from_millis(200));
         self.bar.replace(Some(bar));

@@ -1,12 +1,17 @@
 //! Standard output and standard error: results on the one, diagnostics and
 //! progress on the other; colour and progress only on a terminal.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+
+use clap::builder::StyledStr;
+
+use crate::ascii;
 
 /// When to colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ColorChoice {
-    /// On a terminal, unless NO_COLOR is set
+    /// On a terminal, unless NO_COLOR is set or TERM is dumb
     #[default]
     Auto,
     /// Always
@@ -20,12 +25,21 @@ pub(crate) enum ColorChoice {
 pub(crate) struct Term {
     color: ColorChoice,
     quiet: bool,
+    /// Whether the locale shows UTF-8.
+    utf8: bool,
+    /// A terminal that only takes lines: no colour, no cursor.
+    dumb: bool,
 }
 
 impl Term {
     /// A terminal with the user's wishes.
     pub(crate) fn new(color: ColorChoice, quiet: bool) -> Self {
-        Self { color, quiet }
+        Self {
+            color,
+            quiet,
+            utf8: ascii::locale_is_utf8(|name| std::env::var_os(name)),
+            dumb: std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
+        }
     }
 
     /// Whether results on standard output are coloured.
@@ -40,17 +54,59 @@ impl Term {
 
     /// Whether progress may be drawn on standard error.
     pub(crate) fn progress(&self) -> bool {
-        !self.quiet && io::stderr().is_terminal()
+        !self.quiet && !self.dumb && io::stderr().is_terminal()
     }
 
-    /// Writes a result to standard output.
+    /// Whether the locale shows UTF-8.
+    pub(crate) fn utf8(&self) -> bool {
+        self.utf8
+    }
+
+    /// Writes a result for people to standard output.
     ///
     /// # Errors
     /// The stream's own, a broken pipe among them.
     pub(crate) fn result(&self, text: &str) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes())?;
-        out.flush()
+        write(self.shown(text).as_bytes())
+    }
+
+    /// Writes a result as JSON to standard output.
+    ///
+    /// # Errors
+    /// As [`Term::result`].
+    pub(crate) fn json(&self, document: &str) -> io::Result<()> {
+        match self.utf8 {
+            true => write(document.as_bytes()),
+            false => write(ascii::json(document).as_bytes()),
+        }
+    }
+
+    /// Writes a patch to standard output, byte by byte as it is: it holds lines of
+    /// the user's files.
+    ///
+    /// # Errors
+    /// As [`Term::result`].
+    pub(crate) fn patch(&self, text: &[u8]) -> io::Result<()> {
+        write(text)
+    }
+
+    /// Writes what clap says of the flags.
+    ///
+    /// # Errors
+    /// As [`Term::result`].
+    pub(crate) fn usage(&self, said: &StyledStr, as_error: bool) -> io::Result<()> {
+        let color = match as_error {
+            true => self.color_stderr(),
+            false => self.color_stdout(),
+        };
+        let text = match color {
+            true => said.ansi().to_string(),
+            false => said.to_string(),
+        };
+        match as_error {
+            true => io::stderr().lock().write_all(self.shown(&text).as_bytes()),
+            false => self.result(&text),
+        }
     }
 
     /// Says on standard error how far the work is; silent under `--quiet`.
@@ -77,7 +133,14 @@ impl Term {
 
     fn line(&self, text: &str) {
         // A standard error that is closed leaves nobody to tell.
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        let _ = writeln!(io::stderr().lock(), "{}", self.shown(text));
+    }
+
+    fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.utf8 {
+            true => Cow::Borrowed(text),
+            false => Cow::Owned(ascii::text(text)),
+        }
     }
 
     fn color_on(&self, terminal: bool) -> bool {
@@ -85,8 +148,15 @@ impl Term {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto => {
-                terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+                let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+                terminal && !refused && !self.dumb
             }
         }
     }
+}
+
+fn write(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()
 }

@@ -343,7 +343,8 @@ fn two_at_once_get_a_lock_and_a_sentence() {
 fn an_interrupt_during_a_build_leaves_nothing_and_the_next_run_goes_on() {
     let lab = Lab::new();
     lab.edit("sleep", "30\n");
-    interrupted(&lab, &mut lab.prove(&[]), &lab.cache().join("work"));
+    let work = lab.cache().join("work");
+    interrupted(&lab, &mut lab.prove(&[]), &work, "INT", 130);
     assert!(!lab.cache().join("images").exists());
     fs::remove_file(lab.tree().join("sleep")).unwrap();
     let output = run(&mut lab.prove(&[]));
@@ -354,11 +355,10 @@ fn an_interrupt_during_a_build_leaves_nothing_and_the_next_run_goes_on() {
 fn an_interrupt_during_a_boot_leaves_the_images() {
     let lab = Lab::new();
     assert_eq!(code(&run(lab.prove(&[]).env("FAKE_QEMU", "die"))), 2);
-    interrupted(
-        &lab,
-        lab.prove(&[]).env("FAKE_QEMU", "hang"),
-        &lab.cache().join("scratch"),
-    );
+    let scratch = lab.cache().join("scratch");
+    let mut hanging = lab.prove(&[]);
+    let hanging = hanging.env("FAKE_QEMU", "hang");
+    interrupted(&lab, hanging, &scratch, "TERM", 143);
     let said = lab.said(&run(&mut lab.prove(&[])));
     assert_eq!(said.matches("from the cache").count(), 2, "{said}");
 }
@@ -411,8 +411,9 @@ fn a_cache_that_cannot_be_written_says_what_to_do() {
     cannot_tell(&lab, &mut command, &["could not write file/cache"]);
 }
 
-/// Sends SIGINT once `sign` is there, and expects exit 2 and a sentence soon.
-fn interrupted(lab: &Lab, command: &mut Command, sign: &Path) {
+/// Sends a signal once `sign` is there, and expects that exit code and a sentence
+/// soon.
+fn interrupted(lab: &Lab, command: &mut Command, sign: &Path, signal: &str, wanted: i32) {
     let child = command
         .stderr(Stdio::piped())
         .stdout(Stdio::null())
@@ -423,12 +424,12 @@ fn interrupted(lab: &Lab, command: &mut Command, sign: &Path) {
     let start = Instant::now();
     // The shell's own kill: the program of that name is in a package that a
     // small system does not have.
-    let kill = format!("kill -INT {}", child.id());
+    let kill = format!("kill -{signal} {}", child.id());
     let sent = Command::new("sh").args(["-c", &kill]).status().unwrap();
     assert!(sent.success());
     let output = child.wait_with_output().unwrap();
     let said = lab.said(&output);
-    assert_eq!(code(&output), 2, "{said}");
+    assert_eq!(code(&output), wanted, "{said}");
     assert!(
         said.contains("interrupted; nothing half-written is kept"),
         "{said}"

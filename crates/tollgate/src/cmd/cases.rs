@@ -34,10 +34,10 @@ variant, `tollgate prove CASE --variant all` every one.";
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let cases: Result<Vec<CaseLine>, _> = Case::names().into_iter().map(line).collect();
     let cases = cases?;
-    term.result(&match args.format {
-        Format::Text => render::text(&cases),
-        Format::Json => render::json(&cases)?,
-    })?;
+    match args.format {
+        Format::Text => term.result(&render::text(&cases))?,
+        Format::Json => term.json(&render::json(&cases)?)?,
+    }
     Ok(Exit::Clean)
 }
 

@@ -110,7 +110,10 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
         Format::Json => tollgate_report::checks::checks_json(&checks, &named(&args.paths)),
         Format::Sarif => tollgate_report::checks::checks_sarif(&checks),
     };
-    term.result(&text)?;
+    match args.format {
+        Format::Text => term.result(&text)?,
+        Format::Json | Format::Sarif => term.json(&text)?,
+    }
     verdict(&checks)
 }
 

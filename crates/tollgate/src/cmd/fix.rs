@@ -113,11 +113,9 @@ fn single(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Res
             patched.path, refusal.line, refusal.reason
         ));
     }
-    term.result(&patch::mail(
-        &patched,
-        &Author::configured(tree.root()),
-        &trailers(args),
-    )?)?;
+    let author = Author::configured(tree.root());
+    let mail = patch::mail(&patched, &author, &trailers(args))?;
+    term.patch(mail.as_bytes())?;
     checked(args, tree, &[patched], term)
 }
 

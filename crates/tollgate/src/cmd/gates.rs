@@ -96,7 +96,7 @@ fn table(args: &Args, objects: &[PathBuf], term: &Term) -> anyhow::Result<Exit> 
                 .collect()
         }
     };
-    term.result(&text)?;
+    show(&text, args.format, term)?;
     let repeats = |a: &Analysis| {
         a.functions
             .iter()
@@ -181,12 +181,19 @@ fn against(args: &Args, objects: &[PathBuf], other: &Path, term: &Term) -> anyho
         Format::Text => gates::against_text(old, new, &changes),
         Format::Json => gates::against_json(old, new, &changes),
     };
-    term.result(&text)?;
+    show(&text, args.format, term)?;
     Ok(if changes.regressed() {
         Exit::Findings
     } else {
         Exit::Clean
     })
+}
+
+fn show(text: &str, format: Format, term: &Term) -> std::io::Result<()> {
+    match format {
+        Format::Text => term.result(text),
+        Format::Json => term.json(text),
+    }
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {

@@ -118,7 +118,10 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
         Format::Json => tollgate_report::findings_json(&view, &args.tree.display().to_string()),
         Format::Sarif => tollgate_report::findings_sarif(&view),
     };
-    term.result(&text)?;
+    match args.format {
+        Format::Text | Format::Source => term.result(&text)?,
+        Format::Json | Format::Sarif => term.json(&text)?,
+    }
     match (view.is_empty(), unread(&scan)) {
         (false, _) => Ok(Exit::Findings),
         (true, None) => Ok(Exit::Clean),

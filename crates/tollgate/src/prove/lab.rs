@@ -9,7 +9,7 @@ use tollgate_lab::config::Fragment;
 use tollgate_lab::guest;
 use tollgate_lab::image::{Foundry, Image, Variant};
 use tollgate_lab::machine::Machine;
-use tollgate_lab::process::{Interrupt, Runner};
+use tollgate_lab::process::Runner;
 use tollgate_lab::program::Program;
 use tollgate_lab::toolchain::{Compiler, Qemu};
 use tollgate_lab::tree::{Manifest, Tree};
@@ -20,6 +20,7 @@ use super::jobs;
 use crate::cmd::prove::Args;
 use crate::folders;
 use crate::progress::Steps;
+use crate::signals;
 
 /// Everything that the steps of one proof share.
 pub(crate) struct Bench<'a> {
@@ -48,7 +49,7 @@ impl<'a> Bench<'a> {
         let machine = Machine::named(&args.arch)?;
         let program = read_program(args, &machine)?;
         let cache = Cache::open(&folders::cache(args.cache.as_deref())?)?;
-        let runner = Runner::new(listen()?, Some(cache.lock_handle()?));
+        let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
         let tools = Tools::find(args, &machine, &cache, &runner);
         let tools = match machine.advice() {
             Some(advice) => tools.context(advice)?,
@@ -227,17 +228,6 @@ fn phases(program: &Program, base: &Run) -> anyhow::Result<Vec<Benchmark>> {
         }
     }
     Ok(found)
-}
-
-/// Ctrl-C and SIGTERM become a wish that every step obeys.
-///
-/// # Errors
-/// When the system takes no handler.
-pub(crate) fn listen() -> anyhow::Result<Interrupt> {
-    let interrupt = Interrupt::default();
-    let ours = interrupt.clone();
-    ctrlc::set_handler(move || ours.set()).context("could not listen for Ctrl-C")?;
-    Ok(interrupt)
 }
 
 fn open_tree(

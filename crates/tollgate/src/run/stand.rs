@@ -16,7 +16,7 @@ use tollgate_measure::Results;
 
 use crate::cmd::run::{Args, Cpu};
 use crate::folders;
-use crate::prove::lab::listen;
+use crate::signals;
 
 /// Everything that the rounds share.
 pub(crate) struct Stand<'a> {
@@ -39,7 +39,7 @@ impl<'a> Stand<'a> {
             None => None,
         };
         let cache = Cache::open(&folders::cache(args.cache.as_deref())?)?;
-        let runner = Runner::new(listen()?, Some(cache.lock_handle()?));
+        let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
         let compiler = Compiler::find(&args.cc, &runner)?;
         let cpu = match args.cpu {
             Some(Cpu::Any) => None,
