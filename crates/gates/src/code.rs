@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::calls::{Calls, ThunkKind};
 use crate::decode::{Decoder, Destination, Flow, Gate, Instruction};
 use crate::elf::{Alternative, Choice, Faults, Image, Jumps, ObjectError, Place, Switched};
-use crate::layout::{AlternativeLayout, Calls, Layout, ThunkKind};
+use crate::layout::Layout;
+use crate::records::AlternativeTable;
 use crate::symbols::Function;
 use crate::values::Operation;
 
@@ -56,14 +58,15 @@ struct Patch {
 
 impl<'data> Code<'data> {
     /// # Errors
-    /// When `bytes` is no complete ELF file, or of a machine without tables.
+    /// When `bytes` is no complete ELF file, of a machine without tables, or
+    /// with tables of the kernel's that are laid out as none that is known.
     pub(crate) fn parse(bytes: &'data [u8]) -> Result<Self, ObjectError> {
         let image = Image::parse(bytes)?;
         let layout = Layout::of(image.architecture())?;
         let decoder = Decoder::of(&image)?;
-        let faults = layout.faults.as_ref();
-        let faults = faults.map_or_else(Faults::default, |table| image.faults(table));
-        let (jumps, warnings) = (image.jumps(&layout.settled_keys), image.warnings());
+        let faults = layout.faults.as_ref().map(|table| image.faults(table));
+        let faults = faults.transpose()?.unwrap_or_default();
+        let (jumps, warnings) = (image.jumps(&layout.settled_keys)?, image.warnings()?);
         let mut code = Self {
             unread: faults.unread,
             calls: Calls::built_in(&layout.arch)?,
@@ -79,22 +82,23 @@ impl<'data> Code<'data> {
             roles: HashMap::new(),
         };
         code.roles = code.known_roles();
-        code.patch();
-        code.mark_fixups();
+        code.patch()?;
+        code.mark_fixups()?;
         Ok(code)
     }
 
-    fn mark_fixups(&mut self) {
-        for layout in &self.layout.fixups {
-            let (found, unread) = self.image.fixups(layout);
+    fn mark_fixups(&mut self) -> Result<(), ObjectError> {
+        for table in &self.layout.fixups {
+            let (found, unread) = self.image.fixups(table)?;
             self.unread += unread;
-            if layout.fence {
+            if table.fence {
                 self.fences.extend(found.iter().map(|fixup| fixup.start));
             } else {
                 self.optional
                     .extend(found.iter().map(|fixup| (fixup.start, fixup.end)));
             }
         }
+        Ok(())
     }
 
     /// Whether a feature of the CPU switches an instruction off.
@@ -103,23 +107,23 @@ impl<'data> Code<'data> {
         before.is_some_and(|(start, end)| start.section == at.section && at.address < *end)
     }
 
-    fn patch(&mut self) {
-        let Some(layout) = &self.layout.alternatives else {
-            return;
+    fn patch(&mut self) -> Result<(), ObjectError> {
+        let Some(table) = &self.layout.alternatives else {
+            return Ok(());
         };
-        let (records, unread) = self.image.alternatives(layout);
+        let found = self.image.alternatives(table)?;
         let mut detours = Vec::new();
-        for (at, records) in &records {
+        for (at, records) in &found.by_place {
             let gate = records
                 .iter()
                 .rev()
-                .find_map(|r| self.replacement(layout, r));
+                .find_map(|r| self.replacement(table, r));
             match gate {
                 Some(patch) => drop(self.patches.insert(*at, patch)),
                 None => detours.extend(records.iter().map(|record| (*at, self.detour(record)))),
             }
         }
-        for (at, choice) in self.image.nops(layout) {
+        for (at, choice) in found.nops {
             let jumped = Some(Choice {
                 feature: choice,
                 on: false,
@@ -137,7 +141,8 @@ impl<'data> Code<'data> {
             switched.targets.extend(detour.targets);
             switched.jumped = detour.jumped;
         }
-        self.unread += unread;
+        self.unread += found.unread;
+        Ok(())
     }
 
     /// Where the jumps of a replacement go that is not of the gate. A feature of
@@ -161,8 +166,8 @@ impl<'data> Code<'data> {
             _ => None,
         };
         let targets: Vec<Place> = instructions.iter().filter_map(target).collect();
-        let layout = self.layout.alternatives.as_ref();
-        let settled = layout.is_some_and(|layout| layout.callback_bit != 0);
+        let table = self.layout.alternatives.as_ref();
+        let settled = table.is_some_and(|table| table.callbacks);
         let jumped = settled.then_some(Choice {
             feature: record.feature.into(),
             on: !targets.is_empty(),
@@ -171,10 +176,10 @@ impl<'data> Code<'data> {
     }
 
     /// The instructions of a record that is of the gate.
-    fn replacement(&self, layout: &AlternativeLayout, record: &Alternative) -> Option<Patch> {
+    fn replacement(&self, table: &AlternativeTable, record: &Alternative) -> Option<Patch> {
         let length = usize::from(record.replacement_length);
         let bytes = self.image.bytes_at(record.replacement, length)?;
-        if record.flags != 0 || !is_of_the_gate(layout, record.feature, bytes) {
+        if record.flags != 0 || !is_of_the_gate(table, record.feature, bytes) {
             return None;
         }
         let mut instructions = Vec::new();
@@ -389,15 +394,15 @@ impl<'data> Code<'data> {
     }
 }
 
-fn is_of_the_gate(layout: &AlternativeLayout, feature: u16, bytes: &[u8]) -> bool {
+fn is_of_the_gate(table: &AlternativeTable, feature: u16, bytes: &[u8]) -> bool {
     let text = || {
         bytes
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect::<String>()
     };
-    let mut features = layout.features.iter();
-    layout.features.is_empty()
+    let mut features = table.features.iter();
+    table.features.is_empty()
         || features.any(|known| {
             known.number == feature && known.only.as_ref().is_none_or(|only| *only == text())
         })

@@ -1,13 +1,15 @@
 //! What `gates` reads of an ELF file: executable sections, functions,
 //! relocations, and the tables that the kernel keeps about its own code.
 
+mod fields;
+mod fit;
 mod relocations;
 mod tables;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use object::{Architecture, Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags};
+use object::{Architecture, Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, elf};
 
 use crate::symbols::{self, Symbols};
 pub(crate) use relocations::{Reference, Relocations};
@@ -45,6 +47,20 @@ pub enum ObjectError {
         /// Those that are, separated by commas.
         known: String,
     },
+    /// A table of the kernel's about its own code, laid out as no kernel that
+    /// is known has it.
+    #[error(
+        "it cannot be told how the records of `{table}` ({bytes} bytes) are laid out, and with it \
+         what the running kernel does; of the known layouts {tried}"
+    )]
+    Records {
+        /// The section.
+        table: String,
+        /// Its length.
+        bytes: usize,
+        /// The layouts, and why each does not fit.
+        tried: String,
+    },
     /// Compiler's intermediate code or data only.
     #[error("the file holds no function (its symbols are stripped, or it has no code)")]
     NoFunctions,
@@ -67,6 +83,9 @@ pub(crate) struct Image<'data> {
     pub(crate) relocatable: bool,
     pub(crate) sections: Vec<Section<'data>>,
     pub(crate) relocations: Relocations,
+    /// Where the sections of a linked file are that the running kernel has in
+    /// memory, by address.
+    memory: Vec<std::ops::Range<u64>>,
 }
 
 /// A section with bytes.
@@ -76,6 +95,8 @@ pub(crate) struct Section<'data> {
     pub(crate) address: u64,
     pub(crate) bytes: Cow<'data, [u8]>,
     pub(crate) executable: bool,
+    /// Whether it may hold data besides: `.data` of some kernels is executable.
+    pub(crate) writable: bool,
     pub(crate) functions: Symbols,
 }
 
@@ -103,7 +124,7 @@ impl<'data> Image<'data> {
         let mut sections = Vec::new();
         for section in file.sections() {
             let name = String::from_utf8_lossy(section.name_bytes().map_err(broken)?).into_owned();
-            let executable = is_executable(section.flags());
+            let executable = has(section.flags(), elf::SHF_EXECINSTR);
             if !executable && !is_constants(&name) && !TABLES.contains(&name.as_str()) {
                 continue;
             }
@@ -114,6 +135,7 @@ impl<'data> Image<'data> {
                 address: section.address(),
                 bytes: section.uncompressed_data().map_err(broken)?,
                 executable,
+                writable: has(section.flags(), elf::SHF_WRITE),
                 functions: functions.remove(&index).unwrap_or_default(),
             });
         }
@@ -124,6 +146,7 @@ impl<'data> Image<'data> {
             Relocations::default()
         };
         Ok(Self {
+            memory: memory(&file),
             file,
             relocatable,
             sections,
@@ -131,8 +154,19 @@ impl<'data> Image<'data> {
         })
     }
 
+    /// Whether a linked file has something at an address.
+    pub(crate) fn holds(&self, address: u64) -> bool {
+        let after = self.memory.partition_point(|range| range.start <= address);
+        let before = self.memory.get(..after).and_then(<[_]>::last);
+        before.is_some_and(|range| range.contains(&address))
+    }
+
     pub(crate) fn architecture(&self) -> Architecture {
         self.file.architecture()
+    }
+
+    pub(crate) fn is_64(&self) -> bool {
+        self.file.is_64()
     }
 
     pub(crate) fn little_endian(&self) -> bool {
@@ -206,10 +240,24 @@ fn bounded<'data>(file: &object::File<'data>, known: &[Section<'_>]) -> Vec<Sect
             address: start,
             bytes: Cow::Borrowed(bytes),
             executable: false,
+            writable: false,
             functions: Symbols::default(),
         })
     };
     missing.enumerate().filter_map(table).collect()
+}
+
+fn memory(file: &object::File<'_>) -> Vec<std::ops::Range<u64>> {
+    let sections = file
+        .sections()
+        .filter(|section| has(section.flags(), elf::SHF_ALLOC));
+    let range = |section: object::Section<'_, '_>| {
+        let start = section.address();
+        start..start.saturating_add(section.size())
+    };
+    let mut ranges: Vec<_> = sections.map(range).collect();
+    ranges.sort_by_key(|range| (range.start, range.end));
+    ranges
 }
 
 /// Where compilers put the tables of a `switch`.
@@ -217,9 +265,9 @@ fn is_constants(name: &str) -> bool {
     name.starts_with(".rodata")
 }
 
-fn is_executable(flags: SectionFlags) -> bool {
+fn has(flags: SectionFlags, flag: elf::SectionFlags) -> bool {
     match flags {
-        SectionFlags::Elf { sh_flags, .. } => sh_flags.contains(object::elf::SHF_EXECINSTR),
+        SectionFlags::Elf { sh_flags, .. } => sh_flags.contains(flag),
         _ => false,
     }
 }

@@ -10,19 +10,17 @@ use object::Architecture;
 use serde::Deserialize;
 
 use crate::built_in;
-use crate::code::Role;
 use crate::elf::ObjectError;
+use crate::records::{AlternativeTable, FaultTable, FixupTable};
 
 /// The machines, by the names that [`Layout::of`] gives the ELF architectures.
-const BUILT_IN: &[(&str, &str)] = &[
+pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("x86", include_str!("../../../data/code/x86.toml")),
     ("powerpc", include_str!("../../../data/code/powerpc.toml")),
     ("arm64", include_str!("../../../data/code/arm64.toml")),
     ("arm", include_str!("../../../data/code/arm.toml")),
     ("riscv", include_str!("../../../data/code/riscv.toml")),
 ];
-
-const CALLS: &str = include_str!("../../../data/code/calls.toml");
 
 /// A machine's tables.
 #[derive(Debug, Deserialize)]
@@ -53,106 +51,11 @@ pub(crate) struct Layout {
     /// Sections that list code which a feature switches off, or where a fence
     /// is put in.
     #[serde(default, rename = "fixups")]
-    pub(crate) fixups: Vec<FixupLayout>,
-    pub(crate) faults: Option<FaultLayout>,
-    pub(crate) alternatives: Option<AlternativeLayout>,
+    pub(crate) fixups: Vec<FixupTable>,
+    pub(crate) faults: Option<FaultTable>,
+    pub(crate) alternatives: Option<AlternativeTable>,
     #[serde(default, rename = "instruction")]
     pub(crate) instructions: Vec<Pattern>,
-}
-
-/// `__ex_table`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FaultLayout {
-    /// Bytes of a record.
-    pub(crate) size: usize,
-    /// Whether it holds addresses (and not distances).
-    pub(crate) absolute: bool,
-    /// Where in it the type stands; without one every record is of user memory.
-    pub(crate) kind_at: Option<usize>,
-    #[serde(default)]
-    user: Vec<FaultKind>,
-    #[serde(rename = "reason")]
-    _reason: String,
-    #[serde(rename = "source")]
-    _source: String,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FaultKind {
-    #[serde(deserialize_with = "hex")]
-    value: u32,
-    #[serde(deserialize_with = "hex")]
-    mask: u32,
-    /// Whether accesses to kernel memory have this type, too.
-    #[serde(default)]
-    kernel_too: bool,
-    #[serde(rename = "name")]
-    _name: String,
-    #[serde(rename = "reason")]
-    _reason: String,
-}
-
-/// A section of records that point to code (`__mmu_ftr_fixup`).
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FixupLayout {
-    pub(crate) section: String,
-    /// Bytes of a field of 32-bit and of 64-bit files.
-    pub(crate) width: [usize; 2],
-    /// Fields of a record.
-    pub(crate) fields: usize,
-    /// Which field points to where the code begins.
-    pub(crate) start: usize,
-    /// Which to where it ends; none where it is one instruction.
-    pub(crate) end: Option<usize>,
-    /// Whether a fence is put in there.
-    #[serde(default)]
-    pub(crate) fence: bool,
-    #[serde(rename = "reason")]
-    _reason: String,
-    #[serde(rename = "source")]
-    _source: String,
-}
-
-/// `.altinstructions`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct AlternativeLayout {
-    /// Bytes of a record.
-    pub(crate) size: usize,
-    pub(crate) feature_at: usize,
-    pub(crate) flags_at: Option<usize>,
-    pub(crate) lengths_at: usize,
-    /// The bit of the feature that says that a function does the replacing.
-    #[serde(default)]
-    pub(crate) callback_bit: u16,
-    /// The one of those functions that puts NOPs in.
-    pub(crate) callback_nops: Option<String>,
-    /// The features whose replacements are of the gate; any of them where the
-    /// numbers are made by the build.
-    #[serde(default, rename = "feature")]
-    pub(crate) features: Vec<Feature>,
-    #[serde(rename = "reason")]
-    _reason: String,
-    #[serde(rename = "source")]
-    _source: String,
-}
-
-/// A feature of the CPU that decides over a replacement.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Feature {
-    pub(crate) number: u16,
-    #[serde(rename = "name")]
-    _name: String,
-    /// The one replacement that is meant, where the feature has others.
-    pub(crate) only: Option<String>,
-    #[serde(rename = "reason")]
-    _reason: String,
-    #[serde(rename = "source")]
-    _source: String,
 }
 
 /// What an instruction is.
@@ -287,7 +190,7 @@ fn four() -> u8 {
     4
 }
 
-fn hex<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+pub(crate) fn hex<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let text = String::deserialize(from)?;
     u32::from_str_radix(&text, 16).map_err(|_| {
         serde::de::Error::custom(format!(
@@ -341,30 +244,17 @@ impl Layout {
 }
 
 /// Tables by the machine's name, read once.
-type Read<T> = HashMap<&'static str, Result<T, ObjectError>>;
+pub(crate) type Read<T> = HashMap<&'static str, Result<T, ObjectError>>;
 
-fn read<T>(all: &'static Read<T>, name: &str) -> Result<&'static T, ObjectError> {
+pub(crate) fn read<T>(all: &'static Read<T>, name: &str) -> Result<&'static T, ObjectError> {
     match all.get(name) {
         Some(table) => table.as_ref().map_err(Clone::clone),
         None => Err(ObjectError::Table(format!("no table for `{name}`"))),
     }
 }
 
-fn parse<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, ObjectError> {
+pub(crate) fn parse<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, ObjectError> {
     toml::from_str(text).map_err(|error| ObjectError::Table(error.to_string()))
-}
-
-impl FaultLayout {
-    /// Whether a record of this type is of user memory alone; none where it is
-    /// of none.
-    pub(crate) fn is_user(&self, kind: u32) -> Option<bool> {
-        if self.user.is_empty() {
-            return Some(true);
-        }
-        let mut all = self.user.iter();
-        let user = all.find(|user| kind & user.mask == user.value)?;
-        Some(!user.kernel_too)
-    }
 }
 
 impl Pattern {
@@ -414,141 +304,6 @@ pub(crate) fn field(word: u32, low: u32, bits: u32) -> u32 {
     word.checked_shr(low).unwrap_or(0) & mask
 }
 
-/// The functions that `gates` knows by name.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Calls {
-    hidden: Vec<Names>,
-    allowed: Vec<Names>,
-    kernel: Vec<Names>,
-    noreturn: Vec<Names>,
-    clobbers: Vec<Clobbers>,
-    opens: Vec<Names>,
-    closes: Vec<Names>,
-    thunk: Vec<Thunk>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Names {
-    names: Vec<String>,
-    /// The one architecture that it is meant for; all where there is none.
-    #[serde(default)]
-    arch: Option<String>,
-    #[serde(rename = "reason")]
-    _reason: String,
-    #[serde(rename = "source")]
-    _source: String,
-}
-
-/// Functions in assembly that leave most registers alone.
-#[derive(Debug, Deserialize)]
-struct Clobbers {
-    #[serde(flatten)]
-    names: Names,
-    /// Those that they do not, as a mask of their numbers.
-    #[serde(deserialize_with = "hex")]
-    registers: u32,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Thunk {
-    #[serde(flatten)]
-    names: Names,
-    kind: ThunkKind,
-}
-
-/// What a jump to a thunk is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ThunkKind {
-    /// The function's return.
-    Return,
-    /// A jump or a call through a register.
-    Indirect,
-}
-
-impl Calls {
-    /// # Errors
-    /// When the data file cannot be read.
-    pub(crate) fn built_in(arch: &str) -> Result<&'static Self, ObjectError> {
-        static READ: OnceLock<Read<Calls>> = OnceLock::new();
-        let all = READ.get_or_init(|| {
-            let tables = BUILT_IN.iter();
-            tables.map(|(name, _)| (*name, Self::of(name))).collect()
-        });
-        read(all, arch)
-    }
-
-    fn of(arch: &str) -> Result<Self, ObjectError> {
-        let mut calls: Self = parse(CALLS)?;
-        let all = [
-            &mut calls.hidden,
-            &mut calls.allowed,
-            &mut calls.kernel,
-            &mut calls.noreturn,
-            &mut calls.opens,
-            &mut calls.closes,
-        ];
-        calls.clobbers.retain(|entry| entry.names.is_of(arch));
-        for names in all {
-            names.retain(|names| names.is_of(arch));
-        }
-        Ok(calls)
-    }
-
-    /// What is known of a function by its name.
-    pub(crate) fn role(&self, name: &str) -> Role {
-        Role {
-            hidden: self.hidden.iter().any(|names| names.holds(name)),
-            noreturn: self.noreturn.iter().any(|names| names.holds(name)),
-            thunk: self.thunk(name),
-            clobbers: self.clobbers(name),
-            opens: self.opens.iter().any(|names| names.holds(name)),
-            closes: self.closes.iter().any(|names| names.holds(name)),
-        }
-    }
-
-    /// A function whose accesses are of kernel memory, though its table of
-    /// faults says user.
-    pub(crate) fn is_kernel(&self, name: &str) -> bool {
-        self.kernel.iter().any(|names| names.holds(name))
-    }
-
-    /// A function that may run with the window open.
-    pub(crate) fn is_allowed(&self, name: &str) -> bool {
-        self.allowed.iter().any(|names| names.holds(name))
-    }
-
-    fn clobbers(&self, name: &str) -> Option<u32> {
-        let found = self.clobbers.iter().find(|entry| entry.names.holds(name));
-        found.map(|entry| entry.registers)
-    }
-
-    /// A thunk that stands for another instruction.
-    fn thunk(&self, name: &str) -> Option<ThunkKind> {
-        let found = self.thunk.iter().find(|thunk| thunk.names.holds(name));
-        found.map(|thunk| thunk.kind)
-    }
-}
-
-impl Names {
-    fn is_of(&self, arch: &str) -> bool {
-        self.arch.as_deref().is_none_or(|only| only == arch)
-    }
-
-    /// A `*` at the end stands for any rest.
-    fn holds(&self, name: &str) -> bool {
-        self.names
-            .iter()
-            .any(|known| match known.strip_suffix('*') {
-                Some(start) => name.starts_with(start),
-                None => name == known,
-            })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -562,19 +317,6 @@ mod tests {
                 assert!(!entry._source.is_empty(), "{name}: {}", entry.name);
                 assert_eq!(entry.value & !entry.mask, 0, "{name}: {}", entry.name);
             }
-        }
-        let calls: Calls = parse(CALLS).unwrap();
-        let thunks = calls.thunk.iter().map(|thunk| &thunk.names);
-        let all = calls
-            .hidden
-            .iter()
-            .chain(&calls.allowed)
-            .chain(&calls.kernel)
-            .chain(&calls.opens)
-            .chain(&calls.closes)
-            .chain(calls.clobbers.iter().map(|entry| &entry.names));
-        for names in all.chain(&calls.noreturn).chain(thunks) {
-            assert!(!names._reason.is_empty() && !names._source.is_empty());
         }
     }
 

@@ -9,7 +9,8 @@ use super::{Place, Section};
 /// The relocations of the sections that are read, by place.
 #[derive(Default)]
 pub(crate) struct Relocations {
-    by_place: HashMap<Place, Reference>,
+    /// Sorted; of several for one place the first in the file alone.
+    by_place: Vec<(Place, Reference)>,
     names: Vec<String>,
     /// Whether the file has descriptors of functions.
     dots: bool,
@@ -23,6 +24,8 @@ pub(crate) struct Reference {
     defined: Option<Place>,
     /// What the record adds to it; absent where the relocated bytes hold it.
     addend: Option<i64>,
+    /// Bits of the field that it fills; 0 where its kind does not tell.
+    bits: u8,
 }
 
 impl Relocations {
@@ -46,6 +49,9 @@ impl Relocations {
                 all.add(file, &mut known, place, &relocation);
             }
         }
+        all.by_place.sort_by_key(|(place, _)| *place);
+        // riscv has two for one place (ADD32, SUB32): the first names the target.
+        all.by_place.dedup_by_key(|(place, _)| *place);
         all
     }
 
@@ -77,17 +83,30 @@ impl Relocations {
             }
         };
         let addend = (!relocation.has_implicit_addend()).then(|| relocation.addend());
-        // riscv has two for one place (ADD32, SUB32): the first names the target.
-        self.by_place.entry(place).or_insert(Reference {
+        let reference = Reference {
             symbol,
             defined,
             addend,
-        });
+            bits: relocation.size(),
+        };
+        self.by_place.push((place, reference));
+    }
+
+    /// Where those of a section stand, in order.
+    pub(crate) fn within(&self, section: usize) -> impl Iterator<Item = Place> {
+        let from = self
+            .by_place
+            .partition_point(|(at, _)| at.section < section);
+        let rest = self.by_place.get(from..).unwrap_or_default().iter();
+        rest.map(|(at, _)| *at)
+            .take_while(move |at| at.section == section)
     }
 
     /// The reference at exactly this place.
     pub(crate) fn at(&self, place: Place) -> Option<Reference> {
-        self.by_place.get(&place).copied()
+        let found = self.by_place.binary_search_by_key(&place, |(at, _)| *at);
+        let (_, reference) = self.by_place.get(found.ok()?)?;
+        Some(*reference)
     }
 
     /// The name of the symbol that is referred to; empty for a section. The
@@ -103,6 +122,11 @@ impl Relocations {
 }
 
 impl Reference {
+    /// Whether it may fill a field of so many bytes.
+    pub(crate) fn fills(self, width: usize) -> bool {
+        self.bits == 0 || usize::from(self.bits) == width * 8
+    }
+
     /// What the record adds; 0 where the relocated bytes hold it.
     pub(crate) fn addend(self) -> i64 {
         self.addend.unwrap_or(0)

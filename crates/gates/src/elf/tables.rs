@@ -6,8 +6,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use object::ObjectSymbol;
 
-use super::{Image, Place, Section};
-use crate::layout::{AlternativeLayout, FaultLayout, FixupLayout};
+use super::{Image, ObjectError, Place, Section};
+use crate::records::{
+    AlternativeLayout, AlternativeTable, Common, FaultLayout, FaultTable, FixupTable, JumpLayout,
+    Laid,
+};
 
 /// Instructions that may fault.
 #[derive(Debug, Default)]
@@ -18,7 +21,19 @@ pub(crate) struct Faults {
     pub(crate) user: HashSet<Place>,
     /// Those of them whose type kernel memory has, too.
     pub(crate) perhaps: HashSet<Place>,
-    /// Records that point to no place in this file.
+    /// Records that point to another file.
+    pub(crate) unread: usize,
+}
+
+/// The records of `.altinstructions`.
+#[derive(Debug, Default)]
+pub(crate) struct Alternatives {
+    /// By what they replace, in the order of the file: of several records for
+    /// one place the kernel applies the later over the earlier.
+    pub(crate) by_place: BTreeMap<Place, Vec<Alternative>>,
+    /// Where a function puts NOPs in, and the feature that decides.
+    pub(crate) nops: Vec<(Place, u64)>,
+    /// Records that point to another file.
     pub(crate) unread: usize,
 }
 
@@ -79,169 +94,167 @@ pub(crate) struct Fixup {
 }
 
 impl Image<'_> {
-    /// `__ex_table`, and how many of its records could not be followed.
-    pub(crate) fn faults(&self, layout: &FaultLayout) -> Faults {
+    /// `__ex_table`.
+    ///
+    /// # Errors
+    /// When its layout cannot be told.
+    pub(crate) fn faults(&self, table: &FaultTable) -> Result<Faults, ObjectError> {
         let mut faults = Faults::default();
-        for section in self.sections.iter().filter(|s| s.name == "__ex_table") {
-            for offset in (0..section.bytes.len()).step_by(layout.size.max(1)) {
-                match self.fault(section, offset, layout) {
-                    Some((at, fixup, user)) => {
-                        faults.fixup.insert(at, fixup);
-                        if user.is_some() {
-                            faults.user.insert(at);
-                        }
-                        if user == Some(false) {
-                            faults.perhaps.insert(at);
-                        }
+        let name = "__ex_table";
+        let Some(layout) = self.fit(name, &table.layouts, |_, _, _| None)? else {
+            return Ok(faults);
+        };
+        for (section, offset) in self.records(name, layout.record.size) {
+            match self.fault(section, offset, table, layout) {
+                Some((at, fixup, user)) => {
+                    faults.fixup.insert(at, fixup);
+                    if user.is_some() {
+                        faults.user.insert(at);
                     }
-                    None => faults.unread += 1,
+                    if user == Some(false) {
+                        faults.perhaps.insert(at);
+                    }
                 }
+                None => faults.unread += 1,
             }
         }
-        faults
+        Ok(faults)
     }
 
     fn fault(
         &self,
         section: &Section<'_>,
         offset: usize,
+        table: &FaultTable,
         layout: &FaultLayout,
     ) -> Option<(Place, Place, Option<bool>)> {
-        let at = self.pointer(section, offset, layout.absolute)?;
-        let fixup = self.pointer(section, offset + 4, layout.absolute)?;
-        let kind = match layout.kind_at {
-            Some(kind_at) => self.word(section, offset + kind_at)?,
-            None => 0,
+        let [insn, fixup, ..] = layout.record.code[..] else {
+            return None;
         };
-        Some((at, fixup, layout.is_user(kind)))
+        let at = self.pointer(section, offset, insn, &layout.record)?;
+        let fixup = self.pointer(section, offset, fixup, &layout.record)?;
+        let user = match (layout.kind_at, layout.handler_at) {
+            (Some(kind_at), _) => table.is_user(self.word(section, offset + kind_at)?),
+            (None, Some(at)) => {
+                let name = self.name_at(section, offset, at, layout)?;
+                table.handles_user(&name).then_some(true)
+            }
+            (None, None) => Some(true),
+        };
+        Some((at, fixup, user))
     }
 
-    /// `.altinstructions` in the order of the file: of several records for one
-    /// place the kernel applies the later over the earlier.
+    /// Where the records of a table begin.
+    fn records<'a>(
+        &'a self,
+        table: &'a str,
+        size: usize,
+    ) -> impl Iterator<Item = (&'a Section<'a>, usize)> {
+        let tables = self.tables(table);
+        tables.flat_map(move |section| {
+            let offsets = (0..section.bytes.len()).step_by(size);
+            offsets.map(move |offset| (section, offset))
+        })
+    }
+
+    /// `.altinstructions`.
+    ///
+    /// # Errors
+    /// When its layout cannot be told.
     pub(crate) fn alternatives(
         &self,
-        layout: &AlternativeLayout,
-    ) -> (BTreeMap<Place, Vec<Alternative>>, usize) {
-        let (mut all, mut unread) = (BTreeMap::<_, Vec<_>>::new(), 0);
-        let tables = self.sections.iter();
-        for section in tables.filter(|s| s.name == ".altinstructions") {
-            for offset in (0..section.bytes.len()).step_by(layout.size.max(1)) {
-                if self.is_callback(section, offset, layout) {
-                    continue;
-                }
-                match self.alternative(section, offset, layout) {
-                    Some(record) => all.entry(record.at).or_default().push(record),
-                    None => unread += 1,
-                }
+        table: &AlternativeTable,
+    ) -> Result<Alternatives, ObjectError> {
+        let mut all = Alternatives::default();
+        let name = AlternativeTable::SECTION;
+        let odd = |section: &Section<'_>, offset: usize, layout: &AlternativeLayout| {
+            self.oddity(section, offset, table, layout)
+        };
+        let Some(layout) = self.fit(name, &table.layouts, odd)? else {
+            return Ok(all);
+        };
+        for (section, offset) in self.records(name, layout.record.size) {
+            if self.is_callback(section, offset, table, layout) {
+                all.nops.extend(self.nops(section, offset, table, layout));
+                continue;
+            }
+            match self.alternative(section, offset, layout) {
+                Some(record) => all.by_place.entry(record.at).or_default().push(record),
+                None => all.unread += 1,
             }
         }
-        (all, unread)
+        Ok(all)
+    }
+
+    /// What no record of `.altinstructions` is.
+    fn oddity(
+        &self,
+        section: &Section<'_>,
+        offset: usize,
+        table: &AlternativeTable,
+        layout: &AlternativeLayout,
+    ) -> Option<&'static str> {
+        let feature = self.half(section, offset + layout.feature_at)?;
+        let [length, replacement] = lengths(section, offset, layout)?;
+        let padding = layout
+            .padding_at
+            .and_then(|at| section.bytes.get(offset + at));
+        if feature & !(layout.inverted | layout.callback) > MOST_FEATURES {
+            Some("names a feature that no CPU has")
+        } else if replacement > length {
+            Some("replaces fewer bytes than it puts in")
+        } else if table.callbacks && replacement != 0 && replacement != length {
+            Some("puts in fewer bytes than it replaces")
+        } else if padding.is_some_and(|padding| *padding > length) {
+            Some("pads more bytes than it replaces")
+        } else {
+            None
+        }
     }
 
     fn is_callback(
         &self,
         section: &Section<'_>,
         offset: usize,
+        table: &AlternativeTable,
         layout: &AlternativeLayout,
     ) -> bool {
-        let feature = self.half(section, offset + layout.feature_at);
-        feature.is_some_and(|feature| feature & layout.callback_bit != 0)
+        let lengths = lengths(section, offset, layout);
+        table.callbacks && lengths.is_some_and(|[_, replacement]| replacement == 0)
     }
 
-    /// The records whose replacing is left to a function that puts NOPs in:
+    /// A record whose replacing is left to the function that puts NOPs in:
     /// where, and the feature that decides.
-    pub(crate) fn nops(&self, layout: &AlternativeLayout) -> Vec<(Place, u64)> {
-        let tables = self.sections.iter();
-        let tables = tables.filter(|s| s.name == ".altinstructions");
-        let record = |section: &Section<'_>, offset: usize| {
-            let named = self.is_callback(section, offset, layout)
-                && self.name_at(section, offset + 4).as_deref() == layout.callback_nops.as_deref();
-            named.then_some(())?;
-            let feature = self.half(section, offset + layout.feature_at)?;
-            let feature = u64::from(feature & !layout.callback_bit);
-            Some((self.pointer(section, offset, false)?, feature))
-        };
-        let records = tables.flat_map(|section| {
-            let offsets = (0..section.bytes.len()).step_by(layout.size.max(1));
-            offsets.filter_map(move |offset| record(section, offset))
-        });
-        records.collect()
+    fn nops(
+        &self,
+        section: &Section<'_>,
+        offset: usize,
+        table: &AlternativeTable,
+        layout: &AlternativeLayout,
+    ) -> Option<(Place, u64)> {
+        let name = self.name_at(section, offset, 4, layout)?;
+        (table.callback_nops.as_deref() == Some(&*name)).then_some(())?;
+        let feature = self.half(section, offset + layout.feature_at)?;
+        let feature = u64::from(feature & !layout.callback);
+        Some((self.pointer(section, offset, 0, &layout.record)?, feature))
     }
 
-    /// The name of the function that the four bytes at `offset` point to.
-    fn name_at(&self, section: &Section<'_>, offset: usize) -> Option<String> {
-        let here = self.here(section, offset);
-        if let Some(reference) = self.relocations.at(here) {
+    /// The name of the function that a field points to.
+    fn name_at<L: Laid>(
+        &self,
+        section: &Section<'_>,
+        offset: usize,
+        field: usize,
+        layout: &L,
+    ) -> Option<String> {
+        if let Some(reference) = self.relocations.at(self.here(section, offset + field)) {
             let name = self.relocations.name(reference);
             if !name.is_empty() {
                 return Some(name.to_owned());
             }
         }
-        let place = self.pointer(section, offset, false)?;
+        let place = self.pointer(section, offset, field, layout.record())?;
         self.name_of(place).map(|(name, _)| name.to_owned())
-    }
-
-    /// The code that a table of fixups names, and how many records point to
-    /// none.
-    pub(crate) fn fixups(&self, layout: &FixupLayout) -> (Vec<Fixup>, usize) {
-        let wide = object::Object::is_64(&self.file);
-        let width = layout.width.get(usize::from(wide)).copied().unwrap_or(4);
-        let size = width.saturating_mul(layout.fields).max(1);
-        let tables = self.sections.iter().filter(|s| s.name == layout.section);
-        let records = tables.flat_map(|s| (0..s.bytes.len()).step_by(size).map(move |at| (s, at)));
-        let (mut all, mut unread) = (Vec::new(), 0);
-        for (section, record) in records {
-            let field = |index: usize| self.field(section, record, index * width, width);
-            let start = field(layout.start);
-            let end = layout.end.map_or(start, field);
-            match (start, end) {
-                (Some(start), Some(end)) => all.push(Fixup {
-                    start,
-                    end: end.address,
-                }),
-                _ => unread += 1,
-            }
-        }
-        (all, unread)
-    }
-
-    /// What a field of a record points to, which counts from the record's
-    /// start.
-    fn field(
-        &self,
-        section: &Section<'_>,
-        record: usize,
-        offset: usize,
-        width: usize,
-    ) -> Option<Place> {
-        let here = self.here(section, record + offset);
-        if self.relocatable {
-            let reference = self.relocations.at(here)?;
-            return reference.target(0, (offset as u64).wrapping_neg());
-        }
-        let distance = if width == 8 {
-            self.long(section, record + offset)?
-        } else {
-            i64::from(self.word(section, record + offset)?.cast_signed()).cast_unsigned()
-        };
-        let start = self.here(section, record).address;
-        self.place_of(self.narrowed(start.wrapping_add(distance)))
-    }
-
-    fn here(&self, section: &Section<'_>, offset: usize) -> Place {
-        Place {
-            section: section.index,
-            address: section.address.wrapping_add(offset as u64),
-        }
-    }
-
-    /// An address of this file's width.
-    fn narrowed(&self, address: u64) -> u64 {
-        if object::Object::is_64(&self.file) {
-            address
-        } else {
-            address & 0xffff_ffff
-        }
     }
 
     fn alternative(
@@ -250,40 +263,77 @@ impl Image<'_> {
         offset: usize,
         layout: &AlternativeLayout,
     ) -> Option<Alternative> {
-        let byte = |at: usize| section.bytes.get(offset + at).copied();
+        let [length, replacement_length] = lengths(section, offset, layout)?;
+        let feature = self.half(section, offset + layout.feature_at)?;
+        let flags = match layout.flags_at {
+            Some(at) => self.half(section, offset + at)?,
+            None => feature & layout.inverted,
+        };
         Some(Alternative {
-            at: self.pointer(section, offset, false)?,
-            replacement: self.pointer(section, offset + 4, false)?,
-            feature: self.half(section, offset + layout.feature_at)?,
-            flags: match layout.flags_at {
-                Some(at) => self.half(section, offset + at)?,
-                None => 0,
-            },
-            length: byte(layout.lengths_at)?,
-            replacement_length: byte(layout.lengths_at + 1)?,
+            at: self.pointer(section, offset, 0, &layout.record)?,
+            replacement: self.pointer(section, offset, 4, &layout.record)?,
+            feature: feature & !layout.inverted,
+            flags,
+            length,
+            replacement_length,
         })
     }
 
-    /// `__jump_table`: two offsets and a key of the machine's word. `keys` are
-    /// the arrays of keys that are settled at boot.
-    pub(crate) fn jumps(&self, keys: &[String]) -> Jumps {
-        let wide = object::Object::is_64(&self.file);
-        let size = if wide { 16 } else { 12 };
-        let arrays = self.arrays(keys);
-        let tables = self.sections.iter().filter(|s| s.name == "__jump_table");
-        let records = tables.flat_map(|s| (0..s.bytes.len()).step_by(size).map(move |at| (s, at)));
-        let pair = |(section, at)| {
-            let from = self.pointer(section, at, false)?;
-            let to = self.pointer(section, at + 4, false)?;
-            Some((from, to, self.choice(section, at + 8, keys, &arrays)))
+    /// The code that a table of fixups names, and how many records point to
+    /// another file.
+    ///
+    /// # Errors
+    /// When its layout cannot be told.
+    pub(crate) fn fixups(&self, table: &FixupTable) -> Result<(Vec<Fixup>, usize), ObjectError> {
+        let (mut all, mut unread) = (Vec::new(), 0);
+        let Some(layout) = self.fit(&table.section, &table.layouts, |_, _, _| None)? else {
+            return Ok((all, unread));
         };
-        let mut jumps = Jumps::new();
-        for (from, to, choice) in records.filter_map(pair) {
-            let switched: &mut Switched = jumps.entry(from).or_default();
-            switched.targets.push(to);
-            switched.jumped = choice;
+        for (section, offset) in self.records(&table.section, layout.record.size) {
+            let mut fields = layout.record.code.iter();
+            let mut next = || self.pointer(section, offset, *fields.next()?, &layout.record);
+            let start = next();
+            let end = if layout.record.code.len() > 1 {
+                next()
+            } else {
+                start
+            };
+            match (start, end) {
+                (Some(start), Some(end)) => all.push(Fixup {
+                    start,
+                    end: end.address,
+                }),
+                _ => unread += 1,
+            }
         }
-        jumps
+        Ok((all, unread))
+    }
+
+    /// `__jump_table`. `keys` are the arrays of keys that are settled at boot.
+    ///
+    /// # Errors
+    /// When its layout cannot be told.
+    pub(crate) fn jumps(&self, keys: &[String]) -> Result<Jumps, ObjectError> {
+        let mut jumps = Jumps::new();
+        let name = "__jump_table";
+        let layouts = &Common::built_in()?.jumps;
+        let Some(layout) = self.fit(name, layouts, |_, _, _| None)? else {
+            return Ok(jumps);
+        };
+        let arrays = self.arrays(keys);
+        for (section, offset) in self.records(name, layout.record.size) {
+            let [code, target, ..] = layout.record.code[..] else {
+                continue;
+            };
+            let from = self.pointer(section, offset, code, &layout.record);
+            let to = self.pointer(section, offset, target, &layout.record);
+            if let (Some(from), Some(to)) = (from, to) {
+                let switched: &mut Switched = jumps.entry(from).or_default();
+                switched.targets.push(to);
+                switched.jumped = self.choice(section, offset, layout, keys, &arrays);
+            }
+        }
+        Ok(jumps)
     }
 
     /// What it means that a jump is taken: its key's lowest bit tells whether
@@ -293,18 +343,27 @@ impl Image<'_> {
         &self,
         section: &Section<'_>,
         offset: usize,
+        layout: &JumpLayout,
         keys: &[String],
         arrays: &[(u64, std::ops::Range<u64>)],
     ) -> Option<Choice> {
-        let key = match self.relocations.at(self.here(section, offset)) {
+        let at = offset + layout.key_at;
+        let here = self.here(section, at);
+        let key = match self.relocations.at(here) {
             Some(reference) => {
                 let name = self.relocations.name(reference);
                 let array = keys.iter().position(|known| known == name)?;
                 (array as u64) << 32 | reference.addend().cast_unsigned() & 0xffff_ffff
             }
             None => {
-                let here = self.here(section, offset).address;
-                let address = here.wrapping_add(self.long(section, offset)?);
+                let width = if self.is_64() { 8 } else { 4 };
+                let distance = self.signed(section, at, width)?;
+                let from = if layout.record.absolute {
+                    0
+                } else {
+                    here.address
+                };
+                let address = self.narrowed(from.wrapping_add_signed(distance));
                 let mut all = arrays.iter();
                 let (array, range) = all.find(|(_, range)| range.contains(&address))?;
                 array << 32 | (address - range.start)
@@ -334,11 +393,7 @@ impl Image<'_> {
     /// Where the entries of a `switch` point, from `table` up to `end` or to
     /// the first that points to no code.
     pub(crate) fn cases(&self, table: Place, end: Option<u64>) -> Vec<Place> {
-        let size = if object::Object::is_64(&self.file) {
-            8
-        } else {
-            4
-        };
+        let size = if self.is_64() { 8 } else { 4 };
         let entries = (0..).map(|entry: u64| table.address.saturating_add(entry * size));
         let entries = entries.take_while(|at| end.is_none_or(|end| *at < end));
         entries
@@ -359,75 +414,32 @@ impl Image<'_> {
         self.place_of(value)
     }
 
-    /// The traps of `__bug_table` that are warnings (BUGFLAG_WARNING, bit 0 of
-    /// `flags`): `struct bug_entry` is s32 bug_addr_disp, with
-    /// CONFIG_DEBUG_BUGVERBOSE s32 file_disp and u16 line, then u16 flags.
-    pub(crate) fn warnings(&self) -> HashSet<Place> {
-        let tables = self.sections.iter().filter(|s| s.name == "__bug_table");
-        tables
-            .flat_map(|section| self.warnings_in(section))
-            .collect()
-    }
-
-    fn warnings_in(&self, section: &Section<'_>) -> Vec<Place> {
-        let read = |size: usize| {
-            let offsets = (0..section.bytes.len()).step_by(size);
-            let entry = |at| {
-                Some((
-                    self.pointer(section, at, false)?,
-                    self.half(section, at + size - 2)?,
-                ))
-            };
-            offsets.map(entry).collect::<Option<Vec<_>>>()
+    /// The traps of `__bug_table` that are warnings.
+    ///
+    /// # Errors
+    /// When its layout cannot be told.
+    pub(crate) fn warnings(&self) -> Result<HashSet<Place>, ObjectError> {
+        let name = "__bug_table";
+        let layouts = &Common::built_in()?.bugs;
+        let Some(layout) = self.fit(name, layouts, |_, _, _| None)? else {
+            return Ok(HashSet::new());
         };
-        // Only the true size makes every record point into code.
-        let entries = [12, 8, 6].into_iter().find_map(read).unwrap_or_default();
-        let warning = |(place, flags): (Place, u16)| (flags & 1 == 1).then_some(place);
-        entries.into_iter().filter_map(warning).collect()
-    }
-
-    fn half(&self, section: &Section<'_>, offset: usize) -> Option<u16> {
-        let bytes = section.bytes.get(offset..)?.first_chunk::<2>()?;
-        Some(if self.little_endian() {
-            u16::from_le_bytes(*bytes)
-        } else {
-            u16::from_be_bytes(*bytes)
-        })
-    }
-
-    fn word(&self, section: &Section<'_>, offset: usize) -> Option<u32> {
-        let bytes = section.bytes.get(offset..)?.first_chunk::<4>()?;
-        Some(if self.little_endian() {
-            u32::from_le_bytes(*bytes)
-        } else {
-            u32::from_be_bytes(*bytes)
-        })
-    }
-
-    fn long(&self, section: &Section<'_>, offset: usize) -> Option<u64> {
-        let bytes = section.bytes.get(offset..)?.first_chunk::<8>()?;
-        Some(if self.little_endian() {
-            u64::from_le_bytes(*bytes)
-        } else {
-            u64::from_be_bytes(*bytes)
-        })
-    }
-
-    /// What the four bytes at `offset` point to: by relocation in an object
-    /// file, else relative to themselves or as an address.
-    fn pointer(&self, section: &Section<'_>, offset: usize, absolute: bool) -> Option<Place> {
-        let word = self.word(section, offset)?;
-        let here = self.here(section, offset);
-        if self.relocatable {
-            let implicit = i64::from(word.cast_signed());
-            return self.relocations.at(here)?.target(implicit, 0);
-        }
-        let address = if absolute {
-            u64::from(word)
-        } else {
-            let distance = i64::from(word.cast_signed());
-            self.narrowed(here.address.wrapping_add_signed(distance))
+        let warning = |(section, offset): (&Section<'_>, usize)| {
+            let flags = self.half(section, offset + layout.flags_at)?;
+            let place = self.pointer(section, offset, 0, &layout.record)?;
+            (flags & 1 == 1).then_some(place)
         };
-        self.place_of(address)
+        let records = self.records(name, layout.record.size);
+        Ok(records.filter_map(warning).collect())
     }
+}
+
+/// The highest number that a feature of a CPU may have: the kernel has less
+/// than 800 (NCAPINTS and NBUGINTS words of 32, ARM64_NCAPS).
+const MOST_FEATURES: u16 = 1023;
+
+/// How many bytes a record replaces, and how many it puts in.
+fn lengths(section: &Section<'_>, offset: usize, layout: &AlternativeLayout) -> Option<[u8; 2]> {
+    let lengths = section.bytes.get(offset + layout.lengths_at..)?;
+    lengths.first_chunk::<2>().copied()
 }

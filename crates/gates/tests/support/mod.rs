@@ -81,13 +81,18 @@ pub(crate) fn x86(text: &str) -> Option<Vec<u8>> {
 
 /// The same, linked; none where there is no linker.
 pub(crate) fn linked(text: &str) -> Option<Vec<u8>> {
+    link(&x86(text)?)
+}
+
+/// An object, linked; none where there is no linker.
+pub(crate) fn link(object: &[u8]) -> Option<Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
-    let [object, file] = ["a.o", "a"].map(|name| folder.path().join(name));
-    fs::write(&object, x86(text)?).unwrap();
+    let [from, file] = ["a.o", "a"].map(|name| folder.path().join(name));
+    fs::write(&from, object).unwrap();
     let run = Command::new("ld")
         .args(["-e", "f", "-o"])
         .arg(&file)
-        .arg(&object)
+        .arg(&from)
         .status();
     if !run.is_ok_and(|status| status.success()) {
         eprintln!("skipped: ld cannot link it");
