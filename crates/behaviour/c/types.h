@@ -1,0 +1,14 @@
+struct inner {
+	u32 x;
+	u32 y;
+};
+
+struct s {
+	u32 a;
+	u32 b;
+	u64 c;
+	struct inner in;
+	u16 d;
+	u32 w[2];
+	u32 last;
+};

@@ -1,0 +1,22 @@
+//! What tests of rewriting stand on: functions made from a seed, rewritten in
+//! every style, compiled and run in user space with a fault at every byte, before
+//! against after.
+//!
+//! Nothing of tollgate itself uses this crate: its effects (a compiler, a program)
+//! are those of a test.
+
+mod accesses;
+mod choices;
+mod forms;
+mod function;
+mod program;
+mod run;
+mod setups;
+mod tally;
+
+pub use choices::Choices;
+pub use function::function;
+pub use program::{Subject, TYPES};
+pub use run::{Compared, Found, RunError, compare};
+pub use setups::{SETUPS, Setup};
+pub use tally::{Row, Tally, Wrong};
