@@ -24,6 +24,37 @@ pub(crate) fn check(subject: &Subject<'_>, run: &Run) -> Result<(), Refusal> {
     }
 }
 
+/// A later access that uses the variable of the results finds 0 there, and would
+/// find in a window what was there before.
+pub(crate) fn unused(subject: &Subject<'_>, run: &Run) -> Result<(), Refusal> {
+    for (at, step) in run.steps.iter().enumerate() {
+        let before = run.steps.iter().take(at);
+        let mut taken = before.filter_map(|step| match &step.kind {
+            StepKind::Assign { variable, .. } => Some(variable),
+            _ => None,
+        });
+        let used =
+            |variable: &&String| asks(run, step, |place| mentions(&subject.at(place), variable));
+        if let Some(variable) = taken.find(used) {
+            return Err(subject.refuse(step.span, Reason::ResultUsed(variable.clone())));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the arguments of a step's accesses or what its condition asks is so.
+fn asks(run: &Run, step: &Step, is: impl Fn(Span) -> bool) -> bool {
+    let sites = step.sites.iter().filter_map(|&at| run.sites.get(at));
+    let condition = match &step.kind {
+        StepKind::Guard { condition, .. } => Some(*condition),
+        _ => None,
+    };
+    let mut places = sites
+        .flat_map(|site| [site.value, site.address])
+        .chain(condition);
+    places.any(is)
+}
+
 /// Whether a statement's result depends on what the variable held.
 fn is_carried(subject: &Subject<'_>, run: &Run, step: &Step, variable: &str) -> bool {
     let sites = step.sites.iter().filter_map(|&at| run.sites.get(at));

@@ -234,7 +234,12 @@ fn with_result(mut fault: Fault, variable: &str) -> Fault {
             fault.jump = Jump::Return("-EFAULT".to_owned());
         }
         Jump::Return(value) if !crate::plan::mentions(value, variable) => {}
-        _ => fault.statements.insert(0, format!("{variable} = -EFAULT;")),
+        _ => {
+            let assigned = format!("{variable} = -EFAULT;");
+            if fault.statements.first() != Some(&assigned) {
+                fault.statements.insert(0, assigned);
+            }
+        }
     }
     fault
 }

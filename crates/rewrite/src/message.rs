@@ -195,7 +195,11 @@ impl Facts<'_> {
             text += "; until now a check elsewhere had to cover them";
         }
         text += &format!(". {}", self.outcome());
-        if self.plans.iter().any(|plan| plan.zeroes) {
+        let copies = |plan: &&Plan| plan.gate == Gate::Copies;
+        if self.plans.iter().filter(copies).any(|plan| plan.zeroes) {
+            text += " One thing changes: on a fault nothing is stored of what the copy was to read, where the members before \
+                     the fault were stored, and the one that faulted was made zero.";
+        } else if self.plans.iter().any(|plan| plan.zeroes) {
             text += " get_user() makes its variable zero on a fault, where something may look at it later: the variable is made \
                      zero before the read.";
         }

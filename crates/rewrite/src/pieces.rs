@@ -1,7 +1,7 @@
 //! A run that no single window can serve, cut where one could end and the next
 //! begin.
 
-use tollgate_source::{Direction, Hazard, Jump, Run, Span, Step, StepKind};
+use tollgate_source::{Direction, Hazard, Jump, Run, Span, Step, StepKind, Trait};
 
 use crate::plan::Subject;
 
@@ -20,7 +20,7 @@ pub(crate) fn pieces(subject: &Subject<'_>, run: &Run) -> Vec<Run> {
     }
     groups
         .iter()
-        .filter_map(|group| piece(run, group))
+        .filter_map(|group| piece(subject, run, group))
         .collect()
 }
 
@@ -56,7 +56,7 @@ fn differs(subject: &Subject<'_>, run: &Run, group: &[&Step], step: &Step) -> bo
     other || ways.is_some() && way(step).is_some_and(|exit| Some(exit) != ways)
 }
 
-fn piece(run: &Run, group: &[&Step]) -> Option<Run> {
+fn piece(subject: &Subject<'_>, run: &Run, group: &[&Step]) -> Option<Run> {
     let last = group.iter().rposition(|step| !step.sites.is_empty())?;
     let first = group.iter().position(|step| !step.sites.is_empty())?;
     let own = group.get(first..=last)?;
@@ -78,6 +78,13 @@ fn piece(run: &Run, group: &[&Step]) -> Option<Run> {
         .map(|step| step.span)
         .reduce(|all, span| all.join(span))?;
     piece.after = behind(run, piece.span);
+    let code = subject.code(piece.span);
+    if !code
+        .iter()
+        .any(|token| subject.at(token.span) == "access_ok")
+    {
+        piece.traits.retain(|known| *known != Trait::AccessOk);
+    }
     forget_earlier_reads(&mut piece);
     Some(piece)
 }

@@ -198,6 +198,7 @@ pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
     };
     let (fault, region) = way_out(subject, run, chained.as_ref())?;
     carried::check(subject, run)?;
+    carried::unused(subject, run)?;
     let rest = condition::outside(subject, run, &object, &size)?;
     if chained.is_some() && (rest.before.is_some() || rest.behind.is_some()) {
         return Err(subject.refuse(run.span, Reason::Statement));
@@ -224,8 +225,8 @@ pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
         zeroes: false,
     };
     condition::check_all(subject, run, &plan)?;
-    zero::add(subject, &mut plan)?;
     covered::absorb(subject, &mut plan);
+    zero::add(subject, &mut plan)?;
     advance::check(subject, &plan)?;
     Ok(plan)
 }

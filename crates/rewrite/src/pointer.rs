@@ -8,6 +8,7 @@ use crate::plan::{Line, Plan, Subject};
 use crate::range;
 use crate::refusal::{Reason, Refusal};
 use crate::types::{MODELS, Type};
+use crate::zero;
 
 /// What masking covers, in bytes: arch/x86/include/asm/uaccess_64.h relies on a
 /// guard page behind the user addresses.
@@ -89,15 +90,19 @@ const UNCHECKED: [&str; 4] = [
 ];
 
 /// A pointer that is masked is not checked: an `access_ok()` that the window
-/// takes the place of must not be what later accesses rely on.
+/// takes the place of must not be what later accesses rely on, nor what keeps a
+/// variable from being made zero.
 pub(crate) fn spares_check(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
     let behind = Span::new(plan.region.end, subject.function.body.end);
     let code = subject.code(behind);
     let later = code
         .iter()
         .find(|token| UNCHECKED.contains(&subject.at(token.span).as_str()));
-    match later.filter(|_| plan.absorbs) {
-        Some(token) => Err(subject.refuse(token.span, Reason::Unchecked)),
+    if let Some(token) = later.filter(|_| plan.absorbs) {
+        return Err(subject.refuse(token.span, Reason::Unchecked));
+    }
+    match zero::inside(plan).filter(|_| plan.absorbs) {
+        Some(variable) => Err(subject.refuse(plan.region, Reason::LeftAlone(variable.to_owned()))),
         None => Ok(()),
     }
 }

@@ -126,6 +126,9 @@ pub enum Reason {
     /// A variable for results that may hold something already.
     #[error("{0} may hold an error from before, which the window would forget")]
     Carried(String),
+    /// A variable for results that a later access uses.
+    #[error("an access uses {0}, which holds the result of the one before it")]
+    ResultUsed(String),
     /// A result that nothing looks at.
     #[error("nothing looks at the result, so the accesses go on after a fault")]
     ResultUnused,
@@ -153,6 +156,11 @@ pub enum Reason {
         "a later access relies on the access_ok() that a masked pointer would take the place of"
     )]
     Unchecked,
+    /// A variable that a failed range check leaves alone.
+    #[error(
+        "{0} is left alone where access_ok() fails; with a masked pointer it would be made zero, and something may look"
+    )]
+    LeftAlone(String),
     /// Preprocessor lines.
     #[error("a preprocessor line stands between the accesses")]
     Preprocessor,
@@ -170,6 +178,11 @@ pub enum Reason {
     /// A variable that is used after a fault.
     #[error("{0} is used after a fault: get_user() has made it zero, unsafe_get_user() need not")]
     ReadAfterFault(String),
+    /// A variable that is used after a fault of a copy.
+    #[error(
+        "{0} is used after a fault: get_user() has filled it or made it zero, and a copy that faults says of no member which"
+    )]
+    CopiedAfterFault(String),
     /// A label that would be jumped to out of a scope with a cleanup.
     #[error("a jump to the end of the function would leave or enter a scope with a cleanup")]
     CleanupScope,
@@ -217,6 +230,9 @@ pub enum Reason {
     /// A variable that would have no use.
     #[error("{0} takes the results and has no other use; it would be declared for nothing")]
     Unused(String),
+    /// Places that a copy would fill in another order.
+    #[error("{0} may be the place that {1} is, and a copy would fill them in another order")]
+    Overlap(String, String),
     /// A place where a copy must not be.
     #[error(
         "page faults are disabled in the function, and copy_from_user() and copy_to_user() are not for that"

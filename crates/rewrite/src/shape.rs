@@ -2,7 +2,7 @@
 //! kept: a label at the end of the function or of a loop, or one right behind
 //! the accesses.
 
-use tollgate_source::{Jump, Span, StepKind, Token, Trait, tokens};
+use tollgate_source::{Jump, Span, StepKind, Token, Trait, Use, tokens};
 
 use crate::chained::Chained;
 use crate::directives::is_left_between;
@@ -30,15 +30,21 @@ pub(crate) enum Shape {
     Declared(String),
 }
 
-/// The shape that suits; the first that the function allows.
-pub(crate) fn shape(subject: &Subject<'_>, plan: &Plan, alone: bool) -> Result<Shape, Refusal> {
+/// The shape that suits; the first that the function allows. `regions` is what
+/// all plans of the function replace.
+pub(crate) fn shape(
+    subject: &Subject<'_>,
+    plan: &Plan,
+    regions: &[Span],
+) -> Result<Shape, Refusal> {
+    let alone = regions.len() == 1;
     if let Some(chained) = &plan.chained {
         return Ok(Shape::Block(chained.clone()));
     }
     if let Some(body) = loop_around(subject, plan) {
         return Ok(Shape::Loop(body));
     }
-    if let Some(variable) = own_variable(subject, plan) {
+    if let Some(variable) = own_variable(subject, plan, regions) {
         return Ok(Shape::Variable(variable));
     }
     let tail = tail_allowed(subject, plan);
@@ -124,15 +130,15 @@ fn declarations_end(subject: &Subject<'_>) -> Option<usize> {
     (plain && !lines.is_empty()).then(|| from + lines.len() + 1)
 }
 
-/// The variable that took the run's results and has no other use: without one
-/// it would be declared for nothing.
-pub(crate) fn own_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
+/// The variable that took the run's results and that nothing reads outside of
+/// what is replaced: without a use it would be declared for nothing.
+pub(crate) fn own_variable(subject: &Subject<'_>, plan: &Plan, regions: &[Span]) -> Option<String> {
     let variable = plan.run.steps.iter().find_map(|step| match &step.kind {
         StepKind::Assign { variable, .. } => Some(variable),
         _ => None,
     })?;
-    let elsewhere =
-        |u: &&tollgate_source::Use| u.name == *variable && !plan.region.contains(u.span);
+    let replaced = |u: &Use| regions.iter().any(|region| region.contains(u.span));
+    let elsewhere = |u: &&Use| u.name == *variable && !u.assigned && !replaced(u);
     let local = subject
         .outline
         .locals

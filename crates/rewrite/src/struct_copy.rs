@@ -7,7 +7,7 @@
 //! zeroed by memset() and not by an initialiser: the C standard lets `= {}`
 //! leave holes as they are, and they would go to user space.
 
-use tollgate_source::{Direction, Site};
+use tollgate_source::{Direction, Site, Span};
 
 use crate::braces;
 use crate::edit::Edit;
@@ -19,6 +19,7 @@ use crate::pointer::{self, Pointer};
 use crate::refusal::{Reason, Refusal};
 use crate::shape::own_variable;
 use crate::window::{Written, arm};
+use crate::zero;
 
 /// The largest copy, in bytes: scripts/checkstack.pl names functions that use
 /// more than 100, and a build warns from 1024 on.
@@ -38,8 +39,9 @@ struct Copy {
 pub(crate) fn write(subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
     let mut written = Written::default();
     let mut copies = Vec::new();
+    let regions: Vec<Span> = plans.iter().map(|plan| plan.region).collect();
     for plan in plans {
-        match Writer::new(subject, &plan, &mut copies) {
+        match Writer::new(subject, &plan, &regions, &mut copies) {
             Ok(writer) => {
                 written.saved += writer.saved();
                 written.changes.extend(writer.changes());
@@ -81,6 +83,7 @@ impl<'w, 'a> Writer<'w, 'a> {
     fn new(
         subject: &'w Subject<'a>,
         plan: &'w Plan,
+        regions: &[Span],
         copies: &mut Vec<Copy>,
     ) -> Result<Self, Refusal> {
         let refuse = |reason| Err(subject.refuse(plan.region, reason));
@@ -99,8 +102,11 @@ impl<'w, 'a> Writer<'w, 'a> {
         if mentions(&subject.at(subject.function.body), "pagefault_disable") {
             return refuse(Reason::FaultsDisabled);
         }
-        if let Some(variable) = own_variable(subject, plan) {
+        if let Some(variable) = own_variable(subject, plan, regions) {
             return refuse(Reason::Unused(variable));
+        }
+        if let Some((place, variable)) = zero::looked_at(subject, plan) {
+            return Err(subject.refuse(place, Reason::CopiedAfterFault(variable)));
         }
         let braces = braces::opening(subject, plan.region)?;
         let pointer = Pointer::of(subject, plan)?;
@@ -109,6 +115,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         if let Some(large) = groups().find(|group| group.size > STACK) {
             return refuse(Reason::Stack(large.of.clone(), large.size));
         }
+        in_order(subject, plan, &parts)?;
         let names = groups()
             .map(|group| named(subject, group, copies))
             .collect();
@@ -278,6 +285,26 @@ impl<'w, 'a> Writer<'w, 'a> {
     fn columns(&self) -> usize {
         widest(&self.subject.at(self.plan.region))
     }
+}
+
+/// Members of a copy are stored behind every access of the condition: what comes
+/// later in the run and is read by itself must be another place.
+fn in_order(subject: &Subject<'_>, plan: &Plan, parts: &[Part]) -> Result<(), Refusal> {
+    let sites = || plan.run.sites.iter().enumerate();
+    let reads = |site: &Site| site.direction == Direction::Read;
+    let copied = |at: usize| {
+        let mut groups = parts.iter().filter_map(Part::group);
+        groups.any(|group| group.sites.iter().any(|(own, _)| *own == at))
+    };
+    for (at, first) in sites().filter(|(at, site)| reads(site) && copied(*at)) {
+        for (_, second) in sites().filter(|(later, _)| *later > at && !copied(*later)) {
+            let [one, other] = [first, second].map(|site| on_one_line(&subject.at(site.value)));
+            if !zero::are_apart(subject, &one, &other) {
+                return Err(subject.refuse(second.span, Reason::Overlap(other, one)));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// `p->s.status`, or `*p` for all of it.

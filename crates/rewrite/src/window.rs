@@ -75,11 +75,11 @@ pub(crate) fn write(subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
 
 /// The shape of each plan; the others with the reason why they have none.
 fn shapes(subject: &Subject<'_>, plans: Vec<Plan>) -> (Vec<(Plan, Shape)>, Vec<Refusal>) {
-    let alone = plans.len() == 1;
+    let regions: Vec<Span> = plans.iter().map(|plan| plan.region).collect();
     let (mut shaped, mut refused) = (Vec::new(), Vec::new());
     for plan in plans {
         let braces = braces::opening(subject, plan.region);
-        match braces.and_then(|_| shape(subject, &plan, alone)) {
+        match braces.and_then(|_| shape(subject, &plan, &regions)) {
             Ok(shape) => shaped.push((plan, shape)),
             Err(refusal) => refused.push(refusal),
         }

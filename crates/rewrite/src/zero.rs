@@ -1,7 +1,7 @@
 //! What `get_user()` leaves in its variable on a fault: zero. The window leaves
 //! what was there, so that where something may look, zero is put there before.
 
-use tollgate_source::{Direction, Form, Jump, Site, StepKind};
+use tollgate_source::{Direction, Form, Jump, Site, Span, StepKind};
 
 use crate::advance::is_used_behind;
 use crate::layout::on_one_line;
@@ -10,7 +10,8 @@ use crate::refusal::{Reason, Refusal};
 
 /// Adds `x = 0;` before each read of which something may look at `x` after a
 /// fault: before the begin for the first, if a failed check of the range makes it
-/// zero, too.
+/// zero, too. Where the begin stands for an `access_ok()`, that check leaves it
+/// alone.
 pub(crate) fn add(subject: &Subject<'_>, plan: &mut Plan) -> Result<(), Refusal> {
     let mut lines = Vec::with_capacity(plan.lines.len());
     for mut line in std::mem::take(&mut plan.lines) {
@@ -33,12 +34,41 @@ fn place(plan: &mut Plan, line: &mut Line, statement: String) -> Option<Line> {
     let first = plan.run.sites.first();
     match line {
         Line::When { zero, .. } => *zero = Some(statement),
-        Line::Access(0) if first.is_some_and(|site| site.range_check) => {
+        Line::Access(0) if !plan.absorbs && first.is_some_and(|site| site.range_check) => {
             plan.cleared = Some(statement);
         }
         _ => return Some(Line::Zero(statement)),
     }
     None
+}
+
+/// A variable that is made zero behind what opens the window.
+pub(crate) fn inside(plan: &Plan) -> Option<&str> {
+    plan.lines.iter().find_map(|line| match line {
+        Line::Zero(statement)
+        | Line::When {
+            zero: Some(statement),
+            ..
+        } => statement.strip_suffix(" = 0;"),
+        _ => None,
+    })
+}
+
+/// A variable of a read that the function itself may look at after a fault.
+pub(crate) fn looked_at(subject: &Subject<'_>, plan: &Plan) -> Option<(Span, String)> {
+    let reads = plan
+        .run
+        .sites
+        .iter()
+        .filter(|site| site.direction == Direction::Read);
+    let variables = reads.map(|site| (site, on_one_line(&subject.at(site.value))));
+    let looks = |(site, variable): &(&Site, String)| {
+        let shared = !is_own(subject, variable) && matches!(plan.fault.jump, Jump::Return(_));
+        let named = |line: &String| mentions(line, root(variable));
+        plan.fault.statements.iter().any(named) || !shared && is_seen(subject, plan, site, variable)
+    };
+    let (site, variable) = variables.into_iter().find(|read| looks(read))?;
+    Some((site.value, variable))
 }
 
 /// The variable of a read, if something may look at it after a fault.
@@ -111,6 +141,25 @@ fn is_own(subject: &Subject<'_>, place: &str) -> bool {
         Some(local) => !reached && (place == name || local.plain || local.array),
         None => place == name && mentions(&subject.at(subject.function.header), name),
     }
+}
+
+/// Whether two places that are filled are surely not the same: variables of this
+/// call, or members of one object of which neither holds the other.
+pub(crate) fn are_apart(subject: &Subject<'_>, one: &str, other: &str) -> bool {
+    let (first, second) = (root(one), root(other));
+    let plain = |place: &str| {
+        place
+            .chars()
+            .all(|c| c.is_alphanumeric() || "_->.".contains(c))
+    };
+    if first != second {
+        return is_own(subject, one) && is_own(subject, other);
+    }
+    let holds = |a: &str, b: &str| {
+        b.strip_prefix(a)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    plain(one) && plain(other) && !holds(one, other) && !holds(other, one)
 }
 
 /// Whether the object is freed on the way out, so that nobody can look.

@@ -49,9 +49,6 @@ fn chain(call: &str, exit: &str) -> String {
 /// What is run, and what of it is compared.
 #[derive(Clone, Copy)]
 struct Kind {
-    reads: bool,
-    /// Whether memory of the kernel is compared after a fault of a read, too.
-    exact: bool,
     /// 1 if a copy of a structure reads, 2 if it writes.
     copies: u8,
     sizes: bool,
@@ -60,8 +57,6 @@ struct Kind {
 }
 
 const PLAIN: Kind = Kind {
-    reads: false,
-    exact: false,
     copies: 0,
     sizes: false,
     shifts: true,
@@ -114,8 +109,6 @@ fn try_compared(name: &str, text: &str, style: Style, kind: Kind) -> Result<u64,
         ])
         .args([&program, &file])
         .args([
-            flag("READS", kind.reads.into()),
-            flag("EXACT", kind.exact.into()),
             flag("COPIES", kind.copies),
             flag("SIZES", kind.sizes.into()),
             flag("SHIFTS", kind.shifts.into()),
@@ -162,21 +155,19 @@ fn windows_do_what_the_chain_did() {
         (
             "writes",
             chain("put_user", "return -EFAULT;") + "\treturn 0;\n",
-            false,
         ),
         (
             "reads",
             chain("get_user", "return -EFAULT;") + "\treturn 0;\n",
-            true,
         ),
-        ("sequential", sequential + "\treturn 0;\n", false),
-        ("both", both.to_owned(), true),
-        ("jump", jump, false),
-        ("again", again.to_owned(), false),
+        ("sequential", sequential + "\treturn 0;\n"),
+        ("both", both.to_owned()),
+        ("jump", jump),
+        ("again", again.to_owned()),
     ];
-    for (name, body, reads) in bodies {
+    for (name, body) in bodies {
         for style in WINDOWS {
-            let ran = compared(name, &function(&body), style, Kind { reads, ..PLAIN });
+            let ran = compared(name, &function(&body), style, PLAIN);
             // Two kinds of architecture, eight alignments, and outside user space.
             assert_eq!(ran, 2 * (8 * 49 + 1), "{name}, {style}");
         }
@@ -216,33 +207,29 @@ fn other_forms_do_what_they_did_or_are_refused() {
     let going = "\tint bad = 0;\n\n\tfor (n = 0; n < 3; n++) {\n\t\tif (put_user(n, &p->a) || put_user(n, &p->b)) {\n\t\t\tbad++;\n\t\t\tcontinue;\n\t\t}\n\t\tk->c++;\n\t}\n\treturn bad;\n";
     let asked = "\tif (!access_ok(p, sizeof(*p)))\n\t\treturn -EFAULT;\n\tif (__put_user(k->a, &p->a) || __put_user(k->b, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n";
     let bodies = [
-        ("before", before.to_owned(), true),
-        ("tested", tested.to_owned(), true),
-        ("early", early.to_owned(), true),
-        ("initial", initial.to_owned(), false),
-        ("filled", filled, true),
-        ("read", read, true),
-        ("going", going.to_owned(), false),
-        ("asked", asked.to_owned(), false),
-        ("checked", format!("\t{checked}\treturn 0;\n"), false),
-        ("relied", relied, false),
-        ("chosen", chosen.to_owned(), true),
-        ("hanging", hanging.to_owned(), false),
-        ("joined", joined.to_owned(), true),
-        ("assigned", assigned.to_owned(), false),
-        ("nested", nested.to_owned(), false),
-        ("broken", broken.to_owned(), false),
-        ("kept", kept.to_owned(), false),
-        ("twice", twice.to_owned(), false),
+        ("before", before.to_owned()),
+        ("tested", tested.to_owned()),
+        ("early", early.to_owned()),
+        ("initial", initial.to_owned()),
+        ("filled", filled),
+        ("read", read),
+        ("going", going.to_owned()),
+        ("asked", asked.to_owned()),
+        ("checked", format!("\t{checked}\treturn 0;\n")),
+        ("relied", relied),
+        ("chosen", chosen.to_owned()),
+        ("hanging", hanging.to_owned()),
+        ("joined", joined.to_owned()),
+        ("assigned", assigned.to_owned()),
+        ("nested", nested.to_owned()),
+        ("broken", broken.to_owned()),
+        ("kept", kept.to_owned()),
+        ("twice", twice.to_owned()),
     ];
     let mut refused = Vec::new();
-    for (name, body, reads) in &bodies {
+    for (name, body) in &bodies {
         for style in WINDOWS {
-            let kind = Kind {
-                reads: *reads,
-                ..PLAIN
-            };
-            match try_compared(name, &function(body), style, kind) {
+            match try_compared(name, &function(body), style, PLAIN) {
                 Ok(ran) => assert_eq!(ran, 2 * (8 * 49 + 1), "{name}, {style}"),
                 Err(error) => refused.push(format!("{name}, {style}: {error}")),
             }
@@ -277,12 +264,7 @@ fn a_read_under_a_condition_leaves_its_variable_alone_if_it_does_not_hold() {
     ];
     for (name, body) in bodies {
         for style in WINDOWS {
-            let kind = Kind {
-                reads: true,
-                exact: true,
-                ..PLAIN
-            };
-            let ran = try_compared(name, &function(&body), style, kind);
+            let ran = try_compared(name, &function(&body), style, PLAIN);
             let woven = style != Style::Window && name.starts_with("asked");
             match ran {
                 Ok(ran) => assert_eq!(ran, 2 * (8 * 49 + 1), "{name}, {style}"),

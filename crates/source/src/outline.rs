@@ -33,6 +33,9 @@ pub struct Use {
     pub span: Span,
     /// Whether it is assigned as a whole here; else it is read.
     pub assigned: bool,
+    /// Where it has the value that it is assigned: behind what the value is made
+    /// from, which may be the old one. The end of the mention for a read.
+    pub done: usize,
     /// The parts around it that may not be executed, outermost first.
     pub around: Vec<Span>,
 }
@@ -86,7 +89,7 @@ impl Outline {
         let entered = |(_, label): &(String, Span)| {
             write.span.end <= label.start && label.end <= read.span.start
         };
-        write.span.end <= read.span.start
+        write.done <= read.span.start
             && read.around.starts_with(&write.around)
             && !self.labels.iter().any(entered)
     }
@@ -172,7 +175,7 @@ impl Reader<'_, '_> {
             self.blocks.push(span(node));
         }
         match node.kind() {
-            "identifier" => self.mention(node, false),
+            "identifier" => self.mention(node, None),
             "assignment_expression" => self.assignment(node, scope),
             "declaration" => self.declaration(node, scope),
             "call_expression" => self.call(node, scope),
@@ -204,12 +207,14 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn mention(&mut self, node: Node<'_>, assigned: bool) {
+    /// A mention, in an expression that assigns it or as a read.
+    fn mention(&mut self, node: Node<'_>, assigning: Option<Node<'_>>) {
         let name = self.context.written(node);
         self.out.uses.push(Use {
             name,
             span: span(node),
-            assigned,
+            assigned: assigning.is_some(),
+            done: assigning.unwrap_or(node).end_byte(),
             around: self.around.clone(),
         });
     }
@@ -218,7 +223,7 @@ impl Reader<'_, '_> {
         self.child(node, "right", scope);
         match node.child_by_field_name("left").map(bare) {
             Some(left) if left.kind() == "identifier" && self.context.operator(node) == b"=" => {
-                self.mention(left, true)
+                self.mention(left, Some(node))
             }
             Some(left) => self.node(left, scope),
             None => {}
@@ -239,7 +244,7 @@ impl Reader<'_, '_> {
         ) {
             (Some(_), Some(value), Some(address)) if value.kind() == "identifier" => {
                 self.node(address, scope);
-                self.mention(value, true);
+                self.mention(value, Some(node));
             }
             _ => self.children(node, scope),
         }

@@ -39,10 +39,7 @@ static bool same(const struct state *a, const struct state *b)
 	/* A copy may leave other bytes behind when it faults, and in holes. */
 	if (COPIES)
 		return a->result || COPIES > 1 || !memcmp(a->kernel, b->kernel, sizeof(a->kernel));
-	if (memcmp(a->user, b->user, sizeof(a->user)))
-		return false;
-	/* get_user() zeroes what it could not read. */
-	return (READS && !EXACT && a->result) || !memcmp(a->kernel, b->kernel, sizeof(a->kernel));
+	return !memcmp(a->user, b->user, sizeof(a->user)) && !memcmp(a->kernel, b->kernel, sizeof(a->kernel));
 }
 
 static bool members_equal(const struct state *a, const struct state *b)
