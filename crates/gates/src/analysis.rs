@@ -8,6 +8,7 @@ use crate::code::Code;
 use crate::decode::{Gate, Instruction};
 use crate::elf::{ObjectError, Place};
 use crate::graph::{Body, Graph, is_cold};
+use crate::input::Input;
 use crate::rules::{Finding, walk};
 use crate::symbols::Function;
 use crate::windows::{Repeat, Window, is_hidden, repeats, windows};
@@ -130,10 +131,12 @@ impl Analysis {
     /// Reads an ELF file of a kernel: an object, a module, a linked kernel.
     ///
     /// # Errors
-    /// When `bytes` is no complete ELF file, of a machine without tables, or
-    /// without functions.
-    pub fn of(bytes: &[u8]) -> Result<Self, ObjectError> {
-        let code = Code::parse(bytes)?;
+    /// When it is no complete ELF file, of a machine without tables, without
+    /// functions, larger than any kernel, or with tables that are laid out as
+    /// in no kernel that is known.
+    pub fn of<'data>(from: impl Into<Input<'data>>) -> Result<Self, ObjectError> {
+        let code = Code::parse(from.into())?;
+        code.refuse_much_twice()?;
         let mut found = Found::default();
         let (cold, warm): (Vec<_>, Vec<_>) = code.functions().partition(|(_, f)| is_cold(&f.name));
         for (at, function) in warm {
@@ -194,6 +197,7 @@ struct Found {
 impl Found {
     fn function(&mut self, code: &Code<'_>, at: Place, function: &Function) {
         let body = Body::of(code, at, function);
+        let cut = code.is_cut(at, function);
         self.claimed
             .extend(body.cold.iter().map(|(place, _)| *place));
         for instruction in body.instructions.iter().filter(|i| i.patched) {
@@ -201,7 +205,13 @@ impl Found {
                 self.patched.gate(instruction.gate);
             }
         }
-        self.functions.push((at, gates(code, function, body)));
+        let mut gates = gates(code, function, body);
+        if cut {
+            // What is behind the cut was not seen.
+            gates.findings.clear();
+            gates.lost = true;
+        }
+        self.functions.push((at, gates));
     }
 }
 

@@ -5,10 +5,18 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::calls::{Calls, ThunkKind};
 use crate::decode::{Decoder, Destination, Flow, Gate, Instruction};
 use crate::elf::{Alternative, Choice, Faults, Image, Jumps, ObjectError, Place, Switched};
+use crate::input::Input;
 use crate::layout::Layout;
 use crate::records::AlternativeTable;
 use crate::symbols::Function;
 use crate::values::Operation;
+
+/// How often functions may share their code on the whole.
+const MOST_SHARED: u64 = 8;
+
+/// Bytes of a function that are followed. The longest of a kernel has some
+/// hundred thousand; one instruction takes up to a hundred times its bytes.
+pub(crate) const MOST_FUNCTION: u64 = 4 << 20;
 
 /// A file with its tables read.
 pub(crate) struct Code<'data> {
@@ -58,10 +66,10 @@ struct Patch {
 
 impl<'data> Code<'data> {
     /// # Errors
-    /// When `bytes` is no complete ELF file, of a machine without tables, or
+    /// When it is no complete ELF file, of a machine without tables, or
     /// with tables of the kernel's that are laid out as none that is known.
-    pub(crate) fn parse(bytes: &'data [u8]) -> Result<Self, ObjectError> {
-        let image = Image::parse(bytes)?;
+    pub(crate) fn parse(input: Input<'data>) -> Result<Self, ObjectError> {
+        let image = Image::parse(input)?;
         let layout = Layout::of(image.architecture())?;
         let decoder = Decoder::of(&image)?;
         let faults = layout.faults.as_ref().map(|table| image.faults(table));
@@ -346,6 +354,29 @@ impl<'data> Code<'data> {
         (!name.is_empty()).then_some((name, 0))
     }
 
+    /// Refuses a file whose functions hold the same code again and again: to
+    /// follow it all would take for ever.
+    pub(crate) fn refuse_much_twice(&self) -> Result<(), ObjectError> {
+        let sections = self.image.sections.iter().filter(|s| s.executable);
+        let code: u64 = sections.map(|section| section.bytes.len() as u64).sum();
+        let most = code
+            .saturating_mul(MOST_SHARED)
+            .saturating_add(MOST_FUNCTION);
+        let mut sum = 0_u64;
+        for (at, function) in self.functions() {
+            let section = self.image.section(at.section);
+            let end = section.map_or(0, |s| s.address.saturating_add(s.bytes.len() as u64));
+            sum = sum.saturating_add(function.end.min(end).saturating_sub(at.address));
+            if sum > most {
+                return Err(ObjectError::Overlap {
+                    code,
+                    name: function.name.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Every function of the file, by section and address.
     pub(crate) fn functions(&self) -> impl Iterator<Item = (Place, &Function)> {
         let sections = self.image.sections.iter().filter(|s| s.executable);
@@ -363,6 +394,16 @@ impl<'data> Code<'data> {
     /// Where a function ends. A bare label may reach over the padding of its
     /// section: megabytes of zeros or int3 (0xcc) in a kernel of huge pages.
     pub(crate) fn end_of(&self, at: Place, function: &Function) -> u64 {
+        let end = self.used_end(at, function);
+        end.min(at.address.saturating_add(MOST_FUNCTION))
+    }
+
+    /// Whether a function is longer than what is followed of one.
+    pub(crate) fn is_cut(&self, at: Place, function: &Function) -> bool {
+        self.used_end(at, function).saturating_sub(at.address) > MOST_FUNCTION
+    }
+
+    fn used_end(&self, at: Place, function: &Function) -> u64 {
         let size = function.end.saturating_sub(at.address);
         let length = usize::try_from(size).unwrap_or(usize::MAX);
         match self.image.bytes_at(at, length) {

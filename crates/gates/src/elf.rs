@@ -11,6 +11,7 @@ use std::collections::HashMap;
 
 use object::{Architecture, Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, elf};
 
+use crate::input::{Input, MOST_BYTES};
 use crate::symbols::{self, Symbols};
 pub(crate) use relocations::{Reference, Relocations};
 pub(crate) use tables::{Alternative, Choice, Faults, Jumps, Switched};
@@ -35,9 +36,33 @@ pub enum ObjectError {
     )]
     Elf {
         /// Its length.
-        bytes: usize,
+        bytes: u64,
         /// What the reader met.
         reason: String,
+    },
+    /// More than a kernel has, or a few bytes that say they are much.
+    #[error(
+        "{what} of the file is {bytes} bytes long; of one file no more than {most} are read, \
+         and no kernel needs it: give a complete .o, .ko, .a or vmlinux of a kernel build"
+    )]
+    TooMuch {
+        /// A section, or a part whose name was not read.
+        what: String,
+        /// Its length; uncompressed.
+        bytes: u64,
+        /// The limit.
+        most: u64,
+    },
+    /// Symbols that lie about their sizes.
+    #[error(
+        "the file's functions are together far longer than its {code} bytes of code \
+         (up to `{name}`): its symbols lie; give a complete .o, .ko, .a or vmlinux"
+    )]
+    Overlap {
+        /// Bytes of code.
+        code: u64,
+        /// The function with which it is too much.
+        name: String,
     },
     /// An instruction set that no decoder knows.
     #[error("object code of {arch} is not known here; known are: {known}")]
@@ -77,9 +102,12 @@ pub enum ObjectError {
     Table(String),
 }
 
+/// An ELF file, of which is read what is asked for.
+pub(crate) type File<'data> = object::File<'data, Input<'data>>;
+
 /// An ELF file, read as far as every command needs it.
 pub(crate) struct Image<'data> {
-    pub(crate) file: object::File<'data>,
+    pub(crate) file: File<'data>,
     pub(crate) relocatable: bool,
     pub(crate) sections: Vec<Section<'data>>,
     pub(crate) relocations: Relocations,
@@ -100,6 +128,9 @@ pub(crate) struct Section<'data> {
     pub(crate) functions: Symbols,
 }
 
+/// How much more room a symbol or a relocation takes than in the file.
+const LISTED: u64 = 4;
+
 /// The sections besides the executable ones that say something about code.
 const TABLES: &[&str] = &[
     "__ex_table",
@@ -113,28 +144,22 @@ const TABLES: &[&str] = &[
 impl<'data> Image<'data> {
     /// # Errors
     /// When `bytes` is no complete ELF file.
-    pub(crate) fn parse(bytes: &'data [u8]) -> Result<Self, ObjectError> {
-        let broken = |error: object::Error| ObjectError::Elf {
-            bytes: bytes.len(),
-            reason: error.to_string(),
-        };
-        let file = object::File::parse(bytes).map_err(broken)?;
+    pub(crate) fn parse(input: Input<'data>) -> Result<Self, ObjectError> {
+        let broken = |error: object::Error| broken(input, &error);
+        let file = File::parse(input).map_err(broken)?;
         let relocatable = file.kind() == ObjectKind::Relocatable;
+        refuse_too_much(&file, relocatable)?;
         let mut functions = symbols::by_section(&file).map_err(broken)?;
         let mut sections = Vec::new();
-        for section in file.sections() {
+        for section in file.sections().filter(is_read) {
             let name = String::from_utf8_lossy(section.name_bytes().map_err(broken)?).into_owned();
-            let executable = has(section.flags(), elf::SHF_EXECINSTR);
-            if !executable && !is_constants(&name) && !TABLES.contains(&name.as_str()) {
-                continue;
-            }
             let index = section.index().0;
             sections.push(Section {
                 index,
                 name,
                 address: section.address(),
                 bytes: section.uncompressed_data().map_err(broken)?,
-                executable,
+                executable: has(section.flags(), elf::SHF_EXECINSTR),
                 writable: has(section.flags(), elf::SHF_WRITE),
                 functions: functions.remove(&index).unwrap_or_default(),
             });
@@ -145,6 +170,10 @@ impl<'data> Image<'data> {
             sections.extend(bounded(&file, &sections));
             Relocations::default()
         };
+        // What was not read would be missing without a word.
+        if let Some(asked) = input.refused() {
+            return Err(too_much("a part", asked));
+        }
         Ok(Self {
             memory: memory(&file),
             file,
@@ -213,7 +242,7 @@ impl<'data> Image<'data> {
 
 /// The tables that a linked file holds inside other sections, between two
 /// symbols (`BOUNDED_SECTION_BY` of include/asm-generic/vmlinux.lds.h).
-fn bounded<'data>(file: &object::File<'data>, known: &[Section<'_>]) -> Vec<Section<'data>> {
+fn bounded<'data>(file: &File<'data>, known: &[Section<'_>]) -> Vec<Section<'data>> {
     let mut bounds: HashMap<&[u8], u64> = HashMap::new();
     for symbol in file.symbols() {
         let name = symbol.name_bytes().unwrap_or_default();
@@ -247,11 +276,11 @@ fn bounded<'data>(file: &object::File<'data>, known: &[Section<'_>]) -> Vec<Sect
     missing.enumerate().filter_map(table).collect()
 }
 
-fn memory(file: &object::File<'_>) -> Vec<std::ops::Range<u64>> {
+fn memory(file: &File<'_>) -> Vec<std::ops::Range<u64>> {
     let sections = file
         .sections()
         .filter(|section| has(section.flags(), elf::SHF_ALLOC));
-    let range = |section: object::Section<'_, '_>| {
+    let range = |section: object::Section<'_, '_, Input<'_>>| {
         let start = section.address();
         start..start.saturating_add(section.size())
     };
@@ -260,9 +289,92 @@ fn memory(file: &object::File<'_>) -> Vec<std::ops::Range<u64>> {
     ranges
 }
 
+/// Whether the bytes of a section are read.
+fn is_read<'data>(section: &object::Section<'data, '_, Input<'data>>) -> bool {
+    let name = section.name_bytes().unwrap_or_default();
+    let told = TABLES.iter().any(|table| table.as_bytes() == name);
+    told || name.starts_with(CONSTANTS.as_bytes()) || has(section.flags(), elf::SHF_EXECINSTR)
+}
+
+/// Refuses a file whose sections to be read hold more than the limit, as they
+/// are in memory: a few bytes may say that they are terabytes.
+fn refuse_too_much(file: &File<'_>, relocatable: bool) -> Result<(), ObjectError> {
+    let mut sum = 0_u64;
+    for section in file.sections() {
+        let name = section.name_bytes().unwrap_or_default();
+        let listed = name.starts_with(b".symtab") || relocatable && is_relocations(name);
+        // A symbol or relocation takes more room than in the file.
+        let factor = match (listed, is_read(&section)) {
+            (true, _) => LISTED,
+            (false, true) => 1,
+            (false, false) => 0,
+        };
+        let size = size_of(&section);
+        sum = sum.saturating_add(size.saturating_mul(factor));
+        if sum > MOST_BYTES {
+            let name = String::from_utf8_lossy(name);
+            return Err(too_much(&format!("section `{name}`"), size));
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of a section in memory.
+pub(crate) fn size_of<'data>(section: &object::Section<'data, '_, Input<'data>>) -> u64 {
+    let range = section.compressed_file_range();
+    range.map_or_else(|_| section.size(), |range| range.uncompressed_size)
+}
+
+/// Whether these are relocations of what is read.
+fn is_relocations(name: &[u8]) -> bool {
+    let of = name.strip_prefix(b".rela").or(name.strip_prefix(b".rel"));
+    of.is_some_and(|of| of.starts_with(b".") && !of.starts_with(b".debug"))
+        || of.is_some_and(|of| of.starts_with(b"__"))
+}
+
+fn too_much(what: &str, bytes: u64) -> ObjectError {
+    ObjectError::TooMuch {
+        what: what.to_owned(),
+        bytes,
+        most: MOST_BYTES,
+    }
+}
+
+/// Why a file is no object that can be read.
+pub(crate) fn broken(input: Input<'_>, error: &object::Error) -> ObjectError {
+    if let Some(asked) = input.refused() {
+        return too_much("a part", asked);
+    }
+    ObjectError::Elf {
+        bytes: input.size(),
+        reason: kind(input).map_or_else(|| error.to_string(), str::to_owned),
+    }
+}
+
+/// What a file is that holds an object, but is none.
+fn kind(input: Input<'_>) -> Option<&'static str> {
+    let start = input.start(0x206);
+    let compressed: [(&[u8], &str); 3] = [
+        (b"\xfd7zXZ", "it is compressed; unpack it with `xz -dk`"),
+        (b"\x1f\x8b", "it is compressed; unpack it with `gzip -dk`"),
+        (
+            b"\x28\xb5\x2f\xfd",
+            "it is compressed; unpack it with `zstd -dk`",
+        ),
+    ];
+    let mut all = compressed.into_iter();
+    let found = all.find(|(magic, _)| start.starts_with(magic));
+    // arch/x86/boot/header.S
+    let boots = start.get(0x202..0x206) == Some(b"HdrS");
+    let image = "it is a bzImage; unpack it with the kernel's scripts/extract-vmlinux";
+    found.map(|(_, text)| text).or(boots.then_some(image))
+}
+
 /// Where compilers put the tables of a `switch`.
+const CONSTANTS: &str = ".rodata";
+
 fn is_constants(name: &str) -> bool {
-    name.starts_with(".rodata")
+    name.starts_with(CONSTANTS)
 }
 
 fn has(flags: SectionFlags, flag: elf::SectionFlags) -> bool {

@@ -1,7 +1,7 @@
 //! Body of the fuzz target in `fuzz/`: what must hold for any bytes. The
 //! ordinary tests run it over `fuzz/corpus`.
 
-use crate::{Analysis, Changes, Listing, Symbols, is_archive, members};
+use crate::{Analysis, Changes, Input, Listing, Symbols, is_archive, members};
 
 /// Listings of a file: each reads the file again.
 const LISTED: usize = 4;
@@ -12,13 +12,16 @@ pub fn gates(bytes: &[u8]) {
     let _ = Symbols::parse(bytes);
     if is_archive(bytes) {
         let members = members(bytes).unwrap_or_default();
-        members.into_iter().filter_map(|m| m.bytes).for_each(object);
+        members
+            .into_iter()
+            .filter_map(|m| m.object)
+            .for_each(object);
     } else {
-        object(bytes);
+        object(bytes.into());
     }
 }
 
-fn object(bytes: &[u8]) {
+fn object(bytes: Input<'_>) {
     let analysis = match Analysis::of(bytes) {
         Ok(analysis) => analysis,
         Err(error) => return assert!(!error.to_string().is_empty()),

@@ -6,6 +6,9 @@ use addr2line::gimli::{DwarfSections, EndianSlice, RunTimeEndian, SectionId};
 use object::{Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget};
 use serde::Serialize;
 
+use crate::elf::{File, size_of};
+use crate::input::MOST_BYTES;
+
 /// A place in the source that an instruction was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Frame {
@@ -23,6 +26,8 @@ type Reader<'a> = EndianSlice<'a, RunTimeEndian>;
 pub(crate) struct Debug<'data> {
     sections: DwarfSections<Cow<'data, [u8]>>,
     endian: RunTimeEndian,
+    /// A section that was not read, for it is larger than the limit.
+    pub(crate) left_out: Option<&'static str>,
 }
 
 /// What looks addresses up.
@@ -35,8 +40,15 @@ const ELSEWHERE: u64 = 0x8000_0000;
 impl<'data> Debug<'data> {
     /// Reads what there is for the code of a section; what cannot be read is
     /// left out.
-    pub(crate) fn of(file: &object::File<'data>, section: usize) -> Self {
-        let load = |id: SectionId| Ok::<_, std::convert::Infallible>(data(file, id, section));
+    pub(crate) fn of(file: &File<'data>, section: usize) -> Self {
+        let mut left_out = None;
+        let load = |id: SectionId| {
+            let bytes = data(file, id, section);
+            if bytes.is_none() {
+                left_out = Some(id.name());
+            }
+            Ok::<_, std::convert::Infallible>(bytes.unwrap_or_default())
+        };
         let sections = match DwarfSections::load(load) {
             Ok(sections) => sections,
             Err(never) => match never {},
@@ -46,7 +58,11 @@ impl<'data> Debug<'data> {
         } else {
             RunTimeEndian::Big
         };
-        Self { sections, endian }
+        Self {
+            sections,
+            endian,
+            left_out,
+        }
     }
 
     /// What looks addresses up; none where there is no DWARF that can be read.
@@ -81,13 +97,15 @@ impl Lines<'_> {
     }
 }
 
-fn data<'data>(file: &object::File<'data>, id: SectionId, code: usize) -> Cow<'data, [u8]> {
+/// A section's bytes, relocated; none where they are too many.
+fn data<'data>(file: &File<'data>, id: SectionId, code: usize) -> Option<Cow<'data, [u8]>> {
     let Some(section) = file.section_by_name(id.name()) else {
-        return Cow::Borrowed(&[]);
+        return Some(Cow::Borrowed(&[]));
     };
-    let bytes = section.uncompressed_data().unwrap_or_default();
+    (size_of(&section) <= MOST_BYTES).then_some(())?;
+    let bytes = section.uncompressed_data().ok()?;
     if file.kind() != object::ObjectKind::Relocatable {
-        return bytes;
+        return Some(bytes);
     }
     let mut bytes = bytes.into_owned();
     for (offset, relocation) in section.relocations() {
@@ -97,11 +115,11 @@ fn data<'data>(file: &object::File<'data>, id: SectionId, code: usize) -> Cow<'d
             relocate(file, &mut bytes, offset, &relocation, code);
         }
     }
-    Cow::Owned(bytes)
+    Some(Cow::Owned(bytes))
 }
 
 fn relocate(
-    file: &object::File<'_>,
+    file: &File<'_>,
     bytes: &mut [u8],
     offset: u64,
     relocation: &object::Relocation,
@@ -133,7 +151,7 @@ fn relocate(
     Some(())
 }
 
-fn is_code(file: &object::File<'_>, section: object::SectionIndex) -> bool {
+fn is_code(file: &File<'_>, section: object::SectionIndex) -> bool {
     let section = file.section_by_index(section);
     section.is_ok_and(|section| section.kind() == object::SectionKind::Text)
 }

@@ -7,6 +7,7 @@ use crate::code::Code;
 use crate::decode::{Flow, Gate, Instruction};
 use crate::elf::{ObjectError, Place};
 use crate::graph::{Body, Graph};
+use crate::input::Input;
 use crate::lines::{Debug, Frame};
 use crate::rules::walk;
 use crate::symbols::Function;
@@ -18,6 +19,9 @@ pub struct Listing {
     pub function: FunctionGates,
     /// Its instructions by address, those of its cold parts among them.
     pub lines: Vec<Line>,
+    /// A section of DWARF that was not read, for it cannot be or is larger than
+    /// what is read of one file: lines of the source are missing.
+    pub left_out: Option<&'static str>,
 }
 
 /// An instruction, where the running kernel has it.
@@ -64,9 +68,9 @@ impl Listing {
     /// functions share it.
     ///
     /// # Errors
-    /// When `bytes` is no complete ELF file, or has no such function.
-    pub fn of(bytes: &[u8], name: &str) -> Result<Vec<Self>, ObjectError> {
-        let code = Code::parse(bytes)?;
+    /// As of [`crate::Analysis::of`], and when it has no such function.
+    pub fn of<'data>(from: impl Into<Input<'data>>, name: &str) -> Result<Vec<Self>, ObjectError> {
+        let code = Code::parse(from.into())?;
         let named: Vec<_> = code.functions().filter(|(_, f)| f.name == name).collect();
         if named.is_empty() {
             return Err(ObjectError::NoFunction {
@@ -111,6 +115,7 @@ fn listing(code: &Code<'_>, at: Place, function: &Function) -> Listing {
                 ..line(code, i, open)
             })
             .collect(),
+        left_out: debug.left_out,
         function: gates(code, function, Body::of(code, at, function)),
     }
 }

@@ -6,6 +6,9 @@ use object::{
     Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, SectionIndex, SymbolKind,
 };
 
+use crate::elf::File;
+use crate::input::Input;
+
 /// The functions of a `vmlinux`, found by address.
 ///
 /// What counts as a function: a symbol in an executable section that is a
@@ -93,7 +96,7 @@ impl Symbols {
             bytes: image.len(),
             reason: error.to_string(),
         };
-        let file = object::File::parse(image).map_err(broken)?;
+        let file = File::parse(Input::from(image)).map_err(broken)?;
         refuse_unlinked(file.kind())?;
         let symbols = file
             .symbols()
@@ -219,7 +222,7 @@ fn functions(symbols: &[Symbol]) -> Vec<Function> {
 ///
 /// # Errors
 /// When a symbol or its section cannot be read.
-pub(crate) fn by_section(file: &object::File<'_>) -> object::Result<HashMap<usize, Symbols>> {
+pub(crate) fn by_section(file: &File<'_>) -> object::Result<HashMap<usize, Symbols>> {
     let mut sections: HashMap<usize, Vec<Symbol>> = HashMap::new();
     let descriptors = Descriptors::of(file);
     for symbol in file.symbols() {
@@ -248,7 +251,7 @@ struct Descriptors {
 }
 
 impl Descriptors {
-    fn of(file: &object::File<'_>) -> Self {
+    fn of(file: &File<'_>) -> Self {
         let Some(section) = file.section_by_name(".opd") else {
             return Self {
                 section: None,
@@ -270,10 +273,10 @@ impl Descriptors {
     }
 
     /// The function of a descriptor's symbol, and its section.
-    fn function(
+    fn function<'data>(
         &self,
-        file: &object::File<'_>,
-        symbol: &object::Symbol<'_, '_>,
+        file: &File<'data>,
+        symbol: &object::Symbol<'data, '_, Input<'data>>,
     ) -> Option<(usize, Symbol)> {
         if self.section.is_none() || symbol.section_index() != self.section {
             return None;
@@ -296,10 +299,7 @@ impl Descriptors {
 }
 
 /// What a relocation of an object file points to.
-fn relocated(
-    file: &object::File<'_>,
-    relocation: &object::Relocation,
-) -> Option<(SectionIndex, u64)> {
+fn relocated(file: &File<'_>, relocation: &object::Relocation) -> Option<(SectionIndex, u64)> {
     let object::RelocationTarget::Symbol(index) = relocation.target() else {
         return None;
     };
@@ -309,9 +309,9 @@ fn relocated(
 }
 
 /// The descriptors of a linked file: 24 bytes each, the address first.
-fn linked(
-    file: &object::File<'_>,
-    section: &object::Section<'_, '_>,
+fn linked<'data>(
+    file: &File<'data>,
+    section: &object::Section<'data, '_, Input<'data>>,
 ) -> HashMap<u64, (SectionIndex, u64)> {
     let bytes = section.data().unwrap_or_default();
     let code: Vec<_> = file
@@ -350,8 +350,8 @@ fn refuse_unlinked(kind: ObjectKind) -> Result<(), SymbolsError> {
 
 /// The symbol, when it is one of text.
 fn text_symbol<'data>(
-    file: &object::File<'data>,
-    symbol: &object::Symbol<'data, '_>,
+    file: &File<'data>,
+    symbol: &object::Symbol<'data, '_, Input<'data>>,
 ) -> object::Result<Option<Symbol>> {
     let kind = symbol.kind();
     let Some(section) = symbol.section_index() else {

@@ -3,9 +3,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
+use std::io::Cursor;
 use std::path::Path;
 
-use tollgate_gates::{Analysis, ObjectError, fuzz};
+use object::write::{Object, StandardSection, Symbol, SymbolSection};
+use object::{
+    Architecture, BinaryFormat, Endianness, SectionFlags, SectionKind, SymbolFlags, SymbolKind,
+    SymbolScope,
+};
+use tollgate_gates::{Analysis, ObjectError, Stream, fuzz, members};
 
 /// The objects of the fuzz target: of x86, powerpc and arm64, and an archive.
 fn objects() -> Vec<Vec<u8>> {
@@ -70,4 +76,97 @@ fn what_is_refused_is_refused_with_a_sentence() {
         text.contains("is not known here; known are: x86, powerpc"),
         "{text}"
     );
+}
+
+/// An object whose `.rodata` says that it holds `size` bytes when inflated.
+fn inflating(size: u64) -> Vec<u8> {
+    let mut object = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
+    let text = object.section_id(StandardSection::Text);
+    object.append_section_data(text, &[0xc3], 1);
+    object.add_symbol(Symbol {
+        name: "f".into(),
+        value: 0,
+        size: 1,
+        kind: SymbolKind::Text,
+        scope: SymbolScope::Linkage,
+        weak: false,
+        section: SymbolSection::Section(text),
+        flags: SymbolFlags::None,
+    });
+    let name = b".rodata.f".to_vec();
+    let section = object.add_section(vec![], name, SectionKind::ReadOnlyData);
+    object.section_mut(section).flags = SectionFlags::Elf {
+        sh_type: object::elf::SHT_PROGBITS,
+        sh_flags: object::elf::SHF_ALLOC | object::elf::SHF_COMPRESSED,
+    };
+    // Elf64_Chdr: ELFCOMPRESS_ZLIB, reserved, size, alignment.
+    let mut header = vec![1, 0, 0, 0, 0, 0, 0, 0];
+    header.extend(size.to_le_bytes());
+    header.extend(1_u64.to_le_bytes());
+    object.append_section_data(section, &header, 8);
+    object.write().unwrap()
+}
+
+#[test]
+fn what_inflates_without_end_is_refused_by_name() {
+    let text = Analysis::of(&inflating(1 << 44)).unwrap_err().to_string();
+    assert!(
+        text.starts_with("section `.rodata.f` of the file is 17592186044416 bytes long"),
+        "{text}"
+    );
+    // A size that may be is taken at its word, and the data found wanting.
+    let text = Analysis::of(&inflating(1 << 20)).unwrap_err().to_string();
+    assert!(text.contains("cannot be read as an ELF object"), "{text}");
+}
+
+#[test]
+fn functions_that_share_their_code_again_and_again_are_refused() {
+    let mut object = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
+    let text = object.section_id(StandardSection::Text);
+    object.append_section_data(text, &vec![0xc3; 1 << 20], 1);
+    for number in 0..64 {
+        object.add_symbol(Symbol {
+            name: format!("f{number}").into_bytes(),
+            value: number,
+            size: 1 << 20,
+            kind: SymbolKind::Text,
+            scope: SymbolScope::Linkage,
+            weak: false,
+            section: SymbolSection::Section(text),
+            flags: SymbolFlags::None,
+        });
+    }
+    let text = Analysis::of(&object.write().unwrap())
+        .unwrap_err()
+        .to_string();
+    assert!(text.contains("its symbols lie"), "{text}");
+}
+
+#[test]
+fn a_stream_gives_what_its_bytes_give() {
+    for object in objects() {
+        let stream = Stream::new(Cursor::new(object.clone())).unwrap();
+        assert_eq!(Analysis::of(&stream), Analysis::of(&object));
+        let of_stream: Vec<_> = members(&stream).into_iter().flatten().collect();
+        let of_bytes: Vec<_> = members(&object).into_iter().flatten().collect();
+        assert_eq!(of_stream.len(), of_bytes.len());
+        for (one, other) in of_stream.iter().zip(&of_bytes) {
+            let [one, other] = [one, other].map(|member| member.object.map(Analysis::of));
+            assert_eq!(one, other);
+        }
+    }
+}
+
+#[test]
+fn what_holds_an_object_is_named() {
+    let mut image = vec![0; 0x400];
+    image[0x202..0x206].copy_from_slice(b"HdrS");
+    for (bytes, words) in [
+        (b"\xfd7zXZ\0".to_vec(), "unpack it with `xz -dk`"),
+        (b"\x28\xb5\x2f\xfd".to_vec(), "unpack it with `zstd -dk`"),
+        (image, "it is a bzImage"),
+    ] {
+        let text = Analysis::of(&bytes).unwrap_err().to_string();
+        assert!(text.contains(words), "{text}");
+    }
 }

@@ -244,6 +244,14 @@ pub fn listing_text(listing: &Listing) -> String {
         "{} ({}, {} bytes)\n",
         function.name, function.section, function.bytes
     );
+    if let Some(section) = listing.left_out {
+        push(
+            &mut out,
+            format_args!(
+                "without lines of the source: `{section}` cannot be read, or is too large\n"
+            ),
+        );
+    }
     let mut shown: &[Frame] = &[];
     for line in &listing.lines {
         if line.source != shown && !line.source.is_empty() {

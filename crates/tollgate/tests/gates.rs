@@ -117,3 +117,96 @@ fn archives_thin_or_not_show_their_members() {
         );
     }
 }
+
+/// The same with a limit to the memory that it may have.
+fn gates_within(folder: &Path, kilobytes: u64, args: &str) -> (Option<i32>, String, String) {
+    let program = env!("CARGO_BIN_EXE_tollgate");
+    let run = Command::new("sh")
+        .current_dir(folder)
+        .args([
+            "-c",
+            &format!("ulimit -v {kilobytes}; exec '{program}' gates {args}"),
+        ])
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (run.status.code(), text(run.stdout), text(run.stderr))
+}
+
+#[test]
+fn a_file_of_gigabytes_is_read_where_it_is_needed() {
+    let folder = tempfile::tempdir().unwrap();
+    if !assemble(folder.path(), "clean.o", CLEAN) {
+        return;
+    }
+    let path = |name: &str| folder.path().join(name);
+    let size = |name: &str, bytes| {
+        let file = fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(path(name));
+        file.unwrap().set_len(bytes).unwrap();
+    };
+    fs::copy(path("clean.o"), path("long.o")).unwrap();
+    size("long.o", 3 << 30);
+    size("empty.o", 3 << 30);
+    // .text says that it holds all of it: its size stands 32 bytes into the
+    // second header of a section (Elf64_Shdr, sh_size).
+    let mut lying = fs::read(path("clean.o")).unwrap();
+    let headers = usize::try_from(u64::from_le_bytes(lying[40..48].try_into().unwrap())).unwrap();
+    let field = headers + 64 + 32;
+    lying[field..field + 8].copy_from_slice(&(2_u64 << 30).to_le_bytes());
+    fs::write(path("lying.o"), &lying).unwrap();
+    size("lying.o", 3 << 30);
+
+    let most = 600_000;
+    let clean = gates(folder.path(), &["clean.o"]);
+    let long = gates_within(folder.path(), most, "long.o");
+    assert_eq!(
+        long,
+        (clean.0, clean.1.replace("clean.o", "long.o"), clean.2)
+    );
+    let (code, _, said) = gates_within(folder.path(), most, "empty.o");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("(3221225472 bytes) cannot be read as an ELF"),
+        "{said}"
+    );
+    let (code, _, said) = gates_within(folder.path(), most, "lying.o");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("section `.text` of the file is 2147483648 bytes"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_is_no_ordinary_file_is_refused_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    if !assemble(folder.path(), "clean.o", CLEAN) {
+        return;
+    }
+    let pipe = Command::new("mkfifo")
+        .arg(folder.path().join("pipe"))
+        .status();
+    assert!(pipe.unwrap().success());
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    let cases: [(&[&str], &str); 5] = [
+        (&["pipe"], "pipe is a pipe, and no ordinary file"),
+        (&["pipe", "f"], "pipe is a pipe, and no ordinary file"),
+        (
+            &["clean.o", "--against", "pipe"],
+            "pipe is a pipe, and no ordinary file",
+        ),
+        (
+            &["/dev/zero"],
+            "/dev/zero is a device, and no ordinary file",
+        ),
+        (&["folder"], "folder is a folder, and no ordinary file"),
+    ];
+    for (args, words) in cases {
+        let (code, shown, said) = gates(folder.path(), args);
+        assert_eq!((code, &*shown), (Some(2), ""), "{args:?}: {said}");
+        assert!(said.contains(words), "{args:?}: {said}");
+    }
+}

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use object::{Object, ObjectSection, ObjectSymbol, Relocation, RelocationTarget};
 
-use super::{Place, Section};
+use super::{File, Place, Section};
 
 /// The relocations of the sections that are read, by place.
 #[derive(Default)]
@@ -31,7 +31,7 @@ pub(crate) struct Reference {
 impl Relocations {
     /// Reads what can be read: a record without a symbol refers to nothing
     /// that could be named.
-    pub(crate) fn read(file: &object::File<'_>, sections: &[Section<'_>]) -> Self {
+    pub(crate) fn read(file: &File<'_>, sections: &[Section<'_>]) -> Self {
         let mut all = Self {
             dots: file.section_by_name(".opd").is_some(),
             ..Self::default()
@@ -57,7 +57,7 @@ impl Relocations {
 
     fn add(
         &mut self,
-        file: &object::File<'_>,
+        file: &File<'_>,
         known: &mut HashMap<usize, (usize, Option<Place>)>,
         place: Place,
         relocation: &Relocation,

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use object::ObjectSymbol;
 
+use crate::input::Input;
+
 use super::{Image, ObjectError, Place, Section};
 use crate::records::{
     AlternativeLayout, AlternativeTable, Common, FaultLayout, FaultTable, FixupTable, JumpLayout,
@@ -381,7 +383,7 @@ impl Image<'_> {
             return Vec::new();
         }
         let symbols = object::Object::symbols(&self.file);
-        let array = |symbol: object::Symbol<'_, '_>| {
+        let array = |symbol: object::Symbol<'_, '_, Input<'_>>| {
             let name = symbol.name_bytes().ok()?;
             let number = names.iter().position(|known| known.as_bytes() == name)?;
             let end = symbol.address().saturating_add(symbol.size());

@@ -107,6 +107,7 @@ fn listing() -> Listing {
             line(0x1009, "call 0x100e", Mark::Other, false),
             line(0x100e, "7c1ac3a6  mtspr 794", Mark::Unknown, false),
         ],
+        left_out: None,
     }
 }
 

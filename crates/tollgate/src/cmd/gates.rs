@@ -1,9 +1,11 @@
 //! `tollgate gates`: what opens and closes the gate in object code.
 
+use std::fs::{self, File};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use tollgate_gates::{Analysis, Changes, Listing, ObjectError};
+use tollgate_gates::{Analysis, Changes, Listing, ObjectError, Stream};
 use tollgate_report::gates;
 
 use crate::exit::Exit;
@@ -114,20 +116,20 @@ fn table(args: &Args, objects: &[PathBuf], term: &Term) -> anyhow::Result<Exit> 
 
 /// The file, or each member of an archive that holds a function.
 fn analyses(path: &Path, term: &Term) -> anyhow::Result<Vec<(String, Analysis)>> {
-    let bytes = read(path)?;
+    let file = open(path)?;
     let shown = path.display().to_string();
-    if !tollgate_gates::is_archive(&bytes) {
-        let analysis = Analysis::of(&bytes).with_context(|| shown.clone())?;
+    if !tollgate_gates::is_archive(&file) {
+        let analysis = Analysis::of(&file).with_context(|| shown.clone())?;
         return Ok(vec![(shown, analysis)]);
     }
     let (mut all, mut empty) = (Vec::new(), 0);
-    for member in tollgate_gates::members(&bytes).with_context(|| shown.clone())? {
+    for member in tollgate_gates::members(&file).with_context(|| shown.clone())? {
         let name = format!("{shown}({})", member.name);
-        let outside = match member.bytes {
-            Some(_) => Vec::new(),
-            None => read(&path.with_file_name("").join(&member.name))?,
+        let analysis = match member.object {
+            Some(object) => Analysis::of(object),
+            None => Analysis::of(&open(&path.with_file_name("").join(&member.name))?),
         };
-        match Analysis::of(member.bytes.unwrap_or(&outside)) {
+        match analysis {
             Ok(analysis) => all.push((name, analysis)),
             Err(ObjectError::NoFunctions) => empty += 1,
             Err(error) => return Err(error).context(name),
@@ -147,7 +149,7 @@ fn listing(args: &Args, objects: &[PathBuf], function: &str, term: &Term) -> any
         args.format == Format::Text && !args.find,
         "a listing of one function is text; leave out --format and --find"
     );
-    let listings = Listing::of(&read(path)?, function);
+    let listings = Listing::of(&open(path)?, function);
     let listings = listings.with_context(|| path.display().to_string())?;
     let text: Vec<String> = listings.iter().map(gates::listing_text).collect();
     term.result(&text.join("\n"))?;
@@ -164,7 +166,7 @@ fn against(args: &Args, objects: &[PathBuf], other: &Path, term: &Term) -> anyho
             objects.len()
         );
     };
-    let one = |path: &Path| Analysis::of(&read(path)?).with_context(|| path.display().to_string());
+    let one = |path: &Path| Analysis::of(&open(path)?).with_context(|| path.display().to_string());
     let (before, after) = (one(path)?, one(other)?);
     anyhow::ensure!(
         before.arch == after.arch,
@@ -196,6 +198,27 @@ fn show(text: &str, format: Format, term: &Term) -> std::io::Result<()> {
     }
 }
 
-fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
-    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+/// Opens an ordinary file, of which is read what is needed.
+fn open(path: &Path) -> anyhow::Result<Stream<File>> {
+    let shown = || format!("cannot read {}", path.display());
+    // A pipe that nobody writes to would wait for ever.
+    let about = fs::metadata(path).with_context(shown)?;
+    if let Some(what) = other(about.file_type()) {
+        let path = path.display();
+        anyhow::bail!("{path} is {what}, and no ordinary file: give a .o, .ko, .a or vmlinux");
+    }
+    let file = File::open(path).with_context(shown)?;
+    Stream::new(file).with_context(shown)
+}
+
+/// What a file is that is no ordinary one.
+fn other(kind: fs::FileType) -> Option<&'static str> {
+    let kinds = [
+        (kind.is_dir(), "a folder"),
+        (kind.is_fifo(), "a pipe"),
+        (kind.is_socket(), "a socket"),
+        (kind.is_block_device() || kind.is_char_device(), "a device"),
+    ];
+    let found = kinds.into_iter().find(|(is, _)| *is);
+    found.map(|(_, what)| what)
 }
