@@ -3,6 +3,7 @@
 use std::io;
 
 use tollgate_rewrite::{FixError, Request, Style, Target, UACCESS, fix};
+use tollgate_source::TreePath;
 
 use crate::program::TYPES;
 
@@ -101,7 +102,7 @@ impl Setup {
     /// # Errors
     /// The refusal.
     pub fn rewritten(&self, text: &str) -> Result<String, FixError> {
-        let read = |path: &str| match path {
+        let read = |path: &TreePath| match &*path.lossy() {
             UACCESS => Ok([PLAIN, self.offers].concat().into_bytes()),
             "f.c" => Ok(text.as_bytes().to_vec()),
             "types.h" => Ok(TYPES.as_bytes().to_vec()),
@@ -116,7 +117,7 @@ impl Setup {
             ..Request::default()
         };
         let target = Target {
-            path: "f.c".to_owned(),
+            path: TreePath::within("f.c"),
             function: "f".to_owned(),
         };
         let patched = fix(&read, &target, &request)?;

@@ -8,11 +8,14 @@
 //! files were older than the objects was "built" without a compiler run, and
 //! the base was measured twice.)
 
+use std::ffi::OsStr;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+
+use tollgate_source::TreePath;
 
 use crate::cache;
 use crate::process::Interrupt;
@@ -82,11 +85,16 @@ impl PrivateCopy {
             None => self.start_over()?,
         };
         let placer = Placer {
-            root: &self.root,
+            copy: self,
             tree,
             change,
             link: built.is_none(),
         };
+        // A link that is a folder now would be written through, so it goes first.
+        let wants = |path: &&TreePath| wanted.entries().contains_key(*path);
+        for path in present.entries().keys().filter(|path| !wants(path)) {
+            self.remove(path)?;
+        }
         let built = built.unwrap_or_default();
         for (path, entry) in wanted.entries() {
             let stale = |known: &Manifest| known.entries().get(path) != Some(entry);
@@ -95,14 +103,32 @@ impl PrivateCopy {
                 placer.place(path, entry.kind)?;
             }
         }
-        for path in present
-            .entries()
-            .keys()
-            .filter(|path| !wanted.entries().contains_key(*path))
-        {
-            remove(&self.root.join(path))?;
-        }
         Ok(cache::write_json(&self.record, wanted)?)
+    }
+
+    /// Puts other bytes into one of its files, as a file of its own.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn replace(&self, path: &TreePath, bytes: &[u8], kind: Kind) -> Result<(), Error> {
+        let target = self.root.join(path);
+        let failed = |source| Error::Write {
+            path: target.clone(),
+            source,
+        };
+        make_folders(&self.root, path).map_err(failed)?;
+        write(&target, bytes, kind).map_err(failed)
+    }
+
+    /// Removes a file, and the folders that are empty without it.
+    fn remove(&self, path: &TreePath) -> Result<(), Error> {
+        remove(&self.root.join(path))?;
+        let mut folder = path.folder();
+        // The first that is not empty says so.
+        while folder != TreePath::top() && fs::remove_dir(self.root.join(&folder)).is_ok() {
+            folder = folder.folder();
+        }
+        Ok(())
     }
 
     /// Checks after a build that the copy still holds what was built.
@@ -116,7 +142,9 @@ impl PrivateCopy {
             .iter()
             .find(|(path, entry)| present.entries().get(*path) != Some(entry));
         match differs {
-            Some((path, _)) => Err(Error::ChangedUnderneath { path: path.clone() }),
+            Some((path, _)) => Err(Error::ChangedUnderneath {
+                path: path.as_path().to_owned(),
+            }),
             None => Ok(()),
         }
     }
@@ -139,7 +167,7 @@ fn hashed(root: &Path, interrupt: &Interrupt) -> Result<Manifest, Error> {
 
 /// Puts files into the copy.
 struct Placer<'a> {
-    root: &'a Path,
+    copy: &'a PrivateCopy,
     tree: &'a Tree,
     change: &'a Change,
     /// Whether a file of the tree may be linked: only into a new copy, where
@@ -148,23 +176,15 @@ struct Placer<'a> {
 }
 
 impl Placer<'_> {
-    fn place(&self, path: &Path, kind: Kind) -> Result<(), Error> {
-        let target = self.root.join(path);
-        let failed = |source| Error::Write {
+    fn place(&self, path: &TreePath, kind: Kind) -> Result<(), Error> {
+        if let Some(Some(bytes)) = self.change.files.get(path) {
+            return self.copy.replace(path, bytes, kind);
+        }
+        let (source, target) = (self.tree.place(path), self.copy.root.join(path));
+        make_folders(&self.copy.root, path).map_err(|source| Error::Write {
             path: target.clone(),
             source,
-        };
-        if let Some(parent) = target.parent() {
-            fs::create_dir_all(parent).map_err(failed)?;
-        }
-        match self.change.files.get(path) {
-            Some(Some(bytes)) => write(&target, bytes, kind).map_err(failed),
-            _ => self.place_from_tree(path, &target, kind),
-        }
-    }
-
-    fn place_from_tree(&self, path: &Path, target: &Path, kind: Kind) -> Result<(), Error> {
-        let source = self.tree.root().join(path);
+        })?;
         // Another file system, another owner: then a copy does.
         if self.link && fs::hard_link(&source, target).is_ok() {
             return Ok(());
@@ -173,11 +193,26 @@ impl Placer<'_> {
             Kind::Link => link_target(&source)?,
             Kind::File | Kind::Program => self.tree.read(path)?,
         };
-        write(target, &bytes, kind).map_err(|source| Error::Write {
-            path: target.to_owned(),
-            source,
-        })
+        self.copy.replace(path, &bytes, kind)
     }
+}
+
+/// Makes the folders that a file lies in. Whatever else is in the place of one, a
+/// link among them, makes way: nothing is ever written through it.
+fn make_folders(root: &Path, path: &TreePath) -> io::Result<()> {
+    let folder = path.folder();
+    let mut place = root.to_owned();
+    fs::create_dir_all(&place)?;
+    for part in folder.parts() {
+        place.push(OsStr::from_bytes(part));
+        match fs::symlink_metadata(&place) {
+            Ok(about) if about.is_dir() => continue,
+            Ok(_) => fs::remove_file(&place)?,
+            Err(_) => {}
+        }
+        fs::create_dir(&place)?;
+    }
+    Ok(())
 }
 
 fn link_target(path: &Path) -> Result<Vec<u8>, Error> {
@@ -190,21 +225,25 @@ fn link_target(path: &Path) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// Writes beside and renames, which breaks a hard link instead of writing
-/// through it.
+/// Writes beside, under a name that is new, and renames: a hard link is broken
+/// instead of being written through.
 fn write(target: &Path, bytes: &[u8], kind: Kind) -> io::Result<()> {
-    let mut name = target.file_name().unwrap_or_default().to_owned();
-    name.push(".tollgate-new");
-    let new = target.with_file_name(name);
-    if kind == Kind::Link {
-        let _ = fs::remove_file(&new);
-        symlink(std::ffi::OsStr::from_bytes(bytes), &new)?;
-    } else {
-        fs::write(&new, bytes)?;
-        let mode = if kind == Kind::Program { 0o755 } else { 0o644 };
-        fs::set_permissions(&new, fs::Permissions::from_mode(mode))?;
+    if fs::symlink_metadata(target).is_ok_and(|about| about.is_dir()) {
+        fs::remove_dir_all(target)?;
     }
-    fs::rename(&new, target)
+    let folder = target.parent().unwrap_or(target);
+    let new = tempfile::Builder::new();
+    if kind == Kind::Link {
+        let to = OsStr::from_bytes(bytes);
+        let link = new.make_in(folder, |place| symlink(to, place))?;
+        return Ok(link.persist(target).map(drop)?);
+    }
+    let mut file = new.make_in(folder, |place| fs::File::create_new(place))?;
+    file.write_all(bytes)?;
+    let mode = if kind == Kind::Program { 0o755 } else { 0o644 };
+    file.as_file()
+        .set_permissions(fs::Permissions::from_mode(mode))?;
+    Ok(file.persist(target).map(drop)?)
 }
 
 fn remove(path: &Path) -> Result<(), Error> {
@@ -274,7 +313,9 @@ mod tests {
 
     fn change(path: &str, bytes: &str) -> Change {
         let mut change = Change::default();
-        change.files.insert(path.into(), Some(bytes.into()));
+        change
+            .files
+            .insert(TreePath::within(path), Some(bytes.into()));
         change
     }
 

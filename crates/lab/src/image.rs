@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tollgate_source::TreePath;
 
 use crate::build::{self, Built, Order, Workshop};
 use crate::cache::{self, Cache};
@@ -236,10 +237,8 @@ fn place(key: &str) -> PathBuf {
     Path::new("images").join(key)
 }
 
-fn is_kconfig(path: &Path) -> bool {
-    path.file_name()
-        .and_then(|name| name.to_str())
-        .is_some_and(|name| name.starts_with("Kconfig"))
+fn is_kconfig(path: &TreePath) -> bool {
+    path.file().starts_with(b"Kconfig")
 }
 
 fn ccache() -> bool {

@@ -15,6 +15,7 @@ mod fixture;
 pub mod guest;
 pub mod host;
 pub mod image;
+pub mod input;
 pub mod machine;
 pub mod native;
 pub mod objects;

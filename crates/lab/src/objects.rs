@@ -8,11 +8,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use tollgate_source::TreePath;
+
 use crate::cache;
 use crate::config::{self, Fragment};
 use crate::copy::{self, PrivateCopy};
+use crate::input;
 use crate::process::{self, Runner};
-use crate::tree::{Change, Manifest, Tree};
+use crate::tree::{Change, Kind, Manifest, Tree};
 
 /// Why no object can be compiled.
 #[derive(Debug, thiserror::Error)]
@@ -122,13 +125,18 @@ impl<'a> Objects<'a> {
     ///
     /// # Errors
     /// When a file cannot be written, or the shell cannot be run.
-    pub fn compile(&self, recipe: &str, path: &str, text: &[u8]) -> Result<Compiled, Error> {
+    pub fn compile(&self, recipe: &str, path: &TreePath, text: &[u8]) -> Result<Compiled, Error> {
+        let known = self.setting.manifest.entries().get(path);
+        let kind = known.map_or(Kind::File, |entry| entry.kind);
         let place = self.copy.root().join(path);
-        let original = fs::read(&place).unwrap_or_default();
+        let original = input::source(&place).map_err(|error| cache::Error::Read {
+            path: place,
+            reason: error.to_string(),
+        })?;
         // A new file takes the place of the hard link into the user's tree.
-        cache::write_file(&place, text)?;
+        self.copy.replace(path, text, kind)?;
         let compiled = self.run(recipe);
-        cache::write_file(&place, &original)?;
+        self.copy.replace(path, &original, kind)?;
         compiled
     }
 

@@ -9,9 +9,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tollgate_source::{Name, TreePath};
+
 use crate::cache::{self, Cache};
+use crate::input;
 use crate::process::{self, Runner};
-use crate::tree::{self, Change, Tree};
+use crate::tree::{self, Change, Kind, Tree};
 
 /// Why a patch gives no variant.
 #[derive(Debug, thiserror::Error)]
@@ -33,12 +36,22 @@ pub enum Error {
         reason: String,
     },
     /// It names a file outside the tree.
-    #[error("{} names {}, which is outside the tree; it was not applied", .path.display(), .file.display())]
+    #[error("{} names {file}, which is outside the tree; it was not applied", .path.display())]
     Outside {
         /// The patch.
         path: PathBuf,
         /// The file that it names.
-        file: PathBuf,
+        file: Name,
+    },
+    /// It names a file behind a symbolic link of the tree.
+    #[error("{} names {file}, which is behind the symbolic link {link}; name the file by its own path", .path.display())]
+    BehindLink {
+        /// The patch.
+        path: PathBuf,
+        /// The file that it names.
+        file: TreePath,
+        /// The link.
+        link: TreePath,
     },
     /// A hunk does not fit.
     #[error("{} does not apply to Linux {version}: {reason}{}", .path.display(), rejected(.hunk))]
@@ -128,38 +141,77 @@ fn reason(message: &str) -> String {
 
 impl Applier<'_> {
     /// Every path that the patch names, before and after.
-    fn files(&self) -> Result<Vec<PathBuf>, Error> {
-        let listed = self
-            .git(&["--numstat", "-z"])
-            .map_err(|error| match error {
-                process::Error::Failed { message, .. } => Error::NoPatch {
-                    path: self.patch.to_owned(),
-                    reason: reason(&message),
-                },
-                other => Error::Process(other),
-            })?;
-        let mut files: Vec<PathBuf> = paths_of(&listed);
+    fn files(&self) -> Result<Vec<TreePath>, Error> {
+        let listed = |more: &[&str]| self.git(&[&["--numstat", "-z"], more].concat());
+        let after = listed(&[]).map_err(|error| match error {
+            process::Error::Failed { message, .. } => Error::NoPatch {
+                path: self.patch.to_owned(),
+                reason: reason(&message),
+            },
+            other => Error::Process(other),
+        })?;
+        // What a file is renamed from is listed of the reverse alone.
+        let before = listed(&["--reverse"]).unwrap_or_default();
+        let names = names_of(&after).chain(names_of(&before));
+        let mut files: Vec<TreePath> = names
+            .map(|name| self.inside(name))
+            .collect::<Result<_, _>>()?;
         files.sort();
         files.dedup();
-        match files.iter().find(|file| !stays_inside(file)) {
-            Some(file) => Err(Error::Outside {
-                path: self.patch.to_owned(),
-                file: file.clone(),
-            }),
-            None => Ok(files),
-        }
+        Ok(files)
     }
 
-    fn lay_out(&self, files: &[PathBuf]) -> Result<(), Error> {
-        for file in files
-            .iter()
-            .filter(|file| self.tree.root().join(file).is_file())
-        {
-            let target = self.folder.join(file);
-            if let Some(parent) = target.parent() {
-                cache::make_folder(parent)?;
+    fn inside(&self, name: &[u8]) -> Result<TreePath, Error> {
+        TreePath::new(name).ok_or_else(|| Error::Outside {
+            path: self.patch.to_owned(),
+            file: name.into(),
+        })
+    }
+
+    fn lay_out(&self, files: &[TreePath]) -> Result<(), Error> {
+        for file in files {
+            self.not_behind_link(file)?;
+            let about = fs::symlink_metadata(self.tree.place(file));
+            if let Ok(about) = about.as_ref().map(fs::Metadata::file_type)
+                && !about.is_dir()
+            {
+                self.copy_of(file, about.is_symlink())?;
             }
-            cache::write_file(&target, &self.tree.read(file)?)?;
+        }
+        Ok(())
+    }
+
+    /// Whatever is behind a link is another file of the tree, or lies outside.
+    fn not_behind_link(&self, file: &TreePath) -> Result<(), Error> {
+        let mut link = file.folder();
+        while link != TreePath::top() {
+            let about = fs::symlink_metadata(self.tree.place(&link));
+            if about.is_ok_and(|about| about.is_symlink()) {
+                return Err(Error::BehindLink {
+                    path: self.patch.to_owned(),
+                    file: file.clone(),
+                    link,
+                });
+            }
+            link = link.folder();
+        }
+        Ok(())
+    }
+
+    fn copy_of(&self, file: &TreePath, is_link: bool) -> Result<(), Error> {
+        let (source, target) = (self.tree.place(file), self.folder.join(file));
+        if let Some(parent) = target.parent() {
+            cache::make_folder(parent)?;
+        }
+        if is_link {
+            let to = fs::read_link(&source).map_err(|error| unreadable(&source, &error))?;
+            let made = std::os::unix::fs::symlink(to, &target);
+            return made.map_err(|error| unreadable(&target, &error));
+        }
+        cache::write_file(&target, &self.tree.read(file)?)?;
+        let about = fs::metadata(&source).map_err(|error| unreadable(&source, &error))?;
+        if tree::kind_of(&about) == Kind::Program {
+            cache::make_executable(&target)?;
         }
         Ok(())
     }
@@ -177,20 +229,17 @@ impl Applier<'_> {
         }
     }
 
-    fn collect(&self, files: Vec<PathBuf>) -> Result<Change, Error> {
+    fn collect(&self, files: Vec<TreePath>) -> Result<Change, Error> {
         let mut change = Change::default();
         for file in files {
-            let bytes = match fs::read(self.folder.join(&file)) {
-                Ok(bytes) => Some(bytes),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-                Err(error) => {
-                    let reason = error.to_string();
-                    return Err(cache::Error::Read {
-                        path: self.folder.join(file),
-                        reason,
-                    }
-                    .into());
+            let place = self.folder.join(&file);
+            let bytes = match fs::symlink_metadata(&place) {
+                Ok(about) if about.is_dir() => None,
+                Ok(about) => {
+                    change.kinds.insert(file.clone(), tree::kind_of(&about));
+                    Some(bytes_of(&place, &about).map_err(|error| unreadable(&place, &error))?)
                 }
+                Err(_) => None,
             };
             change.files.insert(file, bytes);
         }
@@ -232,21 +281,24 @@ impl Applier<'_> {
     }
 }
 
-/// `added TAB removed TAB path NUL`, and for a rename an empty path followed by
-/// two (git-apply(1), git-diff(1) under `-z`).
-fn paths_of(listed: &[u8]) -> Vec<PathBuf> {
-    let text = String::from_utf8_lossy(listed);
-    let fields = text.split('\0').filter(|field| !field.is_empty());
-    fields
-        .filter_map(|field| field.rsplit('\t').next())
-        .filter(|path| !path.is_empty())
-        .map(PathBuf::from)
-        .collect()
+/// `added TAB removed TAB path NUL` (git-apply(1) under `--numstat -z`).
+fn names_of(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let fields = listed.split(|byte| *byte == 0);
+    let names = fields.filter_map(|field| field.splitn(3, |byte| *byte == b'\t').nth(2));
+    names.filter(|name| !name.is_empty())
 }
 
-fn stays_inside(path: &Path) -> bool {
-    path.components()
-        .all(|part| matches!(part, std::path::Component::Normal(_)))
+/// What a file of the scratch folder holds; of a link where it points.
+fn bytes_of(place: &Path, about: &fs::Metadata) -> std::io::Result<Vec<u8>> {
+    match about.is_symlink() {
+        true => Ok(fs::read_link(place)?.into_os_string().into_encoded_bytes()),
+        false => input::source(place),
+    }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Error {
+    let (path, reason) = (path.to_owned(), error.to_string());
+    cache::Error::Read { path, reason }.into()
 }
 
 /// git first shows the lines that it looked for, then says where it failed.
@@ -310,7 +362,10 @@ mod tests {
         let cover = mail("0/2", "");
         let mailbox = cover + &mail("2/2", &second) + &mail("1/2", GOOD);
         let change = bench.apply(&mailbox).unwrap();
-        let file = change.files.get(Path::new("include/linux/a.h")).unwrap();
+        let file = change
+            .files
+            .get(&TreePath::within("include/linux/a.h"))
+            .unwrap();
         assert_eq!(file.as_deref(), Some(b"one\nzwei\nthree\n".as_slice()));
     }
 
@@ -324,7 +379,10 @@ mod tests {
              Content-Transfer-Encoding: quoted-printable\nSubject:",
         );
         let change = bench.apply(&text).unwrap();
-        let file = change.files.get(Path::new("include/linux/a.h")).unwrap();
+        let file = change
+            .files
+            .get(&TreePath::within("include/linux/a.h"))
+            .unwrap();
         assert_eq!(file.as_deref(), Some(b"one\n2\nthree\n".as_slice()));
     }
 
@@ -340,10 +398,16 @@ mod tests {
     fn a_patch_gives_whole_files_and_leaves_the_tree_alone() {
         let bench = Bench::new();
         let change = bench.apply(GOOD).unwrap();
-        let file = change.files.get(Path::new("include/linux/a.h")).unwrap();
+        let file = change
+            .files
+            .get(&TreePath::within("include/linux/a.h"))
+            .unwrap();
         assert_eq!(file.as_deref(), Some(b"one\n2\nthree\n".as_slice()));
         assert_eq!(
-            bench.tree.read(Path::new("include/linux/a.h")).unwrap(),
+            bench
+                .tree
+                .read(&TreePath::within("include/linux/a.h"))
+                .unwrap(),
             b"one\ntwo\nthree\n"
         );
     }
@@ -357,11 +421,11 @@ mod tests {
                      @@ -0,0 +1 @@\n+new\n";
         let change = bench.apply(patch).unwrap();
         assert_eq!(
-            change.files.get(Path::new("include/linux/a.h")),
+            change.files.get(&TreePath::within("include/linux/a.h")),
             Some(&None)
         );
         assert_eq!(
-            change.files.get(Path::new("b.c")),
+            change.files.get(&TreePath::within("b.c")),
             Some(&Some(b"new\n".to_vec()))
         );
     }

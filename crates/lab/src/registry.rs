@@ -1,10 +1,9 @@
 //! The guest's benchmarks by name: what they run with when nobody says more,
 //! and which files of a kernel they exercise. `data/bench.toml`.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
 use serde::Deserialize;
+use std::collections::BTreeMap;
+use tollgate_source::TreePath;
 
 use crate::assets;
 use crate::case::{Benchmark, Sweep, Unit};
@@ -113,7 +112,7 @@ impl Registry {
 
     /// The benchmarks that run code of one of `files`, and are no controls.
     #[must_use]
-    pub fn exercising(&self, files: &[PathBuf]) -> Vec<&Entry> {
+    pub fn exercising(&self, files: &[TreePath]) -> Vec<&Entry> {
         let meets = |entry: &&Entry| files.iter().any(|file| entry.exercises(file));
         let entries = self.entries.iter().filter(|entry| !entry.control);
         entries.filter(meets).collect()
@@ -126,12 +125,12 @@ impl Registry {
 }
 
 impl Entry {
-    fn exercises(&self, file: &Path) -> bool {
+    fn exercises(&self, file: &TreePath) -> bool {
         self.files
             .iter()
             .any(|known| match known.strip_suffix('/') {
-                Some(folder) => file.starts_with(folder),
-                None => file == Path::new(known),
+                Some(folder) => file.as_path().starts_with(folder),
+                None => *file == known.as_str(),
             })
     }
 
@@ -239,7 +238,7 @@ mod tests {
     fn a_patch_finds_what_runs_its_files() {
         let registry = Registry::built_in().unwrap();
         let found = |file: &str| -> Vec<String> {
-            let entries = registry.exercising(&[PathBuf::from(file)]).into_iter();
+            let entries = registry.exercising(&[TreePath::within(file)]).into_iter();
             entries.map(|entry| entry.name.clone()).collect()
         };
         assert!(found("fs/eventpoll.c").contains(&"epoll_wait".to_owned()));

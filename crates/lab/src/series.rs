@@ -5,6 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tollgate_source::TreePath;
+
 use crate::cache::Cache;
 use crate::patch::{self, Part, Patch};
 use crate::process::{self, Runner};
@@ -159,13 +161,15 @@ impl Git<'_> {
         let mut change = Change::default();
         for pair in words.chunks_exact(2) {
             let [status, name] = pair else { continue };
-            let name = String::from_utf8_lossy(name).into_owned();
+            let Some(name) = TreePath::new(name) else {
+                continue;
+            };
             // `A`: the commit does not have it.
             let bytes = match *status {
                 b"A" => None,
-                _ => Some(self.bytes(&["show", &format!("{commit}:./{name}")])?),
+                _ => Some(self.bytes(&["show", &format!("{commit}:./{}", name.lossy())])?),
             };
-            change.files.insert(PathBuf::from(name), bytes);
+            change.files.insert(name, bytes);
         }
         Ok(change)
     }

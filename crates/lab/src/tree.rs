@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use ignore::{WalkBuilder, WalkState};
 use serde::{Deserialize, Serialize};
+use tollgate_source::TreePath;
 
+use crate::input;
 use crate::process::Interrupt;
 
 /// What a kernel tree must hold for its top Makefile to build it.
@@ -105,8 +107,14 @@ impl Tree {
     ///
     /// # Errors
     /// When it is not there or cannot be read.
-    pub fn read(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        read(&self.root.join(path))
+    pub fn read(&self, path: &TreePath) -> Result<Vec<u8>, Error> {
+        read(&self.place(path))
+    }
+
+    /// Where one of its files is.
+    #[must_use]
+    pub fn place(&self, path: &TreePath) -> PathBuf {
+        self.root.join(path)
     }
 
     /// Reads all of it and notes what each file holds; see [`manifest_of`].
@@ -140,10 +148,15 @@ pub fn manifest_of(root: &Path, interrupt: &Interrupt) -> Result<Manifest, Error
     });
     drop(sender);
     interrupt.check()?;
-    let entries = receiver.into_iter().filter_map(Result::transpose);
-    Ok(Manifest {
-        entries: entries.collect::<Result<_, _>>()?,
-    })
+    let mut manifest = Manifest::default();
+    for found in receiver.into_iter().filter_map(Result::transpose) {
+        match found? {
+            (path, Found::Kept(entry)) => drop(manifest.entries.insert(path, entry)),
+            (path, Found::LeftOut) => manifest.left_out.push(path),
+        }
+    }
+    manifest.left_out.sort_unstable();
+    Ok(manifest)
 }
 
 fn walk(root: &Path) -> ignore::WalkParallel {
@@ -153,21 +166,30 @@ fn walk(root: &Path) -> ignore::WalkParallel {
         .build_parallel()
 }
 
-fn entry(root: &Path, found: &ignore::DirEntry) -> Result<Option<(PathBuf, Entry)>, Error> {
+fn entry(root: &Path, found: &ignore::DirEntry) -> Result<Option<(TreePath, Found)>, Error> {
     let path = found.path();
-    let relative = path.strip_prefix(root).unwrap_or(path);
+    let below = path.strip_prefix(root).unwrap_or(path).as_os_str();
+    let name = TreePath::new(below.as_bytes());
+    let name = name.ok_or_else(|| unreadable(path, &"a defect of tollgate: it is not below"))?;
     let Some(kind) = found.file_type().filter(|kind| !kind.is_dir()) else {
         return Ok(None);
     };
-    if is_build_product(relative) {
+    if is_build_product(name.as_path()) {
         return Ok(None);
     }
-    let entry = if kind.is_symlink() {
-        link(path)?
-    } else {
-        file(path)?
+    let entry = match (kind.is_symlink(), kind.is_file()) {
+        (true, _) => Found::Kept(link(path)?),
+        (_, true) => Found::Kept(file(path)?),
+        _ => Found::LeftOut,
     };
-    Ok(Some((relative.to_owned(), entry)))
+    Ok(Some((name, entry)))
+}
+
+/// What a walk makes of an entry that is no folder.
+enum Found {
+    Kept(Entry),
+    /// A pipe, a socket or a device, which no build reads and which may have no end.
+    LeftOut,
 }
 
 fn link(path: &Path) -> Result<Entry, Error> {
@@ -179,17 +201,20 @@ fn link(path: &Path) -> Result<Entry, Error> {
 }
 
 fn file(path: &Path) -> Result<Entry, Error> {
-    let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
-    let executable = metadata.permissions().mode() & 0o111 != 0;
-    let kind = if executable {
-        Kind::Program
-    } else {
-        Kind::File
-    };
+    let about = fs::symlink_metadata(path).map_err(|error| unreadable(path, &error))?;
     Ok(Entry {
-        content: hash(&read(path)?),
-        kind,
+        content: hash_of(path).map_err(|error| unreadable(path, &error))?,
+        kind: kind_of(&about),
     })
+}
+
+/// The kind of what was looked at.
+pub(crate) fn kind_of(about: &fs::Metadata) -> Kind {
+    match (about.is_symlink(), about.permissions().mode() & 0o111) {
+        (true, _) => Kind::Link,
+        (false, 0) => Kind::File,
+        (false, _) => Kind::Program,
+    }
 }
 
 /// What Kbuild writes into a tree that is built in place and that would make
@@ -221,7 +246,7 @@ fn is_generated_by_arch(path: &Path) -> bool {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    fs::read(path).map_err(|error| unreadable(path, &error))
+    input::source(path).map_err(|error| unreadable(path, &error))
 }
 
 fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> Error {
@@ -250,6 +275,13 @@ pub fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
+/// The same of a file, which is read piece by piece.
+fn hash_of(path: &Path) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(input::open(path)?)?;
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
 /// What kind of file an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -274,14 +306,24 @@ pub struct Entry {
 /// Every file of a tree, by path, with what it holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    entries: BTreeMap<PathBuf, Entry>,
+    entries: BTreeMap<TreePath, Entry>,
+    /// What is neither a file nor a link.
+    #[serde(skip)]
+    left_out: Vec<TreePath>,
 }
 
 impl Manifest {
     /// The files by path.
     #[must_use]
-    pub fn entries(&self) -> &BTreeMap<PathBuf, Entry> {
+    pub fn entries(&self) -> &BTreeMap<TreePath, Entry> {
         &self.entries
+    }
+
+    /// Pipes, sockets and devices that lie in the tree and are no part of it, in
+    /// order.
+    #[must_use]
+    pub fn left_out(&self) -> &[TreePath] {
+        &self.left_out
     }
 
     /// The manifest of the same tree after `change`.
@@ -293,16 +335,20 @@ impl Manifest {
                 entries.remove(path);
                 continue;
             };
-            let kind = entries.get(path).map_or(Kind::File, |entry| entry.kind);
+            let known = entries.get(path).map(|entry| entry.kind);
+            let kind = change.kinds.get(path).copied().or(known);
             entries.insert(
                 path.clone(),
                 Entry {
                     content: hash(bytes),
-                    kind,
+                    kind: kind.unwrap_or(Kind::File),
                 },
             );
         }
-        Self { entries }
+        Self {
+            entries,
+            left_out: self.left_out.clone(),
+        }
     }
 
     /// One hash for all of it.
@@ -313,10 +359,10 @@ impl Manifest {
 
     /// One hash for the files that `wanted` names.
     #[must_use]
-    pub fn id_of(&self, wanted: impl Fn(&Path) -> bool) -> String {
+    pub fn id_of(&self, wanted: impl Fn(&TreePath) -> bool) -> String {
         let mut hasher = blake3::Hasher::new();
         for (path, entry) in self.entries.iter().filter(|(path, _)| wanted(path)) {
-            hasher.update(path.as_os_str().as_bytes());
+            hasher.update(path.as_bytes());
             hasher.update(&[0, entry.kind as u8]);
             hasher.update(entry.content.as_bytes());
         }
@@ -328,7 +374,10 @@ impl Manifest {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
     /// The file's new bytes, or `None` where the variant has no such file.
-    pub files: BTreeMap<PathBuf, Option<Vec<u8>>>,
+    pub files: BTreeMap<TreePath, Option<Vec<u8>>>,
+    /// What kind of file one is, where that is told; else it stays what it was,
+    /// and a new one is plain.
+    pub kinds: BTreeMap<TreePath, Kind>,
 }
 
 #[cfg(test)]
@@ -406,11 +455,14 @@ mod tests {
         let dir = kernel();
         let base = manifest(dir.path());
         let mut change = Change::default();
+        change.files.insert(
+            TreePath::within("include/linux/a.h"),
+            Some(b"int b;\n".to_vec()),
+        );
+        change.files.insert(TreePath::within("Kconfig"), None);
         change
             .files
-            .insert("include/linux/a.h".into(), Some(b"int b;\n".to_vec()));
-        change.files.insert("Kconfig".into(), None);
-        change.files.insert("new.c".into(), Some(Vec::new()));
+            .insert(TreePath::within("new.c"), Some(Vec::new()));
         let predicted = base.with(&change);
         fs::write(dir.path().join("include/linux/a.h"), "int b;\n").unwrap();
         fs::write(dir.path().join("new.c"), "").unwrap();

@@ -4,6 +4,7 @@ pub mod checks;
 pub mod comparison;
 mod findings;
 pub mod gates;
+mod name;
 pub mod profile;
 mod sarif;
 pub mod timing;

@@ -1,9 +1,10 @@
 //! Findings as SARIF 2.1.0, which code hosts and editors read.
 
 use serde_json::{Value, json};
-use tollgate_source::{Aside, Finding, Kind, Missed, MissedPart, Run};
+use tollgate_source::{Aside, Finding, Kind, Missed, MissedPart, Name, Run};
 
 use crate::findings::{View, aside_words};
+use crate::name::{left_out_sarif, location};
 
 /// The rule of a kind: a title and what it means.
 const RULES: [(Kind, &str, &str); 5] = [
@@ -44,7 +45,8 @@ pub fn findings_sarif(view: &View<'_>) -> String {
     let runs = view.findings().into_iter().flat_map(results);
     let asides = view.asides().into_iter().map(aside_result);
     let results: Vec<Value> = runs.chain(asides).collect();
-    let missed: Vec<Value> = view.scan.missed.iter().map(notification).collect();
+    let missed = view.scan.missed.iter().map(notification);
+    let missed: Vec<Value> = missed.chain(left_out_sarif(&view.scan.left_out)).collect();
     log(RULES.iter().map(described).collect(), &results, &missed)
 }
 
@@ -130,9 +132,9 @@ fn result(finding: &Finding, run: &Run) -> Value {
 }
 
 /// A place in a file of the tree.
-pub(crate) fn place_of(path: &str, line: u32, column: u32) -> Value {
+pub(crate) fn place_of(path: &Name, line: u32, column: u32) -> Value {
     json!({
-        "artifactLocation": { "uri": uri(path), "uriBaseId": "SRCROOT" },
+        "artifactLocation": location(path),
         "region": { "startLine": line.max(1), "startColumn": column.max(1) },
     })
 }
@@ -140,7 +142,7 @@ pub(crate) fn place_of(path: &str, line: u32, column: u32) -> Value {
 fn notification(missed: &Missed) -> Value {
     let place = match &missed.what {
         MissedPart::File(_) => {
-            json!({ "artifactLocation": { "uri": uri(&missed.path), "uriBaseId": "SRCROOT" } })
+            json!({ "artifactLocation": location(&missed.path) })
         }
         MissedPart::Access(access) => {
             place_of(&missed.path, access.position.line, access.position.column)
@@ -151,23 +153,4 @@ fn notification(missed: &Missed) -> Value {
         "message": { "text": missed.to_string() },
         "locations": [{ "physicalLocation": place }],
     })
-}
-
-/// A relative reference: whatever is no plain path byte is escaped (RFC 3986).
-pub(crate) fn uri(path: &str) -> String {
-    path.bytes()
-        .map(|byte| match byte {
-            b'a'..=b'z'
-            | b'A'..=b'Z'
-            | b'0'..=b'9'
-            | b'/'
-            | b'.'
-            | b'_'
-            | b'-'
-            | b'~'
-            | b'+'
-            | b',' => char::from(byte).to_string(),
-            other => format!("%{other:02X}"),
-        })
-        .collect()
 }

@@ -14,6 +14,7 @@ use crate::model::{FileReport, Function, NotAnalysed, Reason, Run};
 use crate::normalise::{Branches, Normalised, normalise};
 use crate::outline::{Outline, outline};
 use crate::parse::BodyParser;
+use crate::path::TreePath;
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies};
@@ -64,11 +65,11 @@ impl<'v> Analyser<'v> {
 
     /// What a file holds. Any bytes give a report.
     pub fn analyse(&mut self, text: &[u8]) -> FileReport {
-        self.analyse_file("", text)
+        self.analyse_file(&TreePath::top(), text)
     }
 
     /// What a file holds, with its path, which may say how hot its functions are.
-    pub fn analyse_file(&mut self, path: &str, text: &[u8]) -> FileReport {
+    pub fn analyse_file(&mut self, path: &TreePath, text: &[u8]) -> FileReport {
         let mentions = Mentions::of(text);
         let accesses = !mentions.accesses.is_empty();
         let file = accesses
@@ -110,7 +111,7 @@ impl<'v> Analyser<'v> {
         )
     }
 
-    fn report(&mut self, path: &str, file: &File<'_>) -> FileReport {
+    fn report(&mut self, path: &TreePath, file: &File<'_>) -> FileReport {
         let mut report = FileReport {
             lexical: file.calls.len(),
             wrappers: file.own_accesses().collect(),

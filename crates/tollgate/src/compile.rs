@@ -10,6 +10,7 @@ use tollgate_lab::config::Fragment;
 use tollgate_lab::objects::{Objects, Setting};
 use tollgate_lab::process::Runner;
 use tollgate_rewrite::Patched;
+use tollgate_source::TreePath;
 
 use crate::folders;
 use crate::progress::Steps;
@@ -271,61 +272,65 @@ fn complaint(line: &str) -> Option<String> {
 }
 
 /// The objects that may compile the file: its own, or those of its includers.
-fn candidates(tree: &Tree, path: &str) -> Vec<String> {
+fn candidates(tree: &Tree, path: &TreePath) -> Vec<String> {
     let includers = includers(tree, path);
-    let own = (path.ends_with(".c") && includers.is_empty()).then(|| path.to_owned());
+    let is_own = !path.is_header() && includers.is_empty();
+    let own = is_own.then(|| path.clone());
     let all = own.into_iter().chain(includers).take(INCLUDERS);
-    all.filter_map(|file| Some(format!("{}.o", file.strip_suffix(".c")?)))
+    // make knows no object by a name that is no text.
+    all.filter_map(|file| Some(format!("{}.o", file.as_text()?.strip_suffix(".c")?)))
         .collect()
 }
 
 /// C files that include it, nearest first; of a `.c` file only from its folder.
-fn includers(tree: &Tree, path: &str) -> Vec<String> {
-    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let stem = name.split('.').next().unwrap_or(name);
-    let near = |file: &str| file.rsplit_once('/').map_or("", |(folder, _)| folder) == folder;
+fn includers(tree: &Tree, path: &TreePath) -> Vec<TreePath> {
+    let (folder, name) = (path.folder(), path.file());
+    let stem = stem(name);
     let sources = tree.sources().paths;
-    let may = |file: &&String| {
-        let own = path.ends_with(".h") || near(file);
-        own && file.ends_with(".c") && *file != path && !is_foreign(file)
+    let may = |file: &&TreePath| {
+        let own = path.is_header() || file.folder() == folder;
+        own && !file.is_header() && *file != path && !is_foreign(file)
     };
-    let mut found: Vec<String> = sources
+    let mut found: Vec<TreePath> = sources
         .par_iter()
         .filter(may)
         .filter(|file| tree.read(file).is_ok_and(|text| includes(&text, name)))
         .cloned()
         .collect();
-    let shared = |file: &str| {
-        file.split('/')
-            .zip(path.split('/'))
-            .take_while(|(a, b)| a == b)
-            .count()
+    let shared = |file: &TreePath| {
+        let both = file.parts().zip(path.parts());
+        both.take_while(|(a, b)| a == b).count()
     };
     found.sort_by_cached_key(|file| {
-        let same = file
-            .rsplit('/')
-            .next()
-            .is_some_and(|own| own.split('.').next() == Some(stem));
+        let same = self::stem(file.file()) == stem;
         (!same, std::cmp::Reverse(shared(file)), file.clone())
     });
     found
 }
 
-fn is_foreign(file: &str) -> bool {
-    let other = file.starts_with("arch/") && !file.starts_with("arch/x86/");
-    other || FOREIGN.iter().any(|folder| file.starts_with(folder))
+/// A file's name up to its first dot.
+fn stem(name: &[u8]) -> &[u8] {
+    name.split(|byte| *byte == b'.').next().unwrap_or(name)
+}
+
+fn is_foreign(file: &TreePath) -> bool {
+    let other = file.is_below("arch/") && !file.is_below("arch/x86/");
+    other || FOREIGN.iter().any(|folder| file.is_below(folder))
 }
 
 /// Whether an `#include` line of the text ends in that file name.
-fn includes(text: &[u8], name: &str) -> bool {
+fn includes(text: &[u8], name: &[u8]) -> bool {
     let named = |line: &[u8]| {
-        let line = String::from_utf8_lossy(line);
-        let path = line.trim().strip_prefix("#include").map(str::trim_start);
-        let path = path.and_then(|rest| rest.strip_prefix(['"', '<']));
-        let path = path.and_then(|rest| rest.split(['"', '>']).next());
-        path.is_some_and(|path| path.rsplit('/').next() == Some(name))
+        let path = line.trim_ascii().strip_prefix(b"#include");
+        let path = path.map(<[u8]>::trim_ascii_start);
+        let (open, rest) = path.and_then(<[u8]>::split_first)?;
+        let end = rest.iter().position(|byte| matches!(byte, b'"' | b'>'));
+        let path = rest.get(..end.unwrap_or(rest.len()))?;
+        let file = path.rsplit(|byte| *byte == b'/').next()?;
+        Some(matches!(open, b'"' | b'<') && file == name)
     };
-    memchr::memmem::find(text, name.as_bytes()).is_some() && text.split(|b| *b == b'\n').any(named)
+    let mut lines = text.split(|byte| *byte == b'\n');
+    memchr::memmem::find(text, name).is_some() && lines.any(|line| named(line) == Some(true))
 }
 
 fn copies(line: &[u8]) -> bool {
@@ -348,15 +353,18 @@ mod tests {
 
     #[test]
     fn an_include_is_known_by_its_last_part() {
-        assert!(includes(b"#include <linux/eventpoll.h>\n", "eventpoll.h"));
-        assert!(includes(b"#include \"pcm_compat.c\"\n", "pcm_compat.c"));
-        assert!(!includes(b"#include <linux/xeventpoll.h>\n", "eventpoll.h"));
-        assert!(!includes(b"// eventpoll.h\n", "eventpoll.h"));
+        assert!(includes(b"#include <linux/eventpoll.h>\n", b"eventpoll.h"));
+        assert!(includes(b"#include \"pcm_compat.c\"\n", b"pcm_compat.c"));
+        assert!(!includes(
+            b"#include <linux/xeventpoll.h>\n",
+            b"eventpoll.h"
+        ));
+        assert!(!includes(b"// eventpoll.h\n", b"eventpoll.h"));
     }
 
     fn patched(original: &str, rewritten: &str) -> Patched {
         Patched {
-            path: String::new(),
+            path: TreePath::top(),
             function: String::new(),
             original: original.into(),
             rewritten: rewritten.into(),

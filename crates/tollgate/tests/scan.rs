@@ -342,6 +342,7 @@ fn sarif_is_what_the_standard_requires() {
 #[test]
 fn only_the_files_that_are_named_are_read() {
     let lab = lab();
+    lab.edit("kernel/nul.c", "int x;\0");
     let named = in_tree(
         &lab,
         &[
@@ -349,14 +350,16 @@ fn only_the_files_that_are_named_are_read() {
             "tree",
             "kernel/odd.c",
             "./kernel/odd.c",
-            "Makefile",
-            "kernel/gone.c",
+            "kernel/nul.c",
         ],
     );
-    // Nothing was found, but a file is missing: that is not "clean".
+    // Nothing was found, but of a file nothing is known: that is not "clean".
     assert_eq!(code(&named), 2);
     let said = lab.said(&named);
-    assert!(said.contains("kernel/gone.c: not read"), "{said}");
+    assert!(
+        said.contains("kernel/nul.c: not read: it holds a NUL"),
+        "{said}"
+    );
     insta::assert_snapshot!(text(&named.stdout));
     let mut listed = lab.tollgate(&["scan", "tree", "-"]);
     let mut child = listed

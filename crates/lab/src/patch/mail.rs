@@ -1,11 +1,12 @@
 //! A patch as people have it: a plain diff, a mail, or a mailbox with several.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use super::{Error, Patch};
-use crate::cache::Cache;
+use crate::cache::{self, Cache};
+use crate::input;
 use crate::process::{self, Runner};
 
 impl Patch {
@@ -20,7 +21,7 @@ impl Patch {
         if !is_mail(&diff) {
             return Ok(Self::plain(path, diff));
         }
-        let parts = parts(path, cache, runner)?;
+        let parts = parts_of(path, &diff, cache, runner)?;
         let diffs: Vec<Vec<u8>> = parts.into_iter().map(|part| part.diff).collect();
         Ok(Self {
             path: path.to_owned(),
@@ -55,11 +56,17 @@ pub struct Part {
 /// # Errors
 /// When the file cannot be read, or has no mail with a diff.
 pub fn parts(path: &Path, cache: &Cache, runner: &Runner) -> Result<Vec<Part>, Error> {
-    read_file(path)?;
+    parts_of(path, &read_file(path)?, cache, runner)
+}
+
+/// A pipe can be read once, so that git gets a file of what was read.
+fn parts_of(path: &Path, text: &[u8], cache: &Cache, runner: &Runner) -> Result<Vec<Part>, Error> {
     let scratch = cache.scratch()?;
+    let (file, folder) = (scratch.path().join("mbox"), scratch.path().join("mails"));
+    cache::write_file(&file, text)?;
+    cache::make_folder(&folder)?;
     let mailbox = Mailbox {
-        file: fs::canonicalize(path).map_err(|source| missing(path, source))?,
-        folder: scratch.path(),
+        folder: &folder,
         runner,
     };
     let no_patch = |reason: String| Error::NoPatch {
@@ -77,7 +84,7 @@ pub fn parts(path: &Path, cache: &Cache, runner: &Runner) -> Result<Vec<Part>, E
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
-    fs::read(path).map_err(|source| missing(path, source))
+    input::given(path).map_err(|source| missing(path, source))
 }
 
 fn missing(path: &Path, source: std::io::Error) -> Error {
@@ -97,7 +104,7 @@ fn is_mail(text: &[u8]) -> bool {
 }
 
 struct Mailbox<'a> {
-    file: PathBuf,
+    /// Where its mails are put, beside the mailbox.
     folder: &'a Path,
     runner: &'a Runner,
 }
@@ -107,8 +114,8 @@ impl Mailbox<'_> {
     fn parts(&self) -> Result<Vec<Part>, process::Error> {
         let mut split = self.git("mailsplit");
         // -b: a mail without the line `From ` is a mailbox of one.
-        split.arg("-b").arg(format!("-o{}", self.folder.display()));
-        let listed = self.runner.output(split.arg(&self.file))?;
+        split.args(["-b", "-o.", "../mbox"]);
+        let listed = self.runner.output(&mut split)?;
         let count: usize = String::from_utf8_lossy(&listed).trim().parse().unwrap_or(0);
         let mut mails = Vec::new();
         for number in 1..=count {

@@ -1,7 +1,10 @@
 //! Violations as JSON, in the form of `schema/check.schema.json`.
 
 use serde::Serialize;
+use tollgate_source::Name;
 use tollgate_source::check::{Checks, FileSkipped, Located, Mark, Suggestion, rule};
+
+use crate::name::{JsonFile, JsonLeftOut, JsonTree, left_out_json};
 
 /// The version of the JSON form; it grows when a reader would break.
 pub const CHECKS_VERSION: u32 = 1;
@@ -10,10 +13,12 @@ pub const CHECKS_VERSION: u32 = 1;
 struct Document<'a> {
     version: u32,
     tool: &'static str,
-    tree: &'a str,
+    #[serde(flatten)]
+    tree: JsonTree<'a>,
     summary: Summary,
     findings: Vec<JsonFinding<'a>>,
     not_checked: Vec<JsonSkipped<'a>>,
+    left_out: Vec<JsonLeftOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -32,7 +37,8 @@ struct JsonFinding<'a> {
     rule: &'a str,
     severity: &'static str,
     confidence: &'static str,
-    file: &'a str,
+    #[serde(flatten)]
+    file: JsonFile<'a>,
     line: u32,
     column: u32,
     function: Option<&'a str>,
@@ -60,7 +66,8 @@ struct JsonFix<'a> {
 
 #[derive(Serialize)]
 struct JsonSkipped<'a> {
-    file: &'a str,
+    #[serde(flatten)]
+    file: JsonFile<'a>,
     line: Option<u32>,
     column: Option<u32>,
     function: Option<&'a str>,
@@ -69,11 +76,11 @@ struct JsonSkipped<'a> {
 
 /// The violations as JSON. `tree` is what was checked, as the user named it.
 #[must_use]
-pub fn checks_json(checks: &Checks, tree: &str) -> String {
+pub fn checks_json(checks: &Checks, tree: &Name) -> String {
     let document = Document {
         version: CHECKS_VERSION,
         tool: "tollgate",
-        tree,
+        tree: tree.into(),
         summary: Summary {
             files_read: checks.files,
             functions: checks.functions,
@@ -89,6 +96,7 @@ pub fn checks_json(checks: &Checks, tree: &str) -> String {
             .iter()
             .map(|(path, what)| skipped(path, what))
             .collect(),
+        left_out: left_out_json(&checks.left_out),
     };
     // Plain data with string keys: serialisation has nothing to fail on.
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
@@ -106,7 +114,7 @@ fn finding(located: &Located) -> JsonFinding<'_> {
         rule: &violation.rule,
         severity: violation.severity.name(),
         confidence: violation.confidence.name(),
-        file: &located.path,
+        file: (&located.path).into(),
         line: violation.mark.position.line,
         column: violation.mark.position.column,
         function: violation.function.as_deref(),
@@ -137,17 +145,17 @@ fn fix(suggestion: &Suggestion) -> JsonFix<'_> {
     }
 }
 
-fn skipped<'a>(path: &'a str, what: &'a FileSkipped) -> JsonSkipped<'a> {
+fn skipped<'a>(path: &'a Name, what: &'a FileSkipped) -> JsonSkipped<'a> {
     match what {
         FileSkipped::File(reason) => JsonSkipped {
-            file: path,
+            file: path.into(),
             line: None,
             column: None,
             function: None,
             reason,
         },
         FileSkipped::Function(skipped) => JsonSkipped {
-            file: path,
+            file: path.into(),
             line: Some(skipped.position.line),
             column: Some(skipped.position.column),
             function: Some(&skipped.function),

@@ -1,11 +1,13 @@
 //! Violations as SARIF 2.1.0.
 
 use serde_json::{Value, json};
+use tollgate_source::Name;
 use tollgate_source::check::{
     Checks, Confidence, FileSkipped, Located, Mark, RuleInfo, Severity, Suggestion, rules,
 };
 
-use crate::sarif::{log, place_of, uri};
+use crate::name::{left_out_sarif, location};
+use crate::sarif::{log, place_of};
 
 /// The violations in the form of the OASIS standard SARIF 2.1.0. What was not
 /// checked is a notification of the run.
@@ -21,6 +23,7 @@ pub fn checks_sarif(checks: &Checks) -> String {
         .skipped
         .iter()
         .map(|(path, what)| notification(path, what))
+        .chain(left_out_sarif(&checks.left_out))
         .collect();
     log(
         all.iter().map(|info| rule(info)).collect(),
@@ -82,16 +85,16 @@ fn result(all: &[&RuleInfo], located: &Located) -> Value {
     result
 }
 
-fn place(path: &str, mark: &Mark) -> Value {
+fn place(path: &Name, mark: &Mark) -> Value {
     place_of(path, mark.position.line, mark.position.column)
 }
 
-fn fix(path: &str, suggestion: &Suggestion) -> Value {
+fn fix(path: &Name, suggestion: &Suggestion) -> Value {
     let span = suggestion.span;
     json!({
         "description": { "text": suggestion.why },
         "artifactChanges": [{
-            "artifactLocation": { "uri": uri(path), "uriBaseId": "SRCROOT" },
+            "artifactLocation": location(path),
             "replacements": [{
                 "deletedRegion": {
                     "byteOffset": span.start,
@@ -103,11 +106,11 @@ fn fix(path: &str, suggestion: &Suggestion) -> Value {
     })
 }
 
-fn notification(path: &str, what: &FileSkipped) -> Value {
+fn notification(path: &Name, what: &FileSkipped) -> Value {
     let (text, place) = match what {
         FileSkipped::File(reason) => (
             format!("{path}: not read: {reason}"),
-            json!({ "artifactLocation": { "uri": uri(path), "uriBaseId": "SRCROOT" } }),
+            json!({ "artifactLocation": location(path) }),
         ),
         FileSkipped::Function(skipped) => (
             format!(

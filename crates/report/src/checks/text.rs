@@ -4,6 +4,9 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use tollgate_source::Name;
+
+use crate::name::left_out_text;
 use tollgate_source::check::{
     Checks, Excerpt, FileSkipped, Located, Mark, Severity, Suggestion, Violation, rule,
 };
@@ -31,6 +34,7 @@ pub fn checks_text(checks: &Checks, verbose: bool, color: bool) -> String {
         }
     }
     summary(&mut out, checks, verbose);
+    out += &left_out_text(&checks.left_out, verbose);
     out
 }
 
@@ -84,7 +88,7 @@ fn snippet<'a>(
 ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
     let line = usize::try_from(excerpt.line).unwrap_or(usize::MAX);
     let mut snippet = Snippet::source(&excerpt.text)
-        .path(&located.path)
+        .path(located.path.to_string())
         .line_start(line)
         .fold(false);
     if let Some(place) = inside(excerpt, &violation.mark) {
@@ -142,7 +146,7 @@ fn help(violation: &Violation, suggestion: &Suggestion) -> String {
     }
 }
 
-fn skipped(path: &str, what: &FileSkipped) -> String {
+fn skipped(path: &Name, what: &FileSkipped) -> String {
     match what {
         FileSkipped::File(reason) => format!("{path}: not read: {reason}"),
         FileSkipped::Function(skipped) => format!(

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tollgate_source::{Aside, CopyCounts, Direction, Finding, Form, Kind, MissedPart, Run, Size};
+use tollgate_source::{
+    Aside, CopyCounts, Direction, Finding, Form, Kind, MissedPart, Name, Run, Size,
+};
 
 use super::View;
+use crate::name::{JsonFile, JsonLeftOut, JsonTree, left_out_json};
 
 /// The version of the JSON form of findings; it grows when a reader would break.
 pub const FINDINGS_VERSION: u32 = 2;
@@ -14,12 +17,14 @@ pub const FINDINGS_VERSION: u32 = 2;
 struct Document<'a> {
     version: u32,
     tool: &'static str,
-    tree: &'a str,
+    #[serde(flatten)]
+    tree: JsonTree<'a>,
     summary: Summary<'a>,
     findings: Vec<JsonFinding<'a>>,
     others: Vec<JsonAside<'a>>,
     without_size: Vec<JsonAside<'a>>,
     not_analysed: Vec<JsonMissed<'a>>,
+    left_out: Vec<JsonLeftOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -56,7 +61,8 @@ struct JsonProfile<'a> {
 #[derive(Serialize)]
 struct JsonAside<'a> {
     kind: &'static str,
-    file: &'a str,
+    #[serde(flatten)]
+    file: JsonFile<'a>,
     line: u32,
     column: u32,
     function: &'a str,
@@ -79,7 +85,8 @@ struct JsonBeside<'a> {
 #[derive(Serialize)]
 struct JsonFinding<'a> {
     kind: &'static str,
-    file: &'a str,
+    #[serde(flatten)]
+    file: JsonFile<'a>,
     line: u32,
     column: u32,
     function: &'a str,
@@ -119,7 +126,8 @@ struct JsonAccess<'a> {
 
 #[derive(Serialize)]
 struct JsonMissed<'a> {
-    file: &'a str,
+    #[serde(flatten)]
+    file: JsonFile<'a>,
     line: Option<u32>,
     column: Option<u32>,
     function: Option<&'a str>,
@@ -129,12 +137,12 @@ struct JsonMissed<'a> {
 /// The findings as JSON, in the form of `schema/scan.schema.json`. `tree` is
 /// the tree as the user named it.
 #[must_use]
-pub fn findings_json(view: &View<'_>, tree: &str) -> String {
+pub fn findings_json(view: &View<'_>, tree: &Name) -> String {
     let scan = view.scan;
     let document = Document {
         version: FINDINGS_VERSION,
         tool: "tollgate",
-        tree,
+        tree: tree.into(),
         summary: json_summary(view),
         findings: view
             .findings()
@@ -144,6 +152,7 @@ pub fn findings_json(view: &View<'_>, tree: &str) -> String {
         others: view.asides().into_iter().map(json_aside).collect(),
         without_size: scan.without_size().map(json_aside).collect(),
         not_analysed: scan.missed.iter().map(json_missed).collect(),
+        left_out: left_out_json(&scan.left_out),
     };
     // Plain data with string keys: serialisation has nothing to fail on.
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
@@ -184,7 +193,7 @@ fn json_aside(aside: &Aside) -> JsonAside<'_> {
     let chance = &aside.chance;
     JsonAside {
         kind: chance.kind.name(),
-        file: &aside.path,
+        file: aside.path.name().into(),
         line: chance.position.line,
         column: chance.position.column,
         function: &chance.function,
@@ -217,7 +226,7 @@ fn json_finding<'a>(view: &'a View<'_>, finding: &'a Finding) -> JsonFinding<'a>
         heat_reason: &function.warmth.words,
         profile_percent: share.map(|share| share.percent),
         profile_symbol: share.map(|share| share.symbol.as_str()),
-        file: &finding.path,
+        file: finding.path.name().into(),
         line: function.position.line,
         column: function.position.column,
         function: &function.name,
@@ -260,14 +269,14 @@ fn json_access(site: &tollgate_source::Site) -> JsonAccess<'_> {
 fn json_missed(missed: &tollgate_source::Missed) -> JsonMissed<'_> {
     match &missed.what {
         MissedPart::File(reason) => JsonMissed {
-            file: &missed.path,
+            file: missed.path.name().into(),
             line: None,
             column: None,
             function: None,
             reason: format!("not read: {reason}"),
         },
         MissedPart::Access(access) => JsonMissed {
-            file: &missed.path,
+            file: missed.path.name().into(),
             line: Some(access.position.line),
             column: Some(access.position.column),
             function: access.function.as_deref(),

@@ -84,7 +84,7 @@ fn plain(symbol: &str) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use tollgate_source::{Analyser, Kind, Scan, Vocabulary};
+    use tollgate_source::{Analyser, Kind, Scan, TreePath, Vocabulary};
 
     use super::{Profile, View, plain};
 
@@ -97,7 +97,7 @@ mod tests {
         let vocabulary = Vocabulary::builtin().unwrap();
         let report = Analyser::new(&vocabulary).unwrap().analyse(TEXT.as_bytes());
         let mut scan = Scan::default();
-        scan.add("fs/x.c", report);
+        scan.add(&TreePath::within("fs/x.c"), report);
         let mut view = View::new(&scan, BTreeSet::from([Kind::Run]));
         let rows = "30.0% a [kernel] [k] fput\n12.5% a [kernel] [k] __x64_sys_thing.isra.0\n";
         view.rank_by(&Profile::parse(rows).unwrap());

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use tollgate_source::{Aside, Finding, Kind, Run};
+use tollgate_source::{Aside, Finding, Kind, Run, TreePath};
 
 use super::text::{run_words, trailer};
 use super::{View, aside_words};
@@ -12,7 +12,10 @@ use super::{View, aside_words};
 /// Each finding above the lines that it is about, then the summary. `read` gives
 /// the bytes of a file; a finding whose file is gone keeps its first line.
 #[must_use]
-pub fn findings_source(view: &View<'_>, read: &mut dyn FnMut(&str) -> Option<Vec<u8>>) -> String {
+pub fn findings_source(
+    view: &View<'_>,
+    read: &mut dyn FnMut(&TreePath) -> Option<Vec<u8>>,
+) -> String {
     let mut files = Files {
         read,
         texts: HashMap::new(),
@@ -29,15 +32,15 @@ pub fn findings_source(view: &View<'_>, read: &mut dyn FnMut(&str) -> Option<Vec
 }
 
 struct Files<'r> {
-    read: &'r mut dyn FnMut(&str) -> Option<Vec<u8>>,
-    texts: HashMap<String, String>,
+    read: &'r mut dyn FnMut(&TreePath) -> Option<Vec<u8>>,
+    texts: HashMap<TreePath, String>,
 }
 
 impl Files<'_> {
-    fn text(&mut self, path: &str) -> &str {
+    fn text(&mut self, path: &TreePath) -> &str {
         let read = &mut self.read;
         let text = || read(path).map(|text| printable(&text)).unwrap_or_default();
-        self.texts.entry(path.to_owned()).or_insert_with(text)
+        self.texts.entry(path.clone()).or_insert_with(text)
     }
 }
 
@@ -97,7 +100,7 @@ fn aside_source(aside: &Aside, text: &str) -> String {
     marked(&title, &aside.path, text, &[mark])
 }
 
-fn marked(title: &str, path: &str, text: &str, marks: &[Mark]) -> String {
+fn marked(title: &str, path: &TreePath, text: &str, marks: &[Mark]) -> String {
     let inside = |mark: &&Mark| {
         text.is_char_boundary(mark.span.start) && text.is_char_boundary(mark.span.end)
     };
@@ -105,7 +108,9 @@ fn marked(title: &str, path: &str, text: &str, marks: &[Mark]) -> String {
         let annotation = AnnotationKind::Primary.span(mark.span.clone());
         annotation.label(mark.label.as_str())
     });
-    let snippet = Snippet::source(text).path(path).annotations(annotations);
+    let snippet = Snippet::source(text)
+        .path(path.to_string())
+        .annotations(annotations);
     let report = [Level::NOTE.primary_title(title).element(snippet)];
     format!("{}\n\n", Renderer::plain().render(&report))
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use tollgate_source::{Direction, Finding, Form, Kind, Position, Scan};
 
 use super::{View, aside_words, plural};
+use crate::name::left_out_text;
 
 /// The findings as lines that editors and compilers' readers know:
 /// `file:line:col: function: what`, then a summary. With `verbose`, each part
@@ -33,6 +34,7 @@ pub(super) fn trailer(out: &mut String, view: &View<'_>) {
         }
     }
     summary(out, view.scan, view.verbose);
+    *out += &left_out_text(&view.scan.left_out, view.verbose);
     hidden(out, view);
     sizes(out, view);
     elsewhere(out, view.scan);

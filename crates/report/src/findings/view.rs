@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-use tollgate_source::{Aside, Finding, Kind, Scan};
+use tollgate_source::{Aside, Finding, Kind, Scan, TreePath};
 
 /// A function's part of a profile.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct View<'s> {
     /// Whether the hottest come first, with the reason.
     pub ranked: bool,
     /// By file and function: its part of a profile.
-    pub shares: HashMap<(String, String), Share>,
+    pub shares: HashMap<(TreePath, String), Share>,
     /// What the profile counted, and which of its symbols nothing here matches.
     pub profile: Option<Profiled>,
 }

@@ -1,20 +1,22 @@
 //! A change: a diff, mails, or a range of git history. The files before and
 //! after it are checked; what both have is not reported. The tree is only read.
 
-use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
 use tollgate_lab::cache::Cache;
+use tollgate_lab::input;
 use tollgate_lab::patch;
 use tollgate_lab::process::{Interrupt, Runner};
 use tollgate_lab::tree::Tree;
-use tollgate_source::Vocabulary;
 use tollgate_source::check::{Checker, Checks};
+use tollgate_source::{TreePath, Vocabulary};
 
-use super::input::words_for;
+use super::input::{Answer, words_beside};
 
 /// A file before and after; `None` where it is not there.
 #[derive(Default)]
@@ -23,37 +25,33 @@ struct Sides {
     after: Option<Vec<u8>>,
 }
 
-type Files = BTreeMap<String, Sides>;
+type Files = BTreeMap<TreePath, Sides>;
 
 /// What a change adds to what the rules say.
-pub(crate) fn check(paths: &[PathBuf], change: &str) -> anyhow::Result<Checks> {
+pub(crate) fn check(paths: &[PathBuf], change: &OsStr) -> anyhow::Result<Answer> {
     let root = match paths {
         [] => Path::new("."),
         [tree] if tree.is_dir() => tree,
         _ => bail!("--patch takes the kernel tree that the change is for, and no files"),
     };
-    let is_range = !Path::new(change).exists() && change.contains("..");
-    let files = if is_range {
-        range(root, change)?
-    } else {
-        diff(root, change)?
+    let range = change.to_str().filter(|text| text.contains(".."));
+    let files = match range.filter(|_| !Path::new(change).exists()) {
+        Some(range) => self::range(root, range)?,
+        None => diff(root, Path::new(change))?,
     };
-    compared(root, &files)
-}
-
-fn is_c(name: &str) -> bool {
-    name.ends_with(".c") || name.ends_with(".h")
+    Ok(Answer {
+        checks: compared(root, &files)?,
+        named: HashSet::new(),
+    })
 }
 
 fn compared(root: &Path, files: &Files) -> anyhow::Result<Checks> {
-    let names: Vec<String> = files.keys().filter(|name| is_c(name)).cloned().collect();
-    if names.is_empty() {
-        bail!("the change touches no C file: nothing was checked");
-    }
-    let (vocabulary, words) = (Vocabulary::builtin()?, words_for(root, &names)?);
+    let (c, not_c): (Vec<&TreePath>, Vec<&TreePath>) = files.keys().partition(|name| name.is_c());
+    let places: Vec<PathBuf> = c.iter().map(|name| root.join(name)).collect();
+    let (vocabulary, words) = (Vocabulary::builtin()?, words_beside(root, &places)?);
     let mut checker = Checker::new(&vocabulary, &words)?;
     let (mut old, mut new) = (Checks::default(), Checks::default());
-    for (name, sides) in files.iter().filter(|(name, _)| is_c(name)) {
+    for (name, sides) in files.iter().filter(|(name, _)| name.is_c()) {
         let before = sides.before.as_deref().unwrap_or_default();
         old.add(name, checker.check(before));
         if let Some(after) = &sides.after {
@@ -63,18 +61,17 @@ fn compared(root: &Path, files: &Files) -> anyhow::Result<Checks> {
     old.finish();
     new.finish();
     new.keep_new(&old);
+    new.left_out.not_c = not_c.into_iter().map(|name| name.name().clone()).collect();
     Ok(new)
 }
 
 /// A diff or an mbox, applied by git in a scratch folder.
-fn diff(root: &Path, file: &str) -> anyhow::Result<Files> {
+fn diff(root: &Path, file: &Path) -> anyhow::Result<Files> {
     let scratch = tempfile::tempdir().context("no scratch folder could be made for the patch")?;
-    let mut path = PathBuf::from(file);
-    if file == "-" {
-        let mut text = Vec::new();
-        io::stdin()
-            .read_to_end(&mut text)
-            .context("the patch on standard input could not be read")?;
+    let mut path = file.to_owned();
+    if file == Path::new("-") {
+        let text =
+            input::limited(io::stdin()).context("the patch on standard input could not be read")?;
         path = scratch.path().join("stdin.patch");
         std::fs::write(&path, text).context("the patch could not be put aside")?;
     }
@@ -85,8 +82,8 @@ fn diff(root: &Path, file: &str) -> anyhow::Result<Files> {
     let change = patch::apply(&patch, &tree, &cache, &runner)?;
     let mut files = Files::new();
     for (name, after) in change.files {
-        let before = std::fs::read(root.join(&name)).ok();
-        files.insert(name.to_string_lossy().into_owned(), Sides { before, after });
+        let before = input::source(&root.join(&name)).ok();
+        files.insert(name, Sides { before, after });
     }
     Ok(files)
 }
@@ -116,15 +113,21 @@ fn range(root: &Path, text: &str) -> anyhow::Result<Files> {
         "--",
     ];
     let listed = git(root, &list)?;
-    let listed = String::from_utf8_lossy(&listed);
     let mut files = Files::new();
-    for name in listed.split('\0').filter(|name| is_c(name)) {
-        let side = |revision: &str| git(root, &["show", &format!("{revision}:./{name}")]).ok();
-        let sides = Sides {
-            before: side(&first),
-            after: side(last),
+    let names = listed.split(|byte| *byte == 0).filter_map(TreePath::new);
+    for name in names.filter(|name| *name != TreePath::top()) {
+        let side = |revision: &str| {
+            let object = format!("{revision}:./{}", name.lossy());
+            git(root, &["show", &object]).ok()
         };
-        files.insert(name.to_owned(), sides);
+        let sides = match name.is_c() {
+            true => Sides {
+                before: side(&first),
+                after: side(last),
+            },
+            false => Sides::default(),
+        };
+        files.insert(name, sides);
     }
     Ok(files)
 }

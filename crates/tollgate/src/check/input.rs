@@ -1,16 +1,19 @@
 //! The files that are checked, and those that teach what a tree calls its windows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use rayon::prelude::*;
+use tollgate_lab::input;
 use tollgate_source::check::{CheckWords, Checker, Checks, Learned};
-use tollgate_source::{GrammarError, Vocabulary};
+use tollgate_source::{GrammarError, Name, TreePath, Vocabulary, is_c, shown};
 
-use crate::tree::sources;
+use crate::choice::Choice;
+use crate::door::{Door, refuse_other};
+use crate::tree::{NUL, has_nul, sources_below};
 
 /// Headers that say what a tree calls its windows, where only some files of it
 /// are checked.
@@ -21,116 +24,174 @@ const TEACHERS: [&str; 4] = [
     "include/asm-generic/access_ok.h",
 ];
 
+/// What the rules say, and the files of which the user wants an answer.
+pub(crate) struct Answer {
+    /// What the rules say.
+    pub(crate) checks: Checks,
+    /// The files that were named one by one, as [`Checks`] calls them.
+    pub(crate) named: HashSet<Name>,
+}
+
+/// A file that is checked.
+struct File {
+    /// What it is called.
+    name: Name,
+    /// Where it is.
+    place: PathBuf,
+}
+
 /// Checks what the paths of the command line name.
-pub(crate) fn check(paths: &[PathBuf]) -> anyhow::Result<Checks> {
+pub(crate) fn check(paths: &[PathBuf]) -> anyhow::Result<Answer> {
     match paths {
         [] => folder(Path::new(".")),
         [only] if only == Path::new("-") => standard_input(),
         [only] if only.is_dir() => folder(only),
-        [tree, rest @ ..] if tree.is_dir() => {
-            let files = listed(rest)?;
-            files_of(tree, &files)
-        }
-        files => {
-            let names: Vec<String> = files
-                .iter()
-                .map(|path| path.to_string_lossy().into_owned())
-                .collect();
-            files_of(Path::new(""), &names)
-        }
+        [tree, rest @ ..] if tree.is_dir() => behind(&Door::of(tree)?, rest),
+        files => from_here(files),
     }
 }
 
-/// The files that are named behind a tree, or listed on standard input.
-fn listed(rest: &[PathBuf]) -> anyhow::Result<Vec<String>> {
-    if let [dash] = rest
-        && dash == Path::new("-")
-    {
-        let lines: io::Result<Vec<String>> = io::stdin().lines().collect();
-        let mut lines = lines.context("the list of files on standard input could not be read")?;
-        lines.retain(|line| is_c(line.trim()));
-        return Ok(lines.iter().map(|line| line.trim().to_owned()).collect());
+/// What is named behind a folder, or listed on standard input.
+fn behind(door: &Door, rest: &[PathBuf]) -> anyhow::Result<Answer> {
+    let choice = match rest {
+        [dash] if dash == Path::new("-") => Choice::of_input(door)?,
+        rest => match Choice::named(door, rest)? {
+            Some(choice) => choice,
+            None => return folder(door.root()),
+        },
+    };
+    let in_tree = |path: &TreePath| File {
+        name: path.name().clone(),
+        place: door.root().join(path),
+    };
+    let files: Vec<File> = choice.files.iter().map(in_tree).collect();
+    let words = words_for(door.root(), &files)?;
+    let mut checks = run(&files, &words)?;
+    for (folder, error) in &choice.unlisted {
+        checks.miss(folder, unlisted(error));
     }
-    Ok(rest
-        .iter()
-        .map(|path| path.to_string_lossy().into_owned())
-        .collect())
-}
-
-fn is_c(name: &str) -> bool {
-    name.ends_with(".c") || name.ends_with(".h")
-}
-
-fn standard_input() -> anyhow::Result<Checks> {
-    let mut text = Vec::new();
-    io::stdin()
-        .read_to_end(&mut text)
-        .context("the source on standard input could not be read")?;
-    let (vocabulary, words) = (Vocabulary::builtin()?, CheckWords::builtin()?);
-    let mut checks = Checks::default();
-    let checked = Checker::new(&vocabulary, &words)?.check(&text);
-    checks.add("<stdin>", checked);
+    checks.left_out = choice.left_out;
     checks.finish();
-    Ok(checks)
+    let named = choice.named.into_iter().map(Name::from).collect();
+    Ok(Answer { checks, named })
+}
+
+fn unlisted(error: &str) -> String {
+    format!("the folder could not be listed: {error}")
+}
+
+/// Files and folders as they are named from the current folder.
+fn from_here(given: &[PathBuf]) -> anyhow::Result<Answer> {
+    let (mut files, mut named) = (Vec::new(), HashSet::new());
+    for path in given {
+        if path.is_dir() {
+            files.extend(all_below(path)?);
+            continue;
+        }
+        let name = Name::from(path.as_path());
+        let text = is_source(path)?;
+        anyhow::ensure!(
+            text,
+            "{name} is no C file: its name ends neither in .c nor in .h; - reads C source from standard input"
+        );
+        named.insert(name.clone());
+        let place = path.clone();
+        files.push(File { name, place });
+    }
+    let words = words_for(Path::new(""), &files)?;
+    let mut checks = run(&files, &words)?;
+    checks.finish();
+    Ok(Answer { checks, named })
+}
+
+/// Whether a file that is named is to be read as C: by its name, or because it is
+/// a stream that a shell hands over, which has none.
+fn is_source(path: &Path) -> anyhow::Result<bool> {
+    if input::is_stream(path) {
+        return Ok(true);
+    }
+    refuse_other(path, path)?;
+    Ok(is_c(Name::from(path).as_bytes()))
+}
+
+fn all_below(folder: &Path) -> anyhow::Result<Vec<File>> {
+    let found = sources_below(folder, &TreePath::top());
+    let file = |path: TreePath| File {
+        name: folder.join(&path).as_path().into(),
+        place: folder.join(&path),
+    };
+    anyhow::ensure!(
+        !found.paths.is_empty(),
+        "{} holds no C file: nothing was checked",
+        shown(folder)
+    );
+    Ok(found.paths.into_iter().map(file).collect())
+}
+
+fn standard_input() -> anyhow::Result<Answer> {
+    let text =
+        input::limited(io::stdin()).context("the source on standard input could not be read")?;
+    let (vocabulary, words) = (Vocabulary::builtin()?, CheckWords::builtin()?);
+    let (mut checks, name) = (Checks::default(), Name::from("<stdin>"));
+    match has_nul(&text) {
+        true => checks.miss(&name, NUL.to_owned()),
+        false => checks.add(&name, Checker::new(&vocabulary, &words)?.check(&text)),
+    }
+    checks.finish();
+    let named = HashSet::from([name]);
+    Ok(Answer { checks, named })
 }
 
 /// Everything that a folder holds. Headers come first: they say what the tree
 /// calls its windows.
-fn folder(root: &Path) -> anyhow::Result<Checks> {
-    let found = sources(root);
-    let (headers, files): (Vec<String>, Vec<String>) = found
+fn folder(root: &Path) -> anyhow::Result<Answer> {
+    let found = sources_below(root, &TreePath::top());
+    let in_folder = |path: &TreePath| File {
+        name: path.name().clone(),
+        place: root.join(path),
+    };
+    let (headers, files): (Vec<File>, Vec<File>) = found
         .paths
-        .into_iter()
-        .partition(|path| path.ends_with(".h"));
+        .iter()
+        .map(in_folder)
+        .partition(|file| file.name.is_header());
     if headers.is_empty() && files.is_empty() {
-        anyhow::bail!("{} holds no C file: nothing was checked", root.display());
+        let why = found.unlisted.first();
+        let why = why.map_or(String::new(), |(_, error)| format!(" ({error})"));
+        anyhow::bail!("{} holds no C file{why}: nothing was checked", shown(root));
     }
     let builtin = CheckWords::builtin()?;
-    let learned = learned_from(root, &headers, &builtin)?;
-    let words = builtin.with(&learned);
-    let all: Vec<String> = headers.into_iter().chain(files).collect();
-    let mut checks = run(root, &all, &words)?;
-    for error in &found.unread {
-        checks.miss(error, "the folder could not be listed".to_owned());
+    let places: Vec<&Path> = headers.iter().map(|file| file.place.as_path()).collect();
+    let words = builtin.with(&learned_from(&places, &builtin)?);
+    let all: Vec<File> = headers.into_iter().chain(files).collect();
+    let mut checks = run(&all, &words)?;
+    for (folder, error) in &found.unlisted {
+        checks.miss(folder, unlisted(error));
     }
     checks.finish();
-    Ok(checks)
-}
-
-/// Some files; `root` is empty where they are named from the current folder.
-fn files_of(root: &Path, files: &[String]) -> anyhow::Result<Checks> {
-    if files.is_empty() {
-        anyhow::bail!("no C file is named: nothing was checked");
-    }
-    let words = words_for(root, files)?;
-    let mut checks = run(root, files, &words)?;
-    checks.finish();
-    Ok(checks)
+    let named = HashSet::new();
+    Ok(Answer { checks, named })
 }
 
 /// The words for some files of a tree: what its own headers teach, and those
 /// beside the files.
-pub(crate) fn words_for(root: &Path, files: &[String]) -> anyhow::Result<CheckWords> {
+fn words_for(root: &Path, files: &[File]) -> anyhow::Result<CheckWords> {
+    let places: Vec<PathBuf> = files.iter().map(|file| file.place.clone()).collect();
+    words_beside(root, &places)
+}
+
+/// The words for files at some places, whether they are there or not.
+pub(crate) fn words_beside(root: &Path, places: &[PathBuf]) -> anyhow::Result<CheckWords> {
     let builtin = CheckWords::builtin()?;
-    let tree = files
-        .iter()
-        .map(|file| root.join(file))
-        .find_map(|file| tree_around(&file))
-        .unwrap_or_else(|| root.to_owned());
+    let tree = places.iter().find_map(|place| tree_around(place));
+    let tree = tree.unwrap_or_else(|| root.to_owned());
     let mut teachers: BTreeSet<PathBuf> = TEACHERS.iter().map(|name| tree.join(name)).collect();
     teachers.extend(architectures(&tree));
-    for file in files
-        .iter()
-        .filter_map(|file| root.join(file).parent().map(Path::to_owned))
-    {
-        teachers.extend(headers_in(&file));
-    }
-    let names: Vec<String> = teachers
-        .iter()
-        .filter(|path| path.is_file())
-        .map(|path| path.to_string_lossy().into_owned())
-        .collect();
-    let learned = learned_from(Path::new(""), &names, &builtin)?;
+    let folders: BTreeSet<&Path> = places.iter().filter_map(|place| place.parent()).collect();
+    teachers.extend(folders.into_iter().flat_map(headers_in));
+    let ordinary = teachers.iter().filter(|path| path.is_file());
+    let places: Vec<&Path> = ordinary.map(PathBuf::as_path).collect();
+    let learned = learned_from(&places, &builtin)?;
     Ok(builtin.with(&learned))
 }
 
@@ -152,6 +213,11 @@ fn architectures(tree: &Path) -> Vec<PathBuf> {
 }
 
 fn headers_in(folder: &Path) -> Vec<PathBuf> {
+    let folder = if folder == Path::new("") {
+        Path::new(".")
+    } else {
+        folder
+    };
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries
         .filter_map(Result::ok)
@@ -161,7 +227,7 @@ fn headers_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// What headers teach. One that cannot be read is named when it is checked.
-fn learned_from(root: &Path, headers: &[String], words: &CheckWords) -> anyhow::Result<Learned> {
+fn learned_from(headers: &[&Path], words: &CheckWords) -> anyhow::Result<Learned> {
     let vocabulary = Vocabulary::builtin()?;
     let checker = Checker::new(&vocabulary, words)?;
     drop(checker);
@@ -172,7 +238,7 @@ fn learned_from(root: &Path, headers: &[String], words: &CheckWords) -> anyhow::
             |checker, paths| {
                 let mut all = Learned::default();
                 for path in paths {
-                    if let (Ok(checker), Ok(text)) = (checker.as_ref(), fs::read(root.join(path))) {
+                    if let (Ok(checker), Ok(text)) = (checker.as_ref(), input::source(path)) {
                         all.merge(checker.learn(&text));
                     }
                 }
@@ -186,27 +252,25 @@ fn learned_from(root: &Path, headers: &[String], words: &CheckWords) -> anyhow::
 }
 
 /// Files are read, checked and dropped one by one on each processor.
-fn run(root: &Path, paths: &[String], words: &CheckWords) -> anyhow::Result<Checks> {
+fn run(files: &[File], words: &CheckWords) -> anyhow::Result<Checks> {
     let vocabulary = Vocabulary::builtin()?;
-    let parts: Vec<Checks> = paths
+    let parts: Vec<Checks> = files
         .par_chunks(32)
-        .map_init(
-            || Checker::new(&vocabulary, words),
-            |checker, paths| part(root, checker, paths),
-        )
+        .map_init(|| Checker::new(&vocabulary, words), part)
         .collect();
     let mut all = Checks::default();
     parts.into_iter().for_each(|part| all.merge(part));
     Ok(all)
 }
 
-fn part(root: &Path, checker: &mut Result<Checker<'_>, GrammarError>, paths: &[String]) -> Checks {
+fn part(checker: &mut Result<Checker<'_>, GrammarError>, files: &[File]) -> Checks {
     let mut checks = Checks::default();
-    for path in paths {
-        match (fs::read(root.join(path)), checker.as_mut()) {
-            (Ok(text), Ok(checker)) => checks.add(path, checker.check(&text)),
-            (Err(error), _) => checks.miss(path, error.to_string()),
-            (_, Err(error)) => checks.miss(path, error.to_string()),
+    for File { name, place } in files {
+        match (input::given(place), checker.as_mut()) {
+            (Ok(text), _) if has_nul(&text) => checks.miss(name, NUL.to_owned()),
+            (Ok(text), Ok(checker)) => checks.add(name, checker.check(&text)),
+            (Err(error), _) => checks.miss(name, error.to_string()),
+            (_, Err(error)) => checks.miss(name, error.to_string()),
         }
     }
     checks

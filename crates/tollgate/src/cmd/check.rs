@@ -1,9 +1,14 @@
 //! `tollgate check`: every window closed on every path, in source.
 
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
+use anyhow::bail;
+use tollgate_source::Name;
 use tollgate_source::check::{Checks, Confidence, FileSkipped, Severity, rule, rules};
 
+use crate::check::input::Answer;
 use crate::check::{change, input};
 use crate::exit::Exit;
 use crate::term::Term;
@@ -20,7 +25,7 @@ pub(crate) struct Args {
     /// Only what a change adds: a diff, a mail or an mbox with several (- for
     /// standard input), or a range of the tree's git history, A..B
     #[arg(long, value_name = "FILE|A..B")]
-    patch: Option<String>,
+    patch: Option<OsString>,
     /// Only these rules; may be repeated
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     rule: Vec<String>,
@@ -98,7 +103,7 @@ impl From<Sure> for Confidence {
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     known_rules(&args.rule)?;
-    let mut checks = match &args.patch {
+    let Answer { mut checks, named } = match &args.patch {
         Some(patch) => change::check(&args.paths, patch)?,
         None => input::check(&args.paths)?,
     };
@@ -107,14 +112,17 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
         Format::Text => {
             tollgate_report::checks::checks_text(&checks, args.verbose, term.color_stdout())
         }
-        Format::Json => tollgate_report::checks::checks_json(&checks, &named(&args.paths)),
+        Format::Json => tollgate_report::checks::checks_json(&checks, &asked(&args.paths)),
         Format::Sarif => tollgate_report::checks::checks_sarif(&checks),
     };
     match args.format {
         Format::Text => term.result(&text)?,
         Format::Json | Format::Sarif => term.json(&text)?,
     }
-    verdict(&checks)
+    if checks.files == 0 && checks.skipped.is_empty() && !checks.left_out.is_empty() {
+        term.note("no C file is named: nothing was checked");
+    }
+    verdict(&checks, &named)
 }
 
 fn known_rules(names: &[String]) -> anyhow::Result<()> {
@@ -122,30 +130,30 @@ fn known_rules(names: &[String]) -> anyhow::Result<()> {
         return Ok(());
     };
     let all: Vec<&str> = rules().iter().map(|info| info.name).collect();
-    anyhow::bail!("there is no rule {unknown}; there are {}", all.join(", "))
+    bail!("there is no rule {unknown}; there are {}", all.join(", "))
 }
 
 /// What was checked, as the user named it.
-fn named(paths: &[PathBuf]) -> String {
+fn asked(paths: &[PathBuf]) -> Name {
     paths
         .first()
-        .map_or(".".to_owned(), |path| path.display().to_string())
+        .map_or(".".into(), |path| path.as_path().into())
 }
 
-/// A check that lacks a file, or every function, cannot say "clean".
-fn verdict(checks: &Checks) -> anyhow::Result<Exit> {
-    if !checks.violations.is_empty() {
-        return Ok(Exit::Findings);
+/// Of a file that the user named an answer is owed; elsewhere what could not be
+/// checked is counted. Where nothing at all was read, nothing can be told.
+fn verdict(checks: &Checks, named: &HashSet<Name>) -> anyhow::Result<Exit> {
+    let mut skipped = checks.skipped.iter();
+    let owed = skipped.find(|(path, _)| checks.files == 0 || named.contains(path));
+    match owed {
+        Some((path, FileSkipped::File(reason))) => bail!("{path} was not checked: {reason}"),
+        Some((path, FileSkipped::Function(skipped))) => bail!(
+            "{path}:{}: {} was not checked: {}",
+            skipped.position.line,
+            skipped.function,
+            skipped.reason.words()
+        ),
+        None if checks.violations.is_empty() => Ok(Exit::Clean),
+        None => Ok(Exit::Findings),
     }
-    let unread = checks.skipped.iter().find_map(|(path, what)| match what {
-        FileSkipped::File(reason) => Some(format!("{path}: not read: {reason}")),
-        FileSkipped::Function(_) => None,
-    });
-    if let Some(unread) = unread {
-        anyhow::bail!("nothing was found, but {unread}");
-    }
-    if checks.functions > 0 && checks.skipped.len() >= checks.functions {
-        anyhow::bail!("nothing was found, but no function could be checked; --verbose says why");
-    }
-    Ok(Exit::Clean)
 }

@@ -1,11 +1,15 @@
 //! `tollgate fix`: write the patch that makes a function open the gate once.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use tollgate_rewrite::{Patched, Request, Style, Target};
+use tollgate_source::{TreePath, shown};
 
 use crate::compile::{self, Verdict};
+use crate::door::Door;
 use crate::exit::Exit;
 use crate::macros::Macros;
 use crate::patch::{self, Author};
@@ -22,7 +26,7 @@ pub(crate) struct Args {
     /// The function, such as include/linux/eventpoll.h:epoll_put_uevent; none
     /// or several with --output
     #[arg(value_name = "FILE:FUNCTION", required_unless_present = "output")]
-    targets: Vec<Target>,
+    targets: Vec<OsString>,
     /// Write a series of patches into this folder; without FILE:FUNCTION for
     /// every function that the scan finds
     #[arg(short, long, value_name = "DIR")]
@@ -76,13 +80,27 @@ const ASSISTED_BY: &str = "Assisted-by: tollgate";
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let tree = Tree::open(&args.tree)?;
-    match (&args.output, args.targets.as_slice()) {
+    let targets = targets(args)?;
+    match (&args.output, targets.as_slice()) {
         (Some(folder), targets) => series(args, &tree, targets, folder, term),
         (None, [target]) => single(args, &tree, target, term),
         (None, _) => {
             anyhow::bail!("several patches are a series: say with --output DIR where it goes")
         }
     }
+}
+
+/// What the user names, each file of it by its path below the tree.
+fn targets(args: &Args) -> anyhow::Result<Vec<Target>> {
+    let door = Door::of(&args.tree)?;
+    let target = |words: &OsString| {
+        let (path, function) = Target::split(words.as_bytes())?;
+        Ok(Target {
+            path: door.file(Path::new(OsStr::from_bytes(path)))?,
+            function: function.to_owned(),
+        })
+    };
+    args.targets.iter().map(target).collect()
 }
 
 fn request(args: &Args, tree: &Tree, target: &Target) -> Request {
@@ -106,7 +124,7 @@ fn trailers(args: &Args) -> Vec<String> {
 
 fn single(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Result<Exit> {
     let patched = fix(tree, target, request(args, tree, target))?;
-    saves_nothing(args, tree, [patched.path.as_str()], term)?;
+    saves_nothing(args, tree, [&patched.path], term)?;
     for refusal in &patched.refused {
         term.note(&format!(
             "{}:{}: left as it is: {}",
@@ -115,7 +133,7 @@ fn single(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Res
     }
     let author = Author::configured(tree.root());
     let mail = patch::mail(&patched, &author, &trailers(args))?;
-    term.patch(mail.as_bytes())?;
+    term.patch(&mail)?;
     checked(args, tree, &[patched], term)
 }
 
@@ -159,11 +177,11 @@ struct Series {
 impl Series {
     fn write(args: &Args, tree: &Tree, targets: &[Target]) -> Self {
         let macros = Macros::new(tree);
-        let mut changed: HashMap<String, Vec<u8>> = HashMap::new();
+        let mut changed: HashMap<TreePath, Vec<u8>> = HashMap::new();
         let (mut patches, mut left) = (Vec::new(), Vec::new());
         for target in targets {
             // A later patch to a file builds on the earlier ones.
-            let read = |path: &str| {
+            let read = |path: &TreePath| {
                 changed
                     .get(path)
                     .map_or_else(|| tree.read(path), |text| Ok(text.clone()))
@@ -176,7 +194,7 @@ impl Series {
                 }
                 Err(error) => {
                     // The reason names lines of the tree as it stands.
-                    let plain = macros.fix(&|path: &str| tree.read(path), target, &request);
+                    let plain = macros.fix(&|path: &TreePath| tree.read(path), target, &request);
                     left.push(plain.err().unwrap_or(error).to_string());
                 }
             }
@@ -192,8 +210,8 @@ impl Series {
         }
     }
 
-    fn table(&self, names: &[String]) -> String {
-        let mut out = names.join("\n") + "\n";
+    fn table(&self, names: &[PathBuf]) -> String {
+        let mut out: String = names.iter().map(|name| shown(name) + "\n").collect();
         for patched in &self.patches {
             let (before, after) = (patched.windows_before, patched.windows_after);
             out += &format!(
@@ -244,7 +262,7 @@ fn series(
         folder,
     )?;
     term.result(&series.table(&names))?;
-    let paths = series.patches.iter().map(|patched| patched.path.as_str());
+    let paths = series.patches.iter().map(|patched| &patched.path);
     saves_nothing(args, tree, paths, term)?;
     checked(args, tree, &series.patches, term)
 }
@@ -254,20 +272,21 @@ fn series(
 fn saves_nothing<'p>(
     args: &Args,
     tree: &Tree,
-    paths: impl IntoIterator<Item = &'p str>,
+    paths: impl IntoIterator<Item = &'p TreePath>,
     term: &Term,
 ) -> anyhow::Result<()> {
     let named = paths.into_iter().filter_map(|path| {
-        let (name, _) = path.strip_prefix("arch/")?.split_once('/')?;
-        Some(name)
+        let mut parts = path.parts();
+        let arch = parts.next().filter(|first| *first == b"arch");
+        Some(String::from_utf8_lossy(arch.and(parts.next())?).into_owned())
     });
-    let named: BTreeSet<&str> = named.collect();
+    let named: BTreeSet<String> = named.collect();
     let copies = matches!(args.style, Style::StructCopy | Style::SizeSwitch);
     if named.is_empty() || copies {
         return Ok(());
     }
     let with = super::scan::with_windows(tree)?;
-    for name in named.iter().filter(|name| !with.iter().any(|w| w == *name)) {
+    for name in named.iter().filter(|name| !with.contains(name)) {
         term.note(&format!(
             "arch/{name} has no user_access_begin() of its own: there it only checks the range, and the patch saves nothing"
         ));
@@ -287,7 +306,7 @@ fn every_finding(tree: &Tree) -> anyhow::Result<Vec<Target>> {
 
 /// The fix, with what a proof on this machine has measured of the same change.
 fn fix(tree: &Tree, target: &Target, request: Request) -> anyhow::Result<Patched> {
-    let read = |path: &str| tree.read(path);
+    let read = |path: &TreePath| tree.read(path);
     let macros = Macros::new(tree);
     let patched = macros.fix(&read, target, &request)?;
     let figures = folders::cache(None)

@@ -1,16 +1,17 @@
 //! `tollgate scan`: find functions that open the gate more than once.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context;
+use tollgate_lab::input;
 use tollgate_measure::Profile;
 use tollgate_report::View;
-use tollgate_source::{Kind, Missed, MissedPart, Scan, Vocabulary, opens_windows};
+use tollgate_source::{Kind, Name, Scan, TreePath, Vocabulary, opens_windows, shown};
 
+use crate::choice::Choice;
+use crate::door::Door;
 use crate::exit::Exit;
 use crate::scanner;
 use crate::term::Term;
@@ -24,7 +25,7 @@ pub(crate) struct Args {
     /// Only these files, relative to the tree; - reads a list from standard
     /// input, one a line
     #[arg(value_name = "FILE")]
-    files: Vec<String>,
+    files: Vec<PathBuf>,
     /// Only files that differ from that revision of the tree's git history
     #[arg(long, value_name = "REV", conflicts_with = "files")]
     changed_since: Option<String>,
@@ -98,39 +99,58 @@ enum Format {
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let tree = Tree::open(&args.tree)?;
-    let mut scan = match selection(args, &tree)? {
-        Some(files) => scanner::scan_files(&tree, &sources_among(files))?,
+    let choice = choice(args, &tree)?;
+    let architectures = architectures(args, &tree, choice.is_some())?;
+    let profile = args.profile.as_deref().map(profile).transpose()?;
+    let named = choice.as_ref().map(|choice| choice.named.clone());
+    let mut scan = match choice {
+        Some(choice) => scanner::scan_files(&tree, choice)?,
         None => scanner::scan(&tree)?,
     };
-    if let Some(wanted) = architectures(args, &tree)? {
+    if let Some(wanted) = architectures {
         scan.keep_architectures(&wanted);
     }
     let kinds: BTreeSet<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).collect();
     let mut view = View::new(&scan, kinds);
     view.verbose = args.verbose;
     view.ranked = args.rank;
-    if let Some(path) = &args.profile {
-        view.rank_by(&profile(path)?);
+    if let Some(profile) = &profile {
+        view.rank_by(profile);
     }
-    let text = match args.format {
-        Format::Text => tollgate_report::findings_text(&view),
-        Format::Source => tollgate_report::findings_source(&view, &mut |path| tree.read(path).ok()),
-        Format::Json => tollgate_report::findings_json(&view, &args.tree.display().to_string()),
-        Format::Sarif => tollgate_report::findings_sarif(&view),
-    };
+    show(args, &tree, &view, term)?;
+    if scan.files == 0 && scan.missed.is_empty() {
+        term.note("no C file is named: nothing was analysed");
+    }
+    verdict(&scan, &named.unwrap_or_default(), view.is_empty())
+}
+
+fn show(args: &Args, tree: &Tree, view: &View<'_>, term: &Term) -> std::io::Result<()> {
+    let name = Name::from(args.tree.as_path());
     match args.format {
-        Format::Text | Format::Source => term.result(&text)?,
-        Format::Json | Format::Sarif => term.json(&text)?,
+        Format::Text => term.result(&tollgate_report::findings_text(view)),
+        Format::Source => {
+            let mut read = |path: &TreePath| tree.read(path).ok();
+            term.result(&tollgate_report::findings_source(view, &mut read))
+        }
+        Format::Json => term.json(&tollgate_report::findings_json(view, &name)),
+        Format::Sarif => term.json(&tollgate_report::findings_sarif(view)),
     }
-    match (view.is_empty(), unread(&scan)) {
-        (false, _) => Ok(Exit::Findings),
-        (true, None) => Ok(Exit::Clean),
-        (true, Some(missed)) => anyhow::bail!("nothing was found, but {missed}"),
+}
+
+/// Of a file that the user named an answer is owed; elsewhere what could not be
+/// analysed is counted. Where nothing at all was read, nothing can be told.
+fn verdict(scan: &Scan, named: &BTreeSet<TreePath>, clean: bool) -> anyhow::Result<Exit> {
+    let nothing = scan.files == 0;
+    let mut missed = scan.missed.iter().filter(|missed| missed.is_owed());
+    match missed.find(|missed| nothing || named.contains(&missed.path)) {
+        Some(missed) => anyhow::bail!("{missed}"),
+        None if clean => Ok(Exit::Clean),
+        None => Ok(Exit::Findings),
     }
 }
 
 /// The architectures to keep, if not all of them are wanted.
-fn architectures(args: &Args, tree: &Tree) -> anyhow::Result<Option<Vec<String>>> {
+fn architectures(args: &Args, tree: &Tree, chosen: bool) -> anyhow::Result<Option<Vec<String>>> {
     if args.arch.iter().any(|name| name == "all") {
         return Ok(None);
     }
@@ -139,7 +159,7 @@ fn architectures(args: &Args, tree: &Tree) -> anyhow::Result<Option<Vec<String>>
         return Ok(Some(args.arch.clone()));
     }
     // Who names a file wants to know about it.
-    let named = !args.files.is_empty();
+    let named = chosen && args.changed_since.is_none();
     Ok(Some(with_windows(tree)?).filter(|found| !named && !found.is_empty()))
 }
 
@@ -147,31 +167,25 @@ fn architectures(args: &Args, tree: &Tree) -> anyhow::Result<Option<Vec<String>>
 pub(crate) fn with_windows(tree: &Tree) -> anyhow::Result<Vec<String>> {
     let vocabulary = Vocabulary::builtin()?;
     let opens = |name: &String| {
-        let header = tree.read(&format!("arch/{name}/include/asm/uaccess.h"));
+        let header = tree.read(&TreePath::within(&format!(
+            "arch/{name}/include/asm/uaccess.h"
+        )));
         header.is_ok_and(|text| opens_windows(&text, &vocabulary))
     };
     Ok(tree.architectures().into_iter().filter(opens).collect())
 }
 
 fn profile(path: &Path) -> anyhow::Result<Profile> {
-    let text = fs::read(path)
-        .with_context(|| format!("the profile {} could not be read", path.display()))?;
+    let text = input::given(path)
+        .with_context(|| format!("the profile {} could not be read", shown(path)))?;
     Profile::parse(&String::from_utf8_lossy(&text))
-        .with_context(|| format!("{} is no profile", path.display()))
-}
-
-/// The first file that was not read: a scan that lacks one cannot say "clean".
-fn unread(scan: &Scan) -> Option<&Missed> {
-    let file = |missed: &&Missed| matches!(missed.what, MissedPart::File(_));
-    scan.missed.iter().find(file)
+        .with_context(|| format!("{} is no profile", shown(path)))
 }
 
 /// A name that is no folder of arch/ would leave everything out.
 fn known_architectures(tree: &Tree, names: &[String]) -> anyhow::Result<()> {
-    match names
-        .iter()
-        .find(|name| !tree.root().join("arch").join(name).is_dir())
-    {
+    let known = tree.architectures();
+    match names.iter().find(|name| !known.contains(name)) {
         Some(name) => anyhow::bail!(
             "this tree has no architecture {name}; its folder arch/ names those that it has"
         ),
@@ -180,28 +194,24 @@ fn known_architectures(tree: &Tree, names: &[String]) -> anyhow::Result<()> {
 }
 
 /// The files that were asked for, if not all of them were.
-fn selection(args: &Args, tree: &Tree) -> anyhow::Result<Option<Vec<String>>> {
+fn choice(args: &Args, tree: &Tree) -> anyhow::Result<Option<Choice>> {
+    let door = Door::of(&args.tree)?;
     if let Some(revision) = &args.changed_since {
-        return changed(tree, revision).map(Some);
+        let names = changed(tree, revision)?;
+        let names = names
+            .split(|byte| *byte == 0)
+            .filter(|name| !name.is_empty());
+        return Ok(Some(Choice::listed(&door, names)?));
     }
     match args.files.as_slice() {
         [] => Ok(None),
-        [dash] if dash == "-" => {
-            let lines: io::Result<Vec<String>> = io::stdin().lines().collect();
-            let lines = lines.context("the list of files on standard input could not be read")?;
-            Ok(Some(
-                lines
-                    .into_iter()
-                    .filter(|line| !line.trim().is_empty())
-                    .collect(),
-            ))
-        }
-        files => Ok(Some(files.to_vec())),
+        [dash] if dash == Path::new("-") => Ok(Some(Choice::of_input(&door)?)),
+        files => Choice::named(&door, files),
     }
 }
 
 /// The files that differ from a revision, by git.
-fn changed(tree: &Tree, revision: &str) -> anyhow::Result<Vec<String>> {
+fn changed(tree: &Tree, revision: &str) -> anyhow::Result<Vec<u8>> {
     let output = Command::new("git")
         .arg("-C")
         .arg(tree.root())
@@ -210,7 +220,6 @@ fn changed(tree: &Tree, revision: &str) -> anyhow::Result<Vec<String>> {
             "--name-only",
             "-z",
             "--relative",
-            "--diff-filter=d",
             "--end-of-options",
             revision,
             "--",
@@ -222,21 +231,5 @@ fn changed(tree: &Tree, revision: &str) -> anyhow::Result<Vec<String>> {
         let first = said.lines().next().unwrap_or("it gave no reason");
         anyhow::bail!("the files that changed since {revision} are not known: git says: {first}");
     }
-    let names = String::from_utf8_lossy(&output.stdout);
-    Ok(names
-        .split('\0')
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect())
-}
-
-/// C files, each once, in order.
-fn sources_among(mut files: Vec<String>) -> Vec<String> {
-    files
-        .iter_mut()
-        .for_each(|file| *file = file.trim().trim_start_matches("./").to_owned());
-    files.retain(|file| file.ends_with(".c") || file.ends_with(".h"));
-    files.sort_unstable();
-    files.dedup();
-    files
+    Ok(output.stdout)
 }

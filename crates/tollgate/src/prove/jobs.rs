@@ -1,11 +1,10 @@
 //! What runs in the guest: the case's benchmarks or those of a patch, as the
 //! command line chooses and sweeps them.
 
-use std::path::PathBuf;
-
 use anyhow::bail;
 use tollgate_lab::case::{About, Benchmark, Case};
 use tollgate_lab::registry::{Entry, Registry};
+use tollgate_source::TreePath;
 
 use crate::cmd::prove::{Args, Param};
 
@@ -59,7 +58,7 @@ fn nameless(subject: &str) -> Case {
 ///
 /// # Errors
 /// When there is none to choose, or no benchmark has a parameter that was given.
-pub(crate) fn choose(args: &Args, case: &mut Case, files: &[PathBuf]) -> anyhow::Result<()> {
+pub(crate) fn choose(args: &Args, case: &mut Case, files: &[TreePath]) -> anyhow::Result<()> {
     let registry = Registry::built_in()?;
     if !args.program.is_empty() && args.bench.is_empty() {
         beside_program(case, &registry, files);
@@ -75,7 +74,7 @@ pub(crate) fn choose(args: &Args, case: &mut Case, files: &[PathBuf]) -> anyhow:
 }
 
 /// Controls and sweeps: a program of the user's stands for the benchmarks.
-fn beside_program(case: &mut Case, registry: &Registry, files: &[PathBuf]) {
+fn beside_program(case: &mut Case, registry: &Registry, files: &[TreePath]) {
     if case.benchmarks.is_empty() {
         let sweeps = registry.exercising(files);
         case.sweeps
@@ -105,13 +104,10 @@ fn named(names: &[String], case: &mut Case, registry: &Registry) -> anyhow::Resu
     Ok(())
 }
 
-fn of_patch(case: &mut Case, registry: &Registry, files: &[PathBuf]) -> anyhow::Result<()> {
+fn of_patch(case: &mut Case, registry: &Registry, files: &[TreePath]) -> anyhow::Result<()> {
     let found = registry.exercising(files);
     if found.is_empty() {
-        let files: Vec<String> = files
-            .iter()
-            .map(|file| file.display().to_string())
-            .collect();
+        let files: Vec<String> = files.iter().map(TreePath::to_string).collect();
         bail!(
             "no benchmark is known to run code of {}; choose with --bench among: {}",
             files.join(", "),
@@ -274,14 +270,15 @@ mod tests {
     fn a_patch_finds_its_benchmark_and_a_control() {
         let registry = Registry::built_in().unwrap();
         let mut case = nameless("x");
-        of_patch(&mut case, &registry, &["fs/eventpoll.c".into()]).unwrap();
+        of_patch(&mut case, &registry, &[TreePath::within("fs/eventpoll.c")]).unwrap();
         let names: Vec<&str> = case.benchmarks.iter().map(|b| b.name.as_str()).collect();
         assert!(
             names.contains(&"epoll_wait") && names.contains(&"getppid"),
             "{names:?}"
         );
         assert!(case.sweeps.iter().any(|sweep| sweep.name == "epoll_wait"));
-        let error = of_patch(&mut nameless("x"), &registry, &["a.c".into()]).unwrap_err();
+        let error =
+            of_patch(&mut nameless("x"), &registry, &[TreePath::within("a.c")]).unwrap_err();
         assert!(
             error
                 .to_string()

@@ -7,9 +7,8 @@ mod results;
 mod series;
 mod variant;
 
-use std::path::PathBuf;
-
 use tollgate_measure::{Booted, NotRun, Proof, Run, Setting, Tried};
+use tollgate_source::TreePath;
 
 use crate::cmd::prove::Args;
 use crate::exit::{self, Exit};
@@ -44,7 +43,7 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
 }
 
 /// Every file that a variant changes.
-fn changed(asked: &[Asked]) -> Vec<PathBuf> {
+fn changed(asked: &[Asked]) -> Vec<TreePath> {
     let files = asked.iter().flat_map(|asked| match asked {
         Asked::Ready(candidate) => candidate.variant.change.files.keys().cloned().collect(),
         Asked::Not(_) => Vec::new(),
@@ -182,6 +181,6 @@ fn setting(bench: &Bench<'_>, candidate: &Candidate) -> Setting {
         cpu: bench.machine.cpu.clone(),
         command_line: bench.machine.command_line(),
         find: candidate.fixes.first().and_then(|fixed| fixed.find.clone()),
-        patch: candidate.patch.clone(),
+        patch: String::from_utf8_lossy(&candidate.patch).into_owned(),
     }
 }

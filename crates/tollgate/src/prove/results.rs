@@ -61,17 +61,17 @@ pub(crate) fn write(
     let folder = bench.cache.root().join("results").join(folder_name(proof));
     cache::make_folder(&folder)?;
     let mut written = String::new();
-    let mut put = |what: &str, path: PathBuf, text: &str| {
-        cache::write_result(&path, text.as_bytes())?;
+    let mut put = |what: &str, path: PathBuf, text: &[u8]| {
+        cache::write_result(&path, text)?;
         written.push_str(&format!("{what:7} {}\n", path.display()));
         anyhow::Ok(())
     };
     let page = place(args.html.as_deref(), &folder, "report.html");
-    put("Page:", page, &render::html(proof)?)?;
+    put("Page:", page, render::html(proof)?.as_bytes())?;
     let document = place(args.json.as_deref(), &folder, "result.json");
-    put("JSON:", document, &render::json(proof)?)?;
+    put("JSON:", document, render::json(proof)?.as_bytes())?;
     if let (Some(path), Some(format)) = (&args.profile_out, profile_format(args)?) {
-        put("Profile:", path.clone(), &profile(proof, format))?;
+        put("Profile:", path.clone(), profile(proof, format).as_bytes())?;
     }
     for (candidate, comparison) in candidates.iter().zip(&proof.comparisons) {
         let name = match candidates.len() {
@@ -91,7 +91,7 @@ fn patch(
     bench: &Bench<'_>,
     candidate: &Candidate,
     comparison: &Comparison,
-) -> anyhow::Result<String> {
+) -> anyhow::Result<Vec<u8>> {
     match candidate.fixes.as_slice() {
         [fixed] if comparison.verdict.exit_code() < 2 => {
             let text = render::commit_figures(comparison);

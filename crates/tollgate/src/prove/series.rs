@@ -156,7 +156,7 @@ fn compare(
     let candidate = Candidate {
         variant: super::variant::base(),
         fixes: Vec::new(),
-        patch: String::new(),
+        patch: Vec::new(),
     };
     Comparison::new(
         setting(bench, &candidate),

@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use memchr::memmem;
 use tollgate_lab::case::VariantPlan;
 use tollgate_lab::image::Variant;
+use tollgate_lab::input;
 use tollgate_lab::patch::{self as applied, Patch};
 use tollgate_lab::tree::Change;
 use tollgate_measure::{Find, NotRun};
 use tollgate_rewrite::{FixError, Patched, Request, Style, Target};
-use tollgate_source::{Analyser, Direction, Function, Vocabulary};
+use tollgate_source::{Analyser, Direction, Function, TreePath, Vocabulary};
 
 use super::lab::Bench;
 use crate::cmd::prove::Args;
@@ -24,7 +26,7 @@ pub(crate) struct Candidate {
     pub(crate) fixes: Vec<Fixed>,
     /// The patch as a plain diff where it is ours, without a date, so that two
     /// results of the same images are the same bytes; else the file's text.
-    pub(crate) patch: String,
+    pub(crate) patch: Vec<u8>,
 }
 
 /// A fix of ours: where it is, and all that its mail is made of.
@@ -227,7 +229,7 @@ fn from_patch(
             config,
         },
         fixes: Vec::new(),
-        patch: String::from_utf8_lossy(&patch.diff).into_owned(),
+        patch: patch.diff,
     })
 }
 
@@ -258,12 +260,12 @@ fn from_fix(plan: &VariantPlan, bench: &Bench<'_>, steps: &Steps<'_>) -> anyhow:
         return Err(Elsewhere::Masked(bench.machine.name.clone()).into());
     }
     let mut change = Change::default();
-    let mut patch = String::new();
+    let mut patch = Vec::new();
     for fixed in &fixes {
-        let path = PathBuf::from(&fixed.patched.path);
+        let path = fixed.patched.path.clone();
         let text = fixed.patched.rewritten.clone();
         change.files.insert(path, Some(text));
-        patch.push_str(&diff_of(&fixed.mail(bench)?));
+        patch.extend_from_slice(diff_of(&fixed.mail(bench)?));
     }
     Ok(Candidate {
         variant: Variant {
@@ -278,7 +280,7 @@ fn from_fix(plan: &VariantPlan, bench: &Bench<'_>, steps: &Steps<'_>) -> anyhow:
 
 /// Whether the compiled code of this architecture can mask a pointer.
 fn masks(bench: &Bench<'_>) -> bool {
-    let read_tree = |path: &str| read(bench, path);
+    let read_tree = |path: &TreePath| read(bench, path);
     tollgate_rewrite::can_mask(&read_tree, &bench.machine.kbuild.source)
 }
 
@@ -299,7 +301,7 @@ fn fixes(
 ) -> anyhow::Result<Vec<Fixed>> {
     let tree = crate::tree::Tree::open(bench.tree.root())?;
     let macros = Macros::new(&tree);
-    let mut changed: HashMap<String, Vec<u8>> = HashMap::new();
+    let mut changed: HashMap<TreePath, Vec<u8>> = HashMap::new();
     let mut fixes = Vec::new();
     for (target, find) in targets.iter().zip(finds) {
         let request = Request {
@@ -310,7 +312,7 @@ fn fixes(
             sizes: plan.sizes.clone(),
             ..Request::default()
         };
-        let read_changed = |path: &str| match changed.get(path) {
+        let read_changed = |path: &TreePath| match changed.get(path) {
             Some(text) => Ok(text.clone()),
             None => read(bench, path),
         };
@@ -331,34 +333,32 @@ impl Fixed {
     ///
     /// # Errors
     /// When git fails.
-    pub(crate) fn with_figures(&self, figures: &str, bench: &Bench<'_>) -> anyhow::Result<String> {
+    pub(crate) fn with_figures(&self, figures: &str, bench: &Bench<'_>) -> anyhow::Result<Vec<u8>> {
         let request = Request {
             figures: figures.lines().map(str::to_owned).collect(),
             ..self.request.clone()
         };
-        let read = |path: &str| read(bench, path);
+        let read = |path: &TreePath| read(bench, path);
         let tree = crate::tree::Tree::open(bench.tree.root())?;
         let patched = Macros::new(&tree).fix(&read, &self.target, &request)?;
         mail(&patched, bench)
     }
 
-    fn mail(&self, bench: &Bench<'_>) -> anyhow::Result<String> {
+    fn mail(&self, bench: &Bench<'_>) -> anyhow::Result<Vec<u8>> {
         mail(&self.patched, bench)
     }
 }
 
-fn mail(patched: &Patched, bench: &Bench<'_>) -> anyhow::Result<String> {
+fn mail(patched: &Patched, bench: &Bench<'_>) -> anyhow::Result<Vec<u8>> {
     patch::mail(patched, &Author::configured(bench.tree.root()), &[])
 }
 
 /// The diff of a mail that git wrote: from its header to the signature.
-fn diff_of(mail: &str) -> String {
-    let start = mail.find("\ndiff --git ").map_or(0, |newline| newline + 1);
+fn diff_of(mail: &[u8]) -> &[u8] {
+    let start = memmem::find(mail, b"\ndiff --git ").map_or(0, |newline| newline + 1);
     let diff = mail.get(start..).unwrap_or(mail);
-    let end = diff
-        .rfind("\n-- \n")
-        .map_or(diff.len(), |newline| newline + 1);
-    diff.get(..end).unwrap_or(diff).to_owned()
+    let end = memmem::rfind(diff, b"\n-- \n").map_or(diff.len(), |newline| newline + 1);
+    diff.get(..end).unwrap_or(diff)
 }
 
 /// The functions that the fix is for, as a scan sees them; `None` leaves it to
@@ -389,8 +389,8 @@ fn find_with(
     Ok(functions.find(meant))
 }
 
-fn read(bench: &Bench<'_>, path: &str) -> std::io::Result<Vec<u8>> {
-    std::fs::read(bench.tree.root().join(path))
+fn read(bench: &Bench<'_>, path: &TreePath) -> std::io::Result<Vec<u8>> {
+    input::source(&bench.tree.place(path))
 }
 
 fn found(functions: &[Option<Function>]) -> String {
@@ -417,11 +417,11 @@ fn windows(fixes: &[Fixed]) -> String {
     format!("{} -> {after}", count(before, "window"))
 }
 
-fn place(path: &str, function: &Function) -> Find {
+fn place(path: &TreePath, function: &Function) -> Find {
     let first = function.runs.first().and_then(|run| run.sites.first());
     let position = first.map_or(function.position, |site| site.position);
     Find {
-        path: path.to_owned(),
+        path: path.to_string(),
         line: position.line as usize,
         column: position.column as usize,
         function: function.name.clone(),
@@ -472,7 +472,7 @@ mod tests {
         let mail = "From 0\nDate: today\nSubject: x\n\nbody\n---\n a.c | 2 +-\n\n\
                     diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-a\n+b\n-- \n2.39.5\n\n";
         let diff = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-a\n+b\n";
-        assert_eq!(diff_of(mail), diff);
-        assert_eq!(diff_of(diff), diff);
+        assert_eq!(diff_of(mail.as_bytes()), diff.as_bytes());
+        assert_eq!(diff_of(diff.as_bytes()), diff.as_bytes());
     }
 }

@@ -1,0 +1,177 @@
+//! Files that tollgate reads: a limit to each, and none that has no end.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+
+/// The most bytes that are read of one file of source or of one text that is
+/// given: 30 times the largest of a kernel.
+pub const LARGEST: u64 = 256 << 20;
+
+/// What a pipe without a name says of its file system (`PIPEFS_MAGIC` of
+/// include/uapi/linux/magic.h).
+const PIPES: i64 = 0x5049_5045;
+
+/// The bytes of an ordinary file of at most [`LARGEST`].
+///
+/// # Errors
+/// The system's own, or what else the file is: a pipe, a device, larger.
+pub fn source(path: &Path) -> io::Result<Vec<u8>> {
+    limited(open(path)?)
+}
+
+/// Opens an ordinary file. Neither a pipe that nobody writes to nor a device
+/// makes this wait.
+///
+/// # Errors
+/// The system's own, or what else the file is.
+pub fn open(path: &Path) -> io::Result<File> {
+    // Some devices do something when they are opened.
+    refuse_other(&fs::metadata(path)?)?;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    refuse_other(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn refuse_other(about: &Metadata) -> io::Result<()> {
+    match other(about) {
+        None => Ok(()),
+        Some(what) => Err(io::Error::other(format!(
+            "it is {what}, and no ordinary file"
+        ))),
+    }
+}
+
+/// The bytes of a text that a user names: an ordinary file, or what the process
+/// already has open, as `/dev/stdin` and as `<(…)` of a shell; at most
+/// [`LARGEST`].
+///
+/// # Errors
+/// The system's own, or what else the file is.
+pub fn given(path: &Path) -> io::Result<Vec<u8>> {
+    match (is_stdin(path), is_stream(path)) {
+        (true, _) => limited(io::stdin()),
+        (_, true) => limited(File::open(path)?),
+        _ => source(path),
+    }
+}
+
+/// Whether a path is that of a stream which the process has open: its standard
+/// input, or a pipe without a name, which ends when its other end is closed.
+#[must_use]
+pub fn is_stream(path: &Path) -> bool {
+    let is_pipe = fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo());
+    let unnamed = || rustix::fs::statfs(path).is_ok_and(|about| about.f_type == PIPES);
+    is_stdin(path) || is_pipe && unnamed()
+}
+
+/// It may be a socket, which cannot be opened by a path.
+fn is_stdin(path: &Path) -> bool {
+    ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"]
+        .map(Path::new)
+        .contains(&path)
+}
+
+/// What a file is that is no ordinary one.
+#[must_use]
+pub fn other(about: &Metadata) -> Option<&'static str> {
+    let kind = about.file_type();
+    let kinds = [
+        (kind.is_dir(), "a folder"),
+        (kind.is_fifo(), "a pipe"),
+        (kind.is_socket(), "a socket"),
+        (kind.is_block_device() || kind.is_char_device(), "a device"),
+    ];
+    let found = kinds.into_iter().find(|(is, _)| *is);
+    found.map(|(_, what)| what)
+}
+
+/// Everything that a reader has, at most [`LARGEST`] bytes.
+///
+/// # Errors
+/// The reader's own, or that there is more.
+pub fn limited(reader: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > LARGEST {
+        true => Err(too_large()),
+        false => Ok(bytes),
+    }
+}
+
+/// That a file has more bytes than are read of one.
+#[must_use]
+pub fn too_large() -> io::Error {
+    let words = format!(
+        "it has more than the {} MiB that are read of one file",
+        LARGEST >> 20
+    );
+    io::Error::new(io::ErrorKind::FileTooLarge, words)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_ordinary_file_is_refused_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("x.c");
+        assert!(
+            Command::new("mkfifo")
+                .arg(&pipe)
+                .status()
+                .unwrap()
+                .success()
+        );
+        let socket = dir.path().join("socket.c");
+        let _listening = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        for (path, what) in [
+            (pipe.as_path(), "a pipe"),
+            (dir.path(), "a folder"),
+            (Path::new("/dev/zero"), "a device"),
+        ] {
+            for read in [source, given] {
+                let said = read(path).unwrap_err().to_string();
+                assert_eq!(said, format!("it is {what}, and no ordinary file"));
+            }
+        }
+        assert!(source(&socket).is_err() && given(&socket).is_err());
+    }
+
+    #[test]
+    fn a_file_has_a_largest_size() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.c");
+        fs::write(&path, "int x;\n").unwrap();
+        assert_eq!(source(&path).unwrap(), b"int x;\n");
+        File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_len(LARGEST + 1)
+            .unwrap();
+        let said = source(&path).unwrap_err().to_string();
+        assert_eq!(
+            said,
+            "it has more than the 256 MiB that are read of one file"
+        );
+        assert!(limited(io::repeat(0)).is_err());
+    }
+
+    #[test]
+    fn a_pipe_that_a_shell_hands_over_is_read() {
+        use std::os::fd::AsRawFd as _;
+        let (reader, mut writer) = io::pipe().unwrap();
+        io::Write::write_all(&mut writer, b"text").unwrap();
+        drop(writer);
+        let path = format!("/proc/self/fd/{}", reader.as_raw_fd());
+        assert_eq!(given(Path::new(&path)).unwrap(), b"text");
+    }
+}

@@ -1,0 +1,186 @@
+//! What of a tree is looked at: all of it, or what a user names or lists.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use tollgate_lab::input;
+use tollgate_source::{LeftOut, TreePath, shown};
+
+use crate::door::{Door, Found, refuse_other};
+use crate::tree::sources_below;
+
+/// Files of a tree.
+#[derive(Debug, Default)]
+pub(crate) struct Choice {
+    /// C files, each once, in order.
+    pub(crate) files: Vec<TreePath>,
+    /// Those of them that the user named one by one: of these an answer is owed.
+    pub(crate) named: BTreeSet<TreePath>,
+    /// Folders that could not be listed, and why.
+    pub(crate) unlisted: Vec<(TreePath, String)>,
+    /// What was listed and is not looked at.
+    pub(crate) left_out: LeftOut,
+}
+
+impl Choice {
+    /// The files that a user names and what lies below the folders; none where
+    /// that is the whole tree.
+    ///
+    /// # Errors
+    /// When one is not there, leads out of the tree, is no C file, or is a folder
+    /// without one.
+    pub(crate) fn named(door: &Door, given: &[PathBuf]) -> anyhow::Result<Option<Self>> {
+        let mut choice = Self::default();
+        let mut all = false;
+        for given in given {
+            match door.find(given)? {
+                Found::Nothing(_) => return Err(door.missing(given)),
+                Found::File(path) => choice.name(door, given, path)?,
+                Found::Folder(path) if path == TreePath::top() => all = true,
+                Found::Folder(path) => choice.below(door, given, &path)?,
+            }
+        }
+        choice.order();
+        Ok((!all).then_some(choice))
+    }
+
+    fn name(&mut self, door: &Door, given: &Path, path: TreePath) -> anyhow::Result<()> {
+        refuse_other(&door.root().join(&path), given)?;
+        if !path.is_c() {
+            bail!("{path} is no C file: its name ends neither in .c nor in .h");
+        }
+        self.named.insert(path.clone());
+        self.files.push(path);
+        Ok(())
+    }
+
+    fn below(&mut self, door: &Door, given: &Path, folder: &TreePath) -> anyhow::Result<()> {
+        let found = sources_below(door.root(), folder);
+        if let Some((path, error)) = found.unlisted.iter().find(|(path, _)| path == folder) {
+            bail!("the folder {path} could not be listed: {error}");
+        }
+        if found.paths.is_empty() {
+            bail!("{} holds no C file: nothing was analysed", shown(given));
+        }
+        self.files.extend(found.paths);
+        let unlisted = found.unlisted.into_iter();
+        self.unlisted
+            .extend(unlisted.map(|(path, error)| (path, error.to_string())));
+        Ok(())
+    }
+
+    /// The files of a list: what is gone and what is no C file is counted.
+    ///
+    /// # Errors
+    /// When one leads out of the tree.
+    pub(crate) fn listed<'n>(
+        door: &Door,
+        names: impl IntoIterator<Item = &'n [u8]>,
+    ) -> anyhow::Result<Self> {
+        let mut choice = Self::default();
+        for name in names {
+            let given = Path::new(OsStr::from_bytes(name));
+            match door.find(given)? {
+                Found::File(path) if path.is_c() => choice.files.push(path),
+                Found::Nothing(path) if path.is_c() => choice.left_out.gone.push(path.into()),
+                Found::Nothing(path) | Found::File(path) | Found::Folder(path) => {
+                    choice.left_out.not_c.push(path.into());
+                }
+            }
+        }
+        choice.order();
+        Ok(choice)
+    }
+
+    /// The list on standard input.
+    ///
+    /// # Errors
+    /// When it cannot be read, or as [`Choice::listed`].
+    pub(crate) fn of_input(door: &Door) -> anyhow::Result<Self> {
+        let list = input::limited(io::stdin())
+            .context("the list of files on standard input could not be read")?;
+        let names = names_of(&list);
+        Self::listed(door, names.iter().map(Vec::as_slice))
+    }
+
+    fn order(&mut self) {
+        self.files.sort_unstable();
+        self.files.dedup();
+        self.left_out.order();
+    }
+}
+
+/// The names of a list: one a line, as git writes them, or each with a NUL behind
+/// it (`git diff -z`).
+fn names_of(list: &[u8]) -> Vec<Vec<u8>> {
+    if list.contains(&0) {
+        let names = list.split(|byte| *byte == 0);
+        return names
+            .filter(|name| !name.is_empty())
+            .map(<[u8]>::to_vec)
+            .collect();
+    }
+    let lines = list.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let lines = lines.filter(|line| !line.is_empty());
+    lines
+        .map(|line| unquoted(line).unwrap_or_else(|| line.to_vec()))
+        .collect()
+}
+
+/// A name that git put in quotes, with C's escapes (git-config(1),
+/// core.quotePath).
+fn unquoted(line: &[u8]) -> Option<Vec<u8>> {
+    let inner = line.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    let mut bytes = inner.iter().copied();
+    let mut name = Vec::new();
+    while let Some(byte) = bytes.next() {
+        if byte != b'\\' {
+            name.push(byte);
+            continue;
+        }
+        name.push(match bytes.next()? {
+            b'a' => 7,
+            b'b' => 8,
+            b't' => b'\t',
+            b'n' => b'\n',
+            b'v' => 11,
+            b'f' => 12,
+            b'r' => b'\r',
+            first @ b'0'..=b'3' => {
+                let digits = [first, bytes.next()?, bytes.next()?];
+                u8::from_str_radix(str::from_utf8(&digits).ok()?, 8).ok()?
+            }
+            own @ (b'"' | b'\\') => own,
+            _ => return None,
+        });
+    }
+    Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+    use super::*;
+
+    fn names(list: &[u8]) -> Vec<String> {
+        let names = names_of(list).into_iter();
+        names.map(|name| name.escape_ascii().to_string()).collect()
+    }
+
+    #[test]
+    fn a_list_is_lines_or_ends_its_names_with_nul() {
+        assert_eq!(names(b"a.c\r\n\n  b.c \n"), ["a.c", "b.c"]);
+        assert_eq!(names(b"a\nb.c\0 c.c\0"), ["a\\nb.c", " c.c"]);
+        assert_eq!(names(b"\"q\\377\\t\\\"\\\\.c\"\n"), ["q\\xff\\t\\\"\\\\.c"]);
+        assert_eq!(
+            names(b"\"half\\\"\n\"\\9\""),
+            ["\\\"half\\\\\\\"", "\\\"\\\\9\\\""]
+        );
+        assert_eq!(names(b""), [""; 0]);
+    }
+}
