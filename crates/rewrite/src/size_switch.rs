@@ -10,7 +10,7 @@
 use std::fmt::Write;
 
 use tollgate_source::{
-    Direction, LineIndex, Span, Token, TokenKind, Vocabulary, bodies, closing, tokens,
+    Direction, LineIndex, Span, Token, TokenKind, Vocabulary, bodies, closing, is_called, tokens,
 };
 
 use crate::edit::{Edit, apply};
@@ -150,7 +150,7 @@ fn copy(text: &[u8], code: &[Token], at: usize) -> Option<Copy> {
     let (call, direction) = COPIES
         .into_iter()
         .find(|(call, _)| name.span.of(text) == call.as_bytes())?;
-    let close = closing(code, at + 1).filter(|_| code.get(at + 1).is_some_and(|t| t.is(b'(')))?;
+    let close = closing(code, at + 1).filter(|_| is_called(code, at))?;
     let mut starts = vec![at + 2];
     let mut next = at + 2;
     while next < close {

@@ -9,7 +9,7 @@ use memchr::memmem::Finder;
 use crate::apart::apart;
 use crate::copies;
 use crate::heat::{Paths, Warmth};
-use crate::lex::{Token, TokenKind, tokens, word_at};
+use crate::lex::{Token, TokenKind, is_called, tokens, word_at};
 use crate::model::{FileReport, Function, NotAnalysed, Reason, Run};
 use crate::normalise::{Branches, Normalised, normalise};
 use crate::outline::{Outline, outline};
@@ -464,8 +464,7 @@ fn calls(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary, place: Place) -
         .enumerate()
         .filter(|(_, t)| t.kind == TokenKind::Word);
     let calls = words.filter(|(at, t)| {
-        tokens.get(at + 1).is_some_and(|next| next.is(b'('))
-            && vocabulary.access(t.span.of(text)).is_some()
+        is_called(tokens, *at) && vocabulary.access(t.span.of(text)).is_some()
     });
     calls
         .map(|(_, t)| Lexical {

@@ -1,7 +1,7 @@
 //! Accesses too far apart for a run, as the tokens of a body show it: most
 //! functions hold one access, and need not be parsed to say so.
 
-use crate::lex::{Token, TokenKind, closing};
+use crate::lex::{Token, TokenKind, closing, is_called};
 use crate::vocabulary::Vocabulary;
 
 /// Where the accesses of a body begin, if no two of them can be in one run: a
@@ -21,7 +21,7 @@ pub(crate) fn apart(text: &[u8], body: &[Token], vocabulary: &Vocabulary) -> Opt
             TokenKind::Directive => return None,
             TokenKind::Word if divides(token.span.of(text)) => divided = true,
             TokenKind::Word if vocabulary.access(token.span.of(text)).is_some() => {
-                if code.get(at + 1).is_none_or(|next| !next.is(b'(')) {
+                if !is_called(&code, at) {
                     continue;
                 }
                 if !divided || !is_whole(&code, at + 1) {

@@ -7,7 +7,7 @@ use memchr::memmem::Finder;
 
 use crate::chance::{Beside, Chance, Kind, Size};
 use crate::heat::{Paths, named_ioctl};
-use crate::lex::{Token, TokenKind, closing, tokens};
+use crate::lex::{Token, TokenKind, closing, is_called, tokens};
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies};
 use crate::types::{TypeName, extent};
@@ -184,7 +184,7 @@ impl Place<'_> {
     fn items(&self) -> Vec<Item> {
         let mut found: Vec<Item> = Vec::new();
         for at in 0..self.tokens.len() {
-            let called = self.tokens.get(at + 1).is_some_and(|t| t.is(b'('));
+            let called = is_called(&self.tokens, at);
             if let Some(item) = called.then(|| self.item(at, found.last())).flatten() {
                 found.push(item);
             }

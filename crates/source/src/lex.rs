@@ -217,6 +217,27 @@ fn is_word(byte: u8) -> bool {
     WORD[usize::from(byte)]
 }
 
+/// Whether the word at `at` is called by its name: parentheses follow, and it is
+/// no member, as in `x->ops->copy_to_user(a, b)`.
+#[must_use]
+pub fn is_called(tokens: &[Token], at: usize) -> bool {
+    let follows = tokens.get(at + 1).is_some_and(|next| next.is(b'('));
+    follows && !is_member(tokens, at)
+}
+
+/// Whether `.` or `->` stands before the token at `at`.
+pub(crate) fn is_member(tokens: &[Token], at: usize) -> bool {
+    let before = tokens.get(..at).unwrap_or_default().iter().rev();
+    let mut before = before.filter(|token| token.is_code());
+    match before.next() {
+        Some(last) if last.is(b'.') => last.span.end - last.span.start == 1,
+        Some(last) if last.is(b'>') => before
+            .next()
+            .is_some_and(|dash| dash.is(b'-') && dash.span.end == last.span.start),
+        _ => false,
+    }
+}
+
 /// The index of the token that closes the bracket opened at `open`, if any.
 #[must_use]
 pub fn closing(tokens: &[Token], open: usize) -> Option<usize> {

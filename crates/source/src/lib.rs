@@ -32,7 +32,7 @@ mod wrappers;
 pub use analyse::{Analyser, GrammarError, may_hold};
 pub use chance::{Beside, Chance, Kind, SMALL, Size};
 pub use heat::{Heat, Warmth};
-pub use lex::{Token, TokenKind, closing, tokens};
+pub use lex::{Token, TokenKind, closing, is_called, tokens};
 pub use model::{
     Exit, FileReport, Form, Function, Hazard, Jump, NotAnalysed, Reach, Reason, Run, Site, Step,
     StepKind, Trait,

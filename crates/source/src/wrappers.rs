@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use crate::lex::{Token, TokenKind, closing, tokens};
+use crate::lex::{Token, TokenKind, closing, is_called, tokens};
 use crate::span::Span;
 use crate::vocabulary::{Access, Direction, Vocabulary};
 
@@ -131,9 +131,7 @@ fn wrapper(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Option<Access> {
     }
     let wrapped = body.iter().enumerate().find_map(|(at, token)| {
         let access = vocabulary.access(token.span.of(text))?;
-        body.get(at + 1)
-            .is_some_and(|next| next.is(b'('))
-            .then_some(access)
+        is_called(body, at).then_some(access)
     });
     let Some(wrapped) = wrapped else {
         return into_variable(text, name, rest.get(1..)?, body);

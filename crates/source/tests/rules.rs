@@ -23,7 +23,7 @@ fn found(before: Option<&str>, text: &str) -> Vec<(String, u32)> {
         Some(before) => checker.check_change(before.as_bytes(), text.as_bytes()),
         None => checker.check(text.as_bytes()),
     };
-    checks.add(&"a.c".into(), checked);
+    checks.add("a.c", checked);
     checks.finish();
     checks.keep(Severity::Note, Confidence::Medium, &[]);
     let all = checks.violations.iter();
@@ -127,4 +127,14 @@ fn each_known_mistake_is_found_where_it_is_and_its_correction_is_clean() {
         .collect();
     let all: BTreeSet<String> = (1..=15).map(|n| format!("{n:02}")).collect();
     assert_eq!(numbers, all);
+}
+
+#[test]
+fn a_member_that_is_called_is_no_access() {
+    let text = "int f(struct x *x, void __user *p)\n{\n\tu32 n = 1;\n\n\tx->ops->copy_to_user(x, p);\n\tif (!user_access_begin(p, 4))\n\t\treturn -EFAULT;\n\tx->unsafe_put_user(n, p);\n\tunsafe_put_user(n, p, efault);\n\tuser_access_end();\n\tx->user_access_end();\n\treturn 0;\nefault:\n\tuser_access_end();\n\treturn -EFAULT;\n}\n";
+    let counted = found(None, text);
+    assert!(
+        counted.iter().all(|(rule, _)| rule == "call-in-window"),
+        "{counted:?}"
+    );
 }

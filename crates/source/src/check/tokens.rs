@@ -1,6 +1,6 @@
 //! Calls as the words of a file show them.
 
-use crate::lex::{Token, TokenKind, closing};
+use crate::lex::{Token, TokenKind, closing, is_member};
 use crate::span::Span;
 
 /// The arguments between the parentheses at `open` and `close`, without what
@@ -65,7 +65,7 @@ pub(crate) fn calls(
         let open =
             next_code(tokens, at + 1).filter(|&i| tokens.get(i).is_some_and(|t| t.is(b'(')))?;
         let name = std::str::from_utf8(token.span.of(text)).ok()?;
-        wanted(name).then_some(())?;
+        (wanted(name) && !is_member(tokens, at)).then_some(())?;
         let near = tokens.get(..tokens.len().min(open + LONGEST))?;
         let close = closing(near, open)?;
         Some(TokenCall {
