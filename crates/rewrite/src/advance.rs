@@ -1,9 +1,9 @@
 //! `get_user(a, p++)`: the accesses of a window keep to `p`, `p + 1`, and `p`
 //! is moved on once, behind the window.
 
-use tollgate_source::{Hazard, Jump, Run, Span};
+use tollgate_source::{EffectKind, Hazard, Jump, Run, Site};
 
-use crate::plan::{Plan, Subject, mentions};
+use crate::plan::{Plan, Subject};
 use crate::refusal::{Reason, Refusal};
 
 /// A pointer that each access moves on by one.
@@ -39,35 +39,32 @@ impl Advance {
 /// The pointer, if every access of the run has the address `pointer++` and
 /// nothing else in the run names it.
 pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Option<Advance> {
-    let addresses = run.sites.iter().map(|site| subject.at(site.address));
-    let mut pointers = addresses.map(|address| address.strip_suffix("++").map(str::to_owned));
+    let flow = subject.flow;
+    let mut pointers = run.sites.iter().map(|site| moved(subject, site));
     let pointer = pointers.next()??;
-    let same = pointers.all(|other| other.as_ref() == Some(&pointer));
+    let same = pointers.all(|other| other == Some(pointer));
     let once = |hazards: &[Hazard]| hazards.iter().filter(|h| **h == Hazard::SideEffect).count();
     let alone = run.sites.iter().all(|site| once(&site.hazards) == 1);
-    let named = words(&subject.at(run.span), &pointer) == run.sites.len();
-    (same && alone && named && is_own(subject, &pointer)).then_some(Advance {
-        pointer,
+    // Each access reads it and moves it.
+    let named = flow
+        .effects_in(run.span)
+        .filter(|e| flow.name_of(e) == pointer);
+    let alone = alone && named.count() == 2 * run.sites.len();
+    (same && alone && flow.is_private(pointer)).then(|| Advance {
+        pointer: pointer.to_owned(),
         count: run.sites.len(),
     })
 }
 
-/// Whether the name is that of a variable which only this call of the function
-/// can see.
-fn is_own(subject: &Subject<'_>, pointer: &str) -> bool {
-    let body = subject.at(subject.function.body);
-    let header = subject.at(subject.function.header);
-    let plain = pointer.chars().all(|c| c.is_alphanumeric() || c == '_');
-    let known = subject.outline.locals.iter().any(|l| l.name == pointer);
-    let tight: String = body.split_whitespace().collect();
-    let seen = mentions(&body, "static") || tight.contains(&format!("&{pointer}"));
-    plain && !seen && (known || mentions(&header, pointer))
-}
-
-/// How often a name stands in a text as a word.
-pub(crate) fn words(text: &str, name: &str) -> usize {
-    let parts = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-    parts.filter(|part| *part == name).count()
+/// The variable that an access moves on, if that is all that its address is.
+fn moved<'s>(subject: &'s Subject<'_>, site: &Site) -> Option<&'s str> {
+    let flow = subject.flow;
+    let mut effects = flow.effects_in(site.address);
+    let moved = effects.find(|effect| {
+        let next = matches!(&effect.kind, EffectKind::Write(write) if write.next);
+        next && flow.is_whole(effect) && effect.span == site.address
+    });
+    moved.map(|effect| flow.name_of(effect))
 }
 
 /// After a fault the pointer stood behind the access that faulted, and stands
@@ -77,26 +74,17 @@ pub(crate) fn check(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
         return Ok(());
     };
     let pointer = &advance.pointer;
-    let named = |statement: &String| mentions(statement, pointer);
     let seen = match &plan.fault.jump {
         Jump::Return(_) => false,
-        Jump::Goto(label) => is_used_behind(subject, plan.region, pointer, label),
+        Jump::Goto(label) => {
+            let from = plan.region.start;
+            !subject.flow.is_dead_at(pointer, from, label)
+        }
         Jump::Break | Jump::Continue | Jump::None => true,
     };
     let kept = plan.before.is_some() || plan.behind.is_some() || plan.returns;
-    if seen || kept || plan.chained.is_some() || plan.fault.statements.iter().any(named) {
+    if seen || kept || plan.chained.is_some() || plan.fault.names(subject, pointer) {
         return Err(subject.refuse(plan.region, Reason::SideEffect));
     }
     Ok(())
-}
-
-/// Whether a name is used where a jump goes, or may be: a jump back may come to
-/// anything again.
-pub(crate) fn is_used_behind(subject: &Subject<'_>, from: Span, name: &str, label: &str) -> bool {
-    let mut labels = subject.outline.labels.iter();
-    let Some((_, place)) = labels.find(|(known, _)| known == label) else {
-        return true;
-    };
-    let rest = Span::new(place.end, subject.function.body.end);
-    place.start < from.start || mentions(&subject.at(rest), name)
 }

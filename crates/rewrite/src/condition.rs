@@ -1,8 +1,9 @@
 //! Whether a condition holds accesses and nothing else, so that it can go.
 
-use tollgate_source::{Form, Run, Span, Step, StepKind, Token, TokenKind, closing, tokens};
+use tollgate_source::{
+    Form, Junction, Run, Span, Step, StepKind, Token, TokenKind, closing, tokens,
+};
 
-use crate::fault::chosen;
 use crate::layout::on_one_line;
 use crate::maybe;
 use crate::plan::{Plan, Subject};
@@ -78,30 +79,14 @@ fn same_check(subject: &Subject<'_>, operand: Span, checked: &str) -> bool {
 
 /// The parts of a condition between `||` outside parentheses.
 fn operands(subject: &Subject<'_>, condition: Span) -> Vec<Span> {
-    let upto = subject.text.get(..condition.end).unwrap_or_default();
-    let code: Vec<Token> = tokens(upto, condition.start)
-        .into_iter()
-        .filter(Token::is_code)
-        .collect();
-    let mut found: Vec<Span> = Vec::new();
-    let mut open = None::<Span>;
-    let mut at = 0;
-    while let Some(token) = code.get(at) {
-        let joint = token.is(b'|') && code.get(at + 1).is_some_and(|next| next.is(b'|'));
-        if joint {
-            found.extend(open.take());
-            at += 2;
-            continue;
+    match subject.flow.junction(condition).filter(|own| !own.both) {
+        Some(Junction { left, right, .. }) => {
+            let mut found = operands(subject, left);
+            found.push(right);
+            found
         }
-        let end = closing(&code, at).unwrap_or(at);
-        let span = code
-            .get(end)
-            .map_or(token.span, |last| token.span.join(last.span));
-        open = Some(open.map_or(span, |all| all.join(span)));
-        at = end + 1;
+        None => vec![condition],
     }
-    found.extend(open);
-    found
 }
 
 /// Checks each statement of the run.
@@ -138,10 +123,8 @@ fn check(subject: &Subject<'_>, run: &Run, plan: &Plan, step: &Step) -> Result<(
 
 /// `return access || access` of `return access || access ? -EFAULT : 0;`.
 fn chain(subject: &Subject<'_>, step: &Step) -> Span {
-    let length = chosen(&subject.at(step.span));
-    length.map_or(step.span, |length| {
-        Span::new(step.span.start, step.span.start + length)
-    })
+    let asked = subject.flow.choice(step.span);
+    asked.map_or(step.span, |asked| Span::new(step.span.start, asked.end))
 }
 
 fn is_kept(subject: &Subject<'_>, run: &Run, plan: &Plan, step: &Step, token: &Token) -> bool {

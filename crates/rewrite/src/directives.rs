@@ -50,26 +50,6 @@ pub(crate) fn conditions(text: &[u8], place: Span, byte: usize) -> Option<Vec<St
     open.into_iter().collect()
 }
 
-/// The sides of `#if`s in a place that the outline does not show: it follows
-/// the first of each.
-pub(crate) fn other_sides(text: &[u8], place: Span) -> Vec<Span> {
-    let mut open: Vec<Option<usize>> = Vec::new();
-    let mut found = Vec::new();
-    for (span, line) in lines(text, place) {
-        if line.starts_with("if") {
-            open.push(None);
-        } else if line.starts_with("el") {
-            if let Some(innermost) = open.last_mut() {
-                innermost.get_or_insert(span.end);
-            }
-        } else if line.starts_with("endif") {
-            let start = open.pop().flatten();
-            found.extend(start.map(|start| Span::new(start, span.start)));
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,15 +84,5 @@ mod tests {
         assert_eq!(of('c').unwrap().concat(), "#ifdef X#ifdef Y");
         assert_eq!(['d', 'e'].map(of), [None, None]);
         assert_eq!(of('f'), Some(Vec::new()));
-    }
-
-    #[test]
-    fn the_sides_behind_the_first_are_known() {
-        let sides = other_sides(TEXT.as_bytes(), Span::new(0, TEXT.len()));
-        let text: Vec<String> = sides
-            .iter()
-            .map(|side| side.text(TEXT.as_bytes()))
-            .collect();
-        assert_eq!(text, ["\nd\n", "\ne\n"]);
     }
 }

@@ -2,6 +2,7 @@
 
 use tollgate_source::{Direction, Exit, Form, Jump, Run, Span, Step, StepKind, Trait};
 
+use crate::chained;
 use crate::layout::{on_one_line, reindent};
 use crate::plan::Subject;
 use crate::refusal::{Reason, Refusal};
@@ -15,6 +16,8 @@ pub(crate) struct Fault {
     pub(crate) jump: Jump,
     /// Where the statements stand.
     pub(crate) body: Span,
+    /// Those among them that are kept as they are written.
+    pub(crate) kept: Span,
     /// Whether the statement behind the run is part of it.
     pub(crate) takes_after: bool,
     /// Whether later accesses used to happen after a fault.
@@ -24,6 +27,11 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
+    /// Whether something that is done on a fault names the variable.
+    pub(crate) fn names(&self, subject: &Subject<'_>, variable: &str) -> bool {
+        subject.flow.names(self.kept, variable)
+    }
+
     /// What the run does on a fault.
     pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Result<Self, Refusal> {
         let mut found: Option<Fault> = None;
@@ -43,14 +51,19 @@ impl Fault {
             };
             answers.push(step.span);
             fault.takes_after = after;
-            let body = found.as_ref().map_or(fault.body, |first| first.body);
+            let first = found.as_ref();
+            let (body, kept) = first.map_or((fault.body, fault.kept), |f| (f.body, f.kept));
             if found
                 .as_ref()
                 .is_some_and(|first| first.statements != fault.statements)
             {
                 return Err(subject.refuse(step.span, Reason::Exits));
             }
-            found = Some(Fault { body, ..fault });
+            found = Some(Fault {
+                body,
+                kept,
+                ..fault
+            });
         }
         match found {
             Some(fault) if open.is_none() => Ok(Fault {
@@ -85,17 +98,12 @@ fn goes_on(subject: &Subject<'_>, run: &Run, step: &Step) -> Result<bool, Refusa
 
 /// Reads into variables of the function: nobody sees those after a fault.
 fn unseen(subject: &Subject<'_>, run: &Run) -> bool {
+    let flow = subject.flow;
+    let own = |name: &str| flow.local(name).is_some_and(|local| local.plain);
     run.sites.iter().all(|site| {
-        let variable = subject.at(site.value);
-        let root = variable.split(['.', '[']).next().unwrap_or_default().trim();
-        let local = subject
-            .outline
-            .locals
-            .iter()
-            .find(|local| local.name == root);
+        let filled = flow.filled(site.value);
         site.direction == Direction::Read
-            && local.is_some_and(|local| local.plain)
-            && !variable.contains("->")
+            && filled.is_some_and(|e| own(flow.name_of(e)) && !flow.is_behind(e))
     })
 }
 
@@ -109,7 +117,10 @@ fn from_step<'r>(
 ) -> Result<Option<Fault>, Refusal> {
     match &step.kind {
         StepKind::Guard { exit, .. } if exit.jump == Jump::None => {
-            falls_to_return(subject, run, step, exit).map(Some)
+            if falls_to_return(subject, run, step, exit) {
+                return Ok(Some(returning(exit.span)));
+            }
+            Err(subject.refuse(exit.span, Reason::Exit("the next statement")))
         }
         StepKind::Guard { exit, .. } => leave(subject, exit).map(Some),
         StepKind::Assign { variable, form } if *form != Form::Expression => {
@@ -117,18 +128,20 @@ fn from_step<'r>(
             Ok(None)
         }
         StepKind::Check { condition, exit } => match open.take() {
-            Some(variable) if tests(&subject.at(*condition), variable) => {
-                leave(subject, exit).map(|fault| Some(with_result(fault, variable)))
+            Some(variable) if subject.flow.tests(*condition, variable) => {
+                leave(subject, exit).map(|fault| Some(with_result(subject, fault, variable)))
             }
             _ => Err(subject.refuse(step.span, Reason::Exits)),
         },
         StepKind::Return { form: Form::Assign } if !step.sites.is_empty() => {
             Ok(Some(returning(step.span)))
         }
-        StepKind::Return { form: Form::Elvis } if chosen(&subject.at(step.span)).is_some() => {
+        StepKind::Return { form: Form::Elvis } if subject.flow.choice(step.span).is_some() => {
             Ok(Some(returning(step.span)))
         }
-        StepKind::Return { .. } if returns(&subject.at(step.span), *open) => {
+        StepKind::Return { .. }
+            if open.is_some_and(|variable| subject.flow.returns(step.span, variable)) =>
+        {
             *open = None;
             Ok(Some(returning(step.span)))
         }
@@ -137,49 +150,13 @@ fn from_step<'r>(
     }
 }
 
-fn returns(statement: &str, variable: Option<&str>) -> bool {
-    let value = statement
-        .trim_start_matches("return")
-        .trim_end_matches(';')
-        .trim();
-    variable == Some(value)
-}
-
-/// The length of `return access || access` in a statement that goes on with
-/// `? -EFAULT : 0;`. Accesses joined by `|` are not meant: they go on.
-pub(crate) fn chosen(statement: &str) -> Option<usize> {
-    let (chain, values) = statement.rsplit_once('?')?;
-    let values: String = values.split_whitespace().collect();
-    let bitwise = chain.replace("||", "").contains('|');
-    (values == "-EFAULT:0;" && !bitwise).then_some(chain.len())
-}
-
-/// `err = -EFAULT;` where `return err;` is all that follows: blocks end, and
-/// nothing else happens, so that the fault may return at once.
-fn falls_to_return(
-    subject: &Subject<'_>,
-    run: &Run,
-    step: &Step,
-    exit: &Exit,
-) -> Result<Fault, Refusal> {
-    let refusal = subject.refuse(exit.span, Reason::Exit("the next statement"));
-    let lines = statements(subject, exit.span);
-    let variable = match lines.as_slice() {
-        [line] => line.strip_suffix(" = -EFAULT;"),
-        _ => None,
-    };
-    let behind = subject.text.get(step.span.end..).unwrap_or_default();
-    let ends = |b: &&u8| b.is_ascii_whitespace() || **b == b'}';
-    let next = behind
-        .get(behind.iter().take_while(ends).count()..)
-        .unwrap_or_default();
-    let returned =
-        variable.is_some_and(|name| next.starts_with(format!("return {name};").as_bytes()));
+/// `err = -EFAULT;` where `return err;` is all that follows: nothing else
+/// happens, so that the fault may return at once.
+pub(crate) fn falls_to_return(subject: &Subject<'_>, run: &Run, step: &Step, exit: &Exit) -> bool {
+    let set = chained::set(subject, exit).filter(|(_, value)| value == "-EFAULT");
+    let returned = |(name, _): (String, String)| subject.flow.only_returns(&name, step.span);
     let last = run.steps.last().is_some_and(|last| last.span == step.span);
-    if !returned || !last || run.has(Trait::InLoop) {
-        return Err(refusal);
-    }
-    Ok(returning(exit.span))
+    set.is_some_and(returned) && last && !run.has(Trait::InLoop)
 }
 
 /// `return get_user(…);` and `return err;` both give the caller -EFAULT.
@@ -188,6 +165,7 @@ fn returning(body: Span) -> Fault {
         statements: vec!["return -EFAULT;".to_owned()],
         jump: Jump::Return("-EFAULT".to_owned()),
         body,
+        kept: Span::new(body.start, body.start),
         takes_after: false,
         stops: false,
         answers: Vec::new(),
@@ -202,6 +180,7 @@ fn leave(subject: &Subject<'_>, exit: &Exit) -> Result<Fault, Refusal> {
         statements: statements(subject, exit.span),
         jump: exit.jump.clone(),
         body: exit.span,
+        kept: exit.span,
         takes_after: false,
         stops: false,
         answers: Vec::new(),
@@ -226,31 +205,19 @@ pub(crate) fn statements(subject: &Subject<'_>, body: Span) -> Vec<String> {
 }
 
 /// The variable held the access's own -EFAULT when the way out was taken.
-fn with_result(mut fault: Fault, variable: &str) -> Fault {
-    match &fault.jump {
-        Jump::Return(value) if value.trim() == variable => {
-            fault.statements.pop();
-            fault.statements.push("return -EFAULT;".to_owned());
-            fault.jump = Jump::Return("-EFAULT".to_owned());
-        }
-        Jump::Return(value) if !crate::plan::mentions(value, variable) => {}
-        _ => {
-            let assigned = format!("{variable} = -EFAULT;");
-            if fault.statements.first() != Some(&assigned) {
-                fault.statements.insert(0, assigned);
-            }
-        }
+fn with_result(subject: &Subject<'_>, mut fault: Fault, variable: &str) -> Fault {
+    let jump = subject.flow.jump_in(fault.body).unwrap_or(fault.body);
+    let returns = matches!(fault.jump, Jump::Return(_));
+    let assigned = format!("{variable} = -EFAULT;");
+    if returns && subject.flow.returns(jump, variable) {
+        fault.statements.pop();
+        fault.statements.push("return -EFAULT;".to_owned());
+        fault.jump = Jump::Return("-EFAULT".to_owned());
+        fault.kept = Span::new(fault.body.start, jump.start);
+    } else if (!returns || subject.flow.names(jump, variable))
+        && fault.statements.first() != Some(&assigned)
+    {
+        fault.statements.insert(0, assigned);
     }
     fault
-}
-
-/// Whether a condition holds exactly when an access has put -EFAULT there.
-fn tests(condition: &str, variable: &str) -> bool {
-    let inner = condition
-        .trim()
-        .strip_prefix("unlikely(")
-        .and_then(|c| c.strip_suffix(')'))
-        .unwrap_or(condition.trim());
-    let rest = inner.trim().strip_prefix(variable).map(str::trim);
-    matches!(rest, Some("" | "< 0" | "!= 0"))
 }

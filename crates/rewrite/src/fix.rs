@@ -2,7 +2,7 @@
 
 use std::io;
 
-use tollgate_source::{Access, Analyser, Function, LineIndex, Run, TreePath, Vocabulary};
+use tollgate_source::{Access, Analyser, Function, LineIndex, Run, Vocabulary};
 
 use crate::edit::{Edit, apply};
 use crate::headers;
@@ -29,11 +29,11 @@ pub trait ReadTree {
     ///
     /// # Errors
     /// The reader's own.
-    fn read(&self, path: &TreePath) -> io::Result<Vec<u8>>;
+    fn read(&self, path: &str) -> io::Result<Vec<u8>>;
 }
 
-impl<F: Fn(&TreePath) -> io::Result<Vec<u8>>> ReadTree for F {
-    fn read(&self, path: &TreePath) -> io::Result<Vec<u8>> {
+impl<F: Fn(&str) -> io::Result<Vec<u8>>> ReadTree for F {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         self(path)
     }
 }
@@ -64,7 +64,7 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patched {
     /// The file, relative to the tree.
-    pub path: TreePath,
+    pub path: String,
     /// The function as it is defined.
     pub function: String,
     /// The bytes of the file.
@@ -90,7 +90,7 @@ pub struct Patched {
 /// rewritten without a change of what it means.
 pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Patched, FixError> {
     let text = read(tree, &target.path)?;
-    let offers = Offers::read(&read(tree, &TreePath::within(UACCESS))?);
+    let offers = Offers::read(&read(tree, UACCESS)?);
     if let Some(lacks) = request.style.lacks(offers) {
         return Err(FixError::Style {
             style: request.style,
@@ -104,7 +104,12 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
     let mut analyser = Analyser::new(&vocabulary).map_err(|e| FixError::Analysis(e.to_string()))?;
     let functions = analyser.analyse(&text).functions;
     let function = choose(target, functions)?;
-    let outline = analyser.outline(&text, &function);
+    let Some(flow) = analyser
+        .flow(&text, &function)
+        .filter(|_| function.understood)
+    else {
+        return Err(not_understood(target, &function));
+    };
     let types = if request.style == Style::Window && !has_elements(&text, &function) {
         Types::default()
     } else {
@@ -114,7 +119,7 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
         text: &text,
         lines: &LineIndex::new(&text),
         function: &function,
-        outline: &outline,
+        flow: &flow,
         offers,
         stop_at_first_fault: request.stop_at_first_fault,
         styled: Styled {
@@ -138,22 +143,22 @@ fn has_elements(text: &[u8], function: &Function) -> bool {
 
 /// The words of an access, with the macros of the headers beside the file. A
 /// header that cannot be read is not the function's: nothing is known of it.
-fn vocabulary(tree: &dyn ReadTree, path: &TreePath, text: &[u8]) -> Result<Vocabulary, FixError> {
+fn vocabulary(tree: &dyn ReadTree, path: &str, text: &[u8]) -> Result<Vocabulary, FixError> {
     let builtin = Vocabulary::builtin().map_err(|e| FixError::Analysis(e.to_string()))?;
     let mut analyser = Analyser::new(&builtin).map_err(|e| FixError::Analysis(e.to_string()))?;
-    let folder = path.folder();
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let headers = include::own_headers(text).into_iter();
     let wrappers: Vec<Access> = headers
-        .filter_map(|name| tree.read(&folder.joined(name.as_bytes())).ok())
+        .filter_map(|name| tree.read(&format!("{folder}/{name}")).ok())
         .flat_map(|header| analyser.analyse(&header).wrappers)
         .filter(Access::is_known_by_name)
         .collect();
     Ok(builtin.with(wrappers))
 }
 
-fn read(tree: &dyn ReadTree, path: &TreePath) -> Result<Vec<u8>, FixError> {
+fn read(tree: &dyn ReadTree, path: &str) -> Result<Vec<u8>, FixError> {
     tree.read(path).map_err(|error| FixError::File {
-        path: path.clone(),
+        path: path.to_owned(),
         reason: error.to_string(),
     })
 }
@@ -187,20 +192,28 @@ fn choose(target: &Target, functions: Vec<Function>) -> Result<Function, FixErro
     Ok(function)
 }
 
+fn not_understood(target: &Target, function: &Function) -> FixError {
+    FixError::Refused {
+        path: target.path.clone(),
+        function: function.name.clone(),
+        refusal: Refusal {
+            line: function.position.line,
+            reason: Reason::NotUnderstood,
+        },
+    }
+}
+
 fn rewrite(target: &Target, subject: &Subject<'_>, request: &Request) -> Result<Patched, FixError> {
     let function = subject.function;
     let (written, refused) = windows(subject);
     let (plans, edits) = (written.plans, written.edits);
     if plans.is_empty() {
-        let refusal = refused.into_iter().next().unwrap_or(Refusal {
-            line: function.position.line,
-            reason: Reason::NotUnderstood,
-        });
-        return Err(FixError::Refused {
-            path: target.path.clone(),
-            function: function.name.clone(),
-            refusal,
-        });
+        let refusal = refused.into_iter().next();
+        let mut error = not_understood(target, function);
+        if let (FixError::Refused { refusal: own, .. }, Some(refusal)) = (&mut error, refusal) {
+            *own = refusal;
+        }
+        return Err(error);
     }
     let before: usize = function.runs.iter().map(|run| run.sites.len()).sum();
     let after = before.saturating_sub(written.saved);
@@ -237,14 +250,6 @@ fn edited(text: &[u8], mut edits: Vec<Edit>) -> Vec<u8> {
 
 /// A window for each run that may have one, or for pieces of it.
 fn windows(subject: &Subject<'_>) -> (Written, Vec<Refusal>) {
-    let function = subject.function;
-    if !function.understood {
-        let refusal = Refusal {
-            line: function.position.line,
-            reason: Reason::NotUnderstood,
-        };
-        return (Written::default(), vec![refusal]);
-    }
     let (plans, mut refused) = planned(subject);
     let mut written = match subject.styled.style {
         Style::StructCopy => struct_copy::write(subject, plans),
@@ -286,7 +291,7 @@ fn plans_for(subject: &Subject<'_>, run: &Run) -> (Vec<Plan>, Option<Refusal>) {
     };
     match plan(subject, run) {
         // Only the style `window` has a form for it.
-        Ok(whole) if subject.styled.style != Style::Window && is_woven(&whole) => {
+        Ok(whole) if subject.styled.style != Style::Window && is_woven(subject, &whole) => {
             let plans = in_pieces();
             let plans = if plans.is_empty() { vec![whole] } else { plans };
             (plans, None)

@@ -40,7 +40,6 @@ mod struct_copy;
 mod style;
 mod target;
 mod types;
-mod unread;
 mod window;
 mod zero;
 

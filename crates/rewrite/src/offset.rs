@@ -3,7 +3,6 @@
 
 use tollgate_source::{Run, StepKind};
 
-use crate::advance::words;
 use crate::layout::on_one_line;
 use crate::plan::Subject;
 use crate::range::declared;
@@ -11,6 +10,7 @@ use crate::range::declared;
 /// `put_user(a, (u32 __user *)p); p += sizeof(u32); put_user(b, (u64 __user *)p);`:
 /// the object, and the size up to the end of the last access.
 pub(crate) fn steps(subject: &Subject<'_>, run: &Run) -> Option<(String, String)> {
+    let flow = subject.flow;
     let object = run.sites.first()?.object.clone();
     if !is_bytes(subject, &object) {
         return None;
@@ -24,14 +24,18 @@ pub(crate) fn steps(subject: &Subject<'_>, run: &Run) -> Option<(String, String)
             let (cast, place) = cast(&address)?;
             (place == object && moved).then(|| sizes.push(format!("sizeof({cast})")))?;
             moved = false;
-        } else if step.kind == StepKind::Plain && words(&text, &object) > 0 {
+        } else if step.kind == StepKind::Plain && flow.names(step.span, &object) {
             let last = sizes.last()?;
             (!moved && text == format!("{object} += {last};")).then_some(())?;
             moved = true;
         }
     }
-    let named = words(&subject.at(run.span), &object);
-    let wanted = 2 * run.sites.len() - 1;
+    // Each access reads it, and what stands between reads and moves it.
+    let named = flow
+        .effects_in(run.span)
+        .filter(|e| flow.name_of(e) == object);
+    let named = named.count();
+    let wanted = 3 * run.sites.len() - 2;
     (named == wanted && sizes.len() == run.sites.len()).then(|| (object, sum(&sizes)))
 }
 

@@ -78,11 +78,8 @@ fn piece(subject: &Subject<'_>, run: &Run, group: &[&Step]) -> Option<Run> {
         .map(|step| step.span)
         .reduce(|all, span| all.join(span))?;
     piece.after = behind(run, piece.span);
-    let code = subject.code(piece.span);
-    if !code
-        .iter()
-        .any(|token| subject.at(token.span) == "access_ok")
-    {
+    let checks = subject.flow.calls_to(piece.span, "access_ok");
+    if checks.is_none() {
         piece.traits.retain(|known| *known != Trait::AccessOk);
     }
     forget_earlier_reads(&mut piece);

@@ -1,8 +1,8 @@
 //! From a run to what its window must do, or to the reason why it may not.
 
 use tollgate_source::{
-    Direction, Exit, Form, Function, Hazard, LineIndex, Outline, Run, Site, Span, Step, StepKind,
-    Token, TokenKind, Trait, tokens,
+    Direction, EffectKind, Exit, Flow, Form, Function, Hazard, LineIndex, Run, Site, Span, Step,
+    StepKind, Token, TokenKind, Trait, tokens,
 };
 
 use crate::advance::{self, Advance};
@@ -10,7 +10,7 @@ use crate::carried;
 use crate::chained::{self, Chained};
 use crate::condition::{self, Outside};
 use crate::covered;
-use crate::directives::{conditions, is_left_between, other_sides};
+use crate::directives::{conditions, is_left_between};
 use crate::fault::{Fault, statements};
 use crate::gate::Gate;
 use crate::maybe;
@@ -20,7 +20,6 @@ use crate::range;
 use crate::refusal::{Reason, Refusal};
 use crate::style::Style;
 use crate::types::Types;
-use crate::unread::is_unread;
 use crate::zero;
 
 /// A function and everything that is known of it.
@@ -31,8 +30,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) lines: &'a LineIndex<'a>,
     /// The function.
     pub(crate) function: &'a Function,
-    /// What else is in it.
-    pub(crate) outline: &'a Outline,
+    /// What it does.
+    pub(crate) flow: &'a Flow,
     /// What the tree offers to open a window with.
     pub(crate) offers: Offers,
     /// Whether accesses that go on after a fault may be made to stop.
@@ -84,14 +83,6 @@ impl Subject<'_> {
             .take_while(|b| matches!(b, b' ' | b'\t'))
             .count();
         String::from_utf8_lossy(line.get(..blanks).unwrap_or_default()).into_owned()
-    }
-
-    /// Whether nothing reads the variable behind `byte` before it is assigned,
-    /// whatever the configuration.
-    pub(crate) fn is_dead(&self, variable: &str, byte: usize) -> bool {
-        let sides = other_sides(self.text, self.function.body);
-        self.outline.is_dead(variable, byte)
-            && !sides.iter().any(|side| mentions(&self.at(*side), variable))
     }
 
     /// The `#if` lines under which a place stands and the function's end does
@@ -303,17 +294,16 @@ fn is_pointer_index(subject: &Subject<'_>, hazard: &Hazard) -> bool {
 
 /// Whether a name is that of a pointer variable of the function.
 fn is_pointer(subject: &Subject<'_>, name: &str) -> bool {
-    let mut locals = subject.outline.locals.iter();
-    match locals.find(|local| local.name == name) {
+    match subject.flow.local(name) {
         Some(local) => !local.array,
         // A parameter is never an array, whatever its declaration looks like.
-        None => mentions(&subject.at(subject.function.header), name),
+        None => subject.flow.is_parameter(name),
     }
 }
 
 /// Whether an `access_ok()` of the run is not among what is kept of it.
 fn absorbs(subject: &Subject<'_>, run: &Run, rest: &Outside) -> bool {
-    let kept = |part: &Span| mentions(&subject.at(*part), "access_ok");
+    let kept = |part: &Span| subject.flow.calls_to(*part, "access_ok").is_some();
     run.has(Trait::AccessOk) && ![rest.before, rest.behind].iter().flatten().any(kept)
 }
 
@@ -404,16 +394,15 @@ fn leave(
 ) -> Result<Line, Refusal> {
     stays(subject, condition)?;
     let mut lines = statements(subject, exit.span);
-    let asked = subject.at(condition);
     if let Some(variable) = carried::taken(run, step) {
-        if mentions(&asked, variable) {
+        if subject.flow.names(condition, variable) {
             return Err(subject.refuse(condition, Reason::Statement));
         }
-        if carried::is_seen(subject, run, &exit.jump, &lines, variable) {
+        if !subject.flow.is_dead_before(variable, exit.span.start) {
             lines.insert(0, format!("{variable} = 0;"));
         }
     }
-    Ok(Line::Leave(asked, lines))
+    Ok(Line::Leave(subject.at(condition), lines))
 }
 
 /// Whether a comment stands in a way out that is kept as it is.
@@ -429,33 +418,10 @@ fn leaves(run: &Run, fault: &Fault, comment: Span) -> bool {
 /// Whether code may stay inside the window: what indexes an array may call the
 /// handler of a bounds checker.
 pub(crate) fn stays(subject: &Subject<'_>, place: Span) -> Result<(), Refusal> {
-    let text = subject.at(place);
-    let mut indices = text.match_indices('[');
-    let bounded = |&(at, _): &(usize, &str)| {
-        let index = text.get(at + 1..).and_then(|rest| rest.split(']').next());
-        let constant = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-        let array = array_before(text.get(..at).unwrap_or_default());
-        !index.unwrap_or_default().chars().all(constant) && !is_pointer(subject, array)
-    };
-    match indices.find(bounded) {
-        Some((at, _)) => {
-            let array = array_before(text.get(..at).unwrap_or_default());
-            Err(subject.refuse(place, Reason::Index(array.to_owned())))
-        }
+    match subject.flow.index_in(place) {
+        Some(array) => Err(subject.refuse(place, Reason::Index(subject.at(array)))),
         None => Ok(()),
     }
-}
-
-/// The last words of a text that name a place, `p->a`.
-fn array_before(text: &str) -> &str {
-    let part = |c: char| c.is_alphanumeric() || "_.->".contains(c);
-    let start = text.rfind(|c| !part(c)).map_or(0, |at| {
-        at + text
-            .get(at..)
-            .and_then(|t| t.chars().next())
-            .map_or(1, char::len_utf8)
-    });
-    text.get(start..).unwrap_or_default()
 }
 
 fn exits(run: &Run) -> impl Iterator<Item = &Exit> {
@@ -473,38 +439,21 @@ fn exits(run: &Run) -> impl Iterator<Item = &Exit> {
 fn verbatim_statement(subject: &Subject<'_>, run: &Run, step: &Step) -> Result<Line, Refusal> {
     stays(subject, step.span)?;
     let text = subject.at(step.span);
-    let result = carried::taken(run, step).is_some_and(|variable| mentions(&text, variable));
-    if result || copies(subject, &text) {
+    let flow = subject.flow;
+    let taken = carried::taken(run, step);
+    let result = taken.is_some_and(|variable| flow.names(step.span, variable));
+    // A compiler copies a structure with a call of memcpy().
+    let copies = |kind: &EffectKind| matches!(kind, EffectKind::Write(write) if write.copies);
+    if result || flow.effects_in(step.span).any(|e| copies(&e.kind)) {
         return Err(subject.refuse(step.span, Reason::Gap));
     }
-    let mut uses = subject.outline.uses.iter();
-    let addresses = |name: &str| {
-        run.sites
-            .iter()
-            .any(|site| mentions(&subject.at(site.address), name))
-    };
-    let moves = uses.any(|u| step.span.contains(u.span) && addresses(&u.name));
+    let addresses = |name: &str| run.sites.iter().any(|site| flow.names(site.address, name));
+    let mut named = flow.effects_in(step.span).map(|e| flow.name_of(e));
+    let moves = named.any(addresses);
     if moves && offset::steps(subject, run).is_none() {
         return Err(subject.refuse(step.span, Reason::Gap));
     }
     Ok(Line::Verbatim(text))
-}
-
-/// Whether a statement may copy a structure, which a compiler does with a call
-/// of memcpy().
-fn copies(subject: &Subject<'_>, statement: &str) -> bool {
-    let Some((place, value)) = statement.split_once('=') else {
-        return false;
-    };
-    let place = place.trim();
-    let mut locals = subject.outline.locals.iter();
-    match locals.find(|local| local.name == place) {
-        Some(local) => {
-            local.plain
-                && (local.base_type.starts_with("struct ") || local.base_type.starts_with("union "))
-        }
-        None => value.trim_start().starts_with('*'),
-    }
 }
 
 /// A variable that took the results must hold 0 behind the window, if it is read.
@@ -512,10 +461,8 @@ fn result(subject: &Subject<'_>, run: &Run, region: Span) -> Option<String> {
     let first = run.steps.first()?;
     match &first.kind {
         StepKind::Assign { form, variable } => {
-            let kept = *form == Form::ErrOr && subject.at(first.span).contains("|=");
-            let dead =
-                subject.is_dead(variable, region.end) || is_unread(subject, variable, region.end);
-            let dead = !run.has(Trait::InLoop) && dead;
+            let kept = *form == Form::ErrOr && carried::is_carried(subject, run, first, variable);
+            let dead = subject.flow.is_dead(variable, region);
             (!kept && !dead).then(|| variable.clone())
         }
         _ => None,
@@ -529,7 +476,7 @@ pub(crate) fn needs(subject: &Subject<'_>, run: &Run, variable: &str) -> bool {
     let places = run.sites.iter().flat_map(|site| [site.value, site.address]);
     places
         .chain(plain.map(|step| step.span))
-        .any(|place| mentions(&subject.at(place), variable))
+        .any(|place| subject.flow.names(place, variable))
 }
 
 /// Whether `text` holds `name` as a word, or as a whole expression; a member of

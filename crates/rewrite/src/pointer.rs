@@ -1,7 +1,7 @@
 //! The variable that a window's accesses go through, for the styles that give
 //! it another value while the window is open.
 
-use tollgate_source::{Reach, Site, Span, Token, TokenKind, tokens};
+use tollgate_source::{EffectKind, Reach, Site, Span, Step, StepKind, Token, TokenKind, tokens};
 
 use crate::layout::on_one_line;
 use crate::plan::{Line, Plan, Subject};
@@ -30,26 +30,24 @@ pub(crate) struct Pointer {
 
 /// Whether more is woven into the window than accesses of one place: a pointer
 /// that moves, a condition, a way out of its own.
-pub(crate) fn is_woven(plan: &Plan) -> bool {
-    let object = plan
-        .run
-        .objects()
-        .first()
-        .copied()
-        .unwrap_or_default()
-        .to_owned();
-    let woven = |line: &Line| match line {
-        Line::When { .. } | Line::Leave(..) => true,
-        Line::Verbatim(text) => text.starts_with(&format!("{object} += ")),
-        Line::Access(_) | Line::Zero(_) => false,
+pub(crate) fn is_woven(subject: &Subject<'_>, plan: &Plan) -> bool {
+    let objects = plan.run.objects();
+    let object = objects.first().copied().unwrap_or_default();
+    let flow = subject.flow;
+    let moved = |step: &Step| {
+        let mut effects = flow.effects_in(step.span);
+        let written = |kind: &EffectKind| matches!(kind, EffectKind::Write(_));
+        step.kind == StepKind::Plain
+            && effects.any(|e| written(&e.kind) && flow.is_whole(e) && flow.name_of(e) == object)
     };
-    plan.advance.is_some() || plan.lines.iter().any(woven)
+    let woven = |line: &Line| matches!(line, Line::When { .. } | Line::Leave(..));
+    plan.advance.is_some() || plan.lines.iter().any(woven) || plan.run.steps.iter().any(moved)
 }
 
 impl Pointer {
     /// The variable that all accesses of the plan go through.
     pub(crate) fn of(subject: &Subject<'_>, plan: &Plan) -> Result<Self, Refusal> {
-        if is_woven(plan) {
+        if is_woven(subject, plan) {
             return Err(subject.refuse(plan.region, Reason::Shape(subject.styled.style)));
         }
         let name = on_one_line(plan.run.objects().first().unwrap_or(&""));
@@ -94,12 +92,11 @@ const UNCHECKED: [&str; 4] = [
 /// variable from being made zero.
 pub(crate) fn spares_check(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
     let behind = Span::new(plan.region.end, subject.function.body.end);
-    let code = subject.code(behind);
-    let later = code
+    let calls = UNCHECKED
         .iter()
-        .find(|token| UNCHECKED.contains(&subject.at(token.span).as_str()));
-    if let Some(token) = later.filter(|_| plan.absorbs) {
-        return Err(subject.refuse(token.span, Reason::Unchecked));
+        .filter_map(|name| subject.flow.calls_to(behind, name));
+    if let Some(call) = calls.min().filter(|_| plan.absorbs) {
+        return Err(subject.refuse(call, Reason::Unchecked));
     }
     match zero::inside(plan).filter(|_| plan.absorbs) {
         Some(variable) => Err(subject.refuse(plan.region, Reason::LeftAlone(variable.to_owned()))),
@@ -192,7 +189,7 @@ pub(crate) fn pointee(subject: &Subject<'_>, name: &str) -> Option<String> {
 
 /// The declaration of a parameter or a local variable.
 fn declared(subject: &Subject<'_>, name: &str) -> Option<Pointer> {
-    let local = subject.outline.locals.iter().any(|l| l.name == name);
+    let local = subject.flow.locals.iter().any(|l| l.name == name);
     let place = if local {
         subject.function.body
     } else {
@@ -265,7 +262,7 @@ pub(crate) fn declarations(subject: &Subject<'_>) -> (usize, bool) {
         .find(Token::is_code);
     let first = first.map_or_else(String::new, |token| subject.at(token.span));
     let begins = |base: &str| base.split(' ').next() == Some(first.as_str());
-    let mut locals = subject.outline.locals.iter();
+    let mut locals = subject.flow.locals.iter();
     let declared = locals.any(|local| local.scope == body && begins(&local.base_type))
         || matches!(first.as_str(), "const" | "static" | "volatile" | "unsigned");
     (body.start + 1, declared)
@@ -279,12 +276,7 @@ pub(crate) fn declaring(lines: &[String], followed: bool) -> String {
 
 /// A name that the function does not have: `base`, or with a number.
 pub(crate) fn free_name(subject: &Subject<'_>, base: &str, taken: &[String]) -> String {
-    let header = subject.at(subject.function.header);
-    let is_taken = |name: &str| {
-        subject.outline.knows(name)
-            || taken.iter().any(|have| have == name)
-            || crate::plan::mentions(&header, name)
-    };
+    let is_taken = |name: &str| subject.flow.knows(name) || taken.iter().any(|have| have == name);
     let numbered = (2u32..).map(|number| format!("{base}{number}"));
     let mut names = std::iter::once(base.to_owned()).chain(numbered);
     names
@@ -294,11 +286,8 @@ pub(crate) fn free_name(subject: &Subject<'_>, base: &str, taken: &[String]) -> 
 
 /// Whether the pointer is looked at again, or on the way out of a fault.
 pub(crate) fn used_again(subject: &Subject<'_>, plan: &Plan, name: &str) -> bool {
-    let mentions = |text: &str| crate::plan::mentions(text, name);
-    let after = Span::new(plan.region.end, subject.function.body.end);
-    let kept = plan.behind.iter().any(|part| mentions(&subject.at(*part)));
-    plan.run.has(tollgate_source::Trait::InLoop)
-        || kept
-        || plan.fault.statements.iter().any(|line| mentions(line))
-        || !subject.is_dead(name, after.start)
+    let kept = plan
+        .behind
+        .is_some_and(|part| subject.flow.names(part, name));
+    kept || plan.fault.names(subject, name) || !subject.flow.is_dead(name, plan.region)
 }

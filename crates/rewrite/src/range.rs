@@ -168,7 +168,7 @@ fn whole(subject: &Subject<'_>, run: &Run, object: &str) -> Result<(), Refusal> 
 
 /// The type of a variable of the function as its declaration has it.
 pub(crate) fn declared(subject: &Subject<'_>, object: &str) -> Option<String> {
-    let mut locals = subject.outline.locals.iter();
+    let mut locals = subject.flow.locals.iter();
     if let Some(local) = locals.find(|local| local.name == object) {
         return Some(local.base_type.clone());
     }

@@ -1,7 +1,5 @@
 //! Why a run is not rewritten. Each refusal names the line.
 
-use tollgate_source::TreePath;
-
 use crate::offers::UACCESS;
 use crate::style::Style;
 
@@ -12,7 +10,7 @@ pub enum FixError {
     #[error("{path} could not be read: {reason}")]
     File {
         /// The file, relative to the tree.
-        path: TreePath,
+        path: String,
         /// The reader's words.
         reason: String,
     },
@@ -20,7 +18,7 @@ pub enum FixError {
     #[error("{path} has no function {function} with user accesses{}", nearby(near))]
     Function {
         /// The file.
-        path: TreePath,
+        path: String,
         /// What was asked for.
         function: String,
         /// Names that come near.
@@ -32,7 +30,7 @@ pub enum FixError {
     )]
     Nothing {
         /// The file.
-        path: TreePath,
+        path: String,
         /// The function's line.
         line: u32,
         /// The function.
@@ -50,7 +48,7 @@ pub enum FixError {
     #[error("{path}:{}: {function} is not rewritten: {}", .refusal.line, .refusal.reason)]
     Refused {
         /// The file.
-        path: TreePath,
+        path: String,
         /// The function.
         function: String,
         /// The first refusal.

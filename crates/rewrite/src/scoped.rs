@@ -2,7 +2,7 @@
 //! left, closes it. For trees whose headers have the scoped forms (Linux 6.19).
 
 use crate::gate::{Gate, Scoped};
-use crate::plan::{Plan, Subject, needs};
+use crate::plan::{Plan, Subject};
 use crate::pointer::{self, Pointer};
 use crate::refusal::{Reason, Refusal};
 use crate::window::{self, Written};
@@ -35,7 +35,7 @@ fn fit(subject: &Subject<'_>, plan: Plan) -> Result<Plan, Refusal> {
     if plan.way.is_empty() && !subject.offers.scoped_both {
         return refuse(Reason::Begin);
     }
-    if let Some(hidden) = OWN.iter().find(|name| needs(subject, &plan.run, name)) {
+    if let Some(hidden) = OWN.iter().find(|name| is_named(subject, &plan, name)) {
         return refuse(Reason::Hidden((*hidden).to_owned()));
     }
     let mut plan = pointer::whole(subject, plan, &pointer)?;
@@ -48,4 +48,11 @@ fn fit(subject: &Subject<'_>, plan: Plan) -> Result<Plan, Refusal> {
         whole,
     });
     Ok(plan)
+}
+
+/// Whether anything in the window names it, the operand of a `sizeof` included.
+fn is_named(subject: &Subject<'_>, plan: &Plan, name: &str) -> bool {
+    let code = subject.code(plan.region);
+    code.iter()
+        .any(|token| token.span.of(subject.text) == name.as_bytes())
 }

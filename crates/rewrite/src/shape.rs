@@ -2,11 +2,12 @@
 //! kept: a label at the end of the function or of a loop, or one right behind
 //! the accesses.
 
-use tollgate_source::{Jump, Span, StepKind, Token, Trait, Use, tokens};
+use tollgate_source::{EffectKind, Jump, Span, StatementKind, StepKind, Trait};
 
 use crate::chained::Chained;
 use crate::directives::is_left_between;
 use crate::edit::Edit;
+use crate::maybe;
 use crate::plan::{Line, Plan, Subject, mentions};
 use crate::pointer;
 use crate::refusal::{Reason, Refusal};
@@ -64,33 +65,22 @@ pub(crate) fn shape(
 /// its end.
 fn loop_around(subject: &Subject<'_>, plan: &Plan) -> Option<Span> {
     let body = plan.run.block;
-    let before = subject.text.get(subject.function.body.start..body.start)?;
-    let all = tokens(before, 0);
-    let code: Vec<&Token> = all.iter().filter(|token| token.is_code()).collect();
-    let mut depth = 0usize;
-    let open = code.iter().rposition(|token| {
-        depth += usize::from(token.is(b')'));
-        depth = depth.saturating_sub(usize::from(token.is(b'(')));
-        depth == 0
-    })?;
-    let word = String::from_utf8_lossy(code.get(open.checked_sub(1)?)?.span.of(before));
-    let loops = matches!(&*word, "while" | "for") || word.contains("for_each");
-    let closed = code.last().is_some_and(|token| token.is(b')'));
+    let block = subject.flow.statement(body)?;
+    let holder = subject.flow.holder(block)?;
+    let loops = block.kind == StatementKind::Block && holder.kind == StatementKind::Loop;
     let leaves = matches!(plan.fault.jump, Jump::Break | Jump::Continue);
-    let own = subject.text.get(body.start) == Some(&b'{') && leaves;
     let end = body.end.saturating_sub(1);
     let crossed =
         |scope: &Span| scope.contains(plan.region) != (scope.start < end && scope.end > end);
-    let scoped = subject.outline.cleanups.iter().any(crossed);
+    let scoped = subject.flow.cleanups.iter().any(crossed);
     let optional = is_left_between(subject.text, plan.region.end, body.end);
-    (own && loops && closed && !scoped && !optional).then_some(body)
+    (leaves && loops && !scoped && !optional).then_some(body)
 }
 
 /// A name for a variable that says whether an access faulted, where the function
 /// has none that is free.
 fn declarable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
-    let header = subject.at(subject.function.header);
-    let new = |name: &&&str| !subject.outline.knows(name) && !mentions(&header, name);
+    let new = |name: &&&str| !subject.flow.knows(name);
     let returns = plan.fault.statements == ["return -EFAULT;"];
     // A configuration that leaves the accesses out would not use it.
     let optional = is_left_between(subject.text, plan.region.end, subject.function.body.end);
@@ -102,7 +92,7 @@ fn declarable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
 /// its first.
 pub(crate) fn declaration(subject: &Subject<'_>, line: &str) -> Option<Edit> {
     let body = subject.function.body;
-    if subject.outline.locals.iter().any(|l| l.scope == body) {
+    if subject.flow.locals.iter().any(|l| l.scope == body) {
         let place = declarations_end(subject)?;
         return Some(Edit::insert(place, format!("\t{line}\n")));
     }
@@ -121,7 +111,7 @@ fn declarations_end(subject: &Subject<'_>) -> Option<usize> {
     let from = body.end - head.len();
     let (lines, _) = head.split_once("\n\n")?;
     let declares = |line: &str| {
-        let mut locals = subject.outline.locals.iter();
+        let mut locals = subject.flow.locals.iter();
         locals.any(|l| l.scope == body && mentions(line, &l.name))
     };
     let plain = lines.lines().all(|line| {
@@ -137,15 +127,11 @@ pub(crate) fn own_variable(subject: &Subject<'_>, plan: &Plan, regions: &[Span])
         StepKind::Assign { variable, .. } => Some(variable),
         _ => None,
     })?;
-    let replaced = |u: &Use| regions.iter().any(|region| region.contains(u.span));
-    let elsewhere = |u: &&Use| u.name == *variable && !u.assigned && !replaced(u);
-    let local = subject
-        .outline
-        .locals
-        .iter()
-        .find(|local| local.name == *variable)?;
-    let stored = crate::plan::needs(subject, &plan.run, variable) || leaves_with(plan, variable);
-    let lonely = local.plain && !stored && !subject.outline.uses.iter().any(|u| elsewhere(&u));
+    let local = subject.flow.local(variable)?;
+    let elsewhere = subject.flow.is_read_outside(variable, regions);
+    let stored =
+        crate::plan::needs(subject, &plan.run, variable) || leaves_with(subject, plan, variable);
+    let lonely = local.plain && !stored && !elsewhere;
     lonely.then(|| variable.clone())
 }
 
@@ -162,19 +148,14 @@ fn tail_allowed(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
     }
     let at_the_end = subject.function.body.end.saturating_sub(1);
     let crossed = |scope: &&Span| scope.contains(plan.region) != (scope.end > at_the_end);
-    if subject.outline.cleanups.iter().any(|scope| crossed(&scope)) {
+    if subject.flow.cleanups.iter().any(|scope| crossed(&scope)) {
         return refuse(Reason::CleanupScope);
     }
-    if subject.outline.ending.is_none() {
+    if subject.flow.ending.is_none() {
         return refuse(Reason::Exit("what follows the function's last statement"));
     }
-    let inner = subject.outline.locals.iter().find(|local| {
-        local.scope != subject.function.body
-            && plan
-                .fault
-                .statements
-                .iter()
-                .any(|s| mentions(s, &local.name))
+    let inner = subject.flow.locals.iter().find(|local| {
+        local.scope != subject.function.body && plan.fault.names(subject, &local.name)
     });
     inner.map_or(Ok(()), |local| refuse(Reason::Local(local.name.clone())))
 }
@@ -194,42 +175,42 @@ fn error_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
         return None;
     }
     let free = |name: &&&str| {
-        let local = subject
-            .outline
-            .locals
-            .iter()
-            .find(|local| local.name == ***name);
-        local.is_some_and(|l| {
+        subject.flow.local(name).is_some_and(|l| {
             l.plain
                 && matches!(l.base_type.as_str(), "int" | "long")
                 && l.scope == subject.function.body
-        }) && subject.is_dead(name, plan.region.end)
+        }) && subject.flow.is_dead(name, plan.region)
             && !crate::plan::needs(subject, &plan.run, name)
-            && !leaves_with(plan, name)
+            && !leaves_with(subject, plan, name)
             && !plan
                 .behind
-                .is_some_and(|part| mentions(&subject.at(part), name))
-            && !plan
-                .fault
-                .statements
-                .iter()
-                .any(|s| mentions_otherwise(s, name))
+                .is_some_and(|part| subject.flow.names(part, name))
+            && !uses_otherwise(subject, plan, name)
     };
     NAMES.iter().find(free).map(|name| (*name).to_owned())
 }
 
-/// Whether a statement uses the variable other than to make it -EFAULT.
-fn mentions_otherwise(statement: &str, variable: &str) -> bool {
-    mentions(statement, variable) && statement != format!("{variable} = -EFAULT;")
+/// Whether something on a fault uses the variable other than to make it -EFAULT.
+fn uses_otherwise(subject: &Subject<'_>, plan: &Plan, variable: &str) -> bool {
+    let flow = subject.flow;
+    let fault = |kind: &EffectKind| matches!(kind, EffectKind::Write(write) if write.constant.as_deref() == Some("-EFAULT"));
+    let mut effects = flow.effects_in(plan.fault.kept);
+    effects.any(|e| flow.name_of(e) == variable && !fault(&e.kind))
 }
 
-/// Whether a way out that is no fault's uses the variable.
-fn leaves_with(plan: &Plan, variable: &str) -> bool {
-    plan.lines.iter().any(|line| match line {
-        Line::Leave(condition, statements) => {
-            mentions(condition, variable) || statements.iter().any(|s| mentions(s, variable))
-        }
-        Line::When { condition, .. } => mentions(condition, variable),
-        _ => false,
-    })
+/// Whether a way out that is no fault's uses the variable, or the condition of an
+/// access.
+fn leaves_with(subject: &Subject<'_>, plan: &Plan, variable: &str) -> bool {
+    let leaves = plan.run.steps.iter().any(|step| {
+        let check = matches!(step.kind, StepKind::Check { .. });
+        let own = check && !plan.fault.answers.contains(&step.span);
+        own && subject.flow.names(step.span, variable)
+    });
+    let asked = (0..plan.run.sites.len()).any(|index| {
+        let asked = maybe::condition(subject, &plan.run, index);
+        asked.is_some_and(|asked| subject.flow.names(asked, variable))
+    });
+    let zero = format!("{variable} = 0;");
+    let zeroed = |line: &Line| matches!(line, Line::Leave(_, lines) if lines.contains(&zero));
+    leaves || asked || plan.lines.iter().any(zeroed)
 }

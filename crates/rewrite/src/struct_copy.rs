@@ -14,7 +14,7 @@ use crate::edit::Edit;
 use crate::gate::Gate;
 use crate::groups::{Group, Part, parts};
 use crate::layout::{call, on_one_line, tidy, widest};
-use crate::plan::{Line, Plan, Subject, mentions};
+use crate::plan::{Line, Plan, Subject};
 use crate::pointer::{self, Pointer};
 use crate::refusal::{Reason, Refusal};
 use crate::shape::own_variable;
@@ -99,7 +99,10 @@ impl<'w, 'a> Writer<'w, 'a> {
         if plan.lines.iter().any(|line| statement(&line)) {
             return refuse(Reason::Gap);
         }
-        if mentions(&subject.at(subject.function.body), "pagefault_disable") {
+        let disabled = subject
+            .flow
+            .calls_to(subject.function.body, "pagefault_disable");
+        if disabled.is_some() {
             return refuse(Reason::FaultsDisabled);
         }
         if let Some(variable) = own_variable(subject, plan, regions) {
@@ -298,8 +301,8 @@ fn in_order(subject: &Subject<'_>, plan: &Plan, parts: &[Part]) -> Result<(), Re
     };
     for (at, first) in sites().filter(|(at, site)| reads(site) && copied(*at)) {
         for (_, second) in sites().filter(|(later, _)| *later > at && !copied(*later)) {
-            let [one, other] = [first, second].map(|site| on_one_line(&subject.at(site.value)));
-            if !zero::are_apart(subject, &one, &other) {
+            if !zero::are_apart(subject, first, second) {
+                let [one, other] = [first, second].map(|site| on_one_line(&subject.at(site.value)));
                 return Err(subject.refuse(second.span, Reason::Overlap(other, one)));
             }
         }

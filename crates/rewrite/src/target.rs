@@ -3,13 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use tollgate_source::{Name, TreePath};
-
 /// A function of a file: `include/linux/eventpoll.h:epoll_put_uevent`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The file, relative to the tree.
-    pub path: TreePath,
+    pub path: String,
     /// The function; a system call by its own name or as it is defined.
     pub function: String,
 }
@@ -17,32 +15,20 @@ pub struct Target {
 /// A text that names no function of a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{0}\" names no function: write FILE:FUNCTION, such as include/linux/eventpoll.h:epoll_put_uevent"
+    "{0:?} names no function: write FILE:FUNCTION, such as include/linux/eventpoll.h:epoll_put_uevent"
 )]
-pub struct TargetError(Name);
-
-impl Target {
-    /// The file and the function of `FILE:FUNCTION`; a file's name may hold a
-    /// colon, and a function's none.
-    ///
-    /// # Errors
-    /// When one of them is missing, or the function is no text.
-    pub fn split(words: &[u8]) -> Result<(&[u8], &str), TargetError> {
-        let colon = words.iter().rposition(|byte| *byte == b':');
-        let parts = colon.and_then(|at| Some((words.get(..at)?, words.get(at + 1..)?)));
-        let parts = parts.and_then(|(path, function)| Some((path, str::from_utf8(function).ok()?)));
-        let parts = parts.filter(|(path, function)| !path.is_empty() && !function.is_empty());
-        parts.ok_or_else(|| TargetError(words.into()))
-    }
-}
+pub struct TargetError(String);
 
 impl FromStr for Target {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
-        let (path, function) = Self::split(text.as_bytes())?;
+        let parts = text
+            .split_once(':')
+            .filter(|(path, function)| !path.is_empty() && !function.is_empty());
+        let (path, function) = parts.ok_or_else(|| TargetError(text.to_owned()))?;
         Ok(Self {
-            path: TreePath::new(path).ok_or_else(|| TargetError(text.into()))?,
+            path: path.trim_start_matches("./").to_owned(),
             function: function.to_owned(),
         })
     }

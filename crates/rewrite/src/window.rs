@@ -156,7 +156,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         if !tail.is_empty() {
             let close = self.subject.function.body.end.saturating_sub(1);
             let falls =
-                self.subject.outline.ending == Some(Jump::None) && returns_nothing(self.subject);
+                self.subject.flow.ending == Some(Jump::None) && returns_nothing(self.subject);
             let stop = if falls { "\treturn;\n" } else { "" };
             edits.push(self.before_brace(close, &format!("{stop}{tail}")));
         }
@@ -246,7 +246,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     fn label(&mut self, plan: &Plan) -> String {
-        let mut labels = self.subject.outline.labels.iter();
+        let mut labels = self.subject.flow.labels.iter();
         let base = if labels.any(|(label, _)| label.eq_ignore_ascii_case("efault")) {
             format!("efault{}_end", if self.one { "" } else { plan.way })
         } else if self.one {
@@ -256,7 +256,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         };
         let mut name = base.clone();
         let mut number = 2;
-        while self.subject.outline.knows(&name) || self.labels.contains(&name) {
+        while self.subject.flow.knows(&name) || self.labels.contains(&name) {
             name = format!("{base}{number}");
             number += 1;
         }

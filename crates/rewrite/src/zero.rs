@@ -1,11 +1,10 @@
 //! What `get_user()` leaves in its variable on a fault: zero. The window leaves
 //! what was there, so that where something may look, zero is put there before.
 
-use tollgate_source::{Direction, Form, Jump, Site, Span, StepKind};
+use tollgate_source::{Direction, Effect, Form, Jump, Site, Span, StepKind};
 
-use crate::advance::is_used_behind;
 use crate::layout::on_one_line;
-use crate::plan::{Line, Plan, Subject, mentions};
+use crate::plan::{Line, Plan, Subject};
 use crate::refusal::{Reason, Refusal};
 
 /// Adds `x = 0;` before each read of which something may look at `x` after a
@@ -56,19 +55,16 @@ pub(crate) fn inside(plan: &Plan) -> Option<&str> {
 
 /// A variable of a read that the function itself may look at after a fault.
 pub(crate) fn looked_at(subject: &Subject<'_>, plan: &Plan) -> Option<(Span, String)> {
-    let reads = plan
-        .run
-        .sites
-        .iter()
-        .filter(|site| site.direction == Direction::Read);
-    let variables = reads.map(|site| (site, on_one_line(&subject.at(site.value))));
-    let looks = |(site, variable): &(&Site, String)| {
-        let shared = !is_own(subject, variable) && matches!(plan.fault.jump, Jump::Return(_));
-        let named = |line: &String| mentions(line, root(variable));
-        plan.fault.statements.iter().any(named) || !shared && is_seen(subject, plan, site, variable)
+    let flow = subject.flow;
+    let looks = |site: &&Site| {
+        let filled = flow.filled(site.value);
+        let named = filled.is_some_and(|e| plan.fault.names(subject, flow.name_of(e)));
+        let shared = !filled.is_some_and(|e| is_own(subject, e));
+        let shared = shared && matches!(plan.fault.jump, Jump::Return(_));
+        site.direction == Direction::Read && (named || !shared && is_seen(subject, plan, site))
     };
-    let (site, variable) = variables.into_iter().find(|read| looks(read))?;
-    Some((site.value, variable))
+    let site = plan.run.sites.iter().find(looks)?;
+    Some((site.value, on_one_line(&subject.at(site.value))))
 }
 
 /// The variable of a read, if something may look at it after a fault.
@@ -78,7 +74,7 @@ fn cleared(subject: &Subject<'_>, plan: &Plan, index: usize) -> Result<Option<St
         return Ok(None);
     };
     let variable = on_one_line(&subject.at(site.value));
-    if !is_seen(subject, plan, site, &variable) {
+    if !is_seen(subject, plan, site) {
         return Ok(None);
     }
     if goes_on(plan) {
@@ -87,25 +83,28 @@ fn cleared(subject: &Subject<'_>, plan: &Plan, index: usize) -> Result<Option<St
     Ok(Some(variable))
 }
 
-fn is_seen(subject: &Subject<'_>, plan: &Plan, site: &Site, variable: &str) -> bool {
-    let root = root(variable);
-    if plan
-        .fault
-        .statements
-        .iter()
-        .any(|line| mentions(line, variable))
-    {
+fn is_seen(subject: &Subject<'_>, plan: &Plan, site: &Site) -> bool {
+    let flow = subject.flow;
+    let Some(filled) = flow.filled(site.value) else {
+        return true;
+    };
+    let name = flow.name_of(filled);
+    if plan.fault.names(subject, name) {
         return true;
     }
-    if !is_own(subject, variable) {
-        return !is_freed(subject, plan, root);
+    let own = flow
+        .local(name)
+        .map_or(flow.is_parameter(name), |local| !local.lasting);
+    if !own || flow.is_behind(filled) {
+        return !is_freed(subject, plan, name);
     }
     match &plan.fault.jump {
         Jump::Return(_) => false,
-        Jump::Goto(label) => is_used_behind(subject, site.span, root, label),
-        Jump::Break => !subject.is_dead(root, plan.run.block.end),
-        Jump::Continue => true,
-        Jump::None => !subject.is_dead(root, plan.region.end),
+        Jump::None => !flow.is_dead(name, plan.region),
+        Jump::Goto(_) | Jump::Break | Jump::Continue => {
+            let jump = flow.jump_in(plan.fault.body);
+            !jump.is_some_and(|jump| flow.is_dead_before(name, jump.start))
+        }
     }
 }
 
@@ -120,65 +119,35 @@ fn goes_on(plan: &Plan) -> bool {
         .any(|form| matches!(form, Form::ErrOr | Form::BitOr))
 }
 
-/// The variable that a place is reached from, `p` of `*p` and of `p->a`.
-fn root(place: &str) -> &str {
-    let start = place.trim_start_matches(['*', '(', '&', ' ']);
-    let end = start
-        .find(|c: char| !(c.is_alphanumeric() || c == '_'))
-        .unwrap_or(start.len());
-    start.get(..end).unwrap_or_default()
-}
-
 /// Whether a place is in a variable that lives and dies with the call.
-fn is_own(subject: &Subject<'_>, place: &str) -> bool {
-    let local = |name: &str| subject.outline.locals.iter().find(|l| l.name == name);
-    if let Some((_, name)) = place.split_once('&') {
-        return !place.contains("->") && local(root(name)).is_some_and(|l| l.plain || l.array);
-    }
-    let name = root(place);
-    let reached = place.starts_with(['*', '(']) || place.contains("->");
-    match local(name) {
-        Some(local) => !reached && (place == name || local.plain || local.array),
-        None => place == name && mentions(&subject.at(subject.function.header), name),
-    }
+fn is_own(subject: &Subject<'_>, place: &Effect) -> bool {
+    let flow = subject.flow;
+    let name = flow.name_of(place);
+    let own = flow
+        .local(name)
+        .map_or(flow.is_parameter(name), |local| !local.lasting);
+    own && !flow.is_behind(place)
 }
 
 /// Whether two places that are filled are surely not the same: variables of this
 /// call, or members of one object of which neither holds the other.
-pub(crate) fn are_apart(subject: &Subject<'_>, one: &str, other: &str) -> bool {
-    let (first, second) = (root(one), root(other));
-    let plain = |place: &str| {
-        place
-            .chars()
-            .all(|c| c.is_alphanumeric() || "_->.".contains(c))
+pub(crate) fn are_apart(subject: &Subject<'_>, one: &Site, other: &Site) -> bool {
+    let flow = subject.flow;
+    let (Some(one), Some(other)) = (flow.filled(one.value), flow.filled(other.value)) else {
+        return false;
     };
-    if first != second {
-        return is_own(subject, one) && is_own(subject, other);
-    }
-    let holds = |a: &str, b: &str| {
-        b.strip_prefix(a)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    plain(one) && plain(other) && !holds(one, other) && !holds(other, one)
+    let same = flow.name_of(one) == flow.name_of(other);
+    let apart = same && flow.are_members_apart(one, other);
+    apart || !same && is_own(subject, one) && is_own(subject, other)
 }
 
 /// Whether the object is freed on the way out, so that nobody can look.
 fn is_freed(subject: &Subject<'_>, plan: &Plan, object: &str) -> bool {
-    let body = subject.at(subject.function.body);
+    let flow = subject.flow;
     let behind = match &plan.fault.jump {
-        Jump::Goto(label) => {
-            let mut labels = subject.outline.labels.iter();
-            let place = labels
-                .find(|(name, _)| name == label)
-                .map(|(_, span)| span.end);
-            let end = subject.function.body.end;
-            place.map(|start| subject.at(tollgate_source::Span::new(start, end)))
-        }
-        _ => None,
+        Jump::Goto(label) => flow.frees_behind(label, object),
+        _ => false,
     };
-    let call = format!("free({object})");
-    let freed = |text: &String| text.contains(&call);
-    body.contains(&format!("{object} __free("))
-        || plan.fault.statements.iter().any(freed)
-        || behind.iter().any(freed)
+    let cleaned = flow.local(object).is_some_and(|local| local.cleaned);
+    cleaned || behind || flow.frees_in(plan.fault.kept, object)
 }

@@ -8,7 +8,7 @@ use std::io;
 
 use proptest::prelude::*;
 use tollgate_rewrite::{FixError, Patched, Request, Target, UACCESS, fix};
-use tollgate_source::{Analyser, TreePath, Vocabulary};
+use tollgate_source::{Analyser, Vocabulary};
 
 const HEADER: &str = "\
 #define user_access_begin(ptr,len) access_ok(ptr, len)
@@ -20,13 +20,13 @@ const HEADER: &str = "\
 ";
 
 fn fix_in(file: &str, function: &str, request: &Request) -> Result<Patched, FixError> {
-    let tree = |path: &TreePath| match &*path.lossy() {
+    let tree = |path: &str| match path {
         UACCESS => Ok(HEADER.as_bytes().to_vec()),
         "f.c" => Ok(file.as_bytes().to_vec()),
         _ => Err(io::Error::from(io::ErrorKind::NotFound)),
     };
     let target = Target {
-        path: TreePath::within("f.c"),
+        path: "f.c".to_owned(),
         function: function.to_owned(),
     };
     fix(&tree, &target, request)
@@ -430,13 +430,13 @@ fn what_is_not_there_is_a_sentence() {
     insta::assert_snapshot!(of(&text, "f"), @"f.c:3: f has nothing to fix: no two of its user accesses are adjacent");
     insta::assert_snapshot!(of(&text.replace("int f(", "int f_put_uevent("), "f_put_event"), @"f.c has no function f_put_event with user accesses; did you mean f_put_uevent?");
     let missing = fix(
-        &|_: &TreePath| Err(io::Error::from(io::ErrorKind::NotFound)),
+        &|_: &str| Err(io::Error::from(io::ErrorKind::NotFound)),
         &"a.c:f".parse().unwrap(),
         &Request::default(),
     );
     insta::assert_snapshot!(missing.unwrap_err().to_string(), @"a.c could not be read: entity not found");
-    let old = |path: &TreePath| {
-        if *path == UACCESS {
+    let old = |path: &str| {
+        if path == UACCESS {
             Ok(Vec::new())
         } else {
             Ok(text.clone().into_bytes())
@@ -482,18 +482,20 @@ fn a_chain_that_chooses_what_is_returned() {
 fn a_fault_that_only_a_return_follows_may_return() {
     let body = "\tint err = work(k);\n\n\tif (!err) {\n\t\tif (put_user(1, &p->a) ||\n\t\t    put_user(2, &p->b))\n\t\t\terr = -EFAULT;\n\t}\n\n\treturn err;\n";
     insta::assert_snapshot!(fixed(body, &Request::default()));
+    // A label is no statement: still nothing else happens.
+    let labelled = body.replace("\t}\n\n", "\t}\nout:\n");
+    assert!(fixed(&labelled, &Request::default()).contains("\treturn -EFAULT;\n"));
+    // Something else happens, but the variable is 0 where the run begins.
     for other in [
         body.replace("\t}\n\n", "\t}\n\twork(p);\n"),
-        body.replace("\t}\n\n", "\t}\nout:\n"),
-        body.replace("if (!err)", "while (c--)"),
         body.replace("return err", "return c"),
         body.replace("\t}\n\n", "\t} else\n"),
     ] {
-        assert!(
-            refused(&other).contains("goes on with the next statement"),
-            "{other}"
-        );
+        let block = fixed(&other, &Request::default());
+        assert!(block.contains("\t\t\terr = 0;\nefault:\n"), "{block}");
     }
+    let looped = body.replace("if (!err)", "while (c--)");
+    assert!(refused(&looped).contains("goes on with the next statement"));
 }
 
 #[test]
@@ -540,7 +542,7 @@ fn a_variable_that_is_stored_keeps_its_value() {
 fn a_macro_of_the_header_beside_the_file_is_the_reason() {
     let text = "#include <linux/uaccess.h>\n#include \"fpu.h\"\n#include \"gone.h\"\n\nint f(struct s __user *p, int a, int b)\n{\n\tFPU_get_user(a, &p->a);\n\tFPU_get_user(b, &p->b);\n\treturn a;\n}\n";
     let header = "#define FPU_get_user(x, y) do { if (get_user((x), (y))) abort(); } while (0)\n";
-    let tree = |path: &TreePath| match &*path.lossy() {
+    let tree = |path: &str| match path {
         UACCESS => Ok(HEADER.as_bytes().to_vec()),
         "emu/f.c" => Ok(text.as_bytes().to_vec()),
         "emu/fpu.h" => Ok(header.as_bytes().to_vec()),
@@ -696,4 +698,33 @@ fn an_access_in_an_else_is_not_made_unconditional() {
         let answer = fix_in(&file(&format!("{first}{second}")), "f", &Request::default());
         assert!(answer.is_err(), "{first}");
     }
+}
+
+#[test]
+fn an_and_of_two_conditions_takes_no_address() {
+    let body = "\tu32 __user *q = p->list;\n\n\tif (c && q && k)\n\t\tc = 0;\n\tif (put_user(1, q++) || put_user(2, q++))\n\t\treturn -EFAULT;\n\n\treturn 0;\n";
+    let moved = fixed(body, &Request::default());
+    assert!(
+        moved.contains("\tunsafe_put_user(2, q + 1, efault);\n"),
+        "{moved}"
+    );
+    assert!(refused(&body.replace("c && q && k", "g(&q)")).contains("side effect"));
+    // Nothing reads the variable behind the window: it need not be 0.
+    let body = "\tint a, b, err = 0;\n\n\tif (c && err)\n\t\tc = 0;\n\terr = get_user(a, &p->a);\n\tif (err)\n\t\treturn err;\n\terr = get_user(b, &p->b);\n\tif (err)\n\t\treturn err;\n\n\treturn work(a, b);\n";
+    let dead = fixed(body, &Request::default());
+    assert!(!dead.contains("\terr = 0;\n"), "{dead}");
+}
+
+#[test]
+fn a_name_in_another_word_or_member_is_another_one() {
+    let body = |read: &str| {
+        format!(
+            "\tint a, b;\n\n\tif (get_user(a, &p->a) || get_user(b, &p->b))\n\t\tgoto out;\n\treturn work(a, b);\n\nout:\n\t{read}\n\treturn -EFAULT;\n"
+        )
+    };
+    let zeroed = |read| fixed(&body(read), &Request::default()).contains("= 0;\n");
+    assert!(zeroed("note(a);"));
+    assert!(!zeroed("note(k->a, k -> b, sizeof(a));"));
+    assert!(!zeroed("a = b = 1; note(a, b);"));
+    assert!(zeroed("if (c)\n\t\ta = 1;\n\tnote(a);"));
 }

@@ -7,14 +7,14 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use crate::apart::apart;
+use crate::check::CheckWords;
 use crate::copies;
+use crate::flow::{Flow, Source, build};
 use crate::heat::{Paths, Warmth};
 use crate::lex::{Token, TokenKind, is_called, tokens, word_at};
 use crate::model::{FileReport, Function, NotAnalysed, Reason, Run};
 use crate::normalise::{Branches, Normalised, normalise};
-use crate::outline::{Outline, outline};
-use crate::parse::BodyParser;
-use crate::path::TreePath;
+use crate::parse::{BodyParser, is_deep};
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies};
@@ -65,11 +65,11 @@ impl<'v> Analyser<'v> {
 
     /// What a file holds. Any bytes give a report.
     pub fn analyse(&mut self, text: &[u8]) -> FileReport {
-        self.analyse_file(&TreePath::top(), text)
+        self.analyse_file("", text)
     }
 
     /// What a file holds, with its path, which may say how hot its functions are.
-    pub fn analyse_file(&mut self, path: &TreePath, text: &[u8]) -> FileReport {
+    pub fn analyse_file(&mut self, path: &str, text: &[u8]) -> FileReport {
         let mentions = Mentions::of(text);
         let accesses = !mentions.accesses.is_empty();
         let file = accesses
@@ -88,30 +88,45 @@ impl<'v> Analyser<'v> {
         }
     }
 
-    /// The outline of a function that [`Analyser::analyse`] found in `text`.
-    pub fn outline(&mut self, text: &[u8], function: &Function) -> Outline {
-        let Some(file) = File::read(text, self.vocabulary) else {
-            return Outline::default();
-        };
+    /// What a function that [`Analyser::analyse`] found in `text` does; none if it
+    /// is not there any more or could not be parsed.
+    pub fn flow(&mut self, text: &[u8], function: &Function) -> Option<Flow> {
+        let file = File::read(text, self.vocabulary)?;
         let bodies = bodies(text, &file.tokens, &file.vocabulary);
-        let Some(body) = bodies.iter().find(|body| body.span == function.body) else {
-            return Outline::default();
-        };
-        let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
-        let scopes: Vec<Span> = self.scope_words(text, tokens).collect();
-        let normalised = normalise(text, tokens, &file.vocabulary, Branches::First);
-        let Some(tree) = self.parser.parse(&normalised, body.span) else {
-            return Outline::default();
-        };
-        let pointers = user_pointers(&file, body);
-        outline(
-            &file.context(&normalised, &pointers),
-            tree.root_node(),
-            &scopes,
-        )
+        let body = bodies.iter().find(|body| body.span == function.body)?;
+        // Every side of an `#if` if that can be parsed, else the first of each.
+        self.flow_of(&file, body, Branches::All)
+            .or_else(|| self.flow_of(&file, body, Branches::First))
     }
 
-    fn report(&mut self, path: &TreePath, file: &File<'_>) -> FileReport {
+    fn flow_of(&mut self, file: &File<'_>, body: &Body, branches: Branches) -> Option<Flow> {
+        let tokens = file.tokens.get(body.tokens.clone())?;
+        let scopes: Vec<Span> = self.scope_words(file.text, tokens).collect();
+        let normalised = normalise(file.text, tokens, &file.vocabulary, branches);
+        let tree = self.parser.parse(&normalised, body.span)?;
+        if tree.root_node().has_error() || is_deep(&tree) {
+            return None;
+        }
+        let first = file
+            .tokens
+            .partition_point(|t| t.span.start < body.header.start);
+        let source = Source {
+            words: CheckWords::shared()?,
+            tokens: file.tokens.get(first..body.tokens.end)?,
+            scopes: &scopes,
+            optional: &normalised.optional,
+            left_out: &normalised.left_out,
+            points: true,
+        };
+        let pointers = user_pointers(file, body);
+        Some(build(
+            &file.context(&normalised, &pointers),
+            source,
+            tree.root_node(),
+        ))
+    }
+
+    fn report(&mut self, path: &str, file: &File<'_>) -> FileReport {
         let mut report = FileReport {
             lexical: file.calls.len(),
             wrappers: file.own_accesses().collect(),
@@ -463,9 +478,8 @@ fn calls(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary, place: Place) -
         .iter()
         .enumerate()
         .filter(|(_, t)| t.kind == TokenKind::Word);
-    let calls = words.filter(|(at, t)| {
-        is_called(tokens, *at) && vocabulary.access(t.span.of(text)).is_some()
-    });
+    let calls = words
+        .filter(|(at, t)| is_called(tokens, *at) && vocabulary.access(t.span.of(text)).is_some());
     calls
         .map(|(_, t)| Lexical {
             name: t.span,

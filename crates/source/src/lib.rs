@@ -11,14 +11,13 @@ mod chance;
 pub mod check;
 mod copies;
 mod events;
+mod flow;
 pub mod fuzz;
 mod heat;
 mod lex;
 mod model;
 mod normalise;
-mod outline;
 mod parse;
-mod path;
 mod runs;
 mod scan;
 mod site;
@@ -31,6 +30,7 @@ mod wrappers;
 
 pub use analyse::{Analyser, GrammarError, may_hold};
 pub use chance::{Beside, Chance, Kind, SMALL, Size};
+pub use flow::{Effect, EffectKind, Flow, Junction, Local, Statement, StatementKind, Write};
 pub use heat::{Heat, Warmth};
 pub use lex::{Token, TokenKind, closing, is_called, tokens};
 pub use model::{
@@ -38,9 +38,7 @@ pub use model::{
     StepKind, Trait,
 };
 pub use normalise::{Branches, Normalised, normalise};
-pub use outline::{Local, Outline, Use};
-pub use path::{Name, TreePath, is_c, plain, shown};
-pub use scan::{Aside, CopyCounts, Finding, LeftOut, Missed, MissedPart, Scan};
+pub use scan::{Aside, CopyCounts, Finding, Missed, MissedPart, Scan};
 pub use span::{LineIndex, Position, Span};
 pub use split::{Body, bodies};
 pub use types::{Extent, Layout, Place, Reader, TypeIndex, TypeName, definitions, may_define};

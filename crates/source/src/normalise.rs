@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use crate::flow::{is_assembly, operands, parentheses};
 use crate::lex::{Token, TokenKind, closing};
 use crate::span::Span;
 use crate::vocabulary::Vocabulary;
@@ -16,6 +17,9 @@ pub enum Branches {
     Last,
     /// The side that holds this byte; the first where none does.
     Holding(usize),
+    /// Every side of an `#if` that holds whole statements: the parser sees it. The
+    /// first of any other.
+    All,
 }
 
 /// What [`normalise`] made of some tokens.
@@ -29,6 +33,9 @@ pub struct Normalised {
     pub directives: Vec<Span>,
     /// Text that the other side of an `#if` holds, and that is blank now.
     pub left_out: Vec<Span>,
+    /// Text of an `#if` that is kept, though a configuration may leave it out and
+    /// the parser does not see that.
+    pub optional: Vec<Span>,
 }
 
 /// Rewrites `tokens`, which are tokens of `text`.
@@ -44,6 +51,7 @@ pub fn normalise(
         comments: vec![],
         directives: vec![],
         left_out: vec![],
+        optional: vec![],
     };
     let code = out.blank_preprocessor(text, tokens, branches);
     let mut pass = Pass {
@@ -65,14 +73,23 @@ impl Normalised {
         tokens: &[Token],
         branches: Branches,
     ) -> Vec<Token> {
-        let mut conditions = Conditions::new(branches, tokens, text);
+        let shown = match branches {
+            Branches::All => shown(text, tokens),
+            _ => HashSet::new(),
+        };
+        let mut conditions = Conditions::new(branches, tokens, text, shown);
         let mut code = Vec::with_capacity(tokens.len());
         for token in tokens {
             match token.kind {
                 TokenKind::Comment => self.comments.push(token.span),
                 TokenKind::Directive => {
                     self.directives.push(token.span);
-                    conditions.line(token.span);
+                    self.optional.extend(conditions.line(token.span));
+                    if conditions.shown.contains(&token.span.start) && conditions.kept() {
+                        blank(&mut self.text, token.span);
+                        overwrite(&mut self.text, token.span, plain_line(token.span, text));
+                        continue;
+                    }
                 }
                 _ if conditions.kept() => {
                     code.push(*token);
@@ -91,10 +108,14 @@ struct Conditions<'a> {
     text: &'a [u8],
     kept_sides: HashSet<usize>,
     stack: Vec<bool>,
+    /// Lines of the `#if`s of which the parser sees every side.
+    shown: HashSet<usize>,
+    /// Where a side begins that is kept and may be left out.
+    side: Vec<Option<usize>>,
 }
 
 impl<'a> Conditions<'a> {
-    fn new(branches: Branches, tokens: &[Token], text: &'a [u8]) -> Self {
+    fn new(branches: Branches, tokens: &[Token], text: &'a [u8], shown: HashSet<usize>) -> Self {
         let directives = tokens
             .iter()
             .filter(|t| t.kind == TokenKind::Directive)
@@ -103,23 +124,38 @@ impl<'a> Conditions<'a> {
             text,
             kept_sides: kept_sides(directives, text, branches),
             stack: Vec::new(),
+            shown,
+            side: Vec::new(),
         }
     }
 
-    fn line(&mut self, span: Span) {
-        let kept = self.kept_sides.contains(&span.start);
-        match directive(span, self.text) {
-            Directive::If => self.stack.push(kept),
+    /// Goes past a preprocessor line; the side before it, if that was kept and
+    /// the parser does not see that it is one.
+    fn line(&mut self, span: Span) -> Option<Span> {
+        let shown = self.shown.contains(&span.start);
+        let kept = shown || self.kept_sides.contains(&span.start);
+        let begins = (kept && !shown).then_some(span.end);
+        let before = match directive(span, self.text) {
+            Directive::If => {
+                self.stack.push(kept);
+                self.side.push(begins);
+                None
+            }
             Directive::Else => {
+                let before = self.side.pop().flatten();
+                self.side.push(begins);
                 if let Some(top) = self.stack.last_mut() {
                     *top = kept;
                 }
+                before
             }
             Directive::Endif => {
                 self.stack.pop();
+                self.side.pop().flatten()
             }
-            Directive::Other => {}
-        }
+            Directive::Other => None,
+        };
+        before.map(|start| Span::new(start, span.start))
     }
 
     fn kept(&self) -> bool {
@@ -192,10 +228,82 @@ fn side_to_keep(sides: &[Span], end: usize, text: &[u8], branches: Branches) -> 
         |side: &&Span| directive_words(**side, text).eq([b"if".as_slice(), b"0".as_slice()]);
     let mut sides = sides.iter().filter(|side| !is_zero(side));
     let side = match branches {
-        Branches::First | Branches::Holding(_) => sides.next(),
+        Branches::First | Branches::Holding(_) | Branches::All => sides.next(),
         Branches::Last => sides.next_back(),
     };
     side.map(|span| span.start)
+}
+
+/// The lines of `#if`s of which each side holds whole statements and stands
+/// where a statement may.
+fn shown(text: &[u8], tokens: &[Token]) -> HashSet<usize> {
+    let mut found = HashSet::new();
+    let mut open: Vec<(Vec<usize>, bool)> = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        if token.kind != TokenKind::Directive {
+            continue;
+        }
+        let kind = directive(token.span, text);
+        if kind == Directive::Other {
+            continue;
+        }
+        if kind != Directive::If
+            && let Some((lines, whole)) = open.last_mut()
+        {
+            let first = lines.last().copied().unwrap_or(at);
+            *whole &= is_whole(text, tokens, first, at);
+            lines.push(at);
+        }
+        match kind {
+            Directive::If => open.push((vec![at], is_between(text, tokens, at))),
+            Directive::Endif => {
+                let closed = open.pop().filter(|(_, whole)| *whole);
+                let lines = closed.map(|(lines, _)| lines).unwrap_or_default();
+                let lines = lines.into_iter().filter_map(|at| tokens.get(at));
+                found.extend(lines.map(|line| line.span.start));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether a statement ends right before a line.
+fn is_between(text: &[u8], tokens: &[Token], at: usize) -> bool {
+    let before = tokens.get(..at).unwrap_or_default();
+    let last = before.iter().rfind(|t| t.is_code());
+    let ends = last.is_none_or(|t| [b';', b'{', b'}', b':'].iter().any(|b| t.is(*b)));
+    let after = tokens.get(at..).unwrap_or_default();
+    let next = after.iter().find(|t| t.is_code());
+    let goes_on = |t: &Token| matches!(t.span.of(text), b"else" | b"case" | b"default");
+    ends && !next.is_some_and(goes_on)
+}
+
+/// Whether whole statements stand between two lines.
+fn is_whole(text: &[u8], tokens: &[Token], from: usize, to: usize) -> bool {
+    let side = tokens.get(from + 1..to).unwrap_or_default();
+    let mut depth = 0isize;
+    let inside = side.iter().all(|token| {
+        depth += match token.kind {
+            TokenKind::Punct(b'(' | b'[' | b'{') => 1,
+            TokenKind::Punct(b')' | b']' | b'}') => -1,
+            _ => 0,
+        };
+        depth >= 0
+    });
+    let last = side.iter().rfind(|t| t.is_code());
+    let ends = last.is_none_or(|t| t.is(b';') || t.is(b'}'));
+    inside && depth == 0 && ends && is_between(text, tokens, to)
+}
+
+/// A line that the parser knows, for one that it may not.
+fn plain_line(line: Span, text: &[u8]) -> &'static [u8] {
+    match directive_words(line, text).next().unwrap_or_default() {
+        b"else" => b"#else",
+        b"elif" | b"elifdef" | b"elifndef" => b"#elif 1",
+        b"endif" => b"#endif",
+        _ => b"#if 1",
+    }
 }
 
 /// Overwrites with spaces; line ends stay where they are.
@@ -271,7 +379,7 @@ impl Pass<'_> {
             match self.word(at) {
                 b"" => self.punctuation(at),
                 b"typeof" | b"__typeof__" | b"__typeof" | b"typeof_unqual" => self.type_of(at),
-                b"asm" | b"__asm__" | b"asm_inline" | b"__asm" => self.assembly(at),
+                word if is_assembly(word) => self.assembly(at),
                 b"if" | b"for" | b"while" | b"switch" | b"return" | b"sizeof" | b"offsetof"
                 | b"else" | b"do" => {}
                 _ if self.is(at + 1, b'(') => self.call(at),
@@ -315,16 +423,35 @@ impl Pass<'_> {
         Some(self.tokens.get(at)?.span.join(self.tokens.get(close)?.span))
     }
 
-    /// Assembly becomes a call of nothing known, which is what it is to us.
+    /// Assembly becomes a call of nothing known with its operands as arguments.
     fn assembly(&mut self, at: usize) {
-        let open = (at + 1..self.tokens.len().min(at + 5)).find(|&i| self.is(i, b'('));
-        let Some(close) = open.and_then(|open| closing(&self.tokens, open)) else {
+        let Some((open, close)) = parentheses(&self.tokens, at) else {
             return;
         };
         let (Some(first), Some(last)) = (self.tokens.get(at), self.tokens.get(close)) else {
             return;
         };
-        overwrite(self.out, first.span.join(last.span), b"a()");
+        let (first, last) = (first.span, last.span);
+        let begin = self.tokens.get(open).map_or(first, |token| token.span);
+        let known = operands(self.original, &self.tokens, at).unwrap_or_default();
+        let kept: Vec<(Span, Vec<u8>)> = known
+            .operands
+            .iter()
+            .map(|operand| (operand.value, operand.value.of(self.out).to_vec()))
+            .collect();
+        blank(self.out, first.join(last));
+        overwrite(self.out, first, b"a");
+        overwrite(self.out, begin, b"(");
+        overwrite(self.out, last, b")");
+        for (number, (place, value)) in kept.into_iter().enumerate() {
+            if let Some(room) = self.out.get_mut(place.start..place.end) {
+                room.copy_from_slice(&value);
+            }
+            // Its constraint stood before it.
+            if number > 0 {
+                overwrite(self.out, Span::new(place.start - 1, place.start), b",");
+            }
+        }
     }
 
     fn call(&mut self, at: usize) {
@@ -488,7 +615,7 @@ fn is_type_word(word: &[u8]) -> bool {
     TYPES.contains(&word)
 }
 
-fn is_loop(name: &[u8]) -> bool {
+pub(crate) fn is_loop(name: &[u8]) -> bool {
     [b"for_each".as_slice(), b"foreach", b"_each_"]
         .iter()
         .any(|part| memchr::memmem::find(name, part).is_some())

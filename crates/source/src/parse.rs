@@ -5,6 +5,30 @@ use tree_sitter::{LanguageError, Parser, Point, Range, Tree};
 use crate::normalise::Normalised;
 use crate::span::Span;
 
+/// Deeper than any function of the kernel, in brackets or nodes of the parse.
+pub(crate) const DEEPEST: usize = 320;
+
+/// Whether a parse is nested deeper than what is followed.
+pub(crate) fn is_deep(tree: &Tree) -> bool {
+    let mut cursor = tree.walk();
+    let mut depth = 0usize;
+    loop {
+        if cursor.goto_first_child() {
+            depth += 1;
+            if depth > DEEPEST {
+                return true;
+            }
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return false;
+            }
+            depth = depth.saturating_sub(1);
+        }
+    }
+}
+
 /// Parses bodies, one after the other.
 pub(crate) struct BodyParser(Parser);
 

@@ -206,7 +206,7 @@ impl<'a> Context<'a> {
             .for_each(|child| self.hazards(child, found));
     }
 
-    fn has_constant_index(&self, subscript: Node<'_>) -> bool {
+    pub(crate) fn has_constant_index(&self, subscript: Node<'_>) -> bool {
         let index = subscript.child_by_field_name("index");
         let text = index.map(|index| self.seen(index)).unwrap_or_default();
         let constant = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_';

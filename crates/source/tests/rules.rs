@@ -138,3 +138,36 @@ fn a_member_that_is_called_is_no_access() {
         "{counted:?}"
     );
 }
+
+#[test]
+fn a_name_that_ends_like_the_pointer_is_another_one() {
+    let with = |line: &str| {
+        let text = format!(
+            "int fill(struct dirent __user *dirent, int n, u64 ino)\n{{\n\tstruct dirent __user *at = dirent;\n\tlong format;\n\n\t{line}\n\tif (!user_write_access_begin(dirent, sizeof(*dirent)))\n\t\treturn -EFAULT;\n\tunsafe_put_user(ino, &at->d_ino, Efault);\n\tuser_write_access_end();\n\treturn set(format);\nEfault:\n\tuser_write_access_end();\n\treturn -EFAULT;\n}}\n"
+        );
+        found(None, &text)
+    };
+    assert_eq!(with("format = (long)dirent - n;"), []);
+    assert_eq!(with("at = dirent + (n - 1);"), []);
+    let before = [("outside-checked-range".to_owned(), 9)];
+    assert_eq!(with("at = dirent-n;"), before);
+    assert_eq!(with("at = (void __user *)dirent - n;"), before);
+}
+
+#[test]
+fn what_assembly_writes_is_not_known_any_more() {
+    let with = |line: &str| {
+        let text = format!(
+            "int f(u32 __user *p, int err)\n{{\n\terr = 0;\n\t{line}\n\tif (!user_write_access_begin(p, sizeof(*p)))\n\t\treturn -EFAULT;\n\tif (err)\n\t\treturn err;\n\tuser_write_access_end();\n\treturn 0;\n}}\n"
+        );
+        found(None, &text)
+    };
+    let open = [("window-left-open".to_owned(), 8)];
+    assert_eq!(with("asm volatile(\"x\" : \"+r\"(err));"), open);
+    assert_eq!(
+        with("asm volatile(\"x\" : [e] \"=r\" (err) : \"r\"(p) : \"memory\");"),
+        open
+    );
+    assert_eq!(with("asm volatile(\"x\" : : \"r\"(err));"), []);
+    assert_eq!(with("get_user(err, p + 1);").last(), open.last());
+}

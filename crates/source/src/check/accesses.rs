@@ -17,6 +17,8 @@ pub(crate) struct Access<'t> {
     pub(crate) span: Span,
     /// The other side of the user's address.
     pub(crate) value: Span,
+    /// The user's address.
+    pub(crate) user: Span,
     /// How many bytes, if it is given.
     pub(crate) count: Option<Span>,
     /// The variable that the value is or lies in.
@@ -77,6 +79,7 @@ fn access<'t>(context: &Context<'_>, words: &CheckWords, call: Node<'t>) -> Opti
         node: call,
         span: span(call),
         value: span(value),
+        user: span(user),
         count: word.count.and_then(part).map(span),
         value_root: root_of(context, value),
         user_root: root_of(context, user),

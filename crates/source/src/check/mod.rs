@@ -8,31 +8,28 @@
 
 mod accesses;
 mod allow;
-mod build;
 mod change;
 mod checks;
 mod excerpt;
-mod expression;
-mod flow;
-mod graph;
 mod layout;
 mod learn;
 mod model;
+mod paths;
 mod range;
 mod rules;
 mod scene;
-mod tokens;
-mod words;
+pub(crate) mod tokens;
+pub(crate) mod words;
 
 use std::collections::HashSet;
 
 use tree_sitter::{Node, Tree};
 
 use crate::analyse::GrammarError;
+use crate::flow::{Action, Flow, Source, build};
 use crate::lex::{Token, TokenKind};
 use crate::normalise::{Branches, Normalised, normalise};
-use crate::outline::outline;
-use crate::parse::BodyParser;
+use crate::parse::{BodyParser, DEEPEST, is_deep};
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies};
@@ -47,15 +44,12 @@ pub use rules::{RuleInfo, rule, rules};
 pub use words::CheckWords;
 
 use change::{Change, FactsOf};
-use flow::{Flow, follow};
-use graph::{Action, Graph};
+use paths::{Paths, follow};
 use rules::{Look, RULES};
 use scene::{Page, Scene};
 
 /// Longer than any function of the kernel, in bytes.
 const LONGEST: usize = 200_000;
-/// Deeper than any function of the kernel, in brackets or nodes of the parse.
-const DEEPEST: usize = 320;
 
 /// Checks files, one after the other. Each thread has its own.
 pub struct Checker<'v> {
@@ -245,8 +239,6 @@ fn page<'a>(
 struct Interest {
     any: bool,
     window: bool,
-    /// Variables that a read in a window fills.
-    filled: HashSet<String>,
     /// The words that open a scope with a cleanup.
     scopes: Vec<Span>,
 }
@@ -256,36 +248,29 @@ impl Interest {
         let mut found = Self {
             any: false,
             window: false,
-            filled: HashSet::new(),
             scopes: Vec::new(),
         };
-        for (at, token) in tokens.iter().enumerate() {
+        for token in tokens {
             if token.kind == TokenKind::Word
                 && let Ok(name) = std::str::from_utf8(token.span.of(text))
             {
-                found.word(text, tokens, at, name, words);
+                found.word(token.span, name, words);
             }
         }
         found.any |= found.window;
         found
     }
 
-    fn word(&mut self, text: &[u8], tokens: &[Token], at: usize, name: &str, words: &CheckWords) {
+    fn word(&mut self, at: Span, name: &str, words: &CheckWords) {
         let opens = words.begin(name).is_some() || words.end(name).is_some();
         let scoped = words.scoped(name).is_some();
         self.window |= opens || scoped || words.in_window(name).is_some();
         self.any |= words.access(name).is_some();
-        if name == "unsafe_get_user"
-            && let Some(value) = tokens.get(at + 2)
-            && tokens.get(at + 3).is_some_and(|t| t.is(b','))
-        {
-            self.filled.insert(value.span.text(text));
-        }
         if matches!(
             name,
             "scoped_guard" | "scoped_cond_guard" | "guard" | "CLASS" | "__free" | "__cleanup"
         ) {
-            self.scopes.extend(tokens.get(at).map(|t| t.span));
+            self.scopes.push(at);
         }
     }
 }
@@ -309,23 +294,7 @@ fn unfit(tree: &Tree) -> Option<Unchecked> {
     if tree.root_node().has_error() {
         return Some(Unchecked::NotUnderstood);
     }
-    let mut cursor = tree.walk();
-    let mut depth = 0usize;
-    loop {
-        if cursor.goto_first_child() {
-            depth += 1;
-            if depth > DEEPEST {
-                return Some(Unchecked::TooLarge);
-            }
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return None;
-            }
-            depth = depth.saturating_sub(1);
-        }
-    }
+    is_deep(tree).then_some(Unchecked::TooLarge)
 }
 
 fn judge(
@@ -336,28 +305,37 @@ fn judge(
     interest: &Interest,
     findings: &mut Findings,
 ) -> Option<Unchecked> {
-    let graph = build::build(context, page.words, &interest.filled, root);
+    let first = page
+        .tokens
+        .partition_point(|t| t.span.start < body.header.start);
+    let source = Source {
+        words: page.words,
+        tokens: page.tokens.get(first..body.tokens.end).unwrap_or_default(),
+        scopes: &interest.scopes,
+        optional: &[],
+        left_out: &[],
+        points: false,
+    };
+    let graph = build(context, source, root);
     if graph.computed && interest.window {
         return Some(Unchecked::ComputedGoto);
     }
     let entered_open = interest.window && !graph.opens();
-    let flow = if interest.window {
+    let paths = if interest.window {
         follow(&graph, entered_open)
     } else {
-        Flow::default()
+        Paths::default()
     };
-    if flow.cut {
+    if paths.cut {
         return Some(Unchecked::TooManyPaths);
     }
-    let outline = outline(context, root, &interest.scopes);
     let scene = Scene {
         page,
         context,
         body,
         root,
-        outline: &outline,
         graph: &graph,
-        flow: &flow,
+        paths: &paths,
     };
     run(&scene, interest, findings);
     None
@@ -375,7 +353,7 @@ fn run(scene: &Scene<'_>, interest: &Interest, findings: &mut Findings) {
     findings
         .checked
         .called_in_window
-        .extend(called(scene.graph, scene.flow));
+        .extend(called(scene.graph, scene.paths));
     findings
         .facts
         .entry(scene.body.name.clone())
@@ -383,8 +361,8 @@ fn run(scene: &Scene<'_>, interest: &Interest, findings: &mut Findings) {
 }
 
 /// Functions that are called while a window is open.
-fn called(graph: &Graph, flow: &Flow) -> Vec<String> {
-    let nodes = graph.nodes.iter().zip(&flow.before);
+fn called(graph: &Flow, paths: &Paths) -> Vec<String> {
+    let nodes = graph.nodes.iter().zip(&paths.before);
     let open = nodes.filter(|(_, states)| states.iter().any(|s| !s.open.is_empty()));
     open.filter_map(|(node, _)| match &node.action {
         Action::Call(call) => Some(call.name.clone()),

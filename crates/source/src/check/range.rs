@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lex::{Token, TokenKind};
-use crate::span::Span;
 
 use super::accesses::{each_call, root_of};
-use super::graph::Begin;
 use super::layout::sizeof_operand;
 use super::scene::Scene;
+use crate::flow::{Begin, EffectKind, Write};
 
 /// What a begin checks.
 #[derive(Clone, Debug)]
@@ -199,71 +198,34 @@ pub(crate) fn declared_type(scene: &Scene<'_>, name: &str) -> Option<String> {
 /// Whether the one variable is made from the other, by whatever way.
 pub(crate) fn is_related(scene: &Scene<'_>, one: &str, other: &str) -> bool {
     let edges = relations(scene);
-    let mut known = BTreeSet::from([one.to_owned()]);
-    let mut work = vec![one.to_owned()];
+    let mut known = BTreeSet::from([one]);
+    let mut work = vec![one];
     while let Some(name) = work.pop() {
-        for next in edges.get(&name).into_iter().flatten() {
-            if known.insert(next.clone()) {
-                work.push(next.clone());
+        for next in edges.get(name).into_iter().flatten() {
+            if known.insert(next) {
+                work.push(next);
             }
         }
     }
     known.contains(other)
 }
 
-/// Names that stand on the two sides of an assignment.
-fn relations(scene: &Scene<'_>) -> BTreeMap<String, BTreeSet<String>> {
-    let text = scene.page.text;
-    let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for statement in function_tokens(scene).split(|t| t.is(b';') || t.is(b'{') || t.is(b'}')) {
-        for at in (0..statement.len()).filter(|&at| assigns(statement, at)) {
-            let Some(left) = name_before(statement, at, text) else {
-                continue;
-            };
-            for right in names(statement.get(at + 1..).unwrap_or_default(), text) {
-                edges.entry(left.clone()).or_default().insert(right.clone());
-                edges.entry(right).or_default().insert(left.clone());
-            }
+/// Variables that stand on the two sides of an assignment.
+fn relations<'s>(scene: &'s Scene<'_>) -> BTreeMap<&'s str, BTreeSet<&'s str>> {
+    let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for effect in &scene.graph.effects {
+        let EffectKind::Write(Write {
+            value: Some(value), ..
+        }) = &effect.kind
+        else {
+            continue;
+        };
+        let left = scene.graph.name_of(effect);
+        for right in scene.graph.effects_in(*value) {
+            let right = scene.graph.name_of(right);
+            edges.entry(left).or_default().insert(right);
+            edges.entry(right).or_default().insert(left);
         }
     }
     edges
-}
-
-/// Whether the token is an assignment and no comparison.
-fn assigns(tokens: &[Token], at: usize) -> bool {
-    let is = |at: Option<usize>, bytes: &[u8]| {
-        at.and_then(|at| tokens.get(at))
-            .is_some_and(|t| bytes.iter().any(|byte| t.is(*byte)))
-    };
-    is(Some(at), b"=") && !is(Some(at + 1), b"=") && !is(at.checked_sub(1), b"=!<>|&+-*/%^")
-}
-
-fn name_before(statement: &[Token], at: usize, text: &[u8]) -> Option<String> {
-    let before = statement.get(at.checked_sub(1)?)?;
-    let field = at >= 2
-        && statement
-            .get(at - 2)
-            .is_some_and(|t| t.is(b'.') || t.is(b'>'));
-    (before.kind == TokenKind::Word && !field).then(|| before.span.text(text))
-}
-
-/// Names of variables among some tokens: no members, no calls, no keywords.
-fn names(tokens: &[Token], text: &[u8]) -> Vec<String> {
-    let is_name = |at: usize, token: &Token| {
-        let before = at.checked_sub(1).and_then(|i| tokens.get(i));
-        let member = before.is_some_and(|t| t.is(b'.') || t.is(b'>'));
-        let called = tokens.get(at + 1).is_some_and(|t| t.is(b'('));
-        let word: &[u8] = Span::of(&token.span, text);
-        let skipped = matches!(
-            word,
-            b"sizeof" | b"struct" | b"current" | b"NULL" | b"__user"
-        );
-        token.kind == TokenKind::Word && !member && !called && !skipped
-    };
-    tokens
-        .iter()
-        .enumerate()
-        .filter(|(at, token)| is_name(*at, token))
-        .map(|(_, token)| token.span.text(text))
-        .collect()
 }

@@ -2,15 +2,14 @@
 
 use tree_sitter::Node;
 
+use crate::flow::{Begin, Effect, EffectKind, Flow};
 use crate::lex::Token;
-use crate::outline::Outline;
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::Body;
 
-use super::flow::{Flow, State};
-use super::graph::{Begin, Graph};
 use super::model::{Mark, Violation};
+use super::paths::{Paths, State};
 use super::rules::RuleInfo;
 use super::words::CheckWords;
 
@@ -77,16 +76,28 @@ pub(crate) struct Scene<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) body: &'a Body,
     pub(crate) root: Node<'a>,
-    pub(crate) outline: &'a Outline,
-    pub(crate) graph: &'a Graph,
-    pub(crate) flow: &'a Flow,
+    pub(crate) graph: &'a Flow,
+    pub(crate) paths: &'a Paths,
 }
 
 impl Scene<'_> {
     /// Each node with each state that comes to it.
     pub(crate) fn moments(&self) -> impl Iterator<Item = (usize, &State)> {
-        let nodes = self.flow.before.iter().enumerate();
+        let nodes = self.paths.before.iter().enumerate();
         nodes.flat_map(|(node, states)| states.iter().map(move |state| (node, state)))
+    }
+
+    /// Where the value of a variable is needed, in the order of the text.
+    pub(crate) fn reads<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'s Effect> {
+        let mut all: Vec<&Effect> = self.graph.effects.iter().collect();
+        all.sort_by_key(|effect| effect.span);
+        all.into_iter().filter(move |effect| {
+            let written = matches!(
+                effect.kind,
+                EffectKind::Write(_) | EffectKind::Handed { .. }
+            );
+            (!written || self.graph.is_behind(effect)) && self.graph.name_of(effect) == name
+        })
     }
 
     /// The begin at a node and its place.

@@ -1,6 +1,7 @@
 //! The calls that the rules know, read from `data/check/`.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
@@ -183,6 +184,12 @@ impl CheckWords {
         words.accesses = by_name(calls.access, |w| &w.name);
         words.allow(windows);
         Ok(words)
+    }
+
+    /// The words of `data/check/`, read once; none if they do not have their form.
+    pub(crate) fn shared() -> Option<&'static Self> {
+        static WORDS: LazyLock<Option<CheckWords>> = LazyLock::new(|| CheckWords::builtin().ok());
+        WORDS.as_ref()
     }
 
     fn allow(&mut self, windows: Windows) {

@@ -1,10 +1,8 @@
-use crate::check::graph::{Action, Assign};
 use crate::check::model::{Confidence, Severity, Violation};
 use crate::check::rules::call_in_window::{calls, judged};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
-use crate::runs::mentions;
-use crate::span::Span;
+use crate::flow::{Action, Effect, EffectKind, Inside};
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -27,48 +25,41 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         }
     }
     for (node, place) in scene.graph.nodes.iter().enumerate() {
-        let reached = scene.flow.before.get(node).is_some_and(|s| !s.is_empty());
-        if let Action::Assign(assign) = &place.action
+        let reached = scene.paths.before.get(node).is_some_and(|s| !s.is_empty());
+        if let Action::Inside(inside) = &place.action
             && reached
         {
-            out.extend(effect(scene, node, place.span, assign));
+            let effects = scene.graph.effects_in(place.span);
+            let changes = effects.filter(|e| matches!(e.kind, EffectKind::Write(_)));
+            out.extend(changes.filter_map(|effect| changed(scene, inside, effect)));
         }
     }
 }
 
 /// An assignment inside an argument. One to the address alone, `p++`, is
 /// evaluated once by every kernel macro and is common.
-fn effect(scene: &Scene<'_>, node: usize, place: Span, assign: &Assign) -> Option<Violation> {
-    let (call, address) = assign.argument_of.as_ref()?;
-    let access = scene
-        .graph
-        .nodes
-        .iter()
-        .skip(node)
-        .find_map(|n| match &n.action {
-            Action::Inside(inside) if n.span.contains(place) => Some(inside),
-            _ => None,
-        })?;
-    let other = if *address { access.value } else { access.user };
-    let text = other
-        .map(|span| span.of(scene.page.text))
-        .unwrap_or_default();
-    let twice = mentions(text, assign.variable.as_bytes());
+fn changed(scene: &Scene<'_>, inside: &Inside, effect: &Effect) -> Option<Violation> {
+    let (number, address) = effect.argument_of?;
+    let call = scene.graph.accesses.get(number)?;
+    let other = if address { inside.value } else { inside.user };
+    let name = scene.graph.name_of(effect);
+    let twice = other.is_some_and(|other| scene.graph.names(other, name));
     let message = if twice {
         format!(
             "an argument of {call}() changes {}, which the other one uses",
-            assign.variable
+            name
         )
     } else {
         format!(
             "an argument of {call}() changes {}, whether the access faults or not",
-            assign.variable
+            name
         )
     };
-    let mut violation = scene
-        .page
-        .violation(&INFO, place, "changed inside the window", message);
-    violation.confidence = match (twice, *address) {
+    let mut violation =
+        scene
+            .page
+            .violation(&INFO, effect.span, "changed inside the window", message);
+    violation.confidence = match (twice, address) {
         (true, _) => Confidence::High,
         (false, false) => Confidence::Medium,
         (false, true) => Confidence::Low,

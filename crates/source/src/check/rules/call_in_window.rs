@@ -1,9 +1,9 @@
-use crate::check::flow::Open;
-use crate::check::graph::{Action, Call};
 use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::paths::Open;
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
 use crate::check::words::Manner;
+use crate::flow::{Action, Call};
 use crate::lex::TokenKind;
 use crate::span::Span;
 use crate::wrappers::definition;
@@ -39,7 +39,7 @@ pub(super) fn calls<'s>(
         let Action::Call(call) = &place.action else {
             return None;
         };
-        let mut states = scene.flow.before.get(node)?.iter();
+        let mut states = scene.paths.before.get(node)?.iter();
         let open = states.find_map(|state| state.open.last())?;
         let opened = match open {
             Open::Here(begin) => Some(scene.place(*begin)),

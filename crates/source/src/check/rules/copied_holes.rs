@@ -7,7 +7,7 @@ use crate::check::layout::{Layout, layouts, sizeof_operand, struct_name};
 use crate::check::model::{Confidence, Severity, Suggestion, Violation};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
-use crate::outline::Local;
+use crate::flow::Local;
 use crate::site::span;
 use crate::{Direction, Span};
 
@@ -42,7 +42,7 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
 fn copied<'s>(scene: &'s Scene<'_>, access: &Access<'_>) -> Option<&'s Local> {
     let text = scene.page.plain(access.value);
     let name = text.rsplit(')').next()?.trim().strip_prefix('&')?;
-    let local = scene.outline.locals.iter().find(|l| l.name == name)?;
+    let local = scene.graph.locals.iter().find(|l| l.name == name)?;
     let operand = sizeof_operand(scene.page.text, access.count?)?;
     let whole = operand == local.name || operand == local.base_type;
     (local.plain && !local.initialised && whole && struct_name(&local.base_type).is_some())

@@ -1,11 +1,11 @@
 use tree_sitter::Node;
 
 use crate::check::accesses::{accesses, each_call, root_of};
-use crate::check::graph::Action;
 use crate::check::model::{Confidence, Severity, Violation};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
 use crate::check::words::Manner;
+use crate::flow::Action;
 use crate::site::span;
 use crate::span::Span;
 

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use tree_sitter::Node;
 
 use crate::Direction;
@@ -5,8 +7,7 @@ use crate::check::accesses::{Access, accesses, each};
 use crate::check::model::{Confidence, Severity, Violation};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
-use crate::outline::Use;
-use crate::runs::mentions;
+use crate::flow::{Effect, EffectKind};
 use crate::site::span;
 use crate::span::Span;
 
@@ -58,35 +59,22 @@ fn violation(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> Viol
 
 /// Whether a path leads from the one to the other, with the same user pointer.
 fn follows(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> bool {
-    let moved = |u: &Use| {
-        mentions(first.address.as_bytes(), u.name.as_bytes())
-            && u.assigned
-            && first.span.end <= u.span.start
-            && u.span.start < second.span.start
+    let place = Span::new(first.span.start, second.span.end);
+    let address: BTreeSet<&str> = names(scene, first.user).collect();
+    let moved = |effect: &Effect| {
+        matches!(effect.kind, EffectKind::Write(_))
+            && address.contains(scene.graph.name_of(effect))
+            && !scene.graph.is_behind(effect)
     };
     first.user_root == second.user_root
-        && !scene.outline.uses.iter().any(moved)
+        && !scene.graph.effects_in(place).any(moved)
         && together(first.node, second.node)
-        && !first.address.contains("++")
-        && !steps(scene, first, second)
 }
 
-/// `p++` and `p += n` between the two move on without an assignment as a whole.
-fn steps(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> bool {
-    let mut found = false;
-    each(scene.root, &mut |node| {
-        let changes = matches!(node.kind(), "update_expression" | "assignment_expression");
-        let place = span(node);
-        let between = first.span.start <= place.start && place.start < second.span.end;
-        if changes && between {
-            let target = node
-                .child_by_field_name("left")
-                .or_else(|| node.child_by_field_name("argument"));
-            let address = first.address.as_bytes();
-            found |= target.is_some_and(|t| mentions(address, scene.context.seen(t)));
-        }
-    });
-    found
+/// The variables that are named in a place.
+fn names<'s>(scene: &'s Scene<'_>, place: Span) -> impl Iterator<Item = &'s str> {
+    let effects = scene.graph.effects_in(place);
+    effects.map(|effect| scene.graph.name_of(effect))
 }
 
 /// Whether every branch that holds the first holds the second, too.
@@ -155,7 +143,6 @@ fn conditions(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> Vec
 /// Whether a condition between the two asks for the variable, beyond the fetch
 /// that fills it.
 fn is_checked(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>, variable: &str) -> bool {
-    let text = scene.page.text;
     conditions(scene, first, second)
         .into_iter()
         .any(|condition| {
@@ -164,13 +151,13 @@ fn is_checked(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>, variab
             } else {
                 condition
             };
-            mentions(from.of(text), variable.as_bytes())
+            scene.graph.names(from, variable)
         })
 }
 
 fn is_used(scene: &Scene<'_>, second: &Access<'_>, variable: &str) -> bool {
-    let after = |u: &Use| u.name == variable && !u.assigned && second.span.end <= u.span.start;
-    scene.outline.uses.iter().any(after)
+    let mut reads = scene.reads(variable);
+    reads.any(|read| second.span.end <= read.span.start)
 }
 
 /// The field of the first copy that a condition between the two asks for.

@@ -1,8 +1,8 @@
-use crate::check::flow::Last;
-use crate::check::graph::Action;
 use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::paths::Last;
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
+use crate::flow::Action;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,

@@ -5,7 +5,6 @@ use crate::check::accesses::{Access, accesses};
 use crate::check::model::{Confidence, Severity, Violation};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
-use crate::outline::Use;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -28,8 +27,8 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
             continue;
         }
         let name = access.value_root.clone();
-        let after = |u: &&Use| u.name == name && !u.assigned && u.span.start >= access.span.end;
-        let Some(used) = scene.outline.uses.iter().find(after) else {
+        let mut reads = scene.reads(&name);
+        let Some(used) = reads.find(|read| read.span.start >= access.span.end) else {
             continue;
         };
         let page = scene.page;
@@ -51,7 +50,7 @@ fn is_own(scene: &Scene<'_>, access: &Access<'_>) -> bool {
         && !text.contains(&b'(')
         && memchr::memmem::find(text, b"->").is_none();
     let name = &access.value_root;
-    let mut locals = scene.outline.locals.iter();
+    let mut locals = scene.graph.locals.iter();
     plain && locals.any(|l| l.name == *name && (l.plain || l.array))
 }
 
@@ -77,11 +76,7 @@ fn is_unread(scene: &Scene<'_>, assignment: Node<'_>) -> bool {
         .is_some_and(|p| p.kind() == "expression_statement");
     let plain = left.kind() == "identifier" && scene.context.operator(assignment) == b"=";
     let name = scene.context.written(left);
-    let local = scene.outline.locals.iter().any(|l| l.name == name);
-    let read = scene
-        .outline
-        .uses
-        .iter()
-        .any(|u| u.name == name && !u.assigned);
+    let local = scene.graph.locals.iter().any(|l| l.name == name);
+    let read = scene.reads(&name).next().is_some();
     own && plain && local && !read
 }

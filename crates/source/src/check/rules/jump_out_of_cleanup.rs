@@ -25,7 +25,7 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         let Some((_, target)) = labels.into_iter().find(|(name, _)| name == label) else {
             continue;
         };
-        let mut cleanups = scene.outline.cleanups.iter();
+        let mut cleanups = scene.graph.cleanups.iter();
         let Some(scope) = cleanups.find(|scope| scope.contains(*place) && !scope.contains(*target))
         else {
             continue;

@@ -1,9 +1,9 @@
-use crate::check::flow::Open;
-use crate::check::graph::Action;
 use crate::check::model::{Confidence, Severity, Suggestion, Violation};
+use crate::check::paths::Open;
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
 use crate::check::words::Kind;
+use crate::flow::Action;
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -54,7 +54,7 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
 
 /// The begins whose windows may be the innermost open ones at a node.
 fn opens(scene: &Scene<'_>, node: usize) -> Vec<usize> {
-    let states = scene.flow.before.get(node).into_iter().flatten();
+    let states = scene.paths.before.get(node).into_iter().flatten();
     let mut found: Vec<usize> = states
         .filter_map(|state| match state.open.last() {
             Some(Open::Here(begin)) => Some(*begin),

@@ -1,12 +1,14 @@
 use std::collections::BTreeSet;
 
-use crate::check::accesses::root_of;
-use crate::check::flow::Open;
-use crate::check::graph::{Action, Begin, Inside};
+use tree_sitter::Node;
+
+use crate::check::accesses::{each, root_of};
 use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::paths::Open;
 use crate::check::range::{Range, declared_type, is_related};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
+use crate::flow::{Action, Begin, EffectKind, Inside, Write};
 use crate::model::Reach;
 use crate::span::Span;
 
@@ -35,7 +37,7 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
 
 /// The accesses that are reached with the window of that begin open.
 fn accesses<'s>(scene: &'s Scene<'_>, begin: usize) -> Vec<(&'s Inside, Span)> {
-    let nodes = scene.graph.nodes.iter().zip(&scene.flow.before);
+    let nodes = scene.graph.nodes.iter().zip(&scene.paths.before);
     let open = nodes.filter(|(_, states)| {
         states
             .iter()
@@ -130,20 +132,33 @@ fn within(range: &Range, reach: &Reach, text: &str, own: bool) -> Option<String>
     }
 }
 
-/// Whether the one pointer is the other, moved by some bytes.
+/// Whether the one pointer is the other, moved back by something.
 fn is_before(scene: &Scene<'_>, root: &str, of: &str) -> bool {
-    let body = scene.body.span.text(scene.page.text);
-    let moved = |name: &str, other: &str| {
-        body.split(';').any(|statement| {
-            let Some((left, right)) = statement.split_once('=') else {
-                return false;
-            };
-            left.trim_end().ends_with(name)
-                && right.contains(other)
-                && right.replace("->", "").contains(" - ")
-        })
-    };
-    moved(root, of) || moved(of, root)
+    let graph = scene.graph;
+    graph.effects.iter().any(|effect| {
+        let EffectKind::Write(Write {
+            value: Some(value), ..
+        }) = &effect.kind
+        else {
+            return false;
+        };
+        let name = graph.name_of(effect);
+        let other = if name == root { of } else { root };
+        let node = scene.root.descendant_for_byte_range(value.start, value.end);
+        let own = graph.is_whole(effect) && (name == root || name == of);
+        own && node.is_some_and(|node| goes_back(scene, node, other))
+    })
+}
+
+/// Whether something is taken away from the pointer in an expression.
+fn goes_back(scene: &Scene<'_>, node: Node<'_>, pointer: &str) -> bool {
+    let mut found = false;
+    each(node, &mut |node| {
+        let minus = node.kind() == "binary_expression" && scene.context.operator(node) == b"-";
+        let from = node.child_by_field_name("left").filter(|_| minus);
+        found |= from.is_some_and(|from| root_of(scene.context, from) == pointer);
+    });
+    found
 }
 
 /// Several members, with the size of one scalar checked.

@@ -1,7 +1,7 @@
-use crate::check::graph::Action;
 use crate::check::model::{Confidence, Severity, Violation};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
+use crate::flow::{Effect, EffectKind};
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -19,28 +19,31 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
     for (node, state) in scene.moments() {
-        let Some(place) = scene.graph.nodes.get(node) else {
-            continue;
-        };
-        let Action::Use(name) = &place.action else {
-            continue;
-        };
-        let Some((_, at)) = state.unset.iter().find(|(unset, _)| unset == name) else {
-            continue;
-        };
-        let read = scene.place(*at);
-        let message = format!(
-            "{name} is used although the read on line {} may have faulted",
-            scene.line(read)
-        );
-        let mut violation = scene
-            .page
-            .violation(&INFO, place.span, "may hold nothing", message);
-        violation.related.push(
-            scene
-                .page
-                .mark(read, "jumps here when it faults, without a value"),
-        );
-        out.push(violation);
+        let mut unset = state.unset.clone();
+        for effect in scene.graph.effects_of(node) {
+            let was = unset.iter().position(|(place, _)| *place == effect.place);
+            let before = was.map(|at| unset.remove(at));
+            if let (Some((_, at)), EffectKind::Read) = (before, &effect.kind) {
+                out.push(used(scene, effect, at));
+            }
+        }
     }
+}
+
+fn used(scene: &Scene<'_>, effect: &Effect, at: usize) -> Violation {
+    let name = scene.graph.name_of(effect);
+    let read = scene.place(at);
+    let message = format!(
+        "{name} is used although the read on line {} may have faulted",
+        scene.line(read)
+    );
+    let mut violation = scene
+        .page
+        .violation(&INFO, effect.span, "may hold nothing", message);
+    violation.related.push(
+        scene
+            .page
+            .mark(read, "jumps here when it faults, without a value"),
+    );
+    violation
 }

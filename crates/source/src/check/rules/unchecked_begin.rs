@@ -1,7 +1,7 @@
-use crate::check::graph::{Begin, Opening};
 use crate::check::model::{Confidence, Severity, Violation};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
+use crate::flow::{Begin, Effect, EffectKind, Opening};
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -35,10 +35,10 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
 fn is_lost(scene: &Scene<'_>, begin: &Begin) -> bool {
     match &begin.opening {
         Opening::Ignored => true,
-        Opening::Stored(variable) => {
-            let uses = &scene.outline.uses;
-            !variable.contains(['-', '.', '[', '*'])
-                && !uses.iter().any(|u| u.name == *variable && !u.assigned)
+        Opening::Stored(place) => {
+            let graph = scene.graph;
+            let read = |e: &Effect| e.place == *place && matches!(e.kind, EffectKind::Read);
+            graph.places.parent(*place).is_none() && !graph.effects.iter().any(read)
         }
         _ => false,
     }

@@ -1,10 +1,10 @@
 use crate::Direction;
 use crate::check::accesses::{accesses, each_call};
-use crate::check::flow::Open;
-use crate::check::graph::Action;
 use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::paths::Open;
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
+use crate::flow::Action;
 use crate::site::span;
 
 pub(super) const RULE: Rule = Rule {

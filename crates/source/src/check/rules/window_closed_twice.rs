@@ -1,8 +1,8 @@
-use crate::check::flow::{Last, Open};
-use crate::check::graph::Action;
 use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::paths::{Last, Open};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
+use crate::flow::Action;
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {

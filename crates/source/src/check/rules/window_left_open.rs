@@ -1,8 +1,8 @@
-use crate::check::flow::Open;
-use crate::check::graph::{Action, Graph};
 use crate::check::model::{Confidence, Severity, Suggestion, Violation};
+use crate::check::paths::Open;
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
+use crate::flow::{Action, Flow, Node};
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -26,7 +26,16 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
     let mut seen = Vec::new();
     for (node, state) in scene.moments() {
         let exit = scene.graph.nodes.get(node);
-        if !exit.is_some_and(|n| n.action == (Action::Exit { hands_over: false })) {
+        let kept = |n: &Node| {
+            matches!(
+                n.action,
+                Action::Exit {
+                    hands_over: false,
+                    ..
+                }
+            )
+        };
+        if !exit.is_some_and(kept) {
             continue;
         }
         for open in &state.open {
@@ -42,7 +51,7 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
 
 /// Whether a function is made to leave a window open: it is named so, and never
 /// closes one.
-pub(crate) fn opens_for_caller(graph: &Graph, name: &str) -> bool {
+pub(crate) fn opens_for_caller(graph: &Flow, name: &str) -> bool {
     let closes = graph
         .nodes
         .iter()

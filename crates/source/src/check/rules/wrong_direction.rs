@@ -1,9 +1,9 @@
 use crate::Direction;
-use crate::check::flow::Open;
-use crate::check::graph::Action;
 use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::paths::Open;
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
+use crate::flow::Action;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,

@@ -3,10 +3,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::runs::mentions;
 use crate::span::Span;
 
-use super::graph::{Action, Assign, Begin, Edge, Graph, Opening};
+use crate::flow::{Action, Begin, Condition, Edge, Effect, EffectKind, Flow, Opening};
 
 /// A window that is open on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,12 +38,12 @@ pub(crate) struct State {
     /// Conditions that are known to hold, or not to.
     facts: Vec<(usize, bool)>,
     /// Variables that a read has left without a value, with its node.
-    pub(crate) unset: Vec<(String, usize)>,
+    pub(crate) unset: Vec<(usize, usize)>,
 }
 
 /// The states that come to each node.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Flow {
+pub(crate) struct Paths {
     /// By node.
     pub(crate) before: Vec<BTreeSet<State>>,
     /// Whether there were more paths than are followed.
@@ -57,7 +56,7 @@ const STATES: usize = 192;
 const STEPS: usize = 60_000;
 
 /// Follows every path. `entered_open`: whether the caller has a window open.
-pub(crate) fn follow(graph: &Graph, entered_open: bool) -> Flow {
+pub(crate) fn follow(graph: &Flow, entered_open: bool) -> Paths {
     let open = if entered_open {
         vec![Open::Caller]
     } else {
@@ -70,7 +69,7 @@ pub(crate) fn follow(graph: &Graph, entered_open: bool) -> Flow {
     let mut walk = Walk {
         graph,
         tracked: tracked(graph),
-        flow: Flow {
+        paths: Paths {
             before: vec![BTreeSet::new(); graph.nodes.len()],
             cut: false,
         },
@@ -81,16 +80,16 @@ pub(crate) fn follow(graph: &Graph, entered_open: bool) -> Flow {
     while let Some((node, state)) = walk.work.pop() {
         steps += 1;
         if steps > STEPS {
-            walk.flow.cut = true;
+            walk.paths.cut = true;
             break;
         }
         walk.step(node, &state);
     }
-    walk.flow
+    walk.paths
 }
 
 /// Conditions that are asked more than once, or that tell of a begin.
-fn tracked(graph: &Graph) -> BTreeSet<usize> {
+fn tracked(graph: &Flow) -> BTreeSet<usize> {
     let mut asked: HashMap<usize, usize> = HashMap::new();
     let mut found = BTreeSet::new();
     for node in &graph.nodes {
@@ -99,42 +98,48 @@ fn tracked(graph: &Graph) -> BTreeSet<usize> {
                 *asked.entry(*condition).or_default() += 1;
             }
         }
-        let stored = match &node.action {
-            Action::Begin(Begin {
-                opening: Opening::Stored(variable),
-                ..
-            }) => Some(variable),
-            Action::Assign(Assign {
-                variable,
-                truth: Some(_),
-                ..
-            }) => Some(variable),
-            _ => None,
-        };
-        let known = stored.and_then(|name| graph.conditions.iter().position(|c| c == name));
-        found.extend(known);
+        if let Action::Begin(Begin {
+            opening: Opening::Stored(place),
+            ..
+        }) = &node.action
+        {
+            found.extend(asks(graph, *place));
+        }
+    }
+    for effect in &graph.effects {
+        if let EffectKind::Write(write) = &effect.kind
+            && write.truth.is_some()
+        {
+            found.extend(asks(graph, effect.place));
+        }
     }
     found.extend(asked.into_iter().filter(|(_, n)| *n > 1).map(|(c, _)| c));
     found
 }
 
+/// The condition that is nothing but the place.
+fn asks(graph: &Flow, place: usize) -> Option<usize> {
+    let mut conditions = graph.conditions.iter();
+    conditions.position(|condition| condition.place == Some(place))
+}
+
 struct Walk<'g> {
-    graph: &'g Graph,
+    graph: &'g Flow,
     tracked: BTreeSet<usize>,
-    flow: Flow,
+    paths: Paths,
     work: Vec<(usize, State)>,
 }
 
 impl Walk<'_> {
     fn arrive(&mut self, node: usize, mut state: State) {
         let (Some(place), Some(known)) =
-            (self.graph.nodes.get(node), self.flow.before.get_mut(node))
+            (self.graph.nodes.get(node), self.paths.before.get_mut(node))
         else {
             return;
         };
         leave_scopes(self.graph, &mut state, place.span);
         if known.len() >= STATES {
-            self.flow.cut = true;
+            self.paths.cut = true;
         } else if known.insert(state.clone()) {
             self.work.push((node, state));
         }
@@ -144,8 +149,12 @@ impl Walk<'_> {
         let Some(place) = self.graph.nodes.get(node) else {
             return;
         };
+        let mut state = state.clone();
+        for effect in self.graph.effects_of(node) {
+            self.done(&mut state, effect);
+        }
         for (edge, to) in &place.next {
-            for after in self.after(node, &place.action, state, *edge) {
+            for after in self.after(node, &place.action, &state, *edge) {
                 self.arrive(*to, after);
             }
         }
@@ -162,25 +171,29 @@ impl Walk<'_> {
                 next.last = Last::Closed(node);
             }
             (Action::Inside(inside), Edge::Fault) => {
-                let read = inside.direction == Some(crate::Direction::Read);
-                if let Some(name) = self.filled(node).filter(|_| read) {
-                    next.unset.retain(|(known, _)| *known != name);
-                    next.unset.push((name, node));
+                if let Some(place) = inside.fills {
+                    next.unset.retain(|(known, _)| *known != place);
+                    next.unset.push((place, node));
                 }
             }
-            (Action::Assign(assign), _) => self.assigned(&mut next, assign),
-            (Action::Use(name), _) => next.unset.retain(|(known, _)| known != name),
             _ => {}
         }
         vec![next]
     }
 
-    /// The variable that the access at a node fills: the next node assigns it.
-    fn filled(&self, node: usize) -> Option<String> {
-        let next = self.graph.nodes.get(node + 1)?;
-        match &next.action {
-            Action::Assign(assign) => Some(assign.variable.clone()),
-            _ => None,
+    /// What is known behind an effect.
+    fn done(&self, state: &mut State, effect: &Effect) {
+        let place = effect.place;
+        match &effect.kind {
+            EffectKind::Write(write) => {
+                state.unset.retain(|(known, _)| *known != place);
+                self.know(state, place, write.truth);
+            }
+            EffectKind::Handed { by_address: true } => self.know(state, place, None),
+            EffectKind::Handed { .. } => {}
+            EffectKind::Read | EffectKind::Address => {
+                state.unset.retain(|(known, _)| *known != place);
+            }
         }
     }
 
@@ -206,32 +219,27 @@ impl Walk<'_> {
         match (&begin.opening, edge) {
             (_, Edge::Opened(true)) => vec![opened(state)],
             (_, Edge::Opened(false)) => vec![failed(state)],
-            (Opening::Stored(variable), _) => {
+            (Opening::Stored(place), _) => {
                 let (mut yes, mut no) = (opened(state.clone()), failed(state));
-                self.know(&mut yes, variable, Some(true));
-                self.know(&mut no, variable, Some(false));
+                self.know(&mut yes, *place, Some(true));
+                self.know(&mut no, *place, Some(false));
                 vec![yes, no]
             }
             _ => vec![opened(state)],
         }
     }
 
-    fn assigned(&self, state: &mut State, assign: &Assign) {
-        state.unset.retain(|(name, _)| *name != assign.variable);
-        self.know(state, &assign.variable, assign.truth);
-    }
-
-    /// A variable has a new value: what was known of it is not any more.
-    fn know(&self, state: &mut State, variable: &str, truth: Option<bool>) {
-        let conditions = &self.graph.conditions;
-        let about = |condition: usize| {
-            conditions
-                .get(condition)
-                .is_some_and(|text| mentions(text.as_bytes(), variable.as_bytes()))
+    /// A place has a new value: what was known of it is not any more.
+    fn know(&self, state: &mut State, place: usize, truth: Option<bool>) {
+        let places = &self.graph.places;
+        let reads = |condition: &Condition| {
+            let mut reads = condition.reads.iter();
+            reads.any(|read| places.is_in(*read, place))
         };
+        let about = |number: usize| self.graph.conditions.get(number).is_some_and(reads);
         state.facts.retain(|(condition, _)| !about(*condition));
-        let own = conditions.iter().position(|text| text == variable);
-        if let (Some(own), Some(truth)) = (own.filter(|c| self.tracked.contains(c)), truth) {
+        let own = asks(self.graph, place).filter(|own| self.tracked.contains(own));
+        if let (Some(own), Some(truth)) = (own, truth) {
             learn(state, own, truth);
         }
     }
@@ -243,7 +251,7 @@ fn learn(state: &mut State, condition: usize, value: bool) {
 }
 
 /// A window that closes by scope is closed wherever the scope is not.
-fn leave_scopes(graph: &Graph, state: &mut State, place: Span) {
+fn leave_scopes(graph: &Flow, state: &mut State, place: Span) {
     if place == Span::default() {
         return;
     }

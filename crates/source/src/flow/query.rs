@@ -1,0 +1,539 @@
+//! What is asked of a graph: what is named where, what is live behind a place,
+//! what a variable holds there, whether only the function can see it.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::span::Span;
+
+use super::graph::{Action, Condition, Edge, Effect, EffectKind, Flow, Local, Node, Write};
+use super::statement::{Junction, Statement, StatementKind};
+
+/// What a variable holds where ways meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Held {
+    /// The constant, as it is written.
+    Constant(String),
+    /// Something else.
+    Unknown,
+    /// Its address or itself was handed out: anything may change it.
+    Lost,
+}
+
+impl Held {
+    fn meet(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Lost, _) | (_, Self::Lost) => Self::Lost,
+            (a, b) if a == b => a,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// A variable as code at some place sees it.
+#[derive(Clone, Copy)]
+struct Variable {
+    /// Its number among the places; none if nothing names it.
+    place: Option<usize>,
+}
+
+impl Flow {
+    /// Whether the name is one of the function's: a variable, a label, a call or
+    /// anything else that a new name would collide with.
+    #[must_use]
+    pub fn knows(&self, name: &str) -> bool {
+        let all = [&self.header, &self.words, &self.unseen];
+        all.iter().any(|words| words.contains(name))
+    }
+
+    /// The first declaration of a variable of that name.
+    #[must_use]
+    pub fn local(&self, name: &str) -> Option<&Local> {
+        self.locals.iter().find(|local| local.name == name)
+    }
+
+    /// Whether the name is one of the function's header and no variable hides it.
+    #[must_use]
+    pub fn is_parameter(&self, name: &str) -> bool {
+        self.local(name).is_none() && self.header.contains(name)
+    }
+
+    /// Where a label stands.
+    #[must_use]
+    pub fn label(&self, name: &str) -> Option<Span> {
+        let mut labels = self.labels.iter();
+        labels.find(|(known, _)| known == name).map(|(_, at)| *at)
+    }
+
+    /// What is done in a place, in the order of the evaluation.
+    pub fn effects_in(&self, place: Span) -> impl Iterator<Item = &Effect> {
+        let all = self.effects.iter();
+        all.filter(move |effect| place.contains(effect.span))
+    }
+
+    /// The name of the variable that an effect's place is, or is reached from.
+    #[must_use]
+    pub fn name_of(&self, effect: &Effect) -> &str {
+        let root = self.places.root(effect.place);
+        let local = self.places.as_local(root);
+        let local = local.and_then(|at| self.locals.get(at));
+        local.map_or_else(
+            || self.places.as_outer(root).unwrap_or_default(),
+            |local| &local.name,
+        )
+    }
+
+    /// Whether an effect is on a variable as a whole, not on a part of it or on
+    /// what it points to.
+    #[must_use]
+    pub fn is_whole(&self, effect: &Effect) -> bool {
+        self.places.parent(effect.place).is_none()
+    }
+
+    /// Whether an effect is on what lies behind a pointer.
+    #[must_use]
+    pub fn is_behind(&self, effect: &Effect) -> bool {
+        self.places.is_behind(effect.place)
+    }
+
+    /// Whether anything that happens in a place names the variable.
+    #[must_use]
+    pub fn names(&self, place: Span, name: &str) -> bool {
+        self.effects_in(place).any(|e| self.name_of(e) == name)
+    }
+
+    /// Whether something in a place needs the variable's value.
+    #[must_use]
+    pub fn reads(&self, place: Span, name: &str) -> bool {
+        self.effects_in(place)
+            .any(|e| self.name_of(e) == name && (e.kind == EffectKind::Read || self.is_behind(e)))
+    }
+
+    /// What the argument of a read is filled with there.
+    #[must_use]
+    pub fn filled(&self, value: Span) -> Option<&Effect> {
+        let mut effects = self.effects_in(value);
+        effects.find(|effect| matches!(effect.kind, EffectKind::Write(_)))
+    }
+
+    /// Whether something beside those places reads the variable.
+    #[must_use]
+    pub fn is_read_outside(&self, name: &str, places: &[Span]) -> bool {
+        let outside = |at: Span| !places.iter().any(|place| place.contains(at));
+        let reads = |e: &Effect| !matches!(e.kind, EffectKind::Write(_)) || self.is_behind(e);
+        let mut effects = self.effects.iter();
+        self.unseen.contains(name)
+            || effects.any(|e| reads(e) && outside(e.span) && self.name_of(e) == name)
+    }
+
+    /// Whether two places that are reached from one variable by members alone
+    /// are such that neither holds the other.
+    #[must_use]
+    pub fn are_members_apart(&self, one: &Effect, other: &Effect) -> bool {
+        let (one, other) = (one.place, other.place);
+        let places = &self.places;
+        let plain = !places.is_element(one) && !places.is_element(other);
+        plain && !places.is_in(one, other) && !places.is_in(other, one)
+    }
+
+    /// Whether anything is called in a place.
+    #[must_use]
+    pub fn calls(&self, place: Span) -> bool {
+        let calls = |node: &Node| !matches!(node.action, Action::Join | Action::Exit { .. });
+        let mut nodes = self.nodes.iter();
+        nodes.any(|node| calls(node) && place.contains(node.span))
+    }
+
+    /// Whether something of that name is called in a place.
+    #[must_use]
+    pub fn calls_to(&self, place: Span, name: &str) -> Option<Span> {
+        let calls = self.nodes.iter().filter(|node| place.contains(node.span));
+        let mut calls = calls.filter(|n| matches!(&n.action, Action::Call(c) if c.name == name));
+        calls.next().map(|node| node.span)
+    }
+
+    /// Whether a condition holds exactly when the variable is not 0, or less.
+    #[must_use]
+    pub fn tests(&self, condition: Span, name: &str) -> bool {
+        let mut tests = self.tests.iter();
+        tests.any(|(at, place)| *at == condition && self.is_named(Some(*place), name))
+    }
+
+    /// What is asked in `return a || b ? -EFAULT : 0;`, if nothing is asked
+    /// behind what holds.
+    #[must_use]
+    pub fn choice(&self, place: Span) -> Option<Span> {
+        let mut choices = self.choices.iter();
+        let own = choices.find(|(at, _, stops)| *at == place && *stops);
+        own.map(|(_, asked, _)| *asked)
+    }
+
+    /// The two sides of a condition that is `left && right` or `left || right`.
+    #[must_use]
+    pub fn junction(&self, place: Span) -> Option<Junction> {
+        let mut junctions = self.junctions.iter();
+        junctions.find(|own| own.span == place).copied()
+    }
+
+    /// The last jump or return of a place.
+    #[must_use]
+    pub fn jump_in(&self, place: Span) -> Option<Span> {
+        let leaves = |own: &&Statement| {
+            matches!(own.kind, StatementKind::Jump | StatementKind::Return)
+                && place.contains(own.span)
+        };
+        self.statements.iter().rfind(leaves).map(|own| own.span)
+    }
+
+    /// The statement that is the last of a block, and the block's number.
+    #[must_use]
+    pub fn last_of(&self, block: Span) -> Option<&Statement> {
+        let own = |s: &Statement| s.kind == StatementKind::Block && s.span == block;
+        let at = self.statements.iter().position(own)?;
+        self.statements.iter().rfind(|s| s.parent == Some(at))
+    }
+
+    /// The statements in a place, itself included.
+    pub fn statements_in(&self, place: Span) -> impl Iterator<Item = &Statement> {
+        let all = self.statements.iter();
+        all.filter(move |own| place.contains(own.span))
+    }
+
+    /// The statement that a label begins.
+    #[must_use]
+    pub fn labelled(&self, label: Span) -> Option<&Statement> {
+        let own = |s: &&Statement| s.kind == StatementKind::Label && s.span.start == label.start;
+        self.statements.iter().find(own)
+    }
+
+    /// The statement that holds another one.
+    #[must_use]
+    pub fn holder(&self, own: &Statement) -> Option<&Statement> {
+        self.statements.get(own.parent?)
+    }
+
+    /// The statement before another one in the same block.
+    #[must_use]
+    pub fn before(&self, own: &Statement) -> Option<&Statement> {
+        let earlier = |s: &&Statement| s.parent == own.parent && s.span.end <= own.span.start;
+        self.statements.iter().rfind(earlier)
+    }
+
+    /// Whether anything takes a value in a place.
+    #[must_use]
+    pub fn writes(&self, place: Span) -> bool {
+        let mut effects = self.effects_in(place);
+        effects.any(|effect| !matches!(effect.kind, EffectKind::Read))
+    }
+
+    /// The array of an index in that place which is no constant, if one is.
+    #[must_use]
+    pub fn index_in(&self, place: Span) -> Option<Span> {
+        let mut indices = self.indices.iter();
+        let inside = indices.find(|(at, _)| place.contains(*at));
+        inside.map(|(_, array)| *array)
+    }
+
+    /// The statement that a place is, the outermost of those.
+    #[must_use]
+    pub fn statement(&self, place: Span) -> Option<&Statement> {
+        self.statements.iter().find(|own| own.span == place)
+    }
+
+    /// The variable that a name means in a place.
+    fn variable(&self, name: &str, byte: usize) -> Variable {
+        let seen = |(_, local): &(usize, &Local)| {
+            local.name == name && local.scope.start <= byte && byte <= local.scope.end
+        };
+        let locals = self.locals.iter().enumerate().filter(seen);
+        let local = locals.min_by_key(|(_, local)| local.scope.end - local.scope.start);
+        Variable {
+            place: match local {
+                Some((local, _)) => self.places.find_local(local),
+                None => self.places.find_outer(name),
+            },
+        }
+    }
+
+    fn local_of(&self, variable: usize) -> Option<&Local> {
+        self.locals.get(self.places.as_local(variable)?)
+    }
+
+    /// Whether somebody may have the address of a variable at a node: it was
+    /// taken on a way that comes there.
+    fn is_shared(&self, variable: usize, node: usize) -> bool {
+        let taken = |effect: &Effect| {
+            effect.kind == EffectKind::Address && self.places.is_in(effect.place, variable)
+        };
+        let takes = |at: &usize| self.effects_of(*at).iter().any(taken);
+        let takers = (0..self.nodes.len()).filter(takes);
+        self.reachable(takers.flat_map(|at| self.next(at)).collect())
+            .contains(&node)
+    }
+
+    /// Every node that ways from some nodes come to, those included.
+    fn reachable(&self, from: Vec<usize>) -> HashSet<usize> {
+        let (mut seen, mut work) = (HashSet::new(), from);
+        while let Some(at) = work.pop() {
+            if seen.insert(at) {
+                work.extend(self.next(at));
+            }
+        }
+        seen
+    }
+
+    /// Whether only this call of the function can see the variable: it is its
+    /// own or a parameter, and nobody has its address.
+    #[must_use]
+    pub fn is_private(&self, name: &str) -> bool {
+        let mut own = self.locals.iter().filter(|local| local.name == name);
+        let lasting = own.clone().any(|local| local.lasting);
+        let known = own.next().is_some() || self.is_parameter(name);
+        let mut effects = self.effects.iter();
+        let shared = effects.any(|e| e.kind == EffectKind::Address && self.name_of(e) == name);
+        known && !lasting && !shared && !self.unseen.contains(name)
+    }
+
+    /// The node behind the last of the statements in a place.
+    fn behind(&self, place: Span) -> Option<usize> {
+        let mut inside = self.statements_in(place);
+        inside.find(|own| own.span.end == place.end)?.after
+    }
+
+    /// Whether nothing reads what the variable holds behind the statements of a
+    /// place: on every way an assignment or the end comes first.
+    #[must_use]
+    pub fn is_dead(&self, name: &str, place: Span) -> bool {
+        let byte = place.end.saturating_sub(1);
+        self.behind(place)
+            .is_some_and(|from| self.is_dead_from(name, byte, from, from))
+    }
+
+    /// Whether nothing reads what the variable holds where a jump to the label
+    /// goes from the statement that begins at `byte`.
+    #[must_use]
+    pub fn is_dead_at(&self, name: &str, byte: usize, label: &str) -> bool {
+        let mut statements = self.statements.iter();
+        let own = statements.find(|own| own.span.start == byte);
+        let leaves = own.and_then(|own| own.before);
+        let ways = leaves.zip(self.at_label.get(label));
+        ways.is_some_and(|(leaves, from)| self.is_dead_from(name, byte, leaves, *from))
+    }
+
+    /// Whether nothing reads what the variable holds where the statement that
+    /// begins at `byte` begins.
+    #[must_use]
+    pub fn is_dead_before(&self, name: &str, byte: usize) -> bool {
+        let mut statements = self.statements.iter();
+        let own = statements.find(|own| own.span.start == byte);
+        let from = own.and_then(|own| own.before);
+        from.is_some_and(|from| self.is_dead_from(name, byte, from, from))
+    }
+
+    /// `leaves` is where it holds it, `from` where the code goes on.
+    fn is_dead_from(&self, name: &str, byte: usize, leaves: usize, from: usize) -> bool {
+        if self.computed || self.unseen.contains(name) {
+            return false;
+        }
+        let Some(variable) = self.variable(name, byte).place else {
+            return true;
+        };
+        let local = self.local_of(variable);
+        let ends = match local {
+            Some(local) => !local.lasting && !local.cleaned,
+            None => self.is_parameter(name),
+        };
+        ends && !self.is_shared(variable, leaves) && !self.is_read_from(variable, from)
+    }
+
+    /// Whether a way from a node comes to a read before an assignment.
+    fn is_read_from(&self, variable: usize, from: usize) -> bool {
+        let mut seen = vec![false; self.nodes.len()];
+        let mut work = vec![from];
+        while let Some(at) = work.pop() {
+            let Some(first) = seen.get_mut(at).filter(|seen| !**seen) else {
+                continue;
+            };
+            *first = true;
+            match self.first_of(variable, at) {
+                Some(true) => return true,
+                Some(false) => {}
+                None => work.extend(self.next(at)),
+            }
+        }
+        false
+    }
+
+    fn next(&self, node: usize) -> impl Iterator<Item = usize> {
+        let next = self.nodes.get(node).map(|node| node.next.as_slice());
+        next.unwrap_or_default().iter().map(|(_, to)| *to)
+    }
+
+    /// Whether a node first reads the variable, or first gives it a value.
+    fn first_of(&self, variable: usize, node: usize) -> Option<bool> {
+        let own = |e: &&Effect| self.places.is_in(e.place, variable);
+        self.effects_of(node)
+            .iter()
+            .filter(own)
+            .find_map(|effect| match &effect.kind {
+                EffectKind::Write(write) if effect.place == variable => {
+                    (!write.optional).then_some(false)
+                }
+                // A part takes a value, whatever the rest holds.
+                EffectKind::Write(_) if !self.places.is_behind(effect.place) => None,
+                _ => Some(true),
+            })
+    }
+
+    /// The constant, as it is written, that the variable holds wherever the code
+    /// comes to the statement that begins at `byte`.
+    #[must_use]
+    pub fn value(&self, name: &str, byte: usize) -> Option<String> {
+        let mut statements = self.statements.iter();
+        let at = statements.find(|own| own.span.start == byte)?.before?;
+        let variable = self.variable(name, byte).place?;
+        let own = self.local_of(variable)?;
+        if self.computed || self.unseen.contains(name) || own.lasting {
+            return None;
+        }
+        match self.held(variable).remove(&at)? {
+            Held::Constant(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What a variable holds where the code comes to a node, for each that it
+    /// comes to: a fixed point.
+    fn held(&self, variable: usize) -> BTreeMap<usize, Held> {
+        let mut before = BTreeMap::from([(0, Held::Unknown)]);
+        let mut work = vec![0];
+        while let Some(at) = work.pop() {
+            let (Some(node), Some(held)) = (self.nodes.get(at), before.get(&at)) else {
+                continue;
+            };
+            let own = self.effects_of(at).iter();
+            let own = own.filter(|effect| self.places.is_in(effect.place, variable));
+            let after = own.fold(held.clone(), |held, effect| {
+                self.then(held, effect, variable)
+            });
+            for (edge, to) in &node.next {
+                let Some(held) = self.along(after.clone(), *edge, variable) else {
+                    continue;
+                };
+                let met = match before.get(to) {
+                    Some(known) => known.clone().meet(held),
+                    None => held,
+                };
+                if before.get(to) != Some(&met) {
+                    before.insert(*to, met);
+                    work.push(*to);
+                }
+            }
+        }
+        before
+    }
+
+    /// What the variable holds behind an effect on it.
+    fn then(&self, held: Held, effect: &Effect, variable: usize) -> Held {
+        let whole = effect.place == variable;
+        match &effect.kind {
+            EffectKind::Read => held,
+            EffectKind::Address | EffectKind::Handed { .. } if self.is_behind(effect) => held,
+            EffectKind::Address | EffectKind::Handed { .. } => Held::Lost,
+            EffectKind::Write(_) if self.is_behind(effect) || held == Held::Lost => held,
+            EffectKind::Write(Write {
+                constant: Some(text),
+                optional: false,
+                ..
+            }) if whole => Held::Constant(text.clone()),
+            EffectKind::Write(_) => Held::Unknown,
+        }
+    }
+
+    /// What the variable holds on an edge; none where the edge is not taken.
+    fn along(&self, held: Held, edge: Edge, variable: usize) -> Option<Held> {
+        let Edge::If(condition, holds) = edge else {
+            return Some(held);
+        };
+        let asked = self.conditions.get(condition);
+        let own = asked.is_some_and(|Condition { place, .. }| *place == Some(variable));
+        match (&held, holds) {
+            (Held::Constant(text), true) if own && text == "0" => None,
+            (Held::Unknown, false) if own => Some(Held::Constant("0".to_owned())),
+            _ => Some(held),
+        }
+    }
+
+    /// Whether all that happens behind the statements of a place is that the
+    /// function returns the variable.
+    #[must_use]
+    pub fn only_returns(&self, name: &str, place: Span) -> bool {
+        let Some(mut at) = self.behind(place) else {
+            return false;
+        };
+        for _ in 0..self.nodes.len() {
+            let Some(node) = self.nodes.get(at) else {
+                return false;
+            };
+            match (&node.action, self.effects_of(at), node.next.as_slice()) {
+                (Action::Exit { returned, .. }, _, _) => return self.is_named(*returned, name),
+                (Action::Join, [], [(Edge::Always, to)]) => at = *to,
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    fn is_named(&self, variable: Option<usize>, name: &str) -> bool {
+        let local = |at: usize| self.local_of(at).map(|local| local.name.as_str());
+        variable.is_some_and(|at| local(at).or_else(|| self.places.as_outer(at)) == Some(name))
+    }
+
+    /// Whether a return gives the variable as it is.
+    #[must_use]
+    pub fn returns(&self, place: Span, name: &str) -> bool {
+        let exits = self.nodes.iter().filter(|node| node.span == place);
+        exits.into_iter().any(|node| {
+            matches!(&node.action, Action::Exit { returned, .. } if self.is_named(*returned, name))
+        })
+    }
+
+    /// Whether every way from a label to the end of the function calls something
+    /// that frees the object.
+    #[must_use]
+    pub fn frees_behind(&self, label: &str, object: &str) -> bool {
+        let Some(from) = self.at_label.get(label) else {
+            return false;
+        };
+        let mut seen = vec![false; self.nodes.len()];
+        let mut work = vec![*from];
+        while let Some(at) = work.pop() {
+            let Some(first) = seen.get_mut(at).filter(|seen| !**seen) else {
+                continue;
+            };
+            *first = true;
+            match self.nodes.get(at).map(|node| &node.action) {
+                _ if self.frees(at, object) => {}
+                Some(Action::Exit { .. }) => return false,
+                _ => work.extend(self.next(at)),
+            }
+        }
+        true
+    }
+
+    /// Whether something in a place frees the object.
+    #[must_use]
+    pub fn frees_in(&self, place: Span, object: &str) -> bool {
+        let inside = |at: &usize| self.nodes.get(*at).is_some_and(|n| place.contains(n.span));
+        (0..self.nodes.len())
+            .filter(inside)
+            .any(|at| self.frees(at, object))
+    }
+
+    fn frees(&self, node: usize, object: &str) -> bool {
+        let Some(Action::Call(call)) = self.nodes.get(node).map(|node| &node.action) else {
+            return false;
+        };
+        let given = |place: &usize| self.is_named(Some(*place), object);
+        call.name.ends_with("free") && call.given.iter().any(given)
+    }
+}
