@@ -2,7 +2,7 @@
 
 use std::io;
 
-use tollgate_source::{Access, Analyser, Function, LineIndex, Run, Vocabulary};
+use tollgate_source::{Access, Analyser, Function, LineIndex, Run, TreePath, Vocabulary};
 
 use crate::edit::{Edit, apply};
 use crate::headers;
@@ -29,11 +29,11 @@ pub trait ReadTree {
     ///
     /// # Errors
     /// The reader's own.
-    fn read(&self, path: &str) -> io::Result<Vec<u8>>;
+    fn read(&self, path: &TreePath) -> io::Result<Vec<u8>>;
 }
 
-impl<F: Fn(&str) -> io::Result<Vec<u8>>> ReadTree for F {
-    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+impl<F: Fn(&TreePath) -> io::Result<Vec<u8>>> ReadTree for F {
+    fn read(&self, path: &TreePath) -> io::Result<Vec<u8>> {
         self(path)
     }
 }
@@ -64,7 +64,7 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patched {
     /// The file, relative to the tree.
-    pub path: String,
+    pub path: TreePath,
     /// The function as it is defined.
     pub function: String,
     /// The bytes of the file.
@@ -90,7 +90,7 @@ pub struct Patched {
 /// rewritten without a change of what it means.
 pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Patched, FixError> {
     let text = read(tree, &target.path)?;
-    let offers = Offers::read(&read(tree, UACCESS)?);
+    let offers = Offers::read(&read(tree, &TreePath::within(UACCESS))?);
     if let Some(lacks) = request.style.lacks(offers) {
         return Err(FixError::Style {
             style: request.style,
@@ -143,22 +143,22 @@ fn has_elements(text: &[u8], function: &Function) -> bool {
 
 /// The words of an access, with the macros of the headers beside the file. A
 /// header that cannot be read is not the function's: nothing is known of it.
-fn vocabulary(tree: &dyn ReadTree, path: &str, text: &[u8]) -> Result<Vocabulary, FixError> {
+fn vocabulary(tree: &dyn ReadTree, path: &TreePath, text: &[u8]) -> Result<Vocabulary, FixError> {
     let builtin = Vocabulary::builtin().map_err(|e| FixError::Analysis(e.to_string()))?;
     let mut analyser = Analyser::new(&builtin).map_err(|e| FixError::Analysis(e.to_string()))?;
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let folder = path.folder();
     let headers = include::own_headers(text).into_iter();
     let wrappers: Vec<Access> = headers
-        .filter_map(|name| tree.read(&format!("{folder}/{name}")).ok())
+        .filter_map(|name| tree.read(&folder.joined(name.as_bytes())).ok())
         .flat_map(|header| analyser.analyse(&header).wrappers)
         .filter(Access::is_known_by_name)
         .collect();
     Ok(builtin.with(wrappers))
 }
 
-fn read(tree: &dyn ReadTree, path: &str) -> Result<Vec<u8>, FixError> {
+fn read(tree: &dyn ReadTree, path: &TreePath) -> Result<Vec<u8>, FixError> {
     tree.read(path).map_err(|error| FixError::File {
-        path: path.to_owned(),
+        path: path.clone(),
         reason: error.to_string(),
     })
 }

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use tollgate_source::TreePath;
+
 use crate::fix::ReadTree;
 use crate::include;
 
@@ -11,9 +13,9 @@ const FILES: usize = 1500;
 
 /// The bytes of a file and of the headers that it includes, nearest first. A
 /// header that cannot be read is left out: what it defines is then not known.
-pub(crate) fn texts(tree: &dyn ReadTree, path: &str, text: &[u8]) -> Vec<Vec<u8>> {
+pub(crate) fn texts(tree: &dyn ReadTree, path: &TreePath, text: &[u8]) -> Vec<Vec<u8>> {
     let mut found = vec![text.to_vec()];
-    let mut seen = BTreeSet::from([path.to_owned()]);
+    let mut seen = BTreeSet::from([path.clone()]);
     let mut waiting = includes(path, path, text);
     while !waiting.is_empty() && found.len() < FILES {
         let mut next = Vec::new();
@@ -33,14 +35,14 @@ pub(crate) fn texts(tree: &dyn ReadTree, path: &str, text: &[u8]) -> Vec<Vec<u8>
 }
 
 /// Where each header that `from` includes may be, the likeliest first.
-fn includes(root: &str, from: &str, text: &[u8]) -> Vec<Vec<String>> {
-    let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
+fn includes(root: &TreePath, from: &TreePath, text: &[u8]) -> Vec<Vec<TreePath>> {
+    let folder = from.folder();
     let mut own = Vec::new();
     for name in include::all(text) {
         let inner = name.trim_matches(['"', '<', '>']);
         let mut places = Vec::new();
         if name.starts_with('"') {
-            places.push(joined(folder, inner));
+            places.push(folder.joined(inner.as_bytes()));
         }
         places.extend(searched(root, inner));
         own.push(places);
@@ -50,30 +52,16 @@ fn includes(root: &str, from: &str, text: &[u8]) -> Vec<Vec<String>> {
 
 /// The folders that every file of the kernel is compiled with. `asm/` is another
 /// header on each architecture: it is read only for the files of one.
-fn searched(root: &str, name: &str) -> Vec<String> {
-    let mut folders = vec!["include".to_owned(), "include/uapi".to_owned()];
-    let mut parts = root.split('/');
-    if let (Some("arch"), Some(architecture)) = (parts.next(), parts.next()) {
-        folders.push(format!("arch/{architecture}/include"));
-        folders.push(format!("arch/{architecture}/include/uapi"));
+fn searched(root: &TreePath, name: &str) -> Vec<TreePath> {
+    let mut folders = vec![TreePath::top()];
+    let mut parts = root.parts();
+    if let (Some(b"arch"), Some(architecture)) = (parts.next(), parts.next()) {
+        folders.push(TreePath::within("arch").joined(architecture));
     }
+    let both =
+        |folder: &TreePath| ["include", "include/uapi"].map(|own| folder.joined(own.as_bytes()));
+    let folders = folders.iter().flat_map(both);
     folders
-        .iter()
-        .map(|folder| format!("{folder}/{name}"))
+        .map(|folder| folder.joined(name.as_bytes()))
         .collect()
-}
-
-/// `folder/name` without its `..`.
-fn joined(folder: &str, name: &str) -> String {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in name.split('/') {
-        match part {
-            ".." => {
-                parts.pop();
-            }
-            "." | "" => {}
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
 }

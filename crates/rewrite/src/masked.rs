@@ -5,6 +5,8 @@
 //! masked address from then on, so that a function that looks at it again gets a
 //! variable of its own for the window.
 
+use tollgate_source::TreePath;
+
 use crate::edit::Edit;
 use crate::fix::ReadTree;
 use crate::gate::{Gate, Masked};
@@ -50,7 +52,10 @@ pub fn can_mask(tree: &dyn ReadTree, architecture: &str) -> bool {
 
 fn headers(tree: &dyn ReadTree, architecture: &str) -> Vec<u8> {
     let folder = format!("arch/{architecture}/include/asm");
-    let header = |name: &str| tree.read(&format!("{folder}/{name}")).unwrap_or_default();
+    let header = |name: &str| {
+        let path = TreePath::within(&format!("{folder}/{name}"));
+        tree.read(&path).unwrap_or_default()
+    };
     [header("uaccess.h"), header("uaccess_64.h")].concat()
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde::Deserialize;
+use tollgate_source::TreePath;
 
 const PREFIXES: &str = include_str!("../../../data/patch/prefixes.toml");
 
@@ -40,7 +41,10 @@ pub fn prefix_of_history<'a>(subjects: impl Iterator<Item = &'a str>) -> Option<
 /// The prefix for a file without history: from `data/patch/prefixes.toml`, else
 /// from its path.
 #[must_use]
-pub fn prefix_of_path(path: &str) -> String {
+pub fn prefix_of_path(path: &TreePath) -> String {
+    // What has bytes that are no text is in no table, and a subject is text.
+    let shown = path.to_string();
+    let path = shown.as_str();
     let entries = toml::from_str::<Table>(PREFIXES)
         .map(|table| table.prefix)
         .unwrap_or_default();
@@ -80,18 +84,22 @@ fn from_parts(path: &str) -> String {
 mod tests {
     use super::*;
 
+    fn of(path: &str) -> String {
+        prefix_of_path(&TreePath::within(path))
+    }
+
     #[test]
     fn the_table_is_read() {
-        assert_eq!(prefix_of_path("include/linux/eventpoll.h"), "epoll");
-        assert_eq!(prefix_of_path("sound/core/pcm_native.c"), "ALSA: pcm");
+        assert_eq!(of("include/linux/eventpoll.h"), "epoll");
+        assert_eq!(of("sound/core/pcm_native.c"), "ALSA: pcm");
     }
 
     #[test]
     fn a_path_without_an_entry_gives_its_folder() {
-        assert_eq!(prefix_of_path("drivers/tee/tee_core.c"), "tee");
-        assert_eq!(prefix_of_path("fs/utimes.c"), "utimes");
-        assert_eq!(prefix_of_path("net/ipv4/af_inet.c"), "ipv4");
-        assert_eq!(prefix_of_path("x.c"), "x");
+        assert_eq!(of("drivers/tee/tee_core.c"), "tee");
+        assert_eq!(of("fs/utimes.c"), "utimes");
+        assert_eq!(of("net/ipv4/af_inet.c"), "ipv4");
+        assert_eq!(of("x.c"), "x");
     }
 
     #[test]

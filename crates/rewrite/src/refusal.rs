@@ -1,5 +1,7 @@
 //! Why a run is not rewritten. Each refusal names the line.
 
+use tollgate_source::TreePath;
+
 use crate::offers::UACCESS;
 use crate::style::Style;
 
@@ -10,7 +12,7 @@ pub enum FixError {
     #[error("{path} could not be read: {reason}")]
     File {
         /// The file, relative to the tree.
-        path: String,
+        path: TreePath,
         /// The reader's words.
         reason: String,
     },
@@ -18,7 +20,7 @@ pub enum FixError {
     #[error("{path} has no function {function} with user accesses{}", nearby(near))]
     Function {
         /// The file.
-        path: String,
+        path: TreePath,
         /// What was asked for.
         function: String,
         /// Names that come near.
@@ -30,7 +32,7 @@ pub enum FixError {
     )]
     Nothing {
         /// The file.
-        path: String,
+        path: TreePath,
         /// The function's line.
         line: u32,
         /// The function.
@@ -48,7 +50,7 @@ pub enum FixError {
     #[error("{path}:{}: {function} is not rewritten: {}", .refusal.line, .refusal.reason)]
     Refused {
         /// The file.
-        path: String,
+        path: TreePath,
         /// The function.
         function: String,
         /// The first refusal.

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use tollgate_source::{Name, TreePath};
+
 /// A function of a file: `include/linux/eventpoll.h:epoll_put_uevent`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The file, relative to the tree.
-    pub path: String,
+    pub path: TreePath,
     /// The function; a system call by its own name or as it is defined.
     pub function: String,
 }
@@ -15,20 +17,32 @@ pub struct Target {
 /// A text that names no function of a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} names no function: write FILE:FUNCTION, such as include/linux/eventpoll.h:epoll_put_uevent"
+    "\"{0}\" names no function: write FILE:FUNCTION, such as include/linux/eventpoll.h:epoll_put_uevent"
 )]
-pub struct TargetError(String);
+pub struct TargetError(Name);
+
+impl Target {
+    /// The file and the function of `FILE:FUNCTION`; a file's name may hold a
+    /// colon, and a function's none.
+    ///
+    /// # Errors
+    /// When one of them is missing, or the function is no text.
+    pub fn split(words: &[u8]) -> Result<(&[u8], &str), TargetError> {
+        let colon = words.iter().rposition(|byte| *byte == b':');
+        let parts = colon.and_then(|at| Some((words.get(..at)?, words.get(at + 1..)?)));
+        let parts = parts.and_then(|(path, function)| Some((path, str::from_utf8(function).ok()?)));
+        let parts = parts.filter(|(path, function)| !path.is_empty() && !function.is_empty());
+        parts.ok_or_else(|| TargetError(words.into()))
+    }
+}
 
 impl FromStr for Target {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
-        let parts = text
-            .split_once(':')
-            .filter(|(path, function)| !path.is_empty() && !function.is_empty());
-        let (path, function) = parts.ok_or_else(|| TargetError(text.to_owned()))?;
+        let (path, function) = Self::split(text.as_bytes())?;
         Ok(Self {
-            path: path.trim_start_matches("./").to_owned(),
+            path: TreePath::new(path).ok_or_else(|| TargetError(text.into()))?,
             function: function.to_owned(),
         })
     }

@@ -10,6 +10,7 @@ use std::process::Command;
 use std::{fs, io};
 
 use tollgate_rewrite::{FixError, Request, Style, UACCESS, fix};
+use tollgate_source::TreePath;
 
 const SHIM: &str = include_str!("behaviour/shim.h");
 const TYPES: &str = include_str!("behaviour/types.h");
@@ -70,7 +71,7 @@ fn compared(name: &str, text: &str, style: Style, kind: Kind) -> u64 {
 
 /// The same, or why there is no fix.
 fn try_compared(name: &str, text: &str, style: Style, kind: Kind) -> Result<u64, FixError> {
-    let read = |path: &str| match path {
+    let read = |path: &TreePath| match &*path.lossy() {
         UACCESS => Ok(HEADER.as_bytes().to_vec()),
         "f.c" => Ok(text.as_bytes().to_vec()),
         "types.h" => Ok(TYPES.as_bytes().to_vec()),

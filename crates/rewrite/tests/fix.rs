@@ -8,7 +8,7 @@ use std::io;
 
 use proptest::prelude::*;
 use tollgate_rewrite::{FixError, Patched, Request, Target, UACCESS, fix};
-use tollgate_source::{Analyser, Vocabulary};
+use tollgate_source::{Analyser, TreePath, Vocabulary};
 
 const HEADER: &str = "\
 #define user_access_begin(ptr,len) access_ok(ptr, len)
@@ -20,13 +20,13 @@ const HEADER: &str = "\
 ";
 
 fn fix_in(file: &str, function: &str, request: &Request) -> Result<Patched, FixError> {
-    let tree = |path: &str| match path {
+    let tree = |path: &TreePath| match &*path.lossy() {
         UACCESS => Ok(HEADER.as_bytes().to_vec()),
         "f.c" => Ok(file.as_bytes().to_vec()),
         _ => Err(io::Error::from(io::ErrorKind::NotFound)),
     };
     let target = Target {
-        path: "f.c".to_owned(),
+        path: TreePath::within("f.c"),
         function: function.to_owned(),
     };
     fix(&tree, &target, request)
@@ -430,13 +430,13 @@ fn what_is_not_there_is_a_sentence() {
     insta::assert_snapshot!(of(&text, "f"), @"f.c:3: f has nothing to fix: no two of its user accesses are adjacent");
     insta::assert_snapshot!(of(&text.replace("int f(", "int f_put_uevent("), "f_put_event"), @"f.c has no function f_put_event with user accesses; did you mean f_put_uevent?");
     let missing = fix(
-        &|_: &str| Err(io::Error::from(io::ErrorKind::NotFound)),
+        &|_: &TreePath| Err(io::Error::from(io::ErrorKind::NotFound)),
         &"a.c:f".parse().unwrap(),
         &Request::default(),
     );
     insta::assert_snapshot!(missing.unwrap_err().to_string(), @"a.c could not be read: entity not found");
-    let old = |path: &str| {
-        if path == UACCESS {
+    let old = |path: &TreePath| {
+        if *path == UACCESS {
             Ok(Vec::new())
         } else {
             Ok(text.clone().into_bytes())
@@ -542,7 +542,7 @@ fn a_variable_that_is_stored_keeps_its_value() {
 fn a_macro_of_the_header_beside_the_file_is_the_reason() {
     let text = "#include <linux/uaccess.h>\n#include \"fpu.h\"\n#include \"gone.h\"\n\nint f(struct s __user *p, int a, int b)\n{\n\tFPU_get_user(a, &p->a);\n\tFPU_get_user(b, &p->b);\n\treturn a;\n}\n";
     let header = "#define FPU_get_user(x, y) do { if (get_user((x), (y))) abort(); } while (0)\n";
-    let tree = |path: &str| match path {
+    let tree = |path: &TreePath| match &*path.lossy() {
         UACCESS => Ok(HEADER.as_bytes().to_vec()),
         "emu/f.c" => Ok(text.as_bytes().to_vec()),
         "emu/fpu.h" => Ok(header.as_bytes().to_vec()),

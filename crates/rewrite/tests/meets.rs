@@ -12,6 +12,7 @@ use std::io;
 mod kernel_tree;
 
 use tollgate_rewrite::{Patched, Request, Target, UACCESS, fix};
+use tollgate_source::TreePath;
 
 const HEADER: &str = "\
 #define user_access_begin(ptr,len) access_ok(ptr, len)
@@ -225,7 +226,7 @@ fn text_of(body: &str) -> String {
 
 fn answer(body: &str) -> Result<Patched, String> {
     let text = text_of(body);
-    let tree = |path: &str| match path {
+    let tree = |path: &TreePath| match &*path.lossy() {
         UACCESS => Ok(HEADER.as_bytes().to_vec()),
         "f.c" => Ok(text.clone().into_bytes()),
         _ => Err(io::Error::from(io::ErrorKind::NotFound)),
@@ -605,7 +606,7 @@ fn no_patch_of_the_kernel_makes_a_known_mistake() {
         .chain(MORE.iter().map(|place| (*place).to_owned()))
         .collect();
     let tried = &|targets: &[String]| -> Vec<Option<Vec<String>>> {
-        let read = |path: &str| fs::read(tree.join(path));
+        let read = |path: &TreePath| fs::read(tree.join(path.as_path()));
         let of = |target: &String| {
             let patched = fix(&read, &target.parse().unwrap(), &Request::default()).ok()?;
             let named = |mistake| format!("{target}: {mistake}");
@@ -634,7 +635,7 @@ fn sync_ptr_is_converted_as_its_seed_is() {
     let Some(tree) = kernel_tree::tree("sync_ptr") else {
         return;
     };
-    let read = |path: &str| fs::read(tree.join(path));
+    let read = |path: &TreePath| fs::read(tree.join(path.as_path()));
     let of = |target: &str| fix(&read, &target.parse().unwrap(), &Request::default());
     for target in [
         "sound/core/pcm_native.c:snd_pcm_ioctl_sync_ptr_compat",

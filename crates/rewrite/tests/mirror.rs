@@ -15,7 +15,9 @@ use std::path::Path;
 use std::{fs, io};
 
 use tollgate_rewrite::{Request, Style, Target, fix};
-use tollgate_source::{Body, Span, Token, TokenKind, Vocabulary, bodies, closing, tokens};
+use tollgate_source::{
+    Body, Span, Token, TokenKind, TreePath, Vocabulary, bodies, closing, tokens,
+};
 
 /// The files of Linux 6.12 whose functions have unsafe accesses.
 const FILES: [&str; 30] = [
@@ -466,15 +468,15 @@ fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
         Err(why) => return format!("{place}: not turned back: {why}\n"),
     };
     let chains = changed(text, changes);
-    let read = |wanted: &str| -> io::Result<Vec<u8>> {
-        if wanted == path {
+    let read = |wanted: &TreePath| -> io::Result<Vec<u8>> {
+        if *wanted == path {
             Ok(chains.clone().into_bytes())
         } else {
-            fs::read(tree.join(wanted))
+            fs::read(tree.join(wanted.as_path()))
         }
     };
     let target = Target {
-        path: path.to_owned(),
+        path: TreePath::within(path),
         function: body.name.clone(),
     };
     let masked = text[body.span.start..body.span.end].contains("masked_user_access_begin");

@@ -11,7 +11,7 @@ use std::{fs, io};
 
 use proptest::prelude::*;
 use tollgate_rewrite::{FixError, Patched, Request, Style, UACCESS, fix};
-use tollgate_source::{Analyser, Vocabulary};
+use tollgate_source::{Analyser, TreePath, Vocabulary};
 
 /// A tree like Linux 6.12: masked, not scoped.
 const MASKED: &str = "\
@@ -72,7 +72,7 @@ fn scoped_header() -> String {
 }
 
 fn fix_with(header: &str, file: &str, request: &Request) -> Result<Patched, FixError> {
-    let tree = |path: &str| match path {
+    let tree = |path: &TreePath| match &*path.lossy() {
         UACCESS => Ok(header.as_bytes().to_vec()),
         "f.c" => Ok(file.as_bytes().to_vec()),
         _ => Err(io::Error::from(io::ErrorKind::NotFound)),
@@ -159,7 +159,7 @@ fn a_pointer_that_is_used_again_keeps_its_value() {
 #[test]
 fn the_kinds_of_begin_and_end_match_on_every_architecture() {
     let own = |arch: &'static str| {
-        move |path: &str| match path {
+        move |path: &TreePath| match &*path.lossy() {
             UACCESS => Ok(MASKED.as_bytes().to_vec()),
             "f.c" => Ok(file(WRITES).into_bytes()),
             "arch/x86/include/asm/uaccess_64.h" => {
@@ -440,7 +440,7 @@ fn real_functions_are_rewritten() {
     let Some(tree) = kernel_tree::tree("the styles on real functions") else {
         return;
     };
-    let read = |path: &str| fs::read(tree.join(path));
+    let read = |path: &TreePath| fs::read(tree.join(path.as_path()));
     let shown = |target: &str, style| {
         let answer = fix(&read, &target.parse().unwrap(), &request(style));
         let said = answer.map_or_else(

@@ -15,6 +15,7 @@ use crate::lex::{Token, TokenKind, is_called, tokens, word_at};
 use crate::model::{FileReport, Function, NotAnalysed, Reason, Run};
 use crate::normalise::{Branches, Normalised, normalise};
 use crate::parse::{BodyParser, is_deep};
+use crate::path::TreePath;
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies};
@@ -65,11 +66,11 @@ impl<'v> Analyser<'v> {
 
     /// What a file holds. Any bytes give a report.
     pub fn analyse(&mut self, text: &[u8]) -> FileReport {
-        self.analyse_file("", text)
+        self.analyse_file(&TreePath::top(), text)
     }
 
     /// What a file holds, with its path, which may say how hot its functions are.
-    pub fn analyse_file(&mut self, path: &str, text: &[u8]) -> FileReport {
+    pub fn analyse_file(&mut self, path: &TreePath, text: &[u8]) -> FileReport {
         let mentions = Mentions::of(text);
         let accesses = !mentions.accesses.is_empty();
         let file = accesses
@@ -126,7 +127,7 @@ impl<'v> Analyser<'v> {
         ))
     }
 
-    fn report(&mut self, path: &str, file: &File<'_>) -> FileReport {
+    fn report(&mut self, path: &TreePath, file: &File<'_>) -> FileReport {
         let mut report = FileReport {
             lexical: file.calls.len(),
             wrappers: file.own_accesses().collect(),

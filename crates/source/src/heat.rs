@@ -6,6 +6,7 @@ use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::lex::{Token, TokenKind};
+use crate::path::TreePath;
 use crate::split::Body;
 use crate::vocabulary::Vocabulary;
 
@@ -99,7 +100,7 @@ impl<'a> Paths<'a> {
     }
 
     /// How hot a function is: by its own name, or by what calls it in its file.
-    pub(crate) fn warmth(&self, path: &str, function: &str) -> Warmth {
+    pub(crate) fn warmth(&self, path: &TreePath, function: &str) -> Warmth {
         let mut seen = vec![function];
         let mut next = 0;
         for step in 0..=FAR {
@@ -142,22 +143,22 @@ impl<'a> Paths<'a> {
         seen.into_iter().skip(1).map(str::to_owned).collect()
     }
 
-    fn hottest<'n>(&self, path: &str, names: &[&'n str]) -> Option<(&Heat, &'n str)> {
+    fn hottest<'n>(&self, path: &TreePath, names: &[&'n str]) -> Option<(&Heat, &'n str)> {
         let fits = names
             .iter()
             .filter_map(|name| Some((self.heat(path, name)?, *name)));
         fits.max_by_key(|(heat, _)| heat.heat)
     }
 
-    fn heat(&self, path: &str, name: &str) -> Option<&Heat> {
+    fn heat(&self, path: &TreePath, name: &str) -> Option<&Heat> {
         let named = |word: &String| name.contains(word.as_str());
-        let file = path.rsplit('/').next().unwrap_or_default();
+        let file = path.file();
         let fields = self.fields.get(name);
         let in_table =
             |field: &String| fields.is_some_and(|fields| fields.contains(&field.as_bytes()));
         self.vocabulary.paths().iter().find(|heat| {
             heat.name.iter().any(named)
-                || heat.file.iter().any(|end| file == end)
+                || heat.file.iter().any(|end| file == end.as_bytes())
                 || heat.field.iter().any(in_table)
         })
     }

@@ -18,6 +18,7 @@ mod lex;
 mod model;
 mod normalise;
 mod parse;
+mod path;
 mod runs;
 mod scan;
 mod site;
@@ -38,7 +39,8 @@ pub use model::{
     StepKind, Trait,
 };
 pub use normalise::{Branches, Normalised, normalise};
-pub use scan::{Aside, CopyCounts, Finding, Missed, MissedPart, Scan};
+pub use path::{Name, TreePath, is_c, plain, shown};
+pub use scan::{Aside, CopyCounts, Finding, LeftOut, Missed, MissedPart, Scan};
 pub use span::{LineIndex, Position, Span};
 pub use split::{Body, bodies};
 pub use types::{Extent, Layout, Place, Reader, TypeIndex, TypeName, definitions, may_define};

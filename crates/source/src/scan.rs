@@ -6,7 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::chance::{Chance, Kind, SMALL, Size};
-use crate::model::{FileReport, Function, NotAnalysed};
+use crate::model::{FileReport, Function, NotAnalysed, Reason};
+use crate::path::{Name, TreePath};
 use crate::types::Extent;
 use crate::vocabulary::Direction;
 
@@ -14,7 +15,7 @@ use crate::vocabulary::Direction;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The file, relative to the tree.
-    pub path: String,
+    pub path: TreePath,
     /// The function.
     pub function: Function,
 }
@@ -23,7 +24,7 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aside {
     /// The file, relative to the tree.
-    pub path: String,
+    pub path: TreePath,
     /// What.
     pub chance: Chance,
 }
@@ -47,7 +48,7 @@ pub struct CopyCounts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missed {
     /// The file, relative to the tree.
-    pub path: String,
+    pub path: TreePath,
     /// What of it.
     pub what: MissedPart,
 }
@@ -103,6 +104,39 @@ pub struct Scan {
     pub copies: BTreeMap<Option<String>, CopyCounts>,
     /// What lies in code of architectures that were not asked for.
     pub elsewhere: Elsewhere,
+    /// What was listed and not looked at.
+    pub left_out: LeftOut,
+}
+
+/// What a list or a change names that is no file to look at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// C files that are not there, in order: a change may have deleted them.
+    pub gone: Vec<Name>,
+    /// What is no C file, in order.
+    pub not_c: Vec<Name>,
+}
+
+impl LeftOut {
+    /// Puts it in order, each once.
+    pub fn order(&mut self) {
+        for names in [&mut self.gone, &mut self.not_c] {
+            names.sort_unstable();
+            names.dedup();
+        }
+    }
+
+    /// Each with the reason, in order.
+    pub fn reasons(&self) -> impl Iterator<Item = (&Name, &'static str)> {
+        let gone = self.gone.iter().map(|name| (name, "it is not there"));
+        gone.chain(self.not_c.iter().map(|name| (name, "it is no C file")))
+    }
+
+    /// Whether there is nothing of the kind.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.gone.is_empty() && self.not_c.is_empty()
+    }
 }
 
 /// What [`Scan::keep_architectures`] left out.
@@ -118,7 +152,7 @@ pub struct Elsewhere {
 
 impl Scan {
     /// Adds what one file holds.
-    pub fn add(&mut self, path: &str, report: FileReport) {
+    pub fn add(&mut self, path: &TreePath, report: FileReport) {
         self.files += 1;
         self.lexical += report.lexical;
         self.parsed += report.parsed;
@@ -127,25 +161,25 @@ impl Scan {
             .into_iter()
             .filter(|function| !function.runs.is_empty());
         self.findings.extend(paying.map(|function| Finding {
-            path: path.to_owned(),
+            path: path.clone(),
             function,
         }));
         self.asides
             .extend(report.chances.into_iter().map(|chance| Aside {
-                path: path.to_owned(),
+                path: path.clone(),
                 chance,
             }));
         let accesses = report.not_analysed.into_iter().map(MissedPart::Access);
         self.missed.extend(accesses.map(|what| Missed {
-            path: path.to_owned(),
+            path: path.clone(),
             what,
         }));
     }
 
     /// Notes a file that could not be read.
-    pub fn miss(&mut self, path: &str, reason: String) {
+    pub fn miss(&mut self, path: &TreePath, reason: String) {
         self.missed.push(Missed {
-            path: path.to_owned(),
+            path: path.clone(),
             what: MissedPart::File(reason),
         });
     }
@@ -164,7 +198,7 @@ impl Scan {
     /// small, is not known before it happens, or could not be looked up.
     /// `bytes` gives the size of a constant for code in a file, or says what it
     /// lacks.
-    pub fn measure(&mut self, mut bytes: impl FnMut(&Extent, &str) -> Result<u64, String>) {
+    pub fn measure(&mut self, mut bytes: impl FnMut(&Extent, &TreePath) -> Result<u64, String>) {
         for aside in &mut self.asides {
             aside.measure(&mut bytes);
         }
@@ -175,7 +209,7 @@ impl Scan {
     /// copies, and keeps what pays.
     pub fn keep_paying(&mut self) {
         for aside in &self.asides {
-            let own = architecture(&aside.path).map(str::to_owned);
+            let own = architecture(&aside.path);
             self.copies.entry(own).or_default().count(&aside.chance);
         }
         self.asides.retain(|aside| pays(&aside.chance));
@@ -267,18 +301,23 @@ impl Scan {
     }
 }
 
-fn is_wanted(path: &str, wanted: &[String], left: &mut BTreeSet<String>) -> bool {
+fn is_wanted(path: &TreePath, wanted: &[String], left: &mut BTreeSet<String>) -> bool {
     let own = architecture(path);
-    let Some(other) = own.filter(|own| wanted.iter().all(|name| name != own)) else {
+    let Some(other) = own.filter(|own| !wanted.contains(own)) else {
         return true;
     };
-    left.insert(other.to_owned());
+    left.insert(other);
     false
 }
 
 /// The folder of `arch/` that a file lies in, if it lies in one.
-fn architecture(path: &str) -> Option<&str> {
-    path.strip_prefix("arch/")?.split('/').next()
+fn architecture(path: &TreePath) -> Option<String> {
+    let mut parts = path.parts();
+    let name = parts
+        .next()
+        .filter(|first| *first == b"arch")
+        .and(parts.next())?;
+    Some(String::from_utf8_lossy(name).into_owned())
 }
 
 /// Whether a chance is one, now that its size is known.
@@ -317,7 +356,7 @@ impl CopyCounts {
 
 impl Aside {
     /// Looks its size up, as [`Scan::measure`] does for all.
-    pub fn measure(&mut self, mut bytes: impl FnMut(&Extent, &str) -> Result<u64, String>) {
+    pub fn measure(&mut self, mut bytes: impl FnMut(&Extent, &TreePath) -> Result<u64, String>) {
         if let Size::Constant(extent) = &self.chance.size {
             self.chance.size = match bytes(extent, &self.path) {
                 Ok(bytes) => Size::Bytes(bytes),
@@ -326,7 +365,7 @@ impl Aside {
         }
     }
 
-    fn key(&self) -> (&str, crate::span::Position, Kind) {
+    fn key(&self) -> (&TreePath, crate::span::Position, Kind) {
         (&self.path, self.chance.position, self.chance.kind)
     }
 }
@@ -341,6 +380,14 @@ impl Finding {
 }
 
 impl Missed {
+    /// Whether something may be there that was not seen: a declaration holds
+    /// nothing to see.
+    #[must_use]
+    pub fn is_owed(&self) -> bool {
+        let declares = |access: &NotAnalysed| access.reason == Reason::Declaration;
+        !matches!(&self.what, MissedPart::Access(access) if declares(access))
+    }
+
     fn place(&self) -> crate::span::Position {
         match &self.what {
             MissedPart::File(_) => crate::span::Position::default(),

@@ -5,7 +5,7 @@
 
 use proptest::prelude::*;
 use tollgate_source::{
-    Analyser, Branches, FileReport, Function, Run, Scan, Vocabulary, normalise, tokens,
+    Analyser, Branches, FileReport, Function, Run, Scan, TreePath, Vocabulary, normalise, tokens,
 };
 
 fn analyse(text: &[u8]) -> FileReport {
@@ -159,7 +159,7 @@ fn a_scan_is_ranked_and_narrowed_to_architectures() {
         ("fs/c.c", 4),
         ("mm/d.c", 1),
     ] {
-        scan.add(path, analyse(of(accesses).as_bytes()));
+        scan.add(&TreePath::within(path), analyse(of(accesses).as_bytes()));
     }
     scan.rank();
     let paths = |scan: &Scan| {

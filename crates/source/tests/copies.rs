@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use tollgate_source::{
-    Analyser, Layout, Scan, Size, TypeIndex, Vocabulary, definitions, opens_windows,
+    Analyser, Layout, Scan, Size, TreePath, TypeIndex, Vocabulary, definitions, opens_windows,
 };
 
 const HEADER: &str = "\
@@ -56,14 +56,13 @@ fn found(name: &str, body: &str) -> Vec<String> {
     let vocabulary = Vocabulary::builtin().unwrap();
     let mut analyser = Analyser::new(&vocabulary).unwrap();
     let mut scan = Scan::default();
-    scan.add(
-        "drivers/x.c",
-        analyser.analyse_file("drivers/x.c", text.as_bytes()),
-    );
+    let path = TreePath::within("drivers/x.c");
+    scan.add(&path, analyser.analyse_file(&path, text.as_bytes()));
     let mut types = TypeIndex::default();
-    types.add("include/uapi/x.h", definitions(HEADER.as_bytes()));
-    types.add("drivers/x.c", definitions(text.as_bytes()));
-    let mut reader = |path: &str| match path {
+    let header = TreePath::within("include/uapi/x.h");
+    types.add(&header, definitions(HEADER.as_bytes()));
+    types.add(&path, definitions(text.as_bytes()));
+    let mut reader = |path: &TreePath| match &*path.lossy() {
         "include/uapi/x.h" => Some(HEADER.as_bytes().to_vec()),
         "drivers/x.c" => Some(text.clone().into_bytes()),
         _ => None,
@@ -349,7 +348,7 @@ fn heat_follows_names_tables_and_calls() {
     );
     let vocabulary = Vocabulary::builtin().unwrap();
     let mut analyser = Analyser::new(&vocabulary).unwrap();
-    let report = analyser.analyse_file("fs/x.c", text.as_bytes());
+    let report = analyser.analyse_file(&TreePath::within("fs/x.c"), text.as_bytes());
     let words: Vec<_> = report
         .functions
         .iter()

@@ -23,7 +23,7 @@ fn found(before: Option<&str>, text: &str) -> Vec<(String, u32)> {
         Some(before) => checker.check_change(before.as_bytes(), text.as_bytes()),
         None => checker.check(text.as_bytes()),
     };
-    checks.add("a.c", checked);
+    checks.add(&"a.c".into(), checked);
     checks.finish();
     checks.keep(Severity::Note, Confidence::Medium, &[]);
     let all = checks.violations.iter();

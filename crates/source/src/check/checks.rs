@@ -4,13 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
+use crate::path::Name;
+use crate::scan::LeftOut;
+
 use super::model::{Checked, Confidence, Severity, Skipped, Violation};
 
 /// A violation and the file that it is in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Located {
-    /// The file, relative to the tree.
-    pub path: String,
+    /// The file: below the tree, or as the user named it where there is none.
+    pub path: Name,
     /// What is wrong.
     pub violation: Violation,
 }
@@ -41,32 +44,33 @@ pub struct Checks {
     /// Violations that the user's filters left out.
     pub filtered: usize,
     /// What was not checked, by path, then line.
-    pub skipped: Vec<(String, FileSkipped)>,
+    pub skipped: Vec<(Name, FileSkipped)>,
+    /// What was listed, or is part of the change, and is no file to check.
+    pub left_out: LeftOut,
     called_in_window: BTreeSet<String>,
 }
 
 impl Checks {
     /// Adds what the rules say of one file.
-    pub fn add(&mut self, path: &str, checked: Checked) {
+    pub fn add(&mut self, path: &Name, checked: Checked) {
         self.files += 1;
         self.functions += checked.functions;
         self.windows += checked.windows;
         self.allowed += checked.allowed;
         self.called_in_window.extend(checked.called_in_window);
         let located = checked.violations.into_iter().map(|violation| Located {
-            path: path.to_owned(),
+            path: path.clone(),
             violation,
         });
         self.violations.extend(located);
         let skipped = checked.skipped.into_iter().map(FileSkipped::Function);
         self.skipped
-            .extend(skipped.map(|what| (path.to_owned(), what)));
+            .extend(skipped.map(|what| (path.clone(), what)));
     }
 
     /// Notes a file that could not be read.
-    pub fn miss(&mut self, path: &str, reason: String) {
-        self.skipped
-            .push((path.to_owned(), FileSkipped::File(reason)));
+    pub fn miss(&mut self, path: &Name, reason: String) {
+        self.skipped.push((path.clone(), FileSkipped::File(reason)));
     }
 
     /// Takes over what another part of the tree gave.
@@ -125,7 +129,7 @@ impl Checks {
 }
 
 /// What stays the same of a violation when lines move.
-fn identity(located: &Located) -> (String, String, Option<String>, String) {
+fn identity(located: &Located) -> (Name, String, Option<String>, String) {
     let violation = &located.violation;
     let marked = violation.excerpts.iter().find_map(|excerpt| {
         let line = violation.mark.position.line.checked_sub(excerpt.line)?;

@@ -1,10 +1,11 @@
 //! What the macros of a file define, and which files it includes.
 
-use memchr::memmem::{Finder, find_iter};
+use memchr::memmem::{self, Finder, find_iter};
 
 use super::Extent;
 use super::parse::extent;
 use crate::lex::{Token, TokenKind, tokens};
+use crate::path::TreePath;
 
 /// What a file says about a macro.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,28 +66,28 @@ fn value(text: &[u8], at: usize) -> Option<Extent> {
 
 /// The files that a file includes and that may lie in the tree, where the
 /// headers that all architectures share lie; `folder` is that of the file.
-pub(super) fn included(text: &[u8], folder: &str) -> Vec<String> {
+pub(super) fn included(text: &[u8], folder: &TreePath) -> Vec<TreePath> {
     let places = find_iter(text, b"#include");
     let named = places.filter_map(|at| {
         let rest = text.get(at + b"#include".len()..)?.trim_ascii_start();
         let (open, rest) = rest.split_first()?;
         let close = if *open == b'<' { b'>' } else { b'"' };
         let end = rest.iter().take(LONGEST).position(|b| *b == close)?;
-        let name = std::str::from_utf8(rest.get(..end)?).ok()?;
-        Some((*open, name))
+        let name = rest.get(..end)?;
+        let below = memmem::find(name, b"..").is_none();
+        below.then_some((*open, name))
     });
     let mut found = Vec::new();
     for (open, name) in named {
         match open {
-            b'"' => found.push(format!("{folder}/{name}")),
-            b'<' if !name.starts_with("asm/") => {
-                found.push(format!("include/{name}"));
-                found.push(format!("include/uapi/{name}"));
+            b'"' => found.push(folder.joined(name)),
+            b'<' if !name.starts_with(b"asm/") => {
+                found.push(TreePath::within("include").joined(name));
+                found.push(TreePath::within("include/uapi").joined(name));
             }
             _ => {}
         }
     }
-    found.retain(|path| !path.contains("..") && !path.starts_with('/'));
     found
 }
 

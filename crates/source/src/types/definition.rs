@@ -9,12 +9,13 @@ use memchr::memmem::Finder;
 use super::TypeName;
 use super::parse::{dimensions, is_qualifier, type_of_words};
 use crate::lex::{Token, TokenKind, closing, tokens};
+use crate::path::TreePath;
 
 /// Where a struct or a union is defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place<'i> {
     /// The file, relative to the tree.
-    pub path: &'i str,
+    pub path: &'i TreePath,
     /// The byte at which the definition begins.
     pub start: usize,
 }
@@ -29,7 +30,7 @@ pub struct TypeIndex {
 
 #[derive(Clone, Debug, Default)]
 struct Part {
-    paths: Vec<String>,
+    paths: Vec<TreePath>,
     found: Vec<Found>,
     /// By name: which of `found` is its last.
     last: HashMap<String, usize, RandomState>,
@@ -46,12 +47,12 @@ struct Found {
 
 impl TypeIndex {
     /// Adds what [`definitions`] found in a file.
-    pub fn add(&mut self, path: &str, found: Vec<(String, usize)>) {
+    pub fn add(&mut self, path: &TreePath, found: Vec<(String, usize)>) {
         if found.is_empty() {
             return;
         }
         let file = self.own.paths.len();
-        self.own.paths.push(path.to_owned());
+        self.own.paths.push(path.clone());
         for (name, start) in found {
             let before = self.own.last.insert(name, self.own.found.len());
             self.own.found.push(Found {
@@ -71,14 +72,15 @@ impl TypeIndex {
     /// The definition that code in `from` most likely means: its own file's,
     /// its folder's, then those of the headers that all share.
     #[must_use]
-    pub fn nearest(&self, name: &str, from: &str) -> Option<Place<'_>> {
-        let rank = |path: &str| match path {
+    pub fn nearest(&self, name: &str, from: &TreePath) -> Option<Place<'_>> {
+        let home = folder(from);
+        let rank = |path: &TreePath| match path {
             path if path == from => 0,
-            path if folder(path) == folder(from) => 1,
-            path if path.starts_with("include/uapi/") => 2,
-            path if path.starts_with("include/") => 3,
-            path if path.starts_with("arch/x86/") => 4,
-            path if path.starts_with("arch/") => 6,
+            path if folder(path) == home => 1,
+            path if path.is_below("include/uapi/") => 2,
+            path if path.is_below("include/") => 3,
+            path if path.is_below("arch/x86/") => 4,
+            path if path.is_below("arch/") => 6,
             _ => 5,
         };
         let parts = self.others.iter().chain([&self.own]);
@@ -87,8 +89,9 @@ impl TypeIndex {
     }
 }
 
-fn folder(path: &str) -> Option<&str> {
-    path.rsplit_once('/').map(|(folder, _)| folder)
+fn folder(path: &TreePath) -> &[u8] {
+    let end = path.as_bytes().iter().rposition(|byte| *byte == b'/');
+    path.as_bytes().get(..end.unwrap_or(0)).unwrap_or_default()
 }
 
 impl Part {

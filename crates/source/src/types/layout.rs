@@ -6,9 +6,10 @@ use std::rc::Rc;
 use super::constant::{Given, given, included};
 use super::definition::{Definition, Field, FieldType, TypeIndex, read};
 use super::{Extent, TypeName};
+use crate::path::TreePath;
 
 /// Gives the bytes of a file of the tree.
-pub type Reader<'r> = dyn FnMut(&str) -> Option<Vec<u8>> + 'r;
+pub type Reader<'r> = dyn FnMut(&TreePath) -> Option<Vec<u8>> + 'r;
 
 /// Size and alignment, in bytes.
 type Measure = (u64, u64);
@@ -21,10 +22,10 @@ const DEEPEST: usize = 12;
 pub struct Layout<'i, 'r> {
     index: &'i TypeIndex,
     reader: &'i mut Reader<'r>,
-    texts: HashMap<String, Option<Rc<Vec<u8>>>>,
+    texts: HashMap<TreePath, Option<Rc<Vec<u8>>>>,
     /// Macros by file and name.
-    macros: HashMap<(String, String), Given>,
-    known: HashMap<(&'i str, usize), Option<Rc<Definition>>>,
+    macros: HashMap<(TreePath, String), Given>,
+    known: HashMap<(&'i TreePath, usize), Option<Rc<Definition>>>,
 }
 
 impl<'i, 'r> Layout<'i, 'r> {
@@ -43,11 +44,11 @@ impl<'i, 'r> Layout<'i, 'r> {
     ///
     /// # Errors
     /// What is not known: the name of a type or a constant.
-    pub fn bytes(&mut self, extent: &Extent, from: &str) -> Result<u64, String> {
+    pub fn bytes(&mut self, extent: &Extent, from: &TreePath) -> Result<u64, String> {
         self.number(extent, from, 0)
     }
 
-    fn number(&mut self, extent: &Extent, from: &str, depth: usize) -> Result<u64, String> {
+    fn number(&mut self, extent: &Extent, from: &TreePath, depth: usize) -> Result<u64, String> {
         match extent {
             Extent::Number(number) => Ok(*number),
             Extent::Named(name) => self.constant(name, from, depth + 1),
@@ -70,7 +71,7 @@ impl<'i, 'r> Layout<'i, 'r> {
 
     /// The value of a macro for code in a file: what the file itself defines,
     /// or else the headers that it includes, if they agree.
-    fn constant(&mut self, name: &str, from: &str, depth: usize) -> Result<u64, String> {
+    fn constant(&mut self, name: &str, from: &TreePath, depth: usize) -> Result<u64, String> {
         let unknown = || name.to_owned();
         if depth > DEEPEST {
             return Err(unknown());
@@ -81,9 +82,8 @@ impl<'i, 'r> Layout<'i, 'r> {
             Given::Nothing => {}
         }
         let text = self.text(from).ok_or_else(unknown)?;
-        let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
         let mut found = None;
-        for path in included(&text, folder) {
+        for path in included(&text, &from.folder()) {
             let value = match self.given(&path, name) {
                 Given::Nothing => continue,
                 Given::Unclear => return Err(unknown()),
@@ -97,8 +97,8 @@ impl<'i, 'r> Layout<'i, 'r> {
         found.ok_or_else(unknown)
     }
 
-    fn given(&mut self, path: &str, name: &str) -> Given {
-        let key = (path.to_owned(), name.to_owned());
+    fn given(&mut self, path: &TreePath, name: &str) -> Given {
+        let key = (path.clone(), name.to_owned());
         if let Some(known) = self.macros.get(&key) {
             return known.clone();
         }
@@ -108,16 +108,21 @@ impl<'i, 'r> Layout<'i, 'r> {
         found
     }
 
-    fn text(&mut self, path: &str) -> Option<Rc<Vec<u8>>> {
+    fn text(&mut self, path: &TreePath) -> Option<Rc<Vec<u8>>> {
         if let Some(known) = self.texts.get(path) {
             return known.clone();
         }
         let text = (self.reader)(path).map(Rc::new);
-        self.texts.insert(path.to_owned(), text.clone());
+        self.texts.insert(path.clone(), text.clone());
         text
     }
 
-    fn size_of(&mut self, name: &TypeName, from: &str, depth: usize) -> Result<Measure, String> {
+    fn size_of(
+        &mut self,
+        name: &TypeName,
+        from: &TreePath,
+        depth: usize,
+    ) -> Result<Measure, String> {
         let (kind, from) = self.reached(name, from)?;
         let taken = name.dereferences;
         match kind {
@@ -144,7 +149,7 @@ impl<'i, 'r> Layout<'i, 'r> {
     }
 
     /// How far the last of the fields lies behind the type's begin.
-    fn offset_of(&mut self, name: &TypeName, from: &str, depth: usize) -> Result<u64, String> {
+    fn offset_of(&mut self, name: &TypeName, from: &TreePath, depth: usize) -> Result<u64, String> {
         let mut kind = FieldType::Named(bare(name));
         let (mut file, mut offset) = (from.to_owned(), 0u64);
         for wanted in &name.fields {
@@ -162,7 +167,7 @@ impl<'i, 'r> Layout<'i, 'r> {
         &mut self,
         definition: &Definition,
         wanted: &str,
-        path: &str,
+        path: &TreePath,
         depth: usize,
     ) -> Result<Option<(u64, FieldType)>, String> {
         let mut end = 0u64;
@@ -189,7 +194,7 @@ impl<'i, 'r> Layout<'i, 'r> {
         &mut self,
         one: Measure,
         dimensions: &[Extent],
-        from: &str,
+        from: &TreePath,
         depth: usize,
     ) -> Result<Measure, String> {
         let mut size = one.0;
@@ -203,8 +208,12 @@ impl<'i, 'r> Layout<'i, 'r> {
     }
 
     /// The type that the fields lead to, and the file that declares it.
-    fn reached(&mut self, name: &TypeName, from: &str) -> Result<(FieldType, String), String> {
-        let mut reached = (FieldType::Named(bare(name)), from.to_owned());
+    fn reached(
+        &mut self,
+        name: &TypeName,
+        from: &TreePath,
+    ) -> Result<(FieldType, TreePath), String> {
+        let mut reached = (FieldType::Named(bare(name)), from.clone());
         for wanted in &name.fields {
             let (definition, path) = self.inside(reached.0, &reached.1, &name.base)?;
             let found = find(&definition, wanted);
@@ -217,20 +226,20 @@ impl<'i, 'r> Layout<'i, 'r> {
     fn inside(
         &mut self,
         kind: FieldType,
-        from: &str,
+        from: &TreePath,
         base: &str,
-    ) -> Result<(Rc<Definition>, String), String> {
+    ) -> Result<(Rc<Definition>, TreePath), String> {
         match kind {
             FieldType::Named(name) if name.base.is_empty() => Err(base.to_owned()),
             FieldType::Named(name) => {
                 let (definition, path) = self.definition(&name.base, from)?;
-                Ok((definition, path.to_owned()))
+                Ok((definition, path.clone()))
             }
-            FieldType::Inline(inner, _) => Ok((Rc::new(inner), from.to_owned())),
+            FieldType::Inline(inner, _) => Ok((Rc::new(inner), from.clone())),
         }
     }
 
-    fn base(&mut self, base: &str, from: &str, depth: usize) -> Result<Measure, String> {
+    fn base(&mut self, base: &str, from: &TreePath, depth: usize) -> Result<Measure, String> {
         if let Some(size) = scalar(base) {
             return Ok((size, size.max(1)));
         }
@@ -241,7 +250,11 @@ impl<'i, 'r> Layout<'i, 'r> {
         self.measure(&definition, path, depth)
     }
 
-    fn definition(&mut self, base: &str, from: &str) -> Result<(Rc<Definition>, &'i str), String> {
+    fn definition(
+        &mut self,
+        base: &str,
+        from: &TreePath,
+    ) -> Result<(Rc<Definition>, &'i TreePath), String> {
         let place = self
             .index
             .nearest(base, from)
@@ -261,11 +274,11 @@ impl<'i, 'r> Layout<'i, 'r> {
     fn measure(
         &mut self,
         definition: &Definition,
-        path: &str,
+        path: &TreePath,
         depth: usize,
     ) -> Result<Measure, String> {
         if depth > DEEPEST {
-            return Err(path.to_owned());
+            return Err(path.to_string());
         }
         let (mut end, mut largest) = (0u64, 1u64);
         for field in &definition.fields {
@@ -278,7 +291,7 @@ impl<'i, 'r> Layout<'i, 'r> {
         Ok((up(end, largest), largest))
     }
 
-    fn field(&mut self, field: &Field, path: &str, depth: usize) -> Result<Measure, String> {
+    fn field(&mut self, field: &Field, path: &TreePath, depth: usize) -> Result<Measure, String> {
         match &field.kind {
             FieldType::Named(name) => self.size_of(name, path, depth),
             FieldType::Inline(inner, dimensions) => {
