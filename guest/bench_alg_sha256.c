@@ -21,7 +21,7 @@
 
 /* A call takes at most 16 pages (crypto/algif_hash.c; include/crypto/if_alg.h,
  * ALG_MAX_PAGES). */
-#define MAX_KIB 64
+_Static_assert(BENCH_ALG_SHA256_KIB_MOST == 64, "16 pages");
 #define PAGE 4096
 
 static int fd = -1;
@@ -46,12 +46,12 @@ static bool hash_in_pieces(void)
 
 static bool setup(const long *values)
 {
-	size = values[0] * 1024;
+	size = values[BENCH_ALG_SHA256_KIB] * 1024;
 	bytes = mmap(NULL, (size_t)size + PAGE, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (bytes == MAP_FAILED)
 		return fail("mmap of %ld bytes: %s", size + PAGE, strerror(errno));
-	bytes += values[1];
+	bytes += values[BENCH_ALG_SHA256_OFFSET];
 	for (long i = 0; i < size; i++)
 		bytes[i] = (unsigned char)(i * 7 + (i >> 8));
 	fd = alg_sha256();
@@ -78,7 +78,7 @@ static bool phase(long ops)
 
 const struct bench bench_alg_sha256 = {
 	.name = "alg_sha256",
-	.params = { { "kib", 64, 2, MAX_KIB }, { "offset", 16, 0, PAGE - 1 } },
+	.params = PARAMS_BENCH_ALG_SHA256,
 	.setup = setup,
 	.phase = phase,
 };

@@ -17,17 +17,15 @@
 #include "support.h"
 #include "tollgate_bench.h"
 
-#define MAX_SIZE 1024
-#define IN_AND_OUT 3
 
 static int fd = -1;
 static long size, direction;
-static unsigned char argument[MAX_SIZE];
+static unsigned char argument[BENCH_DRM_IOCTL_SIZE_MOST];
 
 static bool setup(const long *values)
 {
-	size = values[0];
-	direction = values[1];
+	size = values[BENCH_DRM_IOCTL_SIZE];
+	direction = values[BENCH_DRM_IOCTL_DIR];
 	fd = drm_open();
 	return fd >= 0;
 }
@@ -60,7 +58,7 @@ static bool check(void)
 
 const struct bench bench_drm_ioctl = {
 	.name = "drm_ioctl",
-	.params = { { "size", 8, 0, MAX_SIZE }, { "dir", IN_AND_OUT, 1, IN_AND_OUT } },
+	.params = PARAMS_BENCH_DRM_IOCTL,
 	.setup = setup,
 	.phase = phase,
 	.check = check,

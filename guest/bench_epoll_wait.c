@@ -17,7 +17,7 @@
 
 /* The kernel's table of descriptors is the limit; 1024 is the soft one of a
  * process that nobody configured (RLIMIT_NOFILE). */
-#define MAX_EVENTS 4096
+#define MAX_EVENTS BENCH_EPOLL_WAIT_EVENTS_MOST
 
 static int epfd = -1;
 static long n_events;
@@ -43,7 +43,7 @@ static bool add_ready(long index)
 
 static bool setup(const long *values)
 {
-	n_events = values[0];
+	n_events = values[BENCH_EPOLL_WAIT_EVENTS];
 	/* Standard descriptors, the epoll descriptor, and some to spare. */
 	if (!allow_descriptors(n_events + 16))
 		return false;
@@ -94,7 +94,7 @@ static bool check(void)
 
 const struct bench bench_epoll_wait = {
 	.name = "epoll_wait",
-	.params = { { "events", 1, 1, MAX_EVENTS } },
+	.params = PARAMS_BENCH_EPOLL_WAIT,
 	.setup = setup,
 	.phase = phase,
 	.check = check,

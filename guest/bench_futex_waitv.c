@@ -18,9 +18,11 @@ static long wait_all(void)
 	return tollgate_syscall6(NUMBER_FUTEX_WAITV, (long)waiters, n_futexes, 0, 0, 0, 0);
 }
 
+_Static_assert(BENCH_FUTEX_WAITV_FUTEXES_MOST == FUTEX_WAITERS_MAX, "of the kernel");
+
 static bool setup(const long *values)
 {
-	n_futexes = values[0];
+	n_futexes = values[BENCH_FUTEX_WAITV_FUTEXES];
 	for (long i = 0; i < n_futexes; i++)
 		waiters[i] = (struct futex_waiter){ .val = words[i],
 						    .uaddr = (uintptr_t)&words[i],
@@ -46,7 +48,7 @@ static bool phase(long ops)
 
 const struct bench bench_futex_waitv = {
 	.name = "futex_waitv",
-	.params = { { "futexes", 8, 1, FUTEX_WAITERS_MAX } },
+	.params = PARAMS_BENCH_FUTEX_WAITV,
 	.setup = setup,
 	.phase = phase,
 };

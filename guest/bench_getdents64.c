@@ -13,7 +13,7 @@
 #include "support.h"
 #include "tollgate_bench.h"
 
-#define MAX_ENTRIES 1000
+#define MAX_ENTRIES BENCH_GETDENTS64_ENTRIES_MOST
 /* A record of a name of 9 characters is 32 bytes; "." and ".." take 24 each. */
 #define RECORD 32
 #define DOTS 48
@@ -24,7 +24,7 @@ static char buffer[RECORD * MAX_ENTRIES + DOTS];
 
 static bool setup(const long *values)
 {
-	n_entries = values[0];
+	n_entries = values[BENCH_GETDENTS64_ENTRIES];
 	fd = folder_with_files(n_entries);
 	return fd >= 0;
 }
@@ -71,7 +71,7 @@ static bool check(void)
 
 const struct bench bench_getdents64 = {
 	.name = "getdents64",
-	.params = { { "entries", 64, 1, MAX_ENTRIES } },
+	.params = PARAMS_BENCH_GETDENTS64,
 	.setup = setup,
 	.phase = phase,
 	.check = check,

@@ -9,7 +9,7 @@
 #include "support.h"
 #include "tollgate_bench.h"
 
-#define MAX_FDS 1000
+#define MAX_FDS BENCH_POLL_FDS_MOST
 
 static long n_fds;
 static struct pollfd polled[MAX_FDS];
@@ -19,7 +19,7 @@ static bool setup(const long *values)
 {
 	static int fds[MAX_FDS];
 
-	n_fds = values[0];
+	n_fds = values[BENCH_POLL_FDS];
 	if (!allow_descriptors(n_fds + 16) || !ready_descriptors(fds, (size_t)n_fds))
 		return false;
 	for (long i = 0; i < n_fds; i++)
@@ -55,7 +55,7 @@ static bool check(void)
 
 const struct bench bench_poll = {
 	.name = "poll",
-	.params = { { "fds", 64, 1, MAX_FDS } },
+	.params = PARAMS_BENCH_POLL,
 	.setup = setup,
 	.phase = phase,
 	.check = check,

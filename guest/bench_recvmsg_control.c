@@ -12,7 +12,7 @@
 #include "support.h"
 #include "tollgate_bench.h"
 
-#define MAX_MESSAGES 3
+#define MAX_MESSAGES BENCH_RECVMSG_CONTROL_MESSAGES_MOST
 
 static int fd = -1;
 static long n_messages;
@@ -30,7 +30,7 @@ static bool setup(const long *values)
 	struct sockaddr_in address;
 	const int on = 1;
 
-	n_messages = values[0];
+	n_messages = values[BENCH_RECVMSG_CONTROL_MESSAGES];
 	fd = udp_to_itself(&address);
 	for (long i = 0; fd >= 0 && i < n_messages; i++)
 		if (setsockopt(fd, IPPROTO_IP, options[i], &on, sizeof(on)))
@@ -68,7 +68,7 @@ static bool check(void)
 
 const struct bench bench_recvmsg_control = {
 	.name = "recvmsg_control",
-	.params = { { "messages", MAX_MESSAGES, 0, MAX_MESSAGES } },
+	.params = PARAMS_BENCH_RECVMSG_CONTROL,
 	.setup = setup,
 	.phase = phase,
 	.check = check,

@@ -10,7 +10,7 @@
 #include "tollgate_bench.h"
 
 /* FD_SETSIZE is 1024; some numbers are taken before. */
-#define MAX_FDS 1000
+#define MAX_FDS BENCH_SELECT_FDS_MOST
 
 static int fds[MAX_FDS];
 static long n_fds;
@@ -19,7 +19,7 @@ static struct timespec at_once;
 
 static bool setup(const long *values)
 {
-	n_fds = values[0];
+	n_fds = values[BENCH_SELECT_FDS];
 	if (!allow_descriptors(n_fds + 16) || !ready_descriptors(fds, (size_t)n_fds))
 		return false;
 	FD_ZERO(&wanted);
@@ -52,7 +52,7 @@ static bool check(void)
 
 const struct bench bench_select = {
 	.name = "select",
-	.params = { { "fds", 64, 1, MAX_FDS } },
+	.params = PARAMS_BENCH_SELECT,
 	.setup = setup,
 	.phase = phase,
 	.check = check,

@@ -70,9 +70,13 @@ static bool keep_the_slab(void)
 	return true;
 }
 
+/* One setup serves them all. */
+_Static_assert(BENCH_SIGNAL_CATCH_AVX == BENCH_SIGNAL_NULL_AVX &&
+	       BENCH_SIGNAL_PREEMPTED_AVX == BENCH_SIGNAL_NULL_AVX, "the same place");
+
 static bool setup_null(const long *values)
 {
-	with_avx = values[0];
+	with_avx = values[BENCH_SIGNAL_NULL_AVX];
 	return keep_the_slab() && (!with_avx || fpu_use_avx());
 }
 
@@ -146,14 +150,14 @@ static bool phase_install(long ops)
 	return !wrong || fail("sigaction failed %ld times of %ld", wrong, ops);
 }
 
-#define AVX { { "avx", 0, 0, 1 } }
-
 const struct bench bench_signal_catch = {
-	.name = "signal_catch", .params = AVX, .setup = setup_catch, .phase = phase_catch,
+	.name = "signal_catch", .params = PARAMS_BENCH_SIGNAL_CATCH,
+	.setup = setup_catch, .phase = phase_catch,
 };
 
 const struct bench bench_signal_null = {
-	.name = "signal_null", .params = AVX, .setup = setup_null, .phase = phase_null,
+	.name = "signal_null", .params = PARAMS_BENCH_SIGNAL_NULL,
+	.setup = setup_null, .phase = phase_null,
 };
 
 const struct bench bench_signal_install = {
@@ -161,5 +165,6 @@ const struct bench bench_signal_install = {
 };
 
 const struct bench bench_signal_preempted = {
-	.name = "signal_preempted", .params = AVX, .setup = setup_preempted, .phase = phase_catch,
+	.name = "signal_preempted", .params = PARAMS_BENCH_SIGNAL_PREEMPTED,
+	.setup = setup_preempted, .phase = phase_catch,
 };

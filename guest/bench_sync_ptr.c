@@ -23,12 +23,16 @@ static int fd = -1;
 static uint32_t flags;
 static unsigned char request[136];
 
+/* One setup serves both. */
+_Static_assert(BENCH_SYNC_PTR_LAYOUT == BENCH_SYNC_PTR_ALOOP_LAYOUT &&
+	       BENCH_SYNC_PTR_FLAGS == BENCH_SYNC_PTR_ALOOP_FLAGS, "the same places");
+
 static bool setup(enum pcm_device device, const long *values)
 {
 	long result;
 
-	layout = pcm_layout(values[0]);
-	flags = (uint32_t)values[1];
+	layout = pcm_layout(values[BENCH_SYNC_PTR_LAYOUT]);
+	flags = (uint32_t)values[BENCH_SYNC_PTR_FLAGS];
 	fd = layout ? pcm_open(device) : -1;
 	if (fd < 0)
 		return false;
@@ -73,14 +77,11 @@ static bool check(void)
 		    pcm_get(request, layout->avail_min));
 }
 
-#define PARAMS \
-	{ \
-		{ "layout", 132, 132, 136 }, { "flags", PCM_SYNC_FLAGS, 0, PCM_SYNC_FLAGS } \
-	}
+_Static_assert(BENCH_SYNC_PTR_FLAGS_MOST == PCM_SYNC_FLAGS, "all of them");
 
 const struct bench bench_sync_ptr = {
 	.name = "sync_ptr",
-	.params = PARAMS,
+	.params = PARAMS_BENCH_SYNC_PTR,
 	.setup = setup_dummy,
 	.phase = phase,
 	.check = check,
@@ -88,7 +89,7 @@ const struct bench bench_sync_ptr = {
 
 const struct bench bench_sync_ptr_aloop = {
 	.name = "sync_ptr_aloop",
-	.params = PARAMS,
+	.params = PARAMS_BENCH_SYNC_PTR_ALOOP,
 	.setup = setup_aloop,
 	.phase = phase,
 	.check = check,

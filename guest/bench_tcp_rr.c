@@ -27,7 +27,7 @@
 #include "support.h"
 #include "tollgate_bench.h"
 
-#define MAX_FLOWS 2000
+#define MAX_FLOWS BENCH_TCP_RR_FLOWS_MOST
 #define MAX_EVENTS 1000
 /* What the server makes of a request, so that an echo of old bytes is seen. */
 #define ANSWER(byte) ((unsigned char)((byte) ^ 0x5a))
@@ -165,7 +165,7 @@ static bool setup(const long *values)
 	struct sockaddr_in address;
 	int listener;
 
-	n_flows = values[0];
+	n_flows = values[BENCH_TCP_RR_FLOWS];
 	if (!allow_descriptors(2 * n_flows + 32) || !be_patient())
 		return false;
 	listener = tcp_listen(&address);
@@ -200,7 +200,7 @@ static bool phase(long ops)
 
 const struct bench bench_tcp_rr = {
 	.name = "tcp_rr",
-	.params = { { "flows", 1, 1, MAX_FLOWS } },
+	.params = PARAMS_BENCH_TCP_RR,
 	.setup = setup,
 	.phase = phase,
 };

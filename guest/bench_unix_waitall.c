@@ -22,10 +22,6 @@
 #include "peer.h"
 #include "tollgate_bench.h"
 
-#define MAX_KIB 16384
-/* What reading a message costs at least: each of its lines once. */
-#define CACHE_LINE 64
-
 static int fds[2];
 /* Through it the receiver asks for messages. */
 static int requests[2];
@@ -74,9 +70,9 @@ static bool make_message(unsigned long message)
 
 static bool setup(const long *values)
 {
-	size = (size_t)values[0] * 1024;
+	size = (size_t)values[BENCH_UNIX_WAITALL_KIB] * 1024;
 	words = size / sizeof(*received);
-	stride = (size_t)values[1] / sizeof(*received);
+	stride = (size_t)values[BENCH_UNIX_WAITALL_LOOK] / sizeof(*received);
 	received = buffer();
 	if (!received || !make_message(0) || !make_message(1))
 		return false;
@@ -115,7 +111,7 @@ static bool phase(long ops)
 
 const struct bench bench_unix_waitall = {
 	.name = "unix_waitall",
-	.params = { { "kib", 1024, 4, MAX_KIB }, { "look", CACHE_LINE, 8, MAX_KIB * 1024 } },
+	.params = PARAMS_BENCH_UNIX_WAITALL,
 	.setup = setup,
 	.phase = phase,
 };

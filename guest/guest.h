@@ -22,12 +22,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "limits.h"
+
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- A job, as the plan gives it ---- */
 
 #define MAX_PARAMS 8
-#define MAX_NAME 32
 
 struct param {
 	char name[MAX_NAME];
@@ -52,12 +53,13 @@ enum plan_line plan_parse(const char *line, struct job *job, char *why, size_t r
 
 /* ---- Benchmarks and sweeps ---- */
 
-/* A parameter that a benchmark or sweep understands. */
+/* A parameter that a benchmark or sweep understands: a line of limits.h. */
 struct param_spec {
 	const char *name;
 	long standard;		/* when the plan is silent */
 	long min;
 	long max;
+	long step;		/* from min on */
 };
 
 /* A benchmark's functions return true, or false after fail(). `values` are in

@@ -12,10 +12,6 @@
 
 #define MAX_LINE 512
 
-/* A phase that takes longer than this is a mistake in the plan. */
-#define MAX_OPS 1000000000L
-#define MAX_REPS 100000L
-
 /* Of `ops` and `reps`; no plan can say it, being out of their range. */
 #define NOT_GIVEN LONG_MIN
 
@@ -124,9 +120,11 @@ static bool check_counts(const struct job *job, char *why, size_t room)
 {
 	if (job->kind != JOB_BENCH)
 		return true;
-	if (job->ops >= 1 && job->ops <= MAX_OPS && job->reps >= 0 && job->reps <= MAX_REPS)
+	if (job->ops >= MIN_OPS && job->ops <= MAX_OPS && job->reps >= MIN_REPS &&
+	    job->reps <= MAX_REPS)
 		return true;
-	snprintf(why, room, "want ops= of 1 to %ld and reps= of 0 to %ld", MAX_OPS, MAX_REPS);
+	snprintf(why, room, "want ops= of %ld to %ld and reps= of %ld to %ld", MIN_OPS, MAX_OPS,
+		 MIN_REPS, MAX_REPS);
 	return false;
 }
 

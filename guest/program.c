@@ -14,8 +14,6 @@
 
 #include "guest.h"
 
-#define MAX_PHASES 64
-#define MAX_ARGUMENTS 256
 /* As a shell says it of what it cannot execute. */
 #define NOT_EXECUTED 127
 

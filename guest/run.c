@@ -73,6 +73,21 @@ static bool is_known(const struct param_spec *specs, const char *name)
 	return false;
 }
 
+static bool is_taken(long value, const struct param_spec *spec)
+{
+	return value >= spec->min && value <= spec->max &&
+	       (value - spec->min) % spec->step == 0;
+}
+
+static bool wants(const struct param_spec *spec)
+{
+	char step[32] = "";
+
+	if (spec->step != 1)
+		snprintf(step, sizeof(step), " in steps of %ld", spec->step);
+	return fail("want %s=%ld to %ld%s", spec->name, spec->min, spec->max, step);
+}
+
 static bool find_values(const struct job *job, const struct param_spec *specs, long *values)
 {
 	for (size_t i = 0; i < job->n_params; i++)
@@ -80,9 +95,8 @@ static bool find_values(const struct job *job, const struct param_spec *specs, l
 			return fail("it has no parameter '%s'", job->params[i].name);
 	for (size_t i = 0; i < MAX_PARAMS && specs[i].name; i++) {
 		values[i] = value_of(job, &specs[i]);
-		if (values[i] < specs[i].min || values[i] > specs[i].max)
-			return fail("want %s=%ld to %ld", specs[i].name, specs[i].min,
-				    specs[i].max);
+		if (!is_taken(values[i], &specs[i]))
+			return wants(&specs[i]);
 	}
 	return true;
 }

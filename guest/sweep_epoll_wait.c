@@ -18,7 +18,7 @@
 #include "numbers.h"
 #include "tollgate_bench.h"
 
-#define MAX_READY 16
+#define MAX_READY SWEEP_EPOLL_WAIT_EVENTS_MOST
 #define EVENT sizeof(struct epoll_event)
 
 /* Shown around the array: what lies in front of it and behind it must stay. */
@@ -309,7 +309,7 @@ static bool run(const long *values)
 		{ "edge", BEYOND_UNMAPPED, 0, 4, EPOLLET, try_again },
 		{ "oneshot", BEYOND_UNMAPPED, 0, 4, EPOLLONESHOT, try_again },
 	};
-	bool ok = make_ready(values[0]);
+	bool ok = make_ready(values[SWEEP_EPOLL_WAIT_EVENTS]);
 
 	for (size_t i = 0; ok && i < ARRAY_SIZE(families); i++)
 		ok = sweep_ends(&families[i]);
@@ -318,6 +318,6 @@ static bool run(const long *values)
 
 const struct sweep sweep_epoll_wait = {
 	.name = "epoll_wait",
-	.params = { { "events", 4, 1, MAX_READY } },
+	.params = PARAMS_SWEEP_EPOLL_WAIT,
 	.run = run,
 };

@@ -198,9 +198,9 @@ static bool run(const long *values)
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (found == MAP_FAILED)
 		return fail("mmap: %s", strerror(errno));
-	if (processors != values[1])
-		return fail("%ld processors are running, wanted %ld", processors, values[1]);
-	if (!start(values[0]))
+	if (processors != values[SWEEP_FPU_STATE_CPUS])
+		return fail("%ld processors are running, wanted %ld", processors, values[SWEEP_FPU_STATE_CPUS]);
+	if (!start(values[SWEEP_FPU_STATE_ROUNDS]))
 		return false;
 	wait_for_all();
 	for (unsigned int i = 0; i < PROCESSES; i++)
@@ -211,6 +211,6 @@ static bool run(const long *values)
 
 const struct sweep sweep_fpu_state = {
 	.name = "fpu_state",
-	.params = { { "rounds", 100, 1, 100000 }, { "cpus", 1, 1, 64 } },
+	.params = PARAMS_SWEEP_FPU_STATE,
 	.run = run,
 };

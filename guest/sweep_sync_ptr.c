@@ -86,12 +86,14 @@ static bool sweep_stopped(void)
 	return sweep_positions(&subject);
 }
 
+_Static_assert(SWEEP_SYNC_PTR_LAYOUT == SWEEP_SYNC_PTR_ALOOP_LAYOUT, "the same place");
+
 static bool run(const char *name, enum pcm_device device, const long *values)
 {
 	bool ok;
 
 	sweep_name = name;
-	layout = pcm_layout(values[0]);
+	layout = pcm_layout(values[SWEEP_SYNC_PTR_LAYOUT]);
 	fd = layout ? pcm_open(device) : -1;
 	ok = fd >= 0;
 	/* Also a bit that means nothing. */
@@ -112,12 +114,12 @@ static bool run_aloop(const long *values)
 
 const struct sweep sweep_sync_ptr = {
 	.name = "sync_ptr",
-	.params = { { "layout", 132, 132, 136 } },
+	.params = PARAMS_SWEEP_SYNC_PTR,
 	.run = run_dummy,
 };
 
 const struct sweep sweep_sync_ptr_aloop = {
 	.name = "sync_ptr_aloop",
-	.params = { { "layout", 132, 132, 136 } },
+	.params = PARAMS_SWEEP_SYNC_PTR_ALOOP,
 	.run = run_aloop,
 };

@@ -20,6 +20,7 @@ pub mod machine;
 pub mod native;
 pub mod objects;
 mod objtool;
+pub mod parameter;
 pub mod patch;
 pub mod process;
 pub mod program;

@@ -5,14 +5,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::cache;
+use crate::registry::{self, Registry};
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, FileKind};
 
 /// The largest program: the guest has 256 MiB of memory, and unpacks it there.
 const LARGEST: u64 = 64 << 20;
-/// Characters of a name, as in the guest (`MAX_NAME` of `guest/guest.h`).
-const NAME: usize = 31;
 
 /// Why a program cannot run in the guest.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +32,9 @@ pub enum Error {
         /// What is wrong, and what to do.
         fault: Fault,
     },
+    /// What a guest takes is not known.
+    #[error(transparent)]
+    Registry(#[from] registry::Error),
 }
 
 /// What keeps a file from being a program for the guest.
@@ -68,8 +70,13 @@ pub enum Fault {
     #[error("is linked dynamically, and the guest has no libraries: link it with -static")]
     Dynamic,
     /// It has more arguments than the guest reads.
-    #[error("has {0} arguments, and the guest takes 255")]
-    Arguments(usize),
+    #[error("has {found} arguments, and the guest takes {takes}")]
+    Arguments {
+        /// How many it has.
+        found: usize,
+        /// How many there may be.
+        takes: String,
+    },
 }
 
 /// A static program with its arguments.
@@ -107,8 +114,10 @@ impl Program {
         if size > LARGEST {
             return Err(unfit(Fault::Large(size)));
         }
-        if arguments.len() > 255 {
-            return Err(unfit(Fault::Arguments(arguments.len())));
+        let plan = Registry::built_in()?.plan;
+        let (found, takes) = (arguments.len(), plan.arguments.to_string());
+        if !plan.arguments.hold(found as u64) {
+            return Err(unfit(Fault::Arguments { found, takes }));
         }
         let bytes = std::fs::read(path).map_err(unreadable)?;
         check(&bytes, arch).map_err(unfit)?;
@@ -118,7 +127,7 @@ impl Program {
             .collect();
         let shown: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
         Ok(Self {
-            name: name(&own.to_string_lossy()),
+            name: name(&own.to_string_lossy(), plan.name.most),
             bytes,
             arguments: words
                 .iter()
@@ -146,11 +155,12 @@ impl Program {
     }
 }
 
-fn name(file: &str) -> String {
+/// At most so many characters, of those that a plan can hold.
+fn name(file: &str, most: u64) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     file.chars()
         .map(|c| if plain(c) { c } else { '_' })
-        .take(NAME)
+        .take(usize::try_from(most).unwrap_or(usize::MAX))
         .collect()
 }
 
@@ -222,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_name_is_one_that_a_plan_can_hold() {
-        assert_eq!(name("my bench(1)"), "my_bench_1_");
-        assert_eq!(name(&"x".repeat(99)).len(), NAME);
+        assert_eq!(name("my bench(1)", 31), "my_bench_1_");
+        assert_eq!(name(&"x".repeat(99), 31).len(), 31);
     }
 }

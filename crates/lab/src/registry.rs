@@ -1,5 +1,5 @@
-//! The guest's benchmarks by name: what they run with when nobody says more,
-//! and which files of a kernel they exercise. `data/bench.toml`.
+//! The guest's benchmarks by name: what they run with when nobody says more, what
+//! they take, and which files of a kernel they exercise. `data/bench.toml`.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -7,6 +7,7 @@ use tollgate_source::TreePath;
 
 use crate::assets;
 use crate::case::{Benchmark, Sweep, Unit};
+use crate::parameter::{Parameter, PlanLimits};
 
 /// Why there is no benchmark.
 #[derive(Debug, thiserror::Error)]
@@ -19,18 +20,90 @@ pub enum Error {
         /// The names that there are.
         known: Vec<String>,
     },
+    /// There is no sweep of that name.
+    #[error("no sweep is called {name}; there are: {}", .known.join(", "))]
+    UnknownSweep {
+        /// The name that was asked for.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// A benchmark or a sweep does not take a value.
+    #[error("{job} does not take {name}={value}{}: it takes {takes}", for_abi(.abi.as_deref()))]
+    Value {
+        /// The benchmark or the sweep.
+        job: String,
+        /// The parameter.
+        name: String,
+        /// The value that was asked for.
+        value: i64,
+        /// The ABI of the program that would run it; none is the machine's own.
+        abi: Option<String>,
+        /// The values that it takes.
+        takes: String,
+    },
+    /// A benchmark or a sweep has no such parameter.
+    #[error("{job} has no parameter {name}; it has: {}", listed(.known))]
+    Parameter {
+        /// The benchmark or the sweep.
+        job: String,
+        /// The name that was asked for.
+        name: String,
+        /// Those that it has.
+        known: Vec<String>,
+    },
+    /// A plan cannot ask for so many.
+    #[error("{job} asks for {what}={number}: a guest takes {takes}")]
+    Count {
+        /// The benchmark.
+        job: String,
+        /// `ops` or `reps`.
+        what: &'static str,
+        /// How many were asked for.
+        number: u64,
+        /// How many there may be.
+        takes: String,
+    },
     /// The table is wrong.
     #[error("data/bench.toml: {0}")]
     Wrong(String),
 }
 
-/// All benchmarks of the guest.
+fn for_abi(abi: Option<&str>) -> String {
+    abi.map(|abi| format!(" in a program of {abi}"))
+        .unwrap_or_default()
+}
+
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        names => names.join(", "),
+    }
+}
+
+/// All benchmarks and sweeps of the guest.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Registry {
+    /// What a plan can hold.
+    pub plan: PlanLimits,
     /// One entry a benchmark.
     #[serde(rename = "bench")]
     pub entries: Vec<Entry>,
+    /// One entry a sweep.
+    #[serde(rename = "sweep")]
+    pub sweeps: Vec<SweepEntry>,
+}
+
+/// A sweep of the guest.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepEntry {
+    /// Its name in the guest.
+    pub name: String,
+    /// Its parameters, in the guest's order.
+    #[serde(default)]
+    pub parameters: Vec<Parameter>,
 }
 
 /// A benchmark of the guest and what it runs with by default.
@@ -41,9 +114,9 @@ pub struct Entry {
     pub name: String,
     /// What it does, in one line.
     pub summary: String,
-    /// Its parameters by default.
+    /// Its parameters, in the guest's order.
     #[serde(default)]
-    pub parameters: BTreeMap<String, i64>,
+    pub parameters: Vec<Parameter>,
     /// What an operation is or handles many of.
     pub unit: Option<Unit>,
     /// The benchmark that does all but the thing itself: `signal_null` of
@@ -118,10 +191,89 @@ impl Registry {
         entries.filter(meets).collect()
     }
 
+    /// The parameter of a benchmark, where both are known.
+    #[must_use]
+    pub fn parameter(&self, benchmark: &str, name: &str) -> Option<&Parameter> {
+        let entry = self.entries.iter().find(|entry| entry.name == benchmark)?;
+        entry.parameters.iter().find(|known| known.name == name)
+    }
+
+    /// Checks that a guest takes what a job asks for.
+    ///
+    /// # Errors
+    /// When the benchmark is unknown, has no such parameter, or does not take a
+    /// value or a number.
+    pub fn check(&self, job: &Benchmark) -> Result<(), Error> {
+        let entry = self.named(&job.name)?;
+        let abi = job.abi.as_deref();
+        values(&job.name, &entry.parameters, &job.parameters, abi)?;
+        let counts = [
+            ("ops", job.ops, &self.plan.ops),
+            ("reps", job.reps.into(), &self.plan.reps),
+        ];
+        match counts
+            .into_iter()
+            .find(|(_, count, limits)| !limits.hold(*count))
+        {
+            None => Ok(()),
+            Some((what, number, limits)) => Err(Error::Count {
+                job: job.name.clone(),
+                what,
+                number,
+                takes: limits.to_string(),
+            }),
+        }
+    }
+
+    /// The same for a sweep.
+    ///
+    /// # Errors
+    /// As [`Registry::check`].
+    pub fn check_sweep(&self, job: &Sweep) -> Result<(), Error> {
+        let entry = self.sweeps.iter().find(|entry| entry.name == job.name);
+        let entry = entry.ok_or_else(|| Error::UnknownSweep {
+            name: job.name.clone(),
+            known: self.sweeps.iter().map(|entry| entry.name.clone()).collect(),
+        })?;
+        let name = format!("the sweep {}", job.name);
+        values(
+            &name,
+            &entry.parameters,
+            &job.parameters,
+            job.abi.as_deref(),
+        )
+    }
+
     /// The controls.
     pub fn controls(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.control)
     }
+}
+
+fn values(
+    job: &str,
+    known: &[Parameter],
+    wanted: &BTreeMap<String, i64>,
+    abi: Option<&str>,
+) -> Result<(), Error> {
+    for (name, value) in wanted {
+        let parameter = known.iter().find(|known| known.name == *name);
+        let parameter = parameter.ok_or_else(|| Error::Parameter {
+            job: job.to_owned(),
+            name: name.clone(),
+            known: known.iter().map(|known| known.name.clone()).collect(),
+        })?;
+        if !parameter.takes(*value, abi) {
+            return Err(Error::Value {
+                job: job.to_owned(),
+                name: name.clone(),
+                value: *value,
+                abi: abi.map(str::to_owned),
+                takes: parameter.to_string(),
+            });
+        }
+    }
+    Ok(())
 }
 
 impl Entry {
@@ -137,9 +289,11 @@ impl Entry {
     /// As a job of a case.
     #[must_use]
     pub fn benchmark(&self) -> Benchmark {
+        let named = self.parameters.iter().filter(|known| !known.silent);
+        let named = named.map(|known| (known.name.clone(), known.standard));
         Benchmark {
             name: self.name.clone(),
-            parameters: self.parameters.clone(),
+            parameters: named.collect(),
             unit: self.unit.clone(),
             less: None,
             control: self.control,
@@ -190,12 +344,14 @@ mod tests {
     }
 
     #[test]
-    fn every_benchmark_of_the_guest_has_an_entry_and_no_other() {
+    fn every_benchmark_and_sweep_of_the_guest_has_an_entry_and_no_other() {
         let registry = Registry::built_in().unwrap();
         let names: BTreeSet<String> = registry.names().into_iter().collect();
         assert_eq!(names.len(), registry.entries.len(), "a name is there twice");
         assert_eq!(names, of_the_guest("bench"));
-        let sweeps = of_the_guest("sweep");
+        let sweeps: BTreeSet<String> = registry.sweeps.iter().map(|s| s.name.clone()).collect();
+        assert_eq!(sweeps.len(), registry.sweeps.len(), "a name is there twice");
+        assert_eq!(sweeps, of_the_guest("sweep"));
         for entry in &registry.entries {
             assert_eq!(entry.control, entry.files.is_empty(), "{}", entry.name);
             assert!(
@@ -213,6 +369,57 @@ mod tests {
             );
         }
         assert!(registry.controls().count() > 0);
+    }
+
+    /// A table of its own in the guest would be a second opinion.
+    #[test]
+    fn the_guest_takes_every_parameter_from_the_table() {
+        let registry = Registry::built_in().unwrap();
+        let names = |kind: &str, name: &str| format!("PARAMS_{kind}_{}", name.to_uppercase());
+        let benches = registry.entries.iter().filter(|e| !e.parameters.is_empty());
+        let benches = benches.map(|e| names("BENCH", &e.name));
+        let sweeps = registry.sweeps.iter().filter(|s| !s.parameters.is_empty());
+        let sweeps = sweeps.map(|s| names("SWEEP", &s.name));
+        let wanted: BTreeSet<String> = benches.chain(sweeps).collect();
+        let mut found = BTreeSet::new();
+        for (path, bytes) in assets::files(&assets::GUEST) {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            for part in text.split(".params = ").skip(1) {
+                let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                let name = part.get(..end.unwrap_or(part.len())).unwrap();
+                assert!(wanted.contains(name), "{path}: {part:.60}");
+                found.insert(name.to_owned());
+            }
+        }
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn what_a_guest_does_not_take_is_a_sentence() {
+        let registry = Registry::built_in().unwrap();
+        let job = |name: &str, key: &str, value: i64| {
+            let mut job = registry.named(name).unwrap().benchmark();
+            job.parameters.insert(key.to_owned(), value);
+            job
+        };
+        let said = |job: &Benchmark| registry.check(job).unwrap_err().to_string();
+        assert_eq!(
+            said(&job("epoll_wait", "events", 4097)),
+            "epoll_wait does not take events=4097: it takes events=1 to 4096"
+        );
+        assert_eq!(
+            said(&job("poll", "events", 1)),
+            "poll has no parameter events; it has: fds"
+        );
+        let mut ia32 = job("sync_ptr", "layout", 136);
+        registry.check(&ia32).unwrap();
+        ia32.abi = Some("ia32".into());
+        assert!(said(&ia32).contains("layout=136 in a program of ia32: it takes"));
+        registry.check(&job("pipe_bulk", "look", 64)).unwrap();
+        assert!(said(&job("pipe_bulk", "look", 12)).contains("in steps of 8"));
+        let mut many = job("poll", "fds", 1);
+        many.ops = 0;
+        assert!(said(&many).contains("asks for ops=0: a guest takes 1 to 1000000000"));
     }
 
     #[test]

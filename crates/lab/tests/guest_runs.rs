@@ -14,6 +14,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
+use tollgate_lab::parameter::Parameter;
+use tollgate_lab::registry::Registry;
 
 /// The guest for this machine, compiled once for all tests, without a warning.
 fn guest() -> PathBuf {
@@ -292,4 +294,139 @@ fn every_job_is_done_or_says_what_is_missing() {
         let names: BTreeSet<&&str> = points.iter().collect();
         assert_eq!(names.len(), points.len(), "{job}: a name is used twice");
     }
+}
+
+/// Every benchmark and sweep with its parameters, as the host knows them.
+fn table() -> Vec<(&'static str, String, Vec<Parameter>)> {
+    let registry = Registry::built_in().unwrap();
+    let benches = registry.entries.into_iter();
+    let benches = benches.map(|entry| ("bench", entry.name, entry.parameters));
+    let sweeps = registry.sweeps.into_iter();
+    let sweeps = sweeps.map(|sweep| ("sweep", sweep.name, sweep.parameters));
+    benches.chain(sweeps).collect()
+}
+
+/// A line of the plan with one parameter.
+fn line(kind: &str, name: &str, parameter: &Parameter, value: i64) -> String {
+    let counts = if kind == "bench" { " ops=1 reps=0" } else { "" };
+    format!("{kind} {name} {}={value}{counts}\n", parameter.name)
+}
+
+/// What is around the limits, where a guest of that ABI does not take it.
+fn refused(parameter: &Parameter, abi: Option<&str>) -> Vec<i64> {
+    let Parameter { least, most, .. } = parameter;
+    let around = [
+        i64::from(i32::MIN),
+        least - 1,
+        least + 1,
+        most - 1,
+        most + 1,
+        i64::from(i32::MAX),
+    ];
+    let excepted = parameter.except.values().flatten().copied();
+    let mut values: Vec<i64> = around.into_iter().chain(excepted).collect();
+    values.retain(|value| !parameter.takes(*value, abi));
+    values
+}
+
+/// The lines of a plan, and of each the guest's answer where it is an error.
+fn answers(guest: &Path, plan: &[String]) -> Vec<Option<String>> {
+    let (_, lines) = run_with(guest, plan.concat().as_bytes()).unwrap();
+    let answer = |line: &String| {
+        let job = line.split(" ops=").next().unwrap().trim();
+        let start = format!("@tg error {job}: ");
+        lines
+            .iter()
+            .find_map(|line| line.strip_prefix(&start))
+            .map(str::to_owned)
+    };
+    plan.iter().map(answer).collect()
+}
+
+#[test]
+fn the_guest_refuses_what_the_host_refuses() {
+    for (kind, name, parameters) in table() {
+        for parameter in parameters {
+            let values = refused(&parameter, None);
+            let plan: Vec<String> = values
+                .iter()
+                .map(|v| line(kind, &name, &parameter, *v))
+                .collect();
+            let wanted = format!("want {parameter}");
+            for (line, answer) in plan.iter().zip(answers(&guest(), &plan)) {
+                assert_eq!(answer.as_deref(), Some(wanted.as_str()), "{line}");
+            }
+        }
+    }
+}
+
+/// What this machine can run it runs at both ends of what it takes, and beside
+/// them; what it lacks is a skip, never a refusal.
+#[test]
+fn the_guest_takes_what_the_host_takes() {
+    for (kind, name, parameters) in table() {
+        for parameter in parameters {
+            let Parameter {
+                least, most, step, ..
+            } = &parameter;
+            let values = [*least, least + step, most - step, *most];
+            let plan: Vec<String> = values
+                .iter()
+                .map(|v| line(kind, &name, &parameter, *v))
+                .collect();
+            for (line, answer) in plan.iter().zip(answers(&guest(), &plan)) {
+                let here = answer.as_deref().is_none_or(is_of_this_machine);
+                assert!(here, "{line}{answer:?}");
+            }
+        }
+    }
+}
+
+/// Of the sweep that is told how many processors it must find, and whose processes
+/// need a kernel that hashes.
+fn is_of_this_machine(answer: &str) -> bool {
+    let lacks = [
+        "processors are running, wanted",
+        "this kernel hashes nothing",
+    ];
+    lacks.iter().any(|words| answer.contains(words))
+}
+
+/// A value that a program of an ABI does not take, in a program of that ABI.
+#[test]
+fn a_program_of_another_abi_refuses_what_it_does_not_take() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["-m32", "-idirafter", "/usr/include/x86_64-linux-gnu"];
+    let probe = Command::new("gcc")
+        .args(flags)
+        .args(["-static", "-x", "c", "-o", "/dev/null", "-"])
+        .stdin(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .and_then(|mut child| {
+            use std::io::Write;
+            child
+                .stdin
+                .take()
+                .unwrap()
+                .write_all(b"#include <stdio.h>\nint main(void) { return puts(\"\"); }\n")?;
+            child.wait()
+        });
+    if !probe.unwrap().success() {
+        eprintln!("skipped: a program of ia32: this machine's compiler makes none");
+        return;
+    }
+    let guest = compile(folder.path(), &flags);
+    let mut seen = 0;
+    for (kind, name, parameters) in table() {
+        for parameter in &parameters {
+            for value in parameter.except.get("ia32").into_iter().flatten() {
+                let plan = [line(kind, &name, parameter, *value)];
+                let said = answers(&guest, &plan);
+                assert!(said.iter().flatten().count() == 1, "{plan:?}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 0);
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Benchmark, Case, Claim, VariantPlan};
+use crate::registry::Registry;
 
 impl Case {
     /// What is wrong with the manifest, in words; none when all is well.
@@ -19,6 +20,19 @@ impl Case {
             .or_else(less)
             .or_else(sweeps)
             .or_else(|| self.benchmark_twice())
+            .or_else(|| self.not_taken())
+    }
+
+    /// What no guest would take.
+    fn not_taken(&self) -> Option<String> {
+        let registry = match Registry::built_in() {
+            Ok(registry) => registry,
+            Err(error) => return Some(error.to_string()),
+        };
+        let benchmarks = self.benchmarks.iter().map(|job| registry.check(job));
+        let sweeps = self.sweeps.iter().map(|job| registry.check_sweep(job));
+        let mut wrong = benchmarks.chain(sweeps).filter_map(Result::err);
+        wrong.next().map(|error| error.to_string())
     }
 
     /// The repetitions of a workload are told apart from another's by its name,

@@ -92,30 +92,34 @@ fn a_unit_of_no_parameter_is_refused() {
 
 #[test]
 fn what_is_subtracted_runs_in_the_same_guest() {
-    let job = |more: &str| format!("[[benchmark]]\nname='b'\nops=1\nreps=1\n{more}");
-    let two = |other: &str| format!("{}{}", job("less='n'\n"), job("").replace("'b'", other));
-    let absent = fault(&two("'m'"));
+    let job = |more: &str| format!("[[benchmark]]\nname='statx'\nops=1\nreps=1\n{more}");
+    let one = |other: &str| job("").replace("'statx'", other);
+    let two = |other: &str| format!("{}{}", job("less='waitid'\n"), one(other));
+    let absent = fault(&two("'kworker'"));
     assert!(
-        absent.contains("has no benchmark n in the same guest"),
+        absent.contains("has no benchmark waitid in the same guest"),
         "{absent}"
     );
-    let elsewhere = fault(&format!("{}abi='ia32'\n", two("'n'")));
-    assert!(elsewhere.contains("has no benchmark n"), "{elsewhere}");
-    let twice = fault(&format!("{}{}", two("'n'"), job("").replace("'b'", "'n'")));
-    assert!(twice.contains("several benchmarks n"), "{twice}");
-    let text = format!("{HEAD}{}", two("'n'"));
+    let elsewhere = fault(&format!("{}abi='ia32'\n", two("'waitid'")));
+    assert!(elsewhere.contains("has no benchmark waitid"), "{elsewhere}");
+    let twice = fault(&format!("{}{}", two("'waitid'"), one("'waitid'")));
+    assert!(twice.contains("several benchmarks waitid"), "{twice}");
+    let text = format!("{HEAD}{}", two("'waitid'"));
     assert!(schema().is_valid(&value(&text)));
     let case = Case::parse("x", &text).unwrap();
     let found: Vec<_> = case.to_subtract(&case.benchmarks[0]).collect();
-    assert_eq!(found[0].name, "n");
+    assert_eq!(found[0].name, "waitid");
 }
 
 #[test]
 fn a_workload_is_listed_once_for_a_guest() {
-    let job = |more: &str| format!("[[benchmark]]\nname='b'\nops=1\nreps=1\n{more}");
+    let job = |more: &str| format!("[[benchmark]]\nname='poll'\nops=1\nreps=1\n{more}");
     let same = fault(&format!("{}{}", job(""), job("").replace("ops=1", "ops=9")));
-    assert!(same.contains("the benchmark b is listed twice"), "{same}");
-    let other = [job("parameters={n=2}\n"), job("abi='ia32'\n")];
+    assert!(
+        same.contains("the benchmark poll is listed twice"),
+        "{same}"
+    );
+    let other = [job("parameters={fds=2}\n"), job("abi='ia32'\n")];
     for other in other {
         Case::parse("x", &format!("{HEAD}{}{other}", job(""))).unwrap();
     }
@@ -143,8 +147,8 @@ fn a_variant_is_made_in_one_way() {
 #[test]
 fn jobs_of_another_abi_have_a_plan_of_their_own() {
     let text = format!(
-        "{HEAD}[[benchmark]]\nname='b'\nops=1\nreps=2\n[[benchmark]]\nname='b'\nops=1\nreps=2\n\
-         abi='ia32'\n[[sweep]]\nname='s'\nparameters={{ n=3 }}\nabi='ia32'\n"
+        "{HEAD}[[benchmark]]\nname='poll'\nops=1\nreps=2\n[[benchmark]]\nname='poll'\nops=1\nreps=2\n\
+         abi='ia32'\n[[sweep]]\nname='sync_ptr'\nparameters={{ layout=132 }}\nabi='ia32'\n"
     );
     let case = Case::parse("x", &text).unwrap();
     let ia32 = Station {
@@ -153,6 +157,45 @@ fn jobs_of_another_abi_have_a_plan_of_their_own() {
     };
     let stations: Vec<Station> = case.stations().into_iter().collect();
     assert_eq!(stations, [Station::default(), ia32.clone()]);
-    assert_eq!(case.plan(&Station::default()), "bench b ops=1 reps=2\n");
-    assert_eq!(case.plan(&ia32), "bench b ops=1 reps=2\nsweep s n=3\n");
+    assert_eq!(case.plan(&Station::default()), "bench poll ops=1 reps=2\n");
+    assert_eq!(
+        case.plan(&ia32),
+        "bench poll ops=1 reps=2\nsweep sync_ptr layout=132\n"
+    );
+}
+
+#[test]
+fn what_no_guest_takes_is_refused() {
+    let wrong = [
+        (
+            "benchmark",
+            "name='poll'\nops=1\nreps=1\nparameters={fds=1001}",
+            "takes fds=1 to 1000",
+        ),
+        (
+            "benchmark",
+            "name='poll'\nops=1\nreps=1\nparameters={events=1}",
+            "has no parameter events",
+        ),
+        (
+            "benchmark",
+            "name='poll'\nops=2000000000\nreps=1",
+            "asks for ops=2000000000",
+        ),
+        (
+            "benchmark",
+            "name='nosuch'\nops=1\nreps=1",
+            "no benchmark is called nosuch",
+        ),
+        (
+            "sweep",
+            "name='epoll_wait'\nparameters={events=17}",
+            "takes events=1 to 16",
+        ),
+        ("sweep", "name='nosuch'", "no sweep is called nosuch"),
+    ];
+    for (kind, text, wanted) in wrong {
+        let said = fault(&format!("[[{kind}]]\n{text}\n"));
+        assert!(said.contains(wanted), "{said}");
+    }
 }
