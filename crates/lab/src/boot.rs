@@ -1,17 +1,17 @@
 //! A guest's life under QEMU: started, counted, ended; whatever happens, an
 //! answer.
 
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
+use crate::cache;
+use crate::console::{self, Trouble};
 use crate::machine::Machine;
 use crate::process::{self, Runner};
 use crate::toolchain::Qemu;
-
-/// Lines of the console that are shown when a guest died.
-const LAST_WORDS: usize = 15;
 
 /// Why a boot gave no counts.
 #[derive(Debug, thiserror::Error)]
@@ -20,34 +20,42 @@ pub enum Error {
     #[error(transparent)]
     Process(process::Error),
     /// The guest did not end.
-    #[error("the kernel of {image} did not end within {} s and was stopped. The last lines of its console:\n\n{last}\n\nA slow host may need more time: --timeout SECONDS", .limit.as_secs())]
+    #[error("the kernel of {image} did not end within {limit} and was stopped{}. {console}\n\nWhere it needs more time, give it: --timeout SECONDS", in_job(.job.as_deref()))]
     Hung {
         /// The image's name.
         image: String,
         /// The limit.
-        limit: Duration,
-        /// The end of its console.
-        last: String,
+        limit: Limit,
+        /// The job that had begun and did not end, where one had.
+        job: Option<String>,
+        /// What its console has.
+        console: Box<Console>,
     },
-    /// The kernel panicked.
-    #[error("the kernel of {image} panicked. The last lines of its console:\n\n{last}")]
-    Panicked {
+    /// The kernel found that it is broken.
+    #[error("the kernel of {image} {}: {title}. {console}", .outcome.words())]
+    Broke {
         /// The image's name.
         image: String,
-        /// The end of its console.
-        last: String,
+        /// Whether it went on.
+        outcome: Outcome,
+        /// What it said.
+        title: String,
+        /// What its console has.
+        console: Box<Console>,
     },
     /// QEMU ended before the guest had done its work.
     #[error(
-        "the guest of {image} ended before its work was done (QEMU: {status}). The last lines of its console:\n\n{last}"
+        "the guest of {image} ended before its work was done{} (QEMU: {status}). {console}", in_job(.job.as_deref())
     )]
     Died {
         /// The image's name.
         image: String,
         /// How QEMU ended.
         status: ExitStatus,
-        /// The end of its console.
-        last: String,
+        /// The job that had begun and did not end, where one had.
+        job: Option<String>,
+        /// What its console has.
+        console: Box<Console>,
     },
     /// A file that belongs to the boot cannot be read or written.
     #[error("could not use {}: {source}", .path.display())]
@@ -57,6 +65,117 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+}
+
+/// ` in bench poll`
+pub(crate) fn in_job(job: Option<&str>) -> String {
+    job.map(|job| format!(" in {job}")).unwrap_or_default()
+}
+
+/// Whether a kernel that is broken went on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It panicked.
+    Panicked,
+    /// It went on, to whatever end.
+    WentOn,
+}
+
+impl Outcome {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Panicked => "panicked",
+            Self::WentOn => "broke, and nothing that it counted is used",
+        }
+    }
+}
+
+/// The part of a console that tells, and where the whole of it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Console {
+    /// Whether the lines are the last, or what the kernel said when it broke.
+    last: bool,
+    lines: String,
+    /// The file, or why there is none.
+    whole: Result<PathBuf, String>,
+}
+
+impl fmt::Display for Console {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.last {
+            true => "The last lines of its console",
+            false => "Its console says",
+        };
+        write!(f, "{what}:\n\n{}\n\n", self.lines)?;
+        match &self.whole {
+            Ok(path) => write!(f, "The whole console is {}", path.display()),
+            Err(reason) => write!(f, "The whole console could not be kept: {reason}"),
+        }
+    }
+}
+
+/// How long a guest may take, in time of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// The limit.
+    pub time: Duration,
+    reason: Reason,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    Given,
+    First,
+    After(Duration),
+}
+
+impl Limit {
+    /// Of a first boot, of which nothing is known.
+    pub const FIRST: Duration = Duration::from_secs(300);
+    /// Of a later one: so many times what the first took. The counts of two images
+    /// are some per cent apart, and other work on the host may take most of it.
+    pub const FACTOR: u32 = 10;
+    /// The shortest, where a first boot was over in no time.
+    pub const LEAST: Duration = Duration::from_secs(10);
+
+    /// The one that the user wants.
+    #[must_use]
+    pub fn given(time: Duration) -> Self {
+        let reason = Reason::Given;
+        Self { time, reason }
+    }
+
+    /// What follows from how long the first boot took, where there was one.
+    #[must_use]
+    pub fn after(first: Option<Duration>) -> Self {
+        match first {
+            None => Self {
+                time: Self::FIRST,
+                reason: Reason::First,
+            },
+            Some(took) => Self {
+                time: Self::LEAST.max(took.saturating_mul(Self::FACTOR)),
+                reason: Reason::After(took),
+            },
+        }
+    }
+}
+
+/// `61 s (10 times what the first boot of A took, 6.1 s)`
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} s", self.time.as_secs())?;
+        match self.reason {
+            Reason::Given | Reason::First => Ok(()),
+            Reason::After(took) => write!(
+                f,
+                " ({} times what the first boot of A took, {:.1} s, and at least {} s)",
+                Self::FACTOR,
+                took.as_secs_f64(),
+                Self::LEAST.as_secs()
+            ),
+        }
+    }
 }
 
 /// What a boot is made of.
@@ -79,7 +198,11 @@ pub struct Boot<'a> {
     /// The emulator.
     pub qemu: &'a Qemu,
     /// How long the guest may take, in time of the host.
-    pub limit: Duration,
+    pub limit: Limit,
+    /// What the guest works off.
+    pub plan: &'a str,
+    /// Where the console stays of a boot that failed.
+    pub kept: &'a Path,
 }
 
 /// What a boot left: the two texts that `tollgate-measure` reads.
@@ -101,7 +224,7 @@ impl Boot<'_> {
         let console = folder.join("console.txt");
         let counts = folder.join("counts.txt");
         let mut command = self.command(&counts);
-        let ended = runner.logged(&mut command, &console, Some(self.limit), &mut |_| {});
+        let ended = runner.logged(&mut command, &console, Some(self.limit.time), &mut |_| {});
         let text = read(&console)?;
         let status = ended.map_err(|error| self.failed(error, &text))?;
         self.judge(status, &text)?;
@@ -129,33 +252,55 @@ impl Boot<'_> {
         command
     }
 
-    fn failed(&self, error: process::Error, console: &[u8]) -> Error {
+    fn failed(&self, error: process::Error, text: &[u8]) -> Error {
         match error {
-            process::Error::TimedOut { limit, .. } => Error::Hung {
+            process::Error::TimedOut { .. } => Error::Hung {
                 image: self.image.to_owned(),
-                limit,
-                last: last_words(console),
+                limit: self.limit,
+                job: console::unfinished(self.plan, text),
+                console: self.console(text, console::trouble(text).as_ref()),
             },
             other => Error::Process(other),
         }
     }
 
-    fn judge(&self, status: ExitStatus, console: &[u8]) -> Result<(), Error> {
+    fn judge(&self, status: ExitStatus, text: &[u8]) -> Result<(), Error> {
         let image = self.image.to_owned();
-        if contains(console, b"Kernel panic - not syncing") {
-            return Err(Error::Panicked {
+        if let Some(trouble) = console::trouble(text) {
+            return Err(Error::Broke {
                 image,
-                last: last_words(console),
+                outcome: match trouble.panicked {
+                    true => Outcome::Panicked,
+                    false => Outcome::WentOn,
+                },
+                console: self.console(text, Some(&trouble)),
+                title: trouble.title,
             });
         }
-        if !status.success() || !contains(console, b"@tg done") {
+        if !status.success() || !contains(text, b"@tg done") {
             return Err(Error::Died {
                 image,
                 status,
-                last: last_words(console),
+                job: console::unfinished(self.plan, text),
+                console: self.console(text, None),
             });
         }
         Ok(())
+    }
+
+    /// What is shown of a console, which is kept.
+    fn console(&self, text: &[u8], trouble: Option<&Trouble>) -> Box<Console> {
+        let folder = self.kept.parent().unwrap_or(self.kept);
+        let kept = cache::make_folder(folder).and_then(|()| cache::write_file(self.kept, text));
+        let lines = trouble.map(|trouble| trouble.excerpt.clone());
+        Box::new(Console {
+            last: lines.is_none(),
+            lines: lines.unwrap_or_else(|| console::last_words(text)),
+            whole: match kept {
+                Ok(()) => Ok(self.kept.to_owned()),
+                Err(error) => Err(error.to_string()),
+            },
+        })
     }
 }
 
@@ -175,42 +320,9 @@ pub(crate) fn contains(text: &[u8], wanted: &[u8]) -> bool {
     text.windows(wanted.len()).any(|window| window == wanted)
 }
 
-/// The end of a console, with nothing in it that a terminal would obey.
-pub(crate) fn last_words(console: &[u8]) -> String {
-    let text = String::from_utf8_lossy(console);
-    let lines: Vec<&str> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
-    if lines.is_empty() {
-        return "  (nothing: the kernel did not reach its console)".to_owned();
-    }
-    let first = lines.len().saturating_sub(LAST_WORDS);
-    let shown = lines
-        .iter()
-        .skip(first)
-        .map(|line| format!("  {}", printable(line)));
-    shown.collect::<Vec<_>>().join("\n")
-}
-
-fn printable(line: &str) -> String {
-    line.chars().filter(|c| !c.is_control()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_last_words_are_few_and_harmless() {
-        let console: String = (0..40).map(|n| format!("line {n}\x1b[2J\r\n\n")).collect();
-        let last = last_words(console.as_bytes());
-        assert_eq!(last.lines().count(), LAST_WORDS);
-        assert!(
-            last.starts_with("  line 25[2J\n") && last.ends_with("  line 39[2J"),
-            "{last}"
-        );
-    }
 
     #[test]
     fn a_comma_in_a_path_does_not_end_the_option() {
@@ -218,7 +330,16 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_console_says_so() {
-        assert!(last_words(b"\r\n").contains("did not reach its console"));
+    fn the_limit_follows_from_the_first_boot() {
+        let seconds = |limit: Limit| limit.time.as_secs();
+        assert_eq!(seconds(Limit::after(None)), 300);
+        assert_eq!(seconds(Limit::after(Some(Duration::from_secs(6)))), 60);
+        assert_eq!(seconds(Limit::after(Some(Duration::from_millis(50)))), 10);
+        assert_eq!(seconds(Limit::given(Duration::from_secs(7))), 7);
+        let words = Limit::after(Some(Duration::from_millis(6100))).to_string();
+        assert_eq!(
+            words,
+            "61 s (10 times what the first boot of A took, 6.1 s, and at least 10 s)"
+        );
     }
 }

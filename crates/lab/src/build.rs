@@ -12,6 +12,7 @@ use crate::machine::Kbuild;
 use crate::objtool;
 use crate::process::{self, Runner};
 use crate::progress::Progress;
+use crate::room;
 use crate::toolchain::Compiler;
 
 /// What Kbuild would otherwise take from the clock, the user and the machine:
@@ -37,7 +38,7 @@ pub enum Error {
     #[error(transparent)]
     Config(#[from] config::Error),
     /// make failed.
-    #[error("the build of {what} failed. The first error:\n\n{first_error}\n\nThe whole log is {}{}", .log.display(), process::room_hint(.first_error))]
+    #[error("the build of {what} failed. The first error:\n\n{first_error}\n\nThe whole log is {}{room}", .log.display())]
     Failed {
         /// What was built: the name of the image.
         what: String,
@@ -45,6 +46,8 @@ pub enum Error {
         first_error: String,
         /// Where all of it is.
         log: PathBuf,
+        /// The disk that is full, where that is why; else nothing.
+        room: String,
     },
     /// objtool found a path that leaves a window open, or the like.
     #[error("objtool finds that {what} does not close its windows as it opens them:\n\n{complaints}\n\nNothing was booted. The whole log is {}", .log.display())]
@@ -245,11 +248,12 @@ impl Workshop {
             return Ok(());
         }
         let text = String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
-        let first_error = first_error(&text);
+        let room = room::after_failure(&text, &[&self.root, &std::env::temp_dir()]);
         Err(Error::Failed {
             what: order.what.to_owned(),
-            first_error,
+            first_error: first_error(&text),
             log,
+            room,
         })
     }
 
@@ -351,10 +355,10 @@ fn is_object(line: &str) -> bool {
 }
 
 /// The first line that names an error, with what the compiler drew under it.
-fn first_error(log: &str) -> String {
+pub(crate) fn first_error(log: &str) -> String {
     let lines: Vec<&str> = log.lines().collect();
     let is_error = |line: &&str| {
-        line.contains(": error") || line.contains("error: ") || line.contains(process::NO_SPACE)
+        line.contains(": error") || line.contains("error: ") || line.contains(room::NO_SPACE)
     };
     let first = lines
         .iter()

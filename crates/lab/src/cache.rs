@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::room;
+
 /// Why the cache cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -19,9 +21,17 @@ pub enum Error {
         holder: String,
     },
     /// A file in it cannot be written.
-    #[error("could not write {}: {source}{}", .path.display(), space_hint(.source))]
+    #[error("could not write {}: {source}{}", .path.display(), room::hint(.source, .path, room::OR_CACHE))]
     Write {
         /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file that the user wants elsewhere cannot be written.
+    #[error("could not write {}: {source}{}", .path.display(), room::hint(.source, .path, ", or give another file"))]
+    Result {
+        /// The file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -34,20 +44,6 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-}
-
-/// What to do about an error of the file system.
-#[must_use]
-pub fn space_hint(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; make room there, or give another folder with --cache"
-        }
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; give a folder that you may write to with --cache"
-        }
-        _ => "",
-    }
 }
 
 /// The cache folder, locked for this process.
@@ -185,18 +181,27 @@ pub fn make_folder(path: &Path) -> Result<(), Error> {
 /// # Errors
 /// What the system says.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    replace(path, bytes).map_err(|source| write_error(path, source))
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let put = || {
-        let mut new = tempfile::NamedTempFile::new_in(folder)?;
-        new.write_all(bytes)?;
-        new.as_file().sync_all()?;
-        set_readable(new.as_file())?;
-        new.persist(path).map_err(|error| error.error)
-    };
-    put().map(drop).map_err(|source| write_error(path, source))
+    let mut new = tempfile::NamedTempFile::new_in(folder)?;
+    new.write_all(bytes)?;
+    new.as_file().sync_all()?;
+    set_readable(new.as_file())?;
+    new.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// Moves a file into its place, on the same file system.
+///
+/// # Errors
+/// What the system says.
+pub fn move_file(from: &Path, to: &Path) -> Result<(), Error> {
+    fs::rename(from, to).map_err(|source| write_error(to, source))
 }
 
 /// Writes what the user asked for where the user said: like [`write_file`], but
@@ -209,10 +214,14 @@ pub fn write_result(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let special = |what: fs::Metadata| !what.is_file() && !what.is_dir();
     // /dev/stdout names an open file, which may be no path at all.
-    if fs::metadata(path).is_ok_and(special) {
-        return fs::write(path, bytes).map_err(|source| write_error(path, source));
-    }
-    write_file(&target, bytes)
+    let written = match fs::metadata(path).is_ok_and(special) {
+        true => fs::write(path, bytes),
+        false => replace(&target, bytes),
+    };
+    written.map_err(|source| Error::Result {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// Temporary files are made for their owner alone; results are for everyone

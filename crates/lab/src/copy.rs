@@ -19,13 +19,14 @@ use tollgate_source::TreePath;
 
 use crate::cache;
 use crate::process::Interrupt;
+use crate::room;
 use crate::tree::{self, Change, Kind, Manifest, Tree};
 
 /// Why the copy could not be brought into the wanted state.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file of the copy could not be written.
-    #[error("could not write {} in the private copy of the tree: {source}{}", .path.display(), cache::space_hint(.source))]
+    #[error("could not write {} in the private copy of the tree: {source}{}", .path.display(), room::hint(.source, .path, room::OR_CACHE))]
     Write {
         /// The file.
         path: PathBuf,

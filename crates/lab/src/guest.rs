@@ -97,11 +97,14 @@ pub fn probe(
     command.args(["-static", "-o", "probe", "probe.c"]);
     match runner.output(&mut command) {
         Ok(_) => Ok(()),
-        Err(process::Error::Failed { message, .. }) => Err(Error::NoSuchAbi {
-            compiler: compiler.command.clone(),
-            flags: abi.to_vec(),
-            reason: first_error(&message),
-        }),
+        // A full disk says nothing about the compiler.
+        Err(process::Error::Failed { message, room, .. }) if room.is_empty() => {
+            Err(Error::NoSuchAbi {
+                compiler: compiler.command.clone(),
+                flags: abi.to_vec(),
+                reason: first_error(&message),
+            })
+        }
         Err(source) => Err(Error::Compile {
             what: "a program to try the compiler with",
             source,

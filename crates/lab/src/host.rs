@@ -1,6 +1,8 @@
 //! The machine that tollgate itself runs on, as its kernel describes it.
 
+use std::fmt;
 use std::fs;
+use std::ops::RangeInclusive;
 
 use tollgate_measure::{Host, MachineText};
 
@@ -27,19 +29,55 @@ pub fn loadavg() -> String {
     text("/proc/loadavg")
 }
 
-/// The CPU with the highest number of those that this process may run on: the
-/// lowest ones get most interrupts. None where the kernel does not say.
+/// The CPUs that this process may run on; none where the kernel does not say.
 #[must_use]
-pub fn last_allowed_cpu() -> Option<usize> {
-    last_of_list(&text("/proc/self/status"))
+pub fn allowed_cpus() -> Option<Cpus> {
+    Cpus::of_status(&text("/proc/self/status"))
 }
 
-/// Of a line `Cpus_allowed_list: 0-3,8` (proc(5)).
-fn last_of_list(status: &str) -> Option<usize> {
-    let mut lines = status.lines();
-    let list = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-    let last = list.trim().rsplit([',', '-']).next()?;
-    last.parse().ok()
+/// A set of CPUs, as the kernel lists it: `0-3,8`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cpus(Vec<RangeInclusive<usize>>);
+
+impl Cpus {
+    /// Of a line `Cpus_allowed_list: 0-3,8` (proc(5)).
+    fn of_status(status: &str) -> Option<Self> {
+        let mut lines = status.lines();
+        let list = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+        let part = |part: &str| {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            Some(first.parse().ok()?..=last.parse().ok()?)
+        };
+        let parts: Option<Vec<_>> = list.trim().split(',').map(part).collect();
+        parts.map(Self)
+    }
+
+    /// Whether that one is among them.
+    #[must_use]
+    pub fn has(&self, cpu: usize) -> bool {
+        self.0.iter().any(|part| part.contains(&cpu))
+    }
+
+    /// The one with the highest number: the lowest ones get most interrupts.
+    #[must_use]
+    pub fn last(&self) -> Option<usize> {
+        self.0.last().map(|part| *part.end())
+    }
+}
+
+/// `CPU 0`, `CPUs 0-3,8`.
+impl fmt::Display for Cpus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = |part: &RangeInclusive<usize>| match (part.start(), part.end()) {
+            (first, last) if first == last => first.to_string(),
+            (first, last) => format!("{first}-{last}"),
+        };
+        let parts: Vec<String> = self.0.iter().map(part).collect();
+        match self.0.as_slice() {
+            [one] if one.start() == one.end() => write!(f, "CPU {}", one.start()),
+            _ => write!(f, "CPUs {}", parts.join(",")),
+        }
+    }
 }
 
 /// The name of this machine's architecture in `data/machine`, where a guest can
@@ -63,12 +101,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_cpu_that_is_allowed() {
-        let list = |list: &str| last_of_list(&format!("Pid:\t1\nCpus_allowed_list:\t{list}\n"));
-        assert_eq!(list("0-3,8-11"), Some(11));
-        assert_eq!(list("0-1,4"), Some(4));
-        assert_eq!(list("7"), Some(7));
+    fn the_cpus_that_are_allowed() {
+        let list = |list: &str| Cpus::of_status(&format!("Pid:\t1\nCpus_allowed_list:\t{list}\n"));
+        let some = list("0-3,8-11").unwrap();
+        assert_eq!(some.last(), Some(11));
+        assert!(some.has(0) && some.has(9) && !some.has(4) && !some.has(12));
+        assert_eq!(some.to_string(), "CPUs 0-3,8-11");
+        assert_eq!(list("7").unwrap().to_string(), "CPU 7");
+        assert_eq!(list("0-1,4").unwrap().to_string(), "CPUs 0-1,4");
         assert_eq!(list(""), None);
-        assert_eq!(last_of_list("Pid:\t1\n"), None);
+        assert_eq!(Cpus::of_status("Pid:\t1\n"), None);
     }
 }

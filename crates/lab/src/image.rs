@@ -126,7 +126,14 @@ impl Foundry<'_> {
     /// # Errors
     /// When what is there cannot be read.
     pub fn find(&self, variant: &Variant) -> Result<Option<Image>, Error> {
-        self.cached(&self.key(&self.manifest.with(&variant.change), variant))
+        self.cached(&self.key_of(variant))
+    }
+
+    /// The content that a variant's image is built from, as one hash: tree, change,
+    /// fragment, compiler, recipe.
+    #[must_use]
+    pub fn key_of(&self, variant: &Variant) -> String {
+        self.key(&self.manifest.with(&variant.change), variant)
     }
 
     fn cached(&self, key: &str) -> Result<Option<Image>, Error> {

@@ -9,6 +9,7 @@ pub mod build;
 pub mod cache;
 pub mod case;
 pub mod config;
+mod console;
 pub mod copy;
 #[cfg(test)]
 mod fixture;
@@ -26,6 +27,7 @@ pub mod process;
 pub mod program;
 pub mod progress;
 pub mod registry;
+pub mod room;
 pub mod series;
 pub mod toolchain;
 pub mod tree;

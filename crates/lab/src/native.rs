@@ -2,38 +2,41 @@
 //! privilege, a plan in, a console out.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use crate::boot::{contains, last_words};
+use crate::boot::{contains, in_job};
 use crate::cache;
+use crate::console::{last_words, unfinished};
 use crate::process::{self, Runner};
 
 /// Why a guest that was run here left no results.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It could not be started, ran too long, or the user asked to stop.
+    /// It could not be started, or the user asked to stop.
     #[error(transparent)]
     Process(#[from] process::Error),
+    /// It ran too long.
+    #[error("the round did not end within {} s and was stopped{}; where it needs more time, give it: --timeout SECONDS", .limit.as_secs(), in_job(.job.as_deref()))]
+    Hung {
+        /// How long it might take.
+        limit: Duration,
+        /// The job that had begun and did not end, where one had.
+        job: Option<String>,
+    },
     /// Its plan could not be written.
     #[error(transparent)]
     Plan(#[from] cache::Error),
     /// It ended before its work was done.
-    #[error("the guest ended before its work was done ({status}); it said last:\n{last}")]
+    #[error("the benchmarks' program ended before its work was done{} ({status}); it said last:\n{last}", in_job(.job.as_deref()))]
     Died {
+        /// The job that had begun and did not end, where one had.
+        job: Option<String>,
         /// How it ended.
         status: ExitStatus,
         /// Its last lines.
         last: String,
-    },
-    /// What it said cannot be read.
-    #[error("could not read {}: {source}", .path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
     },
 }
 
@@ -79,15 +82,21 @@ impl Native<'_> {
         if let Some(cpu) = self.cpu {
             command.args(["--cpu", &cpu.to_string()]);
         }
-        let status = runner.logged(&mut command, &console, Some(self.limit), &mut |_| {})?;
-        let text = fs::read(&console).map_err(|source| Error::Read {
-            path: console,
-            source,
-        })?;
+        let ended = runner.logged(&mut command, &console, Some(self.limit), &mut |_| {});
+        let text = fs::read(&console).unwrap_or_default();
+        let job = || unfinished(plan, &text);
+        let status = match ended {
+            Err(process::Error::TimedOut { limit, .. }) => {
+                let job = job();
+                return Err(Error::Hung { limit, job });
+            }
+            other => other?,
+        };
         if contains(&text, b"@tg done") {
             return Ok(text);
         }
         Err(Error::Died {
+            job: job(),
             status,
             last: last_words(&text),
         })

@@ -15,6 +15,7 @@ use crate::config::{self, Fragment};
 use crate::copy::{self, PrivateCopy};
 use crate::input;
 use crate::process::{self, Runner};
+use crate::room;
 use crate::tree::{Change, Kind, Manifest, Tree};
 
 /// Why no object can be compiled.
@@ -36,12 +37,16 @@ pub enum Error {
     #[error(transparent)]
     Config(#[from] config::Error),
     /// make failed before there was any object.
-    #[error("make {goal} failed; the whole log is {}", .log.display())]
+    #[error("make {goal} failed. The first error:\n\n{first_error}\n\nThe whole log is {}{room}", .log.display())]
     Make {
         /// What it was asked for.
-        goal: &'static str,
+        goal: String,
+        /// The first error of make.
+        first_error: String,
         /// The log of make.
         log: PathBuf,
+        /// The disk that is full, where that is why; else nothing.
+        room: String,
     },
 }
 
@@ -114,8 +119,11 @@ impl<'a> Objects<'a> {
     pub fn recipe(&self, object: &str) -> Result<Option<String>, Error> {
         let mark = self.made().join(object.replace('/', "-"));
         if !mark.exists() {
-            // What fails here has no object, which is the answer.
-            self.make(&[object], &[])?;
+            // What fails here has no object, which is the answer, unless there was
+            // no room for one.
+            if !self.make(&[object], &[])? {
+                self.room_left(object)?;
+            }
             cache::write_file(&mark, b"")?;
         }
         Ok(self.saved(object))
@@ -151,10 +159,20 @@ impl<'a> Objects<'a> {
         };
         command.env("LC_ALL", "C");
         let status = self.setting.runner.logged(&mut command, &log, None, keep)?;
-        Ok(Compiled {
-            success: status.success(),
-            said,
-        })
+        let success = status.success();
+        let room = match success {
+            true => String::new(),
+            false => self.room(&said),
+        };
+        if !room.is_empty() {
+            return Err(Error::Make {
+                goal: "of one object".to_owned(),
+                first_error: crate::build::first_error(&said),
+                log,
+                room,
+            });
+        }
+        Ok(Compiled { success, said })
     }
 
     /// Makes `.config` and what every object needs, where the tree or the
@@ -187,11 +205,35 @@ impl<'a> Objects<'a> {
         Ok(cache::write_file(&stamp, wanted.as_bytes())?)
     }
 
-    fn must(&self, goal: &'static str, variables: &[&str]) -> Result<(), Error> {
-        let log = self.root.join("make.log");
+    fn must(&self, goal: &str, variables: &[&str]) -> Result<(), Error> {
         match self.make(&[goal], variables)? {
             true => Ok(()),
-            false => Err(Error::Make { goal, log }),
+            false => Err(self.failed(goal)),
+        }
+    }
+
+    /// What the log of make says of a failure.
+    fn failed(&self, goal: &str) -> Error {
+        let log = self.root.join("make.log");
+        let said = fs::read(&log).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        Error::Make {
+            goal: goal.to_owned(),
+            first_error: crate::build::first_error(&said),
+            log,
+            room: self.room(&said),
+        }
+    }
+
+    /// Where a program wrote that failed for want of room.
+    fn room(&self, said: &str) -> String {
+        room::after_failure(said, &[&self.root, &std::env::temp_dir()])
+    }
+
+    fn room_left(&self, goal: &str) -> Result<(), Error> {
+        match self.failed(goal) {
+            Error::Make { room, .. } if room.is_empty() => Ok(()),
+            full => Err(full),
         }
     }
 

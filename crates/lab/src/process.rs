@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use crate::room;
+
 /// How often a wait looks whether the user or the clock has ended it.
 const TICK: Duration = Duration::from_millis(50);
 /// How long a program may clean up after it was asked to stop.
@@ -21,19 +23,6 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// Lines of a failed program's standard error that are shown.
 const SHOWN: usize = 24;
-
-/// What every program calls a full disk (errno(3), ENOSPC).
-pub const NO_SPACE: &str = "No space left on device";
-
-/// What to do when a program says that the disk is full.
-#[must_use]
-pub fn room_hint(said: &str) -> &'static str {
-    if said.contains(NO_SPACE) {
-        "\nMake room there, or give another folder with --cache"
-    } else {
-        ""
-    }
-}
 
 /// Whether the user has asked to stop (Ctrl-C). Shared by everything that
 /// waits.
@@ -88,7 +77,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// Its output could not be kept.
-    #[error("could not write the log {}: {source}", .path.display())]
+    #[error("could not write the log {}: {source}{}", .path.display(), room::hint(.source, .path, room::OR_CACHE))]
     Log {
         /// The log.
         path: PathBuf,
@@ -112,7 +101,7 @@ pub enum Error {
         limit: Duration,
     },
     /// It ended with another status than success.
-    #[error("{program} failed ({status}): {message}{}", room_hint(.message))]
+    #[error("{program} failed ({status}): {message}{room}")]
     Failed {
         /// The program, as it was named.
         program: String,
@@ -120,6 +109,8 @@ pub enum Error {
         status: ExitStatus,
         /// The first lines that it wrote on standard error.
         message: String,
+        /// The disk that is full, where that is why; else nothing.
+        room: String,
     },
     /// The user asked to stop.
     #[error("interrupted; nothing half-written is kept, and the next run goes on from here")]
@@ -177,10 +168,13 @@ impl Runner {
             return Ok(stdout.join().unwrap_or_default());
         }
         let said = stderr.join().unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        let folder = command.get_current_dir().unwrap_or(Path::new("."));
         Err(Error::Failed {
             program,
             status,
-            message: first_lines(&String::from_utf8_lossy(&said), SHOWN),
+            message: first_lines(&said, SHOWN),
+            room: room::after_failure(&said, &[folder, &std::env::temp_dir()]),
         })
     }
 

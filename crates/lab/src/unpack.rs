@@ -7,6 +7,7 @@ use std::process::Command;
 use crate::cache::{self, Cache};
 use crate::process::{self, Runner};
 use crate::progress::Progress;
+use crate::room;
 
 /// Where Debian's package linux-source-6.12 puts the source.
 pub const DEBIAN_SOURCE: &str = "/usr/src/linux-source-6.12.tar.xz";
@@ -21,12 +22,16 @@ pub enum Error {
         path: PathBuf,
     },
     /// It could not be unpacked.
-    #[error("could not unpack {}: tar failed; its log is {}", .path.display(), .log.display())]
+    #[error("could not unpack {}: {reason}; its log is {}{room}", .path.display(), .log.display())]
     Tar {
         /// The archive.
         path: PathBuf,
-        /// What tar said.
+        /// What tar said first.
+        reason: String,
+        /// All that tar said.
         log: PathBuf,
+        /// The disk that is full, where that is why; else nothing.
+        room: String,
     },
     /// tar could not be run, or the user asked to stop.
     #[error(transparent)]
@@ -82,19 +87,32 @@ fn extract(archive: &Path, folder: &Path, cache: &Cache, runner: &Runner) -> Res
         .arg("-C")
         .arg(folder)
         .arg("--strip-components=1");
-    command.arg("--no-same-owner");
+    command.arg("--no-same-owner").env("LC_ALL", "C");
+    let mut said = String::new();
+    let mut keep = |line: &str| {
+        // A full disk is said of every file: the first lines are enough.
+        if said.len() < MOST_SAID {
+            said.push_str(line);
+            said.push('\n');
+        }
+    };
     if runner
-        .logged(&mut command, &log, None, &mut |_| {})?
+        .logged(&mut command, &log, None, &mut keep)?
         .success()
     {
-        Ok(())
-    } else {
-        Err(Error::Tar {
-            path: archive.to_owned(),
-            log,
-        })
+        return Ok(());
     }
+    let reason = said.lines().next().unwrap_or("tar did not say why");
+    Err(Error::Tar {
+        path: archive.to_owned(),
+        reason: reason.to_owned(),
+        log,
+        room: room::after_failure(&said, &[folder]),
+    })
 }
+
+/// Bytes of what tar says that are looked at.
+const MOST_SAID: usize = 4096;
 
 #[cfg(test)]
 mod tests {

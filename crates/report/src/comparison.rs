@@ -4,6 +4,7 @@
 
 mod claims;
 mod commit;
+mod earlier;
 mod facts;
 mod html;
 mod json;
@@ -21,6 +22,7 @@ mod tests;
 pub(crate) use tests::several;
 
 pub use commit::commit_figures;
+pub use earlier::{decided, decided_in, series_decided};
 pub use html::{html, series_html};
 pub use json::{PROVE_VERSION, json};
 pub use many::proof_terminal;

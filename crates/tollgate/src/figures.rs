@@ -1,25 +1,85 @@
-//! The figures that a proof has measured for a change, kept in the cache, so
-//! that `tollgate fix` can put them into the message of the same patch.
+//! The figures that proofs have measured for a change, kept in the cache, so that
+//! `tollgate fix` can put them into the message of the same patch.
 
+use std::cmp::Reverse;
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use tollgate_lab::cache;
 use tollgate_lab::tree;
 use tollgate_rewrite::Patched;
 
-/// Keeps the worded figures of a change.
+/// The figures of one proof, worded, and what they were measured with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Figures {
+    /// The case, or what stood for one.
+    pub(crate) subject: String,
+    /// The kernel's version.
+    pub(crate) tree: String,
+    /// The architecture.
+    pub(crate) arch: String,
+    /// The configuration.
+    pub(crate) config: String,
+    /// Whether the benchmarks or their parameters were chosen by hand.
+    pub(crate) chosen: bool,
+    /// How many workloads were counted.
+    pub(crate) workloads: usize,
+    /// The lines of the message.
+    pub(crate) lines: Vec<String>,
+}
+
+impl Figures {
+    /// What was measured, in a few words.
+    pub(crate) fn words(&self) -> String {
+        let chosen = if self.chosen {
+            ", benchmarks by hand"
+        } else {
+            ""
+        };
+        format!(
+            "{} on Linux {}, {}, config {}{chosen}",
+            self.subject, self.tree, self.arch, self.config
+        )
+    }
+}
+
+/// Keeps the figures of a change, those of each question beside the others.
 ///
 /// # Errors
 /// When the cache cannot be written.
-pub(crate) fn keep(root: &Path, patched: &Patched, text: &str) -> Result<(), cache::Error> {
-    cache::make_folder(&root.join("figures"))?;
-    cache::write_file(&place(root, patched), text.as_bytes())
+pub(crate) fn keep(
+    root: &Path,
+    patched: &Patched,
+    question: &str,
+    figures: &Figures,
+) -> Result<(), cache::Error> {
+    let folder = place(root, patched);
+    cache::make_folder(&folder)?;
+    cache::write_json(&folder.join(format!("{question}.json")), figures)
 }
 
-/// The lines that were kept for a change; none where nothing was measured.
-pub(crate) fn find(root: &Path, patched: &Patched) -> Vec<String> {
-    let text = std::fs::read_to_string(place(root, patched)).unwrap_or_default();
-    text.lines().map(str::to_owned).collect()
+/// What was measured of a change, what suits it best first: of the same version of
+/// the kernel, of all that its case has, on the machine that most people have, of
+/// the most workloads. None where nothing was measured.
+pub(crate) fn find(root: &Path, patched: &Patched, tree: &str) -> Vec<(PathBuf, Figures)> {
+    let entries = fs::read_dir(place(root, patched)).into_iter().flatten();
+    let read = |path: PathBuf| {
+        let figures = cache::read_json(&path).ok().flatten()?;
+        Some((path, figures))
+    };
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut found: Vec<(PathBuf, Figures)> = paths.filter_map(read).collect();
+    // The name of the file last, so that the order does not hang on the folder's.
+    found.sort_by_key(|(path, figures)| {
+        let other = (
+            figures.tree != tree,
+            figures.chosen,
+            figures.arch != "x86_64",
+        );
+        (other, Reverse(figures.workloads), path.clone())
+    });
+    found
 }
 
 /// A change is known by the file before and after: another tree that holds the
@@ -27,5 +87,71 @@ pub(crate) fn find(root: &Path, patched: &Patched) -> Vec<String> {
 fn place(root: &Path, patched: &Patched) -> PathBuf {
     let [before, after] = [&patched.original, &patched.rewritten].map(|bytes| tree::hash(bytes));
     let id = tree::hash(format!("{}\0{before}\0{after}", patched.path).as_bytes());
-    root.join("figures").join(id)
+    root.join("measured").join(id)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+    use tollgate_source::TreePath;
+
+    use super::*;
+
+    fn patched() -> Patched {
+        Patched {
+            path: TreePath::new(b"a.h").unwrap(),
+            function: "f".into(),
+            original: b"before".to_vec(),
+            rewritten: b"after".to_vec(),
+            subject: String::new(),
+            body: String::new(),
+            windows_before: 2,
+            windows_after: 1,
+            refused: Vec::new(),
+        }
+    }
+
+    fn figures(tree: &str, arch: &str, chosen: bool, workloads: usize) -> Figures {
+        Figures {
+            subject: "epoll".into(),
+            tree: tree.into(),
+            arch: arch.into(),
+            config: "minimal".into(),
+            chosen,
+            workloads,
+            lines: vec!["some".into()],
+        }
+    }
+
+    #[test]
+    fn the_figures_that_suit_a_tree_come_first_and_none_is_lost() {
+        let root = tempfile::tempdir().unwrap();
+        let all = [
+            figures("6.12.1", "x86_64", true, 9),
+            figures("6.12.1", "arm64", false, 5),
+            figures("6.12.1", "x86_64", false, 5),
+            figures("7.3.4", "x86_64", false, 7),
+        ];
+        for (number, one) in all.iter().enumerate() {
+            keep(root.path(), &patched(), &number.to_string(), one).unwrap();
+        }
+        let found = |tree: &str| -> Vec<Figures> {
+            let found = find(root.path(), &patched(), tree);
+            found.into_iter().map(|(_, figures)| figures).collect()
+        };
+        let [chosen, arm, whole, newer] = all;
+        let of_old = [&whole, &arm, &chosen, &newer].map(Clone::clone);
+        assert_eq!(found("6.12.1"), of_old);
+        assert_eq!(found("7.3.4").first(), Some(&newer));
+        assert_eq!(
+            whole.words(),
+            "epoll on Linux 6.12.1, x86_64, config minimal"
+        );
+        let other = Patched {
+            path: TreePath::new(b"b.h").unwrap(),
+            ..patched()
+        };
+        assert_eq!(find(root.path(), &other, "6.12.1"), []);
+    }
 }

@@ -28,21 +28,3 @@ pub(crate) fn cache(given: Option<&Path>) -> anyhow::Result<PathBuf> {
         ),
     }
 }
-
-/// Checks that a file can be written where a flag says.
-///
-/// # Errors
-/// When the path is in no folder, or is one.
-pub(crate) fn check_file(flag: &str, path: &Path) -> anyhow::Result<()> {
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
-    if path.is_dir() {
-        anyhow::bail!("{flag} {} is a folder; give a file", path.display());
-    }
-    if !folder.is_none_or(Path::is_dir) {
-        anyhow::bail!(
-            "{flag} {}: there is no such folder to write into",
-            path.display()
-        );
-    }
-    Ok(())
-}

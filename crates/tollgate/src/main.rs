@@ -12,6 +12,7 @@ mod figures;
 mod folders;
 mod macros;
 mod patch;
+mod place;
 mod progress;
 mod prove;
 mod run;

@@ -81,12 +81,12 @@ impl Term {
         }
     }
 
-    /// Writes a patch to standard output, byte by byte as it is: it holds lines of
-    /// the user's files.
+    /// Writes to standard output byte by byte what has a form of its own: a page, a
+    /// patch, which holds lines of the user's files.
     ///
     /// # Errors
     /// As [`Term::result`].
-    pub(crate) fn patch(&self, text: &[u8]) -> io::Result<()> {
+    pub(crate) fn raw(&self, text: &[u8]) -> io::Result<()> {
         write(text)
     }
 

@@ -249,11 +249,74 @@ fn a_build_that_was_mended_goes_on() {
 #[test]
 fn a_kernel_that_panics_leaves_its_last_words() {
     let lab = Lab::new();
+    let wanted = ["the kernel of base panicked: Kernel panic - not syncing: no init. Its"];
+    let said = cannot_tell(&lab, lab.prove(&[]).env("FAKE_QEMU", "panic"), &wanted);
+    assert!(
+        kept_console(&lab, &said).contains("Unable to mount"),
+        "{said}"
+    );
+}
+
+/// The whole console that a message names.
+fn kept_console(lab: &Lab, said: &str) -> String {
+    let path = said.split("The whole console is ").nth(1).unwrap();
+    let path = path.lines().next().unwrap();
+    fs::read_to_string(path.replace("LAB", &lab.path("").display().to_string())).unwrap()
+}
+
+#[test]
+fn a_bug_at_boot_has_its_line_and_its_call_trace() {
+    let lab = Lab::new();
+    for (what, how) in [
+        ("bug", "panicked"),
+        ("oops", "broke, and nothing that it counted"),
+    ] {
+        let wanted = [
+            how,
+            "kernel BUG at fs/eventpoll.c:2203!",
+            "RIP: 0010:do_epoll_create+0x1a/0x120",
+            "   __x64_sys_epoll_create1+0x12/0x20\n",
+        ];
+        let said = cannot_tell(&lab, lab.prove(&[]).env("FAKE_QEMU", what), &wanted);
+        assert!(!said.contains("R20: 0000"), "{said}");
+        assert!(kept_console(&lab, &said).contains("R20: 0000"), "{said}");
+    }
+}
+
+#[test]
+fn a_variant_that_hangs_is_given_up_after_what_the_base_took() {
+    let lab = Lab::new();
+    let start = Instant::now();
     let wanted = [
-        "the kernel of base panicked",
-        "Kernel panic - not syncing: no init",
+        "the kernel of window did not end within 10 s (10 times what the first boot of A took, ",
+        " s, and at least 10 s) and was stopped. The last lines",
+        "Waiting for something",
+        "--timeout SECONDS",
     ];
-    cannot_tell(&lab, lab.prove(&[]).env("FAKE_QEMU", "panic"), &wanted);
+    cannot_tell(
+        &lab,
+        lab.prove(&[]).env("FAKE_QEMU", "hang-window"),
+        &wanted,
+    );
+    assert!(start.elapsed() < Duration::from_secs(60));
+    let said = cannot_tell(
+        &lab,
+        lab.prove(&["--timeout", "2"])
+            .env("FAKE_QEMU", "hang-window"),
+        &["the kernel of window did not end within 2 s and was stopped. The"],
+    );
+    assert!(kept_console(&lab, &said).contains("Waiting for"), "{said}");
+}
+
+#[test]
+fn a_job_that_hangs_is_named() {
+    let lab = Lab::new();
+    let wanted = ["did not end within 1 s and was stopped in bench epoll_wait events=1. The last"];
+    cannot_tell(
+        &lab,
+        lab.prove(&["--timeout", "1"]).env("FAKE_QEMU", "hang-job"),
+        &wanted,
+    );
 }
 
 #[test]
@@ -277,7 +340,8 @@ fn a_kernel_that_hangs_is_stopped() {
 fn a_guest_that_dies_leaves_its_last_words() {
     let lab = Lab::new();
     let wanted = ["ended before its work was done", "could not load PC BIOS"];
-    cannot_tell(&lab, lab.prove(&[]).env("FAKE_QEMU", "die"), &wanted);
+    let said = cannot_tell(&lab, lab.prove(&[]).env("FAKE_QEMU", "die"), &wanted);
+    assert!(kept_console(&lab, &said).contains("PC BIOS"), "{said}");
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn trailers(args: &Args) -> Vec<String> {
 }
 
 fn single(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Result<Exit> {
-    let patched = fix(tree, target, request(args, tree, target))?;
+    let patched = fix(args, tree, target, term)?;
     saves_nothing(args, tree, [&patched.path], term)?;
     for refusal in &patched.refused {
         term.note(&format!(
@@ -133,7 +133,7 @@ fn single(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Res
     }
     let author = Author::configured(tree.root());
     let mail = patch::mail(&patched, &author, &trailers(args))?;
-    term.patch(&mail)?;
+    term.raw(&mail)?;
     checked(args, tree, &[patched], term)
 }
 
@@ -305,16 +305,30 @@ fn every_finding(tree: &Tree) -> anyhow::Result<Vec<Target>> {
 }
 
 /// The fix, with what a proof on this machine has measured of the same change.
-fn fix(tree: &Tree, target: &Target, request: Request) -> anyhow::Result<Patched> {
+fn fix(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Result<Patched> {
     let read = |path: &TreePath| tree.read(path);
+    let request = request(args, tree, target);
     let macros = Macros::new(tree);
     let patched = macros.fix(&read, target, &request)?;
-    let figures = folders::cache(None)
-        .map(|cache| figures::find(&cache, &patched))
+    let measured = folders::cache(args.cache.as_deref())
+        .map(|cache| figures::find(&cache, &patched, tree.as_lab().version()))
         .unwrap_or_default();
-    if figures.is_empty() {
+    let Some((path, best)) = measured.first() else {
         return Ok(patched);
+    };
+    term.note(&format!(
+        "the figures of the message were measured by {} ({})",
+        best.words(),
+        path.display()
+    ));
+    for (path, other) in measured.iter().skip(1) {
+        term.note(&format!(
+            "also measured, and not in it: {} ({})",
+            other.words(),
+            path.display()
+        ));
     }
+    let figures = best.lines.clone();
     let request = Request { figures, ..request };
     Ok(macros.fix(&read, target, &request)?)
 }

@@ -11,6 +11,7 @@ use tollgate_lab::machine::Machine;
 use tollgate_report::profile::ProfileFormat;
 
 use crate::exit::Exit;
+use crate::place::{Place, parser};
 use crate::prove;
 use crate::term::Term;
 
@@ -52,15 +53,16 @@ pub(crate) struct Args {
     /// the tree before it. All where none is given
     #[arg(long, value_name = "N,M", value_delimiter = ',', requires = "series")]
     pub(crate) points: Vec<usize>,
-    /// Where to write the JSON (schema/prove.schema.json)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-    /// Where to write the page
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
-    /// Where to write the counts by function as a profile
-    #[arg(long, value_name = "FILE")]
-    pub(crate) profile_out: Option<PathBuf>,
+    /// Where to write the JSON (schema/prove.schema.json); - is standard output,
+    /// and what is for people then goes to standard error
+    #[arg(long, value_name = "FILE", value_parser = parser())]
+    pub(crate) json: Option<Place>,
+    /// Where to write the page, or -
+    #[arg(long, value_name = "FILE", value_parser = parser())]
+    pub(crate) html: Option<Place>,
+    /// Where to write the counts by function as a profile, or -
+    #[arg(long, value_name = "FILE", value_parser = parser(), conflicts_with = "series")]
+    pub(crate) profile_out: Option<Place>,
     /// Its form, where the file's ending (.perf, .folded, .json) does not say it
     #[arg(long, value_enum, value_name = "FORM", requires = "profile_out")]
     pub(crate) profile_format: Option<ProfileForm>,
@@ -76,9 +78,11 @@ pub(crate) struct Args {
     /// Compiler runs at a time; the number of CPUs where none is given
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
-    /// How long a guest may run, in seconds of this machine's time
-    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
-    pub(crate) timeout: Duration,
+    /// How long a guest may run, in seconds of this machine's time. Where none is
+    /// given, 300 for the first boot of the base, and for each later boot ten times
+    /// what that took, at least 10
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
     /// A static program of your own to run instead of benchmarks, and its
     /// arguments (docs/own-benchmark.md)
     #[arg(last = true, value_name = "PROGRAM")]

@@ -4,10 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tollgate_lab::registry::Registry;
 use tollgate_measure::{Floor, Rounds};
 
 use super::prove::{Param, param, seconds};
 use crate::exit::Exit;
+use crate::place::{Place, parser};
 use crate::run;
 use crate::term::Term;
 
@@ -28,7 +30,7 @@ pub(crate) struct Args {
               .range(i64::from(Rounds::FEWEST)..=i64::from(Rounds::MOST)))]
     pub(crate) reps: u32,
     /// Operations in a repetition; so many that it takes 2 ms where none is given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "N", value_parser = ops)]
     pub(crate) ops: Option<u64>,
     /// The ABIs of the benchmarks' program, such as x86_64,ia32,x32; the
     /// machine's own where none is given
@@ -46,9 +48,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PERCENT", default_value_t = Floor::STANDARD, requires = "against",
           allow_negative_numbers = true)]
     pub(crate) floor: Floor,
-    /// Where to write the JSON (schema/run.schema.json)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
+    /// Where to write the JSON (schema/run.schema.json); - is standard output, and
+    /// what is for people then goes to standard error
+    #[arg(long, value_name = "FILE", value_parser = parser())]
+    pub(crate) json: Option<Place>,
     /// Where the compiled program is kept
     #[arg(long, value_name = "DIR", env = "TOLLGATE_CACHE")]
     pub(crate) cache: Option<PathBuf>,
@@ -71,6 +74,13 @@ pub(crate) enum Cpu {
     Any,
     /// On this one.
     Number(usize),
+}
+
+fn ops(text: &str) -> Result<u64, String> {
+    let registry = Registry::built_in().map_err(|error| error.to_string())?;
+    let limits = registry.plan.ops;
+    let number = text.parse().ok().filter(|number| limits.hold(*number));
+    number.ok_or_else(|| format!("{text} is no number of operations: a guest takes {limits}"))
 }
 
 fn cpu(text: &str) -> Result<Cpu, String> {

@@ -1,17 +1,20 @@
 //! The booth in which images are booted: a guest for each ABI and CPU that the
 //! jobs ask for, and the plugin that counts.
 
-use std::path::PathBuf;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use serde::Serialize;
 use tollgate_gates::{Opcodes, Symbols};
-use tollgate_lab::boot::{Boot, Record};
-use tollgate_lab::cache;
+use tollgate_lab::boot::{Boot, Limit, Record};
 use tollgate_lab::case::{Benchmark, Station, Sweep};
-use tollgate_lab::guest;
 use tollgate_lab::machine::Equipment;
 use tollgate_lab::program::Program;
 use tollgate_lab::toolchain::Compiler;
+use tollgate_lab::{cache, guest, tree};
 use tollgate_measure::{Run, Skip};
 
 use super::lab::{Bench, Named};
@@ -26,6 +29,21 @@ pub(crate) struct Booth<'a> {
     plugin: PathBuf,
     guests: Vec<Guest>,
     opcodes: Opcodes,
+    /// How long the first boot took in each guest: the base's.
+    took: RefCell<BTreeMap<Station, Duration>>,
+}
+
+/// A guest as it is part of a question.
+#[derive(Debug, Serialize)]
+pub(crate) struct GuestAsked {
+    abi: Option<String>,
+    cpu: Option<String>,
+    /// QEMU's arguments.
+    arguments: Vec<String>,
+    /// The lines of its plan: benchmarks, parameters, operations, repetitions.
+    plan: Vec<String>,
+    /// The hash of all that it starts with, or why there is no such guest.
+    content: Result<String, String>,
 }
 
 /// A guest of one ABI and CPU.
@@ -59,7 +77,47 @@ impl<'a> Booth<'a> {
             plugin,
             guests,
             opcodes,
+            took: RefCell::default(),
         })
+    }
+
+    /// The guests, as they are part of a question.
+    pub(crate) fn asked(&self) -> Vec<GuestAsked> {
+        self.guests
+            .iter()
+            .map(|guest| self.guest_asked(guest))
+            .collect()
+    }
+
+    fn guest_asked(&self, guest: &Guest) -> GuestAsked {
+        let Station { abi, cpu } = guest.station.clone();
+        let ready = guest.ready.as_ref();
+        let arguments = |ready: &Ready| {
+            let Equipment { cpu, cpus, .. } = &ready.equipment;
+            self.bench.machine.arguments(cpu, *cpus)
+        };
+        GuestAsked {
+            abi,
+            cpu,
+            arguments: ready.map(arguments).unwrap_or_default(),
+            plan: plan(self.bench, &guest.station)
+                .lines()
+                .map(str::to_owned)
+                .collect(),
+            content: ready
+                .map(|ready| tree::hash(&ready.initramfs))
+                .map_err(Clone::clone),
+        }
+    }
+
+    /// The hash of the plugin.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn plugin(&self) -> anyhow::Result<String> {
+        let bytes = std::fs::read(&self.plugin);
+        let bytes = bytes.with_context(|| format!("could not read {}", self.plugin.display()))?;
+        Ok(tree::hash(&bytes))
     }
 
     /// Boots an image, once for each guest, and reads what was counted.
@@ -88,7 +146,7 @@ impl<'a> Booth<'a> {
         let mut all = Run::default();
         for guest in &self.guests {
             let run = match &guest.ready {
-                Ok(ready) => self.boot(named, ready, &symbols)?,
+                Ok(ready) => self.boot(named, &guest.station, ready, &symbols)?,
                 Err(reason) => self.skipped(&guest.station, reason),
             };
             let Station { abi, cpu } = &guest.station;
@@ -97,13 +155,33 @@ impl<'a> Booth<'a> {
         Ok(all)
     }
 
-    fn boot(&self, named: &Named, ready: &Ready, symbols: &Symbols) -> anyhow::Result<Run> {
-        let record = self.record(named, ready)?;
+    fn boot(
+        &self,
+        named: &Named,
+        station: &Station,
+        ready: &Ready,
+        symbols: &Symbols,
+    ) -> anyhow::Result<Run> {
+        let start = Instant::now();
+        let record = self.record(named, station, ready)?;
+        self.took
+            .borrow_mut()
+            .entry(station.clone())
+            .or_insert_with(|| start.elapsed());
         Run::read(&record.console, &record.counts, &self.opcodes, symbols)
             .with_context(|| format!("the run of {} cannot be used", named.variant))
     }
 
-    fn record(&self, named: &Named, ready: &Ready) -> anyhow::Result<Record> {
+    /// What the user says; else what follows from the first boot.
+    fn limit(&self, station: &Station) -> Limit {
+        let took = || self.took.borrow().get(station).copied();
+        self.bench
+            .args
+            .timeout
+            .map_or_else(|| Limit::after(took()), Limit::given)
+    }
+
+    fn record(&self, named: &Named, station: &Station, ready: &Ready) -> anyhow::Result<Record> {
         let scratch = self.bench.cache.scratch()?;
         let file = scratch.path().join("initramfs.cpio");
         cache::write_file(&file, &ready.initramfs)?;
@@ -116,7 +194,9 @@ impl<'a> Booth<'a> {
             cpu: &ready.equipment.cpu,
             cpus: ready.equipment.cpus,
             qemu: &self.bench.qemu,
-            limit: self.bench.args.timeout,
+            limit: self.limit(station),
+            plan: &plan(self.bench, station),
+            kept: &self.bench.cache.root().join(console_name(named, station)),
         };
         Ok(boot.run(scratch.path(), &self.bench.runner)?)
     }
@@ -178,11 +258,25 @@ fn make_guest(bench: &Bench<'_>, station: &Station) -> anyhow::Result<Result<Rea
     }))
 }
 
-/// The standard guest also runs the user's program, last.
+/// Where in the cache the console of a boot stays that failed.
+fn console_name(named: &Named, station: &Station) -> PathBuf {
+    let short: String = named.image.key.chars().take(12).collect();
+    let more = [&station.abi, &station.cpu].into_iter().flatten();
+    let more: String = more.map(|word| format!("-{word}")).collect();
+    Path::new("consoles").join(format!("{short}{more}.txt"))
+}
+
 fn initramfs(bench: &Bench<'_>, guest: &[u8], station: &Station) -> Result<Vec<u8>, guest::Error> {
+    guest::initramfs(guest, &plan(bench, station), program_of(bench, station))
+}
+
+/// The standard guest also runs the user's program, last.
+fn plan(bench: &Bench<'_>, station: &Station) -> String {
+    let program = program_of(bench, station).map(Program::plan_line);
+    bench.case.plan(station) + &program.unwrap_or_default()
+}
+
+fn program_of<'b>(bench: &'b Bench<'_>, station: &Station) -> Option<&'b Program> {
     let program = bench.program.as_ref();
-    let program = program.filter(|_| *station == Station::default());
-    let mut plan = bench.case.plan(station);
-    plan.extend(program.map(Program::plan_line));
-    guest::initramfs(guest, &plan, program)
+    program.filter(|_| *station == Station::default())
 }

@@ -22,6 +22,7 @@ pub(crate) fn start(args: &Args) -> anyhow::Result<Case> {
             Case::names().join(", ")
         ),
     };
+    check_params(&args.param, &registry)?;
     for name in &args.bench {
         if case.benchmarks.iter().all(|known| known.name != *name) {
             registry.named(name)?;
@@ -69,7 +70,7 @@ pub(crate) fn choose(args: &Args, case: &mut Case, files: &[TreePath]) -> anyhow
     } else if !args.variant.iter().any(|name| name == super::variant::ALL) {
         case.benchmarks.retain(|benchmark| !benchmark.on_demand);
     }
-    case.benchmarks = sweep(&case.benchmarks, &args.param)?;
+    case.benchmarks = sweep(&case.benchmarks, &args.param, &registry)?;
     Ok(())
 }
 
@@ -142,39 +143,96 @@ fn control(case: &mut Case, registry: &Registry) {
 /// values.
 ///
 /// # Errors
-/// When none of them has one of the parameters.
-pub(crate) fn sweep(benchmarks: &[Benchmark], params: &[Param]) -> anyhow::Result<Vec<Benchmark>> {
+/// When none of them has one of the parameters, or a guest does not take what came
+/// of it.
+pub(crate) fn sweep(
+    benchmarks: &[Benchmark],
+    params: &[Param],
+    registry: &Registry,
+) -> anyhow::Result<Vec<Benchmark>> {
     let mut all = benchmarks.to_vec();
-    for param in params {
-        let has = |benchmark: &Benchmark| benchmark.parameters.contains_key(&param.key);
+    for param in &merged(params) {
+        let has = |benchmark: &Benchmark| has(benchmark, &param.key, registry);
         if !all.iter().any(has) {
             bail!(
                 "no benchmark of this run has a parameter {}; they are: {}",
                 param.key,
-                described(&all)
+                described(&all, registry)
             );
         }
         all = all
             .iter()
-            .flat_map(|benchmark| values(benchmark, param))
+            .flat_map(|benchmark| values(benchmark, param, registry))
             .collect();
     }
     if !params.is_empty() {
         once(&mut all);
     }
+    for benchmark in &all {
+        registry.check(benchmark)?;
+    }
     Ok(all)
 }
 
-fn values(benchmark: &Benchmark, param: &Param) -> Vec<Benchmark> {
-    if !benchmark.parameters.contains_key(&param.key) {
+/// Checks parameters before it is known which benchmarks run.
+///
+/// # Errors
+/// When no benchmark at all has one, or none of those that have it takes a value.
+pub(crate) fn check_params(params: &[Param], registry: &Registry) -> anyhow::Result<()> {
+    for param in params {
+        let entries = registry.entries.iter().map(Entry::benchmark);
+        let having: Vec<Benchmark> = entries
+            .filter(|benchmark| has(benchmark, &param.key, registry))
+            .collect();
+        if having.is_empty() {
+            let all: Vec<Benchmark> = registry.entries.iter().map(Entry::benchmark).collect();
+            bail!(
+                "no benchmark has a parameter {}; they are: {}",
+                param.key,
+                described(&all, registry)
+            );
+        }
+        for value in &param.values {
+            let with = |benchmark: &Benchmark| registry.check(&set(benchmark, &param.key, *value));
+            let mut tried = having.iter().map(with);
+            if !tried.clone().any(|taken| taken.is_ok()) {
+                tried.next().transpose()?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The values of a parameter that is given several times are all meant.
+fn merged(params: &[Param]) -> Vec<Param> {
+    let mut all: Vec<Param> = Vec::new();
+    for param in params {
+        match all.iter_mut().find(|known| known.key == param.key) {
+            Some(known) => known.values.extend(&param.values),
+            None => all.push(param.clone()),
+        }
+    }
+    all
+}
+
+fn has(benchmark: &Benchmark, key: &str, registry: &Registry) -> bool {
+    registry.parameter(&benchmark.name, key).is_some()
+}
+
+fn values(benchmark: &Benchmark, param: &Param, registry: &Registry) -> Vec<Benchmark> {
+    if !has(benchmark, &param.key, registry) {
         return vec![benchmark.clone()];
     }
-    let with = |value: &i64| {
-        let mut changed = benchmark.clone();
-        changed.parameters.insert(param.key.clone(), *value);
-        changed
-    };
-    param.values.iter().map(with).collect()
+    let values = param.values.iter();
+    values
+        .map(|value| set(benchmark, &param.key, *value))
+        .collect()
+}
+
+fn set(benchmark: &Benchmark, key: &str, value: i64) -> Benchmark {
+    let mut changed = benchmark.clone();
+    changed.parameters.insert(key.to_owned(), value);
+    changed
 }
 
 /// A case lists a benchmark with several values; swept, they are the same jobs.
@@ -193,9 +251,11 @@ fn once(benchmarks: &mut Vec<Benchmark>) {
     *benchmarks = kept;
 }
 
-fn described(benchmarks: &[Benchmark]) -> String {
+fn described(benchmarks: &[Benchmark], registry: &Registry) -> String {
     let one = |benchmark: &Benchmark| {
-        let keys: Vec<&str> = benchmark.parameters.keys().map(String::as_str).collect();
+        let entry = registry.named(&benchmark.name).ok();
+        let parameters = entry.into_iter().flat_map(|entry| &entry.parameters);
+        let keys: Vec<&str> = parameters.map(|known| known.name.as_str()).collect();
         match keys.as_slice() {
             [] => format!("{} (none)", benchmark.name),
             keys => format!("{} ({})", benchmark.name, keys.join(", ")),
@@ -224,6 +284,52 @@ mod tests {
         }
     }
 
+    fn registry() -> Registry {
+        Registry::built_in().unwrap()
+    }
+
+    #[test]
+    fn a_value_that_no_guest_takes_is_a_sentence_before_anything_is_known() {
+        let said = |params: &[Param]| {
+            let error = check_params(params, &registry()).unwrap_err();
+            error.to_string()
+        };
+        assert_eq!(
+            said(&[param("events", &[1, 999_999_999])]),
+            "epoll_wait does not take events=999999999: it takes events=1 to 4096"
+        );
+        assert!(said(&[param("nosuch", &[1])]).contains("no benchmark has a parameter nosuch"));
+        // pipe_bulk takes it, alg_sha256 does not.
+        check_params(&[param("kib", &[16_384])], &registry()).unwrap();
+        let hash = registry().named("alg_sha256").unwrap().benchmark();
+        let error = sweep(&[hash], &[param("kib", &[16_384])], &registry()).unwrap_err();
+        assert!(
+            error.to_string().contains("it takes kib=2 to 64"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_parameter_that_is_given_twice_has_all_its_values() {
+        let poll = registry().named("poll").unwrap().benchmark();
+        let params = [param("fds", &[1]), param("fds", &[2, 1])];
+        let swept = sweep(&[poll], &params, &registry()).unwrap();
+        assert_eq!(
+            lines(&swept),
+            ["poll {\"fds\": 1} 64", "poll {\"fds\": 2} 64"]
+        );
+    }
+
+    #[test]
+    fn a_parameter_that_jobs_do_not_name_can_be_asked_for() {
+        let bulk = registry().named("pipe_bulk").unwrap().benchmark();
+        let swept = sweep(&[bulk], &[param("look", &[64])], &registry()).unwrap();
+        assert_eq!(
+            lines(&swept),
+            ["pipe_bulk {\"kib\": 4096, \"look\": 64} 10"]
+        );
+    }
+
     #[test]
     fn a_parameter_is_swept_over_what_has_it() {
         let case = Case::named("epoll").unwrap();
@@ -235,7 +341,7 @@ mod tests {
             .collect();
         let of_wait = waits.iter().filter(|b| b.name == "epoll_wait");
         let fewest = of_wait.map(|b| b.ops).min().unwrap();
-        let swept = sweep(&waits, &[param("events", &[2, 1024])]).unwrap();
+        let swept = sweep(&waits, &[param("events", &[2, 1024])], &registry()).unwrap();
         let lines = lines(&swept);
         assert!(
             lines.contains(&format!("epoll_wait {{\"events\": 2}} {fewest}")),
@@ -248,7 +354,7 @@ mod tests {
     #[test]
     fn a_parameter_that_nothing_has_is_a_sentence() {
         let case = Case::named("epoll").unwrap();
-        let error = sweep(&case.benchmarks, &[param("nosuch", &[1])]).unwrap_err();
+        let error = sweep(&case.benchmarks, &[param("nosuch", &[1])], &registry()).unwrap_err();
         assert!(
             error
                 .to_string()

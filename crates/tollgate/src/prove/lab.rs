@@ -9,6 +9,7 @@ use tollgate_lab::config::Fragment;
 use tollgate_lab::guest;
 use tollgate_lab::image::{Foundry, Image, Variant};
 use tollgate_lab::machine::Machine;
+use tollgate_lab::patch::Patch;
 use tollgate_lab::process::Runner;
 use tollgate_lab::program::Program;
 use tollgate_lab::toolchain::{Compiler, Qemu};
@@ -16,7 +17,7 @@ use tollgate_lab::tree::{Manifest, Tree};
 use tollgate_lab::unpack;
 use tollgate_measure::{Benchmark, Claim, ClaimedFigures, FunctionGroup, Run, Unit, Workload};
 
-use super::jobs;
+use super::{jobs, results, series, variant};
 use crate::cmd::prove::Args;
 use crate::folders;
 use crate::progress::Steps;
@@ -35,38 +36,35 @@ pub(crate) struct Bench<'a> {
     pub(crate) guest_compiler: Compiler,
     pub(crate) qemu: Qemu,
     pub(crate) tree: Tree,
-    pub(crate) manifest: Manifest,
     /// The user's, where one runs instead of benchmarks.
     pub(crate) program: Option<Program>,
+    /// The user's patches, in the order in which they were given.
+    pub(crate) patches: Vec<Patch>,
 }
 
 impl<'a> Bench<'a> {
-    /// Checks everything that can be checked before the first long step.
+    /// Checks everything that can be checked before the first long step: flags
+    /// first, then files, then programs, then the tree.
     pub(crate) fn open(args: &'a Args, steps: &Steps<'_>) -> anyhow::Result<Self> {
+        results::check(args)?;
         let case = jobs::start(args)?;
+        variant::check(args, &case)?;
+        series::check(args, &case)?;
         let profile = args.config.as_deref().unwrap_or(&case.about.config);
         let fragment = Fragment::profile(&args.arch, profile)?.with(&case.about.options);
         let machine = Machine::named(&args.arch)?;
         let program = read_program(args, &machine)?;
         let cache = Cache::open(&folders::cache(args.cache.as_deref())?)?;
         let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
+        let patches = args.patch.iter();
+        let patches = patches.map(|path| Patch::read(path, &cache, &runner));
+        let patches = patches.collect::<Result<_, _>>()?;
         let tools = Tools::find(args, &machine, &cache, &runner);
         let tools = match machine.advice() {
             Some(advice) => tools.context(advice)?,
             None => tools?,
         };
         let tree = open_tree(args, &cache, &runner, steps)?;
-        let manifest = steps.step(
-            "read the tree",
-            || tree.manifest(runner.interrupt()),
-            |manifest| {
-                format!(
-                    "Linux {}, {} files",
-                    tree.version(),
-                    manifest.entries().len()
-                )
-            },
-        )?;
         Ok(Self {
             args,
             cache,
@@ -78,19 +76,30 @@ impl<'a> Bench<'a> {
             guest_compiler: tools.guest_compiler,
             qemu: tools.qemu,
             tree,
-            manifest,
             program,
+            patches,
         })
+    }
+
+    /// Reads the whole tree, which is the first long step.
+    pub(crate) fn read(&self, steps: &Steps<'_>) -> anyhow::Result<Manifest> {
+        let how = |manifest: &Manifest| {
+            let files = manifest.entries().len();
+            format!("Linux {}, {files} files", self.tree.version())
+        };
+        let read = || self.tree.manifest(self.runner.interrupt());
+        Ok(steps.step("read the tree", read, how)?)
     }
 
     /// The image of a variant, built where the cache does not have it.
     pub(crate) fn image(
         &self,
+        manifest: &Manifest,
         variant: &Variant,
         letter: char,
         steps: &Steps<'_>,
     ) -> anyhow::Result<Named> {
-        let foundry = self.foundry();
+        let foundry = self.foundry(manifest);
         let what = format!("build kernel {letter} ({})", variant.name);
         let known = foundry.find(variant)?.is_some();
         let image = steps.step(
@@ -103,6 +112,11 @@ impl<'a> Bench<'a> {
             variant: variant.name.clone(),
             image,
         })
+    }
+
+    /// The content that a variant's image is built from.
+    pub(crate) fn key(&self, manifest: &Manifest, variant: &Variant) -> String {
+        self.foundry(manifest).key_of(variant)
     }
 
     /// The configuration that all images share, in words.
@@ -149,11 +163,11 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn foundry(&self) -> Foundry<'_> {
+    fn foundry<'m>(&'m self, manifest: &'m Manifest) -> Foundry<'m> {
         Foundry {
             cache: &self.cache,
             tree: &self.tree,
-            manifest: &self.manifest,
+            manifest,
             fragment: &self.fragment,
             compiler: &self.compiler,
             kbuild: &self.machine.kbuild,

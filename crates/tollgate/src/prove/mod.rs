@@ -3,11 +3,16 @@
 mod booth;
 pub(crate) mod jobs;
 pub(crate) mod lab;
+mod question;
 mod results;
 mod series;
+mod shelf;
 mod variant;
 
+use tollgate_lab::image::Variant;
+use tollgate_lab::tree::Manifest;
 use tollgate_measure::{Booted, NotRun, Proof, Run, Setting, Tried};
+use tollgate_report::comparison::proof_terminal;
 use tollgate_source::TreePath;
 
 use crate::cmd::prove::Args;
@@ -16,6 +21,8 @@ use crate::progress::Steps;
 use crate::term::Term;
 use booth::Booth;
 use lab::{Bench, Named};
+use question::Question;
+use results::Outcome;
 use variant::{Asked, Candidate};
 
 /// The letter of the base.
@@ -29,17 +36,16 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     if let Some(wanted) = &args.series {
         return series::run(args, wanted, term);
     }
-    results::check(args)?;
     let steps = Steps::new(term);
     let mut bench = Bench::open(args, &steps)?;
     let asked = variant::candidates(args, &bench, &steps)?;
     jobs::choose(args, &mut bench.case, &changed(&asked))?;
-    let (proof, candidates) = prove(&bench, asked, &steps)?;
+    let proved = prove(&bench, asked, &steps)?;
     drop(steps);
-    let written = results::write(args, &bench, &candidates, &proof)?;
-    let text = tollgate_report::comparison::proof_terminal(&proof, term.color_stdout());
-    term.result(&format!("{text}\n{written}"))?;
-    Exit::from_code(proof.exit_code())
+    let written = results::write(args, &bench, &proved.outcome(), term)?;
+    let text = |color| proof_terminal(&proved.proof, color);
+    results::show(args, term, text, &written)?;
+    Exit::from_code(proved.proof.exit_code())
 }
 
 /// Every file that a variant changes.
@@ -51,6 +57,24 @@ fn changed(asked: &[Asked]) -> Vec<TreePath> {
     files.collect()
 }
 
+/// What came of a proof.
+struct Proved {
+    question: Question,
+    proof: Proof,
+    /// The variants that were booted, in the order of the comparisons.
+    candidates: Vec<Candidate>,
+}
+
+impl Proved {
+    fn outcome(&self) -> Outcome<'_> {
+        Outcome {
+            question: &self.question,
+            candidates: &self.candidates,
+            proof: &self.proof,
+        }
+    }
+}
+
 /// A variant with an image.
 struct Built {
     candidate: Candidate,
@@ -59,20 +83,18 @@ struct Built {
 
 /// Builds and boots the base and all variants. One of several that cannot be
 /// built or booted is named in the result, and the others are compared.
-fn prove(
-    bench: &Bench<'_>,
-    asked: Vec<Asked>,
-    steps: &Steps<'_>,
-) -> anyhow::Result<(Proof, Vec<Candidate>)> {
+fn prove(bench: &Bench<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Result<Proved> {
     let alone = asked.len() == 1;
     let mut failures = Failures {
         bench,
         alone,
         not_run: Vec::new(),
     };
-    let base = bench.image(&variant::base(), BASE, steps)?;
-    let built = build(bench, asked, &mut failures, steps)?;
     let booth = Booth::open(bench, steps)?;
+    let manifest = bench.read(steps)?;
+    let question = question(bench, &manifest, &asked, &booth)?;
+    let base = bench.image(&manifest, &variant::base(), BASE, steps)?;
+    let built = build(bench, &manifest, asked, &mut failures, steps)?;
     let before = booth.count(&base, "boot and count A", steps)?;
     let benchmarks = bench.benchmarks(&before)?;
     let again = booth.count(&base, "boot and count A again", steps)?;
@@ -97,11 +119,38 @@ fn prove(
         failures.not_run,
     )
     .with_claims(bench.claims());
-    Ok((proof, candidates))
+    Ok(Proved {
+        question,
+        proof,
+        candidates,
+    })
+}
+
+fn question(
+    bench: &Bench<'_>,
+    manifest: &Manifest,
+    asked: &[Asked],
+    booth: &Booth<'_>,
+) -> anyhow::Result<Question> {
+    let image = |variant: &Variant| question::Asked {
+        name: variant.name.clone(),
+        content: Some(bench.key(manifest, variant)),
+    };
+    let of = |asked: &Asked| match asked {
+        Asked::Ready(candidate) => image(&candidate.variant),
+        Asked::Not(not_run) => question::Asked {
+            name: not_run.variant.clone(),
+            content: None,
+        },
+    };
+    let base = std::iter::once(image(&variant::base()));
+    let images = base.chain(asked.iter().map(of)).collect();
+    Question::new("prove", bench, images, booth)
 }
 
 fn build(
     bench: &Bench<'_>,
+    manifest: &Manifest,
     asked: Vec<Asked>,
     failures: &mut Failures<'_>,
     steps: &Steps<'_>,
@@ -117,7 +166,7 @@ fn build(
             }
         };
         let letter = letters.next().unwrap_or('?');
-        let image = bench.image(&candidate.variant, letter, steps);
+        let image = bench.image(manifest, &candidate.variant, letter, steps);
         if let Some(named) = failures.keep(&candidate.variant.name, image)? {
             built.push(Built { candidate, named });
         }

@@ -1,102 +1,224 @@
 //! What a proof leaves: the page, the JSON, the patch; beside each other, each
 //! renamed into place.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
-use tollgate_lab::{cache, tree};
-use tollgate_measure::{Comparison, Proof};
+use anyhow::{Context, bail};
+use tollgate_lab::cache;
+use tollgate_measure::{Comparison, Proof, Verdict};
 use tollgate_report::comparison as render;
 use tollgate_report::profile::{ProfileFormat, profile};
 
 use super::lab::Bench;
+use super::question::Question;
+use super::shelf::{DOCUMENT, PAGE, Shelf};
 use super::variant::Candidate;
 use crate::cmd::prove::Args;
-use crate::{figures, folders};
+use crate::figures::{self, Figures};
+use crate::place::{self, Place};
+use crate::term::Term;
 
 /// Checks before the work that its results will have a place.
 ///
 /// # Errors
-/// When a path that was given is in no folder, or is one.
+/// When a path that was given is in no folder, or is one, or is given twice.
 pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
     profile_format(args)?;
-    let files = [
-        ("--json", &args.json),
-        ("--html", &args.html),
-        ("--profile-out", &args.profile_out),
+    let places = [
+        ("--json", args.json.as_ref()),
+        ("--html", args.html.as_ref()),
+        ("--profile-out", args.profile_out.as_ref()),
     ];
-    for (flag, path) in files {
-        let Some(path) = path else { continue };
-        folders::check_file(flag, path)?;
+    let patches = args.patch.iter().map(|path| ("--patch", path.as_path()));
+    let series = args.series.iter().map(|path| ("--series", Path::new(path)));
+    let program = args
+        .program
+        .first()
+        .map(|path| ("the program", Path::new(path)));
+    let inputs: Vec<_> = patches.chain(series).chain(program).collect();
+    place::check(&places, &inputs)
+}
+
+/// Shows a result: what is for people on standard error where standard output
+/// holds one for programs.
+///
+/// # Errors
+/// The stream's own.
+pub(crate) fn show(
+    args: &Args,
+    term: &Term,
+    text: impl FnOnce(bool) -> String,
+    written: &str,
+) -> anyhow::Result<()> {
+    let places = [&args.json, &args.html, &args.profile_out];
+    if places
+        .into_iter()
+        .flatten()
+        .any(|place| *place == Place::Stdout)
+    {
+        term.verdict(&format!(
+            "{}\n{}",
+            text(term.color_stderr()),
+            written.trim_end()
+        ));
+        return Ok(());
     }
-    Ok(())
+    Ok(term.result(&format!("{}\n{written}", text(term.color_stdout())))?)
 }
 
 /// The form of the profile, none where there is none to write.
 fn profile_format(args: &Args) -> anyhow::Result<Option<ProfileFormat>> {
-    let Some(path) = &args.profile_out else {
+    let Some(place) = &args.profile_out else {
         return Ok(None);
     };
-    let ending = path.extension().and_then(|ending| ending.to_str());
+    let ending = place.file().and_then(Path::extension);
+    let ending = ending.and_then(|ending| ending.to_str());
     let of_ending = || ProfileFormat::of_ending(ending?);
     match args.profile_format.map(Into::into).or_else(of_ending) {
         Some(format) => Ok(Some(format)),
         None => bail!(
-            "--profile-out {}: its ending is none of .perf, .txt, .folded, .json; say the form with --profile-format",
-            path.display()
+            "--profile-out {place}: its ending is none of .perf, .txt, .folded, .json; say the form with --profile-format"
         ),
     }
 }
 
-/// Writes the results and returns the lines that say where they are.
+/// What `write` writes.
+pub(crate) struct Outcome<'a> {
+    pub(crate) question: &'a Question,
+    pub(crate) candidates: &'a [Candidate],
+    pub(crate) proof: &'a Proof,
+}
+
+/// Writes the results, into the cache and where the user wants them, and returns
+/// the lines that say where they are.
 ///
 /// # Errors
 /// When a file cannot be written.
 pub(crate) fn write(
     args: &Args,
     bench: &Bench<'_>,
-    candidates: &[Candidate],
-    proof: &Proof,
+    outcome: &Outcome<'_>,
+    term: &Term,
 ) -> anyhow::Result<String> {
-    let folder = bench.cache.root().join("results").join(folder_name(proof));
-    cache::make_folder(&folder)?;
-    let mut written = String::new();
-    let mut put = |what: &str, path: PathBuf, text: &[u8]| {
-        cache::write_result(&path, text)?;
-        written.push_str(&format!("{what:7} {}\n", path.display()));
-        anyhow::Ok(())
-    };
-    let page = place(args.html.as_deref(), &folder, "report.html");
-    put("Page:", page, render::html(proof)?.as_bytes())?;
-    let document = place(args.json.as_deref(), &folder, "result.json");
-    put("JSON:", document, render::json(proof)?.as_bytes())?;
-    if let (Some(path), Some(format)) = (&args.profile_out, profile_format(args)?) {
-        put("Profile:", path.clone(), profile(proof, format).as_bytes())?;
+    let Outcome {
+        question,
+        candidates,
+        proof,
+    } = outcome;
+    let shelf = Shelf::open(&bench.cache, question, &render::decided(proof))?;
+    let (page, document) = (render::html(proof)?, render::json(proof)?);
+    shelf.put(PAGE, &page)?;
+    shelf.put(DOCUMENT, &document)?;
+    let mut written = Written::default();
+    written.page(args.html.as_ref(), &shelf, &page, term)?;
+    written.document(args.json.as_ref(), &shelf, &document, term)?;
+    if let (Some(place), Some(format)) = (&args.profile_out, profile_format(args)?) {
+        place.write(&profile(proof, format), term)?;
+        written.line("Profile:", place);
     }
     for (candidate, comparison) in candidates.iter().zip(&proof.comparisons) {
         let name = match candidates.len() {
             1 => "variant.patch".to_owned(),
             _ => format!("{}.patch", candidate.variant.name),
         };
-        let patch = patch(bench, candidate, comparison)?;
-        put("Patch:", folder.join(name), &patch)?;
+        shelf.put(&name, &patch(bench, question, candidate, comparison)?)?;
+        written.line("Patch:", &shelf.place(&name).display());
     }
-    Ok(written)
+    Ok(shelf.keep()? + &written.0)
+}
+
+/// The lines that say where results are.
+#[derive(Default)]
+pub(crate) struct Written(pub(crate) String);
+
+impl Written {
+    fn line(&mut self, what: &str, place: &impl Display) {
+        self.0.push_str(&format!("{what:7} {place}\n"));
+    }
+
+    /// The page, where the user wants it.
+    pub(crate) fn page(
+        &mut self,
+        wanted: Option<&Place>,
+        shelf: &Shelf,
+        page: &str,
+        term: &Term,
+    ) -> anyhow::Result<()> {
+        if let Some(place) = wanted {
+            place.write(page, term)?;
+        }
+        self.line("Page:", &shown(wanted, shelf, PAGE));
+        Ok(())
+    }
+
+    /// The JSON, where the user wants it. A file of an earlier result that has a
+    /// verdict which this one has not stays, under another name.
+    pub(crate) fn document(
+        &mut self,
+        wanted: Option<&Place>,
+        shelf: &Shelf,
+        document: &str,
+        term: &Term,
+    ) -> anyhow::Result<()> {
+        if let Some(place) = wanted {
+            let earlier = place.file().map(|path| set_aside(path, document));
+            place.write_json(document, term)?;
+            if let Some(earlier) = earlier.transpose()?.flatten() {
+                self.line("Earlier:", &earlier.display());
+            }
+        }
+        self.line("JSON:", &shown(wanted, shelf, DOCUMENT));
+        Ok(())
+    }
+}
+
+fn shown(wanted: Option<&Place>, shelf: &Shelf, name: &str) -> Place {
+    let own = || Place::File(shelf.place(name));
+    wanted.cloned().unwrap_or_else(own)
+}
+
+/// Renames a file that holds a verdict which `document` does not have.
+fn set_aside(path: &Path, document: &str) -> anyhow::Result<Option<PathBuf>> {
+    if !std::fs::symlink_metadata(path).is_ok_and(|about| about.is_file()) {
+        return Ok(None);
+    }
+    let before = render::decided_in(&std::fs::read(path).unwrap_or_default());
+    if before.is_subset(&render::decided_in(document.as_bytes())) {
+        return Ok(None);
+    }
+    let named = |number: usize| {
+        let ending = path.extension().unwrap_or_default().to_string_lossy();
+        path.with_extension(format!("earlier-{number}.{ending}"))
+    };
+    let mut names = (1..).map(named);
+    let free = names.find(|name| std::fs::symlink_metadata(name).is_err());
+    let free = free.context("a defect of tollgate: no number is free")?;
+    cache::move_file(path, &free)?;
+    Ok(Some(free))
 }
 
 /// The patch; one of ours gets the figures into its message, here and, through
-/// the cache, from `tollgate fix`, which nobody else's program can have measured. Figures without a verdict are none, and those
-/// of several functions together are not of each.
+/// the cache, from `tollgate fix`, which nobody else's program can have measured.
+/// Figures that counts did not decide are none, and those of several functions
+/// together are not of each.
 fn patch(
     bench: &Bench<'_>,
+    question: &Question,
     candidate: &Candidate,
     comparison: &Comparison,
 ) -> anyhow::Result<Vec<u8>> {
     match candidate.fixes.as_slice() {
-        [fixed] if comparison.verdict.exit_code() < 2 => {
+        [fixed] if of_counts(comparison.verdict) => {
             let text = render::commit_figures(comparison);
             if bench.program.is_none() {
-                figures::keep(bench.cache.root(), &fixed.patched, &text)?;
+                let measured = measured(bench, comparison, &text);
+                figures::keep(
+                    bench.cache.root(),
+                    &fixed.patched,
+                    &question.key()?,
+                    &measured,
+                )?;
             }
             fixed.with_figures(&text, bench)
         }
@@ -104,35 +226,20 @@ fn patch(
     }
 }
 
-fn place(given: Option<&Path>, folder: &Path, name: &str) -> PathBuf {
-    given.map_or_else(|| folder.join(name), Path::to_owned)
+fn of_counts(verdict: Verdict) -> bool {
+    use Verdict::{Gain, Mixed, NoDifference, Regression};
+    matches!(verdict, Gain | NoDifference | Regression | Mixed)
 }
 
-/// One folder for the same images of a case: the same proof overwrites itself.
-fn folder_name(proof: &Proof) -> String {
-    let short = |id: &str| id.chars().take(8).collect::<String>();
-    let base = proof.comparisons.first().map(|one| short(&one.before.id));
-    let base = base.unwrap_or_else(|| "none".to_owned());
-    let ids: Vec<&str> = proof
-        .comparisons
-        .iter()
-        .map(|one| one.after.id.as_str())
-        .collect();
-    let variants = match ids.as_slice() {
-        [one] => short(one),
-        many => short(&tree::hash(many.join("\0").as_bytes())),
-    };
-    let subject: String = proof
-        .subject
-        .chars()
-        .map(|c| {
-            if c.is_alphanumeric() || "-_.".contains(c) {
-                c
-            } else {
-                '_'
-            }
-        })
-        .take(60)
-        .collect();
-    format!("{subject}-{base}-{variants}")
+fn measured(bench: &Bench<'_>, comparison: &Comparison, text: &str) -> Figures {
+    let args = bench.args;
+    Figures {
+        subject: bench.subject(),
+        tree: comparison.setting.tree.clone(),
+        arch: comparison.setting.arch.clone(),
+        config: comparison.setting.config.clone(),
+        chosen: !args.bench.is_empty() || !args.param.is_empty(),
+        workloads: comparison.workloads.len(),
+        lines: text.lines().map(str::to_owned).collect(),
+    }
 }

@@ -2,9 +2,10 @@
 //! every later point against the first.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, bail};
+use tollgate_lab::case::Case;
 use tollgate_lab::image::Variant;
 use tollgate_lab::series::{self, State};
 use tollgate_lab::{assets, cache};
@@ -13,8 +14,11 @@ use tollgate_report::comparison as render;
 
 use super::booth::Booth;
 use super::lab::{Bench, Named};
+use super::question::{Asked, Question};
+use super::results::{self, Written};
+use super::shelf::{DOCUMENT, PAGE, Shelf};
 use super::variant::Candidate;
-use super::{jobs, results, setting};
+use super::{jobs, setting};
 use crate::cmd::prove::Args;
 use crate::exit::Exit;
 use crate::progress::Steps;
@@ -23,8 +27,20 @@ use crate::term::Term;
 /// The series that a case brings along.
 const OWN: &str = "series.mbox";
 
-/// Where in the cache results are kept.
-const RESULTS: &str = "results";
+/// Checks what can be known of a series before anything is read.
+///
+/// # Errors
+/// When there is no such file, and no range, or the case has no series of its own.
+pub(crate) fn check(args: &Args, case: &Case) -> anyhow::Result<()> {
+    match args.series.as_deref() {
+        Some("") => own_text(case).map(drop),
+        Some(wanted) if !wanted.contains("..") || Path::new(wanted).exists() => {
+            let opened = std::fs::File::open(wanted).map(drop);
+            opened.with_context(|| format!("could not read the patch {wanted}"))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Builds, boots and counts every point of `wanted`, and says which patch changed
 /// what.
@@ -32,7 +48,6 @@ const RESULTS: &str = "results";
 /// # Errors
 /// A sentence, when any step could not be done or nothing can be told.
 pub(crate) fn run(args: &Args, wanted: &str, term: &Term) -> anyhow::Result<Exit> {
-    results::check(args)?;
     let steps = Steps::new(term);
     let mut bench = Bench::open(args, &steps)?;
     let states = steps.step(
@@ -43,11 +58,10 @@ pub(crate) fn run(args: &Args, wanted: &str, term: &Term) -> anyhow::Result<Exit
     let states = choose(states, &args.points)?;
     let files = states.iter().flat_map(|state| state.change.files.keys());
     jobs::choose(args, &mut bench.case, &files.cloned().collect::<Vec<_>>())?;
-    let series = measure(&bench, &states, &steps)?;
+    let (question, series) = measure(&bench, &states, &steps)?;
     drop(steps);
-    let written = write(args, &bench, &series)?;
-    let text = render::series_terminal(&series);
-    term.result(&format!("{text}\n{written}"))?;
+    let written = write(args, &bench, &question, &series, term)?;
+    results::show(args, term, |_| render::series_terminal(&series), &written)?;
     Exit::from_code(series.exit_code())
 }
 
@@ -64,11 +78,7 @@ fn states(wanted: &str, bench: &Bench<'_>) -> anyhow::Result<Vec<State>> {
 }
 
 fn own(bench: &Bench<'_>) -> anyhow::Result<Vec<State>> {
-    let case = &bench.case.about.name;
-    let text = assets::text(&assets::CASES, &format!("{case}/{OWN}"));
-    let Some(text) = text else {
-        bail!("the case {case} has no series of its own; give a mailbox or a range A..B");
-    };
+    let text = own_text(&bench.case)?;
     let scratch = bench.cache.scratch()?;
     let path = scratch.path().join(OWN);
     cache::write_file(&path, text.as_bytes())?;
@@ -78,6 +88,14 @@ fn own(bench: &Bench<'_>) -> anyhow::Result<Vec<State>> {
         &bench.cache,
         &bench.runner,
     )?)
+}
+
+fn own_text(case: &Case) -> anyhow::Result<&'static str> {
+    let name = &case.about.name;
+    let text = assets::text(&assets::CASES, &format!("{name}/{OWN}"));
+    text.with_context(|| {
+        format!("the case {name} has no series of its own; give a mailbox or a range A..B")
+    })
 }
 
 /// The points that were asked for, in the order of the series.
@@ -100,17 +118,22 @@ struct Measured {
     run: Run,
 }
 
-fn measure(bench: &Bench<'_>, states: &[State], steps: &Steps<'_>) -> anyhow::Result<Series> {
-    let build = |state: &State| {
-        let variant = Variant {
-            name: format!("point {}", state.number),
-            change: state.change.clone(),
-            config: Vec::new(),
-        };
-        bench.image(&variant, letter(state), steps)
-    };
-    let images: Vec<Named> = states.iter().map(build).collect::<anyhow::Result<_>>()?;
+fn measure(
+    bench: &Bench<'_>,
+    states: &[State],
+    steps: &Steps<'_>,
+) -> anyhow::Result<(Question, Series)> {
     let booth = Booth::open(bench, steps)?;
+    let manifest = bench.read(steps)?;
+    let asked = states.iter().map(|state| {
+        let variant = variant(state);
+        let content = Some(bench.key(&manifest, &variant));
+        let name = format!("{}: {}", variant.name, state.title);
+        Asked { name, content }
+    });
+    let question = Question::new("series", bench, asked.collect(), &booth)?;
+    let build = |state: &State| bench.image(&manifest, &variant(state), letter(state), steps);
+    let images: Vec<Named> = states.iter().map(build).collect::<anyhow::Result<_>>()?;
     let mut measured: Vec<Measured> = Vec::new();
     let mut known: BTreeMap<String, Run> = BTreeMap::new();
     for named in images {
@@ -125,12 +148,21 @@ fn measure(bench: &Bench<'_>, states: &[State], steps: &Steps<'_>) -> anyhow::Re
     let again = booth.count(&base.named, "boot and count again", steps)?;
     let benchmarks = bench.benchmarks(&base.run)?;
     let comparisons = measured.iter().skip(1);
-    Ok(Series {
+    let series = Series {
         points: states.iter().zip(&measured).map(point).collect(),
         comparisons: comparisons
             .map(|one| compare(bench, &benchmarks, [base, one], &again))
             .collect(),
-    })
+    };
+    Ok((question, series))
+}
+
+fn variant(state: &State) -> Variant {
+    Variant {
+        name: format!("point {}", state.number),
+        change: state.change.clone(),
+        config: Vec::new(),
+    }
 }
 
 /// What the steps call a point, in one character.
@@ -174,28 +206,19 @@ fn compare(
 }
 
 /// Writes page and JSON, and returns the lines that say where they are.
-fn write(args: &Args, bench: &Bench<'_>, series: &Series) -> anyhow::Result<String> {
-    let own = own_place(bench, series);
-    let page = args.html.clone();
-    let page = page.unwrap_or_else(|| own.with_extension("html"));
-    let json = args.json.clone().unwrap_or(own);
-    if args.html.is_none() || args.json.is_none() {
-        cache::make_folder(&bench.cache.root().join(RESULTS))?;
-    }
-    cache::write_result(&page, render::series_html(series)?.as_bytes())?;
-    cache::write_result(&json, render::series_json(series)?.as_bytes())?;
-    Ok(format!(
-        "Page:   {}\nJSON:   {}\n",
-        page.display(),
-        json.display()
-    ))
-}
-
-/// Where the JSON goes unless a file is given: one for the same images of a case.
-fn own_place(bench: &Bench<'_>, series: &Series) -> PathBuf {
-    let short = |point: &SeriesPoint| point.image.id.chars().take(8).collect::<String>();
-    let ids: Vec<String> = series.points.iter().map(short).collect();
-    let ends = [ids.first(), ids.last()].map(|id| id.cloned().unwrap_or_default());
-    let name = format!("{}-series-{}", bench.case.about.name, ends.join("-"));
-    bench.cache.root().join(RESULTS).join(name + ".json")
+fn write(
+    args: &Args,
+    bench: &Bench<'_>,
+    question: &Question,
+    series: &Series,
+    term: &Term,
+) -> anyhow::Result<String> {
+    let shelf = Shelf::open(&bench.cache, question, &render::series_decided(series))?;
+    let (page, document) = (render::series_html(series)?, render::series_json(series)?);
+    shelf.put(PAGE, &page)?;
+    shelf.put(DOCUMENT, &document)?;
+    let mut written = Written::default();
+    written.page(args.html.as_ref(), &shelf, &page, term)?;
+    written.document(args.json.as_ref(), &shelf, &document, term)?;
+    Ok(shelf.keep()? + &written.0)
 }

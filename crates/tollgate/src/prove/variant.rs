@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
-use tollgate_lab::case::VariantPlan;
+use tollgate_lab::case::{Case, VariantPlan};
 use tollgate_lab::image::Variant;
 use tollgate_lab::input;
 use tollgate_lab::patch::{self as applied, Patch};
@@ -67,21 +67,16 @@ pub(crate) fn candidates(
     bench: &Bench<'_>,
     steps: &Steps<'_>,
 ) -> anyhow::Result<Vec<Asked>> {
-    let plans = plans(args, bench)?;
+    let plans = plans(args, &bench.case)?;
     let alone = plans.len() + args.patch.len() == 1;
-    if plans.len() + args.patch.len() > MOST {
-        anyhow::bail!("at most {MOST} variants can be compared in one run");
-    }
     let mut asked = Vec::new();
     let all = args.variant.iter().any(|name| name == ALL);
     for plan in plans {
         let made = from_plan(plan, bench, steps);
         asked.push(judge(&plan.name, made, alone, all, bench)?);
     }
-    for (name, path) in names(&args.patch).into_iter().zip(&args.patch) {
-        let made = Patch::read(path, &bench.cache, &bench.runner)
-            .map_err(anyhow::Error::from)
-            .and_then(|patch| from_patch(&name, patch, Vec::new(), bench, steps));
+    for (name, patch) in names(&args.patch).into_iter().zip(&bench.patches) {
+        let made = from_patch(&name, patch.clone(), Vec::new(), bench, steps);
         asked.push(judge(&name, made, alone, false, bench)?);
     }
     Ok(asked)
@@ -119,8 +114,25 @@ fn not_offered(error: &anyhow::Error) -> bool {
 /// What stands for every variant of a case.
 pub(crate) const ALL: &str = "all";
 
-fn plans<'a>(args: &Args, bench: &'a Bench<'_>) -> anyhow::Result<Vec<&'a VariantPlan>> {
-    let case = &bench.case;
+/// Checks what can be known of the variants before anything is read.
+///
+/// # Errors
+/// When a name is unknown, or there are too many.
+pub(crate) fn check(args: &Args, case: &Case) -> anyhow::Result<()> {
+    if args.case.is_none() && !args.variant.is_empty() {
+        anyhow::bail!(
+            "--variant {}: a patch alone has no variants; name a case ({})",
+            args.variant.join(","),
+            Case::names().join(", ")
+        );
+    }
+    if plans(args, case)?.len() + args.patch.len() > MOST {
+        anyhow::bail!("at most {MOST} variants can be compared in one run");
+    }
+    Ok(())
+}
+
+fn plans<'a>(args: &Args, case: &'a Case) -> anyhow::Result<Vec<&'a VariantPlan>> {
     if args.variant.iter().any(|name| name == ALL) {
         return Ok(case.variants.iter().collect());
     }
@@ -130,7 +142,7 @@ fn plans<'a>(args: &Args, bench: &'a Bench<'_>) -> anyhow::Result<Vec<&'a Varian
     }
     let named = |name: &String| {
         let found = case.variants.iter().find(|plan| plan.name == *name);
-        found.ok_or_else(|| unknown(name, bench))
+        found.ok_or_else(|| unknown(name, case))
     };
     let mut plans: Vec<&VariantPlan> = Vec::new();
     for name in &args.variant {
@@ -142,10 +154,10 @@ fn plans<'a>(args: &Args, bench: &'a Bench<'_>) -> anyhow::Result<Vec<&'a Varian
     Ok(plans)
 }
 
-fn unknown(name: &str, bench: &Bench<'_>) -> anyhow::Error {
-    let names = bench.case.variants.iter().map(|plan| plan.name.as_str());
+fn unknown(name: &str, case: &Case) -> anyhow::Error {
+    let names = case.variants.iter().map(|plan| plan.name.as_str());
     let names: Vec<&str> = names.chain([ALL]).collect();
-    let case = &bench.case.about.name;
+    let case = &case.about.name;
     anyhow::anyhow!(
         "{case} has no variant {name}; there are: {}",
         names.join(", ")
@@ -440,7 +452,6 @@ fn count(number: usize, what: &str) -> String {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
-    use tollgate_lab::case::Case;
     use tollgate_rewrite::Style;
 
     use super::*;

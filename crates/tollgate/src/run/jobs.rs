@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::bail;
-use tollgate_lab::case::Benchmark;
+use anyhow::{Context, bail};
+use tollgate_lab::case::{Benchmark, Station};
 use tollgate_lab::host;
+use tollgate_lab::machine::Machine;
 use tollgate_lab::registry::{Entry, Registry};
 
 use tollgate_measure::Repetition;
@@ -55,12 +56,13 @@ impl Job {
 /// When a name is of no benchmark, or none has a parameter that was given.
 pub(crate) fn choose(args: &Args) -> anyhow::Result<Vec<Job>> {
     let registry = Registry::built_in()?;
+    known_abis(&args.abi)?;
     let entries = match (args.benchmarks.as_slice(), args.program.as_slice()) {
-        ([], [_, ..]) => Vec::new(),
+        ([], [_, ..]) => program_alone(args)?,
         (names, _) => named(names, &registry)?,
     };
     let benchmarks: Vec<Benchmark> = entries.iter().map(|entry| one_round(args, entry)).collect();
-    let benchmarks = sweep(&benchmarks, &args.param)?;
+    let benchmarks = sweep(&benchmarks, &args.param, &registry)?;
     let of_abi = |abi: Option<String>| {
         benchmarks.iter().map(move |benchmark| Job {
             per: per(benchmark),
@@ -71,7 +73,46 @@ pub(crate) fn choose(args: &Args) -> anyhow::Result<Vec<Job>> {
             },
         })
     };
-    Ok(abis(&args.abi).into_iter().flat_map(of_abi).collect())
+    let jobs: Vec<Job> = abis(&args.abi).into_iter().flat_map(of_abi).collect();
+    for job in &jobs {
+        registry.check(&job.benchmark)?;
+    }
+    Ok(jobs)
+}
+
+/// No benchmark, and no flag that only a benchmark would obey.
+fn program_alone(args: &Args) -> anyhow::Result<Vec<&'static Entry>> {
+    let idle = [
+        ("--ops", args.ops.is_some()),
+        ("--param", !args.param.is_empty()),
+        ("--abi", !args.abi.is_empty()),
+    ];
+    match idle.into_iter().find(|(_, given)| *given) {
+        Some((flag, _)) => {
+            bail!("{flag} is for benchmarks, and none is named: the program runs as it is")
+        }
+        None => Ok(Vec::new()),
+    }
+}
+
+fn known_abis(names: &[String]) -> anyhow::Result<()> {
+    let machine = this_machine()?;
+    for name in names {
+        machine.station(&Station {
+            abi: Some(name.clone()),
+            cpu: None,
+        })?;
+    }
+    Ok(())
+}
+
+/// The machine that tollgate itself runs on.
+///
+/// # Errors
+/// When no guest can be compiled for it.
+pub(crate) fn this_machine() -> anyhow::Result<Machine> {
+    Machine::named(host::architecture())
+        .context("the benchmarks cannot be compiled for this machine")
 }
 
 /// Each entry once, in the order in which they were named.

@@ -7,13 +7,12 @@ mod stand;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use tollgate_lab::cache;
 use tollgate_measure::{Against, Timings};
 use tollgate_report::timing as render;
 
 use crate::cmd::run::Args;
 use crate::exit::Exit;
-use crate::folders;
+use crate::place::{self, Place};
 use crate::progress::Steps;
 use crate::term::Term;
 use rounds::Session;
@@ -24,9 +23,7 @@ use stand::Stand;
 /// # Errors
 /// A sentence, when nothing could be measured.
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
-    if let Some(path) = &args.json {
-        folders::check_file("--json", path)?;
-    }
+    check_places(args)?;
     let earlier = args.against.as_deref().map(earlier).transpose()?;
     let jobs = jobs::choose(args)?;
     let steps = Steps::new(term);
@@ -36,16 +33,23 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     measured(&timings)?;
     let against = earlier.map(|earlier| Against::new(&earlier, &timings, args.floor));
     let code = against.as_ref().map_or(0, exit_code);
+    let json_is_result = args.json == Some(Place::Stdout);
+    let color = match json_is_result {
+        true => term.color_stderr(),
+        false => term.color_stdout(),
+    };
+    let text = render::text(&timings, against.as_ref(), color);
     // Shown first, so that a place that cannot be written costs no measurement; a
     // reader that has gone away costs no file.
-    let shown = term.result(&render::text(
-        &timings,
-        against.as_ref(),
-        term.color_stdout(),
-    ));
-    if let Some(path) = &args.json {
+    let shown = if json_is_result {
+        term.verdict(text.trim_end());
+        Ok(())
+    } else {
+        term.result(&text)
+    };
+    if let Some(place) = &args.json {
         let document = render::json(&timings, against.as_ref(), code)?;
-        cache::write_result(path, document.as_bytes())?;
+        place.write_json(&document, term)?;
     }
     shown?;
     match code {
@@ -66,6 +70,14 @@ fn stopped(stand: &Stand<'_>, error: anyhow::Error) -> anyhow::Error {
         true => anyhow!("interrupted; of the rounds so far nothing is kept: run it again"),
         false => error,
     }
+}
+
+fn check_places(args: &Args) -> anyhow::Result<()> {
+    let earlier = args.against.as_deref().map(|path| ("--against", path));
+    let program = args.program.first();
+    let program = program.map(|path| ("the program", Path::new(path)));
+    let inputs: Vec<_> = earlier.into_iter().chain(program).collect();
+    place::check(&[("--json", args.json.as_ref())], &inputs)
 }
 
 /// An earlier run's times.

@@ -4,6 +4,7 @@
 use tollgate_lab::case::Benchmark;
 use tollgate_lab::host;
 use tollgate_lab::program::Program;
+use tollgate_lab::registry::Registry;
 use tollgate_measure::{
     Point, Repetition, Results, Rounds, Skip, Timing, Timings, Workload, middle_of_each,
 };
@@ -17,8 +18,6 @@ use crate::prove::lab::workload;
 /// microseconds: 1,000 times what entering the kernel to read a clock takes, and
 /// less than a scheduler's slice, so that few repetitions hold other work.
 const LEAST: u64 = 2000;
-/// The most operations that a plan can ask for (`MAX_OPS` of guest/plan.c).
-const MOST: u64 = 1_000_000_000;
 
 /// What a program that was compiled to be counted lacks.
 const NO_TIME: &str = "it says no time: compile it with -DTOLLGATE_TIMED";
@@ -33,6 +32,8 @@ pub(crate) struct Session<'a> {
     load: String,
     /// Rounds so far.
     turn: usize,
+    /// The most operations that a plan can ask for.
+    most: u64,
     /// The user's, until it fails.
     program: Option<&'a Program>,
 }
@@ -52,6 +53,7 @@ impl<'a> Session<'a> {
             points: Vec::new(),
             load: host::loadavg(),
             turn: 0,
+            most: Registry::built_in()?.plan.ops.most,
             program: stand.program.as_ref(),
         };
         let how = |(): &()| stand.compiler.version.clone();
@@ -110,10 +112,11 @@ impl<'a> Session<'a> {
     }
 
     fn adjust(&mut self, times: &[Timing]) {
+        let most = self.most;
         let jobs = self.jobs.iter_mut().zip(times);
         for (job, timing) in jobs.filter(|(job, _)| !job.own) {
             let time = timing.nanoseconds.last().copied().unwrap_or_default();
-            job.benchmark.ops = operations(job.benchmark.ops, time);
+            job.benchmark.ops = operations(job.benchmark.ops, time, most);
         }
     }
 
@@ -316,12 +319,12 @@ fn not_run(benchmark: &Benchmark, reason: &str) -> Skip {
 }
 
 /// The smallest of 1, 2, 5, 10, 20, ... with which a repetition takes long
-/// enough, when `ops` took `time` nanoseconds.
-fn operations(ops: u64, time: u64) -> u64 {
+/// enough, when `ops` took `time` nanoseconds; at most so many.
+fn operations(ops: u64, time: u64, most: u64) -> u64 {
     let wanted = u128::from(LEAST) * 1000 * u128::from(ops) / u128::from(time.max(1));
     let steps = (0..9).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u64.pow(power)));
     let mut steps = steps.filter(|step| u128::from(*step) >= wanted);
-    steps.next().unwrap_or(MOST)
+    steps.next().map_or(most, |step| step.min(most))
 }
 
 #[cfg(test)]
@@ -331,10 +334,11 @@ mod tests {
     #[test]
     fn operations_are_round_and_enough() {
         // 1,000 in 100 microseconds: 20,000 in 2 ms.
-        assert_eq!(operations(1000, 100_000), 20_000);
-        assert_eq!(operations(1000, 99_000), 50_000);
-        assert_eq!(operations(10, 30_000_000), 1);
-        assert_eq!(operations(1, 0), 2_000_000);
-        assert_eq!(operations(u64::MAX, 1), MOST);
+        let of = |ops, time| operations(ops, time, 400_000_000);
+        assert_eq!(of(1000, 100_000), 20_000);
+        assert_eq!(of(1000, 99_000), 50_000);
+        assert_eq!(of(10, 30_000_000), 1);
+        assert_eq!(of(1, 0), 2_000_000);
+        assert_eq!(of(u64::MAX, 1), 400_000_000);
     }
 }

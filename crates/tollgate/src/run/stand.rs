@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::bail;
 use tollgate_lab::cache::Cache;
 use tollgate_lab::case::Station;
 use tollgate_lab::machine::Machine;
@@ -14,6 +14,7 @@ use tollgate_lab::toolchain::Compiler;
 use tollgate_lab::{guest, host};
 use tollgate_measure::Results;
 
+use super::jobs::this_machine;
 use crate::cmd::run::{Args, Cpu};
 use crate::folders;
 use crate::signals;
@@ -32,8 +33,8 @@ pub(crate) struct Stand<'a> {
 
 impl<'a> Stand<'a> {
     pub(crate) fn open(args: &'a Args) -> anyhow::Result<Self> {
-        let machine = Machine::named(host::architecture())
-            .context("the benchmarks cannot be compiled for this machine")?;
+        let machine = this_machine()?;
+        let cpu = cpu(args.cpu)?;
         let program = match args.program.split_first() {
             Some((path, words)) => Some(Program::read(Path::new(path), words, &machine.name)?),
             None => None,
@@ -41,11 +42,6 @@ impl<'a> Stand<'a> {
         let cache = Cache::open(&folders::cache(args.cache.as_deref())?)?;
         let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
         let compiler = Compiler::find(&args.cc, &runner)?;
-        let cpu = match args.cpu {
-            Some(Cpu::Any) => None,
-            Some(Cpu::Number(number)) => Some(number),
-            None => host::last_allowed_cpu(),
-        };
         Ok(Self {
             args,
             cache,
@@ -93,6 +89,22 @@ impl<'a> Stand<'a> {
             ))),
             _ => Err(error.into()),
         }
+    }
+}
+
+/// The CPU that everything stays on.
+fn cpu(wanted: Option<Cpu>) -> anyhow::Result<Option<usize>> {
+    let allowed = host::allowed_cpus();
+    match wanted {
+        Some(Cpu::Any) => Ok(None),
+        Some(Cpu::Number(number)) if allowed.as_ref().is_none_or(|cpus| cpus.has(number)) => {
+            Ok(Some(number))
+        }
+        Some(Cpu::Number(number)) => bail!(
+            "--cpu {number}: this process may run on {}",
+            allowed.map(|cpus| cpus.to_string()).unwrap_or_default()
+        ),
+        None => Ok(allowed.and_then(|cpus| cpus.last())),
     }
 }
 

@@ -1,0 +1,194 @@
+//! Room on disks: which file system it is that has none left, in words.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{StatVfs, statvfs};
+
+/// What every program calls a full disk (errno(3), ENOSPC).
+pub const NO_SPACE: &str = "No space left on device";
+/// And a quota that is used up (EDQUOT).
+const NO_QUOTA: &str = "Disk quota exceeded";
+
+/// What else helps where the cache has no room.
+pub const OR_CACHE: &str = ", or give another folder with --cache";
+
+/// Less than this is left where a program failed for want of room and has removed
+/// what it was writing, in bytes.
+const NEARLY_FULL: u64 = 64 << 10;
+
+/// What to do about an error of the file system that befell `path`: `; ` and half a
+/// sentence, or nothing. `or` is what else helps than to make room.
+#[must_use]
+pub fn hint(error: &io::Error, path: &Path, or: &str) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            format!("; {}: make room there{or}", state(path))
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            let or = or.strip_prefix(", or ").unwrap_or(or);
+            let separator = if or.is_empty() { "" } else { "; " };
+            format!("{separator}{or}")
+        }
+        _ => String::new(),
+    }
+}
+
+/// What to do about what a program said that failed, where it wants room: a line of
+/// its own, or nothing. `folders` are where it writes: what it names itself counts
+/// first.
+#[must_use]
+pub fn after_failure(said: &str, folders: &[&Path]) -> String {
+    let named = said.lines().filter(|line| says_full(line));
+    let named: Vec<PathBuf> = named.filter_map(path_in).collect();
+    let all = || {
+        named
+            .iter()
+            .map(PathBuf::as_path)
+            .chain(folders.iter().copied())
+    };
+    let mut full: Vec<String> = all()
+        .filter(|path| is_nearly_full(path))
+        .map(state)
+        .collect();
+    if full.is_empty() && says_full(said) {
+        full = all()
+            .take(named.len().max(folders.len()))
+            .map(state)
+            .collect();
+    }
+    full.sort();
+    full.dedup();
+    match full.as_slice() {
+        [] => String::new(),
+        full => format!(
+            "\n{}: make room there, or give another folder (--cache for what is kept, TMPDIR for what is not)",
+            capital(&full.join(", "))
+        ),
+    }
+}
+
+fn says_full(text: &str) -> bool {
+    text.contains(NO_SPACE) || text.contains(NO_QUOTA)
+}
+
+/// The absolute path in a line of a program that was writing there.
+fn path_in(line: &str) -> Option<PathBuf> {
+    let words = line.split([' ', '\t', '\'', '"', '(', ')', '\u{2018}', '\u{2019}']);
+    let mut paths = words.filter(|word| word.starts_with('/') && word.len() > 1);
+    let path = paths.next_back()?.trim_end_matches([':', ',', ';']);
+    Some(PathBuf::from(path))
+}
+
+fn is_nearly_full(path: &Path) -> bool {
+    let left =
+        stat(path).is_some_and(|all| all.f_bavail.saturating_mul(all.f_frsize) < NEARLY_FULL);
+    let files = stat(path).is_some_and(|all| all.f_files > 0 && all.f_favail == 0);
+    left || files
+}
+
+/// `the file system of /mnt is full (0 of 64 KiB are free)`
+fn state(path: &Path) -> String {
+    let place = mount_point(path);
+    let shown = place.display();
+    let Some(all) = stat(path) else {
+        return format!("the file system of {shown} is full");
+    };
+    if all.f_files > 0 && all.f_favail == 0 {
+        return format!("the file system of {shown} has no inode left for another file");
+    }
+    let bytes = |blocks: u64| size(blocks.saturating_mul(all.f_frsize));
+    let (free, total) = (bytes(all.f_bavail), bytes(all.f_blocks));
+    format!("the file system of {shown} is full ({free} of {total} are free)")
+}
+
+fn stat(path: &Path) -> Option<StatVfs> {
+    statvfs(existing(path)?).ok()
+}
+
+/// The path, or what there is of it.
+fn existing(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let mut parts = path.ancestors();
+    parts.find_map(|part| fs::canonicalize(part).ok())
+}
+
+/// The folder in which the file system of a path begins.
+#[must_use]
+pub fn mount_point(path: &Path) -> PathBuf {
+    let Some(path) = existing(path) else {
+        return path.to_owned();
+    };
+    let device = |path: &Path| fs::metadata(path).ok().map(|about| about.dev());
+    let own = device(&path);
+    let inside = path.ancestors().take_while(|part| device(part) == own);
+    inside.last().unwrap_or(&path).to_owned()
+}
+
+/// In the largest unit that leaves a whole number to show.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{} KiB", bytes >> 10),
+        1_048_576..1_073_741_824 => format!("{} MiB", bytes >> 20),
+        _ => format!("{} GiB", bytes >> 30),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_named_with_its_folder() {
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        let said = hint(&full, Path::new("/proc/nowhere/x"), ", or pray");
+        assert!(
+            said.starts_with("; the file system of /proc ")
+                && said.ends_with(": make room there, or pray"),
+            "{said}"
+        );
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        assert_eq!(hint(&denied, Path::new("/"), ", or pray"), "; pray");
+        assert_eq!(hint(&denied, Path::new("/"), ""), "");
+        let other = io::Error::from(io::ErrorKind::NotFound);
+        assert_eq!(hint(&other, Path::new("/"), ", or pray"), "");
+    }
+
+    #[test]
+    fn a_program_that_wants_room_names_where() {
+        let line = "as: BFD: /proc/x/ccA1.o: No space left on device";
+        assert_eq!(path_in(line), Some("/proc/x/ccA1.o".into()));
+        let said = after_failure(line, &[Path::new("/")]);
+        assert!(said.starts_with("\nThe file system of /proc"), "{said}");
+        let said = after_failure("write error: No space left on device", &[Path::new("/")]);
+        assert!(
+            said.starts_with("\nThe file system of / is full ("),
+            "{said}"
+        );
+        assert_eq!(after_failure("undefined reference", &[Path::new("/")]), "");
+    }
+
+    #[test]
+    fn a_mount_point_is_found_of_what_is_not_there_yet() {
+        assert_eq!(
+            mount_point(Path::new("/proc/self/nowhere/x")),
+            Path::new("/proc")
+        );
+        assert_eq!(mount_point(Path::new("/")), Path::new("/"));
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        let sizes = [0, 65_536, 5 << 20, 3 << 30].map(size);
+        assert_eq!(sizes, ["0 bytes", "64 KiB", "5 MiB", "3 GiB"]);
+    }
+}

@@ -1,0 +1,115 @@
+//! What a proof was asked, whole: two results of one question are results of the
+//! same thing, and of no other.
+
+use serde::Serialize;
+use tollgate_lab::tree;
+
+use super::booth::{Booth, GuestAsked};
+use super::lab::Bench;
+
+/// Part of every key: raise it when a question is asked in another way.
+const VERSION: u32 = 1;
+
+/// Characters of a subject in a name, and of the hash behind it.
+const SUBJECT: usize = 60;
+const HASH: usize = 12;
+
+/// Everything that decides what a proof finds, but for how long it may take: a
+/// guest that ended in time has counted the same.
+#[derive(Debug, Serialize)]
+pub(crate) struct Question {
+    version: u32,
+    kind: &'static str,
+    subject: String,
+    tree: String,
+    config: String,
+    compiler: String,
+    /// The images in their order, the base first.
+    images: Vec<Asked>,
+    machine: Machine,
+    guests: Vec<GuestAsked>,
+    /// The hash of the plugin that counts.
+    plugin: String,
+}
+
+/// An image that was asked for.
+#[derive(Debug, Serialize)]
+pub(crate) struct Asked {
+    pub(crate) name: String,
+    /// The hash of what it is built from (tree, patch, configuration, compiler);
+    /// none where it could not be made.
+    pub(crate) content: Option<String>,
+}
+
+/// The machine that the guests have in common.
+#[derive(Debug, Serialize)]
+struct Machine {
+    arch: String,
+    qemu: String,
+    plugin_api: u32,
+    command_line: String,
+}
+
+impl Question {
+    /// What `bench` asks of these images in the booth's guests.
+    ///
+    /// # Errors
+    /// When the plugin cannot be read.
+    pub(crate) fn new(
+        kind: &'static str,
+        bench: &Bench<'_>,
+        images: Vec<Asked>,
+        booth: &Booth<'_>,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            version: VERSION,
+            kind,
+            subject: bench.subject(),
+            tree: bench.tree.version().to_owned(),
+            config: bench.config(),
+            compiler: bench.compiler.version.clone(),
+            images,
+            machine: Machine {
+                arch: bench.machine.name.clone(),
+                qemu: bench.qemu.version.clone(),
+                plugin_api: bench.qemu.plugin_api,
+                command_line: bench.machine.command_line(),
+            },
+            guests: booth.asked(),
+            plugin: booth.plugin()?,
+        })
+    }
+
+    /// As a document for people.
+    ///
+    /// # Errors
+    /// None that input can cause.
+    pub(crate) fn document(&self) -> serde_json::Result<String> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// The name of its results: the subject, for people, and a hash over all of it.
+    ///
+    /// # Errors
+    /// None that input can cause.
+    pub(crate) fn name(&self) -> serde_json::Result<String> {
+        let plain = |c: char| match c {
+            c if c.is_alphanumeric() || "-_.".contains(c) => c,
+            _ => '_',
+        };
+        let subject: String = self.subject.chars().map(plain).take(SUBJECT).collect();
+        let hash: String = self.key()?.chars().take(HASH).collect();
+        Ok(match self.kind {
+            "prove" => format!("{subject}-{hash}"),
+            kind => format!("{subject}-{kind}-{hash}"),
+        })
+    }
+
+    /// The hash over all of it.
+    ///
+    /// # Errors
+    /// None that input can cause.
+    pub(crate) fn key(&self) -> serde_json::Result<String> {
+        Ok(tree::hash(&serde_json::to_vec(self)?))
+    }
+}
