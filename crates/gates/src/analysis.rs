@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use crate::code::Code;
-use crate::decode::{Gate, Instruction};
+use crate::decode::{Gate, Instruction, Origin};
 use crate::elf::{ObjectError, Place};
 use crate::graph::{Body, Graph, is_cold};
 use crate::input::Input;
@@ -139,7 +139,9 @@ impl Analysis {
         code.refuse_much_twice()?;
         let mut found = Found::default();
         let (cold, warm): (Vec<_>, Vec<_>) = code.functions().partition(|(_, f)| is_cold(&f.name));
-        for (at, function) in warm {
+        // What a bare label names may be the end of a function.
+        let (typed, labels): (Vec<_>, Vec<_>) = warm.into_iter().partition(|(_, f)| f.typed);
+        for (at, function) in typed.into_iter().chain(labels) {
             found.function(&code, at, function);
         }
         for (at, function) in cold {
@@ -192,26 +194,50 @@ struct Found {
     claimed: HashSet<Place>,
     seen: HashSet<Place>,
     patched: Counts,
+    /// Code without a name that a function has been given.
+    unnamed: HashSet<Place>,
+    /// Bare labels that were followed as the ends of functions.
+    followed: HashSet<Place>,
 }
 
 impl Found {
     fn function(&mut self, code: &Code<'_>, at: Place, function: &Function) {
-        let body = Body::of(code, at, function);
+        let mut body = Body::of(code, at, function);
+        self.take_unnamed(&mut body);
+        let shared = body.tails.labels.clone();
         let cut = code.is_cut(at, function);
         self.claimed
             .extend(body.cold.iter().map(|(place, _)| *place));
-        for instruction in body.instructions.iter().filter(|i| i.patched) {
+        let all = body.instructions.iter().chain(&body.tails.instructions);
+        for instruction in all.filter(|i| i.patched) {
             if self.seen.insert(instruction.at) {
                 self.patched.gate(instruction.gate);
             }
         }
         let mut gates = gates(code, function, body);
+        if self.followed.contains(&at) {
+            // It was entered as those do that jump to it.
+            gates.findings.clear();
+        }
+        self.followed.extend(shared);
         if cut {
             // What is behind the cut was not seen.
             gates.findings.clear();
             gates.lost = true;
         }
         self.functions.push((at, gates));
+    }
+}
+
+impl Found {
+    /// Code without a name is the first function's that runs it.
+    fn take_unnamed(&mut self, body: &mut Body) {
+        for instruction in &mut body.tails.instructions {
+            let unnamed = instruction.origin == Origin::Unnamed;
+            if unnamed && self.unnamed.insert(instruction.at) {
+                instruction.origin = Origin::Own;
+            }
+        }
     }
 }
 
@@ -228,8 +254,8 @@ pub(crate) fn gates(code: &Code<'_>, function: &Function, body: Body) -> Functio
             .end
             .saturating_sub(body.at.address)
             .saturating_add(cold),
-        instructions: body.instructions.len(),
-        counts: counts(code, &body.instructions),
+        instructions: body.own().count(),
+        counts: counts(code, body.own()),
         inside: 0,
         windows: Vec::new(),
         repeats: Vec::new(),
@@ -237,7 +263,9 @@ pub(crate) fn gates(code: &Code<'_>, function: &Function, body: Body) -> Functio
         lost: false,
     };
     // Most functions have nothing to do with user memory.
-    if gates.crosses() || code.calls.is_allowed(&function.name) {
+    let shared = counts(code, body.tails.instructions.iter());
+    let crosses = gates.crosses() || shared.gates() + shared.accesses > 0;
+    if crosses || code.calls.is_allowed(&function.name) {
         follow(code, function, Graph::of(code, body), &mut gates);
     }
     gates
@@ -248,15 +276,17 @@ fn follow(code: &Code<'_>, function: &Function, graph: Graph, gates: &mut Functi
     let walked = walk(code, &graph, &function.name, function.typed);
     let inside = graph.instructions.iter().zip(&walked.open);
     let is_gate = |i: &Instruction| matches!(i.gate, Gate::Open | Gate::Close);
-    gates.counts = counts(code, &graph.instructions);
-    gates.inside = inside.filter(|(i, open)| **open && !is_gate(i)).count();
+    let own = |i: &&Instruction| i.origin == Origin::Own;
+    gates.counts = counts(code, graph.instructions.iter().filter(own));
+    let inside = inside.filter(|(i, open)| **open && !is_gate(i) && own(i));
+    gates.inside = inside.count();
     gates.windows = windows(&graph);
     gates.repeats = repeats(code, &graph);
     gates.findings = walked.findings;
     gates.lost = walked.lost;
 }
 
-fn counts(code: &Code<'_>, instructions: &[Instruction]) -> Counts {
+fn counts<'a>(code: &Code<'_>, instructions: impl Iterator<Item = &'a Instruction>) -> Counts {
     let mut counts = Counts::default();
     for instruction in instructions {
         counts.gate(instruction.gate);

@@ -28,6 +28,20 @@ pub(crate) struct Instruction {
     pub(crate) moves: Option<Direction>,
     /// The accesses that an opening keeps out.
     pub(crate) keeps_out: Option<Direction>,
+    /// Whose it is, in the body of a function.
+    pub(crate) origin: Origin,
+}
+
+/// Whose an instruction is that a function runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The function's.
+    #[default]
+    Own,
+    /// No symbol's.
+    Unnamed,
+    /// A bare label's, or another function's.
+    Other,
 }
 
 /// Which way an access to user memory goes.

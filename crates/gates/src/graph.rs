@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::code::Code;
-use crate::decode::{Flow, Gate, Instruction};
+use crate::decode::{Flow, Gate, Instruction, Origin};
 use crate::elf::{Choice, Place};
 use crate::symbols::Function;
+use crate::tails::{Tails, tails};
 use crate::values::settle_writes;
 
 /// A function's instructions, those of its cold parts among them, and where
@@ -83,6 +84,8 @@ pub(crate) struct Body {
     pub(crate) instructions: Vec<Instruction>,
     /// The cold parts that belong to it, and their sizes in bytes.
     pub(crate) cold: Vec<(Place, u64)>,
+    /// What it shares with others.
+    pub(crate) tails: Tails,
 }
 
 impl Body {
@@ -97,12 +100,22 @@ impl Body {
         }
         instructions.sort_by_key(|instruction| instruction.at);
         instructions.dedup_by_key(|instruction| instruction.at);
+        let tails = tails(code, &instructions);
         Self {
             at,
             end,
             instructions,
             cold,
+            tails,
         }
+    }
+}
+
+impl Body {
+    /// The instructions that count as the function's.
+    pub(crate) fn own(&self) -> impl Iterator<Item = &Instruction> {
+        let all = self.instructions.iter().chain(&self.tails.instructions);
+        all.filter(|instruction| instruction.origin == Origin::Own)
     }
 }
 
@@ -112,14 +125,18 @@ impl Graph {
         let Body {
             at,
             end,
-            instructions,
+            mut instructions,
             cold,
+            tails,
         } = body;
+        instructions.extend(tails.instructions);
+        instructions.sort_by_key(|instruction| instruction.at);
         let mut ends = vec![Place { address: end, ..at }];
         ends.extend(cold.iter().map(|(place, size)| Place {
             address: place.address.saturating_add(*size),
             ..*place
         }));
+        ends.extend(tails.ends);
         let mut graph = Self {
             steps: vec![Vec::new(); instructions.len()],
             exits: vec![None; instructions.len()],

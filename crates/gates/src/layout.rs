@@ -31,6 +31,10 @@ pub(crate) struct Layout {
     /// Whether every access must stand in a window: not so where the machine
     /// has accesses of their own for user memory, or checks writes only.
     pub(crate) accesses_need_window: bool,
+    /// Whether code that is no function is followed where a function jumps to
+    /// it.
+    #[serde(default)]
+    pub(crate) shares_tails: bool,
     /// Bits of a register's field.
     #[serde(default)]
     pub(crate) register_bits: u32,

@@ -18,6 +18,7 @@ mod opcodes;
 mod records;
 mod rules;
 mod symbols;
+mod tails;
 mod values;
 mod windows;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Serialize;
 
 use crate::code::{Code, Role};
-use crate::decode::{Direction, Flow, Gate, Instruction};
+use crate::decode::{Direction, Flow, Gate, Instruction, Origin};
 use crate::elf::Choice;
 use crate::graph::{Graph, Leave};
 
@@ -259,7 +259,7 @@ impl Walk<'_, '_> {
                 return Some((state, Some(at)));
             }
             Gate::Close => {
-                self.close(at, state);
+                self.close(instruction, state);
                 (state.open, state.keeps_out) = (false, None);
                 return Some((state, None));
             }
@@ -272,10 +272,12 @@ impl Walk<'_, '_> {
         Some((state, opened))
     }
 
-    fn close(&mut self, at: u64, state: State) {
+    fn close(&mut self, instruction: &Instruction, state: State) {
+        let at = instruction.at.address;
         // Entry stubs are no functions: they close what the user may have left
         // open.
-        if !state.open && self.typed {
+        let stub = !self.typed || instruction.origin == Origin::Other;
+        if !state.open && !stub {
             self.find(Rule::CloseNotOpen, at, None, None);
         }
         if self.safe && state.saved == 0 {
@@ -365,7 +367,8 @@ impl Walk<'_, '_> {
         let gates = self.graph.instructions.iter().zip(&self.walked.reached);
         let dead: Vec<u64> = gates
             .filter(|(i, reached)| {
-                matches!(i.gate, Gate::Open | Gate::Close | Gate::Unknown) && !**reached
+                let gate = matches!(i.gate, Gate::Open | Gate::Close | Gate::Unknown);
+                gate && !**reached && i.origin == Origin::Own
             })
             .map(|(i, _)| i.at.address)
             .collect();

@@ -145,6 +145,12 @@ impl Symbols {
         near.find(|function| address < function.end)
     }
 
+    /// Where the next one begins behind `address`.
+    pub(crate) fn after(&self, address: u64) -> Option<u64> {
+        let after = self.functions.partition_point(|f| f.start <= address);
+        self.functions.get(after).map(|function| function.start)
+    }
+
     /// How many functions there are.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -486,3 +486,75 @@ proptest! {
         let _ = Listing::of(&bytes, "good");
     }
 }
+
+/// Two functions whose ends are not their own: in `.fixup`, without a name; at
+/// a bare label; in the middle of another.
+fn sharing(close: &str) -> String {
+    format!(
+        "
+    FN one
+    STAC
+    PUT .Lfixup
+    CLAC
+    ret
+    END one
+    FN two
+    STAC
+    PUT .Lfixup
+    jmp label
+    END two
+    FN three
+    STAC
+    jmp .Lmiddle
+    END three
+    FN four
+    STAC
+    nop
+.Lmiddle:
+    {close}
+    ret
+    END four
+    .type label, @notype
+label:
+    PUT .Lfixup
+    {close}
+    ret
+    .size label, . - label
+    .section .fixup, \"ax\"
+.Lfixup:
+    movl $-14, %eax
+    {close}
+    ret
+"
+    )
+}
+
+#[test]
+fn ends_that_functions_share_are_followed_from_each() {
+    let Some(object) = x86(&sharing("CLAC")) else {
+        return;
+    };
+    let analysis = Analysis::of(&object).unwrap();
+    for function in &analysis.functions {
+        assert_eq!(function.findings, [], "{}", function.name);
+    }
+    // What has no name counts once.
+    assert_eq!(analysis.patched, analysis.patched_in_functions);
+    let total = analysis.totals();
+    assert_eq!((total.opens, total.closes, total.accesses), (4, 4, 3));
+}
+
+#[test]
+fn a_window_that_a_shared_end_leaves_open_is_found_in_each() {
+    let Some(object) = x86(&sharing("nop")) else {
+        return;
+    };
+    let analysis = Analysis::of(&object).unwrap();
+    for name in ["one", "two", "three", "four"] {
+        let found = function(&analysis, name).findings;
+        assert!(
+            found.iter().any(|f| f.rule == Rule::ReturnOpen),
+            "{name}: {found:?}"
+        );
+    }
+}

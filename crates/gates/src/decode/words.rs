@@ -1,6 +1,6 @@
 //! Machines whose instructions have two or four bytes, by tables.
 
-use super::{Destination, Direction, Flow, Gate, Instruction};
+use super::{Destination, Direction, Flow, Gate, Instruction, Origin};
 use crate::elf::{Image, Place};
 use crate::layout::{Kind, Layout, Pattern, field};
 use crate::values::{Operation, Value};
@@ -34,6 +34,7 @@ pub(crate) fn decode(
             padding: pattern.is_some_and(|pattern| pattern.kind == Kind::Padding),
             moves: pattern.and_then(|pattern| moves(pattern.kind)),
             keeps_out: None,
+            origin: Origin::Own,
         });
         from += usize::from(width);
     }

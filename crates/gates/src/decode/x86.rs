@@ -2,7 +2,7 @@
 
 use iced_x86::{Code, DecoderOptions, FlowControl, Formatter, GasFormatter, Mnemonic, Register};
 
-use super::{Destination, Flow, Gate, Instruction};
+use super::{Destination, Flow, Gate, Instruction, Origin};
 use crate::elf::{Image, Place};
 use crate::opcodes::{Meaning, Opcodes};
 use crate::values::Operation;
@@ -35,6 +35,7 @@ pub(crate) fn decode(
             padding: instruction.mnemonic() == Mnemonic::Nop,
             moves: None,
             keeps_out: None,
+            origin: Origin::Own,
         });
     }
 }
