@@ -144,6 +144,7 @@ fn notification(missed: &Missed) -> Value {
         MissedPart::File(_) => {
             json!({ "artifactLocation": location(&missed.path) })
         }
+        MissedPart::Unended(_, place) => place_of(&missed.path, place.line, place.column),
         MissedPart::Access(access) => {
             place_of(&missed.path, access.position.line, access.position.column)
         }

@@ -17,8 +17,8 @@ use crate::normalise::{Branches, Normalised, normalise};
 use crate::parse::{BodyParser, is_deep};
 use crate::path::TreePath;
 use crate::site::Context;
-use crate::span::{LineIndex, Span};
-use crate::split::{Body, bodies};
+use crate::span::{LineIndex, Position, Span};
+use crate::split::{Body, Unended, bodies, may_be_unended, unended};
 use crate::vocabulary::{Access, Vocabulary};
 use crate::walk::{Found, Walker};
 use crate::wrappers::{Wrapper, definition, may_access, opened, wrappers};
@@ -83,10 +83,29 @@ impl<'v> Analyser<'v> {
                 ..FileReport::default()
             },
         };
+        let may = (accesses || !mentions.copies.is_empty()) && may_be_unended(text);
         FileReport {
             strangers: mentions.strangers(text, self.vocabulary),
+            unended: if may { self.unended(text) } else { Vec::new() },
             ..report
         }
+    }
+
+    /// The functions that do not end and hold any word of user memory.
+    fn unended(&self, text: &[u8]) -> Vec<(String, Position)> {
+        let all = tokens(text, 0);
+        let lines = LineIndex::new(text);
+        let found = unended(text, &all, self.vocabulary).into_iter();
+        let holds = |found: &Unended| {
+            let own = all.get(found.tokens.clone()).unwrap_or_default();
+            let ends = own.first().zip(own.last());
+            let span = ends.and_then(|(a, b)| text.get(a.span.start..b.span.end));
+            may_hold(span.unwrap_or_default())
+        };
+        let named = found.filter(holds);
+        named
+            .map(|found| (found.name, lines.position(found.name_span.start)))
+            .collect()
     }
 
     /// What a function that [`Analyser::analyse`] found in `text` does; none if it
@@ -147,7 +166,8 @@ impl<'v> Analyser<'v> {
             .iter()
             .filter(|call| parsed.contains(&call.name.start))
             .count();
-        report.not_analysed = file.leftovers(&bodies, &parsed);
+        let unended = unended(file.text, &file.tokens, &file.vocabulary);
+        report.not_analysed = file.leftovers(&bodies, &unended, &parsed);
         report.chances = copies::in_bodies(
             file.text,
             &file.tokens,
@@ -367,24 +387,38 @@ impl<'a> File<'a> {
         tokens.iter().any(|t| t.kind == TokenKind::Directive)
     }
 
-    fn leftovers(&self, bodies: &[Body], parsed: &HashSet<usize>) -> Vec<NotAnalysed> {
+    fn leftovers(
+        &self,
+        bodies: &[Body],
+        unended: &[Unended],
+        parsed: &HashSet<usize>,
+    ) -> Vec<NotAnalysed> {
         let left = self
             .calls
             .iter()
             .filter(|call| !parsed.contains(&call.name.start));
-        left.map(|call| self.not_analysed(call, bodies)).collect()
+        left.map(|call| self.not_analysed(call, bodies, unended))
+            .collect()
     }
 
-    fn not_analysed(&self, call: &Lexical, bodies: &[Body]) -> NotAnalysed {
+    fn not_analysed(&self, call: &Lexical, bodies: &[Body], unended: &[Unended]) -> NotAnalysed {
+        let at = self
+            .tokens
+            .partition_point(|t| t.span.start < call.name.start);
+        let unended = unended.iter().find(|part| part.tokens.contains(&at));
         let holder = bodies.iter().find(|body| body.span.contains(call.name));
         let defined = bodies.iter().any(|body| body.name_span == call.name);
         NotAnalysed {
-            function: holder.map(|body| body.name.clone()),
+            function: holder
+                .map(|body| &body.name)
+                .or(unended.map(|unended| &unended.name))
+                .cloned(),
             position: self.lines.position(call.name.start),
             call: call.name.text(self.text),
             reason: match (call.place, holder) {
                 (Place::Directive, _) => Reason::MacroBody,
                 (Place::Code, Some(_)) => Reason::NotUnderstood,
+                (Place::Code, None) if unended.is_some() => Reason::Unended,
                 (Place::Code, None) if defined || self.is_declared(call) => Reason::Declaration,
                 (Place::Code, None) => Reason::OutsideFunctions,
             },

@@ -354,6 +354,8 @@ pub enum Reason {
     OutsideFunctions,
     /// The parser did not understand the text around it.
     NotUnderstood,
+    /// In a function whose braces do not end.
+    Unended,
 }
 
 impl Reason {
@@ -365,6 +367,7 @@ impl Reason {
             Self::Declaration => "it declares or defines the access",
             Self::OutsideFunctions => "it stands outside every function",
             Self::NotUnderstood => "the text around it could not be parsed",
+            Self::Unended => "the braces of its function do not end",
         }
     }
 }
@@ -383,6 +386,9 @@ pub struct FileReport {
     pub wrappers: Vec<crate::vocabulary::Access>,
     /// The accesses that were not parsed.
     pub not_analysed: Vec<NotAnalysed>,
+    /// The functions whose braces do not end, and where they are named.
+    #[serde(default)]
+    pub unended: Vec<(String, Position)>,
     /// What pays beside runs.
     pub chances: Vec<crate::chance::Chance>,
     /// Words that hold the name of an access and are none that was known: macros

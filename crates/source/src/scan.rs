@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::chance::{Chance, Kind, SMALL, Size};
 use crate::model::{FileReport, Function, NotAnalysed, Reason};
 use crate::path::{Name, TreePath};
+use crate::span::Position;
 use crate::types::Extent;
 use crate::vocabulary::Direction;
 
@@ -59,6 +60,8 @@ pub struct Missed {
 pub enum MissedPart {
     /// All of it: it could not be read, for the reason given.
     File(String),
+    /// A function whose braces do not end, and where it is named.
+    Unended(String, Position),
     /// One access.
     Access(NotAnalysed),
 }
@@ -67,6 +70,11 @@ impl fmt::Display for Missed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.what {
             MissedPart::File(reason) => write!(f, "{}: not read: {reason}", self.path),
+            MissedPart::Unended(function, place) => write!(
+                f,
+                "{}:{}:{}: {function} not analysed: its braces do not end",
+                self.path, place.line, place.column
+            ),
             MissedPart::Access(access) => {
                 let place = access.position;
                 write!(f, "{}:{}:{}: ", self.path, place.line, place.column)?;
@@ -170,10 +178,13 @@ impl Scan {
                 chance,
             }));
         let accesses = report.not_analysed.into_iter().map(MissedPart::Access);
-        self.missed.extend(accesses.map(|what| Missed {
-            path: path.clone(),
-            what,
-        }));
+        let unended = report.unended.into_iter();
+        let unended = unended.map(|(name, place)| MissedPart::Unended(name, place));
+        self.missed
+            .extend(unended.chain(accesses).map(|what| Missed {
+                path: path.clone(),
+                what,
+            }));
     }
 
     /// Notes a file that could not be read.
@@ -388,9 +399,10 @@ impl Missed {
         !matches!(&self.what, MissedPart::Access(access) if declares(access))
     }
 
-    fn place(&self) -> crate::span::Position {
+    fn place(&self) -> Position {
         match &self.what {
-            MissedPart::File(_) => crate::span::Position::default(),
+            MissedPart::File(_) => Position::default(),
+            MissedPart::Unended(_, place) => *place,
             MissedPart::Access(access) => access.position,
         }
     }

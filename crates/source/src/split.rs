@@ -26,18 +26,116 @@ pub struct Body {
 /// The functions of a file, in order.
 #[must_use]
 pub fn bodies(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Body> {
+    let parts = parts(text, tokens, vocabulary).into_iter();
+    let whole = parts.filter_map(|part| Some((part.open, part.close?)));
+    whole
+        .filter_map(|(open, close)| body(text, tokens, open, close, vocabulary))
+        .collect()
+}
+
+/// A function whose braces do not end before the next begins, or before the file
+/// ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unended {
+    /// Its name; `{` where it has none.
+    pub(crate) name: String,
+    /// Its name in the file, or the brace.
+    pub(crate) name_span: Span,
+    /// All that follows its opening brace, that brace included, as indices into
+    /// the file's tokens. None of it is in a function.
+    pub(crate) tokens: std::ops::Range<usize>,
+}
+
+/// The functions of a file that lack their last brace, in order.
+pub(crate) fn unended(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Unended> {
+    let parts = parts(text, tokens, vocabulary).into_iter();
+    let open = parts.filter(|part| part.close.is_none());
+    let named = open.filter_map(|part| {
+        let named = named_header(text, tokens, part.open, vocabulary);
+        let brace = || Some((String::from("{"), tokens.get(part.open)?.span));
+        let (name, name_span) = named.map(|(_, named)| named).or_else(brace)?;
+        Some(Unended {
+            name,
+            name_span,
+            tokens: part.open..part.end,
+        })
+    });
+    named.collect()
+}
+
+/// Whether a function of a text may lack its last brace: a search that is quick to
+/// say no.
+pub(crate) fn may_be_unended(text: &[u8]) -> bool {
+    let mut open = false;
+    let mut ends = 0;
+    for at in memchr::memchr_iter(b'\n', text) {
+        match text.get(at + 1) {
+            Some(b'{') if open => return true,
+            Some(b'{') => open = true,
+            Some(b'}') => (open, ends) = (false, at + 2),
+            _ => {}
+        }
+    }
+    open || memchr::memchr(b'{', text.get(ends..).unwrap_or_default()).is_some()
+}
+
+/// A function's place among the tokens.
+struct Part {
+    open: usize,
+    close: Option<usize>,
+    /// One past its last token.
+    end: usize,
+}
+
+fn parts(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Part> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(open) = next_body(text, tokens, at) {
-        let Some(close) = end_of_body(text, tokens, open) else {
-            break;
+        let close = end_of_body(text, tokens, open);
+        let end = close.map_or(tokens.len(), |close| close + 1);
+        let part = match next_header(text, tokens, open..end, vocabulary) {
+            // `{ return 0; }` in a line of its own ends there.
+            Some(next) => match closing(tokens, open).filter(|close| *close < next) {
+                Some(close) => Part {
+                    open,
+                    close: Some(close),
+                    end: close + 1,
+                },
+                None => Part {
+                    open,
+                    close: None,
+                    end: next,
+                },
+            },
+            None => Part { open, close, end },
         };
-        if let Some(body) = body(text, tokens, open, close, vocabulary) {
-            found.push(body);
-        }
-        at = close + 1;
+        at = part.end;
+        found.push(part);
     }
     found
+}
+
+/// Where the header of another function begins before the body at the margin has
+/// ended: no `#if` stands between that could leave out one of the two.
+fn next_header(
+    text: &[u8],
+    tokens: &[Token],
+    body: std::ops::Range<usize>,
+    vocabulary: &Vocabulary,
+) -> Option<usize> {
+    let open = body.start;
+    let starts = is_at_margin(text, tokens, open, b'{') && macro_of(text, tokens, open).is_none();
+    let inside = body.skip(1).take_while(|&i| {
+        tokens
+            .get(i)
+            .is_some_and(|token| token.kind != TokenKind::Directive)
+    });
+    let mut braces = inside.filter(|&i| is_at_margin(text, tokens, i, b'{'));
+    let inner = braces.find(|&i| starts && follows_parameters(tokens, i))?;
+    let header = header(tokens, inner, true);
+    let (name, _) = name(text, tokens.get(header.clone())?, vocabulary)?;
+    let is_statement = matches!(name.as_str(), "if" | "for" | "while" | "switch");
+    (header.start > open && !is_statement).then_some(header.start)
 }
 
 fn next_body(text: &[u8], tokens: &[Token], from: usize) -> Option<usize> {
@@ -84,11 +182,7 @@ fn body(
     close: usize,
     vocabulary: &Vocabulary,
 ) -> Option<Body> {
-    let (header, (name, name_span)) = [true, false].into_iter().find_map(|lines_end| {
-        let header = header(tokens, open, lines_end);
-        let name = name(text, tokens.get(header.clone())?, vocabulary)?;
-        Some((header, name))
-    })?;
+    let (header, (name, name_span)) = named_header(text, tokens, open, vocabulary)?;
     let defined_by = macro_of(text, tokens, open).map(|by| by.text(text));
     Some(Body {
         name: match &defined_by {
@@ -103,6 +197,21 @@ fn body(
         ),
         span: Span::new(tokens.get(open)?.span.start, tokens.get(close)?.span.end),
         tokens: open..close + 1,
+    })
+}
+
+type NamedHeader = (std::ops::Range<usize>, (String, Span));
+
+fn named_header(
+    text: &[u8],
+    tokens: &[Token],
+    open: usize,
+    vocabulary: &Vocabulary,
+) -> Option<NamedHeader> {
+    [true, false].into_iter().find_map(|lines_end| {
+        let header = header(tokens, open, lines_end);
+        let name = name(text, tokens.get(header.clone())?, vocabulary)?;
+        Some((header, name))
     })
 }
 

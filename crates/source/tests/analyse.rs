@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
+use tollgate_source::check::{CheckWords, Checker, Unchecked};
 use tollgate_source::{
     Analyser, Branches, FileReport, Function, Run, Scan, TreePath, Vocabulary, normalise, tokens,
 };
@@ -269,4 +270,58 @@ proptest! {
         let report = analyse(&bytes);
         prop_assert_eq!(report.parsed + report.not_analysed.len(), report.lexical);
     }
+}
+
+const PAIR: &str = "\treturn put_user(1, p) || put_user(2, p);\n";
+
+#[test]
+fn a_function_whose_braces_do_not_end_is_named() {
+    let whole = format!("int whole(int __user *p)\n{{\n{PAIR}}}\n");
+    let half = format!("int half(int __user *p)\n{{\n\tif (p) {{\n{PAIR}");
+    let vocabulary = Vocabulary::builtin().unwrap();
+    let words = CheckWords::builtin().unwrap();
+    let named = |text: &str| {
+        let report = analyse(text.as_bytes());
+        assert_eq!(report.lexical, report.parsed + report.not_analysed.len());
+        let lines = report
+            .unended
+            .iter()
+            .map(|(name, at)| (name.clone(), at.line));
+        let lines: Vec<_> = lines.collect();
+        let functions = report.functions.iter().filter(|f| !f.runs.is_empty());
+        let functions: Vec<_> = functions.map(|f| f.name.clone()).collect();
+        let mut checker = Checker::new(&vocabulary, &words).unwrap();
+        let skipped = checker.check(text.as_bytes()).skipped.into_iter();
+        let skipped = skipped.filter(|s| s.reason == Unchecked::Unended);
+        let skipped: Vec<_> = skipped.map(|s| (s.function, s.position.line)).collect();
+        assert_eq!(lines, skipped, "{text}");
+        (lines, functions)
+    };
+    let half_at = |line| vec![("half".to_owned(), line)];
+    assert_eq!(named(&half), (half_at(1), vec![]));
+    let whole_found = vec!["whole".to_owned()];
+    assert_eq!(
+        named(&(whole.clone() + &half)),
+        (half_at(5), whole_found.clone())
+    );
+    // What follows is a function of its own.
+    assert_eq!(
+        named(&(half.clone() + &whole)),
+        (half_at(1), whole_found.clone())
+    );
+    assert_eq!(named(&whole), (vec![], whole_found));
+    // Two headers and one body are one function.
+    let two = format!(
+        "#ifdef A\nint one(int __user *p)\n{{\n#else\nint two(int __user *p)\n{{\n#endif\n{PAIR}}}\n"
+    );
+    assert_eq!(named(&two).0, vec![]);
+    // A body of one line ends there.
+    let stub = "static inline int stub(int __user *p)\n{ return put_user(0, p); }\n";
+    assert_eq!(
+        named(&(stub.to_owned() + &whole)),
+        (vec![], vec!["whole".to_owned()])
+    );
+    // Statements at the margin are none of the kernel's, and no function.
+    let plain = format!("int f(int __user *p)\n{{\nif (p)\n{{\n{PAIR}\n}}\nreturn 0;\n}}\n");
+    assert_eq!(analyse(plain.as_bytes()).unended, vec![]);
 }

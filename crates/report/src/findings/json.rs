@@ -275,6 +275,13 @@ fn json_missed(missed: &tollgate_source::Missed) -> JsonMissed<'_> {
             function: None,
             reason: format!("not read: {reason}"),
         },
+        MissedPart::Unended(function, place) => JsonMissed {
+            file: missed.path.name().into(),
+            line: Some(place.line),
+            column: Some(place.column),
+            function: Some(function),
+            reason: "its braces do not end".to_owned(),
+        },
         MissedPart::Access(access) => JsonMissed {
             file: missed.path.name().into(),
             line: Some(access.position.line),

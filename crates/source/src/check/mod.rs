@@ -32,7 +32,7 @@ use crate::normalise::{Branches, Normalised, normalise};
 use crate::parse::{BodyParser, DEEPEST, is_deep};
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
-use crate::split::{Body, bodies};
+use crate::split::{Body, bodies, unended};
 use crate::vocabulary::Vocabulary;
 
 pub use checks::{Checks, FileSkipped, Located};
@@ -158,7 +158,23 @@ impl<'v> Checker<'v> {
                 self.function(&page, body, tokens, &interest, findings);
             }
         }
+        self.unended(&page, findings);
         (all, bodies, words)
+    }
+
+    /// A function without its last brace is none of the file's bodies.
+    fn unended(&self, page: &Page<'_>, findings: &mut Findings) {
+        for found in unended(page.text, page.tokens, self.vocabulary) {
+            let tokens = page.tokens.get(found.tokens).unwrap_or_default();
+            if Interest::of(page.text, tokens, page.words).any {
+                findings.checked.functions += 1;
+                findings.checked.skipped.push(Skipped {
+                    function: found.name,
+                    position: page.lines.position(found.name_span.start),
+                    reason: Unchecked::Unended,
+                });
+            }
+        }
     }
 
     fn function(

@@ -123,6 +123,8 @@ pub enum Unchecked {
     TooManyPaths,
     /// A jump to a label that is computed.
     ComputedGoto,
+    /// Its braces do not end before the file does.
+    Unended,
 }
 
 impl Unchecked {
@@ -134,6 +136,7 @@ impl Unchecked {
             Self::TooLarge => "it is longer or nested deeper than what is followed",
             Self::TooManyPaths => "it has more paths than are followed",
             Self::ComputedGoto => "it jumps to a computed label",
+            Self::Unended => "its braces do not end",
         }
     }
 }

@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
         Format::Text => term.result(&text)?,
         Format::Json | Format::Sarif => term.json(&text)?,
     }
-    if checks.files == 0 && checks.skipped.is_empty() && !checks.left_out.is_empty() {
+    if checks.files == 0 && checks.skipped.is_empty() {
         term.note("no C file is named: nothing was checked");
     }
     verdict(&checks, &named)
