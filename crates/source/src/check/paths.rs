@@ -66,9 +66,11 @@ pub(crate) fn follow(graph: &Flow, entered_open: bool) -> Paths {
         open,
         ..State::default()
     };
+    let own = asked(graph);
     let mut walk = Walk {
         graph,
-        tracked: tracked(graph),
+        tracked: tracked(graph, &own),
+        own,
         paths: Paths {
             before: vec![BTreeSet::new(); graph.nodes.len()],
             cut: false,
@@ -89,7 +91,7 @@ pub(crate) fn follow(graph: &Flow, entered_open: bool) -> Paths {
 }
 
 /// Conditions that are asked more than once, or that tell of a begin.
-fn tracked(graph: &Flow) -> BTreeSet<usize> {
+fn tracked(graph: &Flow, own: &HashMap<usize, usize>) -> BTreeSet<usize> {
     let mut asked: HashMap<usize, usize> = HashMap::new();
     let mut found = BTreeSet::new();
     for node in &graph.nodes {
@@ -103,29 +105,32 @@ fn tracked(graph: &Flow) -> BTreeSet<usize> {
             ..
         }) = &node.action
         {
-            found.extend(asks(graph, *place));
+            found.extend(own.get(place));
         }
     }
     for effect in &graph.effects {
         if let EffectKind::Write(write) = &effect.kind
             && write.truth.is_some()
         {
-            found.extend(asks(graph, effect.place));
+            found.extend(own.get(&effect.place));
         }
     }
     found.extend(asked.into_iter().filter(|(_, n)| *n > 1).map(|(c, _)| c));
     found
 }
 
-/// The condition that is nothing but the place.
-fn asks(graph: &Flow, place: usize) -> Option<usize> {
-    let mut conditions = graph.conditions.iter();
-    conditions.position(|condition| condition.place == Some(place))
+/// The condition that is nothing but a place, for each that is asked for so.
+fn asked(graph: &Flow) -> HashMap<usize, usize> {
+    let all = graph.conditions.iter().enumerate();
+    all.filter_map(|(number, condition)| Some((condition.place?, number)))
+        .rev()
+        .collect()
 }
 
 struct Walk<'g> {
     graph: &'g Flow,
     tracked: BTreeSet<usize>,
+    own: HashMap<usize, usize>,
     paths: Paths,
     work: Vec<(usize, State)>,
 }
@@ -238,9 +243,10 @@ impl Walk<'_> {
         };
         let about = |number: usize| self.graph.conditions.get(number).is_some_and(reads);
         state.facts.retain(|(condition, _)| !about(*condition));
-        let own = asks(self.graph, place).filter(|own| self.tracked.contains(own));
+        let own = self.own.get(&place);
+        let own = own.filter(|own| self.tracked.contains(own));
         if let (Some(own), Some(truth)) = (own, truth) {
-            learn(state, own, truth);
+            learn(state, *own, truth);
         }
     }
 }

@@ -51,6 +51,8 @@ pub(crate) struct Builder<'a, 'c> {
     /// The access whose arguments are being evaluated, and whether it is its
     /// address.
     pub(crate) argument_of: Option<(usize, bool)>,
+    /// The numbers of the conditions.
+    pub(crate) asked: HashMap<(String, Option<usize>), usize>,
     /// Effects up to here have a node.
     placed: usize,
     targets: Vec<Target>,
@@ -74,6 +76,7 @@ pub(crate) fn build(context: &Context<'_>, source: Source<'_>, root: Node<'_>) -
         graph: Flow::default(),
         ways: Vec::new(),
         argument_of: None,
+        asked: HashMap::new(),
         placed: 0,
         targets: Vec::new(),
         labels: HashMap::new(),

@@ -5,6 +5,8 @@
 
 mod assembly;
 mod build;
+mod call;
+mod condition;
 mod expression;
 mod graph;
 mod names;

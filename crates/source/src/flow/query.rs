@@ -184,14 +184,6 @@ impl Flow {
         self.statements.iter().rfind(leaves).map(|own| own.span)
     }
 
-    /// The statement that is the last of a block, and the block's number.
-    #[must_use]
-    pub fn last_of(&self, block: Span) -> Option<&Statement> {
-        let own = |s: &Statement| s.kind == StatementKind::Block && s.span == block;
-        let at = self.statements.iter().position(own)?;
-        self.statements.iter().rfind(|s| s.parent == Some(at))
-    }
-
     /// The statements in a place, itself included.
     pub fn statements_in(&self, place: Span) -> impl Iterator<Item = &Statement> {
         let all = self.statements.iter();
