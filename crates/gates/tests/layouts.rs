@@ -457,3 +457,46 @@ fn a_table_of_another_machine_that_fits_nothing_is_a_doubt() {
         "{text}"
     );
 }
+
+#[test]
+fn the_gate_of_lass_is_none_to_user_memory() {
+    // X86_FEATURE_LASS, 12*32+6: lass_stac(), lass_clac() around text_poke().
+    let text = "
+    FN f
+    ALT \"0x0f,0x01,0xcb\", 390
+    call memcpy
+    ALT \"0x0f,0x01,0xca\", 390
+    ret
+    END f
+";
+    let Some(files) = both(FOURTEEN, FOURTEEN, "642", &format!("{text}\nmemcpy: ret\n")) else {
+        return;
+    };
+    for file in files {
+        let found = f(&Analysis::of(&file).unwrap());
+        assert_eq!((found.counts.opens, found.counts.closes), (0, 0));
+        assert_eq!(rules(&found), []);
+    }
+}
+
+#[test]
+fn the_returns_of_fred_are_no_closing() {
+    // ERETU and ERETS hold the three bytes of clac behind a prefix.
+    let text = "
+    FN f
+    STAC
+    CLAC
+    ret
+    .byte 0xf3, 0x0f, 0x01, 0xca
+    .byte 0xf2, 0x0f, 0x01, 0xca
+    END f
+";
+    let Some(files) = both(FOURTEEN, FOURTEEN, "642", text) else {
+        return;
+    };
+    for file in files {
+        let found = f(&Analysis::of(&file).unwrap());
+        assert_eq!((found.counts.opens, found.counts.closes), (1, 1));
+        assert_eq!(rules(&found), []);
+    }
+}
