@@ -515,36 +515,37 @@ fn functions_are_found_by_their_descriptors() {
     assert_eq!(f.findings[0].target.as_deref(), Some("foo"));
 }
 
+const RISCV: Machine = Machine {
+    name: "riscv",
+    architecture: Architecture::Riscv64,
+    endianness: Endianness::Little,
+    open: &[0x0004_0737, 0x1007_2073], // lui a4,0x40; csrs sstatus,a4
+    close: &[0x1007_3073],             // csrc sstatus,a4
+    access: 0x0136_a023,               // sw s3,0(a3)
+    ret: 0x0000_8067,
+    call: 0x0000_00ef,          // jal ra
+    jump: 0x0000_006f,          // j
+    call_register: 0x0007_80e7, // jalr a5
+    jump_register: 0x0007_8067, // jr a5
+    branch: 0x0007_8463,        // beqz a5,.+8
+    relocations: [17, 57],      // R_RISCV_JAL, R_RISCV_32_PCREL
+    fault: &[3, 0, 0, 0],       // EX_TYPE_UACCESS_ERR_ZERO
+};
+
 #[test]
 fn riscv_sets_and_clears_one_bit_of_a_register() {
-    let riscv = Machine {
-        name: "riscv",
-        architecture: Architecture::Riscv64,
-        endianness: Endianness::Little,
-        open: &[0x0004_0737, 0x1007_2073], // lui a4,0x40; csrs sstatus,a4
-        close: &[0x1007_3073],             // csrc sstatus,a4
-        access: 0x0136_a023,               // sw s3,0(a3)
-        ret: 0x0000_8067,
-        call: 0x0000_00ef,          // jal ra
-        jump: 0x0000_006f,          // j
-        call_register: 0x0007_80e7, // jalr a5
-        jump_register: 0x0007_8067, // jr a5
-        branch: 0x0007_8463,        // beqz a5,.+8
-        relocations: [17, 57],      // R_RISCV_JAL, R_RISCV_32_PCREL
-        fault: &[3, 0, 0, 0],       // EX_TYPE_UACCESS_ERR_ZERO
-    };
     let good = [Open, Access, Fixup, Close, Return];
-    let found = function(&riscv, "good", &good);
+    let found = function(&RISCV, "good", &good);
     assert_eq!((found.counts.opens, found.counts.closes), (1, 1));
     assert_eq!(rules(&found), []);
     let call = [Open, Call("foo"), Close, Return];
     // The register that holds the bit is lost over a call.
-    assert!(function(&riscv, "call", &call).lost);
-    let ret = function(&riscv, "ret", &[Open, Return]);
+    assert!(function(&RISCV, "call", &call).lost);
+    let ret = function(&RISCV, "ret", &[Open, Return]);
     assert_eq!(rules(&ret), [Rule::ReturnOpen]);
     // andi a5,a5,2; csrs sstatus,a5: interrupts.
     let irq = function(
-        &riscv,
+        &RISCV,
         "irq",
         &[Word(0x0027_f793), Word(0x1007_a073), Return],
     );
@@ -581,4 +582,41 @@ fn arm_puts_back_what_it_has_read() {
     assert_eq!((rules(&found), found.counts.hidden), (vec![], 0));
     let found = function(&arm, "g", &[Open, Call("foo"), Close, Return]);
     assert_eq!(rules(&found), [Rule::CallInWindow]);
+}
+
+#[test]
+fn copies_of_riscv_that_open_by_themselves_are_told_from_those_that_do_not() {
+    let by_itself = [Open, Access, Fixup, Close, Return];
+    for name in ["__asm_vector_usercopy", "fallback_scalar_usercopy"] {
+        assert_eq!(rules(&function(&RISCV, name, &by_itself)), [], "{name}");
+    }
+    for name in [
+        "__asm_vector_usercopy_sum_enabled",
+        "fallback_scalar_usercopy_sum_enabled",
+        "__asm_copy_to_user_sum_enabled",
+        "__asm_copy_from_user_sum_enabled",
+    ] {
+        let within = [Access, Fixup, Return];
+        assert_eq!(rules(&function(&RISCV, name, &within)), [], "{name}");
+        let close = [Word(0x0004_0737), Close, Return]; // lui a4,0x40
+        let closing = rules(&function(&RISCV, name, &close));
+        assert_eq!(closing, [Rule::ReturnClosed, Rule::CallerClosed], "{name}");
+    }
+}
+
+#[test]
+fn vectors_that_powerpc_takes_with_the_window_open_are_found() {
+    // Up to 6.19 the routine calls C itself; 7.0 does it before the window.
+    let parts = [Call("enter_vmx_usercopy"), Access, Fixup, Return];
+    let found = function(&PPC64LE, "__copy_tofrom_user_power7", &parts);
+    assert_eq!(rules(&found), [Rule::CallInWindow]);
+    assert_eq!(
+        found.findings[0].target.as_deref(),
+        Some("enter_vmx_usercopy")
+    );
+    let parts = [Access, Fixup, Return];
+    let found = function(&PPC64LE, "__copy_tofrom_user_power7_vmx", &parts);
+    assert_eq!(rules(&found), []);
+    let parts = [Open, Call("__copy_tofrom_user_power7_vmx"), Close, Return];
+    assert_eq!(rules(&function(&PPC64LE, "f", &parts)), []);
 }
