@@ -165,7 +165,14 @@ impl<'data> Image<'data> {
             });
         }
         let relocations = if relocatable {
-            Relocations::read(&file, &sections)
+            // The reader leaves out what is beyond the end, without a word.
+            let lists = file
+                .sections()
+                .filter(|section| is_relocations(section.name_bytes().unwrap_or_default()));
+            for list in lists {
+                list.data().map_err(broken)?;
+            }
+            Relocations::read(&file, &sections).map_err(broken)?
         } else {
             sections.extend(bounded(&file, &sections));
             Relocations::default()

@@ -170,3 +170,29 @@ fn what_holds_an_object_is_named() {
         assert!(text.contains(words), "{text}");
     }
 }
+
+#[test]
+fn relocations_that_are_cut_off_or_name_no_symbol_are_no_clean_object() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/gates");
+    let whole = std::fs::read(corpus.join("x86")).unwrap();
+    assert!(Analysis::of(&whole).is_ok());
+    let number = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().unwrap());
+    let (headers, count) = (number(40), u64::from(whole[60]));
+    // Elf64_Shdr: sh_type at 4, sh_offset at 24, sh_size at 32; SHT_RELA is 4.
+    let header = |index: u64| usize::try_from(headers + index * 64).unwrap();
+    let lists: Vec<usize> = (0..count)
+        .map(header)
+        .filter(|at| whole[at + 4] == 4)
+        .collect();
+    assert!(!lists.is_empty());
+    for at in lists {
+        let mut long = whole.clone();
+        long[at + 32..at + 40].copy_from_slice(&(24_u64 << 20).to_le_bytes());
+        assert!(Analysis::of(&long).is_err(), "{at:#x}");
+        // Elf64_Rela: the symbol is the upper half of r_info, at 8.
+        let mut lost = whole.clone();
+        let symbol = usize::try_from(number(at + 24)).unwrap() + 12;
+        lost[symbol..symbol + 4].copy_from_slice(&0x00ff_ffff_u32.to_le_bytes());
+        assert!(Analysis::of(&lost).is_err(), "{at:#x}");
+    }
+}

@@ -29,9 +29,11 @@ pub(crate) struct Reference {
 }
 
 impl Relocations {
-    /// Reads what can be read: a record without a symbol refers to nothing
-    /// that could be named.
-    pub(crate) fn read(file: &File<'_>, sections: &[Section<'_>]) -> Self {
+    /// A record without a symbol refers to nothing that could be named.
+    ///
+    /// # Errors
+    /// When one names a symbol that is not there.
+    pub(crate) fn read(file: &File<'_>, sections: &[Section<'_>]) -> object::Result<Self> {
         let mut all = Self {
             dots: file.section_by_name(".opd").is_some(),
             ..Self::default()
@@ -46,13 +48,13 @@ impl Relocations {
                     section: section.index,
                     address: section.address.wrapping_add(offset),
                 };
-                all.add(file, &mut known, place, &relocation);
+                all.add(file, &mut known, place, &relocation)?;
             }
         }
         all.by_place.sort_by_key(|(place, _)| *place);
         // riscv has two for one place (ADD32, SUB32): the first names the target.
         all.by_place.dedup_by_key(|(place, _)| *place);
-        all
+        Ok(all)
     }
 
     fn add(
@@ -61,16 +63,14 @@ impl Relocations {
         known: &mut HashMap<usize, (usize, Option<Place>)>,
         place: Place,
         relocation: &Relocation,
-    ) {
+    ) -> object::Result<()> {
         let RelocationTarget::Symbol(index) = relocation.target() else {
-            return;
+            return Ok(());
         };
         let (symbol, defined) = match known.get(&index.0) {
             Some(found) => *found,
             None => {
-                let Ok(symbol) = file.symbol_by_index(index) else {
-                    return;
-                };
+                let symbol = file.symbol_by_index(index)?;
                 let name = String::from_utf8_lossy(symbol.name_bytes().unwrap_or_default());
                 self.names.push(name.into_owned());
                 let defined = symbol.section_index().map(|section| Place {
@@ -90,6 +90,7 @@ impl Relocations {
             bits: relocation.size(),
         };
         self.by_place.push((place, reference));
+        Ok(())
     }
 
     /// Where those of a section stand, in order.
