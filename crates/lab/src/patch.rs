@@ -1,11 +1,14 @@
 //! A patch file laid over a tree: which files it makes out of which. Done by
 //! `git apply` in a scratch folder; the tree is only read.
 
+mod damage;
 mod mail;
 
+pub use damage::{Cause, Damage};
 pub use mail::{Part, parts};
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -65,6 +68,24 @@ pub enum Error {
         /// The hunks that were rejected.
         hunk: String,
     },
+    /// Something was done to it on its way.
+    #[error("{} is damaged in line {} of its diff ({text:?}): {}", .path.display(), .damage.line, .damage.cause)]
+    Damaged {
+        /// The patch.
+        path: PathBuf,
+        /// What was done, and where that shows first.
+        damage: Damage,
+        /// How that line begins.
+        text: String,
+    },
+    /// The tree is as it would be after it.
+    #[error("{} does not apply to Linux {version}: the tree has its change already", .path.display())]
+    There {
+        /// The patch.
+        path: PathBuf,
+        /// The tree's version.
+        version: String,
+    },
     /// The tree could not be read.
     #[error(transparent)]
     Tree(#[from] tree::Error),
@@ -115,7 +136,7 @@ pub fn apply(patch: &Patch, tree: &Tree, cache: &Cache, runner: &Runner) -> Resu
     };
     let files = applier.files()?;
     applier.lay_out(&files)?;
-    applier.apply()?;
+    applier.apply(&files)?;
     applier.collect(files)
 }
 
@@ -139,15 +160,22 @@ fn reason(message: &str) -> String {
     words.strip_prefix("error: ").unwrap_or(words).to_owned()
 }
 
+/// Characters of a damaged line that are shown.
+const SHOWN: usize = 60;
+/// Lines that are shown of what does not fit.
+const HUNK: usize = 24;
+
 impl Applier<'_> {
     /// Every path that the patch names, before and after.
     fn files(&self) -> Result<Vec<TreePath>, Error> {
         let listed = |more: &[&str]| self.git(&[&["--numstat", "-z"], more].concat());
         let after = listed(&[]).map_err(|error| match error {
-            process::Error::Failed { message, .. } => Error::NoPatch {
-                path: self.patch.to_owned(),
-                reason: reason(&message),
-            },
+            process::Error::Failed { message, .. } => {
+                self.damaged().unwrap_or_else(|| Error::NoPatch {
+                    path: self.patch.to_owned(),
+                    reason: reason(&message),
+                })
+            }
             other => Error::Process(other),
         })?;
         // What a file is renamed from is listed of the reverse alone.
@@ -216,17 +244,52 @@ impl Applier<'_> {
         Ok(())
     }
 
-    fn apply(&self) -> Result<(), Error> {
+    fn apply(&self, files: &[TreePath]) -> Result<(), Error> {
         match self.git(&["--reject", "--whitespace=nowarn"]) {
             Ok(_) => Ok(()),
-            Err(process::Error::Failed { message, .. }) => Err(Error::DoesNotApply {
-                path: self.patch.to_owned(),
-                version: self.tree.version().to_owned(),
-                reason: first_error(&message),
-                hunk: self.rejects(),
-            }),
+            Err(process::Error::Failed { message, room, .. }) if room.is_empty() => {
+                Err(self.misfit(&message, files))
+            }
             Err(other) => Err(Error::Process(other)),
         }
+    }
+
+    /// Why it does not fit: one cause where there is one, else the hunk.
+    fn misfit(&self, message: &str, files: &[TreePath]) -> Error {
+        let hunk = self.rejects();
+        let (path, version) = (self.patch.to_owned(), self.tree.version().to_owned());
+        if let Some(damaged) = self.damaged() {
+            return damaged;
+        }
+        // What git has begun is undone first.
+        let reverse = ["--reverse", "--check", "--whitespace=nowarn"];
+        if self.lay_out(files).is_ok() && self.git(&reverse).is_ok() {
+            return Error::There { path, version };
+        }
+        Error::DoesNotApply {
+            path,
+            version,
+            reason: first_error(message),
+            hunk,
+        }
+    }
+
+    /// What was done to the diff on its way, if that can be told.
+    fn damaged(&self) -> Option<Error> {
+        let diff = fs::read(self.file).ok()?;
+        let read = |path: &Path| {
+            let path = TreePath::new(path.as_os_str().as_bytes())?;
+            self.tree.read(&path).ok()
+        };
+        let damage = damage::damage(&diff, &read)?;
+        let mut lines = diff.split(|byte| *byte == b'\n');
+        let line = lines.nth(damage.line.saturating_sub(1)).unwrap_or_default();
+        let text = String::from_utf8_lossy(line).chars().take(SHOWN).collect();
+        Some(Error::Damaged {
+            path: self.patch.to_owned(),
+            damage,
+            text,
+        })
     }
 
     fn collect(&self, files: Vec<TreePath>) -> Result<Change, Error> {
@@ -258,9 +321,15 @@ impl Applier<'_> {
                     .is_some_and(|ending| ending == "rej")
             })
             .filter_map(|file| fs::read(file.path()).ok());
-        rejects
+        let text: String = rejects
             .map(|bytes| indented(&String::from_utf8_lossy(&bytes)))
-            .collect()
+            .collect();
+        let lines: Vec<&str> = text.lines().collect();
+        let shown = lines.get(..HUNK).map(|lines| lines.join("\n"));
+        match shown {
+            None => text,
+            Some(shown) => format!("{shown}\n  ... and {} more lines\n", lines.len() - HUNK),
+        }
     }
 
     fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, process::Error> {
@@ -441,6 +510,63 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("  -zwei\n  +2\n"), "{text}");
+    }
+
+    #[test]
+    fn what_was_done_to_a_patch_is_one_sentence() {
+        let bench = Bench::new();
+        let wide: Vec<u8> = GOOD.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let done = [
+            (
+                GOOD.replace('\n', "\r\n").into_bytes(),
+                "line 4 of its diff (\" one\\r\"): its lines end in CR LF",
+            ),
+            (GOOD.replace("\n one", "\n  one").into_bytes(), "line 4"),
+            (
+                GOOD.replace("-two", "-t=77o").into_bytes(),
+                "it is quoted-printable and was not decoded",
+            ),
+            ([b"\xff\xfe".to_vec(), wide].concat(), "it is UTF-16"),
+            (
+                GOOD.replace(" three\n", "").into_bytes(),
+                "the hunk has other lines than its header says",
+            ),
+        ];
+        for (patch, wanted) in done {
+            let path = bench.dir.path().join("x.patch");
+            fs::write(&path, &patch).unwrap();
+            let runner = Runner::new(Interrupt::default(), None);
+            let patch = Patch::read(&path, &bench.cache, &runner).unwrap();
+            let error = apply(&patch, &bench.tree, &bench.cache, &runner).unwrap_err();
+            let said = error.to_string();
+            assert!(
+                said.contains("x.patch is damaged in line") && said.contains(wanted),
+                "{said}"
+            );
+            assert_eq!(said.lines().count(), 1, "{said}");
+        }
+    }
+
+    #[test]
+    fn a_change_that_is_there_already_is_said() {
+        let error = Bench::new()
+            .apply(&GOOD.replace("-two\n+2", "-2\n+two"))
+            .unwrap_err();
+        let said = error.to_string();
+        assert!(said.ends_with("the tree has its change already"), "{said}");
+    }
+
+    #[test]
+    fn of_a_long_hunk_the_beginning_is_shown() {
+        let lines: String = (0..200).map(|line| format!("-line {line}\n")).collect();
+        let patch = GOOD
+            .replace("-1,3 +1,3", "-1,203 +1,3")
+            .replace("-two\n", &format!("-two\n{lines}"));
+        let said = Bench::new().apply(&patch).unwrap_err().to_string();
+        assert!(
+            said.lines().count() < 40 && said.contains("more lines"),
+            "{said}"
+        );
     }
 
     #[test]

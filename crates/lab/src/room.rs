@@ -49,15 +49,13 @@ pub fn after_failure(said: &str, folders: &[&Path]) -> String {
             .map(PathBuf::as_path)
             .chain(folders.iter().copied())
     };
-    let mut full: Vec<String> = all()
-        .filter(|path| is_nearly_full(path))
-        .map(state)
-        .collect();
+    let nearly_full = all().filter(|path| is_nearly_full(path));
+    let mut full: Vec<String> = nearly_full.map(state).collect();
     if full.is_empty() && says_full(said) {
-        full = all()
-            .take(named.len().max(folders.len()))
-            .map(state)
-            .collect();
+        // What it was writing is gone again: what it named, else the smallest.
+        let smallest = folders.iter().copied().min_by_key(|path| free(path));
+        let likely = named.first().map(PathBuf::as_path).or(smallest);
+        full.extend(likely.map(state));
     }
     full.sort();
     full.dedup();
@@ -74,12 +72,19 @@ fn says_full(text: &str) -> bool {
     text.contains(NO_SPACE) || text.contains(NO_QUOTA)
 }
 
-/// The absolute path in a line of a program that was writing there.
+/// The absolute path in a line of a program that was writing there. A program that
+/// says who it is (`/usr/bin/ld: `) was not writing into itself.
 fn path_in(line: &str) -> Option<PathBuf> {
     let words = line.split([' ', '\t', '\'', '"', '(', ')', '\u{2018}', '\u{2019}']);
-    let mut paths = words.filter(|word| word.starts_with('/') && word.len() > 1);
-    let path = paths.next_back()?.trim_end_matches([':', ',', ';']);
-    Some(PathBuf::from(path))
+    let paths = words.filter(|word| word.starts_with('/') && word.len() > 1);
+    let paths = paths.map(|word| PathBuf::from(word.trim_end_matches([':', ',', ';'])));
+    let mut written = paths.filter(|path| !is_program(path));
+    written.next_back()
+}
+
+fn is_program(path: &Path) -> bool {
+    let mode = |about: fs::Metadata| about.is_file() && about.mode() & 0o111 != 0;
+    fs::metadata(path).is_ok_and(mode)
 }
 
 fn is_nearly_full(path: &Path) -> bool {
@@ -89,19 +94,24 @@ fn is_nearly_full(path: &Path) -> bool {
     left || files
 }
 
-/// `the file system of /mnt is full (0 of 64 KiB are free)`
+/// Bytes that are free.
+fn free(path: &Path) -> u64 {
+    stat(path).map_or(u64::MAX, |all| all.f_bavail.saturating_mul(all.f_frsize))
+}
+
+/// `the file system of /mnt has too little room (8 KiB of 64 KiB are free)`
 fn state(path: &Path) -> String {
     let place = mount_point(path);
     let shown = place.display();
     let Some(all) = stat(path) else {
-        return format!("the file system of {shown} is full");
+        return format!("the file system of {shown} has too little room");
     };
     if all.f_files > 0 && all.f_favail == 0 {
         return format!("the file system of {shown} has no inode left for another file");
     }
     let bytes = |blocks: u64| size(blocks.saturating_mul(all.f_frsize));
     let (free, total) = (bytes(all.f_bavail), bytes(all.f_blocks));
-    format!("the file system of {shown} is full ({free} of {total} are free)")
+    format!("the file system of {shown} has too little room ({free} of {total} are free)")
 }
 
 fn stat(path: &Path) -> Option<StatVfs> {
@@ -169,9 +179,14 @@ mod tests {
         assert_eq!(path_in(line), Some("/proc/x/ccA1.o".into()));
         let said = after_failure(line, &[Path::new("/")]);
         assert!(said.starts_with("\nThe file system of /proc"), "{said}");
+        let said = after_failure(
+            "/bin/sh: final link: No space left on device",
+            &[Path::new("/proc")],
+        );
+        assert!(said.starts_with("\nThe file system of /proc"), "{said}");
         let said = after_failure("write error: No space left on device", &[Path::new("/")]);
         assert!(
-            said.starts_with("\nThe file system of / is full ("),
+            said.starts_with("\nThe file system of / has too little room ("),
             "{said}"
         );
         assert_eq!(after_failure("undefined reference", &[Path::new("/")]), "");

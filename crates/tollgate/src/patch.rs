@@ -3,15 +3,18 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, bail};
-use tollgate_lab::input;
+use anyhow::{Context, anyhow, bail};
+use tollgate_lab::process::{self, Runner};
+use tollgate_lab::{input, room};
 use tollgate_rewrite::Patched;
 use tollgate_source::{Name, TreePath, shown};
+
+use crate::signals;
 
 /// Who wrote a patch and when, as git takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +61,42 @@ fn config(tree: &Path, key: &str) -> Option<String> {
     (output.status.success() && !value.is_empty()).then_some(value)
 }
 
+/// Why git does not read the history of a tree that has one, in git's words: the
+/// tree may belong to somebody else.
+pub(crate) fn history_refused(tree: &Path) -> Option<String> {
+    tree.join(".git").exists().then_some(())?;
+    not_a_repository(tree)
+}
+
+/// Why git takes a folder for no repository, in git's words, if it does.
+pub(crate) fn not_a_repository(folder: &Path) -> Option<String> {
+    let mut command = Command::new("git");
+    command
+        .arg("-C")
+        .arg(folder)
+        .args(["rev-parse", "--git-dir"]);
+    command.env("LC_ALL", "C");
+    match Runner::new(signals::interrupt().clone(), None).output(&mut command) {
+        Err(process::Error::Failed { message, .. }) => Some(in_a_line(&message)),
+        Err(error) => Some(error.to_string()),
+        Ok(_) => None,
+    }
+}
+
+/// What git says in several lines, without its marks.
+fn in_a_line(message: &str) -> String {
+    let lines = message
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
+    let words = |line: &str| {
+        line.trim_start_matches("fatal: ")
+            .trim_start_matches("error: ")
+            .to_owned()
+    };
+    lines.map(words).collect::<Vec<_>>().join(" ")
+}
+
 /// How the subject of a patch to that file begins by the tree's own history,
 /// if the tree is a git checkout that has some.
 pub(crate) fn prefix(tree: &Path, path: &TreePath) -> Option<String> {
@@ -89,7 +128,7 @@ pub(crate) fn mail(
     let folder = temporary()?;
     let repository = Repository::new(folder.path(), author)?;
     repository.add(patched, trailers)?;
-    repository.git(&[&["format-patch", "-1", "--stdout"], FORM].concat(), "")
+    repository.git(&[&["format-patch", "-1", "--stdout"], FORM].concat())
 }
 
 /// How every patch is written.
@@ -122,7 +161,7 @@ pub(crate) fn series(
         &[]
     };
     let arguments = [&["format-patch", &count, &output], cover, FORM].concat();
-    let listed = repository.git(&arguments, "")?;
+    let listed = repository.git(&arguments)?;
     let mut files: Vec<(OsString, Vec<u8>)> = Vec::new();
     for line in listed
         .split(|byte| *byte == b'\n')
@@ -216,7 +255,11 @@ fn cover_letter(text: &str, patches: &[Patched], functions: usize) -> String {
 }
 
 fn temporary() -> anyhow::Result<tempfile::TempDir> {
-    tempfile::tempdir().context("no temporary folder could be made for git")
+    let folder = std::env::temp_dir();
+    tempfile::tempdir().map_err(|error| {
+        let hint = room::hint(&error, &folder, OR_ELSEWHERE);
+        anyhow!("no temporary folder could be made for git: {error}{hint}")
+    })
 }
 
 fn message(patched: &Patched, trailers: &[String]) -> String {
@@ -232,16 +275,22 @@ fn message(patched: &Patched, trailers: &[String]) -> String {
 struct Repository<'a> {
     root: &'a Path,
     author: &'a Author,
+    runner: Runner,
 }
 
 impl<'a> Repository<'a> {
     fn new(root: &'a Path, author: &'a Author) -> anyhow::Result<Self> {
-        let repository = Self { root, author };
-        repository.git(&["init", "-q", "--initial-branch=patch"], "")?;
+        let runner = Runner::new(signals::obeyed(), None);
+        let repository = Self {
+            root,
+            author,
+            runner,
+        };
+        repository.git(&["init", "-q", "--initial-branch=patch", "--template="])?;
         // Without this git names no C function that begins with an attribute.
         let info = root.join(".git/info");
-        fs::create_dir_all(&info)?;
-        fs::write(info.join("attributes"), "*.[ch] diff=cpp\n")?;
+        make_folder(&info)?;
+        put(&info.join("attributes"), b"*.[ch] diff=cpp\n")?;
         Ok(repository)
     }
 
@@ -265,46 +314,33 @@ impl<'a> Repository<'a> {
     fn write(&self, path: &TreePath, text: &[u8]) -> anyhow::Result<()> {
         let file = self.root.join(path);
         if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder)?;
+            make_folder(folder)?;
         }
-        fs::write(&file, text)?;
+        put(&file, text)?;
         let add = ["--literal-pathspecs", "add", "-f", "--"].map(OsStr::new);
-        self.run(
-            &[add.as_slice(), &[path.as_path().as_os_str()]].concat(),
-            "",
-        )?;
+        self.run(&[add.as_slice(), &[path.as_path().as_os_str()]].concat())?;
         Ok(())
     }
 
     /// Commits what was written, if it differs from the commit before.
     fn commit(&self, message: &str) -> anyhow::Result<()> {
-        if self
-            .git(&["status", "--porcelain", "--untracked-files=no"], "")?
-            .is_empty()
-        {
+        let changed = self.git(&["status", "--porcelain", "--untracked-files=no"])?;
+        if changed.is_empty() {
             return Ok(());
         }
-        self.git(
-            &[
-                "commit",
-                "-q",
-                "--no-verify",
-                "--cleanup=verbatim",
-                "-F",
-                "-",
-            ],
-            message,
-        )?;
+        put(&self.root.join(MESSAGE), message.as_bytes())?;
+        let how = ["-q", "--no-verify", "--cleanup=verbatim", "-F", MESSAGE];
+        self.git(&[&["commit"], how.as_slice()].concat())?;
         Ok(())
     }
 
-    fn git(&self, arguments: &[&str], input: &str) -> anyhow::Result<Vec<u8>> {
+    fn git(&self, arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
         let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
-        self.run(&arguments, input)
+        self.run(&arguments)
     }
 
     /// Runs git away from the user's configuration: the patch is the same everywhere.
-    fn run(&self, arguments: &[&OsStr], input: &str) -> anyhow::Result<Vec<u8>> {
+    fn run(&self, arguments: &[&OsStr]) -> anyhow::Result<Vec<u8>> {
         let mut command = Command::new("git");
         command
             .current_dir(self.root)
@@ -328,24 +364,26 @@ impl<'a> Repository<'a> {
             }
         }
         let what = arguments.first().copied().unwrap_or_default();
-        run(command, input).with_context(|| format!("git {} failed", what.display()))
+        let said = self.runner.output(&mut command);
+        said.with_context(|| format!("git {} could not write the patch", what.display()))
     }
 }
 
-fn run(mut command: Command, input: &str) -> anyhow::Result<Vec<u8>> {
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command
-        .spawn()
-        .context("git could not be started; it writes the patch, so install it")?;
-    if let Some(mut stdin) = child.stdin.take() {
-        stdin.write_all(input.as_bytes())?;
-    }
-    let output = child.wait_with_output()?;
-    if !output.status.success() {
-        bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(output.stdout)
+/// Where in the repository the message of a commit is handed to git.
+const MESSAGE: &str = ".git/message";
+
+/// What helps where there is no room for git to work.
+const OR_ELSEWHERE: &str = ", or name another folder with TMPDIR";
+
+fn put(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    fs::write(path, bytes).map_err(|error| no_room(path, &error))
+}
+
+fn make_folder(path: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(path).map_err(|error| no_room(path, &error))
+}
+
+fn no_room(path: &Path, error: &io::Error) -> anyhow::Error {
+    let hint = room::hint(error, path, OR_ELSEWHERE);
+    anyhow!("could not write {}: {error}{hint}", shown(path))
 }

@@ -58,7 +58,9 @@ pub(crate) fn exit_code() -> Option<u8> {
     interrupt().signal().and_then(code)
 }
 
-fn interrupt() -> &'static Interrupt {
+/// The wish to stop, of a command that leaves nothing behind: the process ends at
+/// once.
+pub(crate) fn interrupt() -> &'static Interrupt {
     INTERRUPT.get_or_init(Interrupt::default)
 }
 

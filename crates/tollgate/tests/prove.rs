@@ -1,12 +1,9 @@
 //! `tollgate prove` from end to end on a fake tree and a fake QEMU: verdicts,
 //! the cache, and everything that can go wrong on the way.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test says what it expects, and what it skips"
-)]
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
+#[allow(dead_code, reason = "the other tests of the lab use the rest of it")]
 mod support;
 
 use std::fs;
@@ -425,46 +422,6 @@ fn an_interrupt_during_a_boot_leaves_the_images() {
     interrupted(&lab, hanging, &scratch, "TERM", 143);
     let said = lab.said(&run(&mut lab.prove(&[])));
     assert_eq!(said.matches("from the cache").count(), 2, "{said}");
-}
-
-/// `command` with a cache on a disk of that size, in a mount namespace.
-fn on_a_small_disk(lab: &Lab, size: &str, command: &Command) -> Command {
-    let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_string_lossy());
-    let words: Vec<String> = std::iter::once(command.get_program())
-        .chain(command.get_args())
-        .map(quoted)
-        .collect();
-    let cache = lab.cache().display().to_string();
-    let script = format!(
-        "mount -t tmpfs -o size={size} none '{cache}' && exec {}",
-        words.join(" ")
-    );
-    let mut command = Command::new("unshare");
-    command
-        .args(["-rm", "sh", "-c", &script])
-        .current_dir(lab.path(""));
-    command
-}
-
-#[test]
-fn a_disk_that_is_full_at_any_step_is_a_sentence() {
-    let lab = Lab::new();
-    fs::create_dir(lab.cache()).unwrap();
-    if !run(&mut on_a_small_disk(&lab, "4k", &Command::new("true")))
-        .status
-        .success()
-    {
-        eprintln!("skipped: a full disk: this machine allows no mount namespace");
-        return;
-    }
-    for size in ["4k", "16k", "48k", "128k", "512k"] {
-        let wanted = ["No space left on device", "--cache"];
-        cannot_tell(
-            &lab,
-            &mut on_a_small_disk(&lab, size, &lab.prove(&[])),
-            &wanted,
-        );
-    }
 }
 
 #[test]

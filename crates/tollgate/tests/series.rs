@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
+#[allow(dead_code, reason = "the other tests of the lab use the rest of it")]
 mod support;
 
 use std::fs;

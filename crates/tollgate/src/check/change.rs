@@ -141,6 +141,9 @@ fn or_head(revision: &str) -> &str {
 }
 
 fn git(root: &Path, arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
+    if let Some(reason) = crate::patch::not_a_repository(root) {
+        bail!("the change is not known: git says: {reason}");
+    }
     let output = Command::new("git")
         .arg("-C")
         .arg(root)

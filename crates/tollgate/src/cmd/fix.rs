@@ -79,14 +79,46 @@ enum Per {
 const ASSISTED_BY: &str = "Assisted-by: tollgate";
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    check_flags(args)?;
     let tree = Tree::open(&args.tree)?;
     let targets = targets(args)?;
+    if let Some(reason) = patch::history_refused(tree.root()) {
+        term.note(&format!(
+            "the tree's history is not read, and subjects begin by the path alone; git says: {reason}"
+        ));
+    }
     match (&args.output, targets.as_slice()) {
         (Some(folder), targets) => series(args, &tree, targets, folder, term),
         (None, [target]) => single(args, &tree, target, term),
         (None, _) => {
             anyhow::bail!("several patches are a series: say with --output DIR where it goes")
         }
+    }
+}
+
+/// Refuses what no style would obey, and a folder that cannot be one.
+fn check_flags(args: &Args) -> anyhow::Result<()> {
+    let of_sizes = args.style == Style::SizeSwitch;
+    match (of_sizes, args.sizes.is_empty()) {
+        (true, true) => anyhow::bail!("--style size-switch wants the sizes: --sizes 4,8,16"),
+        (false, false) => anyhow::bail!(
+            "--sizes is for --style size-switch, and the style is {}",
+            args.style
+        ),
+        _ => {}
+    }
+    if args.touch_all_members && args.style != Style::StructCopy {
+        anyhow::bail!(
+            "--touch-all-members is for --style struct-copy, and the style is {}",
+            args.style
+        );
+    }
+    match &args.output {
+        Some(folder) if folder.exists() && !folder.is_dir() => anyhow::bail!(
+            "--output {} is no folder; give one for the patches",
+            shown(folder)
+        ),
+        _ => Ok(()),
     }
 }
 

@@ -13,6 +13,7 @@ use tollgate_source::{Kind, Name, Scan, TreePath, Vocabulary, opens_windows, sho
 use crate::choice::Choice;
 use crate::door::Door;
 use crate::exit::Exit;
+use crate::patch;
 use crate::scanner;
 use crate::term::Term;
 use crate::tree::Tree;
@@ -212,6 +213,13 @@ fn choice(args: &Args, tree: &Tree) -> anyhow::Result<Option<Choice>> {
 
 /// The files that differ from a revision, by git.
 fn changed(tree: &Tree, revision: &str) -> anyhow::Result<Vec<u8>> {
+    let unknown = |reason: String| {
+        anyhow::anyhow!("the files that changed since {revision} are not known: git says: {reason}")
+    };
+    // Without a repository `git diff` would compare two files, and say so.
+    if let Some(reason) = patch::not_a_repository(tree.root()) {
+        return Err(unknown(reason));
+    }
     let output = Command::new("git")
         .arg("-C")
         .arg(tree.root())
@@ -224,12 +232,13 @@ fn changed(tree: &Tree, revision: &str) -> anyhow::Result<Vec<u8>> {
             revision,
             "--",
         ])
+        .env("LC_ALL", "C")
         .output()
         .context("git could not be started; it knows which files changed")?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         let first = said.lines().next().unwrap_or("it gave no reason");
-        anyhow::bail!("the files that changed since {revision} are not known: git says: {first}");
+        return Err(unknown(first.to_owned()));
     }
     Ok(output.stdout)
 }

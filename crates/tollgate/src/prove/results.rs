@@ -110,22 +110,25 @@ pub(crate) fn write(
     let (page, document) = (render::html(proof)?, render::json(proof)?);
     shelf.put(PAGE, &page)?;
     shelf.put(DOCUMENT, &document)?;
-    let mut written = Written::default();
+    let mut patches = Written::default();
+    for (candidate, comparison) in candidates.iter().zip(&proof.comparisons) {
+        let name = match candidates.len() {
+            1 => "variant.patch".to_owned(),
+            _ => format!("{}.patch", candidate.variant.name),
+        };
+        shelf.put(&name, patch(bench, question, candidate, comparison)?)?;
+        patches.line("Patch:", &shelf.place(&name).display());
+    }
+    // First of all into the cache: what was counted is not lost where a file of the
+    // user's cannot be written.
+    let mut written = Written(shelf.keep()?);
     written.page(args.html.as_ref(), &shelf, &page, term)?;
     written.document(args.json.as_ref(), &shelf, &document, term)?;
     if let (Some(place), Some(format)) = (&args.profile_out, profile_format(args)?) {
         place.write(&profile(proof, format), term)?;
         written.line("Profile:", place);
     }
-    for (candidate, comparison) in candidates.iter().zip(&proof.comparisons) {
-        let name = match candidates.len() {
-            1 => "variant.patch".to_owned(),
-            _ => format!("{}.patch", candidate.variant.name),
-        };
-        shelf.put(&name, &patch(bench, question, candidate, comparison)?)?;
-        written.line("Patch:", &shelf.place(&name).display());
-    }
-    Ok(shelf.keep()? + &written.0)
+    Ok(written.0 + &patches.0)
 }
 
 /// The lines that say where results are.
@@ -146,7 +149,8 @@ impl Written {
         term: &Term,
     ) -> anyhow::Result<()> {
         if let Some(place) = wanted {
-            place.write(page, term)?;
+            let wrote = place.write(page, term);
+            wrote.with_context(|| kept(shelf))?;
         }
         self.line("Page:", &shown(wanted, shelf, PAGE));
         Ok(())
@@ -163,7 +167,8 @@ impl Written {
     ) -> anyhow::Result<()> {
         if let Some(place) = wanted {
             let earlier = place.file().map(|path| set_aside(path, document));
-            place.write_json(document, term)?;
+            let wrote = place.write_json(document, term);
+            wrote.with_context(|| kept(shelf))?;
             if let Some(earlier) = earlier.transpose()?.flatten() {
                 self.line("Earlier:", &earlier.display());
             }
@@ -171,6 +176,11 @@ impl Written {
         self.line("JSON:", &shown(wanted, shelf, DOCUMENT));
         Ok(())
     }
+}
+
+fn kept(shelf: &Shelf) -> String {
+    let document = shelf.place(DOCUMENT);
+    format!("the result is {}, but", document.display())
 }
 
 fn shown(wanted: Option<&Place>, shelf: &Shelf, name: &str) -> Place {

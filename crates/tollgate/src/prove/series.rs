@@ -217,8 +217,8 @@ fn write(
     let (page, document) = (render::series_html(series)?, render::series_json(series)?);
     shelf.put(PAGE, &page)?;
     shelf.put(DOCUMENT, &document)?;
-    let mut written = Written::default();
+    let mut written = Written(shelf.keep()?);
     written.page(args.html.as_ref(), &shelf, &page, term)?;
     written.document(args.json.as_ref(), &shelf, &document, term)?;
-    Ok(shelf.keep()? + &written.0)
+    Ok(written.0)
 }

@@ -71,7 +71,7 @@ impl Shelf {
     ///
     /// # Errors
     /// When the cache cannot be written.
-    pub(crate) fn keep(self) -> Result<String, cache::Error> {
+    pub(crate) fn keep(&self) -> Result<String, cache::Error> {
         cache::make_folder(&self.folder)?;
         let unreadable = |error: std::io::Error| cache::Error::Read {
             path: self.scratch.path().to_owned(),

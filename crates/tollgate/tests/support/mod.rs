@@ -83,6 +83,35 @@ impl Lab {
     }
 }
 
+/// `command` with a disk of that size at a folder, in a mount namespace of its own;
+/// none where this machine allows none.
+pub(crate) fn on_a_small_disk(size: &str, at: &Path, command: &Command) -> Option<Command> {
+    fs::create_dir_all(at).unwrap();
+    let mount = "mount -t tmpfs -o size=\"$0\" none \"$1\" && shift && exec \"$@\"";
+    let with = |program: &[&std::ffi::OsStr]| {
+        let mut small = Command::new("unshare");
+        small
+            .args(["-rm", "sh", "-c", mount, size])
+            .arg(at)
+            .args(program);
+        small
+    };
+    let probe = with(&["true".as_ref()]).output();
+    probe.ok().filter(|probe| probe.status.success())?;
+    let words: Vec<&std::ffi::OsStr> = std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .collect();
+    let mut small = with(&words);
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => small.env(name, value),
+            None => small.env_remove(name),
+        };
+    }
+    small.current_dir(command.get_current_dir().unwrap());
+    Some(small)
+}
+
 /// Runs to the end.
 pub(crate) fn run(command: &mut Command) -> Output {
     command.output().unwrap()
