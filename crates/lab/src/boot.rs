@@ -1,8 +1,10 @@
 //! A guest's life under QEMU: started, counted, ended; whatever happens, an
 //! answer.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::fs;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
@@ -235,12 +237,10 @@ impl Boot<'_> {
     }
 
     fn command(&self, counts: &Path) -> Command {
-        let plugin = format!(
-            "{},out={},kernel={}",
-            option_path(self.plugin),
-            option_path(counts),
-            self.machine.kernel_start
-        );
+        let mut plugin = option_path(self.plugin);
+        plugin.push(",out=");
+        plugin.push(option_path(counts));
+        plugin.push(format!(",kernel={}", self.machine.kernel_start));
         let mut command = Command::new(&self.qemu.command);
         command
             .args(self.machine.arguments(self.cpu, self.cpus))
@@ -248,7 +248,9 @@ impl Boot<'_> {
             .arg(self.kernel)
             .arg("-initrd")
             .arg(self.initramfs)
-            .args(["-append", &self.machine.command_line(), "-plugin", &plugin]);
+            .args(["-append", &self.machine.command_line()])
+            .arg("-plugin")
+            .arg(plugin);
         command
     }
 
@@ -305,8 +307,10 @@ impl Boot<'_> {
 }
 
 /// A path inside a QEMU option: a comma in it is doubled (qemu(1), "-drive").
-fn option_path(path: &Path) -> String {
-    path.to_string_lossy().replace(',', ",,")
+fn option_path(path: &Path) -> OsString {
+    let bytes = path.as_os_str().as_bytes().iter();
+    let doubled = bytes.flat_map(|byte| std::iter::repeat_n(*byte, 1 + usize::from(*byte == b',')));
+    OsString::from_vec(doubled.collect())
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {

@@ -1,7 +1,9 @@
 //! Kbuild: a configuration and a source folder become a vmlinux.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
@@ -214,8 +216,8 @@ impl Workshop {
         }
         let fragment = self.root.join("fragment.config");
         cache::write_file(&fragment, order.fragment.text.as_bytes())?;
-        let variable = format!("KCONFIG_ALLCONFIG={}", fragment.display());
-        self.make(order, runner, &["allnoconfig"], &[&variable], &mut |_| {})?;
+        let variable = assignment("KCONFIG_ALLCONFIG", &fragment);
+        self.make(order, runner, &["allnoconfig"], &[variable], &mut |_| {})?;
         let made = fs::read_to_string(self.config()).unwrap_or_default();
         order.fragment.check(&made)?;
         Ok(cache::write_file(&stamp, wanted.as_bytes())?)
@@ -226,14 +228,14 @@ impl Workshop {
         order: &Order<'_>,
         runner: &Runner,
         targets: &[&str],
-        variables: &[&str],
+        variables: &[OsString],
         line: &mut dyn FnMut(&str),
     ) -> Result<(), Error> {
         let mut command = Command::new("make");
         command
             .arg("-C")
             .arg(order.source)
-            .arg(format!("O={}", self.build().display()))
+            .arg(assignment("O", &self.build()))
             .arg(format!("ARCH={}", order.kbuild.arch))
             .args(cross_compile(order.kbuild))
             .arg(format!("-j{}", order.jobs))
@@ -321,18 +323,53 @@ fn compiler_command(order: &Order<'_>) -> String {
     }
 }
 
-/// A make that calls us has its own ideas of jobs and flags.
+/// `NAME=PATH` for make, whatever bytes the path has.
+pub(crate) fn assignment(name: &str, path: &Path) -> OsString {
+    let mut word = OsString::from(name);
+    word.push("=");
+    word.push(path);
+    word
+}
+
+/// What begins the name of a variable that Kbuild or Kconfig obeys: some name files
+/// that they write, `KCONFIG_CONFIG` among them, and others what is built.
+const OBEYED: [&[u8]; 3] = [b"KBUILD_", b"KCONFIG_", b"INSTALL_"];
+
+/// More of them, those of a make that calls us, and two with which gcc writes files
+/// (gcc(1), "Environment Variables").
+const DECIDING: [&str; 21] = [
+    "ARCH",
+    "CROSS_COMPILE",
+    "DEPENDENCIES_OUTPUT",
+    "HOSTCFLAGS",
+    "HOSTLDFLAGS",
+    "KAFLAGS",
+    "KCFLAGS",
+    "KCPPFLAGS",
+    "KRUSTFLAGS",
+    "LLVM",
+    "LLVM_IAS",
+    "LOCALVERSION",
+    "M",
+    "MAKEFILES",
+    "MAKEFLAGS",
+    "MAKELEVEL",
+    "MAKEOVERRIDES",
+    "MFLAGS",
+    "MO",
+    "O",
+    "SUNPRO_DEPENDENCIES",
+];
+
+/// The user's environment has no say in what is built, nor in where.
 pub(crate) fn clean_environment(command: &mut Command) {
-    for name in [
-        "MAKEFLAGS",
-        "MFLAGS",
-        "MAKELEVEL",
-        "MAKEOVERRIDES",
-        "ARCH",
-        "CROSS_COMPILE",
-        "O",
-    ] {
-        command.env_remove(name);
+    for (name, _) in std::env::vars_os() {
+        let obeyed = OBEYED
+            .iter()
+            .any(|start| name.as_bytes().starts_with(start));
+        if obeyed || DECIDING.iter().any(|known| name == *known) {
+            command.env_remove(name);
+        }
     }
     command.env("LC_ALL", "C");
 }

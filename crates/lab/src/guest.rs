@@ -93,6 +93,7 @@ pub fn probe(
     let text = "#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n";
     cache::write_file(&source, text.as_bytes())?;
     let mut command = Command::new(&compiler.command);
+    crate::build::clean_environment(&mut command);
     command.current_dir(scratch.path()).args(abi);
     command.args(["-static", "-o", "probe", "probe.c"]);
     match runner.output(&mut command) {
@@ -187,6 +188,7 @@ impl Program<'_> {
             cache::write_file(&folder.join(path), bytes)?;
         }
         let mut command = Command::new(&compiler.command);
+        crate::build::clean_environment(&mut command);
         command
             .current_dir(folder)
             .args(self.flags)

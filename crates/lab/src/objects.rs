@@ -4,12 +4,14 @@
 //! keeps beside the object, is run (Kbuild's `.NAME.o.cmd`, see
 //! scripts/Kbuild.include): compiler, then objtool.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
 use tollgate_source::TreePath;
 
+use crate::build::assignment;
 use crate::cache;
 use crate::config::{self, Fragment};
 use crate::copy::{self, PrivateCopy};
@@ -157,7 +159,7 @@ impl<'a> Objects<'a> {
             said.push_str(line);
             said.push('\n');
         };
-        command.env("LC_ALL", "C");
+        crate::build::clean_environment(&mut command);
         let status = self.setting.runner.logged(&mut command, &log, None, keep)?;
         let success = status.success();
         let room = match success {
@@ -197,15 +199,15 @@ impl<'a> Objects<'a> {
         }
         let fragment = self.root.join("fragment.config");
         cache::write_file(&fragment, self.setting.fragment.text.as_bytes())?;
-        let variable = format!("KCONFIG_ALLCONFIG={}", fragment.display());
-        self.must("allmodconfig", &[&variable])?;
+        let variable = assignment("KCONFIG_ALLCONFIG", &fragment);
+        self.must("allmodconfig", &[variable])?;
         let made = fs::read_to_string(self.build().join(".config")).unwrap_or_default();
         self.setting.fragment.check(&made)?;
         self.must("modules_prepare", &[])?;
         Ok(cache::write_file(&stamp, wanted.as_bytes())?)
     }
 
-    fn must(&self, goal: &str, variables: &[&str]) -> Result<(), Error> {
+    fn must(&self, goal: &str, variables: &[OsString]) -> Result<(), Error> {
         match self.make(&[goal], variables)? {
             true => Ok(()),
             false => Err(self.failed(goal)),
@@ -237,12 +239,12 @@ impl<'a> Objects<'a> {
         }
     }
 
-    fn make(&self, goals: &[&str], variables: &[&str]) -> Result<bool, Error> {
+    fn make(&self, goals: &[&str], variables: &[OsString]) -> Result<bool, Error> {
         let mut command = Command::new("make");
         command
             .arg("-C")
             .arg(self.copy.root())
-            .arg(format!("O={}", self.build().display()))
+            .arg(assignment("O", &self.build()))
             .arg(format!("ARCH={}", self.setting.arch))
             .arg(format!("-j{}", self.setting.jobs))
             .args(variables)

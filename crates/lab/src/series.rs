@@ -181,6 +181,9 @@ impl Git<'_> {
     fn bytes(&self, arguments: &[&str]) -> Result<Vec<u8>, Error> {
         let mut command = Command::new("git");
         command.current_dir(self.tree.root()).env("LC_ALL", "C");
+        // git would bring the index of the user's repository up to date.
+        command.env("GIT_OPTIONAL_LOCKS", "0");
+        command.args(["-c", "diff.autoRefreshIndex=false"]);
         self.runner
             .output(command.args(arguments))
             .map_err(|error| match error {

@@ -12,11 +12,11 @@ use tollgate_lab::process::Runner;
 use tollgate_rewrite::Patched;
 use tollgate_source::TreePath;
 
-use crate::folders;
 use crate::progress::Steps;
 use crate::signals;
 use crate::term::Term;
 use crate::tree::Tree;
+use crate::{door, folders};
 
 /// The architecture whose objects are compiled.
 const ARCH: &str = "x86_64";
@@ -81,7 +81,11 @@ pub(crate) fn all(
     cache: Option<&Path>,
     term: &Term,
 ) -> anyhow::Result<Vec<Verdict>> {
-    let cache = Cache::open(&folders::cache(cache)?)?;
+    let place = folders::cache(cache)?;
+    door::refuse_unbuildable(&place)?;
+    door::refuse_inside(tree.root(), "the cache", &place)?;
+    let cache = Cache::open(&place)?;
+    door::refuse_own(tree.root(), cache.root())?;
     let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
     let steps = Steps::new(term);
     let manifest = tree.as_lab().manifest(runner.interrupt())?;

@@ -126,6 +126,55 @@ pub(crate) fn refuse_other(place: &Path, given: &Path) -> anyhow::Result<()> {
     }
 }
 
+/// Refuses to write below a tree that is only read: what is written there would be
+/// part of what is built from it.
+///
+/// # Errors
+/// With what was to be written, and what to do.
+pub(crate) fn refuse_inside(tree: &Path, what: &str, path: &Path) -> anyhow::Result<()> {
+    let (Ok(tree), Ok(full)) = (fs::canonicalize(tree), std::path::absolute(path)) else {
+        return Ok(());
+    };
+    let full = fs::canonicalize(&full).unwrap_or_else(|_| would_be(&full));
+    anyhow::ensure!(
+        !full.starts_with(&tree),
+        "{what} {} lies in the tree {}, which is only read: give a place outside of it",
+        shown(path),
+        shown(&tree)
+    );
+    Ok(())
+}
+
+/// Refuses a folder whose path Kbuild cannot build in: "source directory cannot
+/// contain spaces or colons" (the kernel's Makefile), and make splits at white space.
+///
+/// # Errors
+/// With the folder, and what to do.
+pub(crate) fn refuse_unbuildable(cache: &Path) -> anyhow::Result<()> {
+    let full = std::path::absolute(cache)?;
+    let splits = |byte: &u8| byte.is_ascii_whitespace() || *byte == b':';
+    anyhow::ensure!(
+        !Name::from(full.as_path()).as_bytes().iter().any(splits),
+        "the cache {} has white space or a colon in its path, where the kernel's Makefile builds nothing: give another folder with --cache",
+        shown(cache)
+    );
+    Ok(())
+}
+
+/// Refuses a tree that is one of our own, which building changes.
+///
+/// # Errors
+/// With the tree.
+pub(crate) fn refuse_own(tree: &Path, cache: &Path) -> anyhow::Result<()> {
+    let own = ["work", "objects", "scratch"].map(|name| cache.join(name));
+    anyhow::ensure!(
+        !own.iter().any(|folder| tree.starts_with(folder)),
+        "{} is the copy that tollgate builds from: give the tree that it was made of",
+        shown(tree)
+    );
+    Ok(())
+}
+
 fn is_missing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -212,6 +261,21 @@ mod tests {
         assert_eq!(found(dir.path(), "g", "fs/ext4/"), "folder fs/ext4");
         assert_eq!(found(dir.path(), "g", "fs/none/n.c"), "nothing fs/none/n.c");
         assert_eq!(found(dir.path(), "g", "fs/a.c/n.c"), "nothing fs/a.c/n.c");
+    }
+
+    #[test]
+    fn nothing_is_written_below_a_tree() {
+        let dir = tree();
+        let top = dir.path();
+        for inside in ["g", "g/new", "g/new/deep", "link/fs/new", "else/../g/x"] {
+            let said = refuse_inside(&top.join("g/"), "--cache", &top.join(inside));
+            assert!(said.is_err(), "{inside}");
+        }
+        for outside in ["else", "gg", "g/../new", "new/deep"] {
+            refuse_inside(&top.join("link"), "--cache", &top.join(outside)).unwrap();
+        }
+        assert!(refuse_own(Path::new("/c/work/x/source"), Path::new("/c")).is_err());
+        refuse_own(Path::new("/c/trees/x"), Path::new("/c")).unwrap();
     }
 
     #[test]

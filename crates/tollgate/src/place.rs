@@ -112,7 +112,7 @@ pub(crate) fn check(wanted: &[Wanted<'_>], inputs: &[(&str, &Path)]) -> anyhow::
 }
 
 /// Whether what is written stays there; a device or a pipe takes anything.
-fn is_kept(path: &Path) -> bool {
+pub(crate) fn is_kept(path: &Path) -> bool {
     fs::metadata(path).map_or(true, |about| about.is_file())
 }
 

@@ -223,6 +223,9 @@ fn changed(tree: &Tree, revision: &str) -> anyhow::Result<Vec<u8>> {
     let output = Command::new("git")
         .arg("-C")
         .arg(tree.root())
+        // git would bring the index of the user's repository up to date.
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .args(["-c", "diff.autoRefreshIndex=false"])
         .args([
             "diff",
             "--name-only",

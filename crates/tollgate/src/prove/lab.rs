@@ -19,9 +19,9 @@ use tollgate_measure::{Benchmark, Claim, ClaimedFigures, FunctionGroup, Run, Uni
 
 use super::{jobs, results, series, variant};
 use crate::cmd::prove::Args;
-use crate::folders;
 use crate::progress::Steps;
 use crate::signals;
+use crate::{door, folders};
 
 /// Everything that the steps of one proof share.
 pub(crate) struct Bench<'a> {
@@ -54,7 +54,12 @@ impl<'a> Bench<'a> {
         let fragment = Fragment::profile(&args.arch, profile)?.with(&case.about.options);
         let machine = Machine::named(&args.arch)?;
         let program = read_program(args, &machine)?;
-        let cache = Cache::open(&folders::cache(args.cache.as_deref())?)?;
+        let place = folders::cache(args.cache.as_deref())?;
+        door::refuse_unbuildable(&place)?;
+        if let Some(tree) = &args.tree {
+            door::refuse_inside(tree, "the cache", &place)?;
+        }
+        let cache = Cache::open(&place)?;
         let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
         let patches = args.patch.iter();
         let patches = patches.map(|path| Patch::read(path, &cache, &runner));
@@ -254,7 +259,9 @@ fn open_tree(
         Some(root) => root.clone(),
         None => unpack::unpack(Path::new(unpack::DEBIAN_SOURCE), cache, runner, steps)?,
     };
-    Ok(Tree::open(&root)?)
+    let tree = Tree::open(&root)?;
+    door::refuse_own(tree.root(), cache.root())?;
+    Ok(tree)
 }
 
 fn benchmark(plan: &case::Benchmark, case: &Case) -> Benchmark {

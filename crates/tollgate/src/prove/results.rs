@@ -15,6 +15,7 @@ use super::question::Question;
 use super::shelf::{DOCUMENT, PAGE, Shelf};
 use super::variant::Candidate;
 use crate::cmd::prove::Args;
+use crate::door;
 use crate::figures::{self, Figures};
 use crate::place::{self, Place};
 use crate::term::Term;
@@ -37,6 +38,16 @@ pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
         .first()
         .map(|path| ("the program", Path::new(path)));
     let inputs: Vec<_> = patches.chain(series).chain(program).collect();
+    if let Some(tree) = &args.tree {
+        for (flag, place) in &places {
+            if let Some(path) = place
+                .and_then(Place::file)
+                .filter(|path| place::is_kept(path))
+            {
+                door::refuse_inside(tree, flag, path)?;
+            }
+        }
+    }
     place::check(&places, &inputs)
 }
 
