@@ -32,6 +32,21 @@ impl Fault {
         subject.flow.names(self.kept, variable)
     }
 
+    /// Whether nothing looks, where a fault leads to, at what the variable holds
+    /// by then: the way out may go on behind a label, a loop or the run.
+    pub(crate) fn leaves_dead(&self, subject: &Subject<'_>, variable: &str, run: Span) -> bool {
+        let flow = subject.flow;
+        let assigned = format!("{variable} = -EFAULT;");
+        match &self.jump {
+            _ if self.statements.contains(&assigned) => true,
+            Jump::Return(_) => !self.names(subject, variable),
+            Jump::None => flow.is_dead(variable, run),
+            Jump::Goto(_) | Jump::Break | Jump::Continue => {
+                flow.is_dead_before(variable, self.body.start)
+            }
+        }
+    }
+
     /// What the run does on a fault.
     pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Result<Self, Refusal> {
         let mut found: Option<Fault> = None;

@@ -289,5 +289,7 @@ pub(crate) fn used_again(subject: &Subject<'_>, plan: &Plan, name: &str) -> bool
     let kept = plan
         .behind
         .is_some_and(|part| subject.flow.names(part, name));
-    kept || plan.fault.names(subject, name) || !subject.flow.is_dead(name, plan.region)
+    kept || plan.fault.names(subject, name)
+        || !plan.fault.leaves_dead(subject, name, plan.region)
+        || !subject.flow.is_dead(name, plan.region)
 }

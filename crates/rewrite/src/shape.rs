@@ -180,6 +180,7 @@ fn error_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
                 && matches!(l.base_type.as_str(), "int" | "long")
                 && l.scope == subject.function.body
         }) && subject.flow.is_dead(name, plan.region)
+            && plan.fault.leaves_dead(subject, name, plan.region)
             && !crate::plan::needs(subject, &plan.run, name)
             && !leaves_with(subject, plan, name)
             && !plan

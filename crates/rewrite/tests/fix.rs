@@ -728,3 +728,12 @@ fn a_name_in_another_word_or_member_is_another_one() {
     assert!(!zeroed("a = b = 1; note(a, b);"));
     assert!(zeroed("if (c)\n\t\ta = 1;\n\tnote(a);"));
 }
+
+#[test]
+fn a_variable_that_the_way_out_reads_is_not_free() {
+    let body = "\tint err = 0, a;\n\n\tif (c) {\n\t\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\t\tgoto out;\n\t}\n\tif (get_user(a, &p->c) || get_user(c, &p->d))\n\t\treturn -EFAULT;\n\terr = work(k);\nout:\n\tk->a = c;\n\treturn err;\n";
+    let text = fixed(body, &Request::default());
+    let first = text.split_once("goto out;").unwrap().1;
+    let first = first.split_once("user_write_access_end();").unwrap().0;
+    assert!(!first.contains("err"), "{text}");
+}

@@ -571,3 +571,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_pointer_that_the_way_out_reads_keeps_its_value() {
+    let body = "\tif (put_user(k->a, &p->a) || put_user(k->b, &p->b))\n\t\tgoto bad;\n\treturn 0;\nbad:\n\tnote(p);\n\treturn -EFAULT;\n";
+    let text = fixed(Style::Masked, body);
+    assert!(text.contains("\tmasked = p;\n"), "{text}");
+}
