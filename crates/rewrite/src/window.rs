@@ -427,6 +427,8 @@ impl<'s, 'a> Writer<'s, 'a> {
             None => {
                 text += &format!("\n{indent}if ({variable})");
                 text += &arm(&with_variable(&plan.fault.statements, variable), indent);
+                let other = plan.result.iter().filter(|result| *result != variable);
+                text.extend(other.map(|result| format!("\n{indent}{result} = 0;")));
                 let behind = plan
                     .behind
                     .map(|part| format!("\n\n{}", self.kept(plan, part, indent)));

@@ -737,3 +737,13 @@ fn a_variable_that_the_way_out_reads_is_not_free() {
     let first = first.split_once("user_write_access_end();").unwrap().0;
     assert!(!first.contains("err"), "{text}");
 }
+
+#[test]
+fn a_result_is_zero_behind_a_window_that_declares_a_variable() {
+    let body = "\tlong res;\n\n\tscoped_guard(mutex, k) {\n\t\tres = put_user(1, &p->a);\n\t\tif (res < 0)\n\t\t\treturn res;\n\t\tres = put_user(2, &p->b);\n\t\tif (res < 0)\n\t\t\treturn res;\n\t}\n\treturn res;\n";
+    let text = fixed(body, &Request::default());
+    assert!(
+        text.contains("\t\tif (err)\n\t\t\treturn err;\n\t\tres = 0;\n"),
+        "{text}"
+    );
+}
