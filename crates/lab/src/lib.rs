@@ -13,6 +13,7 @@ mod console;
 pub mod copy;
 #[cfg(test)]
 mod fixture;
+pub mod git;
 pub mod guest;
 pub mod host;
 pub mod image;

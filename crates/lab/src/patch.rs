@@ -2,22 +2,27 @@
 //! `git apply` in a scratch folder; the tree is only read.
 
 mod damage;
+mod ground;
+mod header;
 mod mail;
 
 pub use damage::{Cause, Damage};
+pub use ground::{AtCommit, File, Folder, Ground};
 pub use mail::{Part, parts};
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use tollgate_source::{Name, TreePath};
 
 use crate::cache::{self, Cache};
-use crate::input;
+use crate::git;
 use crate::process::{self, Runner};
-use crate::tree::{self, Change, Kind, Tree};
+use crate::tree::{self, Change, Kind};
 
 /// Why a patch gives no variant.
 #[derive(Debug, thiserror::Error)]
@@ -57,12 +62,12 @@ pub enum Error {
         link: TreePath,
     },
     /// A hunk does not fit.
-    #[error("{} does not apply to Linux {version}: {reason}{}", .path.display(), rejected(.hunk))]
+    #[error("{} does not apply to {ground}: {reason}{}", .path.display(), rejected(.hunk))]
     DoesNotApply {
         /// The patch.
         path: PathBuf,
-        /// The tree's version.
-        version: String,
+        /// What it was laid over.
+        ground: String,
         /// What git said first.
         reason: String,
         /// The hunks that were rejected.
@@ -78,13 +83,13 @@ pub enum Error {
         /// How that line begins.
         text: String,
     },
-    /// The tree is as it would be after it.
-    #[error("{} does not apply to Linux {version}: the tree has its change already", .path.display())]
+    /// The ground is as it would be after it.
+    #[error("{} does not apply to {ground}: the tree has its change already", .path.display())]
     There {
         /// The patch.
         path: PathBuf,
-        /// The tree's version.
-        version: String,
+        /// What it was laid over.
+        ground: String,
     },
     /// The tree could not be read.
     #[error(transparent)]
@@ -92,6 +97,9 @@ pub enum Error {
     /// The scratch folder could not be used.
     #[error(transparent)]
     Cache(#[from] cache::Error),
+    /// The commit that it is laid over could not be read.
+    #[error(transparent)]
+    Git(#[from] git::Error),
     /// git could not be run.
     #[error(transparent)]
     Process(process::Error),
@@ -115,44 +123,77 @@ pub struct Patch {
     pub diff: Vec<u8>,
     /// How many patches it holds: 1, or the mails of a mailbox that have one.
     pub patches: usize,
+    /// The commit that it says it was made for, `base-commit:` of
+    /// git-format-patch(1).
+    pub base: Option<String>,
 }
 
-/// What `patch` makes of `tree`.
+/// What a patch makes of the files that it names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// The files after it.
+    pub change: Change,
+    /// Those files before it, where they were there.
+    pub before: BTreeMap<TreePath, Vec<u8>>,
+    /// What files that it renames were called before, by what they are called after.
+    pub renamed: BTreeMap<TreePath, TreePath>,
+}
+
+/// What `patch` makes of the files of `ground`.
 ///
 /// # Errors
 /// With the hunk when it does not apply.
-pub fn apply(patch: &Patch, tree: &Tree, cache: &Cache, runner: &Runner) -> Result<Change, Error> {
+pub fn apply(
+    patch: &Patch,
+    ground: &dyn Ground,
+    cache: &Cache,
+    runner: &Runner,
+) -> Result<Applied, Error> {
     let scratch = cache.scratch()?;
     let folder = scratch.path().join("tree");
     cache::make_folder(&folder)?;
     let file = scratch.path().join("diff");
     cache::write_file(&file, &patch.diff)?;
-    let applier = Applier {
-        patch: &patch.path,
+    let mut applier = Applier {
+        patch,
         file: &file,
-        tree,
+        ground,
         folder: &folder,
         runner,
+        strip: header::strip(&patch.diff),
     };
-    let files = applier.files()?;
-    applier.lay_out(&files)?;
+    let mut files = applier.files()?;
+    if applier.strip == 1 && applier.knows_only_without_prefix(&files)? {
+        applier.strip = 0;
+        files = applier.files()?;
+    }
+    let before = applier.lay_out(&files)?;
     applier.apply(&files)?;
-    applier.collect(files)
+    Ok(Applied {
+        change: applier.collect(&files)?,
+        before,
+        renamed: header::renames(&patch.diff),
+    })
 }
 
 struct Applier<'a> {
-    /// What the patch is called in messages.
-    patch: &'a Path,
+    patch: &'a Patch,
     /// The diff that git reads.
     file: &'a Path,
-    tree: &'a Tree,
+    ground: &'a dyn Ground,
     folder: &'a Path,
     runner: &'a Runner,
+    /// Folders that stand before the tree's own in the names of the diff: 1 for
+    /// `a/` and `b/`.
+    strip: usize,
 }
 
 /// What git says of something that it cannot read as a patch, without advice on
 /// git's own flags.
-fn reason(message: &str) -> String {
+fn reason(message: &str, diff: &[u8]) -> String {
+    if memchr::memmem::find(diff, b"\x1b[").is_some() {
+        return "it holds the codes of a terminal's colours; write it with --no-color".to_owned();
+    }
     if message.contains("No valid patches in input") {
         return "there is no diff in it; give a diff, a mail or a mailbox".to_owned();
     }
@@ -168,21 +209,22 @@ const HUNK: usize = 24;
 impl Applier<'_> {
     /// Every path that the patch names, before and after.
     fn files(&self) -> Result<Vec<TreePath>, Error> {
-        let listed = |more: &[&str]| self.git(&[&["--numstat", "-z"], more].concat());
-        let after = listed(&[]).map_err(|error| match error {
-            process::Error::Failed { message, .. } => {
-                self.damaged().unwrap_or_else(|| Error::NoPatch {
-                    path: self.patch.to_owned(),
-                    reason: reason(&message),
-                })
-            }
-            other => Error::Process(other),
-        })?;
-        // What a file is renamed from is listed of the reverse alone.
-        let before = listed(&["--reverse"]).unwrap_or_default();
-        let names = names_of(&after).chain(names_of(&before));
+        let listed = self
+            .git(&["--numstat", "-z"])
+            .map_err(|error| match error {
+                process::Error::Failed { message, .. } => {
+                    self.damaged().unwrap_or_else(|| Error::NoPatch {
+                        path: self.patch.path.clone(),
+                        reason: reason(&message, &self.patch.diff),
+                    })
+                }
+                other => Error::Process(other),
+            })?;
+        // What a file is renamed or copied from is not listed.
+        let sources = header::sources(&self.patch.diff);
+        let names = names_of(&listed).map(<[u8]>::to_vec).chain(sources);
         let mut files: Vec<TreePath> = names
-            .map(|name| self.inside(name))
+            .map(|name| self.inside(&name))
             .collect::<Result<_, _>>()?;
         files.sort();
         files.dedup();
@@ -191,55 +233,64 @@ impl Applier<'_> {
 
     fn inside(&self, name: &[u8]) -> Result<TreePath, Error> {
         TreePath::new(name).ok_or_else(|| Error::Outside {
-            path: self.patch.to_owned(),
+            path: self.patch.path.clone(),
             file: name.into(),
         })
     }
 
-    fn lay_out(&self, files: &[TreePath]) -> Result<(), Error> {
+    /// Whether no file of the diff is there, but one is when nothing is taken off
+    /// the names, as `diff.noprefix` writes them.
+    fn knows_only_without_prefix(&self, files: &[TreePath]) -> Result<bool, Error> {
+        let any = |files: &[TreePath]| -> Result<bool, Error> {
+            Ok(self.ground.read(files)?.iter().any(Option::is_some))
+        };
+        let whole = header::names(&self.patch.diff).into_iter();
+        let whole: Option<Vec<TreePath>> = whole.map(|name| TreePath::new(&name)).collect();
+        match whole {
+            Some(whole) if !any(files)? => any(&whole),
+            _ => Ok(false),
+        }
+    }
+
+    /// Puts the files that are there where git looks for them.
+    fn lay_out(&self, files: &[TreePath]) -> Result<BTreeMap<TreePath, Vec<u8>>, Error> {
         for file in files {
             self.not_behind_link(file)?;
-            let about = fs::symlink_metadata(self.tree.place(file));
-            if let Ok(about) = about.as_ref().map(fs::Metadata::file_type)
-                && !about.is_dir()
-            {
-                self.copy_of(file, about.is_symlink())?;
-            }
         }
-        Ok(())
+        let mut before = BTreeMap::new();
+        for (path, found) in files.iter().zip(self.ground.read(files)?) {
+            let Some(File { bytes, kind }) = found else {
+                continue;
+            };
+            let target = self.folder.join(path);
+            if let Some(parent) = target.parent() {
+                cache::make_folder(parent)?;
+            }
+            match kind {
+                Kind::Link => link(&bytes, &target)?,
+                Kind::File => cache::write_file(&target, &bytes)?,
+                Kind::Program => {
+                    cache::write_file(&target, &bytes)?;
+                    cache::make_executable(&target)?;
+                }
+            }
+            before.insert(path.clone(), bytes);
+        }
+        Ok(before)
     }
 
     /// Whatever is behind a link is another file of the tree, or lies outside.
     fn not_behind_link(&self, file: &TreePath) -> Result<(), Error> {
         let mut link = file.folder();
         while link != TreePath::top() {
-            let about = fs::symlink_metadata(self.tree.place(&link));
-            if about.is_ok_and(|about| about.is_symlink()) {
+            if self.ground.is_link(&link) {
                 return Err(Error::BehindLink {
-                    path: self.patch.to_owned(),
+                    path: self.patch.path.clone(),
                     file: file.clone(),
                     link,
                 });
             }
             link = link.folder();
-        }
-        Ok(())
-    }
-
-    fn copy_of(&self, file: &TreePath, is_link: bool) -> Result<(), Error> {
-        let (source, target) = (self.tree.place(file), self.folder.join(file));
-        if let Some(parent) = target.parent() {
-            cache::make_folder(parent)?;
-        }
-        if is_link {
-            let to = fs::read_link(&source).map_err(|error| unreadable(&source, &error))?;
-            let made = std::os::unix::fs::symlink(to, &target);
-            return made.map_err(|error| unreadable(&target, &error));
-        }
-        cache::write_file(&target, &self.tree.read(file)?)?;
-        let about = fs::metadata(&source).map_err(|error| unreadable(&source, &error))?;
-        if tree::kind_of(&about) == Kind::Program {
-            cache::make_executable(&target)?;
         }
         Ok(())
     }
@@ -257,18 +308,18 @@ impl Applier<'_> {
     /// Why it does not fit: one cause where there is one, else the hunk.
     fn misfit(&self, message: &str, files: &[TreePath]) -> Error {
         let hunk = self.rejects();
-        let (path, version) = (self.patch.to_owned(), self.tree.version().to_owned());
+        let (path, ground) = (self.patch.path.clone(), self.ground.name());
         if let Some(damaged) = self.damaged() {
             return damaged;
         }
         // What git has begun is undone first.
         let reverse = ["--reverse", "--check", "--whitespace=nowarn"];
         if self.lay_out(files).is_ok() && self.git(&reverse).is_ok() {
-            return Error::There { path, version };
+            return Error::There { path, ground };
         }
         Error::DoesNotApply {
             path,
-            version,
+            ground,
             reason: first_error(message),
             hunk,
         }
@@ -276,35 +327,32 @@ impl Applier<'_> {
 
     /// What was done to the diff on its way, if that can be told.
     fn damaged(&self) -> Option<Error> {
-        let diff = fs::read(self.file).ok()?;
+        let diff = &self.patch.diff;
         let read = |path: &Path| {
             let path = TreePath::new(path.as_os_str().as_bytes())?;
-            self.tree.read(&path).ok()
+            let found = self.ground.read(&[path]).ok()?.pop()?;
+            found.map(|file| file.bytes)
         };
-        let damage = damage::damage(&diff, &read)?;
+        let damage = damage::damage(diff, &read)?;
         let mut lines = diff.split(|byte| *byte == b'\n');
         let line = lines.nth(damage.line.saturating_sub(1)).unwrap_or_default();
         let text = String::from_utf8_lossy(line).chars().take(SHOWN).collect();
         Some(Error::Damaged {
-            path: self.patch.to_owned(),
+            path: self.patch.path.clone(),
             damage,
             text,
         })
     }
 
-    fn collect(&self, files: Vec<TreePath>) -> Result<Change, Error> {
+    fn collect(&self, files: &[TreePath]) -> Result<Change, Error> {
         let mut change = Change::default();
-        for file in files {
-            let place = self.folder.join(&file);
-            let bytes = match fs::symlink_metadata(&place) {
-                Ok(about) if about.is_dir() => None,
-                Ok(about) => {
-                    change.kinds.insert(file.clone(), tree::kind_of(&about));
-                    Some(bytes_of(&place, &about).map_err(|error| unreadable(&place, &error))?)
-                }
-                Err(_) => None,
-            };
-            change.files.insert(file, bytes);
+        let found = Folder::new(self.folder).read(files)?;
+        for (path, found) in files.iter().zip(found) {
+            if let Some(found) = &found {
+                change.kinds.insert(path.clone(), found.kind);
+            }
+            let bytes = found.map(|found| found.bytes);
+            change.files.insert(path.clone(), bytes);
         }
         Ok(change)
     }
@@ -333,41 +381,27 @@ impl Applier<'_> {
     }
 
     fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, process::Error> {
-        let mut command = Command::new("git");
-        command
-            .arg("apply")
-            .args(arguments)
-            .arg(self.file)
-            .current_dir(self.folder)
-            // A repository around the cache has no say in this.
-            .env(
-                "GIT_CEILING_DIRECTORIES",
-                self.folder.parent().unwrap_or(self.folder),
-            )
-            .env_remove("GIT_DIR")
-            .env("LC_ALL", "C");
-        self.runner.output(&mut command)
+        let mut command = git::isolated(self.folder);
+        command.arg("apply").arg(format!("-p{}", self.strip));
+        self.runner.output(command.args(arguments).arg(self.file))
     }
 }
 
-/// `added TAB removed TAB path NUL` (git-apply(1) under `--numstat -z`).
+fn link(to: &[u8], target: &Path) -> Result<(), Error> {
+    symlink(OsStr::from_bytes(to), target).map_err(|source| {
+        Error::Cache(cache::Error::Write {
+            path: target.to_owned(),
+            source,
+        })
+    })
+}
+
+/// `added TAB removed TAB path NUL`; of a rename only the name after it
+/// (git-apply(1) under `--numstat -z`).
 fn names_of(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
     let fields = listed.split(|byte| *byte == 0);
     let names = fields.filter_map(|field| field.splitn(3, |byte| *byte == b'\t').nth(2));
     names.filter(|name| !name.is_empty())
-}
-
-/// What a file of the scratch folder holds; of a link where it points.
-fn bytes_of(place: &Path, about: &fs::Metadata) -> std::io::Result<Vec<u8>> {
-    match about.is_symlink() {
-        true => Ok(fs::read_link(place)?.into_os_string().into_encoded_bytes()),
-        false => input::source(place),
-    }
-}
-
-fn unreadable(path: &Path, error: &std::io::Error) -> Error {
-    let (path, reason) = (path.to_owned(), error.to_string());
-    cache::Error::Read { path, reason }.into()
 }
 
 /// git first shows the lines that it looked for, then says where it failed.
@@ -392,6 +426,7 @@ fn indented(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::process::Interrupt;
+    use crate::tree::Tree;
 
     struct Bench {
         dir: tempfile::TempDir,
@@ -412,7 +447,8 @@ mod tests {
             fs::write(&path, patch).unwrap();
             let runner = Runner::new(Interrupt::default(), None);
             let patch = Patch::read(&path, &self.cache, &runner)?;
-            apply(&patch, &self.tree, &self.cache, &runner)
+            let applied = apply(&patch, &self.tree, &self.cache, &runner)?;
+            Ok(applied.change)
         }
     }
 

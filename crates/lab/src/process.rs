@@ -2,10 +2,10 @@
 //! with everything they started.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -157,8 +157,42 @@ impl Runner {
     /// # Errors
     /// When it cannot be started, fails, or the user asks to stop.
     pub fn output(&self, command: &mut Command) -> Result<Vec<u8>, Error> {
+        let child = self.spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
+        self.end(child, command)
+    }
+
+    /// The same for a program that reads `input` on its standard input.
+    ///
+    /// # Errors
+    /// When it cannot be started, fails, or the user asks to stop.
+    pub fn output_of(&self, command: &mut Command, input: &[u8]) -> Result<Vec<u8>, Error> {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = spawn(command, put_aside(input))?;
+        self.end(child, command)
+    }
+
+    /// Starts a program that reads `input` on its standard input, and gives what
+    /// it writes on standard output to read while it runs.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn reader(&self, command: &mut Command, input: &[u8]) -> Result<Reader, Error> {
         let program = name_of(command);
-        let mut child = self.spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut running = spawn(command, put_aside(input))?;
+        let stdout = running.child.stdout.take().ok_or_else(|| Error::Wait {
+            program,
+            source: std::io::Error::other("its standard output is not there"),
+        })?;
+        Ok(Reader {
+            running,
+            stdout: BufReader::new(stdout),
+            interrupt: self.interrupt.clone(),
+        })
+    }
+
+    fn end(&self, mut child: Running, command: &Command) -> Result<Vec<u8>, Error> {
+        let program = name_of(command);
         let (sender, ended) = mpsc::channel();
         let stdout = drained(child.child.stdout.take(), sender.clone());
         let stderr = drained(child.child.stderr.take(), sender);
@@ -244,15 +278,66 @@ impl Runner {
     }
 
     fn spawn(&self, command: &mut Command) -> Result<Running, Error> {
-        let program = name_of(command);
         let stdin = match &self.stdin {
             Some(lock) => lock.try_clone().map(Stdio::from),
             None => Ok(Stdio::null()),
         };
-        stdin
-            .and_then(|stdin| command.stdin(stdin).process_group(0).spawn())
-            .map(Running::new)
-            .map_err(|source| Error::Start { program, source })
+        spawn(command, stdin)
+    }
+}
+
+/// A program that reads an input of its own holds no lock: it ends with its input.
+fn spawn(command: &mut Command, stdin: std::io::Result<Stdio>) -> Result<Running, Error> {
+    let program = name_of(command);
+    stdin
+        .and_then(|stdin| command.stdin(stdin).process_group(0).spawn())
+        .map(Running::new)
+        .map_err(|source| Error::Start { program, source })
+}
+
+/// A file without a name, at its beginning: a pipe would have to be filled while
+/// the program's output is read.
+fn put_aside(input: &[u8]) -> std::io::Result<Stdio> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(input)?;
+    file.rewind()?;
+    Ok(Stdio::from(file))
+}
+
+/// The standard output of a program that still runs. It is stopped when this is
+/// dropped.
+#[derive(Debug)]
+pub struct Reader {
+    running: Running,
+    stdout: BufReader<ChildStdout>,
+    interrupt: Interrupt,
+}
+
+impl Read for Reader {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        self.stdout.read(into)
+    }
+}
+
+impl BufRead for Reader {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        if self.interrupt.is_set() {
+            return Err(std::io::Error::other(Error::Interrupted));
+        }
+        self.stdout.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.stdout.consume(amount);
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let group = self.running.group.into_iter();
+        group.for_each(|group| signal(group, Signal::KILL));
+        // Its status is of no interest any more; only that it is gone.
+        let _ = self.running.child.wait();
     }
 }
 
@@ -272,6 +357,7 @@ pub fn kill_running() {
 }
 
 /// A program that runs, the leader of its group.
+#[derive(Debug)]
 struct Running {
     child: Child,
     group: Option<Pid>,

@@ -2,15 +2,16 @@
 //! by patch, or the commits of a range in the tree's own history. The tree is only
 //! read; nothing is checked out.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use tollgate_source::TreePath;
 
 use crate::cache::Cache;
+use crate::git::{self, Difference, Range, Repository};
 use crate::patch::{self, Part, Patch};
-use crate::process::{self, Runner};
-use crate::tree::{Change, Tree};
+use crate::process::Runner;
+use crate::tree::{Change, Manifest, Tree};
 
 /// Why there are no states.
 #[derive(Debug, thiserror::Error)]
@@ -28,27 +29,19 @@ pub enum Error {
         /// What git said.
         source: Box<patch::Error>,
     },
-    /// git does not know the range, or the tree is no repository.
-    #[error("git cannot say what {range} is in {}: {reason}", .tree.display())]
-    Range {
-        /// What was asked for.
-        range: String,
-        /// The tree.
-        tree: PathBuf,
-        /// What git said.
-        reason: String,
-    },
-    /// A range without a commit.
-    #[error("the range {range} holds no commit in {}", .tree.display())]
+    /// A range without two states.
+    #[error("the range {range} holds {what} in {}", .tree.display())]
     Empty {
         /// What was asked for.
         range: String,
         /// The tree.
         tree: PathBuf,
+        /// What it holds instead.
+        what: String,
     },
-    /// git could not be run.
+    /// git does not know something of the range.
     #[error(transparent)]
-    Process(process::Error),
+    Git(#[from] git::Error),
 }
 
 /// One state of the tree in a series.
@@ -60,6 +53,8 @@ pub struct State {
     pub title: String,
     /// What makes it of the tree as it is.
     pub change: Change,
+    /// The files that they touch.
+    pub touched: BTreeSet<TreePath>,
 }
 
 /// The tree as it is, and with one patch of the mailbox more each time.
@@ -77,11 +72,14 @@ pub fn mailbox(
         number: 0,
         title: "the tree before the series".to_owned(),
         change: Change::default(),
+        touched: BTreeSet::new(),
     }];
     for (at, part) in parts.iter().enumerate() {
         let number = at + 1;
         let applied = first(path, &parts, number);
-        let change = patch::apply(&applied, tree, cache, runner).map_err(|source| Error::Part {
+        let applied = patch::apply(&applied, tree, cache, runner);
+        let change = applied.map(|applied| applied.change);
+        let change = change.map_err(|source| Error::Part {
             number,
             title: part.subject.clone(),
             source: Box::new(source),
@@ -89,6 +87,7 @@ pub fn mailbox(
         states.push(State {
             number,
             title: part.subject.clone(),
+            touched: change.files.keys().cloned().collect(),
             change,
         });
     }
@@ -102,97 +101,53 @@ fn first(path: &Path, parts: &[Part], number: usize) -> Patch {
         path: path.to_owned(),
         diff: diffs.collect::<Vec<_>>().concat(),
         patches: number,
+        base: None,
     }
 }
 
-/// The commit that a range `A..B` begins at, and each that it holds, oldest
-/// first, whatever the work tree has.
+/// The commit that a range begins at, and each that it holds on the way of first
+/// parents, oldest first, whatever is checked out. `now` is what the tree holds.
 ///
 /// # Errors
 /// When git does not know the range, or it holds no commit.
-pub fn range(range: &str, tree: &Tree, runner: &Runner) -> Result<Vec<State>, Error> {
-    let git = Git {
-        range,
-        tree,
-        runner,
+pub fn range(
+    range: &Range,
+    repository: &Repository<'_>,
+    now: &Manifest,
+) -> Result<Vec<State>, Error> {
+    let empty = |what: &str| Error::Empty {
+        range: range.asked.clone(),
+        tree: repository.folder().to_owned(),
+        what: what.to_owned(),
     };
-    let commits = git.text(&["rev-list", "--reverse", "--first-parent", range, "--"])?;
-    let Some(oldest) = commits.lines().next() else {
-        return Err(Error::Empty {
-            range: range.to_owned(),
-            tree: tree.root().to_owned(),
+    let commits = repository.commits(range)?;
+    let (oldest, _) = commits.first().ok_or_else(|| empty("no commit"))?;
+    let before = repository.parent(oldest)?;
+    let before = before.ok_or_else(|| empty("the first commit of all, and nothing before it"))?;
+    let mut states = vec![State {
+        number: 0,
+        title: "the tree before the series".to_owned(),
+        change: repository.change_to(&repository.revision(&before)?, now)?,
+        touched: BTreeSet::new(),
+    }];
+    let mut last = before;
+    let mut touched = BTreeSet::new();
+    for (commit, title) in commits {
+        let step = Range {
+            asked: title.clone(),
+            before: Some(last),
+            after: commit.clone(),
+        };
+        let differ = repository.differences(&step, &[])?;
+        let own = differ.iter();
+        touched.extend(own.filter_map(|one: &Difference| repository.below(&one.path)));
+        states.push(State {
+            number: states.len(),
+            title,
+            change: repository.change_to(&repository.revision(&commit)?, now)?,
+            touched: touched.clone(),
         });
-    };
-    let before = git.text(&["rev-parse", "--verify", &format!("{oldest}^")])?;
-    let all = std::iter::once(before.trim()).chain(commits.lines());
-    all.enumerate()
-        .map(|(number, commit)| git.state(number, commit))
-        .collect()
-}
-
-struct Git<'a> {
-    range: &'a str,
-    tree: &'a Tree,
-    runner: &'a Runner,
-}
-
-impl Git<'_> {
-    fn state(&self, number: usize, commit: &str) -> Result<State, Error> {
-        let title = self.text(&["log", "-1", "--format=%s", commit, "--"])?;
-        Ok(State {
-            number,
-            title: title.trim().to_owned(),
-            change: self.change(commit)?,
-        })
+        last = commit;
     }
-
-    /// What makes the commit's files of those that are there.
-    fn change(&self, commit: &str) -> Result<Change, Error> {
-        let listed = self.bytes(&[
-            "diff",
-            "--name-status",
-            "--no-renames",
-            "--relative",
-            "-z",
-            commit,
-            "--",
-        ])?;
-        let words: Vec<&[u8]> = listed.split(|byte| *byte == 0).collect();
-        let mut change = Change::default();
-        for pair in words.chunks_exact(2) {
-            let [status, name] = pair else { continue };
-            let Some(name) = TreePath::new(name) else {
-                continue;
-            };
-            // `A`: the commit does not have it.
-            let bytes = match *status {
-                b"A" => None,
-                _ => Some(self.bytes(&["show", &format!("{commit}:./{}", name.lossy())])?),
-            };
-            change.files.insert(name, bytes);
-        }
-        Ok(change)
-    }
-
-    fn text(&self, arguments: &[&str]) -> Result<String, Error> {
-        Ok(String::from_utf8_lossy(&self.bytes(arguments)?).into_owned())
-    }
-
-    fn bytes(&self, arguments: &[&str]) -> Result<Vec<u8>, Error> {
-        let mut command = Command::new("git");
-        command.current_dir(self.tree.root()).env("LC_ALL", "C");
-        // git would bring the index of the user's repository up to date.
-        command.env("GIT_OPTIONAL_LOCKS", "0");
-        command.args(["-c", "diff.autoRefreshIndex=false"]);
-        self.runner
-            .output(command.args(arguments))
-            .map_err(|error| match error {
-                process::Error::Failed { message, .. } => Error::Range {
-                    range: self.range.to_owned(),
-                    tree: self.tree.root().to_owned(),
-                    reason: message.trim().to_owned(),
-                },
-                other => Error::Process(other),
-            })
-    }
+    Ok(states)
 }

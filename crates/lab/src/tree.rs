@@ -220,7 +220,7 @@ pub(crate) fn kind_of(about: &fs::Metadata) -> Kind {
 /// What Kbuild writes into a tree that is built in place and that would make
 /// it refuse a build elsewhere ("The source tree is not clean"), or that would
 /// be taken for the other build's result.
-fn is_build_product(path: &Path) -> bool {
+pub(crate) fn is_build_product(path: &Path) -> bool {
     const FOLDERS: &[&str] = &["include/config", "include/generated"];
     const NAMES: &[&str] = &[
         ".config",

@@ -43,6 +43,8 @@ pub use path::{Name, TreePath, is_c, plain, shown};
 pub use scan::{Aside, CopyCounts, Finding, LeftOut, Missed, MissedPart, Scan};
 pub use span::{LineIndex, Position, Span};
 pub use split::{Body, bodies};
-pub use types::{Extent, Layout, Place, Reader, TypeIndex, TypeName, definitions, may_define};
+pub use types::{
+    Extent, Layout, Place, Reader, TypeIndex, TypeName, definitions, included, may_define,
+};
 pub use vocabulary::{Access, CopyCall, Direction, Vocabulary, VocabularyError, WindowCall};
 pub use wrappers::opens_windows;

@@ -6,6 +6,7 @@ mod definition;
 mod layout;
 mod parse;
 
+pub use constant::included;
 pub use definition::{Place, TypeIndex, definitions, may_define};
 pub use layout::{Layout, Reader};
 pub(crate) use parse::{dimensions as array_dimensions, extent, type_of_words};

@@ -3,12 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use tollgate_source::Vocabulary;
-use tollgate_source::check::{CheckWords, Checker, Checks, Confidence, Severity, rules};
+use tollgate_source::check::{CheckWords, Checker, Checks, Confidence, Severity, Undefined, rules};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -17,6 +17,8 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 fn found(before: Option<&str>, text: &str) -> Vec<(String, u32)> {
     let vocabulary = Vocabulary::builtin().unwrap();
     let words = CheckWords::builtin().unwrap();
+    let undefined = before.map(|before| undefined(&vocabulary, &words, before, text));
+    let words = words.with_undefined(&undefined.unwrap_or_default());
     let mut checker = Checker::new(&vocabulary, &words).unwrap();
     let mut checks = Checks::default();
     let checked = match before {
@@ -29,6 +31,22 @@ fn found(before: Option<&str>, text: &str) -> Vec<(String, u32)> {
     let all = checks.violations.iter();
     all.map(|l| (l.violation.rule.clone(), l.violation.mark.position.line))
         .collect()
+}
+
+/// What a page's code begins to call and does not define, in a tree that has
+/// everything but one call of a series that was posted.
+fn undefined(
+    vocabulary: &Vocabulary,
+    words: &CheckWords,
+    before: &str,
+    text: &str,
+) -> BTreeMap<String, Undefined> {
+    let checker = Checker::new(vocabulary, words).unwrap();
+    let mut names = checker.new_calls(before.as_bytes(), text.as_bytes());
+    names.retain(|name| name == "__user_write_access_begin");
+    let mentioned = checker.mentions(text.as_bytes(), &names);
+    let unknown = names.into_iter().filter(|name| !mentioned.contains(name));
+    unknown.map(|name| (name, Undefined::Nowhere)).collect()
 }
 
 /// The code block under a heading of a page.

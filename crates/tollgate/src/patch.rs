@@ -6,11 +6,10 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use anyhow::{Context, anyhow, bail};
-use tollgate_lab::process::{self, Runner};
-use tollgate_lab::{input, room};
+use tollgate_lab::process::Runner;
+use tollgate_lab::{git, input, room};
 use tollgate_rewrite::Patched;
 use tollgate_source::{Name, TreePath, shown};
 
@@ -50,70 +49,33 @@ fn variable(name: &str) -> Option<String> {
 }
 
 fn config(tree: &Path, key: &str) -> Option<String> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(tree)
-        .args(["config", "--get", key])
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    let value = String::from_utf8(output.stdout).ok()?.trim().to_owned();
-    (output.status.success() && !value.is_empty()).then_some(value)
+    git::setting(tree, key, &runner())
 }
 
 /// Why git does not read the history of a tree that has one, in git's words: the
 /// tree may belong to somebody else.
 pub(crate) fn history_refused(tree: &Path) -> Option<String> {
     tree.join(".git").exists().then_some(())?;
-    not_a_repository(tree)
-}
-
-/// Why git takes a folder for no repository, in git's words, if it does.
-pub(crate) fn not_a_repository(folder: &Path) -> Option<String> {
-    let mut command = Command::new("git");
-    command
-        .arg("-C")
-        .arg(folder)
-        .args(["rev-parse", "--git-dir"]);
-    command.env("LC_ALL", "C");
-    match Runner::new(signals::interrupt().clone(), None).output(&mut command) {
-        Err(process::Error::Failed { message, .. }) => Some(in_a_line(&message)),
+    match git::Repository::around(tree, &runner()) {
+        Err(git::Error::NoRepository { reason, .. }) => Some(reason),
         Err(error) => Some(error.to_string()),
         Ok(_) => None,
     }
 }
 
-/// What git says in several lines, without its marks.
-fn in_a_line(message: &str) -> String {
-    let lines = message
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty());
-    let words = |line: &str| {
-        line.trim_start_matches("fatal: ")
-            .trim_start_matches("error: ")
-            .to_owned()
-    };
-    lines.map(words).collect::<Vec<_>>().join(" ")
-}
-
 /// How the subject of a patch to that file begins by the tree's own history,
 /// if the tree is a git checkout that has some.
 pub(crate) fn prefix(tree: &Path, path: &TreePath) -> Option<String> {
+    let runner = runner();
+    let repository = git::Repository::around(tree, &runner).ok()?;
     // A tree inside some other project's checkout has no history of its own.
-    tree.join(".git").exists().then_some(())?;
-    let log = ["log", "--no-merges", "-n", "20", "--format=%s", "--"];
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(tree)
-        .args(["--literal-pathspecs"])
-        .args(log)
-        .arg(path.as_path())
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    let subjects = String::from_utf8_lossy(&output.stdout).into_owned();
-    tollgate_rewrite::prefix_of_history(subjects.lines())
+    (*repository.prefix() == TreePath::top()).then_some(())?;
+    let subjects = repository.subjects(path, 20).ok()?;
+    tollgate_rewrite::prefix_of_history(subjects.iter().map(String::as_str))
+}
+
+fn runner() -> Runner {
+    Runner::new(signals::interrupt().clone(), None)
 }
 
 /// The mail of a patch. `trailers` go below the message, one line each.
@@ -341,19 +303,10 @@ impl<'a> Repository<'a> {
 
     /// Runs git away from the user's configuration: the patch is the same everywhere.
     fn run(&self, arguments: &[&OsStr]) -> anyhow::Result<Vec<u8>> {
-        let mut command = Command::new("git");
+        let mut command = git::isolated(self.root);
         command
-            .current_dir(self.root)
             .args(["-c", "core.autocrlf=false", "-c", "commit.gpgSign=false"])
-            .args(arguments);
-        let own = |name: &OsString| name.as_bytes().starts_with(b"GIT_");
-        for (name, _) in std::env::vars_os().filter(|(name, _)| own(name)) {
-            command.env_remove(name);
-        }
-        command
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_SYSTEM", "/dev/null")
-            .env("LC_ALL", "C")
+            .args(arguments)
             .env("TZ", "UTC");
         for role in ["AUTHOR", "COMMITTER"] {
             command

@@ -268,6 +268,10 @@ fn of_a_range_of_history_only_what_is_new_is_reported() {
             String::from_utf8_lossy(&output.stderr)
         );
     };
+    lab.edit(
+        "include/linux/delay.h",
+        "void msleep(unsigned int msecs);\n",
+    );
     git(&["init", "-q", "-b", "main"]);
     git(&["add", "-A"]);
     git(&["commit", "-q", "-m", "one"]);

@@ -113,11 +113,11 @@ fn what_cannot_be_measured_is_one_sentence() {
         (&["--series"], "the case epoll has no series of its own"),
         (
             &["--series", "nosuch.mbox"],
-            "could not read the patch nosuch.mbox",
+            "there is no file nosuch.mbox, and git knows no commit nosuch.mbox in",
         ),
         (
             &["--series", "nosuch..HEAD"],
-            "git cannot say what nosuch..HEAD is",
+            "git knows no commit nosuch in",
         ),
         (
             &["--series", "HEAD..HEAD"],

@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use super::{Error, Patch};
 use crate::cache::{self, Cache};
+use crate::git;
 use crate::input;
 use crate::process::{self, Runner};
 
@@ -25,6 +25,7 @@ impl Patch {
         let diffs: Vec<Vec<u8>> = parts.into_iter().map(|part| part.diff).collect();
         Ok(Self {
             path: path.to_owned(),
+            base: base(&diff),
             diff: diffs.concat(),
             patches: diffs.len(),
         })
@@ -35,6 +36,7 @@ impl Patch {
     pub fn plain(path: &Path, diff: Vec<u8>) -> Self {
         Self {
             path: path.to_owned(),
+            base: base(&diff),
             diff,
             patches: 1,
         }
@@ -94,6 +96,16 @@ fn missing(path: &Path, source: std::io::Error) -> Error {
     }
 }
 
+/// The commit of the line `base-commit:`, which stands below the diff of a patch or
+/// in the cover letter of a series.
+fn base(text: &[u8]) -> Option<String> {
+    let lines = text.split(|byte| *byte == b'\n');
+    let mut named = lines.filter_map(|line| line.strip_prefix(b"base-commit: "));
+    let name = String::from_utf8_lossy(named.next()?).trim().to_owned();
+    let is_id = name.len() >= 7 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_id.then_some(name)
+}
+
 /// A mailbox begins with `From `, a mail with a header.
 fn is_mail(text: &[u8]) -> bool {
     let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -112,9 +124,9 @@ struct Mailbox<'a> {
 impl Mailbox<'_> {
     /// The mails that have a diff, decoded, in order.
     fn parts(&self) -> Result<Vec<Part>, process::Error> {
-        let mut split = self.git("mailsplit");
+        let mut split = git::isolated(self.folder);
         // -b: a mail without the line `From ` is a mailbox of one.
-        split.args(["-b", "-o.", "../mbox"]);
+        split.args(["mailsplit", "-b", "-o.", "../mbox"]);
         let listed = self.runner.output(&mut split)?;
         let count: usize = String::from_utf8_lossy(&listed).trim().parse().unwrap_or(0);
         let mut mails = Vec::new();
@@ -131,14 +143,15 @@ impl Mailbox<'_> {
     }
 
     fn mail(&self, name: &str) -> Result<Mail, process::Error> {
-        // git-mailinfo(1) reads standard input, which is the cache's lock here.
-        let script = "git mailinfo \"$1.message\" \"$1.diff\" <\"$1\"";
-        let mut command = Command::new("sh");
-        command.args(["-c", script, "sh", name]);
-        command.current_dir(self.folder).env("LC_ALL", "C");
-        let info = self.runner.output(&mut command)?;
-        let info = String::from_utf8_lossy(&info).into_owned();
         let raw = fs::read(self.folder.join(name)).unwrap_or_default();
+        let mut command = git::isolated(self.folder);
+        command.args([
+            "mailinfo",
+            &format!("{name}.message"),
+            &format!("{name}.diff"),
+        ]);
+        let info = self.runner.output_of(&mut command, &raw)?;
+        let info = String::from_utf8_lossy(&info).into_owned();
         let plain = subject(&info).unwrap_or_default();
         let part = Part {
             subject: plain.trim_start_matches("Subject:").trim().to_owned(),
@@ -148,15 +161,6 @@ impl Mailbox<'_> {
             number: number_in(&subject(&String::from_utf8_lossy(&raw)).unwrap_or(info)),
             part,
         })
-    }
-
-    fn git(&self, what: &str) -> Command {
-        let mut command = Command::new("git");
-        command
-            .arg(what)
-            .current_dir(self.folder)
-            .env("LC_ALL", "C");
-        command
     }
 }
 

@@ -11,6 +11,9 @@ use crate::wrappers::definition;
 use super::tokens::{arguments, calls};
 use super::words::{BeginWord, CheckWords, EndWord};
 
+/// How often a name may be defined by another that is learned.
+const DEEPEST: usize = 4;
+
 /// What one file teaches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Learned {
@@ -29,6 +32,21 @@ impl Learned {
 }
 
 impl CheckWords {
+    /// The same words with what some files of the tree teach, where one may use
+    /// what another defines; `learn` gives what they teach to who knows the words.
+    #[must_use]
+    pub fn taught(&self, learn: impl Fn(&Self) -> Learned) -> Self {
+        let mut words = self.clone();
+        for _ in 0..DEEPEST {
+            let learned = learn(&words);
+            words = words.with(&learned);
+            if learned.begins.is_empty() && learned.ends.is_empty() {
+                break;
+            }
+        }
+        words
+    }
+
     /// The same words with what files of the tree teach.
     #[must_use]
     pub fn with(&self, learned: &Learned) -> Self {
@@ -51,7 +69,8 @@ pub(crate) fn learn(text: &[u8], tokens: &[Token], bodies: &[Body], words: &Chec
     let mut learned = Learned::default();
     let lines = tokens.iter().filter(|t| t.kind == TokenKind::Directive);
     for line in lines {
-        if memchr::memmem::find(line.span.of(text), b"user").is_some() {
+        let holds = |word: &[u8]| memchr::memmem::find(line.span.of(text), word).is_some();
+        if holds(b"user") || holds(b"access_") {
             macro_of(text, line.span, words, &mut learned);
         }
     }

@@ -18,6 +18,7 @@ mod paths;
 mod range;
 mod rules;
 mod scene;
+mod strangers;
 pub(crate) mod tokens;
 pub(crate) mod words;
 
@@ -41,7 +42,8 @@ pub use model::{
     Checked, Confidence, Excerpt, Mark, Severity, Skipped, Suggestion, Unchecked, Violation,
 };
 pub use rules::{RuleInfo, rule, rules};
-pub use words::CheckWords;
+pub use strangers::{holds_words, pastes};
+pub use words::{CheckWords, Undefined};
 
 use change::{Change, FactsOf};
 use paths::{Paths, follow};
@@ -57,6 +59,10 @@ pub struct Checker<'v> {
     words: &'v CheckWords,
     parser: BodyParser,
 }
+
+/// What the functions of a file do to user memory before a change.
+#[derive(Clone, Debug, Default)]
+pub struct Before(FactsOf);
 
 /// What is found in one file, while it is being looked at.
 #[derive(Default)]
@@ -85,15 +91,18 @@ impl<'v> Checker<'v> {
         holds(b"_user") || holds(b"uaccess_") || holds(b"access_ok") || holds(b"tollgate:")
     }
 
+    /// Whether a file may teach anything: a search that is quick to say no.
+    #[must_use]
+    pub fn may_teach(text: &[u8]) -> bool {
+        let words: [&[u8]; 4] = [b"access_begin", b"access_end", b"_user(", b"access_ok("];
+        let mut words = words.into_iter();
+        words.any(|word| memchr::memmem::find(text, word).is_some())
+    }
+
     /// What a file teaches about windows, for the files that include it.
     #[must_use]
     pub fn learn(&self, text: &[u8]) -> Learned {
-        let holds = |word: &[u8]| memchr::memmem::find(text, word).is_some();
-        if !holds(b"access_begin")
-            && !holds(b"access_end")
-            && !holds(b"_user(")
-            && !holds(b"access_ok(")
-        {
+        if !Self::may_teach(text) {
             return Learned::default();
         }
         let all = crate::lex::tokens(text, 0);
@@ -109,11 +118,24 @@ impl<'v> Checker<'v> {
     /// What the rules say of a file after a change, those included that compare
     /// it with the file before the change.
     pub fn check_change(&mut self, before: &[u8], after: &[u8]) -> Checked {
+        let before = self.before(before);
+        self.check_after(&before, after)
+    }
+
+    /// What a file does before a change, for [`Checker::check_after`] of a checker
+    /// that may know other words.
+    #[must_use]
+    pub fn before(&mut self, text: &[u8]) -> Before {
         let mut old = Findings::default();
-        if Self::suspects(before) {
-            self.functions_of(before, &mut old);
+        if Self::suspects(text) {
+            self.functions_of(text, &mut old);
         }
-        self.look(after, Some(&old.facts))
+        Before(old.facts)
+    }
+
+    /// [`Checker::check_change`], where the file before the change was looked at.
+    pub fn check_after(&mut self, before: &Before, after: &[u8]) -> Checked {
+        self.look(after, Some(&before.0))
     }
 
     fn look(&mut self, text: &[u8], before: Option<&FactsOf>) -> Checked {

@@ -1,6 +1,6 @@
 //! The calls that the rules know, read from `data/check/`.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -69,6 +69,9 @@ pub(crate) struct BeginWord {
     pub(crate) always: bool,
     #[serde(default)]
     pub(crate) fence: bool,
+    /// Only its name says so: whether its result has to be tested is not known.
+    #[serde(skip)]
+    pub(crate) guessed: bool,
 }
 
 /// A call that closes one.
@@ -160,6 +163,16 @@ pub struct CheckWords {
     arities: HashMap<String, BTreeSet<usize>>,
     learned_arities: HashMap<String, BTreeSet<usize>>,
     allowed: HashMap<String, Option<String>>,
+    undefined: BTreeMap<String, Undefined>,
+}
+
+/// Why a name that a change calls is taken to be undefined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undefined {
+    /// Neither the tree nor the change has it anywhere.
+    Nowhere,
+    /// The same, but a macro may put it together.
+    PerhapsPasted,
 }
 
 const CALLS: &str = include_str!("../../../../data/check/calls.toml");
@@ -190,6 +203,64 @@ impl CheckWords {
     pub(crate) fn shared() -> Option<&'static Self> {
         static WORDS: LazyLock<Option<CheckWords>> = LazyLock::new(|| CheckWords::builtin().ok());
         WORDS.as_ref()
+    }
+
+    /// The same words, with names that a change calls and that nothing defines.
+    /// One that reads like a begin or an end is taken for one.
+    #[must_use]
+    pub fn with_undefined(&self, names: &BTreeMap<String, Undefined>) -> Self {
+        let mut words = self.clone();
+        for (name, undefined) in names {
+            words.undefined.insert(name.clone(), *undefined);
+            words.guess(name);
+        }
+        words
+    }
+
+    /// Whether a name means something to the rules.
+    #[must_use]
+    pub fn knows(&self, name: &str) -> bool {
+        self.begins.contains_key(name)
+            || self.ends.contains_key(name)
+            || self.scoped.contains_key(name)
+            || self.unsafes.contains_key(name)
+            || self.accesses.contains_key(name)
+            || self.arities.contains_key(name)
+    }
+
+    fn guess(&mut self, name: &str) {
+        let words: Vec<&str> = name.split('_').filter(|word| !word.is_empty()).collect();
+        let has = |word: &str| words.contains(&word);
+        if self.knows(name) || !(has("access") || has("uaccess")) {
+            return;
+        }
+        let kind = match (has("masked"), has("read"), has("write")) {
+            (true, ..) => Kind::Masked,
+            (_, true, false) => Kind::Read,
+            (_, false, true) => Kind::Write,
+            _ => Kind::Full,
+        };
+        let (name, arguments) = (name.to_owned(), 0);
+        match words.last() {
+            Some(&"begin") => self.learn_begin(BeginWord {
+                name,
+                kind,
+                arguments,
+                always: false,
+                fence: false,
+                guessed: true,
+            }),
+            Some(&"end") => self.learn_end(EndWord {
+                name,
+                kind,
+                arguments,
+            }),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn undefined(&self, name: &str) -> Option<Undefined> {
+        self.undefined.get(name).copied()
     }
 
     fn allow(&mut self, windows: Windows) {

@@ -44,7 +44,7 @@ impl<'t> Builder<'_, '_> {
             self.value(arguments);
         }
         let argument = |at: u32| Some(span(arguments?.named_child(at)?));
-        let opening = if word.always {
+        let opening = if word.always || word.guessed && opening == Opening::Ignored {
             Opening::Always
         } else {
             opening

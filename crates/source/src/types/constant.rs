@@ -66,7 +66,8 @@ fn value(text: &[u8], at: usize) -> Option<Extent> {
 
 /// The files that a file includes and that may lie in the tree, where the
 /// headers that all architectures share lie; `folder` is that of the file.
-pub(super) fn included(text: &[u8], folder: &TreePath) -> Vec<TreePath> {
+#[must_use]
+pub fn included(text: &[u8], folder: &TreePath) -> Vec<TreePath> {
     let places = find_iter(text, b"#include");
     let named = places.filter_map(|at| {
         let rest = text.get(at + b"#include".len()..)?.trim_ascii_start();

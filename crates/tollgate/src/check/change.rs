@@ -1,72 +1,174 @@
-//! A change: a diff, mails, or a range of git history. The files before and
-//! after it are checked; what both have is not reported. The tree is only read.
+//! A change: a diff, mails, a commit, or a range of git history. Both sides are
+//! checked; what both have is not reported. The tree is only read.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, bail};
+use rayon::prelude::*;
 use tollgate_lab::cache::Cache;
+use tollgate_lab::git::{self, Content, Difference, Range, Repository};
 use tollgate_lab::input;
-use tollgate_lab::patch;
-use tollgate_lab::process::{Interrupt, Runner};
+use tollgate_lab::patch::{self, Applied, AtCommit, Folder, Ground, Patch};
+use tollgate_lab::process::Runner;
 use tollgate_lab::tree::Tree;
-use tollgate_source::check::{Checker, Checks};
-use tollgate_source::{TreePath, Vocabulary};
+use tollgate_source::check::{CheckWords, Checked, Checker, Checks, Undefined};
+use tollgate_source::{Name, TreePath, Vocabulary, shown};
 
-use super::input::{Answer, words_beside};
+use super::input::Answer;
+use super::side::{Base, C, Side};
+use crate::signals;
+use crate::term::Term;
 
-/// A file before and after; `None` where it is not there.
-#[derive(Default)]
-struct Sides {
+/// A C file before and after; none where it is not there.
+struct File {
+    /// Its path, after the change where it is there.
+    path: TreePath,
     before: Option<Vec<u8>>,
     after: Option<Vec<u8>>,
+    /// Why a side of it was not read.
+    unread: Option<String>,
 }
 
-type Files = BTreeMap<TreePath, Sides>;
+impl File {
+    /// Whether there may be something to check in it.
+    fn is_suspect(&self) -> bool {
+        let sides = [&self.before, &self.after];
+        sides
+            .into_iter()
+            .flatten()
+            .any(|text| Checker::suspects(text))
+    }
+}
 
 /// What a change adds to what the rules say.
-pub(crate) fn check(paths: &[PathBuf], change: &OsStr) -> anyhow::Result<Answer> {
+pub(crate) fn check(paths: &[PathBuf], change: &OsStr, term: &Term) -> anyhow::Result<Answer> {
     let root = match paths {
         [] => Path::new("."),
         [tree] if tree.is_dir() => tree,
         _ => bail!("--patch takes the kernel tree that the change is for, and no files"),
     };
-    let range = change.to_str().filter(|text| text.contains(".."));
-    let files = match range.filter(|_| !Path::new(change).exists()) {
-        Some(range) => self::range(root, range)?,
-        None => diff(root, Path::new(change))?,
+    let runner = Runner::new(signals::interrupt().clone(), None);
+    let words = change.to_str();
+    let asked = words.map(|words| git::asked(words, root, &runner));
+    let checks = match asked.transpose()?.flatten() {
+        Some((repository, asked)) => range(&repository, &asked, term)?,
+        None => diff(root, Path::new(change), &runner, term)?,
     };
     Ok(Answer {
-        checks: compared(root, &files)?,
+        checks,
         named: HashSet::new(),
     })
 }
 
-fn compared(root: &Path, files: &Files) -> anyhow::Result<Checks> {
-    let (c, not_c): (Vec<&TreePath>, Vec<&TreePath>) = files.keys().partition(|name| name.is_c());
-    let places: Vec<PathBuf> = c.iter().map(|name| root.join(name)).collect();
-    let (vocabulary, words) = (Vocabulary::builtin()?, words_beside(root, &places)?);
-    let mut checker = Checker::new(&vocabulary, &words)?;
-    let (mut old, mut new) = (Checks::default(), Checks::default());
-    for (name, sides) in files.iter().filter(|(name, _)| name.is_c()) {
-        let before = sides.before.as_deref().unwrap_or_default();
-        old.add(name, checker.check(before));
-        if let Some(after) = &sides.after {
-            new.add(name, checker.check_change(before, after));
-        }
+/// What a range of history adds, whatever is checked out.
+fn range(repository: &Repository<'_>, range: &Range, term: &Term) -> anyhow::Result<Checks> {
+    let all = repository.differences(range, &C)?;
+    let (own, outside): (Vec<Difference>, Vec<Difference>) = all
+        .into_iter()
+        .partition(|one| repository.below(&one.path).is_some());
+    if !outside.is_empty() {
+        let files = count(outside.len(), "file");
+        let folder = shown(repository.folder());
+        term.note(&format!(
+            "not checked: {files} that {} changes outside {folder}",
+            range.asked
+        ));
     }
-    old.finish();
-    new.finish();
-    new.keep_new(&old);
-    new.left_out.not_c = not_c.into_iter().map(|name| name.name().clone()).collect();
-    Ok(new)
+    let (differ, other): (Vec<Difference>, Vec<Difference>) =
+        own.into_iter().partition(|one| one.path.is_c());
+    let others = other.into_iter().map(|one| one.path).collect();
+    if differ.is_empty() {
+        return Ok(nothing(&range.asked, others, term));
+    }
+    let files = read(repository, &differ)?;
+    let after = repository.revision(&range.after)?;
+    let before = range.before.as_ref();
+    let before = before
+        .map(|commit| repository.revision(commit))
+        .transpose()?;
+    let before = before.as_ref().unwrap_or(&after);
+    Comparison {
+        before: Side::new(Base::Commit(repository, before), BTreeMap::new()),
+        after: Side::new(Base::Commit(repository, &after), BTreeMap::new()),
+        shown: &|path| repository.below(path).unwrap_or_else(|| path.clone()),
+        files,
+        others,
+    }
+    .checks()
 }
 
-/// A diff or an mbox, applied by git in a scratch folder.
-fn diff(root: &Path, file: &Path) -> anyhow::Result<Files> {
+/// A change without C files leaves nothing to say.
+fn nothing(what: &str, others: Vec<TreePath>, term: &Term) -> Checks {
+    let words = match others.len() {
+        0 => "it changes nothing".to_owned(),
+        others => format!("it changes {} of other kinds", count(others, "file")),
+    };
+    term.note(&format!(
+        "{what} touches no C file ({words}): nothing was checked"
+    ));
+    let mut checks = Checks::default();
+    checks.left_out.not_c = others.into_iter().map(Name::from).collect();
+    checks
+}
+
+fn count(number: usize, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    }
+}
+
+/// Both sides of files, out of git's objects. Texts without anything to check are
+/// let go as soon as they are read.
+fn read(repository: &Repository<'_>, differ: &[Difference]) -> anyhow::Result<Vec<File>> {
+    let blobs = differ.iter().flat_map(|one| [&one.before, &one.after]);
+    let blobs = blobs.flatten().filter(|blob| blob.is_file());
+    let ids: Vec<&str> = blobs.map(|blob| blob.id.as_str()).collect();
+    let mut contents = repository.contents(&ids)?;
+    let mut files = Vec::new();
+    for one in differ {
+        let mut file = File {
+            path: one.path.clone(),
+            before: None,
+            after: None,
+            unread: None,
+        };
+        for (blob, after) in [(&one.before, false), (&one.after, true)] {
+            if !blob.as_ref().is_some_and(|blob| blob.is_file()) {
+                continue;
+            }
+            let text = match contents.next().transpose()? {
+                Some(Content::Bytes(bytes)) => Some(bytes),
+                Some(Content::TooLarge(_)) => {
+                    file.unread = Some(input::too_large().to_string());
+                    None
+                }
+                Some(Content::Missing) | None => {
+                    file.unread = Some("the repository lacks its text".to_owned());
+                    None
+                }
+            };
+            *(if after {
+                &mut file.after
+            } else {
+                &mut file.before
+            }) = text;
+        }
+        // A link or a submodule by that name has no text of its own.
+        if file.before.is_some() || file.after.is_some() || file.unread.is_some() {
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
+/// A diff or mails, laid over the commit that they say they were made for where the
+/// tree's history has it and they fit there, else over the tree as it is.
+fn diff(root: &Path, file: &Path, runner: &Runner, term: &Term) -> anyhow::Result<Checks> {
     let scratch = tempfile::tempdir().context("no scratch folder could be made for the patch")?;
     let mut path = file.to_owned();
     if file == Path::new("-") {
@@ -75,89 +177,209 @@ fn diff(root: &Path, file: &Path) -> anyhow::Result<Files> {
         path = scratch.path().join("stdin.patch");
         std::fs::write(&path, text).context("the patch could not be put aside")?;
     }
-    let tree = Tree::open(root)?;
     let cache = Cache::open(&scratch.path().join("cache"))?;
-    let runner = Runner::new(Interrupt::default(), None);
-    let patch = patch::Patch::read(&path, &cache, &runner)?;
-    let change = patch::apply(&patch, &tree, &cache, &runner)?;
-    let mut files = Files::new();
-    for (name, after) in change.files {
-        let before = input::source(&root.join(&name)).ok();
-        files.insert(name, Sides { before, after });
-    }
-    Ok(files)
-}
-
-/// `A..B`, or `A...B` from where the two parted.
-fn range(root: &Path, text: &str) -> anyhow::Result<Files> {
-    let (first, last) = match text.split_once("...") {
-        Some((first, last)) => {
-            let (first, last) = (or_head(first), or_head(last));
-            let base = git(root, &["merge-base", "--end-of-options", first, last])?;
-            (String::from_utf8_lossy(&base).trim().to_owned(), last)
-        }
-        None => {
-            let (first, last) = text.split_once("..").unwrap_or((text, ""));
-            (or_head(first).to_owned(), or_head(last))
-        }
-    };
-    let list = [
-        "diff",
-        "--name-only",
-        "-z",
-        "--no-renames",
-        "--relative",
-        "--end-of-options",
-        &first,
-        last,
-        "--",
-    ];
-    let listed = git(root, &list)?;
-    let mut files = Files::new();
-    let names = listed.split(|byte| *byte == 0).filter_map(TreePath::new);
-    for name in names.filter(|name| *name != TreePath::top()) {
-        let side = |revision: &str| {
-            let object = format!("{revision}:./{}", name.lossy());
-            git(root, &["show", &object]).ok()
+    let mut patch = Patch::read(&path, &cache, runner)?;
+    patch.path = file.to_owned();
+    let lay_over = |ground: &dyn Ground| patch::apply(&patch, ground, &cache, runner);
+    if let Some((repository, base)) = stated_base(root, &patch, runner) {
+        let revision = repository.revision(&base)?;
+        let ground = AtCommit {
+            repository: &repository,
+            revision: &revision,
         };
-        let sides = match name.is_c() {
-            true => Sides {
-                before: side(&first),
-                after: side(last),
-            },
-            false => Sides::default(),
+        match lay_over(&ground) {
+            Ok(applied) => {
+                let base = ground.name();
+                term.note(&format!("laid over {base}, which the patch says it was made for"));
+                let place = |path: &TreePath| repository.whole(path);
+                let base = || Base::Commit(&repository, &revision);
+                return compared(&base, applied, &place, file, term);
+            }
+            Err(error) => term.note(&format!(
+                "laid over the tree as it is, since it does not fit what it says it was made for: {error}"
+            )),
+        }
+    }
+    let tree = Tree::open(root);
+    let folder = Folder::new(root);
+    let ground: &dyn Ground = tree.as_ref().map_or(&folder, |tree| tree);
+    let applied = lay_over(ground)?;
+    compared(
+        &|| Base::Folder(root),
+        applied,
+        &TreePath::clone,
+        file,
+        term,
+    )
+}
+
+/// The commit of the line `base-commit:` (git-format-patch(1)), if the repository
+/// around the tree has it.
+fn stated_base<'r>(
+    root: &Path,
+    patch: &Patch,
+    runner: &'r Runner,
+) -> Option<(Repository<'r>, git::Commit)> {
+    let base = patch.base.as_ref()?;
+    let repository = Repository::around(root, runner).ok()?;
+    let commit = repository.commit(base).ok()?;
+    Some((repository, commit))
+}
+
+fn compared<'a>(
+    base: &dyn Fn() -> Base<'a>,
+    applied: Applied,
+    place: &dyn Fn(&TreePath) -> TreePath,
+    patch: &Path,
+    term: &Term,
+) -> anyhow::Result<Checks> {
+    let renamed: BTreeSet<&TreePath> = applied.renamed.values().collect();
+    let mut files = Vec::new();
+    let mut others = Vec::new();
+    for (path, after) in &applied.change.files {
+        if after.is_none() && renamed.contains(path) {
+            continue;
+        }
+        if !path.is_c() {
+            others.push(path.clone());
+            continue;
+        }
+        let old = applied.renamed.get(path).unwrap_or(path);
+        files.push(File {
+            path: place(path),
+            before: applied.before.get(old).cloned(),
+            after: after.clone(),
+            unread: None,
+        });
+    }
+    if files.is_empty() {
+        return Ok(nothing(&shown(patch), others, term));
+    }
+    let changed = applied.change.files.into_iter();
+    let changed = changed.map(|(path, after)| (place(&path), after)).collect();
+    Comparison {
+        before: Side::new(base(), BTreeMap::new()),
+        after: Side::new(base(), changed),
+        shown: &|path| {
+            let below = path.as_path().strip_prefix(place(&TreePath::top())).ok();
+            let below = below.and_then(|path| TreePath::new(path.as_os_str().as_bytes()));
+            below.unwrap_or_else(|| path.clone())
+        },
+        files,
+        others,
+    }
+    .checks()
+}
+
+/// The files of a change with what they are read against.
+struct Comparison<'a> {
+    before: Side<'a>,
+    after: Side<'a>,
+    /// What people are shown of a path.
+    shown: &'a dyn Fn(&TreePath) -> TreePath,
+    files: Vec<File>,
+    /// What of the change is no C file.
+    others: Vec<TreePath>,
+}
+
+impl Comparison<'_> {
+    fn checks(mut self) -> anyhow::Result<Checks> {
+        let mut checks = Checks::default();
+        let paths = self.files.iter().map(|file| &file.path);
+        let headers = paths.filter(|path| path.is_header());
+        let headers: Vec<TreePath> = headers.cloned().collect();
+        let others = self.others.drain(..);
+        checks.left_out.not_c = others.map(|path| (self.shown)(&path).into()).collect();
+        self.files.retain(|file| {
+            let (suspect, name) = (file.is_suspect(), (self.shown)(&file.path));
+            if let Some(reason) = &file.unread {
+                checks.miss(&name, reason.clone());
+            } else if !suspect && file.after.is_some() {
+                checks.add(&name, Checked::default());
+            }
+            suspect
+        });
+        let vocabulary = Vocabulary::builtin()?;
+        let before = self
+            .before
+            .words(&self.texts(|file| file.before.as_deref()), &headers)?;
+        let after = self
+            .after
+            .words(&self.texts(|file| file.after.as_deref()), &headers)?;
+        let undefined = self.undefined(&vocabulary, &after)?;
+        let after = after.with_undefined(&undefined);
+        let (old, new) = self.both(&vocabulary, &before, &after)?;
+        checks.merge(new);
+        checks.finish();
+        checks.keep_new(&old);
+        Ok(checks)
+    }
+
+    fn texts<'f>(
+        &'f self,
+        side: impl Fn(&'f File) -> Option<&'f [u8]>,
+    ) -> BTreeMap<TreePath, &'f [u8]> {
+        let texts = self.files.iter();
+        texts
+            .filter_map(|file| Some((file.path.clone(), side(file)?)))
+            .collect()
+    }
+
+    /// What the change begins to call, and nothing defines.
+    fn undefined(
+        &self,
+        vocabulary: &Vocabulary,
+        words: &CheckWords,
+    ) -> anyhow::Result<BTreeMap<String, Undefined>> {
+        let checker = Checker::new(vocabulary, words)?;
+        let mut names = BTreeSet::new();
+        for file in &self.files {
+            let after = file.after.as_deref().unwrap_or_default();
+            let before = file.before.as_deref().unwrap_or_default();
+            names.extend(checker.new_calls(before, after));
+        }
+        for file in &self.files {
+            let text = file.after.as_deref().unwrap_or_default();
+            let mentioned = checker.mentions(text, &names);
+            names.retain(|name| !mentioned.contains(name));
+        }
+        let held = self.files.iter().map(|file| &file.path).collect();
+        self.after.undefined(names, &held)
+    }
+
+    /// What the rules say of each side.
+    fn both(
+        &self,
+        vocabulary: &Vocabulary,
+        before: &CheckWords,
+        after: &CheckWords,
+    ) -> anyhow::Result<(Checks, Checks)> {
+        let names = self.files.iter();
+        let names: Vec<TreePath> = names.map(|file| (self.shown)(&file.path)).collect();
+        let part = |chunk: &[(&File, &TreePath)]| -> anyhow::Result<(Checks, Checks)> {
+            let mut old_rules = Checker::new(vocabulary, before)?;
+            let mut new_rules = Checker::new(vocabulary, after)?;
+            let (mut old, mut new) = (Checks::default(), Checks::default());
+            for (file, name) in chunk {
+                let text = file.before.as_deref().unwrap_or_default();
+                old.add(name, old_rules.check(text));
+                if let Some(after) = &file.after {
+                    new.add(name, new_rules.check_after(&old_rules.before(text), after));
+                }
+            }
+            Ok((old, new))
         };
-        files.insert(name, sides);
+        let files: Vec<(&File, &TreePath)> = self.files.iter().zip(&names).collect();
+        let parts: Vec<_> = files
+            .par_chunks(8)
+            .map(part)
+            .collect::<anyhow::Result<_>>()?;
+        let (mut old, mut new) = (Checks::default(), Checks::default());
+        for (before, after) in parts {
+            old.merge(before);
+            new.merge(after);
+        }
+        old.finish();
+        Ok((old, new))
     }
-    Ok(files)
-}
-
-fn or_head(revision: &str) -> &str {
-    if revision.is_empty() {
-        "HEAD"
-    } else {
-        revision
-    }
-}
-
-fn git(root: &Path, arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
-    if let Some(reason) = crate::patch::not_a_repository(root) {
-        bail!("the change is not known: git says: {reason}");
-    }
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(root)
-        .args(arguments)
-        .env("LC_ALL", "C")
-        .output()
-        .context("git could not be started; it knows what the range changes")?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let first = said.lines().next().unwrap_or("it gave no reason");
-        bail!(
-            "the change is not known: git {}: {first}",
-            arguments.first().unwrap_or(&"")
-        );
-    }
-    Ok(output.stdout)
 }

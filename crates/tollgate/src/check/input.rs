@@ -17,7 +17,7 @@ use crate::tree::{NUL, has_nul, sources_below};
 
 /// Headers that say what a tree calls its windows, where only some files of it
 /// are checked.
-const TEACHERS: [&str; 4] = [
+pub(crate) const TEACHERS: [&str; 4] = [
     "include/linux/uaccess.h",
     "include/linux/compat.h",
     "include/linux/signal.h",
@@ -176,12 +176,7 @@ fn folder(root: &Path) -> anyhow::Result<Answer> {
 /// The words for some files of a tree: what its own headers teach, and those
 /// beside the files.
 fn words_for(root: &Path, files: &[File]) -> anyhow::Result<CheckWords> {
-    let places: Vec<PathBuf> = files.iter().map(|file| file.place.clone()).collect();
-    words_beside(root, &places)
-}
-
-/// The words for files at some places, whether they are there or not.
-pub(crate) fn words_beside(root: &Path, places: &[PathBuf]) -> anyhow::Result<CheckWords> {
+    let places: Vec<&Path> = files.iter().map(|file| file.place.as_path()).collect();
     let builtin = CheckWords::builtin()?;
     let tree = places.iter().find_map(|place| tree_around(place));
     let tree = tree.unwrap_or_else(|| root.to_owned());

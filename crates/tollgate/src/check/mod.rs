@@ -2,3 +2,4 @@
 
 pub(crate) mod change;
 pub(crate) mod input;
+mod side;

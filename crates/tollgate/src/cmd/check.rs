@@ -23,8 +23,9 @@ pub(crate) struct Args {
     #[arg(value_name = "TREE|FILE|-")]
     paths: Vec<PathBuf>,
     /// Only what a change adds: a diff, a mail or an mbox with several (- for
-    /// standard input), or a range of the tree's git history, A..B
-    #[arg(long, value_name = "FILE|A..B")]
+    /// standard input); or a commit of the tree's git history, or a range A..B or
+    /// A...B of it, whatever is checked out (docs/changes.md)
+    #[arg(long, value_name = "FILE|REV|A..B")]
     patch: Option<OsString>,
     /// Only these rules; may be repeated
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -104,7 +105,7 @@ impl From<Sure> for Confidence {
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     known_rules(&args.rule)?;
     let Answer { mut checks, named } = match &args.patch {
-        Some(patch) => change::check(&args.paths, patch)?,
+        Some(patch) => change::check(&args.paths, patch, term)?,
         None => input::check(&args.paths)?,
     };
     checks.keep(args.min_severity.into(), args.confidence.into(), &args.rule);
@@ -119,7 +120,7 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
         Format::Text => term.result(&text)?,
         Format::Json | Format::Sarif => term.json(&text)?,
     }
-    if checks.files == 0 && checks.skipped.is_empty() {
+    if args.patch.is_none() && checks.files == 0 && checks.skipped.is_empty() {
         term.note("no C file is named: nothing was checked");
     }
     verdict(&checks, &named)

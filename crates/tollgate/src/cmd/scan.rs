@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::Context;
+use tollgate_lab::git::Repository;
 use tollgate_lab::input;
+use tollgate_lab::process::Runner;
 use tollgate_measure::Profile;
 use tollgate_report::View;
 use tollgate_source::{Kind, Name, Scan, TreePath, Vocabulary, opens_windows, shown};
@@ -13,8 +14,9 @@ use tollgate_source::{Kind, Name, Scan, TreePath, Vocabulary, opens_windows, sho
 use crate::choice::Choice;
 use crate::door::Door;
 use crate::exit::Exit;
-use crate::patch;
+
 use crate::scanner;
+use crate::signals;
 use crate::term::Term;
 use crate::tree::Tree;
 
@@ -100,7 +102,7 @@ enum Format {
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let tree = Tree::open(&args.tree)?;
-    let choice = choice(args, &tree)?;
+    let choice = choice(args, &tree, term)?;
     let architectures = architectures(args, &tree, choice.is_some())?;
     let profile = args.profile.as_deref().map(profile).transpose()?;
     let named = choice.as_ref().map(|choice| choice.named.clone());
@@ -195,13 +197,11 @@ fn known_architectures(tree: &Tree, names: &[String]) -> anyhow::Result<()> {
 }
 
 /// The files that were asked for, if not all of them were.
-fn choice(args: &Args, tree: &Tree) -> anyhow::Result<Option<Choice>> {
+fn choice(args: &Args, tree: &Tree, term: &Term) -> anyhow::Result<Option<Choice>> {
     let door = Door::of(&args.tree)?;
     if let Some(revision) = &args.changed_since {
-        let names = changed(tree, revision)?;
-        let names = names
-            .split(|byte| *byte == 0)
-            .filter(|name| !name.is_empty());
+        let names = changed(tree, revision, term)?;
+        let names = names.iter().map(|path| path.as_bytes());
         return Ok(Some(Choice::listed(&door, names)?));
     }
     match args.files.as_slice() {
@@ -211,37 +211,27 @@ fn choice(args: &Args, tree: &Tree) -> anyhow::Result<Option<Choice>> {
     }
 }
 
-/// The files that differ from a revision, by git.
-fn changed(tree: &Tree, revision: &str) -> anyhow::Result<Vec<u8>> {
-    let unknown = |reason: String| {
-        anyhow::anyhow!("the files that changed since {revision} are not known: git says: {reason}")
-    };
-    // Without a repository `git diff` would compare two files, and say so.
-    if let Some(reason) = patch::not_a_repository(tree.root()) {
-        return Err(unknown(reason));
+/// The files that differ from a revision, those that are gone among them, by git.
+fn changed(tree: &Tree, revision: &str, term: &Term) -> anyhow::Result<BTreeSet<TreePath>> {
+    if revision.contains("..") {
+        anyhow::bail!(
+            "--changed-since takes the one revision that the tree as it is differs from, not \
+             the range {revision}; tollgate check --patch {revision} has what a range adds"
+        );
     }
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(tree.root())
-        // git would bring the index of the user's repository up to date.
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .args(["-c", "diff.autoRefreshIndex=false"])
-        .args([
-            "diff",
-            "--name-only",
-            "-z",
-            "--relative",
-            "--end-of-options",
-            revision,
-            "--",
-        ])
-        .env("LC_ALL", "C")
-        .output()
-        .context("git could not be started; it knows which files changed")?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let first = said.lines().next().unwrap_or("it gave no reason");
-        return Err(unknown(first.to_owned()));
+    let runner = Runner::new(signals::interrupt().clone(), None);
+    let since = Repository::around(tree.root(), &runner)
+        .and_then(|repository| repository.since(&repository.commit(revision)?))
+        .with_context(|| format!("the files that changed since {revision} are not known"))?;
+    let untracked = since.untracked.iter().filter(|path| path.is_c()).count();
+    if untracked > 0 {
+        let files = match untracked {
+            1 => "1 C file".to_owned(),
+            _ => format!("{untracked} C files"),
+        };
+        term.note(&format!(
+            "not among them: {files} that git does not track (git add)"
+        ));
     }
-    Ok(output.stdout)
+    Ok(since.changed.into_iter().chain(since.deleted).collect())
 }

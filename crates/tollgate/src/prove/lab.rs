@@ -61,9 +61,7 @@ impl<'a> Bench<'a> {
         }
         let cache = Cache::open(&place)?;
         let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
-        let patches = args.patch.iter();
-        let patches = patches.map(|path| Patch::read(path, &cache, &runner));
-        let patches = patches.collect::<Result<_, _>>()?;
+        let patches = variant::patches(args, &cache, &runner)?;
         let tools = Tools::find(args, &machine, &cache, &runner);
         let tools = match machine.advice() {
             Some(advice) => tools.context(advice)?,

@@ -6,8 +6,11 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use tollgate_lab::case::Case;
+use tollgate_lab::git;
 use tollgate_lab::image::Variant;
+use tollgate_lab::process::Runner;
 use tollgate_lab::series::{self, State};
+use tollgate_lab::tree::Manifest;
 use tollgate_lab::{assets, cache};
 use tollgate_measure::{Benchmark, Booted, Comparison, Run, Series, SeriesPoint};
 use tollgate_report::comparison as render;
@@ -22,6 +25,7 @@ use super::{jobs, setting};
 use crate::cmd::prove::Args;
 use crate::exit::Exit;
 use crate::progress::Steps;
+use crate::signals;
 use crate::term::Term;
 
 /// The series that a case brings along.
@@ -34,12 +38,26 @@ const OWN: &str = "series.mbox";
 pub(crate) fn check(args: &Args, case: &Case) -> anyhow::Result<()> {
     match args.series.as_deref() {
         Some("") => own_text(case).map(drop),
-        Some(wanted) if !wanted.contains("..") || Path::new(wanted).exists() => {
-            let opened = std::fs::File::open(wanted).map(drop);
-            opened.with_context(|| format!("could not read the patch {wanted}"))
-        }
-        _ => Ok(()),
+        Some(wanted) => named(args, wanted),
+        None => Ok(()),
     }
+}
+
+/// A mailbox is there, or the tree's history knows the revisions.
+fn named(args: &Args, wanted: &str) -> anyhow::Result<()> {
+    let runner = Runner::new(signals::interrupt().clone(), None);
+    let is_range = match &args.tree {
+        Some(tree) => git::asked(wanted, tree, &runner)?.is_some(),
+        None => false,
+    };
+    if is_range {
+        return Ok(());
+    }
+    if wanted.contains("..") && !Path::new(wanted).exists() {
+        bail!("--series {wanted}: the history of which tree? Name it with --tree");
+    }
+    let opened = std::fs::File::open(wanted).map(drop);
+    opened.with_context(|| format!("could not read the patch {wanted}"))
 }
 
 /// Builds, boots and counts every point of `wanted`, and says which patch changed
@@ -50,31 +68,35 @@ pub(crate) fn check(args: &Args, case: &Case) -> anyhow::Result<()> {
 pub(crate) fn run(args: &Args, wanted: &str, term: &Term) -> anyhow::Result<Exit> {
     let steps = Steps::new(term);
     let mut bench = Bench::open(args, &steps)?;
-    let states = steps.step(
-        "read the series",
-        || states(wanted, &bench),
-        |states| format!("{} patches", states.len().saturating_sub(1)),
-    )?;
+    let range = match wanted {
+        "" => None,
+        wanted => git::asked(wanted, bench.tree.root(), &bench.runner)?,
+    };
+    // What makes a commit of the tree as it is follows from what that holds.
+    let manifest = range.is_some().then(|| bench.read(&steps)).transpose()?;
+    let read = || match (&range, &manifest) {
+        (Some((repository, range)), Some(now)) => Ok(series::range(range, repository, now)?),
+        _ => mailed(wanted, &bench),
+    };
+    let how = |states: &Vec<State>| format!("{} patches", states.len().saturating_sub(1));
+    let states = steps.step("read the series", read, how)?;
     let states = choose(states, &args.points)?;
-    let files = states.iter().flat_map(|state| state.change.files.keys());
-    jobs::choose(args, &mut bench.case, &files.cloned().collect::<Vec<_>>())?;
-    let (question, series) = measure(&bench, &states, &steps)?;
+    // What the patches touch, and not what differs from the tree as it is.
+    let touched = states.iter().flat_map(|state| &state.touched);
+    jobs::choose(args, &mut bench.case, &touched.cloned().collect::<Vec<_>>())?;
+    let (question, series) = measure(&bench, &states, manifest, &steps)?;
     drop(steps);
     let written = write(args, &bench, &question, &series, term)?;
     results::show(args, term, |_| render::series_terminal(&series), &written)?;
     Exit::from_code(series.exit_code())
 }
 
-fn states(wanted: &str, bench: &Bench<'_>) -> anyhow::Result<Vec<State>> {
-    let (tree, cache, runner) = (&bench.tree, &bench.cache, &bench.runner);
-    let path = Path::new(wanted);
+fn mailed(wanted: &str, bench: &Bench<'_>) -> anyhow::Result<Vec<State>> {
     if wanted.is_empty() {
         return own(bench);
     }
-    if !path.exists() && wanted.contains("..") {
-        return Ok(series::range(wanted, tree, runner)?);
-    }
-    Ok(series::mailbox(path, tree, cache, runner)?)
+    let (path, tree) = (Path::new(wanted), &bench.tree);
+    Ok(series::mailbox(path, tree, &bench.cache, &bench.runner)?)
 }
 
 fn own(bench: &Bench<'_>) -> anyhow::Result<Vec<State>> {
@@ -121,10 +143,11 @@ struct Measured {
 fn measure(
     bench: &Bench<'_>,
     states: &[State],
+    manifest: Option<Manifest>,
     steps: &Steps<'_>,
 ) -> anyhow::Result<(Question, Series)> {
     let booth = Booth::open(bench, steps)?;
-    let manifest = bench.read(steps)?;
+    let manifest = manifest.map_or_else(|| bench.read(steps), Ok)?;
     let asked = states.iter().map(|state| {
         let variant = variant(state);
         let content = Some(bench.key(&manifest, &variant));

@@ -4,14 +4,16 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
+use tollgate_lab::cache::Cache;
 use tollgate_lab::case::{Case, VariantPlan};
 use tollgate_lab::image::Variant;
 use tollgate_lab::input;
 use tollgate_lab::patch::{self as applied, Patch};
+use tollgate_lab::process::Runner;
 use tollgate_lab::tree::Change;
 use tollgate_measure::{Find, NotRun};
 use tollgate_rewrite::{FixError, Patched, Request, Style, Target};
-use tollgate_source::{Analyser, Direction, Function, TreePath, Vocabulary};
+use tollgate_source::{Analyser, Direction, Function, TreePath, Vocabulary, shown};
 
 use super::lab::Bench;
 use crate::cmd::prove::Args;
@@ -80,6 +82,23 @@ pub(crate) fn candidates(
         asked.push(judge(&name, made, alone, false, bench)?);
     }
     Ok(asked)
+}
+
+/// The user's patches, in the order in which they were given.
+///
+/// # Errors
+/// When one cannot be read. The two sides of a range are none of the tree as it is.
+pub(crate) fn patches(args: &Args, cache: &Cache, runner: &Runner) -> anyhow::Result<Vec<Patch>> {
+    let read = |path: &PathBuf| {
+        let words = shown(path);
+        if words.contains("..") && !path.exists() {
+            anyhow::bail!(
+                "--patch takes a file, and there is no {words}; --series A..B measures commits one by one"
+            );
+        }
+        Ok(Patch::read(path, cache, runner)?)
+    };
+    args.patch.iter().map(read).collect()
 }
 
 /// One of several that cannot be made leaves the others.
@@ -229,15 +248,15 @@ fn from_patch(
         true => "apply the patch".to_owned(),
         false => format!("apply the patch ({name})"),
     };
-    let change = steps.step(
+    let applied = steps.step(
         &what,
         || applied::apply(&patch, &bench.tree, &bench.cache, &bench.runner),
-        |change| applied_words(&patch, change),
+        |applied| applied_words(&patch, &applied.change),
     )?;
     Ok(Candidate {
         variant: Variant {
             name: name.to_owned(),
-            change,
+            change: applied.change,
             config,
         },
         fixes: Vec::new(),

@@ -23,6 +23,7 @@ mod nested_window;
 mod outside_checked_range;
 mod read_after_fault;
 mod unchecked_begin;
+mod undefined_call;
 mod unfenced_read;
 mod unsafe_outside_window;
 mod window_closed_twice;
@@ -82,7 +83,7 @@ pub(crate) const UNUSED_ALLOW: RuleInfo = RuleInfo {
     why: "What it allowed is gone, or moved away from it; left in place it hides the next one.",
 };
 
-pub(crate) const RULES: [Rule; 27] = [
+pub(crate) const RULES: [Rule; 28] = [
     window_left_open::RULE,
     end_after_failed_begin::RULE,
     window_closed_twice::RULE,
@@ -95,6 +96,7 @@ pub(crate) const RULES: [Rule; 27] = [
     call_in_window::RULE,
     argument_in_window::RULE,
     wrong_argument_count::RULE,
+    undefined_call::RULE,
     macro_label::RULE,
     jump_out_of_cleanup::RULE,
     read_after_fault::RULE,

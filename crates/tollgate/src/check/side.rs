@@ -1,0 +1,315 @@
+//! One side of a change: the files of a folder or of a commit, with what a patch
+//! makes of some of them, and what their headers call their windows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+use tollgate_lab::git::{Repository, Revision, Words};
+use tollgate_lab::input;
+use tollgate_lab::patch::{Folder, Ground as _};
+use tollgate_source::check::{CheckWords, Checker, Learned, Undefined, holds_words, pastes};
+use tollgate_source::{TreePath, Vocabulary};
+
+use super::input::TEACHERS;
+use crate::tree::sources_below;
+
+/// What marks the top of a kernel tree, for headers and for code.
+const KERNEL: [&str; 2] = ["include/linux/uaccess.h", "Kconfig"];
+
+/// Endings of C files.
+pub(crate) const C: [&str; 2] = [".c", ".h"];
+
+/// Where the files of a side are, but for those that a patch changes.
+pub(crate) enum Base<'a> {
+    /// Below a folder; paths are relative to it.
+    Folder(&'a Path),
+    /// In a commit; paths are relative to the repository's top.
+    Commit(&'a Repository<'a>, &'a Revision),
+}
+
+/// One side of a change.
+pub(crate) struct Side<'a> {
+    base: Base<'a>,
+    /// What a patch makes of files; none of one that it deletes.
+    patched: BTreeMap<TreePath, Option<Vec<u8>>>,
+    /// The folder of the kernel tree that the files lie in, in the side's paths.
+    kernel: TreePath,
+}
+
+impl<'a> Side<'a> {
+    pub(crate) fn new(base: Base<'a>, patched: BTreeMap<TreePath, Option<Vec<u8>>>) -> Self {
+        let start = match &base {
+            Base::Folder(_) => TreePath::top(),
+            Base::Commit(repository, _) => repository.prefix().clone(),
+        };
+        let mut side = Self {
+            base,
+            patched,
+            kernel: start.clone(),
+        };
+        let above = |folder: &TreePath| (*folder != TreePath::top()).then(|| folder.folder());
+        let mut folders = std::iter::successors(Some(start.clone()), above);
+        let top = folders.find(|folder| side.is_kernel(folder));
+        side.kernel = top.unwrap_or(start);
+        side
+    }
+
+    fn is_kernel(&self, folder: &TreePath) -> bool {
+        let mut marks = KERNEL.iter();
+        marks.all(|name| self.has(&folder.joined(name.as_bytes())))
+    }
+
+    fn has(&self, path: &TreePath) -> bool {
+        if let Some(patched) = self.patched.get(path) {
+            return patched.is_some();
+        }
+        match &self.base {
+            Base::Folder(root) => root.join(path).is_file(),
+            Base::Commit(_, revision) => {
+                revision.files.get(path).is_some_and(|blob| blob.is_file())
+            }
+        }
+    }
+
+    /// The bytes of some files; none of one that is not there.
+    fn texts(&self, paths: &[TreePath]) -> anyhow::Result<Vec<Option<Vec<u8>>>> {
+        let mut found = match &self.base {
+            Base::Folder(root) => {
+                let files = Folder::new(root).read(paths)?.into_iter();
+                files.map(|file| file.map(|file| file.bytes)).collect()
+            }
+            Base::Commit(repository, revision) => repository.texts(revision, paths)?,
+        };
+        for (path, text) in paths.iter().zip(&mut found) {
+            if let Some(patched) = self.patched.get(path) {
+                text.clone_from(patched);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The words of the rules, with what the headers of this side call windows:
+    /// those that every file includes, those of the architectures, those beside some
+    /// files, `headers`, and whatever any of them includes.
+    pub(crate) fn words(
+        &self,
+        files: &BTreeMap<TreePath, &[u8]>,
+        headers: &[TreePath],
+    ) -> anyhow::Result<CheckWords> {
+        let known = TEACHERS.iter();
+        let known = known.map(|name| self.kernel.joined(name.as_bytes()));
+        let mut teachers: BTreeSet<TreePath> = known.collect();
+        teachers.extend(headers.iter().cloned());
+        teachers.extend(self.architectures());
+        let folders: BTreeSet<TreePath> = files.keys().map(|path| path.folder()).collect();
+        for folder in &folders {
+            teachers.extend(self.headers_in(folder));
+        }
+        for (path, text) in files {
+            teachers.extend(self.included(path, text));
+        }
+        let texts = self.lessons(teachers)?;
+        let vocabulary = Vocabulary::builtin()?;
+        let builtin = CheckWords::builtin()?;
+        Checker::new(&vocabulary, &builtin)?;
+        Ok(builtin.taught(|words| learned(&vocabulary, words, &texts)))
+    }
+
+    /// The texts of those of some headers that may teach anything, and of those
+    /// that they include, directly or not.
+    fn lessons(&self, headers: BTreeSet<TreePath>) -> anyhow::Result<Vec<Vec<u8>>> {
+        let (mut known, mut next) = (headers.clone(), headers);
+        let mut lessons = Vec::new();
+        while !next.is_empty() {
+            let paths: Vec<TreePath> = next.into_iter().filter(|path| self.has(path)).collect();
+            next = BTreeSet::new();
+            for (path, text) in paths.iter().zip(self.texts(&paths)?) {
+                let Some(text) = text else { continue };
+                let included = self.included(path, &text).into_iter();
+                next.extend(included.filter(|path| known.insert(path.clone())));
+                if Checker::may_teach(&text) {
+                    lessons.push(text);
+                }
+            }
+        }
+        Ok(lessons)
+    }
+
+    fn architectures(&self) -> Vec<TreePath> {
+        let folder = self.kernel.joined(b"arch");
+        let names: BTreeSet<Vec<u8>> = match &self.base {
+            Base::Folder(root) => entries(&root.join(&folder)).into_iter().collect(),
+            Base::Commit(_, revision) => {
+                let deep = folder.parts().count();
+                let parts = below(revision, &folder).filter_map(|path| path.parts().nth(deep));
+                parts.map(<[u8]>::to_vec).collect()
+            }
+        };
+        let header = |name: &Vec<u8>| folder.joined(name).joined(b"include/asm/uaccess.h");
+        names.iter().map(header).collect()
+    }
+
+    fn headers_in(&self, folder: &TreePath) -> Vec<TreePath> {
+        let mut found: Vec<TreePath> = match &self.base {
+            Base::Folder(root) => {
+                let names = entries(&root.join(folder)).into_iter();
+                names.map(|name| folder.joined(&name)).collect()
+            }
+            Base::Commit(_, revision) => below(revision, folder).cloned().collect(),
+        };
+        found.extend(self.patched.keys().cloned());
+        found.retain(|path| path.is_header() && path.folder() == *folder);
+        found
+    }
+
+    /// What a file includes, where it may be.
+    fn included(&self, path: &TreePath, text: &[u8]) -> Vec<TreePath> {
+        let own = path.as_path().strip_prefix(&self.kernel).ok();
+        let own = own.and_then(|own| TreePath::new(own.as_os_str().as_bytes()));
+        let folder = own.unwrap_or_else(|| path.clone()).folder();
+        let names = tollgate_source::included(text, &folder).into_iter();
+        names
+            .map(|name| self.kernel.joined(name.as_bytes()))
+            .collect()
+    }
+
+    /// Which of some names nothing of this side has, and why; `held` are the files of
+    /// the change. Nothing is known of a side that is no kernel tree.
+    pub(crate) fn undefined(
+        &self,
+        names: BTreeSet<String>,
+        held: &BTreeSet<&TreePath>,
+    ) -> anyhow::Result<BTreeMap<String, Undefined>> {
+        let mut names = names;
+        if names.is_empty() || !self.is_kernel(&self.kernel) {
+            return Ok(BTreeMap::new());
+        }
+        let seen = match &self.base {
+            Base::Folder(root) => self.seen_below(root, &names, held),
+            Base::Commit(repository, revision) => {
+                self.seen_in(repository, revision, &names, held)?
+            }
+        };
+        names.retain(|name| !seen.held.contains(name));
+        let why = |name: &String| match seen.pasted.contains(name) {
+            true => Undefined::PerhapsPasted,
+            false => Undefined::Nowhere,
+        };
+        let known = names.iter().map(|name| (name.clone(), why(name)));
+        Ok(known.collect())
+    }
+
+    /// Whether a file of the base is as it was, and none of those that are held.
+    fn counts(&self, path: &TreePath, held: &BTreeSet<&TreePath>) -> bool {
+        !held.contains(path) && !self.patched.contains_key(path)
+    }
+
+    fn seen_below(
+        &self,
+        root: &Path,
+        names: &BTreeSet<String>,
+        held: &BTreeSet<&TreePath>,
+    ) -> Seen {
+        let all = Mutex::new(self.seen_in_patched(names, held));
+        let all_files = sources_below(root, &TreePath::top()).paths;
+        all_files.par_iter().for_each(|path| {
+            // A file that cannot be read is named by a check of the tree.
+            let text = input::source(&root.join(path)).unwrap_or_default();
+            let mut seen = Seen::default();
+            seen.look(&text, names, self.counts(path, held));
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            all.merge(seen);
+        });
+        all.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn seen_in(
+        &self,
+        repository: &Repository<'_>,
+        revision: &Revision,
+        names: &BTreeSet<String>,
+        held: &BTreeSet<&TreePath>,
+    ) -> anyhow::Result<Seen> {
+        let mut seen = self.seen_in_patched(names, held);
+        let what = Words {
+            words: names,
+            endings: &C,
+        };
+        let counts = |path: &TreePath| self.counts(path, held);
+        seen.held
+            .extend(repository.holds(&revision.commit, what, &counts)?);
+        if !names.is_subset(&seen.held) {
+            let lines = repository.lines_with(&revision.commit, "##", &C)?;
+            seen.pasted.extend(pastes(&lines, names));
+        }
+        Ok(seen)
+    }
+
+    fn seen_in_patched(&self, names: &BTreeSet<String>, held: &BTreeSet<&TreePath>) -> Seen {
+        let mut seen = Seen::default();
+        for (path, text) in &self.patched {
+            if let Some(text) = text {
+                seen.look(text, names, !held.contains(path));
+            }
+        }
+        seen
+    }
+}
+
+/// What of some names a side has.
+#[derive(Default)]
+struct Seen {
+    /// Those that a file has as whole words.
+    held: BTreeSet<String>,
+    /// Those that a macro may put together.
+    pasted: BTreeSet<String>,
+}
+
+impl Seen {
+    fn look(&mut self, text: &[u8], names: &BTreeSet<String>, counts: bool) {
+        if counts {
+            self.held.extend(holds_words(text, names));
+        }
+        self.pasted.extend(pastes(text, names));
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.held.extend(other.held);
+        self.pasted.extend(other.pasted);
+    }
+}
+
+/// The files of a commit below a folder.
+fn below<'r>(revision: &'r Revision, folder: &TreePath) -> impl Iterator<Item = &'r TreePath> {
+    let begins = folder.as_bytes().to_vec();
+    let from = revision.files.range(folder.clone()..).map(|(path, _)| path);
+    // `fs-x/a` is between `fs` and `fs/a`.
+    let alike = from.take_while({
+        let begins = begins.clone();
+        move |path| path.as_bytes().starts_with(&begins)
+    });
+    alike.filter(move |path| begins.is_empty() || path.as_bytes().get(begins.len()) == Some(&b'/'))
+}
+
+fn entries(folder: &Path) -> Vec<Vec<u8>> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let names = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.file_name());
+    names.map(|name| name.into_vec()).collect()
+}
+
+/// What headers teach to who knows some words already.
+fn learned(vocabulary: &Vocabulary, words: &CheckWords, texts: &[Vec<u8>]) -> Learned {
+    let mut all = Learned::default();
+    if let Ok(checker) = Checker::new(vocabulary, words) {
+        for text in texts {
+            all.merge(checker.learn(text));
+        }
+    }
+    all
+}
