@@ -174,7 +174,8 @@ fn wrong_words_are_sentences() {
     assert!(said(&["getppid", "--param", "events=1"]).contains("has a parameter events"));
     assert!(said(&["getppid", "--abi", "vax"]).contains("no ABI vax"));
     assert!(
-        said(&["getppid", "--cpu", "100000", "--ops", "1"]).contains("cannot stay on processor")
+        said(&["getppid", "--cpu", "100000", "--ops", "1"])
+            .contains("--cpu 100000: this process may run on CPU")
     );
     for floor in ["-1", "nan", "101", "2%"] {
         let said = said(&["getppid", "--against", "x", "--floor", floor]);
@@ -308,4 +309,22 @@ fn a_program_of_one_s_own_is_timed_beside_benchmarks() {
         said.contains("counted/getpid: it says no time: compile it with"),
         "{said}"
     );
+}
+
+#[test]
+fn a_program_that_hangs_is_named_and_no_path_of_the_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("hang.c");
+    std::fs::write(&source, "int main(void) { for (;;) ; }\n").unwrap();
+    let program = folder.path().join("hang");
+    let mut gcc = std::process::Command::new("gcc");
+    gcc.arg("-static").arg("-o").arg(&program).arg(&source);
+    assert!(gcc.status().unwrap().success());
+    let program = program.to_str().unwrap();
+    let output = run(&["--reps", "10", "--timeout", "2", "--", program]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    let wanted = "the round did not end within 2 s and was stopped in program hang; where it";
+    assert!(said.contains(wanted), "{said}");
+    assert!(!said.contains("/programs/"), "{said}");
 }
