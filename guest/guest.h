@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "limits.h"
+#include "parameters.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -53,7 +53,7 @@ enum plan_line plan_parse(const char *line, struct job *job, char *why, size_t r
 
 /* ---- Benchmarks and sweeps ---- */
 
-/* A parameter that a benchmark or sweep understands: a line of limits.h. */
+/* A parameter that a benchmark or sweep understands: a line of parameters.h. */
 struct param_spec {
 	const char *name;
 	long standard;		/* when the plan is silent */

@@ -1,6 +1,6 @@
 //! What the guest takes: the limits of its parameters and of its plan, known to
 //! the host before anything is built. `data/bench.toml` has them; the guest's own
-//! table, `guest/limits.h`, is made of it here.
+//! table, `guest/parameters.h`, is made of it here.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -107,7 +107,7 @@ pub struct PlanLimits {
     pub phases: Limits,
 }
 
-/// `guest/limits.h`.
+/// `guest/parameters.h`.
 #[must_use]
 pub fn header(registry: &Registry) -> String {
     let plan = &registry.plan;
@@ -134,13 +134,13 @@ const HEAD: &str = "\
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * What the guest takes. Made of data/bench.toml, which has the reasons; a test of
- * crates/lab compares the two and writes this file anew with UPDATE_LIMITS=1.
+ * crates/lab compares the two and writes this file anew with UPDATE_PARAMETERS=1.
  *
  * PARAMS_X are the parameters of X: name, standard, least, most, step. X_Y is the
  * place of Y among its values, X_Y_MOST its largest value.
  */
-#ifndef TOLLGATE_LIMITS_H
-#define TOLLGATE_LIMITS_H
+#ifndef TOLLGATE_PARAMETERS_H
+#define TOLLGATE_PARAMETERS_H
 
 ";
 
@@ -204,15 +204,15 @@ mod tests {
 
     #[test]
     fn the_guest_has_the_table_of_the_host() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guest/limits.h");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guest/parameters.h");
         let wanted = header(&Registry::built_in().unwrap());
-        if std::env::var_os("UPDATE_LIMITS").is_some() {
+        if std::env::var_os("UPDATE_PARAMETERS").is_some() {
             std::fs::write(&path, &wanted).unwrap();
         }
         let found = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             found == wanted,
-            "guest/limits.h is not what data/bench.toml says: UPDATE_LIMITS=1 cargo test -p tollgate-lab"
+            "guest/parameters.h is not what data/bench.toml says: UPDATE_PARAMETERS=1 cargo test -p tollgate-lab"
         );
     }
 

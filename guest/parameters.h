@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * What the guest takes. Made of data/bench.toml, which has the reasons; a test of
- * crates/lab compares the two and writes this file anew with UPDATE_LIMITS=1.
+ * crates/lab compares the two and writes this file anew with UPDATE_PARAMETERS=1.
  *
  * PARAMS_X are the parameters of X: name, standard, least, most, step. X_Y is the
  * place of Y among its values, X_Y_MOST its largest value.
  */
-#ifndef TOLLGATE_LIMITS_H
-#define TOLLGATE_LIMITS_H
+#ifndef TOLLGATE_PARAMETERS_H
+#define TOLLGATE_PARAMETERS_H
 
 #define MIN_OPS 1L
 #define MAX_OPS 1000000000L
