@@ -7,6 +7,7 @@
 
 mod accesses;
 mod choices;
+pub mod deep;
 mod forms;
 mod function;
 mod program;

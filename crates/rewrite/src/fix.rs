@@ -2,7 +2,9 @@
 
 use std::io;
 
-use tollgate_source::{Access, Analyser, Function, LineIndex, Run, TreePath, Vocabulary};
+use tollgate_source::{
+    Access, Analyser, FileReport, Function, LineIndex, Run, TreePath, Vocabulary,
+};
 
 use crate::edit::{Edit, apply};
 use crate::headers;
@@ -102,8 +104,9 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
     }
     let vocabulary = vocabulary(tree, &target.path, &text)?.with(request.macros.clone());
     let mut analyser = Analyser::new(&vocabulary).map_err(|e| FixError::Analysis(e.to_string()))?;
-    let functions = analyser.analyse(&text).functions;
-    let function = choose(target, functions)?;
+    let report = analyser.analyse(&text);
+    too_large(target, &report)?;
+    let function = choose(target, report.functions)?;
     let Some(flow) = analyser
         .flow(&text, &function)
         .filter(|_| function.understood)
@@ -160,6 +163,24 @@ fn read(tree: &dyn ReadTree, path: &TreePath) -> Result<Vec<u8>, FixError> {
     tree.read(path).map_err(|error| FixError::File {
         path: path.clone(),
         reason: error.to_string(),
+    })
+}
+
+/// A function of which nothing was looked at is not said to hold nothing.
+fn too_large(target: &Target, report: &FileReport) -> Result<(), FixError> {
+    let large = report.not_analysed.iter().find(|access| {
+        let function = access.function.as_deref().unwrap_or_default();
+        access.reason == tollgate_source::Reason::TooLarge && is_meant(function, &target.function)
+    });
+    large.map_or(Ok(()), |access| {
+        Err(FixError::Refused {
+            path: target.path.clone(),
+            function: access.function.clone().unwrap_or_default(),
+            refusal: Refusal {
+                line: access.position.line,
+                reason: Reason::TooLarge,
+            },
+        })
     })
 }
 

@@ -86,6 +86,9 @@ pub enum Reason {
         "the function could not be parsed as a whole, so an edit could break what was not seen"
     )]
     NotUnderstood,
+    /// The function is larger than what is looked at.
+    #[error("the function is longer or nested deeper than what is looked at")]
+    TooLarge,
     /// No begin for what the run does.
     #[error("the tree has no begin for a window in this direction")]
     Begin,

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use crate::apart::apart;
+use crate::bound::{Unparsed, is_bounded};
 use crate::check::CheckWords;
 use crate::copies;
 use crate::flow::{Flow, Source, build};
@@ -14,7 +15,7 @@ use crate::heat::{Paths, Warmth};
 use crate::lex::{Token, TokenKind, is_called, tokens, word_at};
 use crate::model::{FileReport, Function, NotAnalysed, Reason, Run};
 use crate::normalise::{Branches, Normalised, normalise};
-use crate::parse::{BodyParser, is_deep};
+use crate::parse::BodyParser;
 use crate::path::TreePath;
 use crate::site::Context;
 use crate::span::{LineIndex, Position, Span};
@@ -78,10 +79,14 @@ impl<'v> Analyser<'v> {
             .flatten();
         let report = match file {
             Some(file) => self.report(path, &file),
-            None => FileReport {
-                chances: copies::in_file(text, &mentions.copies, self.vocabulary),
-                ..FileReport::default()
-            },
+            None => {
+                let found = copies::in_file(text, &mentions.copies, self.vocabulary);
+                FileReport {
+                    chances: found.chances,
+                    copies_left_out: found.left_out,
+                    ..FileReport::default()
+                }
+            }
         };
         let may = (accesses || !mentions.copies.is_empty()) && may_be_unended(text);
         FileReport {
@@ -123,8 +128,8 @@ impl<'v> Analyser<'v> {
         let tokens = file.tokens.get(body.tokens.clone())?;
         let scopes: Vec<Span> = self.scope_words(file.text, tokens).collect();
         let normalised = normalise(file.text, tokens, &file.vocabulary, branches);
-        let tree = self.parser.parse(&normalised, body.span)?;
-        if tree.root_node().has_error() || is_deep(&tree) {
+        let tree = self.parser.parse(&normalised, body.span, tokens).ok()?;
+        if tree.root_node().has_error() {
             return None;
         }
         let first = file
@@ -154,9 +159,11 @@ impl<'v> Analyser<'v> {
         };
         let bodies = bodies(file.text, &file.tokens, &file.vocabulary);
         let mut parsed = HashSet::new();
+        let mut large = HashSet::new();
         for body in bodies.iter().filter(|body| file.has_call(body.span)) {
-            let (function, sites) = self.function(file, body);
+            let (function, sites, bounded) = self.function(file, body);
             parsed.extend(sites);
+            large.extend((!bounded).then_some(body.span));
             report
                 .functions
                 .extend(Some(function).filter(|f| f.accesses > 0));
@@ -167,14 +174,16 @@ impl<'v> Analyser<'v> {
             .filter(|call| parsed.contains(&call.name.start))
             .count();
         let unended = unended(file.text, &file.tokens, &file.vocabulary);
-        report.not_analysed = file.leftovers(&bodies, &unended, &parsed);
-        report.chances = copies::in_bodies(
+        report.not_analysed = file.leftovers(&bodies, &unended, &parsed, &large);
+        let copies = copies::in_bodies(
             file.text,
             &file.tokens,
             &bodies,
             &file.vocabulary,
             &file.lines,
         );
+        report.chances = copies.chances;
+        report.copies_left_out = copies.left_out;
         let paying = report.functions.iter_mut().filter(|f| !f.runs.is_empty());
         let mut paying = paying.peekable();
         if paying.peek().is_some() {
@@ -187,15 +196,28 @@ impl<'v> Analyser<'v> {
         report
     }
 
-    /// One function, and where its accesses begin.
-    fn function(&mut self, file: &File<'_>, body: &Body) -> (Function, HashSet<usize>) {
+    /// One function, where its accesses begin, and whether it is small enough to
+    /// be looked at.
+    fn function(&mut self, file: &File<'_>, body: &Body) -> (Function, HashSet<usize>, bool) {
         let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
+        let left_out = || {
+            (
+                file.function(body, Vec::new(), 0, false),
+                HashSet::new(),
+                false,
+            )
+        };
+        if !is_bounded(body.span, tokens) {
+            return left_out();
+        }
         if let Some(starts) = apart(file.text, tokens, &file.vocabulary) {
             let starts: HashSet<usize> = starts.into_iter().collect();
             let function = file.function(body, Vec::new(), starts.len(), true);
-            return (function, starts);
+            return (function, starts, true);
         }
-        let (mut found, mut understood) = self.walk(file, body, Branches::First);
+        let Some((mut found, mut understood)) = self.walk(file, body, Branches::First) else {
+            return left_out();
+        };
         let mut tried = Vec::new();
         let mut starts: HashSet<usize> = found.sites.iter().map(|site| site.start).collect();
         for _ in 0..MORE_SIDES {
@@ -209,7 +231,9 @@ impl<'v> Analyser<'v> {
                 break;
             };
             tried.push(left);
-            let (other, clean) = self.walk(file, body, Branches::Holding(left.start));
+            let Some((other, clean)) = self.walk(file, body, Branches::Holding(left.start)) else {
+                return left_out();
+            };
             understood &= clean;
             merge(&mut found, other, &mut starts);
         }
@@ -217,20 +241,24 @@ impl<'v> Analyser<'v> {
             found.wrap(by);
         }
         let function = file.function(body, found.runs, starts.len(), understood);
-        (function, starts)
+        (function, starts, true)
     }
 
-    fn walk(&mut self, file: &File<'_>, body: &Body, branches: Branches) -> (Found, bool) {
+    /// What one way through the `#if`s holds, and whether all of it is understood;
+    /// none if it is too large to be looked at.
+    fn walk(&mut self, file: &File<'_>, body: &Body, branches: Branches) -> Option<(Found, bool)> {
         let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
         let normalised = normalise(file.text, tokens, &file.vocabulary, branches);
-        let Some(tree) = self.parser.parse(&normalised, body.span) else {
-            return (Found::default(), false);
+        let tree = match self.parser.parse(&normalised, body.span, tokens) {
+            Ok(tree) => tree,
+            Err(Unparsed::TooLarge) => return None,
+            Err(Unparsed::NotUnderstood) => return Some((Found::default(), false)),
         };
         let pointers = user_pointers(file, body);
         let context = file.context(&normalised, &pointers);
         let cleanup = self.scope_words(file.text, tokens).next().is_some();
         let found = Walker::new(&context, &normalised.directives, cleanup).walk(tree.root_node());
-        (found, !tree.root_node().has_error())
+        Some((found, !tree.root_node().has_error()))
     }
 
     /// The words that open a scope with a cleanup.
@@ -392,16 +420,23 @@ impl<'a> File<'a> {
         bodies: &[Body],
         unended: &[Unended],
         parsed: &HashSet<usize>,
+        large: &HashSet<Span>,
     ) -> Vec<NotAnalysed> {
         let left = self
             .calls
             .iter()
             .filter(|call| !parsed.contains(&call.name.start));
-        left.map(|call| self.not_analysed(call, bodies, unended))
+        left.map(|call| self.not_analysed(call, bodies, unended, large))
             .collect()
     }
 
-    fn not_analysed(&self, call: &Lexical, bodies: &[Body], unended: &[Unended]) -> NotAnalysed {
+    fn not_analysed(
+        &self,
+        call: &Lexical,
+        bodies: &[Body],
+        unended: &[Unended],
+        large: &HashSet<Span>,
+    ) -> NotAnalysed {
         let at = self
             .tokens
             .partition_point(|t| t.span.start < call.name.start);
@@ -417,6 +452,7 @@ impl<'a> File<'a> {
             call: call.name.text(self.text),
             reason: match (call.place, holder) {
                 (Place::Directive, _) => Reason::MacroBody,
+                (Place::Code, Some(body)) if large.contains(&body.span) => Reason::TooLarge,
                 (Place::Code, Some(_)) => Reason::NotUnderstood,
                 (Place::Code, None) if unended.is_some() => Reason::Unended,
                 (Place::Code, None) if defined || self.is_declared(call) => Reason::Declaration,
@@ -570,7 +606,7 @@ mod tests {
                 let Some(starts) = apart(file.text, &file.tokens[body.tokens.clone()], &vocabulary) else {
                     continue;
                 };
-                let (found, clean) = analyser.walk(&file, &body, Branches::First);
+                let (found, clean) = analyser.walk(&file, &body, Branches::First).unwrap();
                 prop_assert!(found.runs.is_empty(), "{text}");
                 // What the parser does not understand may hide a call from it.
                 let mut parsed: Vec<usize> = found.sites.iter().map(|site| site.start).collect();

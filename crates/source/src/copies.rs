@@ -5,9 +5,11 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use crate::bound::is_bounded;
 use crate::chance::{Beside, Chance, Kind, Size};
 use crate::heat::{Paths, named_ioctl};
 use crate::lex::{Token, TokenKind, closing, is_called, tokens};
+use crate::model::{NotAnalysed, Reason};
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies};
 use crate::types::{TypeName, extent};
@@ -63,6 +65,15 @@ pub(crate) fn chances(place: &Place<'_>) -> Vec<Chance> {
     found
 }
 
+/// What the copies of a file are.
+#[derive(Default)]
+pub(crate) struct Copies {
+    /// What pays.
+    pub(crate) chances: Vec<Chance>,
+    /// Copies of functions that are too large to be looked at.
+    pub(crate) left_out: Vec<NotAnalysed>,
+}
+
 /// What pays in the functions of a file that was read as a whole.
 pub(crate) fn in_bodies(
     text: &[u8],
@@ -70,9 +81,9 @@ pub(crate) fn in_bodies(
     bodies: &[Body],
     vocabulary: &Vocabulary,
     lines: &LineIndex<'_>,
-) -> Vec<Chance> {
+) -> Copies {
     let mut found = without_paths(text, all, bodies, vocabulary, lines);
-    name_paths(&mut found, text, all, bodies, vocabulary);
+    name_paths(&mut found.chances, text, all, bodies, vocabulary);
     found
 }
 
@@ -83,16 +94,28 @@ fn without_paths(
     bodies: &[Body],
     vocabulary: &Vocabulary,
     lines: &LineIndex<'_>,
-) -> Vec<Chance> {
-    let mut found: Vec<Chance> = Vec::new();
+) -> Copies {
+    let mut found = Copies::default();
     for body in bodies
         .iter()
         .filter(|body| copies_or_opens(body.span.of(text)))
     {
         let first = all.partition_point(|t| t.span.start < body.header.start);
         let own = all.get(first..body.tokens.end).unwrap_or_default();
+        if !is_bounded(body.header.join(body.span), own) {
+            let copies = own
+                .iter()
+                .filter(|t| vocabulary.copy(t.span.of(text)).is_some());
+            found.left_out.extend(copies.map(|copy| NotAnalysed {
+                function: Some(body.name.clone()),
+                position: lines.position(copy.span.start),
+                call: copy.span.text(text),
+                reason: Reason::TooLarge,
+            }));
+            continue;
+        }
         let tokens = own.iter().filter(|t| t.kind != TokenKind::Comment);
-        found.extend(chances(&Place {
+        found.chances.extend(chances(&Place {
             text,
             tokens: tokens.copied().collect(),
             function: &body.name,
@@ -111,8 +134,8 @@ fn copies_or_opens(text: &[u8]) -> bool {
 
 /// What pays in a file that only copies: `places` are those of the calls. Only
 /// the functions that hold one are read, since most of such a file is not needed.
-pub(crate) fn in_file(text: &[u8], places: &[usize], vocabulary: &Vocabulary) -> Vec<Chance> {
-    let mut found = Vec::new();
+pub(crate) fn in_file(text: &[u8], places: &[usize], vocabulary: &Vocabulary) -> Copies {
+    let mut found = Copies::default();
     let mut done = 0;
     let mut lines = None;
     for &at in places {
@@ -127,15 +150,21 @@ pub(crate) fn in_file(text: &[u8], places: &[usize], vocabulary: &Vocabulary) ->
         let part = tokens(text.get(..end).unwrap_or_default(), start);
         let bodies = bodies(text, &part, vocabulary);
         let lines = lines.get_or_insert_with(|| LineIndex::new(text));
-        found.extend(without_paths(text, &part, &bodies, vocabulary, lines));
+        let more = without_paths(text, &part, &bodies, vocabulary, lines);
+        found.chances.extend(more.chances);
+        found.left_out.extend(more.left_out);
     }
-    for chance in found.iter_mut().filter(|chance| is_pathless(chance)) {
+    for chance in found
+        .chances
+        .iter_mut()
+        .filter(|chance| is_pathless(chance))
+    {
         chance.path = named_ioctl(&chance.function);
     }
-    if found.iter().any(is_pathless) && memchr::memmem::find(text, b"ioctl").is_some() {
+    if found.chances.iter().any(is_pathless) && memchr::memmem::find(text, b"ioctl").is_some() {
         let all = tokens(text, 0);
         name_paths(
-            &mut found,
+            &mut found.chances,
             text,
             &all,
             &bodies(text, &all, vocabulary),

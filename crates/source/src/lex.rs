@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use crate::bound::DEEPEST;
 use crate::span::Span;
 
 /// What a token is.
@@ -238,7 +239,9 @@ pub(crate) fn is_member(tokens: &[Token], at: usize) -> bool {
     }
 }
 
-/// The index of the token that closes the bracket opened at `open`, if any.
+/// The index of the token that closes the bracket opened at `open`, if any;
+/// none where brackets are nested deeper than in any text that is looked at, so
+/// that hostile text does not cost the square of its length.
 #[must_use]
 pub fn closing(tokens: &[Token], open: usize) -> Option<usize> {
     let (opens, closes) = match tokens.get(open)?.kind {
@@ -251,6 +254,9 @@ pub fn closing(tokens: &[Token], open: usize) -> Option<usize> {
     for (index, token) in tokens.iter().enumerate().skip(open) {
         if token.is(opens) {
             depth += 1;
+            if depth > DEEPEST {
+                return None;
+            }
         } else if token.is(closes) {
             depth = depth.saturating_sub(1);
             if depth == 0 {

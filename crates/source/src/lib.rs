@@ -6,6 +6,7 @@
 
 mod analyse;
 mod apart;
+mod bound;
 mod chain;
 mod chance;
 pub mod check;

@@ -356,6 +356,8 @@ pub enum Reason {
     NotUnderstood,
     /// In a function whose braces do not end.
     Unended,
+    /// Its function is longer or nested deeper than what is looked at.
+    TooLarge,
 }
 
 impl Reason {
@@ -368,6 +370,7 @@ impl Reason {
             Self::OutsideFunctions => "it stands outside every function",
             Self::NotUnderstood => "the text around it could not be parsed",
             Self::Unended => "the braces of its function do not end",
+            Self::TooLarge => "its function is longer or nested deeper than what is looked at",
         }
     }
 }
@@ -389,6 +392,9 @@ pub struct FileReport {
     /// The functions whose braces do not end, and where they are named.
     #[serde(default)]
     pub unended: Vec<(String, Position)>,
+    /// Copies that were not looked at.
+    #[serde(default)]
+    pub copies_left_out: Vec<NotAnalysed>,
     /// What pays beside runs.
     pub chances: Vec<crate::chance::Chance>,
     /// Words that hold the name of an access and are none that was known: macros

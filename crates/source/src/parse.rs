@@ -2,32 +2,10 @@
 
 use tree_sitter::{LanguageError, Parser, Point, Range, Tree};
 
+use crate::bound::{Unparsed, is_bounded, is_shallow};
+use crate::lex::Token;
 use crate::normalise::Normalised;
 use crate::span::Span;
-
-/// Deeper than any function of the kernel, in brackets or nodes of the parse.
-pub(crate) const DEEPEST: usize = 320;
-
-/// Whether a parse is nested deeper than what is followed.
-pub(crate) fn is_deep(tree: &Tree) -> bool {
-    let mut cursor = tree.walk();
-    let mut depth = 0usize;
-    loop {
-        if cursor.goto_first_child() {
-            depth += 1;
-            if depth > DEEPEST {
-                return true;
-            }
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return false;
-            }
-            depth = depth.saturating_sub(1);
-        }
-    }
-}
 
 /// Parses bodies, one after the other.
 pub(crate) struct BodyParser(Parser);
@@ -41,8 +19,28 @@ impl BodyParser {
         Ok(Self(parser))
     }
 
-    /// The parse of the bytes in `body`; places count from the start of the text.
-    pub(crate) fn parse(&mut self, normalised: &Normalised, body: Span) -> Option<Tree> {
+    /// The parse of the bytes in `body`, of which those are the tokens; places
+    /// count from the start of the text. It is no deeper than what may be walked.
+    pub(crate) fn parse(
+        &mut self,
+        normalised: &Normalised,
+        body: Span,
+        tokens: &[Token],
+    ) -> Result<Tree, Unparsed> {
+        if !is_bounded(body, tokens) {
+            return Err(Unparsed::TooLarge);
+        }
+        let tree = self
+            .whole(normalised, body)
+            .ok_or(Unparsed::NotUnderstood)?;
+        if is_shallow(&tree) {
+            Ok(tree)
+        } else {
+            Err(Unparsed::TooLarge)
+        }
+    }
+
+    fn whole(&mut self, normalised: &Normalised, body: Span) -> Option<Tree> {
         let range = Range {
             start_byte: body.start,
             end_byte: body.end,

@@ -62,7 +62,7 @@ pub enum MissedPart {
     File(String),
     /// A function whose braces do not end, and where it is named.
     Unended(String, Position),
-    /// One access.
+    /// One access, or one copy.
     Access(NotAnalysed),
 }
 
@@ -177,7 +177,11 @@ impl Scan {
                 path: path.clone(),
                 chance,
             }));
-        let accesses = report.not_analysed.into_iter().map(MissedPart::Access);
+        let left_out = report
+            .not_analysed
+            .into_iter()
+            .chain(report.copies_left_out);
+        let accesses = left_out.map(MissedPart::Access);
         let unended = report.unended.into_iter();
         let unended = unended.map(|(name, place)| MissedPart::Unended(name, place));
         self.missed

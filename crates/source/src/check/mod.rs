@@ -24,13 +24,14 @@ pub(crate) mod words;
 
 use std::collections::HashSet;
 
-use tree_sitter::{Node, Tree};
+use tree_sitter::Node;
 
 use crate::analyse::GrammarError;
+use crate::bound::{Unparsed, is_bounded};
 use crate::flow::{Action, Flow, Source, build};
 use crate::lex::{Token, TokenKind};
 use crate::normalise::{Branches, Normalised, normalise};
-use crate::parse::{BodyParser, DEEPEST, is_deep};
+use crate::parse::BodyParser;
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies, unended};
@@ -49,9 +50,6 @@ use change::{Change, FactsOf};
 use paths::{Paths, follow};
 use rules::{Look, RULES};
 use scene::{Page, Scene};
-
-/// Longer than any function of the kernel, in bytes.
-const LONGEST: usize = 200_000;
 
 /// Checks files, one after the other. Each thread has its own.
 pub struct Checker<'v> {
@@ -210,14 +208,14 @@ impl<'v> Checker<'v> {
         findings.checked.functions += 1;
         findings.checked.windows += usize::from(interest.window);
         let mut reason = None;
-        if body.span.end - body.span.start > LONGEST || depth(tokens) > DEEPEST {
+        if !is_bounded(body.span, tokens) {
             reason = Some(Unchecked::TooLarge);
         } else {
             let first = normalise(page.text, tokens, self.vocabulary, Branches::First);
-            reason = reason.or(self.side(page, body, &first, interest, findings));
+            reason = reason.or(self.side(page, body, tokens, &first, interest, findings));
             if !first.left_out.is_empty() {
                 let last = normalise(page.text, tokens, self.vocabulary, Branches::Last);
-                reason = reason.or(self.side(page, body, &last, interest, findings));
+                reason = reason.or(self.side(page, body, tokens, &last, interest, findings));
             }
         }
         findings
@@ -235,15 +233,18 @@ impl<'v> Checker<'v> {
         &mut self,
         page: &Page<'_>,
         body: &Body,
+        tokens: &[Token],
         normalised: &Normalised,
         interest: &Interest,
         findings: &mut Findings,
     ) -> Option<Unchecked> {
-        let Some(tree) = self.parser.parse(normalised, body.span) else {
-            return Some(Unchecked::NotUnderstood);
+        let tree = match self.parser.parse(normalised, body.span, tokens) {
+            Ok(tree) => tree,
+            Err(Unparsed::TooLarge) => return Some(Unchecked::TooLarge),
+            Err(Unparsed::NotUnderstood) => return Some(Unchecked::NotUnderstood),
         };
-        if let Some(reason) = unfit(&tree) {
-            return Some(reason);
+        if tree.root_node().has_error() {
+            return Some(Unchecked::NotUnderstood);
         }
         let pointers = HashSet::new();
         let context = Context {
@@ -311,28 +312,6 @@ impl Interest {
             self.scopes.push(at);
         }
     }
-}
-
-/// How deep brackets are nested.
-fn depth(tokens: &[Token]) -> usize {
-    let (mut depth, mut deepest) = (0usize, 0);
-    for token in tokens {
-        match token.kind {
-            TokenKind::Punct(b'(' | b'[' | b'{') => depth += 1,
-            TokenKind::Punct(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    deepest
-}
-
-/// Why a parse is not followed.
-fn unfit(tree: &Tree) -> Option<Unchecked> {
-    if tree.root_node().has_error() {
-        return Some(Unchecked::NotUnderstood);
-    }
-    is_deep(tree).then_some(Unchecked::TooLarge)
 }
 
 fn judge(

@@ -22,6 +22,8 @@ pub(crate) fn extent(
 
 /// No text of the kernel nests deeper; hostile text must not use up the stack.
 const DEEPEST: usize = 16;
+/// More terms than any size of the kernel has: a sum is as deep as it is long.
+const MOST: usize = 64;
 
 struct Parser<'a> {
     text: &'a [u8],
@@ -33,16 +35,22 @@ struct Parser<'a> {
 impl Parser<'_> {
     fn sum(&mut self, depth: usize) -> Option<Extent> {
         let mut left = self.product(depth)?;
+        let mut terms = 1;
         while let Some(operator) = self.operator(b"+-") {
-            left = Extent::Both(Box::new((left, operator, self.product(depth)?)));
+            terms += 1;
+            let right = self.product(depth).filter(|_| terms <= MOST)?;
+            left = Extent::Both(Box::new((left, operator, right)));
         }
         Some(left)
     }
 
     fn product(&mut self, depth: usize) -> Option<Extent> {
         let mut left = self.atom(depth)?;
+        let mut factors = 1;
         while let Some(operator) = self.operator(b"*/") {
-            left = Extent::Both(Box::new((left, operator, self.atom(depth)?)));
+            factors += 1;
+            let right = self.atom(depth).filter(|_| factors <= MOST)?;
+            left = Extent::Both(Box::new((left, operator, right)));
         }
         Some(left)
     }
@@ -108,7 +116,7 @@ impl Parser<'_> {
         };
         self.at = end;
         let named = type_name(self.text, inside)
-            .or_else(|| object(self.text, inside, self.declared))
+            .or_else(|| object(self.text, inside, self.declared, 0))
             .unwrap_or_else(|| unknown(self.text, inside));
         Some(Extent::SizeOf(named))
     }
@@ -250,11 +258,13 @@ fn object(
     text: &[u8],
     tokens: &[Token],
     declared: &dyn Fn(&[u8]) -> Option<TypeName>,
+    depth: usize,
 ) -> Option<TypeName> {
     let stars = tokens.iter().take_while(|t| t.is(b'*')).count();
     let rest = tokens.get(stars..)?;
     if rest.first()?.is(b'(') && closing(rest, 0)? + 1 == rest.len() {
-        let inner = object(text, rest.get(1..rest.len() - 1)?, declared)?;
+        let inside = rest.get(1..rest.len() - 1).filter(|_| depth < DEEPEST)?;
+        let inner = object(text, inside, declared, depth + 1)?;
         return Some(TypeName {
             dereferences: inner.dereferences + stars,
             ..inner
