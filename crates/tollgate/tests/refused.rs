@@ -112,7 +112,7 @@ const OF_PROVE: &[Refusal] = &[
     ),
     (
         &["--series", "nofile.mbox"],
-        &["nofile.mbox", "No such file"],
+        &["there is no file nofile.mbox"],
     ),
     (&["--series"], &["has no series of its own"]),
     (
