@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
+use tollgate_source::shown;
+
 use crate::cache;
 use crate::console::{self, Trouble};
 use crate::machine::Machine;
@@ -60,7 +62,7 @@ pub enum Error {
         console: Box<Console>,
     },
     /// A file that belongs to the boot cannot be read or written.
-    #[error("could not use {}: {source}", .path.display())]
+    #[error("could not use {}: {source}", shown(.path))]
     File {
         /// The file.
         path: PathBuf,
@@ -110,7 +112,7 @@ impl fmt::Display for Console {
         };
         write!(f, "{what}:\n\n{}\n\n", self.lines)?;
         match &self.whole {
-            Ok(path) => write!(f, "The whole console is {}", path.display()),
+            Ok(path) => write!(f, "The whole console is {}", shown(path)),
             Err(reason) => write!(f, "The whole console could not be kept: {reason}"),
         }
     }

@@ -8,6 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
+use tollgate_source::shown;
+
 use crate::cache;
 use crate::config::{self, Fragment};
 use crate::machine::Kbuild;
@@ -40,7 +42,7 @@ pub enum Error {
     #[error(transparent)]
     Config(#[from] config::Error),
     /// make failed.
-    #[error("the build of {what} failed. The first error:\n\n{first_error}\n\nThe whole log is {}{room}", .log.display())]
+    #[error("the build of {what} failed. The first error:\n\n{first_error}\n\nThe whole log is {}{room}", shown(.log))]
     Failed {
         /// What was built: the name of the image.
         what: String,
@@ -52,7 +54,7 @@ pub enum Error {
         room: String,
     },
     /// objtool found a path that leaves a window open, or the like.
-    #[error("objtool finds that {what} does not close its windows as it opens them:\n\n{complaints}\n\nNothing was booted. The whole log is {}", .log.display())]
+    #[error("objtool finds that {what} does not close its windows as it opens them:\n\n{complaints}\n\nNothing was booted. The whole log is {}", shown(.log))]
     Windows {
         /// What was built: the name of the image.
         what: String,
@@ -65,7 +67,7 @@ pub enum Error {
     #[error(transparent)]
     Cache(#[from] cache::Error),
     /// make said that all went well, but there is no kernel.
-    #[error("make ended well, but there is no {}; the log is {}", .kernel.display(), .log.display())]
+    #[error("make ended well, but there is no {}; the log is {}", shown(.kernel), shown(.log))]
     NoKernel {
         /// Where it should be.
         kernel: PathBuf,

@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use tollgate_source::shown;
+
 use crate::room;
 
 /// Why the cache cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Another tollgate is at work in it.
-    #[error("the cache {} is in use by process {holder}; wait until it ends, or give another folder with --cache", .path.display())]
+    #[error("the cache {} is in use by process {holder}; wait until it ends, or give another folder with --cache", shown(.path))]
     Busy {
         /// The cache.
         path: PathBuf,
@@ -21,7 +23,7 @@ pub enum Error {
         holder: String,
     },
     /// A file in it cannot be written.
-    #[error("could not write {}: {source}{}", .path.display(), room::hint(.source, .path, room::OR_CACHE))]
+    #[error("could not write {}: {source}{}", shown(.path), room::hint(.source, .path, room::OR_CACHE))]
     Write {
         /// The file or folder.
         path: PathBuf,
@@ -29,7 +31,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A file that the user wants elsewhere cannot be written.
-    #[error("could not write {}: {source}{}", .path.display(), room::hint(.source, .path, ", or give another file"))]
+    #[error("could not write {}: {source}{}", shown(.path), room::hint(.source, .path, ", or give another file"))]
     Result {
         /// The file.
         path: PathBuf,
@@ -37,7 +39,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A file in it cannot be read.
-    #[error("could not read {}: {reason}; delete it and run again", .path.display())]
+    #[error("could not read {}: {reason}; delete it and run again", shown(.path))]
     Read {
         /// The file or folder.
         path: PathBuf,

@@ -15,7 +15,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use tollgate_source::TreePath;
+use tollgate_source::{TreePath, shown};
 
 use crate::cache;
 use crate::process::Interrupt;
@@ -26,7 +26,7 @@ use crate::tree::{self, Change, Kind, Manifest, Tree};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file of the copy could not be written.
-    #[error("could not write {} in the private copy of the tree: {source}{}", .path.display(), room::hint(.source, .path, room::OR_CACHE))]
+    #[error("could not write {} in the private copy of the tree: {source}{}", shown(.path), room::hint(.source, .path, room::OR_CACHE))]
     Write {
         /// The file.
         path: PathBuf,
@@ -34,7 +34,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The tree changed under a build, through a hard link.
-    #[error("{} changed while the kernel was built; the image was thrown away, run again", .path.display())]
+    #[error("{} changed while the kernel was built; the image was thrown away, run again", shown(.path))]
     ChangedUnderneath {
         /// The first file that changed.
         path: PathBuf,
@@ -424,5 +424,50 @@ mod tests {
             error.to_string().starts_with("a.c changed while"),
             "{error}"
         );
+    }
+
+    /// A tree in which a folder was a link that leads out, and the other way round.
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let bench = Bench::new();
+        let away = bench.dir.path().join("away");
+        fs::create_dir(&away).unwrap();
+        fs::write(away.join("x.c"), "theirs\n").unwrap();
+        let ext = bench.tree.root().join("ext");
+        symlink(&away, &ext).unwrap();
+        bench.sync(&Change::default());
+        fs::remove_file(&ext).unwrap();
+        fs::create_dir(&ext).unwrap();
+        fs::write(ext.join("x.c"), "ours\n").unwrap();
+        bench.sync(&Change::default());
+        assert_eq!(fs::read_to_string(away.join("x.c")).unwrap(), "theirs\n");
+        assert_eq!(fs::read_to_string(bench.in_copy("ext/x.c")).unwrap(), "ours\n");
+        fs::remove_dir_all(&ext).unwrap();
+        symlink(&away, &ext).unwrap();
+        bench.sync(&Change::default());
+        assert!(fs::symlink_metadata(bench.in_copy("ext")).unwrap().is_symlink());
+    }
+
+    /// The name beside a file that is written may be one of the tree's.
+    #[test]
+    fn no_file_of_the_tree_is_taken_for_a_temporary_one() {
+        let bench = Bench::new();
+        let own = bench.tree.root().join("a.c.tollgate-new");
+        fs::write(&own, "theirs\n").unwrap();
+        bench.sync(&Change::default());
+        bench.sync(&change("a.c", "int b;\n"));
+        assert_eq!(fs::read_to_string(&own).unwrap(), "theirs\n");
+        assert!(bench.in_copy("a.c.tollgate-new").exists());
+    }
+
+    #[test]
+    fn pipes_are_no_part_of_a_tree() {
+        let bench = Bench::new();
+        let pipe = bench.tree.root().join("pipe.c");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let manifest = bench.sync(&Change::default());
+        assert_eq!(manifest.left_out(), [TreePath::within("pipe.c")]);
+        assert!(!bench.in_copy("pipe.c").exists());
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! The one library crate that has effects: it reads trees, runs make and QEMU,
 //! and keeps a cache. What it counts is read by `tollgate-measure`.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod assets;
 pub mod boot;

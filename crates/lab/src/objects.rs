@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use tollgate_source::TreePath;
+use tollgate_source::{TreePath, shown};
 
 use crate::build::assignment;
 use crate::cache;
@@ -39,7 +39,7 @@ pub enum Error {
     #[error(transparent)]
     Config(#[from] config::Error),
     /// make failed before there was any object.
-    #[error("make {goal} failed. The first error:\n\n{first_error}\n\nThe whole log is {}{room}", .log.display())]
+    #[error("make {goal} failed. The first error:\n\n{first_error}\n\nThe whole log is {}{room}", shown(.log))]
     Make {
         /// What it was asked for.
         goal: String,

@@ -17,7 +17,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use tollgate_source::{Name, TreePath};
+use tollgate_source::{Name, TreePath, shown};
 
 use crate::cache::{self, Cache};
 use crate::git;
@@ -28,7 +28,7 @@ use crate::tree::{self, Change, Kind};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The patch file cannot be read.
-    #[error("could not read the patch {}: {source}", .path.display())]
+    #[error("could not read the patch {}: {source}", shown(.path))]
     Missing {
         /// The patch.
         path: PathBuf,
@@ -36,7 +36,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// It holds no diff.
-    #[error("{} holds no patch: {reason}", .path.display())]
+    #[error("{} holds no patch: {reason}", shown(.path))]
     NoPatch {
         /// The patch.
         path: PathBuf,
@@ -44,7 +44,7 @@ pub enum Error {
         reason: String,
     },
     /// It names a file outside the tree.
-    #[error("{} names {file}, which is outside the tree; it was not applied", .path.display())]
+    #[error("{} names {file}, which is outside the tree; it was not applied", shown(.path))]
     Outside {
         /// The patch.
         path: PathBuf,
@@ -52,7 +52,7 @@ pub enum Error {
         file: Name,
     },
     /// It names a file behind a symbolic link of the tree.
-    #[error("{} names {file}, which is behind the symbolic link {link}; name the file by its own path", .path.display())]
+    #[error("{} names {file}, which is behind the symbolic link {link}; name the file by its own path", shown(.path))]
     BehindLink {
         /// The patch.
         path: PathBuf,
@@ -62,7 +62,7 @@ pub enum Error {
         link: TreePath,
     },
     /// A hunk does not fit.
-    #[error("{} does not apply to {ground}: {reason}{}", .path.display(), rejected(.hunk))]
+    #[error("{} does not apply to {ground}: {reason}{}", shown(.path), rejected(.hunk))]
     DoesNotApply {
         /// The patch.
         path: PathBuf,
@@ -74,7 +74,7 @@ pub enum Error {
         hunk: String,
     },
     /// Something was done to it on its way.
-    #[error("{} is damaged in line {} of its diff ({text:?}): {}", .path.display(), .damage.line, .damage.cause)]
+    #[error("{} is damaged in line {} of its diff ({text:?}): {}", shown(.path), .damage.line, .damage.cause)]
     Damaged {
         /// The patch.
         path: PathBuf,
@@ -84,7 +84,7 @@ pub enum Error {
         text: String,
     },
     /// The ground is as it would be after it.
-    #[error("{} does not apply to {ground}: the tree has its change already", .path.display())]
+    #[error("{} does not apply to {ground}: the tree has its change already", shown(.path))]
     There {
         /// The patch.
         path: PathBuf,

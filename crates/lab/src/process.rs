@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use tollgate_source::shown;
+
 use crate::room;
 
 /// How often a wait looks whether the user or the clock has ended it.
@@ -77,7 +79,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// Its output could not be kept.
-    #[error("could not write the log {}: {source}{}", .path.display(), room::hint(.source, .path, room::OR_CACHE))]
+    #[error("could not write the log {}: {source}{}", shown(.path), room::hint(.source, .path, room::OR_CACHE))]
     Log {
         /// The log.
         path: PathBuf,
@@ -452,7 +454,7 @@ fn signal(group: Pid, wanted: Signal) {
 }
 
 fn name_of(command: &Command) -> String {
-    command.get_program().to_string_lossy().into_owned()
+    shown(Path::new(command.get_program()))
 }
 
 fn first_lines(text: &str, count: usize) -> String {

@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use tollgate_source::shown;
+
 use crate::cache;
 use crate::registry::{self, Registry};
 use object::elf;
@@ -17,7 +19,7 @@ const LARGEST: u64 = 64 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It cannot be read.
-    #[error("could not read the program {}: {source}", .path.display())]
+    #[error("could not read the program {}: {source}", shown(.path))]
     Read {
         /// The program.
         path: PathBuf,
@@ -25,7 +27,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// It is no program for the guest.
-    #[error("{} {fault}", .path.display())]
+    #[error("{} {fault}", shown(.path))]
     Unfit {
         /// The program.
         path: PathBuf,
@@ -125,7 +127,7 @@ impl Program {
         let words: Vec<&OsStr> = std::iter::once(own)
             .chain(arguments.iter().map(OsString::as_os_str))
             .collect();
-        let shown: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+        let shown: Vec<_> = words.iter().map(|word| shown(Path::new(word))).collect();
         Ok(Self {
             name: name(&own.to_string_lossy(), plan.name.most),
             bytes,

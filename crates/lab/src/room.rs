@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{StatVfs, statvfs};
 
+use tollgate_source::shown;
+
 /// What every program calls a full disk (errno(3), ENOSPC).
 pub const NO_SPACE: &str = "No space left on device";
 /// And a quota that is used up (EDQUOT).
@@ -102,7 +104,7 @@ fn free(path: &Path) -> u64 {
 /// `the file system of /mnt has too little room (8 KiB of 64 KiB are free)`
 fn state(path: &Path) -> String {
     let place = mount_point(path);
-    let shown = place.display();
+    let shown = shown(&place);
     let Some(all) = stat(path) else {
         return format!("the file system of {shown} has too little room");
     };

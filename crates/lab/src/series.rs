@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use tollgate_source::TreePath;
+use tollgate_source::{TreePath, shown};
 
 use crate::cache::Cache;
 use crate::git::{self, Difference, Range, Repository};
@@ -30,7 +30,7 @@ pub enum Error {
         source: Box<patch::Error>,
     },
     /// A range without two states.
-    #[error("the range {range} holds {what} in {}", .tree.display())]
+    #[error("the range {range} holds {what} in {}", shown(.tree))]
     Empty {
         /// What was asked for.
         range: String,

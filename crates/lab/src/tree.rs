@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::{WalkBuilder, WalkState};
 use serde::{Deserialize, Serialize};
-use tollgate_source::TreePath;
+use tollgate_source::{TreePath, shown};
 
 use crate::input;
 use crate::process::Interrupt;
@@ -21,7 +21,7 @@ const LANDMARKS: &[&str] = &["Makefile", "Kconfig", "scripts", "arch", "include"
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is nothing at the path.
-    #[error("no tree at {}: {source}; give the top folder of a Linux source tree", .path.display())]
+    #[error("no tree at {}: {source}; give the top folder of a Linux source tree", shown(.path))]
     Missing {
         /// The path that was given.
         path: PathBuf,
@@ -29,7 +29,7 @@ pub enum Error {
         source: io::Error,
     },
     /// There is something, but no kernel.
-    #[error("{} is no kernel tree: it has no {landmark}; give the top folder of a Linux source tree", .path.display())]
+    #[error("{} is no kernel tree: it has no {landmark}; give the top folder of a Linux source tree", shown(.path))]
     NoKernel {
         /// The path that was given.
         path: PathBuf,
@@ -37,7 +37,7 @@ pub enum Error {
         landmark: String,
     },
     /// A part of it cannot be read.
-    #[error("could not read {}: {reason}", .path.display())]
+    #[error("could not read {}: {reason}", shown(.path))]
     Unreadable {
         /// The file or folder.
         path: PathBuf,

@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tollgate_source::shown;
+
 use crate::cache::{self, Cache};
 use crate::process::{self, Runner};
 use crate::progress::Progress;
@@ -16,13 +18,13 @@ pub const DEBIAN_SOURCE: &str = "/usr/src/linux-source-6.12.tar.xz";
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The package is not installed.
-    #[error("no --tree was given, and {} is not there; run scripts/setup, which installs the package linux-source-6.12, or give a tree", .path.display())]
+    #[error("no --tree was given, and {} is not there; run scripts/setup, which installs the package linux-source-6.12, or give a tree", shown(.path))]
     Missing {
         /// Where the package would be.
         path: PathBuf,
     },
     /// It could not be unpacked.
-    #[error("could not unpack {}: {reason}; its log is {}{room}", .path.display(), .log.display())]
+    #[error("could not unpack {}: {reason}; its log is {}{room}", shown(.path), shown(.log))]
     Tar {
         /// The archive.
         path: PathBuf,

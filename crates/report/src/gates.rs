@@ -5,12 +5,18 @@ mod json;
 use std::fmt::Write;
 
 use tollgate_gates::{Analysis, Changes, Cost, Finding, Frame, FunctionGates, Line, Listing, Mark};
+use tollgate_source::{Name, plain};
 
 pub use json::{GATES_VERSION, against_json, gates_json};
 
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing to a String does not fail.
     let _ = out.write_fmt(text);
+}
+
+/// A symbol's name: an object may hold any bytes in its place.
+fn symbol(name: &str) -> String {
+    plain(name).replace('\n', "\\n")
 }
 
 /// Columns of a function's name.
@@ -30,6 +36,7 @@ fn cells(out: &mut String, name: &str, cells: [&str; 8]) {
 
 /// The first column; a long name has a line of its own.
 fn named(out: &mut String, name: &str) {
+    let name = &symbol(name);
     if name.chars().count() > NAME {
         push(out, format_args!("{name}\n{:NAME$}", ""));
     } else {
@@ -47,7 +54,7 @@ fn head(out: &mut String) {
 /// A file's functions that cross the boundary, as a table of 80 columns, and
 /// what is wrong with them. `name` is the file as the user named it.
 #[must_use]
-pub fn gates_text(name: &str, analysis: &Analysis) -> String {
+pub fn gates_text(name: &Name, analysis: &Analysis) -> String {
     let mut out = format!("{name} ({})\n", analysis.arch);
     let crossing: Vec<_> = analysis.functions.iter().filter(|f| f.crosses()).collect();
     if !crossing.is_empty() {
@@ -105,13 +112,13 @@ fn findings(out: &mut String, analysis: &Analysis) {
 fn sentence(function: &FunctionGates, finding: &Finding) -> String {
     let into = finding.address.wrapping_sub(function.address);
     let place = match finding.address.checked_sub(function.address) {
-        Some(into) if into < function.bytes => format!("{}+{into:#x}", function.name),
-        _ => format!("{} at {:#x}", function.name, finding.address),
+        Some(into) if into < function.bytes => format!("{}+{into:#x}", symbol(&function.name)),
+        _ => format!("{} at {:#x}", symbol(&function.name), finding.address),
     };
     let target = finding
         .target
         .as_ref()
-        .map_or(String::new(), |to| format!(": {to}()"));
+        .map_or(String::new(), |to| format!(": {}()", symbol(to)));
     let opened = finding.opened_at.map_or(String::new(), |at| {
         format!(
             " (opened {:#x} before)",
@@ -194,7 +201,7 @@ fn not_told(out: &mut String, analysis: &Analysis, unknown: usize) {
 /// The functions that open the gate twice with straight code between, a line
 /// each opening that one window could save.
 #[must_use]
-pub fn repeats_text(name: &str, analysis: &Analysis) -> String {
+pub fn repeats_text(name: &Name, analysis: &Analysis) -> String {
     let mut out = format!("{name} ({})\n", analysis.arch);
     let repeating: Vec<_> = analysis
         .functions
@@ -242,7 +249,9 @@ pub fn listing_text(listing: &Listing) -> String {
     let function = &listing.function;
     let mut out = format!(
         "{} ({}, {} bytes)\n",
-        function.name, function.section, function.bytes
+        symbol(&function.name),
+        symbol(&function.section),
+        function.bytes
     );
     if let Some(section) = listing.left_out {
         push(
@@ -309,7 +318,7 @@ fn instruction(out: &mut String, line: &Line) {
 
 /// What a change did to each function, and to the whole.
 #[must_use]
-pub fn against_text(before: &str, after: &str, changes: &Changes) -> String {
+pub fn against_text(before: &Name, after: &Name, changes: &Changes) -> String {
     let mut out = format!("{before} → {after}\n");
     if !changes.functions.is_empty() {
         named(&mut out, "");

@@ -1,4 +1,6 @@
 //! Findings and comparisons for people and programs: terminal, HTML, JSON.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod cases;
 pub mod checks;
 pub mod comparison;

@@ -40,7 +40,8 @@ impl<'a> From<&'a Name> for JsonTree<'a> {
     }
 }
 
-fn text(name: &Name) -> (Cow<'_, str>, Option<String>) {
+/// A name as text, and its bytes where it is none.
+pub(crate) fn text(name: &Name) -> (Cow<'_, str>, Option<String>) {
     match name.as_text() {
         Some(text) => (Cow::Borrowed(text), None),
         None => (Cow::Owned(name.to_string()), Some(uri(name))),

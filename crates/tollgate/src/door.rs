@@ -146,16 +146,17 @@ pub(crate) fn refuse_inside(tree: &Path, what: &str, path: &Path) -> anyhow::Res
 }
 
 /// Refuses a folder whose path Kbuild cannot build in: "source directory cannot
-/// contain spaces or colons" (the kernel's Makefile), and make splits at white space.
+/// contain spaces or colons" (the kernel's Makefile), make splits at white space, and
+/// its commands hand paths to the shell without quotes.
 ///
 /// # Errors
 /// With the folder, and what to do.
 pub(crate) fn refuse_unbuildable(cache: &Path) -> anyhow::Result<()> {
     let full = std::path::absolute(cache)?;
-    let splits = |byte: &u8| byte.is_ascii_whitespace() || *byte == b':';
+    let splits = |byte: &u8| byte.is_ascii_whitespace() || b":#$'\"`\\()&;<>|*?[]".contains(byte);
     anyhow::ensure!(
         !Name::from(full.as_path()).as_bytes().iter().any(splits),
-        "the cache {} has white space or a colon in its path, where the kernel's Makefile builds nothing: give another folder with --cache",
+        "the cache {} has white space, a colon or a character of the shell in its path, where the kernel's Makefile builds nothing: give another folder with --cache",
         shown(cache)
     );
     Ok(())

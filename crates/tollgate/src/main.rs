@@ -1,5 +1,6 @@
 //! The command line of tollgate: flags, wiring, exit codes. What there is to
 //! know about the boundary is in the library crates.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod ascii;
 mod check;

@@ -318,7 +318,7 @@ impl<'a> Repository<'a> {
         }
         let what = arguments.first().copied().unwrap_or_default();
         let said = self.runner.output(&mut command);
-        said.with_context(|| format!("git {} could not write the patch", what.display()))
+        said.with_context(|| format!("git {} could not write the patch", shown(Path::new(what))))
     }
 }
 

@@ -9,6 +9,8 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use rustix::fs::{Access, access};
 use tollgate_lab::cache;
 
+use tollgate_source::shown;
+
 use crate::term::Term;
 
 /// What a flag names.
@@ -71,7 +73,7 @@ impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Stdout => f.write_str("standard output"),
-            Self::File(path) => path.display().fmt(f),
+            Self::File(path) => shown(path).fmt(f),
         }
     }
 }
@@ -104,7 +106,7 @@ pub(crate) fn check(wanted: &[Wanted<'_>], inputs: &[(&str, &Path)]) -> anyhow::
         if let Some((other, _)) = earlier.into_iter().find(|(_, known)| is_same(known, path)) {
             bail!(
                 "{other} and {flag} both name {}; give another file to one of them",
-                path.display()
+                shown(path)
             );
         }
     }
@@ -137,23 +139,23 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Checks that a file can be written where a flag says.
 fn check_file(flag: &str, path: &Path) -> anyhow::Result<()> {
-    let shown = path.display();
+    let name = shown(path);
     if path.as_os_str().is_empty() {
         bail!("{flag}: no file is named; give one, or - for standard output");
     }
     if path.is_dir() {
-        bail!("{flag} {shown} is a folder; give a file");
+        bail!("{flag} {name} is a folder; give a file");
     }
     if !folder_of(path).is_dir() {
-        bail!("{flag} {shown}: there is no such folder to write into");
+        bail!("{flag} {name}: there is no such folder to write into");
     }
     // A file is replaced, which its folder must allow; what is no file is not.
     let written = if is_kept(path) { folder_of(path) } else { path };
     match access(written, Access::WRITE_OK) {
         Ok(()) => Ok(()),
         Err(error) => bail!(
-            "{flag} {shown}: {} cannot be written: {}",
-            written.display(),
+            "{flag} {name}: {} cannot be written: {}",
+            shown(written),
             std::io::Error::from(error)
         ),
     }

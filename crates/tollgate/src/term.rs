@@ -6,6 +6,8 @@ use std::io::{self, IsTerminal, Write};
 
 use clap::builder::StyledStr;
 
+use tollgate_source::plain;
+
 use crate::ascii;
 
 /// When to colour.
@@ -99,9 +101,12 @@ impl Term {
             true => self.color_stderr(),
             false => self.color_stdout(),
         };
-        let text = match color {
+        // What was typed is part of it.
+        let mut typed = std::env::args_os();
+        let is_plain = typed.all(|word| matches!(plain(&word.to_string_lossy()), Cow::Borrowed(_)));
+        let text = match color && is_plain {
             true => said.ansi().to_string(),
-            false => said.to_string(),
+            false => plain(&said.to_string()).into_owned(),
         };
         match as_error {
             true => io::stderr().lock().write_all(self.shown(&text).as_bytes()),
@@ -112,7 +117,7 @@ impl Term {
     /// Says on standard error how far the work is; silent under `--quiet`.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            self.line(text);
+            self.line(&plain(text));
         }
     }
 
@@ -128,7 +133,7 @@ impl Term {
         } else {
             "error"
         };
-        self.line(&format!("{label}: {text}"));
+        self.line(&format!("{label}: {}", plain(text)));
     }
 
     fn line(&self, text: &str) {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use tollgate_source::Name;
+use tollgate_source::{Name, plain};
 
 use crate::name::left_out_text;
 use tollgate_source::check::{
@@ -35,7 +35,11 @@ pub fn checks_text(checks: &Checks, verbose: bool, color: bool) -> String {
     }
     summary(&mut out, checks, verbose);
     out += &left_out_text(&checks.left_out, verbose);
-    out
+    match color {
+        // The renderer shows control characters of the source by their pictures.
+        true => out,
+        false => plain(&out).into_owned(),
+    }
 }
 
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {

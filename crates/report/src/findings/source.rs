@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use tollgate_source::{Aside, Finding, Kind, Run, TreePath};
+use tollgate_source::{Aside, Finding, Kind, Run, TreePath, plain};
 
 use super::text::{run_words, trailer};
 use super::{View, aside_words};
@@ -28,7 +28,7 @@ pub fn findings_source(
         out += &aside_source(aside, files.text(&aside.path));
     }
     trailer(&mut out, view);
-    out
+    plain(&out).into_owned()
 }
 
 struct Files<'r> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tollgate_source::{Direction, Finding, Form, Kind, Position, Scan};
+use tollgate_source::{Direction, Finding, Form, Kind, Position, Scan, plain};
 
 use super::{View, aside_words, plural};
 use crate::name::left_out_text;
@@ -17,7 +17,7 @@ pub fn findings_text(view: &View<'_>) -> String {
         push(&mut out, format_args!("{line}\n"));
     }
     trailer(&mut out, view);
-    out
+    plain(&out).into_owned()
 }
 
 /// What stands below the findings, in whatever form those are.

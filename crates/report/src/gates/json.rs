@@ -1,7 +1,12 @@
 //! The gates for programs; `schema/gates.schema.json` describes them.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use tollgate_gates::{Analysis, Changes, Counts, Finding, FunctionGates, Repeat, Window};
+use tollgate_source::Name;
+
+use crate::name::text;
 
 /// The version of the JSON form of gates; it grows when a reader would break.
 pub const GATES_VERSION: u32 = 1;
@@ -13,16 +18,22 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     objects: Option<Vec<Object<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    before: Option<&'a str>,
+    before: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    after: Option<&'a str>,
+    before_uri: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_uri: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<&'a Changes>,
 }
 
 #[derive(Serialize)]
 struct Object<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name_uri: Option<String>,
     arch: &'a str,
     functions_read: usize,
     totals: Counts,
@@ -49,26 +60,31 @@ struct Function<'a> {
 
 /// The gates of objects, those functions that cross or break a rule.
 #[must_use]
-pub fn gates_json(objects: &[(String, Analysis)]) -> String {
+pub fn gates_json(objects: &[(Name, Analysis)]) -> String {
     document(&Document {
         version: GATES_VERSION,
         kind: "gates",
         objects: Some(objects.iter().map(object).collect()),
         before: None,
+        before_uri: None,
         after: None,
+        after_uri: None,
         changes: None,
     })
 }
 
 /// What a change did.
 #[must_use]
-pub fn against_json(before: &str, after: &str, changes: &Changes) -> String {
+pub fn against_json(before: &Name, after: &Name, changes: &Changes) -> String {
+    let [(before, before_uri), (after, after_uri)] = [before, after].map(text);
     document(&Document {
         version: GATES_VERSION,
         kind: "against",
         objects: None,
         before: Some(before),
+        before_uri,
         after: Some(after),
+        after_uri,
         changes: Some(changes),
     })
 }
@@ -78,11 +94,13 @@ fn document(document: &Document<'_>) -> String {
     serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
 }
 
-fn object((name, analysis): &(String, Analysis)) -> Object<'_> {
+fn object((name, analysis): &(Name, Analysis)) -> Object<'_> {
+    let (name, name_uri) = text(name);
     let functions = analysis.functions.iter();
     let told = functions.filter(|f| f.crosses() || !f.findings.is_empty());
     Object {
         name,
+        name_uri,
         arch: &analysis.arch,
         functions_read: analysis.functions.len(),
         totals: analysis.totals(),

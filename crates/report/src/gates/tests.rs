@@ -114,10 +114,10 @@ fn listing() -> Listing {
 #[test]
 fn people_read_it_in_80_columns() {
     let texts = [
-        gates_text("fs/eventpoll.o", &sample()),
-        repeats_text("fs/eventpoll.o", &sample()),
+        gates_text(&"fs/eventpoll.o".into(), &sample()),
+        repeats_text(&"fs/eventpoll.o".into(), &sample()),
         listing_text(&listing()),
-        against_text("old.o", "new.o", &changes()),
+        against_text(&"old.o".into(), &"new.o".into(), &changes()),
     ];
     let text = texts.join("\n");
     let wide = text.lines().find(|line| line.chars().count() > 80);
@@ -132,8 +132,8 @@ fn programs_read_what_the_schema_says() {
     jsonschema::meta::validate(&schema).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
     let texts = [
-        gates_json(&[("fs/eventpoll.o".to_owned(), sample())]),
-        against_json("old.o", "new.o", &changes()),
+        gates_json(&[("fs/eventpoll.o".into(), sample())]),
+        against_json(&"old.o".into(), &"new.o".into(), &changes()),
     ];
     for text in texts {
         let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();

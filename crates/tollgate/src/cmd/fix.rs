@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use tollgate_rewrite::{Patched, Request, Style, Target};
-use tollgate_source::{TreePath, shown};
+use tollgate_source::{TreePath, plain, shown};
 
 use crate::compile::{self, Verdict};
 use crate::door::Door;
@@ -178,7 +178,7 @@ fn checked(args: &Args, tree: &Tree, patches: &[Patched], term: &Term) -> anyhow
     let verdicts = compile::all(tree, patches, args.cache.as_deref(), term)?;
     for (patched, verdict) in patches.iter().zip(&verdicts) {
         let (path, function) = (&patched.path, &patched.function);
-        let line = format!("{path}: {function}: {}", verdict.words());
+        let line = format!("{path}: {function}: {}", plain(&verdict.words()));
         if args.output.is_some() {
             term.result(&(line + "\n"))?;
         } else {
@@ -351,13 +351,13 @@ fn fix(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Result
     term.note(&format!(
         "the figures of the message were measured by {} ({})",
         best.words(),
-        path.display()
+        shown(path)
     ));
     for (path, other) in measured.iter().skip(1) {
         term.note(&format!(
             "also measured, and not in it: {} ({})",
             other.words(),
-            path.display()
+            shown(path)
         ));
     }
     let figures = best.lines.clone();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use tollgate_gates::{Analysis, Changes, Listing, ObjectError, Stream};
 use tollgate_report::gates;
+use tollgate_source::{Name, shown};
 
 use crate::exit::Exit;
 use crate::term::Term;
@@ -115,16 +116,18 @@ fn table(args: &Args, objects: &[PathBuf], term: &Term) -> anyhow::Result<Exit> 
 }
 
 /// The file, or each member of an archive that holds a function.
-fn analyses(path: &Path, term: &Term) -> anyhow::Result<Vec<(String, Analysis)>> {
+fn analyses(path: &Path, term: &Term) -> anyhow::Result<Vec<(Name, Analysis)>> {
     let file = open(path)?;
-    let shown = path.display().to_string();
+    let own = Name::from(path);
+    let shown = own.to_string();
     if !tollgate_gates::is_archive(&file) {
         let analysis = Analysis::of(&file).with_context(|| shown.clone())?;
-        return Ok(vec![(shown, analysis)]);
+        return Ok(vec![(own, analysis)]);
     }
     let (mut all, mut empty) = (Vec::new(), 0);
     for member in tollgate_gates::members(&file).with_context(|| shown.clone())? {
-        let name = format!("{shown}({})", member.name);
+        let words = [own.as_bytes(), b"(", member.name.as_bytes(), b")"].concat();
+        let name = Name::from(words.as_slice());
         let analysis = match member.object {
             Some(object) => Analysis::of(object),
             None => Analysis::of(&open(&path.with_file_name("").join(&member.name))?),
@@ -132,7 +135,7 @@ fn analyses(path: &Path, term: &Term) -> anyhow::Result<Vec<(String, Analysis)>>
         match analysis {
             Ok(analysis) => all.push((name, analysis)),
             Err(ObjectError::NoFunctions) => empty += 1,
-            Err(error) => return Err(error).context(name),
+            Err(error) => return Err(error).context(name.to_string()),
         }
     }
     if empty > 0 {
@@ -150,7 +153,7 @@ fn listing(args: &Args, objects: &[PathBuf], function: &str, term: &Term) -> any
         "a listing of one function is text; leave out --format and --find"
     );
     let listings = Listing::of(&open(path)?, function);
-    let listings = listings.with_context(|| path.display().to_string())?;
+    let listings = listings.with_context(|| shown(path))?;
     let text: Vec<String> = listings.iter().map(gates::listing_text).collect();
     term.result(&text.join("\n"))?;
     let broken = listings
@@ -166,19 +169,18 @@ fn against(args: &Args, objects: &[PathBuf], other: &Path, term: &Term) -> anyho
             objects.len()
         );
     };
-    let one = |path: &Path| Analysis::of(&open(path)?).with_context(|| path.display().to_string());
+    let one = |path: &Path| Analysis::of(&open(path)?).with_context(|| shown(path));
     let (before, after) = (one(path)?, one(other)?);
     anyhow::ensure!(
         before.arch == after.arch,
         "{} is of {}, {} of {}: objects of one machine can be compared",
-        path.display(),
+        shown(path),
         before.arch,
-        other.display(),
+        shown(other),
         after.arch
     );
     let changes = Changes::between(&before, &after);
-    let names = [path, other].map(|path| path.display().to_string());
-    let [old, new] = [&names[0], &names[1]];
+    let [old, new] = &[path.as_path(), other].map(Name::from);
     let text = match args.format {
         Format::Text => gates::against_text(old, new, &changes),
         Format::Json => gates::against_json(old, new, &changes),
@@ -200,15 +202,15 @@ fn show(text: &str, format: Format, term: &Term) -> std::io::Result<()> {
 
 /// Opens an ordinary file, of which is read what is needed.
 fn open(path: &Path) -> anyhow::Result<Stream<File>> {
-    let shown = || format!("cannot read {}", path.display());
+    let cannot = || format!("cannot read {}", shown(path));
     // A pipe that nobody writes to would wait for ever.
-    let about = fs::metadata(path).with_context(shown)?;
+    let about = fs::metadata(path).with_context(cannot)?;
     if let Some(what) = other(about.file_type()) {
-        let path = path.display();
+        let path = shown(path);
         anyhow::bail!("{path} is {what}, and no ordinary file: give a .o, .ko, .a or vmlinux");
     }
-    let file = File::open(path).with_context(shown)?;
-    Stream::new(file).with_context(shown)
+    let file = File::open(path).with_context(cannot)?;
+    Stream::new(file).with_context(cannot)
 }
 
 /// What a file is that is no ordinary one.

@@ -48,7 +48,7 @@ pub(crate) struct Args {
     /// commits; the case's own series where none is named
     #[arg(long, value_name = "MBOX|A..B", num_args = 0..=1, default_missing_value = "",
           conflicts_with_all = ["patch", "variant"])]
-    pub(crate) series: Option<String>,
+    pub(crate) series: Option<OsString>,
     /// The points of the series to measure, the first of them is the base; 0 is
     /// the tree before it. All where none is given
     #[arg(long, value_name = "N,M", value_delimiter = ',', requires = "series")]

@@ -18,6 +18,8 @@ use tollgate_lab::{cache, guest, tree};
 use tollgate_measure::{Run, Skip};
 
 use super::lab::{Bench, Named};
+use tollgate_source::shown;
+
 use crate::progress::Steps;
 
 /// What compiles the plugin, whatever compiles the kernel.
@@ -116,7 +118,7 @@ impl<'a> Booth<'a> {
     /// When it cannot be read.
     pub(crate) fn plugin(&self) -> anyhow::Result<String> {
         let bytes = std::fs::read(&self.plugin);
-        let bytes = bytes.with_context(|| format!("could not read {}", self.plugin.display()))?;
+        let bytes = bytes.with_context(|| format!("could not read {}", shown(&self.plugin)))?;
         Ok(tree::hash(&bytes))
     }
 
@@ -141,8 +143,8 @@ impl<'a> Booth<'a> {
     fn boot_all(&self, named: &Named) -> anyhow::Result<Run> {
         let path = named.image.vmlinux_path();
         let vmlinux =
-            std::fs::read(&path).with_context(|| format!("could not read {}", path.display()))?;
-        let symbols = Symbols::parse(&vmlinux).with_context(|| path.display().to_string())?;
+            std::fs::read(&path).with_context(|| format!("could not read {}", shown(&path)))?;
+        let symbols = Symbols::parse(&vmlinux).with_context(|| shown(&path))?;
         let mut all = Run::default();
         for guest in &self.guests {
             let run = match &guest.ready {
@@ -250,7 +252,7 @@ fn make_guest(bench: &Bench<'_>, station: &Station) -> anyhow::Result<Result<Rea
         Err(error) => return Err(error.into()),
     };
     let bytes =
-        std::fs::read(&program).with_context(|| format!("could not read {}", program.display()))?;
+        std::fs::read(&program).with_context(|| format!("could not read {}", shown(&program)))?;
     let initramfs = initramfs(bench, &bytes, station)?;
     Ok(Ok(Ready {
         equipment,

@@ -88,7 +88,11 @@ impl<'a> Bench<'a> {
     pub(crate) fn read(&self, steps: &Steps<'_>) -> anyhow::Result<Manifest> {
         let how = |manifest: &Manifest| {
             let files = manifest.entries().len();
-            format!("Linux {}, {files} files", self.tree.version())
+            let left = match manifest.left_out() {
+                [] => String::new(),
+                left => format!(", {} pipes or devices left out", left.len()),
+            };
+            format!("Linux {}, {files} files{left}", self.tree.version())
         };
         let read = || self.tree.manifest(self.runner.interrupt());
         Ok(steps.step("read the tree", read, how)?)

@@ -14,6 +14,8 @@ use super::lab::Bench;
 use super::question::Question;
 use super::shelf::{DOCUMENT, PAGE, Shelf};
 use super::variant::Candidate;
+use tollgate_source::shown as name_of;
+
 use crate::cmd::prove::Args;
 use crate::door;
 use crate::figures::{self, Figures};
@@ -128,7 +130,7 @@ pub(crate) fn write(
             _ => format!("{}.patch", candidate.variant.name),
         };
         shelf.put(&name, patch(bench, question, candidate, comparison)?)?;
-        patches.line("Patch:", &shelf.place(&name).display());
+        patches.line("Patch:", &name_of(&shelf.place(&name)));
     }
     // First of all into the cache: what was counted is not lost where a file of the
     // user's cannot be written.
@@ -181,7 +183,7 @@ impl Written {
             let wrote = place.write_json(document, term);
             wrote.with_context(|| kept(shelf))?;
             if let Some(earlier) = earlier.transpose()?.flatten() {
-                self.line("Earlier:", &earlier.display());
+                self.line("Earlier:", &name_of(&earlier));
             }
         }
         self.line("JSON:", &shown(wanted, shelf, DOCUMENT));
@@ -191,7 +193,7 @@ impl Written {
 
 fn kept(shelf: &Shelf) -> String {
     let document = shelf.place(DOCUMENT);
-    format!("the result is {}, but", document.display())
+    format!("the result is {}, but", name_of(&document))
 }
 
 fn shown(wanted: Option<&Place>, shelf: &Shelf, name: &str) -> Place {

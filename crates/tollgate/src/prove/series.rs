@@ -2,18 +2,21 @@
 //! every later point against the first.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use tollgate_lab::case::Case;
 use tollgate_lab::git;
 use tollgate_lab::image::Variant;
+use tollgate_lab::input;
 use tollgate_lab::process::Runner;
 use tollgate_lab::series::{self, State};
 use tollgate_lab::tree::Manifest;
 use tollgate_lab::{assets, cache};
 use tollgate_measure::{Benchmark, Booted, Comparison, Run, Series, SeriesPoint};
 use tollgate_report::comparison as render;
+use tollgate_source::shown;
 
 use super::booth::Booth;
 use super::lab::{Bench, Named};
@@ -37,27 +40,32 @@ const OWN: &str = "series.mbox";
 /// When there is no such file, and no range, or the case has no series of its own.
 pub(crate) fn check(args: &Args, case: &Case) -> anyhow::Result<()> {
     match args.series.as_deref() {
-        Some("") => own_text(case).map(drop),
+        Some(wanted) if wanted.is_empty() => own_text(case).map(drop),
         Some(wanted) => named(args, wanted),
         None => Ok(()),
     }
 }
 
 /// A mailbox is there, or the tree's history knows the revisions.
-fn named(args: &Args, wanted: &str) -> anyhow::Result<()> {
+fn named(args: &Args, wanted: &OsStr) -> anyhow::Result<()> {
     let runner = Runner::new(signals::interrupt().clone(), None);
-    let is_range = match &args.tree {
-        Some(tree) => git::asked(wanted, tree, &runner)?.is_some(),
-        None => false,
+    let is_range = match (&args.tree, wanted.to_str()) {
+        (Some(tree), Some(wanted)) => git::asked(wanted, tree, &runner)?.is_some(),
+        _ => false,
     };
     if is_range {
         return Ok(());
     }
-    if wanted.contains("..") && !Path::new(wanted).exists() {
+    let path = Path::new(wanted);
+    let text = wanted.to_str().filter(|text| text.contains(".."));
+    if let Some(wanted) = text.filter(|_| !path.exists()) {
         bail!("--series {wanted}: the history of which tree? Name it with --tree");
     }
-    let opened = std::fs::File::open(wanted).map(drop);
-    opened.with_context(|| format!("could not read the patch {wanted}"))
+    if input::is_stream(path) {
+        return Ok(());
+    }
+    let opened = input::open(path).map(drop);
+    opened.with_context(|| format!("could not read the patch {}", shown(path)))
 }
 
 /// Builds, boots and counts every point of `wanted`, and says which patch changed
@@ -65,12 +73,12 @@ fn named(args: &Args, wanted: &str) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// A sentence, when any step could not be done or nothing can be told.
-pub(crate) fn run(args: &Args, wanted: &str, term: &Term) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &Args, wanted: &OsStr, term: &Term) -> anyhow::Result<Exit> {
     let steps = Steps::new(term);
     let mut bench = Bench::open(args, &steps)?;
-    let range = match wanted {
-        "" => None,
-        wanted => git::asked(wanted, bench.tree.root(), &bench.runner)?,
+    let range = match wanted.to_str() {
+        None | Some("") => None,
+        Some(wanted) => git::asked(wanted, bench.tree.root(), &bench.runner)?,
     };
     // What makes a commit of the tree as it is follows from what that holds.
     let manifest = range.is_some().then(|| bench.read(&steps)).transpose()?;
@@ -91,7 +99,7 @@ pub(crate) fn run(args: &Args, wanted: &str, term: &Term) -> anyhow::Result<Exit
     Exit::from_code(series.exit_code())
 }
 
-fn mailed(wanted: &str, bench: &Bench<'_>) -> anyhow::Result<Vec<State>> {
+fn mailed(wanted: &OsStr, bench: &Bench<'_>) -> anyhow::Result<Vec<State>> {
     if wanted.is_empty() {
         return own(bench);
     }

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use tollgate_lab::cache::{self, Cache};
 use tollgate_report::comparison as render;
 
+use tollgate_source::shown;
+
 use super::question::Question;
 
 /// Where in the cache results are kept.
@@ -90,6 +92,6 @@ fn stays(earlier: &Path) -> String {
         "An earlier result of the same question has a verdict. It stays where it is,\n\
          and this one lies beside it:\n\
          Verdict: {}\n",
-        earlier.display()
+        shown(earlier)
     )
 }

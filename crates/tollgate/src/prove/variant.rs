@@ -218,10 +218,23 @@ fn from_plan(
 
 /// The name of a patch's file without its ending.
 pub(crate) fn stem(path: &Path) -> String {
-    path.file_stem().map_or_else(
-        || "patch".to_owned(),
-        |stem| stem.to_string_lossy().into_owned(),
-    )
+    path.file_stem()
+        .map_or_else(|| "patch".to_owned(), |stem| cut(&shown(Path::new(stem))))
+}
+
+/// Characters of a name: results are files of it, and no name of a file has more
+/// than 255 bytes.
+const LONGEST: usize = 60;
+
+fn cut(name: &str) -> String {
+    match name.chars().count() > LONGEST {
+        true => name
+            .chars()
+            .take(LONGEST - 3)
+            .chain("...".chars())
+            .collect(),
+        false => name.to_owned(),
+    }
 }
 
 /// The stems; where several are the same, with a number.

@@ -7,8 +7,11 @@ mod stand;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
+use tollgate_lab::input;
 use tollgate_measure::{Against, Timings};
 use tollgate_report::timing as render;
+
+use tollgate_source::shown;
 
 use crate::cmd::run::Args;
 use crate::exit::Exit;
@@ -82,9 +85,8 @@ fn check_places(args: &Args) -> anyhow::Result<()> {
 
 /// An earlier run's times.
 fn earlier(path: &Path) -> anyhow::Result<Timings> {
-    let bytes =
-        std::fs::read(path).with_context(|| format!("could not read {}", path.display()))?;
-    render::read(&bytes).with_context(|| format!("--against {} cannot be used", path.display()))
+    let bytes = input::given(path).with_context(|| format!("could not read {}", shown(path)))?;
+    render::read(&bytes).with_context(|| format!("--against {} cannot be used", shown(path)))
 }
 
 /// Says why, where nothing was.
