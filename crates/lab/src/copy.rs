@@ -441,11 +441,18 @@ mod tests {
         fs::write(ext.join("x.c"), "ours\n").unwrap();
         bench.sync(&Change::default());
         assert_eq!(fs::read_to_string(away.join("x.c")).unwrap(), "theirs\n");
-        assert_eq!(fs::read_to_string(bench.in_copy("ext/x.c")).unwrap(), "ours\n");
+        assert_eq!(
+            fs::read_to_string(bench.in_copy("ext/x.c")).unwrap(),
+            "ours\n"
+        );
         fs::remove_dir_all(&ext).unwrap();
         symlink(&away, &ext).unwrap();
         bench.sync(&Change::default());
-        assert!(fs::symlink_metadata(bench.in_copy("ext")).unwrap().is_symlink());
+        assert!(
+            fs::symlink_metadata(bench.in_copy("ext"))
+                .unwrap()
+                .is_symlink()
+        );
     }
 
     /// The name beside a file that is written may be one of the tree's.

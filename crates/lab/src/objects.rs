@@ -4,11 +4,13 @@
 //! keeps beside the object, is run (Kbuild's `.NAME.o.cmd`, see
 //! scripts/Kbuild.include): compiler, then objtool.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
+use bstr::ByteSlice as _;
 use tollgate_source::{TreePath, shown};
 
 use crate::build::assignment;
@@ -118,7 +120,7 @@ impl<'a> Objects<'a> {
     ///
     /// # Errors
     /// When make cannot be run, or the user asks to stop.
-    pub fn recipe(&self, object: &str) -> Result<Option<String>, Error> {
+    pub fn recipe(&self, object: &str) -> Result<Option<OsString>, Error> {
         let mark = self.made().join(object.replace('/', "-"));
         if !mark.exists() {
             // What fails here has no object, which is the answer, unless there was
@@ -135,7 +137,7 @@ impl<'a> Objects<'a> {
     ///
     /// # Errors
     /// When a file cannot be written, or the shell cannot be run.
-    pub fn compile(&self, recipe: &str, path: &TreePath, text: &[u8]) -> Result<Compiled, Error> {
+    pub fn compile(&self, recipe: &OsStr, path: &TreePath, text: &[u8]) -> Result<Compiled, Error> {
         let known = self.setting.manifest.entries().get(path);
         let kind = known.map_or(Kind::File, |entry| entry.kind);
         let place = self.copy.root().join(path);
@@ -150,9 +152,10 @@ impl<'a> Objects<'a> {
         compiled
     }
 
-    fn run(&self, recipe: &str) -> Result<Compiled, Error> {
+    fn run(&self, recipe: &OsStr) -> Result<Compiled, Error> {
         let mut command = Command::new("sh");
-        command.args(["-e", "-c", recipe]).current_dir(self.build());
+        command.args(["-e", "-c"]).arg(recipe);
+        command.current_dir(self.build());
         let mut said = String::new();
         let log = self.root.join("object.log");
         let keep = &mut |line: &str| {
@@ -257,12 +260,12 @@ impl<'a> Objects<'a> {
             .success())
     }
 
-    fn saved(&self, object: &str) -> Option<String> {
+    fn saved(&self, object: &str) -> Option<OsString> {
         let place = self.build().join(object);
         let name = place.file_name()?.to_str()?.to_owned();
         let text = fs::read(place.with_file_name(format!(".{name}.cmd"))).ok()?;
         place.is_file().then_some(())?;
-        command_line(&String::from_utf8_lossy(&text))
+        command_line(&text).map(OsString::from_vec)
     }
 
     fn build(&self) -> PathBuf {
@@ -274,10 +277,11 @@ impl<'a> Objects<'a> {
     }
 }
 
-/// What the first line of a `.cmd` file assigns, as the shell wants it.
-fn command_line(text: &str) -> Option<String> {
-    let (name, line) = text.lines().next()?.split_once(" := ")?;
-    let own = name.starts_with("savedcmd_") || name.starts_with("cmd_");
+/// What the first line of a `.cmd` file assigns, as the shell wants it: bytes,
+/// since the path of the tree stands in it.
+fn command_line(text: &[u8]) -> Option<Vec<u8>> {
+    let (name, line) = text.lines().next()?.split_once_str(" := ")?;
+    let own = name.starts_with(b"savedcmd_") || name.starts_with(b"cmd_");
     own.then(|| line.replace("$$", "$").replace("$(pound)", "#"))
 }
 
@@ -287,12 +291,12 @@ mod tests {
 
     #[test]
     fn the_command_line_of_an_object_is_read() {
-        let text = "savedcmd_fs/a.o := gcc -DX='\"$$y\"' -D'Z=$(pound)' -c -o fs/a.o fs/a.c\n\nsource_fs/a.o := a.c\n";
+        let text = b"savedcmd_fs/a.o := gcc -DX='\"$$y\"' -D'Z=$(pound)' -c -o fs/a.o fs/a.c\n\nsource_fs/a.o := a.c\n";
         assert_eq!(
             command_line(text).unwrap(),
-            "gcc -DX='\"$y\"' -D'Z=#' -c -o fs/a.o fs/a.c"
+            b"gcc -DX='\"$y\"' -D'Z=#' -c -o fs/a.o fs/a.c"
         );
-        assert_eq!(command_line("deps := x\n"), None);
-        assert_eq!(command_line(""), None);
+        assert_eq!(command_line(b"deps := x\n"), None);
+        assert_eq!(command_line(b""), None);
     }
 }

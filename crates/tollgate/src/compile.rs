@@ -2,6 +2,7 @@
 //! what the compiler and objtool say compared.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -137,7 +138,7 @@ fn compared(
     objects: &Objects<'_>,
     patched: &Patched,
     object: &str,
-    recipe: &str,
+    recipe: &OsStr,
 ) -> anyhow::Result<Verdict> {
     let compile = |text: &[u8]| objects.compile(recipe, &patched.path, text);
     let (probed, places) = probes(patched);
