@@ -1,5 +1,6 @@
 //! Files that tollgate reads: a limit to each, and none that has no end.
 
+use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt as _;
@@ -60,6 +61,39 @@ pub fn given(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
+/// The names of what a folder holds, sorted; none where there is no such folder.
+///
+/// # Errors
+/// When the folder is there and cannot be listed to its end, with its name.
+pub fn names_in(folder: &Path) -> io::Result<Vec<OsString>> {
+    let listed = fs::read_dir(folder).and_then(|entries| {
+        let names = entries.map(|entry| Ok(entry?.file_name()));
+        names.collect::<io::Result<Vec<_>>>()
+    });
+    let mut names = match listed {
+        Err(error) if is_absent(&error) => Vec::new(),
+        other => other.map_err(|error| {
+            let folder = folder.display();
+            io::Error::new(
+                error.kind(),
+                format!("the folder {folder} could not be listed: {error}"),
+            )
+        })?,
+    };
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Whether an error says that nothing has that name. Any other says that there is
+/// something, and that it is not known what.
+#[must_use]
+pub fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
 /// Whether a path is that of a stream which the process has open: its standard
 /// input, or a pipe without a name, which ends when its other end is closed.
 #[must_use]
@@ -118,6 +152,20 @@ mod tests {
     use std::process::Command;
 
     use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_listed_is_not_an_empty_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = |name: &str| dir.path().join(name);
+        std::os::unix::fs::symlink("loop", place("loop")).unwrap();
+        fs::write(place("b"), "").unwrap();
+        assert_eq!(names_in(dir.path()).unwrap(), ["b", "loop"]);
+        for absent in ["none", "b", "b/c"] {
+            assert_eq!(names_in(&place(absent)).unwrap(), [""; 0]);
+        }
+        let told = names_in(&place("loop")).unwrap_err().to_string();
+        assert!(told.contains("loop could not be listed: "), "{told}");
+    }
 
     #[test]
     fn what_is_no_ordinary_file_is_refused_at_once() {

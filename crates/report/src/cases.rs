@@ -1,6 +1,8 @@
 //! The cases that can be proved, with what others claim of them.
 
+use crate::document::document;
 use serde::Serialize;
+use tollgate_defect::Defect;
 
 use crate::comparison::text::labelled;
 
@@ -97,13 +99,12 @@ fn paragraph(case: &CaseLine) -> String {
 ///
 /// # Errors
 /// None that input can cause.
-pub fn json(cases: &[CaseLine]) -> Result<String, serde_json::Error> {
-    let document = Document {
+pub fn json(cases: &[CaseLine]) -> Result<String, Defect> {
+    document(&Document {
         version: CASES_VERSION,
         kind: "cases",
         cases,
-    };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    })
 }
 
 #[cfg(test)]

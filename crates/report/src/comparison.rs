@@ -28,15 +28,3 @@ pub use json::{PROVE_VERSION, json};
 pub use many::proof_terminal;
 pub use series::{SERIES_VERSION, series_json, series_statement, series_terminal};
 pub use terminal::terminal;
-
-/// A comparison that could not be rendered. Both are defects of tollgate, not
-/// of its input.
-#[derive(Debug, thiserror::Error)]
-pub enum RenderError {
-    /// The HTML template and the data do not fit.
-    #[error("the HTML page cannot be made: {0}")]
-    Html(#[from] minijinja::Error),
-    /// The data cannot be written as JSON.
-    #[error("the JSON document cannot be made: {0}")]
-    Json(#[from] serde_json::Error),
-}

@@ -4,6 +4,7 @@
 pub mod cases;
 pub mod checks;
 pub mod comparison;
+mod document;
 mod findings;
 pub mod gates;
 mod name;

@@ -1,7 +1,7 @@
 //! A kernel tree as the commands read it: its C files, and what is in them.
 
 use std::ffi::CString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -42,16 +42,16 @@ impl Tree {
         input::source(&self.0.place(path))
     }
 
-    /// The folders of `arch/`, sorted; none where it cannot be listed.
-    pub(crate) fn architectures(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.root().join("arch"));
-        let folders = entries.into_iter().flatten().flatten();
-        let mut names: Vec<String> = folders
-            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort_unstable();
-        names
+    /// The folders of `arch/`, sorted; none where there is no such folder.
+    ///
+    /// # Errors
+    /// When it cannot be listed.
+    pub(crate) fn architectures(&self) -> io::Result<Vec<String>> {
+        let all = self.root().join("arch");
+        let mut names = input::names_in(&all)?;
+        names.retain(|name| all.join(name).is_dir() && !all.join(name).is_symlink());
+        let names = names.iter().map(|name| name.to_string_lossy().into_owned());
+        Ok(names.collect())
     }
 
     /// The C files of the kernel.

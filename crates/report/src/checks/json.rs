@@ -1,6 +1,8 @@
 //! Violations as JSON, in the form of `schema/check.schema.json`.
 
+use crate::document::document;
 use serde::Serialize;
+use tollgate_defect::Defect;
 use tollgate_source::Name;
 use tollgate_source::check::{Checks, FileSkipped, Located, Mark, Suggestion, rule};
 
@@ -75,9 +77,11 @@ struct JsonSkipped<'a> {
 }
 
 /// The violations as JSON. `tree` is what was checked, as the user named it.
-#[must_use]
-pub fn checks_json(checks: &Checks, tree: &Name) -> String {
-    let document = Document {
+///
+/// # Errors
+/// None that input can cause.
+pub fn checks_json(checks: &Checks, tree: &Name) -> Result<String, Defect> {
+    document(&Document {
         version: CHECKS_VERSION,
         tool: "tollgate",
         tree: tree.into(),
@@ -97,11 +101,7 @@ pub fn checks_json(checks: &Checks, tree: &Name) -> String {
             .map(|(path, what)| skipped(path, what))
             .collect(),
         left_out: left_out_json(&checks.left_out),
-    };
-    // Plain data with string keys: serialisation has nothing to fail on.
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
-    text.push('\n');
-    text
+    })
 }
 
 fn finding(located: &Located) -> JsonFinding<'_> {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::ops::Range;
+use tollgate_defect::answer;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use tollgate_source::{Name, plain};
@@ -90,7 +91,7 @@ fn snippet<'a>(
     violation: &'a Violation,
     excerpt: &'a Excerpt,
 ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-    let line = usize::try_from(excerpt.line).unwrap_or(usize::MAX);
+    let line = answer::fits::<usize, _>(excerpt.line).unwrap_or(usize::MAX);
     let mut snippet = Snippet::source(&excerpt.text)
         .path(located.path.to_string())
         .line_start(line)

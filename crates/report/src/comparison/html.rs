@@ -8,10 +8,10 @@ use tollgate_measure::{
     Comparison, LIMITS, Net, Per, Proof, Quantity, Ratio, Verdict, WorkloadComparison,
 };
 
-use super::RenderError;
 use super::facts::{self, Most, Tone};
 use super::plot::Growth;
 use super::text::{clean, clean_lines, grouped, signed};
+use tollgate_defect::{Defect, OrDefect as _};
 
 mod overview;
 mod series;
@@ -46,7 +46,14 @@ const FUNCTIONS: Most = Most {
 ///
 /// # Errors
 /// When template and data do not fit, which no input can cause.
-pub fn html(proof: &Proof) -> Result<String, RenderError> {
+pub fn html(proof: &Proof) -> Result<String, Defect> {
+    rendered(proof).or_defect(NO_PAGE)
+}
+
+/// What is said where a template and its data do not fit.
+const NO_PAGE: &str = "the HTML page cannot be made";
+
+fn rendered(proof: &Proof) -> Result<String, minijinja::Error> {
     let mut environment = environment()?;
     environment.add_template(PAGE, PAGE_TEXT)?;
     environment.add_template(SECTION, SECTION_TEXT)?;
@@ -60,11 +67,11 @@ pub fn html(proof: &Proof) -> Result<String, RenderError> {
         sections.push((comparison.after.letter, text));
     }
     let document = Document::new(proof, sections, alone, growth().filter(|_| !alone));
-    Ok(environment.get_template(PAGE)?.render(Serde(document))?)
+    environment.get_template(PAGE)?.render(Serde(document))
 }
 
 /// With what every page includes.
-fn environment() -> Result<Environment<'static>, RenderError> {
+fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_filter("grouped", grouped);

@@ -1,6 +1,8 @@
 //! The comparison for programs; `schema/prove.schema.json` describes it.
 
+use crate::document::document;
 use std::collections::BTreeMap;
+use tollgate_defect::Defect;
 
 use serde::Serialize;
 use tollgate_measure::{
@@ -10,7 +12,7 @@ use tollgate_measure::{
     Verdict, Workload, WorkloadComparison,
 };
 
-use super::{RenderError, claims};
+use super::claims;
 
 /// The version of the JSON form of comparisons; it grows when a reader would
 /// break.
@@ -23,8 +25,8 @@ pub const PROVE_VERSION: u32 = 2;
 ///
 /// # Errors
 /// None that input can cause.
-pub fn json(proof: &Proof) -> Result<String, RenderError> {
-    let document = Document {
+pub fn json(proof: &Proof) -> Result<String, Defect> {
+    document(&Document {
         version: PROVE_VERSION,
         kind: "prove",
         subject: &proof.subject,
@@ -33,8 +35,7 @@ pub fn json(proof: &Proof) -> Result<String, RenderError> {
         pairs: proof.pairs.iter().map(JsonPair::new).collect(),
         not_run: &proof.not_run,
         claims: proof.claims.iter().map(JsonClaim::new).collect(),
-    };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    })
 }
 
 #[derive(Serialize)]

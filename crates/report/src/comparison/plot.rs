@@ -5,6 +5,7 @@ mod scale;
 
 use minijinja::HtmlEscape;
 use serde::Serialize;
+use tollgate_defect::answer;
 use tollgate_measure::{Plot, PlotLine, PlotPoint};
 
 use super::text::{clean, shorten};
@@ -116,7 +117,7 @@ fn svg(plot: &Plot) -> String {
         [_] => &[],
         lines => lines,
     };
-    let rows = u32::try_from(legend.len()).unwrap_or(u32::MAX);
+    let rows = answer::fits::<u32, _>(legend.len()).unwrap_or(u32::MAX);
     let height = LEGEND - LEGEND_LINE / 2.0 + LEGEND_LINE * f64::from(rows);
     let mut out = format!(
         "<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\">\n<title>{}</title>\n<desc>{}</desc>\n",

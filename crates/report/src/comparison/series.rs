@@ -1,9 +1,10 @@
 //! A series for the terminal and for programs.
 
+use crate::document::document;
 use serde::Serialize;
+use tollgate_defect::Defect;
 use tollgate_measure::{Comparison, Figure, Ratio, Series, SeriesPoint, SeriesRow, Verdict};
 
-use super::RenderError;
 use super::facts;
 use super::text::{WIDTH, labelled, plural, shorten, signed, wrap};
 
@@ -280,9 +281,9 @@ pub fn series_statement(series: &Series) -> String {
 ///
 /// # Errors
 /// None that input can cause.
-pub fn series_json(series: &Series) -> Result<String, RenderError> {
+pub fn series_json(series: &Series) -> Result<String, Defect> {
     let rows = series.rows();
-    let document = Document {
+    document(&Document {
         version: SERIES_VERSION,
         kind: "series",
         exit_code: series.exit_code(),
@@ -295,8 +296,7 @@ pub fn series_json(series: &Series) -> Result<String, RenderError> {
             .map(|(at, point)| JsonPoint::new(series, at, point))
             .collect(),
         workloads: rows.iter().map(JsonRow::new).collect(),
-    };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    })
 }
 
 #[derive(Serialize)]

@@ -1,6 +1,8 @@
 //! Findings as JSON.
 
+use crate::document::document;
 use std::collections::BTreeMap;
+use tollgate_defect::Defect;
 
 use serde::Serialize;
 use tollgate_source::{
@@ -136,10 +138,12 @@ struct JsonMissed<'a> {
 
 /// The findings as JSON, in the form of `schema/scan.schema.json`. `tree` is
 /// the tree as the user named it.
-#[must_use]
-pub fn findings_json(view: &View<'_>, tree: &Name) -> String {
+///
+/// # Errors
+/// None that input can cause.
+pub fn findings_json(view: &View<'_>, tree: &Name) -> Result<String, Defect> {
     let scan = view.scan;
-    let document = Document {
+    document(&Document {
         version: FINDINGS_VERSION,
         tool: "tollgate",
         tree: tree.into(),
@@ -153,11 +157,7 @@ pub fn findings_json(view: &View<'_>, tree: &Name) -> String {
         without_size: scan.without_size().map(json_aside).collect(),
         not_analysed: scan.missed.iter().map(json_missed).collect(),
         left_out: left_out_json(&scan.left_out),
-    };
-    // Plain data with string keys: serialisation has nothing to fail on.
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
-    text.push('\n');
-    text
+    })
 }
 
 fn json_summary<'a>(view: &'a View<'_>) -> Summary<'a> {

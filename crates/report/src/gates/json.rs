@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
+use crate::document::document;
 use serde::Serialize;
+use tollgate_defect::Defect;
 use tollgate_gates::{Analysis, Changes, Counts, Finding, FunctionGates, Repeat, Window};
 use tollgate_source::Name;
 
@@ -59,8 +61,10 @@ struct Function<'a> {
 }
 
 /// The gates of objects, those functions that cross or break a rule.
-#[must_use]
-pub fn gates_json(objects: &[(Name, Analysis)]) -> String {
+///
+/// # Errors
+/// None that input can cause.
+pub fn gates_json(objects: &[(Name, Analysis)]) -> Result<String, Defect> {
     document(&Document {
         version: GATES_VERSION,
         kind: "gates",
@@ -74,8 +78,10 @@ pub fn gates_json(objects: &[(Name, Analysis)]) -> String {
 }
 
 /// What a change did.
-#[must_use]
-pub fn against_json(before: &Name, after: &Name, changes: &Changes) -> String {
+///
+/// # Errors
+/// None that input can cause.
+pub fn against_json(before: &Name, after: &Name, changes: &Changes) -> Result<String, Defect> {
     let [(before, before_uri), (after, after_uri)] = [before, after].map(text);
     document(&Document {
         version: GATES_VERSION,
@@ -87,11 +93,6 @@ pub fn against_json(before: &Name, after: &Name, changes: &Changes) -> String {
         after_uri,
         changes: Some(changes),
     })
-}
-
-fn document(document: &Document<'_>) -> String {
-    // Plain data with string keys: serialisation has nothing to fail on.
-    serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
 }
 
 fn object((name, analysis): &(Name, Analysis)) -> Object<'_> {

@@ -132,8 +132,8 @@ fn programs_read_what_the_schema_says() {
     jsonschema::meta::validate(&schema).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
     let texts = [
-        gates_json(&[("fs/eventpoll.o".into(), sample())]),
-        against_json(&"old.o".into(), &"new.o".into(), &changes()),
+        gates_json(&[("fs/eventpoll.o".into(), sample())]).unwrap(),
+        against_json(&"old.o".into(), &"new.o".into(), &changes()).unwrap(),
     ];
     for text in texts {
         let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();

@@ -1,6 +1,8 @@
 //! Times for programs; `schema/run.schema.json` describes the document.
 
+use crate::document::document;
 use std::collections::BTreeMap;
+use tollgate_defect::Defect;
 
 use serde::Serialize;
 use tollgate_measure::{
@@ -18,12 +20,8 @@ pub const RUN_VERSION: u32 = 1;
 ///
 /// # Errors
 /// None that input can cause.
-pub fn json(
-    timings: &Timings,
-    against: Option<&Against>,
-    exit_code: u8,
-) -> Result<String, serde_json::Error> {
-    let document = Document {
+pub fn json(timings: &Timings, against: Option<&Against>, exit_code: u8) -> Result<String, Defect> {
+    document(&Document {
         version: RUN_VERSION,
         kind: "run",
         exit_code,
@@ -38,8 +36,7 @@ pub fn json(
         differences: timings.nets().map(|net| JsonNet::new(&net)).collect(),
         not_run: &timings.not_run,
         against: against.map(JsonAgainst::new),
-    };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    })
 }
 
 #[derive(Serialize)]

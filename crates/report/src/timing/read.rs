@@ -1,6 +1,7 @@
 //! Reads what `json` has written, for a later run to be compared with.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tollgate_defect::answer;
 
 use serde::Deserialize;
 use tollgate_measure::{Host, Rounds, Skip, Timing, Timings, Workload};
@@ -113,7 +114,7 @@ fn timing(read: ReadTiming) -> Result<Timing, ReadError> {
     if read.operations == 0 {
         return Err(ReadError::Operations(workload.to_string()));
     }
-    let repetitions = u32::try_from(read.nanoseconds.len()).unwrap_or(u32::MAX);
+    let repetitions = answer::fits::<u32, _>(read.nanoseconds.len()).unwrap_or(u32::MAX);
     if !(Rounds::FEWEST..=Rounds::MOST).contains(&repetitions) {
         return Err(ReadError::Repetitions {
             workload: workload.to_string(),

@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
         Format::Text => {
             tollgate_report::checks::checks_text(&checks, args.verbose, term.color_stdout())
         }
-        Format::Json => tollgate_report::checks::checks_json(&checks, &asked(&args.paths)),
+        Format::Json => tollgate_report::checks::checks_json(&checks, &asked(&args.paths))?,
         Format::Sarif => tollgate_report::checks::checks_sarif(&checks),
     };
     match args.format {

@@ -87,7 +87,7 @@ fn table(args: &Args, objects: &[PathBuf], term: &Term) -> anyhow::Result<Exit> 
         all.extend(analyses(path, term)?);
     }
     let text = match args.format {
-        Format::Json => gates::gates_json(&all),
+        Format::Json => gates::gates_json(&all)?,
         Format::Text => {
             let render = if args.find {
                 gates::repeats_text
@@ -183,7 +183,7 @@ fn against(args: &Args, objects: &[PathBuf], other: &Path, term: &Term) -> anyho
     let [old, new] = &[path.as_path(), other].map(Name::from);
     let text = match args.format {
         Format::Text => gates::against_text(old, new, &changes),
-        Format::Json => gates::against_json(old, new, &changes),
+        Format::Json => gates::against_json(old, new, &changes)?,
     };
     show(&text, args.format, term)?;
     Ok(if changes.regressed() {

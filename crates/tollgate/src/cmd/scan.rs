@@ -124,20 +124,28 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     if scan.files == 0 && scan.missed.is_empty() {
         term.note("no C file is named: nothing was analysed");
     }
-    verdict(&scan, &named.unwrap_or_default(), view.is_empty())
+    // Without a choice no file was named.
+    verdict(&scan, &named.unwrap_or_else(BTreeSet::new), view.is_empty())
 }
 
-fn show(args: &Args, tree: &Tree, view: &View<'_>, term: &Term) -> std::io::Result<()> {
+fn show(args: &Args, tree: &Tree, view: &View<'_>, term: &Term) -> anyhow::Result<()> {
     let name = Name::from(args.tree.as_path());
-    match args.format {
+    let shown = match args.format {
         Format::Text => term.result(&tollgate_report::findings_text(view)),
         Format::Source => {
-            let mut read = |path: &TreePath| tree.read(path).ok();
+            let mut read = |path: &TreePath| match tree.read(path) {
+                Ok(text) => Some(text),
+                Err(error) => {
+                    term.note(&format!("{path} is shown without its lines: {error}"));
+                    None
+                }
+            };
             term.result(&tollgate_report::findings_source(view, &mut read))
         }
-        Format::Json => term.json(&tollgate_report::findings_json(view, &name)),
+        Format::Json => term.json(&tollgate_report::findings_json(view, &name)?),
         Format::Sarif => term.json(&tollgate_report::findings_sarif(view)),
-    }
+    };
+    Ok(shown?)
 }
 
 /// Of a file that the user named an answer is owed; elsewhere what could not be
@@ -169,13 +177,21 @@ fn architectures(args: &Args, tree: &Tree, chosen: bool) -> anyhow::Result<Optio
 /// The architectures where a window saves something, by the tree's own headers.
 pub(crate) fn with_windows(tree: &Tree) -> anyhow::Result<Vec<String>> {
     let vocabulary = Vocabulary::builtin()?;
-    let opens = |name: &String| {
-        let header = tree.read(&TreePath::within(&format!(
-            "arch/{name}/include/asm/uaccess.h"
-        )));
-        header.is_ok_and(|text| opens_windows(&text, &vocabulary))
-    };
-    Ok(tree.architectures().into_iter().filter(opens).collect())
+    let mut all = Vec::new();
+    for name in tree.architectures()? {
+        let header = TreePath::within(&format!("arch/{name}/include/asm/uaccess.h"));
+        let opens = match tree.read(&header) {
+            Ok(text) => opens_windows(&text, &vocabulary),
+            Err(error) if input::is_absent(&error) => false,
+            Err(error) => {
+                return Err(error).with_context(|| {
+                    format!("{header}, which says whether {name} opens windows, could not be read")
+                });
+            }
+        };
+        all.extend(opens.then_some(name));
+    }
+    Ok(all)
 }
 
 fn profile(path: &Path) -> anyhow::Result<Profile> {
@@ -187,7 +203,7 @@ fn profile(path: &Path) -> anyhow::Result<Profile> {
 
 /// A name that is no folder of arch/ would leave everything out.
 fn known_architectures(tree: &Tree, names: &[String]) -> anyhow::Result<()> {
-    let known = tree.architectures();
+    let known = tree.architectures()?;
     match names.iter().find(|name| !known.contains(name)) {
         Some(name) => anyhow::bail!(
             "this tree has no architecture {name}; its folder arch/ names those that it has"

@@ -3,11 +3,12 @@
 
 use minijinja::value::Serde;
 use serde::Serialize;
+use tollgate_defect::{Defect, OrDefect as _};
 use tollgate_measure::{Figure, LIMITS, Ratio, Series, SeriesPoint, SeriesRow};
 
 use super::super::plot::Growth;
 use super::super::series::{patch_texts, series_statement, unmoved_text};
-use super::{Check, RenderError, arrows, clean, environment, facts, minus, signed, tone};
+use super::{Check, NO_PAGE, arrows, clean, environment, facts, minus, signed, tone};
 use crate::comparison::facts::Tone;
 
 /// What the plots of a series have in common.
@@ -21,11 +22,15 @@ const PAGE_TEXT: &str = include_str!("../../../templates/series.html");
 ///
 /// # Errors
 /// When template and data do not fit, which no input can cause.
-pub fn series_html(series: &Series) -> Result<String, RenderError> {
+pub fn series_html(series: &Series) -> Result<String, Defect> {
+    rendered(series).or_defect(NO_PAGE)
+}
+
+fn rendered(series: &Series) -> Result<String, minijinja::Error> {
     let mut environment = environment()?;
     environment.add_template(PAGE, PAGE_TEXT)?;
     let document = Document::new(series);
-    Ok(environment.get_template(PAGE)?.render(Serde(document))?)
+    environment.get_template(PAGE)?.render(Serde(document))
 }
 
 #[derive(Serialize)]
