@@ -2,6 +2,7 @@
 //! tollgate needs no checkout.
 
 use include_dir::{Dir, include_dir};
+use tollgate_defect::{Defect, OrDefect as _};
 
 /// Cases: a folder each.
 pub static CASES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../cases");
@@ -11,6 +12,14 @@ pub static DATA: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../data");
 pub static GUEST: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../guest");
 /// The counting plugin, in C.
 pub static PLUGIN: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../plugin");
+
+/// The text of a file that has to be among them.
+///
+/// # Errors
+/// Where it is not: a defect of how tollgate was built.
+pub fn own(dir: &'static Dir<'static>, path: &str) -> Result<&'static str, Defect> {
+    text(dir, path).or_defect(&format!("{path} is not inside the program"))
+}
 
 /// The text of one of the files, `None` where there is no such file.
 #[must_use]

@@ -73,7 +73,7 @@ pub enum Error {
 
 /// ` in bench poll`
 pub(crate) fn in_job(job: Option<&str>) -> String {
-    job.map(|job| format!(" in {job}")).unwrap_or_default()
+    job.map_or_else(String::new, |job| format!(" in {job}"))
 }
 
 /// Whether a kernel that is broken went on.

@@ -1,12 +1,12 @@
 //! Kbuild: a configuration and a source folder become a vmlinux.
 
+use crate::input;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
-use std::time::SystemTime;
 
 use tollgate_source::shown;
 
@@ -171,7 +171,7 @@ impl Workshop {
                 progress.advance(objects);
             }
         })?;
-        self.check_windows(order)?;
+        self.check_windows(order.what)?;
         let vmlinux = self.product("vmlinux")?;
         let image = image.map(|image| self.product(&image.file)).transpose()?;
         Ok(Built { vmlinux, image })
@@ -188,9 +188,10 @@ impl Workshop {
 
     /// An object that objtool complains of is removed: only when it is made does
     /// objtool say so, and the next image must not take it over in silence.
-    fn check_windows(&self, order: &Order<'_>) -> Result<(), Error> {
+    fn check_windows(&self, what: &str) -> Result<(), Error> {
         let log = self.log();
-        let text = String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
+        let text = cache::read_file(&log)?;
+        let text = String::from_utf8_lossy(&text);
         let complaints = objtool::complaints(&text);
         if complaints.is_empty() {
             return Ok(());
@@ -202,7 +203,7 @@ impl Workshop {
             }
         }
         Err(Error::Windows {
-            what: order.what.to_owned(),
+            what: what.to_owned(),
             complaints: objtool::listed(&complaints),
             log,
         })
@@ -212,16 +213,15 @@ impl Workshop {
     fn configure(&self, order: &Order<'_>, runner: &Runner) -> Result<(), Error> {
         let stamp = self.root.join("configured");
         let wanted = configuration_id(order);
-        let same = fs::read_to_string(&stamp).is_ok_and(|text| text == wanted);
-        if same && self.config().is_file() {
+        if cache::holds(&stamp, &wanted)? && self.config().is_file() {
             return Ok(());
         }
         let fragment = self.root.join("fragment.config");
         cache::write_file(&fragment, order.fragment.text.as_bytes())?;
         let variable = assignment("KCONFIG_ALLCONFIG", &fragment);
         self.make(order, runner, &["allnoconfig"], &[variable], &mut |_| {})?;
-        let made = fs::read_to_string(self.config()).unwrap_or_default();
-        order.fragment.check(&made)?;
+        let made = cache::read_file(&self.config())?;
+        order.fragment.check(&String::from_utf8_lossy(&made))?;
         Ok(cache::write_file(&stamp, wanted.as_bytes())?)
     }
 
@@ -251,7 +251,8 @@ impl Workshop {
         if runner.logged(&mut command, &log, None, line)?.success() {
             return Ok(());
         }
-        let text = String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
+        let text = cache::read_file(&log)?;
+        let text = String::from_utf8_lossy(&text);
         let room = room::after_failure(&text, &[&self.root, &std::env::temp_dir()]);
         Err(Error::Failed {
             what: order.what.to_owned(),
@@ -275,18 +276,25 @@ impl Workshop {
     /// After a build that was cut off (power, SIGKILL) a file may be half
     /// there and yet look up to date. Everything that build wrote is removed.
     fn recover(&self) -> Result<(), Error> {
-        let Ok(metadata) = fs::metadata(self.running()) else {
-            return Ok(());
+        let begun = fs::metadata(self.running()).and_then(|about| about.modified());
+        let since = match begun {
+            Ok(since) => since,
+            Err(error) if input::is_absent(&error) => return Ok(()),
+            Err(error) => return Err(unlooked(&self.running(), &error)),
         };
-        let since = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
         for found in ignore::WalkBuilder::new(self.build())
             .standard_filters(false)
             .build()
         {
-            let Ok(found) = found else { continue };
-            let written = found.metadata().ok().and_then(|m| m.modified().ok());
-            let is_folder = found.file_type().is_some_and(|kind| kind.is_dir());
-            if !is_folder && written.is_none_or(|at| at >= since) {
+            // What cannot be listed may hold what is half-written.
+            let found = found.map_err(|error| unlooked(&self.build(), &error))?;
+            if found.file_type().is_some_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            let about = fs::symlink_metadata(found.path());
+            let written = about.and_then(|about| about.modified());
+            let written = written.map_err(|error| unlooked(found.path(), &error))?;
+            if written >= since {
                 remove(found.path())?;
             }
         }
@@ -300,6 +308,13 @@ impl Workshop {
     fn running(&self) -> PathBuf {
         self.root.join("running")
     }
+}
+
+fn unlooked(path: &Path, reason: &dyn std::fmt::Display) -> Error {
+    Error::Cache(cache::Error::Read {
+        path: path.to_owned(),
+        reason: reason.to_string(),
+    })
 }
 
 fn configuration_id(order: &Order<'_>) -> String {
@@ -404,7 +419,7 @@ pub(crate) fn first_error(log: &str) -> String {
         .position(is_error)
         .or_else(|| lines.iter().position(|line| line.contains("*** ")))
         .unwrap_or(lines.len().saturating_sub(SHOWN));
-    let before = lines.get(..first).unwrap_or_default();
+    let (before, _) = lines.split_at(first.min(lines.len()));
     let context = before
         .iter()
         .rev()
@@ -433,6 +448,8 @@ fn is_context(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
 
     #[test]
@@ -467,6 +484,30 @@ mod tests {
         assert!(is_object("  AS      arch/x86/lib/putuser.o"));
         assert!(!is_object("  AR      fs/built-in.a"));
         assert!(!is_object("  HOSTCC  scripts/mod/modpost.o"));
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_read_is_not_one_without_complaints() {
+        let dir = tempfile::tempdir().unwrap();
+        let workshop = Workshop::new(dir.path().to_owned());
+        fs::write(workshop.log(), "  CC      fs/eventpoll.o\n").unwrap();
+        workshop.check_windows("A").unwrap();
+        fs::remove_file(workshop.log()).unwrap();
+        let told = workshop.check_windows("A").unwrap_err().to_string();
+        assert!(told.contains(workshop.log().to_str().unwrap()), "{told}");
+    }
+
+    #[test]
+    fn whether_a_build_was_cut_off_has_to_be_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let workshop = Workshop::new(dir.path().to_owned());
+        workshop.recover().unwrap();
+        std::os::unix::fs::symlink("running", workshop.running()).unwrap();
+        let told = workshop.recover().unwrap_err().to_string();
+        assert!(
+            told.contains(workshop.running().to_str().unwrap()),
+            "{told}"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The cache: one folder, one user at a time, results renamed into place.
 
+use crate::input;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -154,11 +155,10 @@ fn write_error(path: &Path, source: io::Error) -> Error {
 
 fn busy(path: PathBuf, lock: &mut File) -> Error {
     let mut holder = String::new();
-    let known = lock.read_to_string(&mut holder).is_ok() && !holder.trim().is_empty();
-    let holder = if known {
-        holder.trim().to_owned()
-    } else {
-        "(unknown)".to_owned()
+    // That it is in use is the error; by whom is said where the file tells.
+    let holder = match lock.read_to_string(&mut holder) {
+        Ok(_) if !holder.trim().is_empty() => holder.trim().to_owned(),
+        _ => "(unknown)".to_owned(),
     };
     Error::Busy { path, holder }
 }
@@ -253,21 +253,63 @@ pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
     write_file(path, &bytes)
 }
 
+fn read_error(path: &Path, reason: &dyn std::fmt::Display) -> Error {
+    Error::Read {
+        path: path.to_owned(),
+        reason: reason.to_string(),
+    }
+}
+
+/// Removes a folder and all in it, if there is one.
+///
+/// # Errors
+/// What the system says.
+pub fn remove_folder(path: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(write_error(path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// The bytes of a file that has to be there.
+///
+/// # Errors
+/// What the system says.
+pub fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(|error| read_error(path, &error))
+}
+
+/// The bytes of a file; `None` where there is none of that name.
+///
+/// # Errors
+/// What else the system says.
+pub fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if input::is_absent(&error) => Ok(None),
+        Err(error) => Err(read_error(path, &error)),
+    }
+}
+
+/// Whether a file is there and holds just that text.
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub fn holds(path: &Path, text: &str) -> Result<bool, Error> {
+    let held = read_if_there(path)?;
+    Ok(held.is_some_and(|held| held == text.as_bytes()))
+}
+
 /// Reads a value as JSON; `None` where there is no such file.
 ///
 /// # Errors
 /// When the file is there but is not such a value.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
-    let read_error = |reason: String| Error::Read {
-        path: path.to_owned(),
-        reason,
-    };
-    match fs::read(path) {
-        Ok(bytes) => serde_json::from_slice(&bytes)
+    match read_if_there(path)? {
+        Some(bytes) => serde_json::from_slice(&bytes)
             .map(Some)
-            .map_err(|error| read_error(error.to_string())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(read_error(error.to_string())),
+            .map_err(|error| read_error(path, &error)),
+        None => Ok(None),
     }
 }
 

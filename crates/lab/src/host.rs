@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::ops::RangeInclusive;
+use tollgate_defect::answer;
 
 use tollgate_measure::{Host, MachineText};
 
@@ -46,7 +47,7 @@ impl Cpus {
         let list = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
         let part = |part: &str| {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
-            Some(first.parse().ok()?..=last.parse().ok()?)
+            Some(answer::number(first)?..=answer::number(last)?)
         };
         let parts: Option<Vec<_>> = list.trim().split(',').map(part).collect();
         parts.map(Self)

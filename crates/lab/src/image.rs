@@ -1,7 +1,8 @@
 //! Images: kernels built once for a content and kept under it.
 
+use crate::cache::read_file as read;
 use std::collections::BTreeMap;
-use std::fs;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -233,13 +234,6 @@ impl Foundry<'_> {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, cache::Error> {
-    fs::read(path).map_err(|error| cache::Error::Read {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    })
-}
-
 fn place(key: &str) -> PathBuf {
     Path::new("images").join(key)
 }
@@ -249,14 +243,15 @@ fn is_kconfig(path: &TreePath) -> bool {
 }
 
 fn ccache() -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join("ccache").is_file())
+    let has =
+        |path: &OsString| std::env::split_paths(path).any(|folder| folder.join("ccache").is_file());
+    std::env::var_os("PATH").as_ref().is_some_and(has)
 }
 
 /// A log or configuration that is not there is no reason to lose an image.
 fn copy_text(from: &Path, to: &Path) -> Result<(), cache::Error> {
-    match fs::read(from) {
-        Ok(bytes) => cache::write_file(to, &bytes),
-        Err(_) => Ok(()),
+    match cache::read_if_there(from)? {
+        Some(bytes) => cache::write_file(to, &bytes),
+        None => Ok(()),
     }
 }

@@ -1,7 +1,6 @@
 //! The guest as an ordinary program on this machine: no virtual machine, no
 //! privilege, a plan in, a console out.
 
-use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
@@ -83,20 +82,20 @@ impl Native<'_> {
             command.args(["--cpu", &cpu.to_string()]);
         }
         let ended = runner.logged(&mut command, &console, Some(self.limit), &mut |_| {});
-        let text = fs::read(&console).unwrap_or_default();
-        let job = || unfinished(plan, &text);
+        let text = || cache::read_file(&console);
         let status = match ended {
             Err(process::Error::TimedOut { limit, .. }) => {
-                let job = job();
+                let job = unfinished(plan, &text()?);
                 return Err(Error::Hung { limit, job });
             }
             other => other?,
         };
+        let text = text()?;
         if contains(&text, b"@tg done") {
             return Ok(text);
         }
         Err(Error::Died {
-            job: job(),
+            job: unfinished(plan, &text),
             status,
             last: last_words(&text),
         })

@@ -5,7 +5,6 @@
 //! scripts/Kbuild.include): compiler, then objtool.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 use std::process::Command;
@@ -130,7 +129,7 @@ impl<'a> Objects<'a> {
             }
             cache::write_file(&mark, b"")?;
         }
-        Ok(self.saved(object))
+        self.saved(object)
     }
 
     /// Compiles with the file `path` holding `text`, and puts back what it held.
@@ -192,11 +191,11 @@ impl<'a> Objects<'a> {
             .join("\0")
             .as_bytes(),
         );
-        if fs::read_to_string(&stamp).is_ok_and(|text| text == wanted) {
+        if cache::holds(&stamp, &wanted)? {
             return Ok(());
         }
         // make looks at each object again: its command line may be another.
-        let _ = fs::remove_dir_all(self.made());
+        cache::remove_folder(&self.made())?;
         for folder in [self.build(), self.made()] {
             cache::make_folder(&folder)?;
         }
@@ -204,8 +203,10 @@ impl<'a> Objects<'a> {
         cache::write_file(&fragment, self.setting.fragment.text.as_bytes())?;
         let variable = assignment("KCONFIG_ALLCONFIG", &fragment);
         self.must("allmodconfig", &[variable])?;
-        let made = fs::read_to_string(self.build().join(".config")).unwrap_or_default();
-        self.setting.fragment.check(&made)?;
+        let made = cache::read_file(&self.build().join(".config"))?;
+        self.setting
+            .fragment
+            .check(&String::from_utf8_lossy(&made))?;
         self.must("modules_prepare", &[])?;
         Ok(cache::write_file(&stamp, wanted.as_bytes())?)
     }
@@ -213,21 +214,21 @@ impl<'a> Objects<'a> {
     fn must(&self, goal: &str, variables: &[OsString]) -> Result<(), Error> {
         match self.make(&[goal], variables)? {
             true => Ok(()),
-            false => Err(self.failed(goal)),
+            false => Err(self.failed(goal)?),
         }
     }
 
     /// What the log of make says of a failure.
-    fn failed(&self, goal: &str) -> Error {
+    fn failed(&self, goal: &str) -> Result<Error, Error> {
         let log = self.root.join("make.log");
-        let said = fs::read(&log).unwrap_or_default();
+        let said = cache::read_file(&log)?;
         let said = String::from_utf8_lossy(&said);
-        Error::Make {
+        Ok(Error::Make {
             goal: goal.to_owned(),
             first_error: crate::build::first_error(&said),
             log,
             room: self.room(&said),
-        }
+        })
     }
 
     /// Where a program wrote that failed for want of room.
@@ -236,7 +237,7 @@ impl<'a> Objects<'a> {
     }
 
     fn room_left(&self, goal: &str) -> Result<(), Error> {
-        match self.failed(goal) {
+        match self.failed(goal)? {
             Error::Make { room, .. } if room.is_empty() => Ok(()),
             full => Err(full),
         }
@@ -260,12 +261,17 @@ impl<'a> Objects<'a> {
             .success())
     }
 
-    fn saved(&self, object: &str) -> Option<OsString> {
+    fn saved(&self, object: &str) -> Result<Option<OsString>, Error> {
         let place = self.build().join(object);
-        let name = place.file_name()?.to_str()?.to_owned();
-        let text = fs::read(place.with_file_name(format!(".{name}.cmd"))).ok()?;
-        place.is_file().then_some(())?;
-        command_line(&text).map(OsString::from_vec)
+        let Some(name) = place.file_name().filter(|_| place.is_file()) else {
+            return Ok(None);
+        };
+        let mut saved = OsString::from(".");
+        saved.push(name);
+        saved.push(".cmd");
+        let text = cache::read_if_there(&place.with_file_name(saved))?;
+        let line = text.and_then(|text| command_line(&text));
+        Ok(line.map(OsString::from_vec))
     }
 
     fn build(&self) -> PathBuf {

@@ -330,8 +330,11 @@ impl Applier<'_> {
         let diff = &self.patch.diff;
         let read = |path: &Path| {
             let path = TreePath::new(path.as_os_str().as_bytes())?;
-            let found = self.ground.read(&[path]).ok()?.pop()?;
-            found.map(|file| file.bytes)
+            // What cannot be read has been named before; nothing is known of it here.
+            let Ok(mut found) = self.ground.read(&[path]) else {
+                return None;
+            };
+            found.pop()?.map(|file| file.bytes)
         };
         let damage = damage::damage(diff, &read)?;
         let mut lines = diff.split(|byte| *byte == b'\n');
@@ -361,17 +364,21 @@ impl Applier<'_> {
         let found = ignore::WalkBuilder::new(self.folder)
             .standard_filters(false)
             .build();
-        let rejects = found
-            .filter_map(Result::ok)
-            .filter(|file| {
-                file.path()
-                    .extension()
-                    .is_some_and(|ending| ending == "rej")
-            })
-            .filter_map(|file| fs::read(file.path()).ok());
-        let text: String = rejects
-            .map(|bytes| indented(&String::from_utf8_lossy(&bytes)))
-            .collect();
+        let is_reject = |path: &Path| path.extension().is_some_and(|ending| ending == "rej");
+        let mut text = String::new();
+        for file in found {
+            let reject = match file {
+                Ok(file) if !is_reject(file.path()) => continue,
+                Ok(file) => fs::read(file.path()).map_err(|error| error.to_string()),
+                Err(error) => Err(error.to_string()),
+            };
+            text += &match reject {
+                Ok(bytes) => indented(&String::from_utf8_lossy(&bytes)),
+                Err(error) => indented(&format!(
+                    "a hunk that git has put aside is not shown: {error}"
+                )),
+            };
+        }
         let lines: Vec<&str> = text.lines().collect();
         let shown = lines.get(..HUNK).map(|lines| lines.join("\n"));
         match shown {

@@ -11,6 +11,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use tollgate_defect::Defect;
+use tollgate_defect::answer;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -34,9 +36,13 @@ pub struct Interrupt(Arc<AtomicI32>);
 impl Interrupt {
     /// Asks everything that shares this value to stop, because of a signal; the
     /// first that came is kept.
+    #[expect(
+        clippy::let_underscore_must_use,
+        reason = "it fails where an earlier signal is kept"
+    )]
     pub fn set(&self, signal: i32) {
         let order = Ordering::SeqCst;
-        self.0.compare_exchange(0, signal, order, order).ok();
+        let _ = self.0.compare_exchange(0, signal, order, order);
     }
 
     /// Whether it was asked.
@@ -83,6 +89,14 @@ pub enum Error {
     Log {
         /// The log.
         path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// What it writes could not be read to its end.
+    #[error("what {program} wrote could not be read: {source}")]
+    Read {
+        /// The program, as it was named.
+        program: String,
         /// What the system said.
         source: std::io::Error,
     },
@@ -200,10 +214,11 @@ impl Runner {
         let stderr = drained(child.child.stderr.take(), sender);
         let outcome = self.until(&ended);
         let status = child.conclude(program.clone(), outcome)?;
+        let whole = |stream| whole(stream, &program);
         if status.success() {
-            return Ok(stdout.join().unwrap_or_default());
+            return whole(stdout);
         }
-        let said = stderr.join().unwrap_or_default();
+        let said = whole(stderr)?;
         let said = String::from_utf8_lossy(&said);
         let folder = command.get_current_dir().unwrap_or(Path::new("."));
         Err(Error::Failed {
@@ -252,7 +267,13 @@ impl Runner {
         let deadline = limit.map(|limit| (Instant::now() + limit, limit));
         let outcome = loop {
             match lines.recv_timeout(TICK) {
-                Ok(text) => {
+                Ok(Err(source)) => {
+                    break Err(Error::Read {
+                        program: program.clone(),
+                        source,
+                    });
+                }
+                Ok(Ok(text)) => {
                     if let Err(source) = file.write_all(&text) {
                         break Err(keep(source));
                     }
@@ -338,8 +359,7 @@ impl Drop for Reader {
     fn drop(&mut self) {
         let group = self.running.group.into_iter();
         group.for_each(|group| signal(group, Signal::KILL));
-        // Its status is of no interest any more; only that it is gone.
-        let _ = self.running.child.wait();
+        self.running.reap();
     }
 }
 
@@ -367,7 +387,7 @@ struct Running {
 
 impl Running {
     fn new(child: Child) -> Self {
-        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let group = answer::fits::<i32, _>(child.id()).and_then(Pid::from_raw);
         running().extend(group);
         Self { child, group }
     }
@@ -404,7 +424,15 @@ impl Running {
             }
         }
         all(Signal::KILL);
-        // Its status is of no interest any more; only that it is gone.
+        self.reap();
+    }
+
+    /// Waits for one that was killed.
+    #[expect(
+        clippy::let_underscore_must_use,
+        reason = "its status is of no interest any more, only that it is gone"
+    )]
+    fn reap(&mut self) {
         let _ = self.child.wait();
     }
 }
@@ -415,41 +443,60 @@ impl Drop for Running {
     }
 }
 
+/// A stream that is read in a thread of its own.
+type Drained = JoinHandle<std::io::Result<Vec<u8>>>;
+
 /// Reads a stream to its end in a thread of its own; the sender goes with it.
-fn drained(
-    stream: Option<impl Read + Send + 'static>,
-    sender: mpsc::Sender<()>,
-) -> JoinHandle<Vec<u8>> {
+fn drained(stream: Option<impl Read + Send + 'static>, sender: mpsc::Sender<()>) -> Drained {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        if let Some(mut stream) = stream {
-            // What came before it failed is what there is.
-            let _ = stream.read_to_end(&mut bytes);
-        }
+        let mut stream = stream.ok_or_else(|| std::io::Error::other("it is not there"))?;
+        let read = stream.read_to_end(&mut bytes);
         drop(sender);
-        bytes
+        read.map(|_| bytes)
+    })
+}
+
+/// All that came; less than all of it is none.
+fn whole(stream: Drained, program: &str) -> Result<Vec<u8>, Error> {
+    let read = stream.join().unwrap_or_else(|_| {
+        let defect = Defect::new("the thread that reads a program's output ended");
+        Err(std::io::Error::other(defect))
+    });
+    read.map_err(|source| Error::Read {
+        program: program.to_owned(),
+        source,
     })
 }
 
 /// Sends each line, with its end, as it arrives.
-fn lines_of(reader: std::io::PipeReader) -> mpsc::Receiver<Vec<u8>> {
+fn lines_of(reader: impl Read + Send + 'static) -> mpsc::Receiver<std::io::Result<Vec<u8>>> {
     let (sender, receiver) = mpsc::sync_channel(1024);
     std::thread::spawn(move || {
         let mut reader = BufReader::new(reader);
         loop {
             let mut line = Vec::new();
-            match reader.read_until(b'\n', &mut line) {
-                Ok(0) | Err(_) => return,
-                Ok(_) if sender.send(line).is_err() => return,
-                Ok(_) => {}
+            let read = reader.read_until(b'\n', &mut line);
+            let last = !matches!(read, Ok(1..));
+            let sent = match read {
+                Ok(0) => return,
+                Ok(_) => sender.send(Ok(line)),
+                Err(error) => sender.send(Err(error)),
+            };
+            // Nobody waits for the rest of what was stopped.
+            if last || matches!(sent, Err(mpsc::SendError(_))) {
+                return;
             }
         }
     });
     receiver
 }
 
+#[expect(
+    clippy::let_underscore_must_use,
+    reason = "a group that has ended already needs no signal"
+)]
 fn signal(group: Pid, wanted: Signal) {
-    // A group that has ended already needs no signal.
     let _ = kill_process_group(group, wanted);
 }
 
@@ -484,6 +531,30 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
         (dir, path)
+    }
+
+    /// A stream that breaks after its first bytes.
+    struct Broken(bool);
+
+    impl Read for Broken {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            match std::mem::replace(&mut self.0, true) {
+                true => Err(std::io::Error::other("the disk is gone")),
+                false => (&b"half\n"[..]).read(into),
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_half_of_an_output_is_not_taken_for_all_of_it() {
+        let (sender, _ended) = mpsc::channel();
+        let told = whole(drained(Some(Broken(false)), sender), "git").unwrap_err();
+        let told = told.to_string();
+        assert_eq!(told, "what git wrote could not be read: the disk is gone");
+        let lines = lines_of(Broken(false));
+        assert_eq!(lines.recv().unwrap().unwrap(), b"half\n");
+        assert!(lines.recv().unwrap().is_err());
+        assert!(lines.recv().is_err());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use tollgate_defect::answer;
 
 use tollgate_source::shown;
 
@@ -162,7 +163,7 @@ fn name(file: &str, most: u64) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     file.chars()
         .map(|c| if plain(c) { c } else { '_' })
-        .take(usize::try_from(most).unwrap_or(usize::MAX))
+        .take(answer::fits::<usize, _>(most).unwrap_or(usize::MAX))
         .collect()
 }
 

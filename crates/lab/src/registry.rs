@@ -12,6 +12,9 @@ use crate::parameter::{Parameter, PlanLimits};
 /// Why there is no benchmark.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The table is not there.
+    #[error(transparent)]
+    Defect(#[from] tollgate_defect::Defect),
     /// There is none of that name.
     #[error("no benchmark is called {name}; there are: {}", .known.join(", "))]
     Unknown {
@@ -70,8 +73,7 @@ pub enum Error {
 }
 
 fn for_abi(abi: Option<&str>) -> String {
-    abi.map(|abi| format!(" in a program of {abi}"))
-        .unwrap_or_default()
+    abi.map_or_else(String::new, |abi| format!(" in a program of {abi}"))
 }
 
 fn listed(names: &[String]) -> String {
@@ -143,7 +145,7 @@ impl Registry {
     /// # Errors
     /// When it is wrong.
     pub fn built_in() -> Result<Self, Error> {
-        let text = assets::text(&assets::DATA, "bench.toml").unwrap_or_default();
+        let text = assets::own(&assets::DATA, "bench.toml")?;
         toml::from_str(text).map_err(|error| Error::Wrong(error.to_string()))
     }
 

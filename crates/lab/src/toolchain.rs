@@ -1,6 +1,7 @@
 //! The programs that an image and a count depend on: the compiler, QEMU.
 
 use std::process::Command;
+use tollgate_defect::answer;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,9 @@ use crate::process::{self, Runner};
 /// Why a tool cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// A table is not there.
+    #[error(transparent)]
+    Defect(#[from] tollgate_defect::Defect),
     /// The tool did not answer.
     #[error(transparent)]
     Process(#[from] process::Error),
@@ -101,7 +105,7 @@ fn first_line(program: &str, runner: &Runner) -> Result<String, Error> {
         Some(line) if line.chars().any(|c| c.is_ascii_digit()) => Ok(line.trim().to_owned()),
         other => Err(Error::NoVersion {
             program: program.to_owned(),
-            printed: other.unwrap_or_default().to_owned(),
+            printed: other.unwrap_or("").to_owned(),
         }),
     }
 }
@@ -132,21 +136,17 @@ struct Release {
 /// The last row that is not newer than the version; nothing for a version that
 /// is newer than what was looked at.
 fn plugin_api(version: &str) -> Result<u32, Error> {
-    let text = assets::text(&assets::DATA, "qemu/plugin-api.toml").unwrap_or_default();
+    let text = assets::own(&assets::DATA, "qemu/plugin-api.toml")?;
     let table: Table = toml::from_str(text).map_err(|error| Error::Table(error.to_string()))?;
-    let wanted = series(version);
-    let row = table
-        .release
-        .iter()
-        .rev()
-        .find(|row| series(&row.from) <= wanted);
-    match row {
-        Some(row) if wanted <= series(&table.newest) => Ok(row.api),
-        _ => Err(Error::UnknownQemu {
-            version: version.to_owned(),
-            known: known(&table),
-        }),
-    }
+    let row = series(version).and_then(|wanted| {
+        let mut rows = table.release.iter().rev();
+        let row = rows.find(|row| series(&row.from).is_some_and(|from| from <= wanted))?;
+        (wanted <= series(&table.newest)?).then_some(row.api)
+    });
+    row.ok_or_else(|| Error::UnknownQemu {
+        version: version.to_owned(),
+        known: known(&table),
+    })
 }
 
 fn known(table: &Table) -> String {
@@ -157,10 +157,10 @@ fn known(table: &Table) -> String {
     format!("{oldest} to {}", table.newest)
 }
 
-/// Major and minor number.
-fn series(version: &str) -> (u32, u32) {
-    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
-    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+/// Major and minor number; none where one of them is no number.
+fn series(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.split('.').map(answer::number);
+    Some((parts.next()??, parts.next()??))
 }
 
 #[cfg(test)]

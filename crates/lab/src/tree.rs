@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use tollgate_defect::{OrDefect as _, answer};
 
 use ignore::{WalkBuilder, WalkState};
 use serde::{Deserialize, Serialize};
@@ -168,9 +169,10 @@ fn walk(root: &Path) -> ignore::WalkParallel {
 
 fn entry(root: &Path, found: &ignore::DirEntry) -> Result<Option<(TreePath, Found)>, Error> {
     let path = found.path();
-    let below = path.strip_prefix(root).unwrap_or(path).as_os_str();
-    let name = TreePath::new(below.as_bytes());
-    let name = name.ok_or_else(|| unreadable(path, &"a defect of tollgate: it is not below"))?;
+    let below = answer::below(path, root).map(Path::as_os_str);
+    let name = below.and_then(|below| TreePath::new(below.as_bytes()));
+    let name = name.or_defect("a walk left the folder that it began in");
+    let name = name.map_err(|defect| unreadable(path, &defect))?;
     let Some(kind) = found.file_type().filter(|kind| !kind.is_dir()) else {
         return Ok(None);
     };
@@ -264,8 +266,9 @@ fn version_of(makefile: &str) -> Option<String> {
         })
     };
     let (version, patch) = (value("VERSION")?, value("PATCHLEVEL")?);
-    let level = value("SUBLEVEL").unwrap_or_default();
-    let extra = value("EXTRAVERSION").unwrap_or_default();
+    // Neither has to be there: 3.0 had no level, a release has nothing extra.
+    let level = value("SUBLEVEL").unwrap_or_else(String::new);
+    let extra = value("EXTRAVERSION").unwrap_or_else(String::new);
     Some(format!("{version}.{patch}.{level}{extra}"))
 }
 

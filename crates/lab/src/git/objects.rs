@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, Read as _};
+use tollgate_defect::answer;
 
 use tollgate_source::TreePath;
 
@@ -318,7 +319,7 @@ impl Contents {
         }
         let size = head
             .rsplit_once(' ')
-            .and_then(|(_, size)| size.parse().ok());
+            .and_then(|(_, size)| answer::number(size));
         let size: u64 = size.ok_or_else(|| {
             io::Error::other(match head {
                 "" => "it ended before the last object".to_owned(),

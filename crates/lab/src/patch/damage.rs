@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use tollgate_defect::answer;
 
 /// What has been done to a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +167,7 @@ fn decoded(line: &[u8]) -> Vec<u8> {
     let mut rest = line;
     while let Some((byte, behind)) = rest.split_first() {
         let code = behind.get(..2).filter(|_| *byte == b'=');
-        let code = code.and_then(|code| std::str::from_utf8(code).ok());
+        let code = code.and_then(|code| answer::text(code));
         match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
             Some(value) => {
                 out.push(value);
@@ -318,10 +319,10 @@ impl Parser {
 
 /// Lines before and after of `@@ -1,3 +1,4 @@`.
 fn header(line: &[u8]) -> Option<(usize, usize)> {
-    let text = std::str::from_utf8(line).ok()?;
+    let text = answer::text(line)?;
     let mut words = text.strip_prefix("@@ -")?.split(' ');
     let count = |word: &str| match word.split_once(',') {
-        Some((_, count)) => count.parse().ok(),
+        Some((_, count)) => answer::number(count),
         None => Some(1),
     };
     let old = count(words.next()?)?;

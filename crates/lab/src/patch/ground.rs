@@ -65,8 +65,10 @@ impl<'a> Folder<'a> {
 
     fn file(self, path: &TreePath) -> io::Result<Option<File>> {
         let place = self.root.join(path);
-        let Ok(about) = fs::symlink_metadata(&place) else {
-            return Ok(None);
+        let about = match fs::symlink_metadata(&place) {
+            Ok(about) => about,
+            Err(error) if input::is_absent(&error) => return Ok(None),
+            Err(error) => return Err(error),
         };
         if about.is_dir() {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! A patch as people have it: a plain diff, a mail, or a mailbox with several.
 
-use std::fs;
 use std::path::Path;
+use tollgate_defect::answer;
 
 use super::{Error, Patch};
 use crate::cache::{self, Cache};
@@ -76,8 +76,8 @@ fn parts_of(path: &Path, text: &[u8], cache: &Cache, runner: &Runner) -> Result<
         reason,
     };
     let parts = mailbox.parts().map_err(|error| match error {
-        process::Error::Failed { message, .. } => no_patch(message),
-        other => Error::Process(other),
+        Error::Process(process::Error::Failed { message, .. }) => no_patch(message),
+        other => other,
     })?;
     if parts.is_empty() {
         return Err(no_patch("none of its mails has a diff".to_owned()));
@@ -108,11 +108,14 @@ fn base(text: &[u8]) -> Option<String> {
 
 /// A mailbox begins with `From `, a mail with a header.
 fn is_mail(text: &[u8]) -> bool {
-    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let Some(line) = text.split(|byte| *byte == b'\n').next() else {
+        return false;
+    };
     let colon = line.iter().position(|byte| *byte == b':');
-    let name = colon.and_then(|at| line.get(..at)).unwrap_or_default();
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
-    line.starts_with(b"From ") || (!name.is_empty() && name.iter().all(is_name))
+    let name = colon.and_then(|at| line.get(..at));
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
+    let is_name = |name: &[u8]| !name.is_empty() && name.iter().all(is_letter);
+    line.starts_with(b"From ") || name.is_some_and(is_name)
 }
 
 struct Mailbox<'a> {
@@ -123,12 +126,14 @@ struct Mailbox<'a> {
 
 impl Mailbox<'_> {
     /// The mails that have a diff, decoded, in order.
-    fn parts(&self) -> Result<Vec<Part>, process::Error> {
+    fn parts(&self) -> Result<Vec<Part>, Error> {
         let mut split = git::isolated(self.folder);
         // -b: a mail without the line `From ` is a mailbox of one.
         split.args(["mailsplit", "-b", "-o.", "../mbox"]);
-        let listed = self.runner.output(&mut split)?;
-        let count: usize = String::from_utf8_lossy(&listed).trim().parse().unwrap_or(0);
+        let listed = self.runner.output(&mut split).map_err(Error::Process)?;
+        let listed = String::from_utf8_lossy(&listed);
+        let count: Option<usize> = answer::number(listed.trim());
+        let count = count.ok_or_else(|| uncounted(&listed))?;
         let mut mails = Vec::new();
         for number in 1..=count {
             let mail = self.mail(&format!("{number:04}"))?;
@@ -142,26 +147,34 @@ impl Mailbox<'_> {
         Ok(mails.into_iter().map(|mail| mail.part).collect())
     }
 
-    fn mail(&self, name: &str) -> Result<Mail, process::Error> {
-        let raw = fs::read(self.folder.join(name)).unwrap_or_default();
+    fn mail(&self, name: &str) -> Result<Mail, Error> {
+        let raw = cache::read_file(&self.folder.join(name))?;
         let mut command = git::isolated(self.folder);
         command.args([
             "mailinfo",
             &format!("{name}.message"),
             &format!("{name}.diff"),
         ]);
-        let info = self.runner.output_of(&mut command, &raw)?;
+        let info = self.runner.output_of(&mut command, &raw);
+        let info = info.map_err(Error::Process)?;
         let info = String::from_utf8_lossy(&info).into_owned();
-        let plain = subject(&info).unwrap_or_default();
+        // A mail may have no subject.
+        let plain = subject(&info).unwrap_or_else(String::new);
         let part = Part {
             subject: plain.trim_start_matches("Subject:").trim().to_owned(),
-            diff: fs::read(self.folder.join(format!("{name}.diff"))).unwrap_or_default(),
+            diff: cache::read_file(&self.folder.join(format!("{name}.diff")))?,
         };
         Ok(Mail {
             number: number_in(&subject(&String::from_utf8_lossy(&raw)).unwrap_or(info)),
             part,
         })
     }
+}
+
+fn uncounted(listed: &str) -> Error {
+    let source = std::io::Error::other(format!("it wrote {listed:?} for the number of mails"));
+    let program = "git mailsplit".to_owned();
+    Error::Process(process::Error::Read { program, source })
 }
 
 struct Mail {
@@ -190,7 +203,7 @@ fn number_in(subject: &str) -> Option<u32> {
     let (_, rest) = subject.split_once('[')?;
     let (tag, _) = rest.split_once(']')?;
     let word = tag.split_whitespace().find(|word| word.contains('/'))?;
-    word.split('/').next()?.parse().ok()
+    answer::number(word.split('/').next()?)
 }
 
 #[cfg(test)]
