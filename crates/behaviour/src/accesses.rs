@@ -90,9 +90,11 @@ impl Maker<'_> {
             Object::P => self.members("p"),
             Object::Next => self.next(),
             Object::R => {
-                let value = self
-                    .choices
-                    .word(&["struct s __user *r = p;", "struct s __user *r = p + 1;"]);
+                let value = self.choices.word(&[
+                    "struct s __user *r = p;",
+                    "struct s __user *r = p + 1;",
+                    "const struct s __user *r = p;",
+                ]);
                 self.locals.entry("r").or_insert_with(|| value.to_owned());
                 self.members("r")
             }

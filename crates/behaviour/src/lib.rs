@@ -10,7 +10,6 @@ mod choices;
 pub mod deep;
 mod forms;
 mod function;
-pub mod fuzz;
 mod program;
 mod run;
 mod setups;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use tollgate_defect::answer;
 
 use tollgate_behaviour::{Choices, RunError, SETUPS, Tally, function};
 
@@ -11,7 +12,7 @@ const BATCH: u64 = 100;
 fn main() -> ExitCode {
     let numbers: Vec<u64> = std::env::args()
         .skip(1)
-        .filter_map(|word| word.parse().ok())
+        .filter_map(|word| answer::number(&word))
         .collect();
     let out = &mut io::stdout();
     let done = match numbers.as_slice() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::{fs, io};
+use tollgate_defect::answer;
 
 use crate::program::{Subject, program};
 
@@ -21,9 +22,6 @@ pub enum RunError {
     /// A generated function, or the model, is no C.
     #[error("the program does not compile: {0}")]
     Program(String),
-    /// Rewritings that do something else than their originals.
-    #[error("{0}")]
-    Wrong(String),
     /// The program ended before it had compared everything.
     #[error("the program ended early: {0}")]
     Ended(String),
@@ -162,10 +160,7 @@ fn results(output: &Output, found: &mut Found) -> Result<(), RunError> {
         match kind {
             "differs" => entry.wrong = Some(rest.to_owned()),
             _ => {
-                let numbers: Vec<u64> = rest
-                    .split(' ')
-                    .filter_map(|word| word.parse().ok())
-                    .collect();
+                let numbers: Vec<u64> = rest.split(' ').filter_map(answer::number).collect();
                 entry.runs = numbers.first().copied().unwrap_or_default();
                 entry.faulted = numbers.get(1).copied().unwrap_or_default();
             }

@@ -6,8 +6,7 @@
 //! [`Defect`]. And where the failure says what was asked (whether these bytes are
 //! text, that word a number), it is an [`answer`].
 //!
-//! A failure that is none of these must not become a value: `clippy.toml`
-//! disallows what would make one of it.
+//! A failure that is none of these must not become a value.
 
 use std::fmt;
 use std::panic::Location;

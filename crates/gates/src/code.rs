@@ -1,6 +1,7 @@
 //! The code of a file as the running kernel has it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use tollgate_defect::answer;
 
 use crate::calls::{Calls, ThunkKind};
 use crate::decode::{Decoder, Destination, Flow, Gate, Instruction};
@@ -238,7 +239,7 @@ impl<'data> Code<'data> {
         }
         let patch = self.patches.range(..=instruction.at).next_back();
         let bytes = patch.and_then(|(at, patch)| {
-            let from = usize::try_from(instruction.at.address.checked_sub(at.address)?).ok()?;
+            let from = answer::fits::<usize, _>(instruction.at.address.checked_sub(at.address)?)?;
             patch.bytes.get(from..from.checked_add(length)?)
         });
         bytes.unwrap_or_default()
@@ -264,7 +265,7 @@ impl<'data> Code<'data> {
     }
 
     fn decode(&self, at: Place, end: u64, out: &mut Vec<Instruction>) {
-        let length = usize::try_from(end.saturating_sub(at.address)).unwrap_or(0);
+        let length = answer::fits::<usize, _>(end.saturating_sub(at.address)).unwrap_or(0);
         let Some(bytes) = self.image.bytes_at(at, length) else {
             return;
         };
@@ -405,7 +406,7 @@ impl<'data> Code<'data> {
 
     fn used_end(&self, at: Place, function: &Function) -> u64 {
         let size = function.end.saturating_sub(at.address);
-        let length = usize::try_from(size).unwrap_or(usize::MAX);
+        let length = answer::fits::<usize, _>(size).unwrap_or(usize::MAX);
         match self.image.bytes_at(at, length) {
             Some(bytes) if !function.typed => {
                 let last = bytes.iter().rposition(|byte| !matches!(byte, 0 | 0xcc));

@@ -8,6 +8,7 @@ mod tables;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use tollgate_defect::answer;
 
 use object::{Architecture, Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, elf};
 
@@ -235,7 +236,7 @@ impl<'data> Image<'data> {
     /// The bytes at a place, cut where the section ends.
     pub(crate) fn bytes_at(&self, place: Place, length: usize) -> Option<&[u8]> {
         let section = self.section(place.section)?;
-        let from = usize::try_from(place.address.checked_sub(section.address)?).ok()?;
+        let from = answer::fits::<usize, _>(place.address.checked_sub(section.address)?)?;
         let end = from.checked_add(length)?.min(section.bytes.len());
         section.bytes.get(from..end)
     }

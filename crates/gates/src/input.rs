@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::io::{Read, Seek};
 use std::ops::Range;
+use tollgate_defect::answer;
 
 use object::read::{ReadCache, ReadRef};
 
@@ -119,8 +120,8 @@ impl<'data> Input<'data> {
         let part = self.part(from, size)?;
         match self.source {
             Source::Bytes(bytes) => {
-                let from = usize::try_from(part.from).ok()?;
-                bytes.get(from..from.checked_add(usize::try_from(size).ok()?)?)
+                let from = answer::fits::<usize, _>(part.from)?;
+                bytes.get(from..from.checked_add(answer::fits::<usize, _>(size)?)?)
             }
             Source::Stream(_) if size == 0 => Some(&[]),
             Source::Stream(stream) => stream.part(part.from, size),
@@ -138,8 +139,8 @@ impl<'data> Input<'data> {
     fn until_in_block(self, range: &Range<u64>, delimiter: u8) -> Option<&'data [u8]> {
         let block = range.start / BLOCK * BLOCK;
         let bytes = self.bytes(block, BLOCK.min(self.size.checked_sub(block)?))?;
-        let from = usize::try_from(range.start - block).ok()?;
-        let rest = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+        let from = answer::fits::<usize, _>(range.start - block)?;
+        let rest = answer::fits::<usize, _>(range.end - range.start).unwrap_or(usize::MAX);
         let bytes = bytes.get(from..)?;
         let end = bytes
             .iter()

@@ -1,6 +1,7 @@
 //! Source lines of instructions, from DWARF where the file has it.
 
 use std::borrow::Cow;
+use tollgate_defect::answer;
 
 use addr2line::gimli::{DwarfSections, EndianSlice, RunTimeEndian, SectionId};
 use object::{Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget};
@@ -133,7 +134,7 @@ fn relocate(
         Some(section) if section.0 != code && is_code(file, section) => ELSEWHERE,
         _ => 0,
     };
-    let from = usize::try_from(offset).ok()?;
+    let from = answer::fits::<usize, _>(offset)?;
     let width = usize::from(relocation.size() / 8);
     let field = bytes.get_mut(from..from.checked_add(width)?)?;
     let little = file.is_little_endian();

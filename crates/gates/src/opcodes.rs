@@ -5,6 +5,7 @@
 //! entry with its reason and its source.
 
 use serde::{Deserialize, Serialize};
+use tollgate_defect::answer;
 
 use crate::built_in;
 
@@ -301,7 +302,7 @@ fn hex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: &u8| {
         char::from(*byte)
             .to_digit(16)
-            .and_then(|digit| u8::try_from(digit).ok())
+            .and_then(answer::fits::<u8, _>)
     };
     let pair = |pair: &[u8]| match pair {
         [high, low] => Some(digit(high)? << 4 | digit(low)?),

@@ -4,6 +4,7 @@
 use crate::decode::{Direction, Gate, Instruction};
 use crate::graph::Graph;
 use crate::layout::{Layout, Pattern};
+use tollgate_defect::answer;
 
 /// What is known of a register's value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,7 +157,7 @@ impl Registers {
                 self.set(to, self.get(from).or(self.get(with)));
             }
             Operation::ShiftLeft { to, from, number } => {
-                let shift = u32::try_from(number).unwrap_or(u32::MAX);
+                let shift = answer::fits::<u32, _>(number).unwrap_or(u32::MAX);
                 let shifted = |value: u64| value.checked_shl(shift).unwrap_or(0);
                 self.set(to, self.get(from).number(shifted));
             }

@@ -73,7 +73,7 @@ pub fn names_in(folder: &Path) -> io::Result<Vec<OsString>> {
     let mut names = match listed {
         Err(error) if is_absent(&error) => Vec::new(),
         other => other.map_err(|error| {
-            let folder = folder.display();
+            let folder = tollgate_source::shown(folder);
             io::Error::new(
                 error.kind(),
                 format!("the folder {folder} could not be listed: {error}"),

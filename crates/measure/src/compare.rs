@@ -1,6 +1,7 @@
 //! Two runs in, a comparison out.
 
 use std::collections::BTreeSet;
+use tollgate_defect::answer;
 
 use crate::behaviour::Behaviour;
 use crate::comparison::{
@@ -100,7 +101,7 @@ fn unit(benchmark: &Benchmark) -> Option<UnitCount> {
         Some(parameter) => {
             let parameters = &benchmark.workload.parameters;
             let (_, value) = parameters.iter().find(|(name, _)| name == parameter)?;
-            u64::try_from(*value).ok().filter(|value| *value > 0)?
+            answer::fits::<u64, _>(*value).filter(|value| *value > 0)?
         }
     };
     Some(UnitCount {

@@ -8,6 +8,7 @@ use crate::proof::{Proof, Row};
 use crate::ratio::Ratio;
 use crate::sample::Workload;
 use crate::series::{Series, SeriesRow};
+use tollgate_defect::answer;
 
 /// The fewest values of a parameter that make a curve: of two there is a
 /// difference, and a flag has no more.
@@ -139,9 +140,7 @@ fn places(row: &WorkloadComparison) -> Vec<Place> {
         parameter: name.clone(),
         x: *value,
     });
-    let size = row
-        .context_bytes
-        .and_then(|bytes| i64::try_from(bytes).ok());
+    let size = row.context_bytes.and_then(answer::fits::<i64, _>);
     let context = size.filter(|_| row.moves_registers()).map(|x| Place {
         rest: Workload {
             cpu: None,
@@ -239,7 +238,7 @@ impl Series {
             let units = row.unit.map_or(1, |unit| unit.per_call);
             Some(Counted {
                 line: row.workload.to_string(),
-                x: i64::try_from(point.number).unwrap_or(i64::MAX),
+                x: answer::fits::<i64, _>(point.number).unwrap_or(i64::MAX),
                 measured,
                 divisor: measured.operations.saturating_mul(units),
             })

@@ -1,5 +1,7 @@
 //! An exact fraction, and its decimals without a detour through floats.
 
+use tollgate_defect::answer;
+
 /// Something counted, by the number of things it was counted over:
 /// instructions by operation, a difference by the whole. Exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +100,7 @@ impl Ratio {
         let numerator = self.numerator.saturating_mul(whole.denominator.into());
         let denominator = whole.numerator.saturating_mul(self.denominator.into());
         let (numerator, denominator) = reduce(numerator, denominator);
-        let denominator = u64::try_from(denominator).ok().filter(|d| *d > 0)?;
+        let denominator = answer::fits::<u64, _>(denominator).filter(|d| *d > 0)?;
         Some(Self::new(numerator.saturating_mul(100), denominator).decimal(places))
     }
 }
@@ -108,7 +110,7 @@ fn reduce(numerator: i128, denominator: i128) -> (i128, i128) {
     while b != 0 {
         (a, b) = (b, a % b);
     }
-    let divisor = i128::try_from(a.max(1)).unwrap_or(1);
+    let divisor = answer::fits::<i128, _>(a.max(1)).unwrap_or(1);
     (numerator / divisor, denominator / divisor)
 }
 

@@ -6,6 +6,7 @@
 //! of a result on one line is cut away.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tollgate_defect::answer;
 
 use serde::{Deserialize, Serialize};
 
@@ -331,11 +332,11 @@ fn phase(rest: &str) -> Option<(u64, Repetition)> {
     });
     let mut parameters = values.by_ref().collect::<Option<Vec<_>>>()?;
     let nanoseconds = match last_of(&mut parameters, "ns") {
-        Some(time) => Some(u64::try_from(time).ok()?),
+        Some(time) => Some(answer::fits::<u64, _>(time)?),
         None => None,
     };
     let mut last = |name: &str| last_of(&mut parameters, name);
-    let number = u32::try_from(last("rep")?).ok()?;
+    let number = answer::fits::<u32, _>(last("rep")?)?;
     let operations = u64::try_from(last("ops")?)
         .ok()
         .filter(|operations| *operations > 0)?;

@@ -1,12 +1,14 @@
 //! What both readers of lines share: strict numbers, quoting for messages.
 
+use tollgate_defect::answer;
+
 /// The longest piece of a faulty line that a message repeats, in characters.
 const QUOTED: usize = 100;
 
 /// A decimal number without a sign: what `parse` takes, less its leading `+`.
 pub(crate) fn decimal(text: &str) -> Option<u64> {
     text.starts_with(|c: char| c.is_ascii_digit())
-        .then(|| text.parse().ok())?
+        .then(|| answer::number(text))?
 }
 
 /// A decimal number that may be negative.
@@ -14,13 +16,13 @@ pub(crate) fn signed(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     digits
         .starts_with(|c: char| c.is_ascii_digit())
-        .then(|| text.parse().ok())?
+        .then(|| answer::number(text))?
 }
 
 /// A hexadecimal number without `0x`.
 pub(crate) fn hex_number(text: &str) -> Option<u64> {
     let first = text.starts_with(|c: char| c.is_ascii_hexdigit());
-    first.then(|| u64::from_str_radix(text, 16).ok())?
+    first.then(|| answer::hexadecimal(text))?
 }
 
 /// Bytes as pairs of hexadecimal digits.
@@ -28,7 +30,7 @@ pub(crate) fn hex_bytes(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: &u8| {
         char::from(*byte)
             .to_digit(16)
-            .and_then(|d| u8::try_from(d).ok())
+            .and_then(answer::fits::<u8, _>)
     };
     let pair = |pair: &[u8]| match pair {
         [high, low] => Some(digit(high)? << 4 | digit(low)?),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use tollgate_defect::answer;
 
 use tollgate_source::{Name, TreePath};
 
@@ -30,7 +31,7 @@ impl Target {
     pub fn split(words: &[u8]) -> Result<(&[u8], &str), TargetError> {
         let colon = words.iter().rposition(|byte| *byte == b':');
         let parts = colon.and_then(|at| Some((words.get(..at)?, words.get(at + 1..)?)));
-        let parts = parts.and_then(|(path, function)| Some((path, str::from_utf8(function).ok()?)));
+        let parts = parts.and_then(|(path, function)| Some((path, answer::text(function)?)));
         let parts = parts.filter(|(path, function)| !path.is_empty() && !function.is_empty());
         parts.ok_or_else(|| TargetError(words.into()))
     }

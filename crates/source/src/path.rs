@@ -8,6 +8,7 @@ use std::ops::Deref;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
+use tollgate_defect::answer;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -37,7 +38,7 @@ impl Name {
     /// The name as text where it is UTF-8.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
-        str::from_utf8(&self.0).ok()
+        answer::text(&self.0)
     }
 
     /// The name as text, to be looked into and never to be opened: what is not

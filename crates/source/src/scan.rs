@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use tollgate_defect::answer;
 
 use serde::{Deserialize, Serialize};
 
@@ -389,7 +390,7 @@ impl Finding {
     /// What ranks it: windows saved times heat.
     #[must_use]
     pub fn weight(&self) -> usize {
-        let heat = usize::try_from(self.function.warmth.heat).unwrap_or(1);
+        let heat = answer::fits::<usize, _>(self.function.warmth.heat).unwrap_or(1);
         self.function.windows_saved().saturating_mul(heat)
     }
 }

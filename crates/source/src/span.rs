@@ -1,6 +1,7 @@
 //! Where something is in a file: bytes for programs, lines for people.
 
 use serde::{Deserialize, Serialize};
+use tollgate_defect::answer;
 
 /// A range of bytes of the original file, end excluded.
 #[derive(
@@ -106,7 +107,7 @@ impl<'t> LineIndex<'t> {
 }
 
 fn saturate(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+    answer::fits::<u32, _>(number).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

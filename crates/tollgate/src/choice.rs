@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use tollgate_defect::answer;
 
 use anyhow::{Context, bail};
 use tollgate_lab::input;
@@ -152,7 +153,7 @@ fn unquoted(line: &[u8]) -> Option<Vec<u8>> {
             b'r' => b'\r',
             first @ b'0'..=b'3' => {
                 let digits = [first, bytes.next()?, bytes.next()?];
-                u8::from_str_radix(str::from_utf8(&digits).ok()?, 8).ok()?
+                u8::from_str_radix(answer::text(&digits)?, 8).ok()?
             }
             own @ (b'"' | b'\\') => own,
             _ => return None,

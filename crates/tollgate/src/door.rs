@@ -4,6 +4,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use tollgate_defect::answer;
 
 use anyhow::Context;
 use tollgate_lab::input;
@@ -72,7 +73,7 @@ impl Door {
     }
 
     fn below(&self, given: &Path, full: &Path) -> anyhow::Result<TreePath> {
-        let below = full.strip_prefix(&self.root).ok();
+        let below = answer::below(full, &self.root);
         let below = below.and_then(|below| TreePath::new(Name::from(below).as_bytes()));
         below.with_context(|| {
             let (name, tree) = (shown(given), shown(&self.named));
@@ -109,7 +110,7 @@ impl Door {
     /// Who stands in the tree may name what is there.
     fn meant(&self, given: &Path) -> Option<TreePath> {
         let full = fs::canonicalize(given).ok()?;
-        let below = full.strip_prefix(&self.root).ok()?;
+        let below = answer::below(&full, &self.root)?;
         TreePath::new(Name::from(below).as_bytes())
     }
 }

@@ -2,11 +2,11 @@
 //! `tollgate fix` can put them into the message of the same patch.
 
 use std::cmp::Reverse;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tollgate_lab::cache;
+use tollgate_lab::input;
 use tollgate_lab::tree;
 use tollgate_rewrite::Patched;
 
@@ -62,14 +62,23 @@ pub(crate) fn keep(
 /// What was measured of a change, what suits it best first: of the same version of
 /// the kernel, of all that its case has, on the machine that most people have, of
 /// the most workloads. None where nothing was measured.
-pub(crate) fn find(root: &Path, patched: &Patched, tree: &str) -> Vec<(PathBuf, Figures)> {
-    let entries = fs::read_dir(place(root, patched)).into_iter().flatten();
-    let read = |path: PathBuf| {
-        let figures = cache::read_json(&path).ok().flatten()?;
-        Some((path, figures))
-    };
-    let paths = entries.flatten().map(|entry| entry.path());
-    let mut found: Vec<(PathBuf, Figures)> = paths.filter_map(read).collect();
+///
+/// # Errors
+/// When there are figures that cannot be read: a message without them would say
+/// that nothing was measured.
+pub(crate) fn find(
+    root: &Path,
+    patched: &Patched,
+    tree: &str,
+) -> anyhow::Result<Vec<(PathBuf, Figures)>> {
+    let folder = place(root, patched);
+    let mut found: Vec<(PathBuf, Figures)> = Vec::new();
+    for name in input::names_in(&folder)? {
+        let path = folder.join(name);
+        // One that another tollgate removes meanwhile is none.
+        let figures = cache::read_json(&path)?;
+        found.extend(figures.map(|figures| (path, figures)));
+    }
     // The name of the file last, so that the order does not hang on the folder's.
     found.sort_by_key(|(path, figures)| {
         let other = (
@@ -79,7 +88,7 @@ pub(crate) fn find(root: &Path, patched: &Patched, tree: &str) -> Vec<(PathBuf, 
         );
         (other, Reverse(figures.workloads), path.clone())
     });
-    found
+    Ok(found)
 }
 
 /// A change is known by the file before and after: another tree that holds the
@@ -137,7 +146,7 @@ mod tests {
             keep(root.path(), &patched(), &number.to_string(), one).unwrap();
         }
         let found = |tree: &str| -> Vec<Figures> {
-            let found = find(root.path(), &patched(), tree);
+            let found = find(root.path(), &patched(), tree).unwrap();
             found.into_iter().map(|(_, figures)| figures).collect()
         };
         let [chosen, arm, whole, newer] = all;
@@ -152,6 +161,17 @@ mod tests {
             path: TreePath::new(b"b.h").unwrap(),
             ..patched()
         };
-        assert_eq!(find(root.path(), &other, "6.12.1"), []);
+        assert_eq!(find(root.path(), &other, "6.12.1").unwrap(), []);
+    }
+
+    #[test]
+    fn figures_that_cannot_be_read_are_not_taken_for_none() {
+        let root = tempfile::tempdir().unwrap();
+        let figures = figures("6.12.1", "x86_64", false, 5);
+        keep(root.path(), &patched(), "a", &figures).unwrap();
+        let broken = place(root.path(), &patched()).join("b.json");
+        std::fs::write(&broken, "{").unwrap();
+        let told = find(root.path(), &patched(), "6.12.1").unwrap_err();
+        assert!(told.to_string().contains(broken.to_str().unwrap()));
     }
 }

@@ -6,13 +6,13 @@ use std::cell::OnceCell;
 use tollgate_rewrite::{FixError, Patched, ReadTree, Request, Target};
 use tollgate_source::Access;
 
-use crate::scanner;
 use crate::tree::Tree;
+use crate::{exit, scanner};
 
 /// The macros of one tree, read when first needed.
 pub(crate) struct Macros<'a> {
     tree: &'a Tree,
-    known: OnceCell<Vec<Access>>,
+    known: OnceCell<Result<Vec<Access>, String>>,
 }
 
 impl<'a> Macros<'a> {
@@ -22,11 +22,14 @@ impl<'a> Macros<'a> {
         Self { tree, known }
     }
 
-    /// Every macro; none where the headers cannot be read, and a fix then says
-    /// that it finds nothing.
-    pub(crate) fn all(&self) -> &[Access] {
-        self.known
-            .get_or_init(|| scanner::macros(self.tree).unwrap_or_default())
+    /// Every macro.
+    ///
+    /// # Errors
+    /// As [`scanner::macros`].
+    pub(crate) fn all(&self) -> Result<Vec<Access>, FixError> {
+        let read = || scanner::macros(self.tree).map_err(|error| exit::sentence(&error));
+        let known = self.known.get_or_init(read).clone();
+        known.map_err(FixError::Analysis)
     }
 
     /// The fix; where nothing is found, with these macros.
@@ -41,7 +44,7 @@ impl<'a> Macros<'a> {
     ) -> Result<Patched, FixError> {
         match tollgate_rewrite::fix(read, target, request) {
             Err(FixError::Function { .. } | FixError::Nothing { .. }) => {
-                let macros = self.all().to_vec();
+                let macros = self.all()?;
                 let request = Request {
                     macros,
                     ..request.clone()

@@ -24,6 +24,7 @@ mod tree;
 mod walk;
 
 use std::process::ExitCode;
+use tollgate_defect::answer;
 
 use clap::Parser;
 use term::{ColorChoice, Term};
@@ -47,6 +48,6 @@ fn usage(said: &clap::Error) -> ExitCode {
     let shown = term.usage(&said.render(), said.use_stderr());
     match (shown, said.exit_code()) {
         (Err(error), 0) => exit::report(&term, &error.into(), None),
-        (_, code) => ExitCode::from(u8::try_from(code).unwrap_or(2)),
+        (_, code) => ExitCode::from(answer::fits::<u8, _>(code).unwrap_or(2)),
     }
 }

@@ -159,6 +159,10 @@ fn put_all(files: &[(OsString, Vec<u8>)], into: &Path) -> anyhow::Result<Vec<Pat
         };
         match &about {
             Ok(about) if same(about) => {}
+            Err(error) if !input::is_absent(error) => bail!(
+                "{} may be there already ({error}); nothing was written: give another folder",
+                shown(&place)
+            ),
             Ok(_) => bail!(
                 "{} is there already and is another file; nothing was written: move it away, or give another folder",
                 shown(&place)
@@ -316,7 +320,7 @@ impl<'a> Repository<'a> {
                 command.env(format!("GIT_{role}_DATE"), format!("@{date} +0000"));
             }
         }
-        let what = arguments.first().copied().unwrap_or_default();
+        let what = arguments.first().copied().unwrap_or(OsStr::new(""));
         let said = self.runner.output(&mut command);
         said.with_context(|| format!("git {} could not write the patch", shown(Path::new(what))))
     }

@@ -6,6 +6,7 @@ use std::process;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tollgate_defect::answer;
 
 use anyhow::Context;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -65,7 +66,7 @@ pub(crate) fn interrupt() -> &'static Interrupt {
 }
 
 fn code(signal: i32) -> Option<u8> {
-    u8::try_from(signal).ok()?.checked_add(128)
+    answer::fits::<u8, _>(signal)?.checked_add(128)
 }
 
 fn take(signal: i32, term: &Term) {
@@ -91,6 +92,6 @@ fn leave(signal: i32, term: &Term) {
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let mask = mask.and_then(|mask| answer::hexadecimal(mask.trim()));
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

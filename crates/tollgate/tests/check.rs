@@ -236,6 +236,31 @@ diff --git a/sound/pair.c b/sound/pair.c
 ";
 
 #[test]
+fn headers_that_teach_nothing_since_they_cannot_be_read_are_named() {
+    let lab = lab();
+    let big = fs::File::create(lab.tree().join("sound/big.h")).unwrap();
+    big.set_len(1 << 40).unwrap();
+    let asked = || run(&mut lab.tollgate(&["check", "tree", "sound/pair.c", "--format", "json"]));
+    let document: Value = serde_json::from_str(&text(&asked())).unwrap();
+    let unread = &document["not_checked"][0];
+    assert!(unread["file"].as_str().unwrap().ends_with("sound/big.h"));
+    let reason = unread["reason"].as_str().unwrap();
+    assert!(
+        reason.ends_with("so what the tree calls its windows is not known"),
+        "{reason}"
+    );
+
+    fs::remove_dir_all(lab.tree().join("arch")).unwrap();
+    std::os::unix::fs::symlink("arch", lab.tree().join("arch")).unwrap();
+    let output = asked();
+    assert_eq!(code(&output), 2, "{}", lab.said(&output));
+    assert!(
+        lab.said(&output)
+            .contains("what the tree calls its windows is not known")
+    );
+}
+
+#[test]
 fn of_an_mbox_only_what_is_new_is_reported() {
     let lab = lab();
     let before = support::snapshot(&lab.tree());

@@ -4,6 +4,7 @@ use super::{Destination, Direction, Flow, Gate, Instruction, Origin};
 use crate::elf::{Image, Place};
 use crate::layout::{Kind, Layout, Pattern, field};
 use crate::values::{Operation, Value};
+use tollgate_defect::answer;
 
 pub(crate) fn decode(
     image: &Image<'_>,
@@ -74,7 +75,7 @@ fn gate(layout: &Layout, found: Option<(usize, &Pattern)>, word: u32) -> Gate {
         Kind::Fence => Gate::Fence,
         Kind::Write => Gate::Write {
             register: narrow(pattern.register_of(word, layout.register_bits)),
-            pattern: u16::try_from(index).unwrap_or(u16::MAX),
+            pattern: answer::fits::<u16, _>(index).unwrap_or(u16::MAX),
         },
         _ => Gate::No,
     }
@@ -89,7 +90,7 @@ fn moves(kind: Kind) -> Option<Direction> {
 }
 
 fn narrow(register: u32) -> u8 {
-    u8::try_from(register).unwrap_or(u8::MAX)
+    answer::fits::<u8, _>(register).unwrap_or(u8::MAX)
 }
 
 fn operation(layout: &Layout, pattern: Option<&Pattern>, word: u32) -> Operation {

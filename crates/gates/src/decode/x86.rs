@@ -1,6 +1,7 @@
 //! x86, by iced-x86.
 
 use iced_x86::{Code, DecoderOptions, FlowControl, Formatter, GasFormatter, Mnemonic, Register};
+use tollgate_defect::answer;
 
 use super::{Destination, Flow, Gate, Instruction, Origin};
 use crate::elf::{Image, Place};
@@ -27,7 +28,7 @@ pub(crate) fn decode(
         };
         out.push(Instruction {
             at: here,
-            length: u8::try_from(raw.len()).unwrap_or(u8::MAX),
+            length: answer::fits::<u8, _>(raw.len()).unwrap_or(u8::MAX),
             gate: gate(opcodes, &instruction, raw),
             flow: flow(image, &instruction, here, raw),
             patched: false,

@@ -9,6 +9,7 @@
 use super::{Image, ObjectError, Place, Section};
 use crate::elf::fields::Pointed;
 use crate::records::{Laid, Record};
+use tollgate_defect::answer;
 
 /// Why a layout does not fit; the record, by its offset in the table.
 enum Misfit {
@@ -109,7 +110,7 @@ impl Image<'_> {
         let places = self.relocations.within(section.index);
         let offsets = places.filter_map(|place| {
             let offset = place.address.checked_sub(section.address)?;
-            usize::try_from(offset).ok()
+            answer::fits::<usize, _>(offset)
         });
         let mut stray = offsets.filter(|offset| {
             let field = offset % record.size;

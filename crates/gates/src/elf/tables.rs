@@ -3,6 +3,7 @@
 //! switched.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use tollgate_defect::answer;
 
 use object::ObjectSymbol;
 
@@ -404,7 +405,7 @@ impl Image<'_> {
     }
 
     fn case(&self, entry: Place, size: u64) -> Option<Place> {
-        let bytes = self.bytes_at(entry, usize::try_from(size).ok()?)?;
+        let bytes = self.bytes_at(entry, answer::fits::<usize, _>(size)?)?;
         let value = match (bytes.first_chunk::<8>(), bytes.first_chunk::<4>()) {
             (Some(long), _) => u64::from_le_bytes(*long),
             (None, Some(word)) => u64::from(u32::from_le_bytes(*word)),

@@ -94,7 +94,7 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
             .filter(|digits| digits.iter().all(|d| (b'0'..=b'7').contains(d)));
         let octal =
             octal.map(|digits| digits.iter().fold(0u32, |n, d| n * 8 + u32::from(d - b'0')));
-        if let Some(byte) = octal.and_then(|n| answer::fits::<u8, _>(n)) {
+        if let Some(byte) = octal.and_then(answer::fits::<u8, _>) {
             bytes.push(byte);
             rest = rest.get(3..).unwrap_or_default();
         } else if let [letter, tail @ ..] = rest {

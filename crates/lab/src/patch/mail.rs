@@ -159,7 +159,7 @@ impl Mailbox<'_> {
         let info = info.map_err(Error::Process)?;
         let info = String::from_utf8_lossy(&info).into_owned();
         // A mail may have no subject.
-        let plain = subject(&info).unwrap_or_else(String::new);
+        let plain = subject(&info).unwrap_or_default();
         let part = Part {
             subject: plain.trim_start_matches("Subject:").trim().to_owned(),
             diff: cache::read_file(&self.folder.join(format!("{name}.diff")))?,

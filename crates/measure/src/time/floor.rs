@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use tollgate_defect::answer;
 
 use serde::Serialize;
 
@@ -40,7 +41,7 @@ impl FromStr for Floor {
     type Err = FloorError;
 
     fn from_str(text: &str) -> Result<Self, FloorError> {
-        let percent = text.parse().ok();
+        let percent = answer::number(text);
         let fits = percent.filter(|percent| (0.0..=100.0).contains(percent));
         fits.map(Self).ok_or_else(|| FloorError(text.to_owned()))
     }

@@ -1,6 +1,7 @@
 //! The accesses of a function in the order of the text, with what their
 //! arguments are.
 
+use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::site::{Context, bare, span};
@@ -73,7 +74,7 @@ fn access<'t>(context: &Context<'_>, words: &CheckWords, call: Node<'t>) -> Opti
     let inside = words.in_window(&name);
     let word = inside.or_else(|| words.access(&name))?.clone();
     let arguments = call.child_by_field_name("arguments")?;
-    let part = |at: usize| arguments.named_child(u32::try_from(at).ok()?);
+    let part = |at: usize| arguments.named_child(answer::fits::<u32, _>(at)?);
     let (value, user) = (part(word.value)?, part(word.user)?);
     Some(Access {
         node: call,

@@ -1,6 +1,7 @@
 //! Many files: what the rules say of them together.
 
 use std::collections::{BTreeSet, HashMap};
+use tollgate_defect::answer;
 
 use serde::{Deserialize, Serialize};
 
@@ -133,7 +134,7 @@ fn identity(located: &Located) -> (Name, String, Option<String>, String) {
     let violation = &located.violation;
     let marked = violation.excerpts.iter().find_map(|excerpt| {
         let line = violation.mark.position.line.checked_sub(excerpt.line)?;
-        excerpt.text.lines().nth(usize::try_from(line).ok()?)
+        excerpt.text.lines().nth(answer::fits::<usize, _>(line)?)
     });
     (
         located.path.clone(),

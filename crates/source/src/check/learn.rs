@@ -34,17 +34,19 @@ impl Learned {
 impl CheckWords {
     /// The same words with what some files of the tree teach, where one may use
     /// what another defines; `learn` gives what they teach to who knows the words.
-    #[must_use]
-    pub fn taught(&self, learn: impl Fn(&Self) -> Learned) -> Self {
+    ///
+    /// # Errors
+    /// That of `learn`.
+    pub fn taught<E>(&self, learn: impl Fn(&Self) -> Result<Learned, E>) -> Result<Self, E> {
         let mut words = self.clone();
         for _ in 0..DEEPEST {
-            let learned = learn(&words);
+            let learned = learn(&words)?;
             words = words.with(&learned);
             if learned.begins.is_empty() && learned.ends.is_empty() {
                 break;
             }
         }
-        words
+        Ok(words)
     }
 
     /// The same words with what files of the tree teach.

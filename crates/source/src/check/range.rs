@@ -1,6 +1,7 @@
 //! The range that a begin checks, as far as its arguments say.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tollgate_defect::answer;
 
 use crate::lex::{Token, TokenKind};
 
@@ -143,12 +144,12 @@ fn elements(size: Option<&str>, operand: Option<&str>, root: &str) -> Option<u64
         true => size.rsplit_once('*').map(|(unit, count)| (count, unit)),
         false => size.split_once('*'),
     }?;
-    count.trim().parse().ok()
+    answer::number(count.trim())
 }
 
 fn bytes(size: &str, operand: Option<&str>) -> Option<u64> {
     match operand {
-        None => size.parse().ok(),
+        None => answer::number(size),
         Some("u8" | "__u8" | "char" | "s8" | "bool") => Some(1),
         Some("u16" | "__u16" | "short" | "s16") => Some(2),
         Some("u32" | "__u32" | "int" | "s32" | "__s32" | "unsigned int" | "compat_uptr_t") => {

@@ -2,6 +2,7 @@
 
 use crate::lex::{Token, TokenKind, closing, is_member};
 use crate::span::Span;
+use tollgate_defect::answer;
 
 /// The arguments between the parentheses at `open` and `close`, without what
 /// stands around them; none for an empty list.
@@ -64,7 +65,7 @@ pub(crate) fn calls(
     let call = |(at, token): (usize, &Token)| {
         let open =
             next_code(tokens, at + 1).filter(|&i| tokens.get(i).is_some_and(|t| t.is(b'(')))?;
-        let name = std::str::from_utf8(token.span.of(text)).ok()?;
+        let name = answer::text(token.span.of(text))?;
         (wanted(name) && !is_member(tokens, at)).then_some(())?;
         let near = tokens.get(..tokens.len().min(open + LONGEST))?;
         let close = closing(near, open)?;

@@ -1,5 +1,6 @@
 //! From calls to what they open, close, access, fill and hand out.
 
+use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::chain::unhinted;
@@ -187,7 +188,7 @@ impl<'t> Builder<'_, '_> {
     /// A macro around accesses: only its label, the last argument, is known.
     pub(super) fn wrapped(&mut self, node: Node<'t>, arguments: Node<'t>, call: String) {
         self.value(arguments);
-        let count = u32::try_from(arguments.named_child_count()).unwrap_or(0);
+        let count = answer::fits::<u32, _>(arguments.named_child_count()).unwrap_or(0);
         let last = count
             .checked_sub(1)
             .and_then(|at| arguments.named_child(at));

@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use tollgate_defect::answer;
 
 use anyhow::{Context, bail};
 use rayon::prelude::*;
@@ -15,11 +16,11 @@ use tollgate_lab::input;
 use tollgate_lab::patch::{self, Applied, AtCommit, Folder, Ground, Patch};
 use tollgate_lab::process::Runner;
 use tollgate_lab::tree::Tree;
-use tollgate_source::check::{CheckWords, Checked, Checker, Checks, Undefined};
+use tollgate_source::check::{CheckWords, Checked, Checker, Checks};
 use tollgate_source::{Name, TreePath, Vocabulary, shown};
 
 use super::input::Answer;
-use super::side::{Base, C, Side};
+use super::side::{Base, C, Side, Sought};
 use crate::signals;
 use crate::term::Term;
 
@@ -261,7 +262,7 @@ fn compared<'a>(
         before: Side::new(base(), BTreeMap::new()),
         after: Side::new(base(), changed),
         shown: &|path| {
-            let below = path.as_path().strip_prefix(place(&TreePath::top())).ok();
+            let below = answer::below(path.as_path(), place(&TreePath::top()).as_path());
             let below = below.and_then(|path| TreePath::new(path.as_os_str().as_bytes()));
             below.unwrap_or_else(|| path.clone())
         },
@@ -306,8 +307,12 @@ impl Comparison<'_> {
         let after = self
             .after
             .words(&self.texts(|file| file.after.as_deref()), &headers)?;
-        let undefined = self.undefined(&vocabulary, &after)?;
-        let after = after.with_undefined(&undefined);
+        let sought = self.undefined(&vocabulary, &after)?;
+        for (path, error) in sought.unread {
+            let name = (self.shown)(&path);
+            checks.miss(&name, format!("{error}, so it is not known which names that the change calls are defined nowhere"));
+        }
+        let after = after.with_undefined(&sought.undefined);
         let (old, new) = self.both(&vocabulary, &before, &after)?;
         checks.merge(new);
         checks.finish();
@@ -326,21 +331,14 @@ impl Comparison<'_> {
     }
 
     /// What the change begins to call, and nothing defines.
-    fn undefined(
-        &self,
-        vocabulary: &Vocabulary,
-        words: &CheckWords,
-    ) -> anyhow::Result<BTreeMap<String, Undefined>> {
+    fn undefined(&self, vocabulary: &Vocabulary, words: &CheckWords) -> anyhow::Result<Sought> {
         let checker = Checker::new(vocabulary, words)?;
         let mut names = BTreeSet::new();
         for file in &self.files {
-            let after = file.after.as_deref().unwrap_or_default();
-            let before = file.before.as_deref().unwrap_or_default();
-            names.extend(checker.new_calls(before, after));
+            names.extend(checker.new_calls(text(&file.before), text(&file.after)));
         }
         for file in &self.files {
-            let text = file.after.as_deref().unwrap_or_default();
-            let mentioned = checker.mentions(text, &names);
+            let mentioned = checker.mentions(text(&file.after), &names);
             names.retain(|name| !mentioned.contains(name));
         }
         let held = self.files.iter().map(|file| &file.path).collect();
@@ -361,10 +359,12 @@ impl Comparison<'_> {
             let mut new_rules = Checker::new(vocabulary, after)?;
             let (mut old, mut new) = (Checks::default(), Checks::default());
             for (file, name) in chunk {
-                let text = file.before.as_deref().unwrap_or_default();
-                old.add(name, old_rules.check(text));
+                old.add(name, old_rules.check(text(&file.before)));
                 if let Some(after) = &file.after {
-                    new.add(name, new_rules.check_after(&old_rules.before(text), after));
+                    new.add(
+                        name,
+                        new_rules.check_after(&old_rules.before(text(&file.before)), after),
+                    );
                 }
             }
             Ok((old, new))
@@ -382,4 +382,9 @@ impl Comparison<'_> {
         old.finish();
         Ok((old, new))
     }
+}
+
+/// The text of one side; a file that is not there holds nothing.
+fn text(side: &Option<Vec<u8>>) -> &[u8] {
+    side.as_ref().map_or(&[], Vec::as_slice)
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use tollgate_defect::{Defect, OrDefect as _};
 
 use anyhow::Context;
 use rayon::prelude::*;
@@ -65,8 +66,9 @@ fn behind(door: &Door, rest: &[PathBuf]) -> anyhow::Result<Answer> {
         place: door.root().join(path),
     };
     let files: Vec<File> = choice.files.iter().map(in_tree).collect();
-    let words = words_for(door.root(), &files)?;
+    let (words, unread) = words_for(door.root(), &files)?;
     let mut checks = run(&files, &words)?;
+    unlearned(&mut checks, &files, unread);
     for (folder, error) in &choice.unlisted {
         checks.miss(folder, unlisted(error));
     }
@@ -98,8 +100,9 @@ fn from_here(given: &[PathBuf]) -> anyhow::Result<Answer> {
         let place = path.clone();
         files.push(File { name, place });
     }
-    let words = words_for(Path::new(""), &files)?;
+    let (words, unread) = words_for(Path::new(""), &files)?;
     let mut checks = run(&files, &words)?;
+    unlearned(&mut checks, &files, unread);
     checks.finish();
     Ok(Answer { checks, named })
 }
@@ -162,7 +165,8 @@ fn folder(root: &Path) -> anyhow::Result<Answer> {
     }
     let builtin = CheckWords::builtin()?;
     let places: Vec<&Path> = headers.iter().map(|file| file.place.as_path()).collect();
-    let words = builtin.with(&learned_from(&places, &builtin)?);
+    // A header of the folder is checked as well, and is named there.
+    let words = builtin.with(&learned_from(&places, &builtin)?.learned);
     let all: Vec<File> = headers.into_iter().chain(files).collect();
     let mut checks = run(&all, &words)?;
     for (folder, error) in &found.unlisted {
@@ -173,77 +177,110 @@ fn folder(root: &Path) -> anyhow::Result<Answer> {
     Ok(Answer { checks, named })
 }
 
+/// Names the headers that teach nothing since they cannot be read. One that is
+/// checked itself is named there.
+fn unlearned(checks: &mut Checks, files: &[File], unread: Unread) {
+    for (header, error) in unread {
+        if files.iter().all(|file| file.place != header) {
+            let name = Name::from(header.as_path());
+            checks.miss(&name, format!("{error}, so {UNLEARNED}"));
+        }
+    }
+}
+
+/// Headers that could not be read, with the reason.
+type Unread = Vec<(PathBuf, String)>;
+
 /// The words for some files of a tree: what its own headers teach, and those
-/// beside the files.
-fn words_for(root: &Path, files: &[File]) -> anyhow::Result<CheckWords> {
+/// beside the files; with the headers that could not be read.
+fn words_for(root: &Path, files: &[File]) -> anyhow::Result<(CheckWords, Unread)> {
     let places: Vec<&Path> = files.iter().map(|file| file.place.as_path()).collect();
     let builtin = CheckWords::builtin()?;
     let tree = places.iter().find_map(|place| tree_around(place));
     let tree = tree.unwrap_or_else(|| root.to_owned());
     let mut teachers: BTreeSet<PathBuf> = TEACHERS.iter().map(|name| tree.join(name)).collect();
-    teachers.extend(architectures(&tree));
+    teachers.extend(architectures(&tree)?);
     let folders: BTreeSet<&Path> = places.iter().filter_map(|place| place.parent()).collect();
-    teachers.extend(folders.into_iter().flat_map(headers_in));
+    for folder in folders {
+        teachers.extend(headers_in(folder)?);
+    }
     let ordinary = teachers.iter().filter(|path| path.is_file());
     let places: Vec<&Path> = ordinary.map(PathBuf::as_path).collect();
-    let learned = learned_from(&places, &builtin)?;
-    Ok(builtin.with(&learned))
+    let Lessons { learned, unread } = learned_from(&places, &builtin)?;
+    Ok((builtin.with(&learned), unread))
 }
 
 /// The kernel tree that a file lies in.
 fn tree_around(file: &Path) -> Option<PathBuf> {
-    let full = fs::canonicalize(file).ok()?;
+    // One that is not there is named where it is read.
+    let Ok(full) = fs::canonicalize(file) else {
+        return None;
+    };
     let mut above = full.ancestors().skip(1);
     above
         .find(|folder| folder.join("include/linux/uaccess.h").is_file())
         .map(Path::to_owned)
 }
 
-fn architectures(tree: &Path) -> Vec<PathBuf> {
-    let folders = fs::read_dir(tree.join("arch")).into_iter().flatten();
-    folders
-        .filter_map(Result::ok)
-        .map(|entry| entry.path().join("include/asm/uaccess.h"))
-        .collect()
+fn architectures(tree: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let folder = tree.join("arch");
+    let names = input::names_in(&folder).context(UNLEARNED)?.into_iter();
+    let header = |name| folder.join(name).join("include/asm/uaccess.h");
+    Ok(names.map(header).collect())
 }
 
-fn headers_in(folder: &Path) -> Vec<PathBuf> {
+fn headers_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let folder = if folder == Path::new("") {
         Path::new(".")
     } else {
         folder
     };
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    entries
-        .filter_map(Result::ok)
-        .map(|entry| entry.path())
+    let names = input::names_in(folder).context(UNLEARNED)?.into_iter();
+    let paths = names.map(|name| folder.join(name));
+    Ok(paths
         .filter(|path| path.extension().is_some_and(|ending| ending == "h"))
-        .collect()
+        .collect())
 }
 
-/// What headers teach. One that cannot be read is named when it is checked.
-fn learned_from(headers: &[&Path], words: &CheckWords) -> anyhow::Result<Learned> {
+/// What is not known where a header or a folder of headers cannot be read.
+const UNLEARNED: &str = "what the tree calls its windows is not known";
+
+/// What headers teach, and those that cannot be read, with the reason.
+#[derive(Default)]
+struct Lessons {
+    learned: Learned,
+    unread: Unread,
+}
+
+impl Lessons {
+    fn merge(mut self, other: Self) -> Self {
+        self.learned.merge(other.learned);
+        self.unread.extend(other.unread);
+        self
+    }
+}
+
+fn learned_from(headers: &[&Path], words: &CheckWords) -> anyhow::Result<Lessons> {
     let vocabulary = Vocabulary::builtin()?;
-    let checker = Checker::new(&vocabulary, words)?;
-    drop(checker);
-    let parts: Vec<Learned> = headers
-        .par_chunks(64)
-        .map_init(
-            || Checker::new(&vocabulary, words),
-            |checker, paths| {
-                let mut all = Learned::default();
-                for path in paths {
-                    if let (Ok(checker), Ok(text)) = (checker.as_ref(), input::source(path)) {
-                        all.merge(checker.learn(&text));
-                    }
+    let lessons = headers.par_chunks(64).map_init(
+        || Checker::new(&vocabulary, words),
+        |checker, paths| {
+            let checker = checker.as_ref();
+            let checker = checker.or_defect("a header cannot be looked through")?;
+            let mut all = Lessons::default();
+            for path in paths {
+                match input::source(path) {
+                    Ok(text) => all.learned.merge(checker.learn(&text)),
+                    Err(error) => all.unread.push((path.to_path_buf(), error.to_string())),
                 }
-                all
-            },
-        )
-        .collect();
-    let mut all = Learned::default();
-    parts.into_iter().for_each(|part| all.merge(part));
-    Ok(all)
+            }
+            Ok(all)
+        },
+    );
+    let lessons: Result<Vec<Lessons>, Defect> = lessons.collect();
+    Ok(lessons?
+        .into_iter()
+        .fold(Lessons::default(), Lessons::merge))
 }
 
 /// Files are read, checked and dropped one by one on each processor.

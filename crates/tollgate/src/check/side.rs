@@ -2,10 +2,12 @@
 //! makes of some of them, and what their headers call their windows.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::ffi::OsString;
+use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use tollgate_defect::answer;
+use tollgate_source::GrammarError;
 
 use rayon::prelude::*;
 use tollgate_lab::git::{Repository, Revision, Words};
@@ -104,10 +106,10 @@ impl<'a> Side<'a> {
         let known = known.map(|name| self.kernel.joined(name.as_bytes()));
         let mut teachers: BTreeSet<TreePath> = known.collect();
         teachers.extend(headers.iter().cloned());
-        teachers.extend(self.architectures());
+        teachers.extend(self.architectures()?);
         let folders: BTreeSet<TreePath> = files.keys().map(|path| path.folder()).collect();
         for folder in &folders {
-            teachers.extend(self.headers_in(folder));
+            teachers.extend(self.headers_in(folder)?);
         }
         for (path, text) in files {
             teachers.extend(self.included(path, text));
@@ -115,8 +117,7 @@ impl<'a> Side<'a> {
         let texts = self.lessons(teachers)?;
         let vocabulary = Vocabulary::builtin()?;
         let builtin = CheckWords::builtin()?;
-        Checker::new(&vocabulary, &builtin)?;
-        Ok(builtin.taught(|words| learned(&vocabulary, words, &texts)))
+        Ok(builtin.taught(|words| learned(&vocabulary, words, &texts))?)
     }
 
     /// The texts of those of some headers that may teach anything, and of those
@@ -139,10 +140,10 @@ impl<'a> Side<'a> {
         Ok(lessons)
     }
 
-    fn architectures(&self) -> Vec<TreePath> {
+    fn architectures(&self) -> io::Result<Vec<TreePath>> {
         let folder = self.kernel.joined(b"arch");
         let names: BTreeSet<Vec<u8>> = match &self.base {
-            Base::Folder(root) => entries(&root.join(&folder)).into_iter().collect(),
+            Base::Folder(root) => entries(&root.join(&folder))?.into_iter().collect(),
             Base::Commit(_, revision) => {
                 let deep = folder.parts().count();
                 let parts = below(revision, &folder).filter_map(|path| path.parts().nth(deep));
@@ -150,25 +151,25 @@ impl<'a> Side<'a> {
             }
         };
         let header = |name: &Vec<u8>| folder.joined(name).joined(b"include/asm/uaccess.h");
-        names.iter().map(header).collect()
+        Ok(names.iter().map(header).collect())
     }
 
-    fn headers_in(&self, folder: &TreePath) -> Vec<TreePath> {
+    fn headers_in(&self, folder: &TreePath) -> io::Result<Vec<TreePath>> {
         let mut found: Vec<TreePath> = match &self.base {
             Base::Folder(root) => {
-                let names = entries(&root.join(folder)).into_iter();
+                let names = entries(&root.join(folder))?.into_iter();
                 names.map(|name| folder.joined(&name)).collect()
             }
             Base::Commit(_, revision) => below(revision, folder).cloned().collect(),
         };
         found.extend(self.patched.keys().cloned());
         found.retain(|path| path.is_header() && path.folder() == *folder);
-        found
+        Ok(found)
     }
 
     /// What a file includes, where it may be.
     fn included(&self, path: &TreePath, text: &[u8]) -> Vec<TreePath> {
-        let own = path.as_path().strip_prefix(&self.kernel).ok();
+        let own = answer::below(path.as_path(), self.kernel.as_path());
         let own = own.and_then(|own| TreePath::new(own.as_os_str().as_bytes()));
         let folder = own.unwrap_or_else(|| path.clone()).folder();
         let names = tollgate_source::included(text, &folder).into_iter();
@@ -178,15 +179,16 @@ impl<'a> Side<'a> {
     }
 
     /// Which of some names nothing of this side has, and why; `held` are the files of
-    /// the change. Nothing is known of a side that is no kernel tree.
+    /// the change. Nothing is known of a side that is no kernel tree, and of none where
+    /// a file could not be read.
     pub(crate) fn undefined(
         &self,
         names: BTreeSet<String>,
         held: &BTreeSet<&TreePath>,
-    ) -> anyhow::Result<BTreeMap<String, Undefined>> {
+    ) -> anyhow::Result<Sought> {
         let mut names = names;
         if names.is_empty() || !self.is_kernel(&self.kernel) {
-            return Ok(BTreeMap::new());
+            return Ok(Sought::default());
         }
         let seen = match &self.base {
             Base::Folder(root) => self.seen_below(root, &names, held),
@@ -194,13 +196,16 @@ impl<'a> Side<'a> {
                 self.seen_in(repository, revision, &names, held)?
             }
         };
-        names.retain(|name| !seen.held.contains(name));
+        names.retain(|name| !seen.held.contains(name) && seen.unread.is_empty());
         let why = |name: &String| match seen.pasted.contains(name) {
             true => Undefined::PerhapsPasted,
             false => Undefined::Nowhere,
         };
         let known = names.iter().map(|name| (name.clone(), why(name)));
-        Ok(known.collect())
+        Ok(Sought {
+            undefined: known.collect(),
+            unread: seen.unread,
+        })
     }
 
     /// Whether a file of the base is as it was, and none of those that are held.
@@ -214,17 +219,21 @@ impl<'a> Side<'a> {
         names: &BTreeSet<String>,
         held: &BTreeSet<&TreePath>,
     ) -> Seen {
-        let all = Mutex::new(self.seen_in_patched(names, held));
-        let all_files = sources_below(root, &TreePath::top()).paths;
-        all_files.par_iter().for_each(|path| {
-            // A file that cannot be read is named by a check of the tree.
-            let text = input::source(&root.join(path)).unwrap_or_default();
+        let all_files = sources_below(root, &TreePath::top());
+        let look = |path: &TreePath| {
             let mut seen = Seen::default();
-            seen.look(&text, names, self.counts(path, held));
-            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-            all.merge(seen);
-        });
-        all.into_inner().unwrap_or_else(PoisonError::into_inner)
+            match input::source(&root.join(path)) {
+                Ok(text) => seen.look(&text, names, self.counts(path, held)),
+                // It went meanwhile, and defines nothing.
+                Err(error) if input::is_absent(&error) => {}
+                Err(error) => seen.unread.push((path.clone(), error.to_string())),
+            }
+            seen
+        };
+        let seen = all_files.paths.par_iter().map(look);
+        let mut seen = seen.reduce(Seen::default, Seen::merged);
+        seen.unread.extend(all_files.unlisted);
+        seen.merged(self.seen_in_patched(names, held))
     }
 
     fn seen_in(
@@ -267,6 +276,15 @@ struct Seen {
     held: BTreeSet<String>,
     /// Those that a macro may put together.
     pasted: BTreeSet<String>,
+    /// What could not be read, and may hold any of them.
+    unread: Vec<(TreePath, String)>,
+}
+
+/// Which names nothing defines, and what could not be read to know it.
+#[derive(Default)]
+pub(crate) struct Sought {
+    pub(crate) undefined: BTreeMap<String, Undefined>,
+    pub(crate) unread: Vec<(TreePath, String)>,
 }
 
 impl Seen {
@@ -277,9 +295,11 @@ impl Seen {
         self.pasted.extend(pastes(text, names));
     }
 
-    fn merge(&mut self, other: Self) {
+    fn merged(mut self, other: Self) -> Self {
         self.held.extend(other.held);
         self.pasted.extend(other.pasted);
+        self.unread.extend(other.unread);
+        self
     }
 }
 
@@ -295,21 +315,21 @@ fn below<'r>(revision: &'r Revision, folder: &TreePath) -> impl Iterator<Item = 
     alike.filter(move |path| begins.is_empty() || path.as_bytes().get(begins.len()) == Some(&b'/'))
 }
 
-fn entries(folder: &Path) -> Vec<Vec<u8>> {
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    let names = entries
-        .filter_map(Result::ok)
-        .map(|entry| entry.file_name());
-    names.map(|name| name.into_vec()).collect()
+fn entries(folder: &Path) -> io::Result<Vec<Vec<u8>>> {
+    let names = input::names_in(folder)?.into_iter();
+    Ok(names.map(OsString::into_vec).collect())
 }
 
 /// What headers teach to who knows some words already.
-fn learned(vocabulary: &Vocabulary, words: &CheckWords, texts: &[Vec<u8>]) -> Learned {
+fn learned(
+    vocabulary: &Vocabulary,
+    words: &CheckWords,
+    texts: &[Vec<u8>],
+) -> Result<Learned, GrammarError> {
+    let checker = Checker::new(vocabulary, words)?;
     let mut all = Learned::default();
-    if let Ok(checker) = Checker::new(vocabulary, words) {
-        for text in texts {
-            all.merge(checker.learn(text));
-        }
+    for text in texts {
+        all.merge(checker.learn(text));
     }
-    all
+    Ok(all)
 }

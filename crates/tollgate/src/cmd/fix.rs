@@ -342,9 +342,11 @@ fn fix(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Result
     let request = request(args, tree, target);
     let macros = Macros::new(tree);
     let patched = macros.fix(&read, target, &request)?;
-    let measured = folders::cache(args.cache.as_deref())
-        .map(|cache| figures::find(&cache, &patched, tree.as_lab().version()))
-        .unwrap_or_default();
+    let measured = match folders::cache(args.cache.as_deref()) {
+        Ok(cache) => figures::find(&cache, &patched, tree.as_lab().version())?,
+        // Without a place for a cache nothing was measured either.
+        Err(_) => Vec::new(),
+    };
     let Some((path, best)) = measured.first() else {
         return Ok(patched);
     };

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+use tollgate_defect::answer;
 
 use tollgate_lab::registry::Registry;
 use tollgate_measure::{Floor, Rounds};
@@ -79,7 +80,7 @@ pub(crate) enum Cpu {
 fn ops(text: &str) -> Result<u64, String> {
     let registry = Registry::built_in().map_err(|error| error.to_string())?;
     let limits = registry.plan.ops;
-    let number = text.parse().ok().filter(|number| limits.hold(*number));
+    let number = answer::number(text).filter(|number| limits.hold(*number));
     number.ok_or_else(|| format!("{text} is no number of operations: a guest takes {limits}"))
 }
 

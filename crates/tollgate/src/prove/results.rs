@@ -1,8 +1,11 @@
 //! What a proof leaves: the page, the JSON, the patch; beside each other, each
 //! renamed into place.
 
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use tollgate_defect::OrDefect as _;
+use tollgate_lab::input;
 
 use anyhow::{Context, bail};
 use tollgate_lab::cache;
@@ -203,20 +206,29 @@ fn shown(wanted: Option<&Place>, shelf: &Shelf, name: &str) -> Place {
 
 /// Renames a file that holds a verdict which `document` does not have.
 fn set_aside(path: &Path, document: &str) -> anyhow::Result<Option<PathBuf>> {
-    if !std::fs::symlink_metadata(path).is_ok_and(|about| about.is_file()) {
-        return Ok(None);
+    match std::fs::symlink_metadata(path) {
+        Ok(about) if about.is_file() => {}
+        Err(error) if !input::is_absent(&error) => {
+            return Err(error).with_context(|| format!("what {} is", tollgate_source::shown(path)));
+        }
+        _ => return Ok(None),
     }
-    let before = render::decided_in(&std::fs::read(path).unwrap_or_default());
+    // What cannot be read may hold a verdict, and is not written over.
+    let before = cache::read_if_there(path)?.map(|bytes| render::decided_in(&bytes));
+    let Some(before) = before else {
+        return Ok(None);
+    };
     if before.is_subset(&render::decided_in(document.as_bytes())) {
         return Ok(None);
     }
     let named = |number: usize| {
-        let ending = path.extension().unwrap_or_default().to_string_lossy();
+        let ending = path.extension().unwrap_or(OsStr::new("")).to_string_lossy();
         path.with_extension(format!("earlier-{number}.{ending}"))
     };
     let mut names = (1..).map(named);
-    let free = names.find(|name| std::fs::symlink_metadata(name).is_err());
-    let free = free.context("a defect of tollgate: no number is free")?;
+    let is_free =
+        |name: &PathBuf| matches!(std::fs::symlink_metadata(name), Err(e) if input::is_absent(&e));
+    let free = names.find(is_free).or_defect("no number is free")?;
     cache::move_file(path, &free)?;
     Ok(Some(free))
 }

@@ -45,7 +45,8 @@ impl Shelf {
     ) -> anyhow::Result<Self> {
         let folder = cache.root().join(RESULTS).join(question.name()?);
         let document = folder.join(DOCUMENT);
-        let before = render::decided_in(&fs::read(&document).unwrap_or_default());
+        let before = cache::read_if_there(&document)?;
+        let before = before.map_or_else(BTreeSet::new, |bytes| render::decided_in(&bytes));
         let beside = !before.is_subset(decided);
         let shelf = Self {
             folder: if beside { folder.join(BESIDE) } else { folder },
@@ -83,7 +84,7 @@ impl Shelf {
             let file = file.map_err(unreadable)?;
             cache::move_file(&file.path(), &self.folder.join(file.file_name()))?;
         }
-        Ok(self.earlier.as_deref().map(stays).unwrap_or_default())
+        Ok(self.earlier.as_deref().map_or_else(String::new, stays))
     }
 }
 

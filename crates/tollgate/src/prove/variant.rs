@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use tollgate_defect::OrDefect as _;
 
 use memchr::memmem;
 use tollgate_lab::cache::Cache;
@@ -347,9 +348,11 @@ fn fixes(
     let macros = Macros::new(&tree);
     let mut changed: HashMap<TreePath, Vec<u8>> = HashMap::new();
     let mut fixes = Vec::new();
+    let style = plan.style.as_deref();
+    let style = style.or_defect("a variant that fix makes has no style")?;
     for (target, find) in targets.iter().zip(finds) {
         let request = Request {
-            style: plan.style.as_deref().unwrap_or_default().parse()?,
+            style: style.parse()?,
             prefix: patch::prefix(bench.tree.root(), &target.path),
             stop_at_first_fault: plan.stop_at_first_fault,
             touch_all_members: plan.touch_all_members,
@@ -416,7 +419,7 @@ fn finds(targets: &[Target], bench: &Bench<'_>) -> anyhow::Result<Vec<Option<Fun
         if own.is_some() {
             return Ok(own);
         }
-        find_with(target, bench, &builtin.with(macros.all().to_vec()))
+        find_with(target, bench, &builtin.with(macros.all()?))
     };
     targets.iter().map(find).collect()
 }
@@ -427,7 +430,10 @@ fn find_with(
     vocabulary: &Vocabulary,
 ) -> anyhow::Result<Option<Function>> {
     let mut analyser = Analyser::new(vocabulary)?;
-    let text = read(bench, &target.path).unwrap_or_default();
+    // The fix reads it again, and says why it cannot.
+    let Ok(text) = read(bench, &target.path) else {
+        return Ok(None);
+    };
     let mut functions = analyser.analyse(&text).functions.into_iter();
     let meant = |function: &Function| function.name == target.function && !function.runs.is_empty();
     Ok(functions.find(meant))
