@@ -1,12 +1,7 @@
 //! The kernel changed how the records of its tables are laid out more than
 //! once: each layout is found from the object, and none is assumed.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    dead_code,
-    reason = "a test says what it expects, and what it skips"
-)]
+#![allow(clippy::unwrap_used, dead_code, reason = "a test says what it expects")]
 
 use object::write::{Object, Relocation, StandardSection, Symbol, SymbolSection};
 use object::{

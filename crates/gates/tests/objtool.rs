@@ -1,14 +1,8 @@
 //! What the kernel's own checker says of an object, and what is found here.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    dead_code,
-    reason = "a test says what it expects, and what it skips"
-)]
+#![allow(clippy::unwrap_used, dead_code, reason = "a test says what it expects")]
 
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::process::Command;
 
 use tollgate_gates::Analysis;
@@ -67,8 +61,7 @@ fn at_least_what_objtool_finds_is_found() {
         }
     }
     insta::assert_snapshot!("tollgate", found);
-    let Some(objtool) = objtool() else {
-        eprintln!("skipped: no built kernel tree with tools/objtool/objtool, or TOLLGATE_OBJTOOL");
+    let Some(objtool) = tollgate_testing::kernel::objtool() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -79,18 +72,4 @@ fn at_least_what_objtool_finds_is_found() {
         .output()
         .unwrap();
     insta::assert_snapshot!("objtool", String::from_utf8_lossy(&run.stderr));
-}
-
-/// The checker of a kernel tree that `tollgate prove` has built, or the one
-/// that is named.
-fn objtool() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("TOLLGATE_OBJTOOL") {
-        return Some(named.into());
-    }
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
-    let work = cache.or_else(home)?.join("tollgate/work");
-    let trees = std::fs::read_dir(work).ok()?.flatten();
-    let built = trees.map(|tree| tree.path().join("build/tools/objtool/objtool"));
-    built.into_iter().find(|path| path.is_file())
 }

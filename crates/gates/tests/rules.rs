@@ -1,10 +1,6 @@
 //! Each rule from an object that breaks it, assembled here; and any bytes.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test says what it expects, and what it skips"
-)]
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 use proptest::prelude::*;
 use tollgate_gates::{Analysis, Changes, FunctionGates, Listing, Mark, Rule};

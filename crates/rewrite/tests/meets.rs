@@ -8,9 +8,6 @@
 use std::fs;
 use std::io;
 
-#[path = "../../../tests/kernel_tree.rs"]
-mod kernel_tree;
-
 use tollgate_rewrite::{Patched, Request, Target, UACCESS, fix};
 use tollgate_source::TreePath;
 
@@ -590,7 +587,7 @@ const MORE: &[&str] = &[
 
 #[test]
 fn no_patch_of_the_kernel_makes_a_known_mistake() {
-    let Some(tree) = kernel_tree::tree("the checker over every patch") else {
+    let Some(tree) = tollgate_testing::kernel::tree() else {
         return;
     };
     let list = concat!(
@@ -632,7 +629,7 @@ fn no_patch_of_the_kernel_makes_a_known_mistake() {
 /// The seed's conversion: both functions, and the accesses have three arguments.
 #[test]
 fn sync_ptr_is_converted_as_its_seed_is() {
-    let Some(tree) = kernel_tree::tree("sync_ptr") else {
+    let Some(tree) = tollgate_testing::kernel::tree() else {
         return;
     };
     let read = |path: &TreePath| fs::read(tree.join(path.as_path()));

@@ -7,9 +7,6 @@
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../../tests/kernel_tree.rs"]
-mod kernel_tree;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
@@ -511,7 +508,7 @@ fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
 
 #[test]
 fn windows_that_are_turned_back_are_written_as_maintainers_did() {
-    let Some(tree) = kernel_tree::tree("the mirror test") else {
+    let Some(tree) = tollgate_testing::kernel::tree() else {
         return;
     };
     let vocabulary = Vocabulary::builtin().unwrap();

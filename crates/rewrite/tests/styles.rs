@@ -4,9 +4,6 @@
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../../tests/kernel_tree.rs"]
-mod kernel_tree;
-
 use std::{fs, io};
 
 use proptest::prelude::*;
@@ -437,7 +434,7 @@ fn what_no_switch_can_do_is_refused() {
 /// Real functions of Linux 6.12 in every style that its headers have.
 #[test]
 fn real_functions_are_rewritten() {
-    let Some(tree) = kernel_tree::tree("the styles on real functions") else {
+    let Some(tree) = tollgate_testing::kernel::tree() else {
         return;
     };
     let read = |path: &TreePath| fs::read(tree.join(path.as_path()));

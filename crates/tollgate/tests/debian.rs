@@ -4,7 +4,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,12 +13,7 @@ fn root() -> PathBuf {
 
 #[test]
 fn every_finding_in_a_kernel_of_debian_was_judged() {
-    let Some(work) = std::env::var_os("TOLLGATE_DEBIAN") else {
-        // Not eprintln!, which the test runner keeps to itself.
-        let _ = writeln!(
-            std::io::stderr(),
-            "skipped: Debian's kernels, of which 6 GB are fetched: TOLLGATE_DEBIAN=WORK asks for them, as scripts/gates-debian does"
-        );
+    let Some(work) = tollgate_testing::asked("TOLLGATE_DEBIAN") else {
         return;
     };
     let output = Command::new(root().join("scripts/gates-debian"))

@@ -7,11 +7,11 @@
 mod support;
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
 use support::{Lab, code, on_a_small_disk, run};
+use tollgate_testing::elsewhere;
 
 /// Runs on disks of these sizes at `at`, of which none is large enough: each says
 /// which file system has too little room.
@@ -20,11 +20,7 @@ fn fails_for_room(lab: &Lab, sizes: &[&str], at: &Path, command: &dyn Fn() -> Co
     let place = place.replace(&*lab.path("").to_string_lossy(), "LAB/");
     for size in sizes {
         let Some(mut small) = on_a_small_disk(size, at, &command()) else {
-            // Not eprintln!, which the test runner keeps to itself.
-            let _ = writeln!(
-                std::io::stderr(),
-                "skipped: a full disk: this machine allows no mount namespace"
-            );
+            elsewhere("no-mount-namespaces");
             return;
         };
         let output = run(&mut small);

@@ -5,7 +5,6 @@
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -75,13 +74,7 @@ fn the_table_has_every_patch_of_the_folder() {
 
 #[test]
 fn each_planted_mistake_is_named() {
-    if std::env::var_os("TOLLGATE_FAULTS").is_none() {
-        // Not eprintln!, which the test runner keeps to itself.
-        let _ = writeln!(
-            std::io::stderr(),
-            "skipped: {} planted mistakes, a kernel build each: TOLLGATE_FAULTS=1 asks for them, as `make faults` does",
-            FAULTS.len()
-        );
+    if tollgate_testing::asked("TOLLGATE_FAULTS").is_none() {
         return;
     }
     for (case, name, by) in FAULTS {

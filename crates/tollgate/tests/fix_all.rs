@@ -6,7 +6,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
@@ -15,12 +14,7 @@ const CONVERTED_PERCENT: f64 = 60.0;
 
 #[test]
 fn every_patch_compiles_and_objtool_says_nothing_new() {
-    let Some(tree) = std::env::var_os("TOLLGATE_FIX_ALL") else {
-        // Not eprintln!, which the test runner keeps to itself.
-        let _ = writeln!(
-            std::io::stderr(),
-            "skipped: compiling every patch of a whole kernel: TOLLGATE_FIX_ALL=TREE asks for it, as scripts/fix-all does"
-        );
+    let Some(tree) = tollgate_testing::asked("TOLLGATE_FIX_ALL") else {
         return;
     };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/fix-all");

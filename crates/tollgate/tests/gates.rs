@@ -1,14 +1,12 @@
 //! `tollgate gates` on an object that is assembled here.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test says what it expects, and what it skips"
-)]
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+
+use tollgate_testing::missing;
 
 /// Opens and returns. The instructions stand in place, so that no table of
 /// replacements is needed.
@@ -38,7 +36,7 @@ fn assemble(folder: &Path, name: &str, text: &str) -> bool {
         .args(["--64", "a.s", "-o", name]);
     let done = command.status().is_ok_and(|status| status.success());
     if !done {
-        eprintln!("skipped: `as --64` is not there");
+        missing("as --64", "binutils has it");
     }
     done
 }
@@ -106,7 +104,7 @@ fn archives_thin_or_not_show_their_members() {
         let mut ar = Command::new("ar");
         let ar = ar.current_dir(folder).args([flags, name, "clean.o"]);
         if !ar.status().is_ok_and(|status| status.success()) {
-            eprintln!("skipped: `ar` is not there");
+            missing("ar", "binutils has it");
             return;
         }
         let (status, stdout, stderr) = gates(folder, &[name]);

@@ -1,36 +1,43 @@
 //! The demo on a real kernel: Debian's linux-source-6.12, built, booted and
 //! counted. Images stay in the user's cache, so that only the first run builds.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test says what it expects, and what it skips"
-)]
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use object::{Object, ObjectSection};
 use serde_json::Value;
+use tollgate_gates::Analysis;
 
 const SOURCE: &str = "/usr/src/linux-source-6.12.tar.xz";
 
-/// Why the kernel cannot be built here, if it cannot.
-fn lacking() -> Option<String> {
-    let tool = |name: &&str| {
-        !Command::new(name)
-            .arg("--version")
-            .output()
-            .is_ok_and(|o| o.status.success())
+/// The user's cache for one test at a time; none where no kernel can be built here.
+fn lab() -> Option<MutexGuard<'static, ()>> {
+    static CACHE: Mutex<()> = Mutex::new(());
+    (!is_lacking()).then(|| CACHE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Whether the kernel cannot be built here.
+fn is_lacking() -> bool {
+    if tollgate_testing::kernel::is_left_out() {
+        return true;
+    }
+    let runs = |name: &&str| {
+        let output = Command::new(name).arg("--version").output();
+        output.is_ok_and(|output| output.status.success())
     };
     let tools = ["qemu-system-x86_64", "gcc", "make", "flex", "bison", "bc"];
-    if !Path::new(SOURCE).exists() {
-        return Some(format!("{SOURCE} is missing"));
+    let lacking = match Path::new(SOURCE).exists() {
+        false => Some(SOURCE),
+        true => tools.into_iter().find(|name| !runs(name)),
+    };
+    if let Some(name) = lacking {
+        tollgate_testing::missing(name, "scripts/setup installs it");
     }
-    tools
-        .iter()
-        .find(|name| tool(name))
-        .map(|name| format!("{name} is missing"))
+    lacking.is_some()
 }
 
 fn prove(case: &str, json: &Path, html: &Path, more: &[&str]) -> Output {
@@ -92,12 +99,67 @@ impl Proof {
     }
 }
 
+/// What is found in the functions of a kernel is what its table of replacements
+/// holds, in both images of the case.
+#[test]
+fn each_replacement_of_a_kernel_is_found_in_a_function() {
+    let Some(_lab) = lab() else { return };
+    let value = Proof::new(&[], 0).value();
+    let comparison = &value["comparisons"][0];
+    for side in ["before", "after"] {
+        let id = comparison[side]["id"].as_str().unwrap();
+        holds_its_replacements(&cache().join("images").join(id).join("vmlinux"));
+    }
+}
+
+fn holds_its_replacements(path: &Path) {
+    let bytes = fs::read(path).unwrap();
+    let analysis = Analysis::of(&bytes).unwrap();
+    let found = analysis.patched_in_functions;
+    assert_eq!(
+        (found.opens, found.closes, found.fences),
+        replacements(&bytes),
+        "{}",
+        path.display()
+    );
+    assert_eq!(analysis.patched, found);
+    assert!(found.opens > 50, "{found:?}");
+    let lost = analysis.functions.iter().filter(|f| f.lost).count();
+    assert_eq!(
+        (analysis.findings(), lost, analysis.unread_records),
+        (0, 0, 0)
+    );
+}
+
+/// stac, clac and lfence of `.altinstructions`, counted from the bytes: records
+/// of 14, `s32 instr, repl; u16 cpuid, flags; u8 ilen, rlen`.
+fn replacements(bytes: &[u8]) -> (usize, usize, usize) {
+    let file = object::File::parse(bytes).unwrap();
+    let table = file.section_by_name(".altinstructions").unwrap();
+    let code = file.section_by_name(".altinstr_replacement").unwrap();
+    let (records, code_bytes) = (table.data().unwrap(), code.data().unwrap());
+    let text = |at: usize, length: usize| {
+        let field = i32::from_le_bytes(records[at + 4..at + 8].try_into().unwrap());
+        let place = (table.address() + at as u64 + 4).wrapping_add_signed(field.into());
+        let from = usize::try_from(place.wrapping_sub(code.address())).ok()?;
+        code_bytes.get(from..from + length)
+    };
+    let mut counts = (0, 0, 0);
+    for at in (0..records.len()).step_by(14) {
+        let feature = u16::from_le_bytes(records[at + 8..at + 10].try_into().unwrap());
+        match (feature, text(at, records[at + 13].into())) {
+            (308, Some([0x0f, 0x01, 0xcb])) => counts.0 += 1,
+            (308, Some([0x0f, 0x01, 0xca])) => counts.1 += 1,
+            (642, Some([0x0f, 0xae, 0xe8])) => counts.2 += 1,
+            _ => {}
+        }
+    }
+    counts
+}
+
 #[test]
 fn one_window_an_event_saves_a_passage_of_the_gate() {
-    if let Some(reason) = lacking() {
-        eprintln!("skipped: the proof on a real kernel: {reason}");
-        return;
-    }
+    let Some(_lab) = lab() else { return };
     let proof = Proof::new(&[], 0);
     let value = proof.value();
     let comparison = &value["comparisons"][0];
@@ -173,19 +235,19 @@ fn another_order_of_stores_is_caught(patch: &str) {
     assert!(!differences.is_empty());
 }
 
-/// The tree that the proof unpacked.
-fn unpacked() -> PathBuf {
-    let cache = std::env::var_os("TOLLGATE_CACHE").map(PathBuf::from);
+/// Where `tollgate prove` keeps its images.
+fn cache() -> PathBuf {
+    let own = std::env::var_os("TOLLGATE_CACHE").map(PathBuf::from);
     let base = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache");
-    let trees = cache.unwrap_or_else(|| base.unwrap_or_else(home).join("tollgate"));
-    let trees = fs::read_dir(trees.join("trees")).unwrap();
-    trees.map(|tree| tree.unwrap().path()).next().unwrap()
+    own.unwrap_or_else(|| base.unwrap_or_else(home).join("tollgate"))
 }
 
 /// The kernel's own checkpatch.pl has nothing to say, and git applies it.
 fn the_patch_is_what_a_maintainer_takes() {
-    let tree = unpacked();
+    let Some(tree) = tollgate_testing::kernel::tree() else {
+        return;
+    };
     let target = "include/linux/eventpoll.h";
     let mut fix = Command::new(env!("CARGO_BIN_EXE_tollgate"));
     fix.arg("fix")

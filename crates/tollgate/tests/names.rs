@@ -4,7 +4,6 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    clippy::print_stderr,
     clippy::too_many_lines,
     reason = "a test says what it expects, and what it skips"
 )]
@@ -499,7 +498,7 @@ fn what_a_shell_hands_over_is_read() {
             .args(["-c", script, tollgate])
             .current_dir(lab.path("."));
         let Ok(output) = command.output() else {
-            return eprintln!("skipped: bash is not there");
+            return tollgate_testing::missing("bash", "the package bash has it");
         };
         assert_eq!(code(&output), wanted, "{script}: {}", lab.said(&output));
     }

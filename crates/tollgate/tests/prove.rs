@@ -8,8 +8,8 @@ mod support;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use support::{Lab, code, run, snapshot};
 
@@ -283,7 +283,6 @@ fn a_bug_at_boot_has_its_line_and_its_call_trace() {
 #[test]
 fn a_variant_that_hangs_is_given_up_after_what_the_base_took() {
     let lab = Lab::new();
-    let start = Instant::now();
     let wanted = [
         "the kernel of window did not end within 10 s (10 times what the first boot of A took, ",
         " s, and at least 10 s) and was stopped. The last lines",
@@ -295,7 +294,6 @@ fn a_variant_that_hangs_is_given_up_after_what_the_base_took() {
         lab.prove(&[]).env("FAKE_QEMU", "hang-window"),
         &wanted,
     );
-    assert!(start.elapsed() < Duration::from_secs(60));
     let said = cannot_tell(
         &lab,
         lab.prove(&["--timeout", "2"])
@@ -319,7 +317,6 @@ fn a_job_that_hangs_is_named() {
 #[test]
 fn a_kernel_that_hangs_is_stopped() {
     let lab = Lab::new();
-    let start = Instant::now();
     let wanted = [
         "did not end within 1 s",
         "Waiting for something",
@@ -330,7 +327,6 @@ fn a_kernel_that_hangs_is_stopped() {
         lab.prove(&["--timeout", "1"]).env("FAKE_QEMU", "hang"),
         &wanted,
     );
-    assert!(start.elapsed() < Duration::from_secs(30));
 }
 
 #[test]
@@ -387,14 +383,14 @@ fn a_qemu_that_nobody_has_looked_at() {
 #[test]
 fn two_at_once_get_a_lock_and_a_sentence() {
     let lab = Lab::new();
-    lab.edit("sleep", "3\n");
+    lab.edit("sleep", "10\n");
     let mut first = lab
         .prove(&[])
         .stderr(Stdio::null())
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    wait_for(&lab.cache().join("work"));
+    wait_for(&lab.cache().join("work"), &mut first);
     let holder = format!("in use by process {}", first.id());
     cannot_tell(&lab, &mut lab.prove(&[]), &[&holder, "--cache"]);
     assert!(first.wait().unwrap().success());
@@ -432,17 +428,16 @@ fn a_cache_that_cannot_be_written_says_what_to_do() {
     cannot_tell(&lab, &mut command, &["could not write file/cache"]);
 }
 
-/// Sends a signal once `sign` is there, and expects that exit code and a sentence
-/// soon.
+/// Sends a signal once `sign` is there, and expects that exit code and a sentence:
+/// a program that went on would end with another.
 fn interrupted(lab: &Lab, command: &mut Command, sign: &Path, signal: &str, wanted: i32) {
-    let child = command
+    let mut child = command
         .stderr(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    wait_for(sign);
+    wait_for(sign, &mut child);
     std::thread::sleep(Duration::from_millis(800));
-    let start = Instant::now();
     // The shell's own kill: the program of that name is in a package that a
     // small system does not have.
     let kill = format!("kill -{signal} {}", child.id());
@@ -455,17 +450,13 @@ fn interrupted(lab: &Lab, command: &mut Command, sign: &Path, signal: &str, want
         said.contains("interrupted; nothing half-written is kept"),
         "{said}"
     );
-    assert!(
-        start.elapsed() < Duration::from_secs(15),
-        "{:?}",
-        start.elapsed()
-    );
 }
 
-fn wait_for(path: &Path) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+/// Waits for a path that a running program makes, however slow the machine is.
+fn wait_for(path: &Path, program: &mut Child) {
     while !path.exists() {
-        assert!(Instant::now() < deadline, "{} never came", path.display());
+        let ended = program.try_wait().unwrap();
+        assert!(ended.is_none(), "{} never came: {ended:?}", path.display());
         std::thread::sleep(Duration::from_millis(20));
     }
 }

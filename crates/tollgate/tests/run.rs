@@ -7,7 +7,6 @@
     reason = "a test says what it expects"
 )]
 
-use std::io::Write;
 use std::path::Path;
 use std::process::Output;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -15,6 +14,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
+use tollgate_testing::elsewhere;
 
 /// One cache for all tests, so that the program is compiled once; one at a time may
 /// use it.
@@ -122,11 +122,7 @@ fn what_cannot_be_run_is_named() {
     let not_run = document["not_run"].as_array().unwrap();
     assert_eq!(timed + not_run.len(), 2);
     if card {
-        // Not eprintln!, which the test runner keeps to itself.
-        let _ = writeln!(
-            std::io::stderr(),
-            "skipped: this machine has a graphics card"
-        );
+        elsewhere("graphics-card");
         return;
     }
     assert_eq!(not_run[0]["job"], "drm_ioctl dir=3 size=8");
@@ -150,7 +146,7 @@ fn an_abi_without_a_compiler_or_a_kernel_for_it_is_named() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     match output.status.code() {
         Some(0) => {
-            let _ = writeln!(std::io::stderr(), "skipped: this machine runs x32 programs");
+            elsewhere("x32-programs");
         }
         code => {
             assert_eq!(code, Some(2), "{said}");

@@ -2,11 +2,7 @@
 //! afterwards, on one that cannot be written, and under a watch for what is
 //! opened for writing.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test says what it expects, and what it skips"
-)]
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod support;
@@ -19,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use support::{Lab, code, run};
+use tollgate_testing::{elsewhere, missing};
 
 const TARGET: &str = "include/linux/eventpoll.h:epoll_put_uevent";
 
@@ -220,7 +217,7 @@ fn a_tree_that_cannot_be_written_does_as_well() {
     match tried.ok().and_then(|tried| tried.status.code()) {
         Some(0) => {}
         Some(98) => panic!("a read-only mount was written"),
-        _ => return eprintln!("skipped: this machine mounts nothing read-only for a test"),
+        _ => return elsewhere("no-mount-namespaces"),
     }
     for (line, wanted) in COMMANDS {
         let output = ended(&lab, &before, line);
@@ -364,8 +361,10 @@ fn nothing_is_opened_for_writing_but_cache_output_and_temporary_folders() {
         .args(&before[1..])
         .arg("true")
         .status();
-    if !tried.is_ok_and(|status| status.success()) {
-        return eprintln!("skipped: strace, which scripts/setup installs, watches nothing here");
+    match tried {
+        Ok(status) if status.success() => {}
+        Ok(_) => return elsewhere("no-tracing"),
+        Err(_) => return missing("strace", "scripts/setup installs it"),
     }
     let may = |path: &Path| {
         let own = ["cache", "out", "tmp"]

@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use tollgate_testing::missing;
+
 /// Macros as the kernel's: the gate is a replacement of three NOPs.
 pub(crate) const KERNEL: &str = r#"
     .macro ALT text, feature
@@ -64,7 +66,10 @@ pub(crate) fn assemble(command: &str, text: &str) -> Option<Vec<u8>> {
         .arg(&source)
         .output();
     let Ok(output) = run else {
-        eprintln!("skipped: {command} is not installed");
+        missing(
+            command,
+            "binutils of that machine; scripts/setup --all-tests installs it",
+        );
         return None;
     };
     assert!(
@@ -93,10 +98,12 @@ pub(crate) fn link(object: &[u8]) -> Option<Vec<u8>> {
         .args(["-e", "f", "-o"])
         .arg(&file)
         .arg(&from)
-        .status();
-    if !run.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: ld cannot link it");
+        .output();
+    let Ok(output) = run else {
+        missing("ld", "binutils has it");
         return None;
-    }
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
     Some(fs::read(file).unwrap())
 }
