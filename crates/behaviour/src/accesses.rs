@@ -90,11 +90,9 @@ impl Maker<'_> {
             Object::P => self.members("p"),
             Object::Next => self.next(),
             Object::R => {
-                let value = self.choices.word(&[
-                    "struct s __user *r = p;",
-                    "struct s __user *r = p + 1;",
-                    "const struct s __user *r = p;",
-                ]);
+                let value = self
+                    .choices
+                    .word(&["struct s __user *r = p;", "struct s __user *r = p + 1;"]);
                 self.locals.entry("r").or_insert_with(|| value.to_owned());
                 self.members("r")
             }

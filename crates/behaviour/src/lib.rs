@@ -10,6 +10,7 @@ mod choices;
 pub mod deep;
 mod forms;
 mod function;
+pub mod fuzz;
 mod program;
 mod run;
 mod setups;

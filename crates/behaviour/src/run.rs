@@ -22,6 +22,9 @@ pub enum RunError {
     /// A generated function, or the model, is no C.
     #[error("the program does not compile: {0}")]
     Program(String),
+    /// Rewritings that do something else than their originals.
+    #[error("{0}")]
+    Wrong(String),
     /// The program ended before it had compared everything.
     #[error("the program ended early: {0}")]
     Ended(String),

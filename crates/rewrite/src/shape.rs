@@ -39,6 +39,9 @@ pub(crate) fn shape(
     regions: &[Span],
 ) -> Result<Shape, Refusal> {
     let alone = regions.len() == 1;
+    if let Some(variable) = left_unused(subject, plan, regions) {
+        return Err(subject.refuse(plan.region, Reason::Unused(variable)));
+    }
     if let Some(chained) = &plan.chained {
         return Ok(Shape::Block(chained.clone()));
     }
@@ -133,6 +136,30 @@ pub(crate) fn own_variable(subject: &Subject<'_>, plan: &Plan, regions: &[Span])
         crate::plan::needs(subject, &plan.run, variable) || leaves_with(subject, plan, variable);
     let lonely = local.plain && !stored && !elsewhere;
     lonely.then(|| variable.clone())
+}
+
+/// A variable that took the run's results, of which nothing would be left but
+/// that it is set: a compiler warns about it.
+fn left_unused(subject: &Subject<'_>, plan: &Plan, regions: &[Span]) -> Option<String> {
+    let mut taken = plan.run.steps.iter().filter_map(|step| match &step.kind {
+        StepKind::Assign { variable, .. } => Some(variable),
+        _ => None,
+    });
+    let read = |variable: &str| {
+        let mut places = plan.run.sites.iter().map(|site| site.span);
+        subject.flow.is_read_outside(variable, regions)
+            || leaves_with(subject, plan, variable)
+            || places.any(|place| subject.flow.reads(place, variable))
+    };
+    let filled = |variable: &str| crate::plan::needs(subject, &plan.run, variable);
+    let unused = |variable: &&String| {
+        let own = subject
+            .flow
+            .local(variable)
+            .is_some_and(|local| local.plain);
+        own && !read(variable) && (plan.chained.is_some() || filled(variable))
+    };
+    taken.find(unused).cloned()
 }
 
 /// Whether the way out can stand at the end of the function.

@@ -8,6 +8,7 @@
 use std::fs;
 use std::path::Path;
 
+use tollgate_behaviour::fuzz::rewritings;
 use tollgate_behaviour::{Choices, SETUPS, Tally};
 
 /// The seeds of every run: others are for `tollgate-behaviour` and `fuzz/`.
@@ -34,6 +35,25 @@ fn a_hundred_functions_do_what_they_did() {
     );
     assert!(tally.rows.values().all(|row| row.idle == 0), "{tally}");
     assert!(tally.faulted * 4 > tally.runs, "{tally}");
+}
+
+/// What a fuzzer starts from.
+#[test]
+fn the_corpus_of_rewritings_holds() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/rewrite");
+    let files = fs::read_dir(corpus)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let folder = tempfile::tempdir().unwrap();
+    let ran = files.map(|file| {
+        let bytes = fs::read(&file).unwrap();
+        let tally = rewritings(folder.path(), &bytes);
+        tally
+            .map_err(|error| format!("{}: {error}", file.display()))
+            .unwrap()
+            .functions
+    });
+    assert!(ran.sum::<usize>() > 20, "the corpus is nearly empty");
 }
 
 /// Each of them was rewritten to something else once.
