@@ -189,3 +189,22 @@ fn what_assembly_writes_is_not_known_any_more() {
     assert_eq!(with("asm volatile(\"x\" : : \"r\"(err));"), []);
     assert_eq!(with("get_user(err, p + 1);").last(), open.last());
 }
+
+#[test]
+fn what_assembly_fills_is_not_said_to_be_unset() {
+    let with = |line: &str| {
+        let text = format!(
+            "struct regs {{ u32 id; u32 part[3]; }};\nint f(void __user *p, u32 id)\n{{\n\tstruct regs s;\n\n\ts.id = id;\n\t{line}\n\treturn copy_to_user(p, &s, sizeof(s)) ? -EFAULT : 0;\n}}\n"
+        );
+        found(None, &text)
+    };
+    let unset = [("copied-holes".to_owned(), 8)];
+    assert_eq!(with("asm volatile(\"x %0\" : \"=m\" (s.part[0]));"), []);
+    assert_eq!(
+        with("__asm__ (\"x\" : \"=r\" (id), \"=m\" (*s.part) : : \"memory\");"),
+        []
+    );
+    assert_eq!(with("asm(\"x %0\" : : \"m\" (s.part) : \"memory\");"), []);
+    assert_eq!(with("asm volatile(\"x\" : \"=r\" (id));"), unset);
+    assert_eq!(with("use(s.part[0] + id);"), unset);
+}

@@ -160,7 +160,7 @@ fn bytes(size: &str, operand: Option<&str>) -> Option<u64> {
     }
 }
 
-fn function_tokens<'s>(scene: &Scene<'s>) -> &'s [Token] {
+pub(crate) fn function_tokens<'s>(scene: &Scene<'s>) -> &'s [Token] {
     let place = scene.body.header.join(scene.body.span);
     let tokens = scene.page.tokens;
     let first = tokens.partition_point(|t| t.span.start < place.start);

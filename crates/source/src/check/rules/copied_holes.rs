@@ -5,9 +5,10 @@ use tree_sitter::Node;
 use crate::check::accesses::{Access, accesses, each, root_of};
 use crate::check::layout::{Layout, layouts, sizeof_operand, struct_name};
 use crate::check::model::{Confidence, Severity, Suggestion, Violation};
+use crate::check::range::function_tokens;
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
-use crate::flow::Local;
+use crate::flow::{Local, is_assembly};
 use crate::site::span;
 use crate::{Direction, Span};
 
@@ -77,6 +78,8 @@ fn filled(scene: &Scene<'_>, local: &Local, access: &Access<'_>) -> Filled {
 fn mention(scene: &Scene<'_>, node: Node<'_>, found: &mut Filled) {
     let Some(parent) = node.parent() else { return };
     match parent.kind() {
+        // An operand says where assembly writes, not how far.
+        _ if is_operand(scene, node) => found.elsewhere = true,
         "declaration" => {}
         "field_expression" => {
             let member = parent.child_by_field_name("field");
@@ -91,6 +94,19 @@ fn mention(scene: &Scene<'_>, node: Node<'_>, found: &mut Filled) {
         }
         _ => found.elsewhere = true,
     }
+}
+
+/// Whether a node is in an operand of inline assembly, which the parser sees as a
+/// call.
+fn is_operand(scene: &Scene<'_>, node: Node<'_>) -> bool {
+    let tokens = function_tokens(scene);
+    let is_assembly_at = |place: usize| {
+        let at = tokens.partition_point(|token| token.span.start < place);
+        let word = tokens.get(at).map(|token| token.span.of(scene.page.text));
+        word.is_some_and(is_assembly)
+    };
+    let mut around = std::iter::successors(Some(node), Node::parent);
+    around.any(|node| node.kind() == "call_expression" && is_assembly_at(node.start_byte()))
 }
 
 fn outermost(node: Node<'_>) -> Node<'_> {
