@@ -386,6 +386,61 @@ fn the_guest_takes_what_the_host_takes() {
     }
 }
 
+/// A fork whose child comes late to what it does.
+const LATE: &str = "#include <unistd.h>
+pid_t __real_fork(void);
+pid_t __wrap_fork(void);
+pid_t __wrap_fork(void)
+{
+\tpid_t pid = __real_fork();
+
+\tif (!pid)
+\t\tusleep(100000);
+\treturn pid;
+}
+";
+
+/// Without a repetition a benchmark may be over before its peer has begun.
+#[test]
+fn a_peer_ends_with_its_benchmark_even_where_it_starts_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let late = folder.path().join("late.c");
+    std::fs::write(&late, LATE).unwrap();
+    let guest = compile(folder.path(), &["-Wl,--wrap=fork", late.to_str().unwrap()]);
+    std::fs::write(
+        folder.path().join("plan"),
+        "bench signal_preempted avx=0 ops=1 reps=0\n",
+    )
+    .unwrap();
+    // A peer that stays holds the ends of pipes, for which output() would wait.
+    let status = Command::new(&guest)
+        .args(["--plan", "plan"])
+        .current_dir(folder.path())
+        .stdout(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(5);
+    while !running(&guest).is_empty() && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let left = running(&guest);
+    for process in &left {
+        Command::new("kill").args(["-9", process]).status().unwrap();
+    }
+    assert_eq!(left, Vec::<String>::new());
+}
+
+/// The processes that run this program.
+fn running(program: &Path) -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").unwrap();
+    processes
+        .map(|entry| entry.unwrap().path())
+        .filter(|process| std::fs::read_link(process.join("exe")).is_ok_and(|exe| exe == program))
+        .map(|process| process.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect()
+}
+
 /// Of the sweep that is told how many processors it must find, and whose processes
 /// need a kernel that hashes.
 fn is_of_this_machine(answer: &str) -> bool {
