@@ -33,8 +33,8 @@ pub fn bodies(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Bod
         .collect()
 }
 
-/// A function whose braces do not end before the next begins, or before the file
-/// ends.
+/// A function whose braces do not end before the next begins, before the file
+/// ends, or at the brace at the margin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unended {
     /// Its name; `{` where it has none.
@@ -66,17 +66,27 @@ pub(crate) fn unended(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) ->
 /// Whether a function of a text may lack its last brace: a search that is quick to
 /// say no.
 pub(crate) fn may_be_unended(text: &[u8]) -> bool {
-    let mut open = false;
+    // How many braces are open since the one at the margin.
+    let mut depth: Option<usize> = None;
     let mut ends = 0;
-    for at in memchr::memchr_iter(b'\n', text) {
-        match text.get(at + 1) {
-            Some(b'{') if open => return true,
-            Some(b'{') => open = true,
-            Some(b'}') => (open, ends) = (false, at + 2),
-            _ => {}
-        }
+    for at in memchr::memchr2_iter(b'{', b'}', text) {
+        let opens = text.get(at) == Some(&b'{');
+        let at_margin = at.checked_sub(1).and_then(|before| text.get(before)) == Some(&b'\n');
+        depth = match (opens, at_margin, depth) {
+            (true, true, Some(_)) => return true,
+            (true, true, None) => Some(1),
+            (false, true, inside) => {
+                if inside.is_some_and(|depth| depth != 1) {
+                    return true;
+                }
+                ends = at + 1;
+                None
+            }
+            (true, false, inside) => inside.map(|depth| depth + 1),
+            (false, false, inside) => inside.map(|depth| depth.saturating_sub(1)),
+        };
     }
-    open || memchr::memchr(b'{', text.get(ends..).unwrap_or_default()).is_some()
+    depth.is_some() || memchr::memchr(b'{', text.get(ends..).unwrap_or_default()).is_some()
 }
 
 /// A function's place among the tokens.
@@ -107,12 +117,34 @@ fn parts(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Part> {
                     end: next,
                 },
             },
-            None => Part { open, close, end },
+            None => Part {
+                open,
+                close: close.filter(|close| !leaves_open(text, tokens, open..*close, vocabulary)),
+                end,
+            },
         };
         at = part.end;
         found.push(part);
     }
     found
+}
+
+/// Whether the brace at the margin is one too few for the body that it ends: what
+/// closes it stands behind another function, or nowhere. An `#if` may count some
+/// braces twice, a macro some not at all: neither is asked.
+fn leaves_open(
+    text: &[u8],
+    tokens: &[Token],
+    body: std::ops::Range<usize>,
+    vocabulary: &Vocabulary,
+) -> bool {
+    let (open, margin) = (body.start, body.end);
+    let own = tokens.get(open..=margin).unwrap_or_default();
+    let count = |byte| own.iter().filter(|token| token.is(byte)).count();
+    let is_plain = macro_of(text, tokens, open).is_none()
+        && !own.iter().any(|token| token.kind == TokenKind::Directive);
+    let is_alone = |close| next_header(text, tokens, open..close, vocabulary).is_none();
+    is_plain && count(b'{') > count(b'}') && !closing(tokens, open).is_some_and(is_alone)
 }
 
 /// Where the header of another function begins before the body at the margin has

@@ -310,6 +310,13 @@ fn a_function_whose_braces_do_not_end_is_named() {
         (half_at(1), whole_found.clone())
     );
     assert_eq!(named(&whole), (vec![], whole_found));
+    // The brace at the margin may be the one of the `if`.
+    let inner = format!("{half}}}\n");
+    assert_eq!(named(&inner), (half_at(1), vec![]));
+    assert_eq!(
+        named(&(inner + &whole)),
+        (half_at(1), vec!["whole".to_owned()])
+    );
     // Two headers and one body are one function.
     let two = format!(
         "#ifdef A\nint one(int __user *p)\n{{\n#else\nint two(int __user *p)\n{{\n#endif\n{PAIR}}}\n"
