@@ -21,7 +21,11 @@ const PIPES: i64 = 0x5049_5045;
 /// # Errors
 /// The system's own, or what else the file is: a pipe, a device, larger.
 pub fn source(path: &Path) -> io::Result<Vec<u8>> {
-    limited(open(path)?)
+    let file = open(path)?;
+    match file.metadata()?.len() > LARGEST {
+        true => Err(too_large()),
+        false => limited(file),
+    }
 }
 
 /// Opens an ordinary file. Neither a pipe that nobody writes to nor a device

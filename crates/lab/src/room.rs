@@ -26,6 +26,10 @@ const NEARLY_FULL: u64 = 64 << 10;
 #[must_use]
 pub fn hint(error: &io::Error, path: &Path, or: &str) -> String {
     match error.kind() {
+        // What a device has no room for says nothing of the disk that its name is on.
+        io::ErrorKind::StorageFull if is_device(path) => {
+            "; it is a device, and no file: give a file".to_owned()
+        }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             format!("; {}: make room there{or}", state(path))
         }
@@ -68,6 +72,10 @@ pub fn after_failure(said: &str, folders: &[&Path]) -> String {
             capital(&full.join(", "))
         ),
     }
+}
+
+fn is_device(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
 }
 
 fn says_full(text: &str) -> bool {

@@ -190,17 +190,26 @@ fn what_is_no_ordinary_file_is_refused_and_not_waited_for() {
     assert!(pipe.unwrap().success());
     fs::create_dir(folder.path().join("folder")).unwrap();
     let cases: [(&[&str], &str); 5] = [
-        (&["pipe"], "pipe is a pipe, and no ordinary file"),
-        (&["pipe", "f"], "pipe is a pipe, and no ordinary file"),
+        (
+            &["pipe"],
+            "as a .o, .ko, .a or vmlinux: it is a pipe, and no ordinary file",
+        ),
+        (
+            &["pipe", "f"],
+            "as a .o, .ko, .a or vmlinux: it is a pipe, and no ordinary file",
+        ),
         (
             &["clean.o", "--against", "pipe"],
-            "pipe is a pipe, and no ordinary file",
+            "as a .o, .ko, .a or vmlinux: it is a pipe, and no ordinary file",
         ),
         (
             &["/dev/zero"],
-            "/dev/zero is a device, and no ordinary file",
+            "cannot read /dev/zero as a .o, .ko, .a or vmlinux: it is a device, and no ordinary file",
         ),
-        (&["folder"], "folder is a folder, and no ordinary file"),
+        (
+            &["folder"],
+            "cannot read folder as a .o, .ko, .a or vmlinux: it is a folder, and no ordinary file",
+        ),
     ];
     for (args, words) in cases {
         let (code, shown, said) = gates(folder.path(), args);

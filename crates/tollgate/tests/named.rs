@@ -201,9 +201,15 @@ fn a_change_without_c_is_clean_and_says_so() {
     assert_eq!(code(&patched), 0, "{}", lab.said(&patched));
     assert!(out(&patched).contains("1 no C file"), "{}", out(&patched));
     assert!(
-        lab.said(&patched).contains("touches no C file"),
+        lab.said(&patched).contains("<stdin> touches no C file"),
         "{}",
         lab.said(&patched)
+    );
+    let nothing = with_input(&lab, &["check", "tree", "--patch", "-"], b"words\n");
+    assert!(
+        lab.said(&nothing).contains("<stdin> holds no patch"),
+        "{}",
+        lab.said(&nothing)
     );
     let since = run(&mut lab.tollgate(&["scan", "tree", "--changed-since", "HEAD"]));
     assert_eq!(code(&since), 0, "{}", lab.said(&since));

@@ -256,3 +256,27 @@ fn run_refuses_before_work() {
     let wanted = ["sync_ptr does not take layout=136 in a program of ia32"];
     refused(&lab, layout.args(["--param", "layout=132,136"]), &wanted);
 }
+
+/// What is not there is said before a lock is waited for, and what a device has no
+/// room for is no disk's fault.
+#[test]
+fn what_is_wrong_is_said_before_who_else_is_at_work() {
+    let lab = lab();
+    let cache = tollgate_lab::cache::Cache::open(&lab.cache()).unwrap();
+    let busy = run(&mut lab.prove(&[]));
+    assert!(lab.said(&busy).contains("in use"), "{}", lab.said(&busy));
+    let missing = run(&mut lab.prove(&["--patch", "nofile.patch"]));
+    assert_eq!(code(&missing), 2);
+    assert_eq!(
+        lab.said(&missing),
+        "error: could not read the patch nofile.patch: No such file or directory (os error 2)\n"
+    );
+    drop(cache);
+    let full = run(&mut lab.prove(&["--json", "/dev/full"]));
+    let said = lab.said(&full);
+    assert_eq!(code(&full), 2, "{said}");
+    assert!(
+        said.contains("it is a device, and no file: give a file"),
+        "{said}"
+    );
+}

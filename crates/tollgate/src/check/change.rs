@@ -171,8 +171,9 @@ fn read(repository: &Repository<'_>, differ: &[Difference]) -> anyhow::Result<Ve
 /// tree's history has it and they fit there, else over the tree as it is.
 fn diff(root: &Path, file: &Path, runner: &Runner, term: &Term) -> anyhow::Result<Checks> {
     let scratch = tempfile::tempdir().context("no scratch folder could be made for the patch")?;
-    let mut path = file.to_owned();
+    let (mut path, mut called) = (file.to_owned(), file);
     if file == Path::new("-") {
+        called = Path::new(super::STANDARD_INPUT);
         let text =
             input::limited(io::stdin()).context("the patch on standard input could not be read")?;
         path = scratch.path().join("stdin.patch");
@@ -180,7 +181,7 @@ fn diff(root: &Path, file: &Path, runner: &Runner, term: &Term) -> anyhow::Resul
     }
     let cache = Cache::open(&scratch.path().join("cache"))?;
     let mut patch = Patch::read(&path, &cache, runner)?;
-    patch.path = file.to_owned();
+    patch.path = called.to_owned();
     let lay_over = |ground: &dyn Ground| patch::apply(&patch, ground, &cache, runner);
     if let Some((repository, base)) = stated_base(root, &patch, runner) {
         let revision = repository.revision(&base)?;
@@ -194,7 +195,7 @@ fn diff(root: &Path, file: &Path, runner: &Runner, term: &Term) -> anyhow::Resul
                 term.note(&format!("laid over {base}, which the patch says it was made for"));
                 let place = |path: &TreePath| repository.whole(path);
                 let base = || Base::Commit(&repository, &revision);
-                return compared(&base, applied, &place, file, term);
+                return compared(&base, applied, &place, called, term);
             }
             Err(error) => term.note(&format!(
                 "laid over the tree as it is, since it does not fit what it says it was made for: {error}"
@@ -209,7 +210,7 @@ fn diff(root: &Path, file: &Path, runner: &Runner, term: &Term) -> anyhow::Resul
         &|| Base::Folder(root),
         applied,
         &TreePath::clone,
-        file,
+        called,
         term,
     )
 }

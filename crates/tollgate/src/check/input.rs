@@ -135,7 +135,7 @@ fn standard_input() -> anyhow::Result<Answer> {
     let text =
         input::limited(io::stdin()).context("the source on standard input could not be read")?;
     let (vocabulary, words) = (Vocabulary::builtin()?, CheckWords::builtin()?);
-    let (mut checks, name) = (Checks::default(), Name::from("<stdin>"));
+    let (mut checks, name) = (Checks::default(), Name::from(super::STANDARD_INPUT));
     match has_nul(&text) {
         true => checks.miss(&name, NUL.to_owned()),
         false => checks.add(&name, Checker::new(&vocabulary, &words)?.check(&text)),

@@ -3,3 +3,6 @@
 pub(crate) mod change;
 pub(crate) mod input;
 mod side;
+
+/// What a result calls the text on standard input.
+const STANDARD_INPUT: &str = "<stdin>";

@@ -1,11 +1,11 @@
 //! `tollgate gates`: what opens and closes the gate in object code.
 
-use std::fs::{self, File};
-use std::os::unix::fs::FileTypeExt as _;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use tollgate_gates::{Analysis, Changes, Listing, ObjectError, Stream};
+use tollgate_lab::input;
 use tollgate_report::gates;
 use tollgate_source::{Name, shown};
 
@@ -202,25 +202,7 @@ fn show(text: &str, format: Format, term: &Term) -> std::io::Result<()> {
 
 /// Opens an ordinary file, of which is read what is needed.
 fn open(path: &Path) -> anyhow::Result<Stream<File>> {
-    let cannot = || format!("cannot read {}", shown(path));
-    // A pipe that nobody writes to would wait for ever.
-    let about = fs::metadata(path).with_context(cannot)?;
-    if let Some(what) = other(about.file_type()) {
-        let path = shown(path);
-        anyhow::bail!("{path} is {what}, and no ordinary file: give a .o, .ko, .a or vmlinux");
-    }
-    let file = File::open(path).with_context(cannot)?;
+    let cannot = || format!("cannot read {} as a .o, .ko, .a or vmlinux", shown(path));
+    let file = input::open(path).with_context(cannot)?;
     Stream::new(file).with_context(cannot)
-}
-
-/// What a file is that is no ordinary one.
-fn other(kind: fs::FileType) -> Option<&'static str> {
-    let kinds = [
-        (kind.is_dir(), "a folder"),
-        (kind.is_fifo(), "a pipe"),
-        (kind.is_socket(), "a socket"),
-        (kind.is_block_device() || kind.is_char_device(), "a device"),
-    ];
-    let found = kinds.into_iter().find(|(is, _)| *is);
-    found.map(|(_, what)| what)
 }

@@ -49,6 +49,7 @@ impl<'a> Bench<'a> {
         results::check(args)?;
         let case = jobs::start(args)?;
         variant::check(args, &case)?;
+        variant::are_there(args)?;
         series::check(args, &case)?;
         let profile = args.config.as_deref().unwrap_or(&case.about.config);
         let fragment = Fragment::profile(&args.arch, profile)?.with(&case.about.options);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use tollgate_defect::OrDefect as _;
 
+use anyhow::{Context, bail};
 use memchr::memmem;
 use tollgate_lab::cache::Cache;
 use tollgate_lab::case::{Case, VariantPlan};
@@ -85,20 +86,30 @@ pub(crate) fn candidates(
     Ok(asked)
 }
 
-/// The user's patches, in the order in which they were given.
+/// Checks, before anything is waited for, that each patch is there.
 ///
 /// # Errors
-/// When one cannot be read. The two sides of a range are none of the tree as it is.
-pub(crate) fn patches(args: &Args, cache: &Cache, runner: &Runner) -> anyhow::Result<Vec<Patch>> {
-    let read = |path: &PathBuf| {
+/// What the system says. The two sides of a range are none of the tree as it is.
+pub(crate) fn are_there(args: &Args) -> anyhow::Result<()> {
+    for path in &args.patch {
         let words = shown(path);
-        if words.contains("..") && !path.exists() {
-            anyhow::bail!(
+        let about = std::fs::metadata(path);
+        if about.is_err() && words.contains("..") {
+            bail!(
                 "--patch takes a file, and there is no {words}; --series A..B measures commits one by one"
             );
         }
-        Ok(Patch::read(path, cache, runner)?)
-    };
+        about.with_context(|| format!("could not read the patch {words}"))?;
+    }
+    Ok(())
+}
+
+/// The user's patches, in the order in which they were given.
+///
+/// # Errors
+/// When one cannot be read.
+pub(crate) fn patches(args: &Args, cache: &Cache, runner: &Runner) -> anyhow::Result<Vec<Patch>> {
+    let read = |path: &PathBuf| Ok(Patch::read(path, cache, runner)?);
     args.patch.iter().map(read).collect()
 }
 
@@ -140,14 +151,14 @@ pub(crate) const ALL: &str = "all";
 /// When a name is unknown, or there are too many.
 pub(crate) fn check(args: &Args, case: &Case) -> anyhow::Result<()> {
     if args.case.is_none() && !args.variant.is_empty() {
-        anyhow::bail!(
+        bail!(
             "--variant {}: a patch alone has no variants; name a case ({})",
             args.variant.join(","),
             Case::names().join(", ")
         );
     }
     if plans(args, case)?.len() + args.patch.len() > MOST {
-        anyhow::bail!("at most {MOST} variants can be compared in one run");
+        bail!("at most {MOST} variants can be compared in one run");
     }
     Ok(())
 }
