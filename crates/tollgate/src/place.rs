@@ -1,13 +1,15 @@
 //! Where a result goes that a flag names: a file, or standard output for `-`.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use rustix::fs::{Access, access};
-use tollgate_lab::cache;
+use tollgate_defect::OrDefect as _;
+use tollgate_lab::{cache, input};
 
 use tollgate_source::shown;
 
@@ -45,6 +47,48 @@ impl Place {
         }
     }
 
+    /// Keeps the file under another name, too, where it answers more than the `document` that is to take
+    /// its place: `answers` names what a document has an answer to. The new name.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn set_aside(
+        &self,
+        document: &str,
+        answers: impl Fn(&[u8]) -> BTreeSet<String>,
+    ) -> anyhow::Result<Option<PathBuf>> {
+        let Some(path) = self.file() else {
+            return Ok(None);
+        };
+        match fs::metadata(path) {
+            Ok(about) if about.is_file() => {}
+            Err(error) if !input::is_absent(&error) => {
+                return Err(error).with_context(|| format!("what {} is", shown(path)));
+            }
+            _ => return Ok(None),
+        }
+        // What a link names is what would be written.
+        let path = match path.is_symlink() {
+            true => fs::canonicalize(path)?,
+            false => path.to_owned(),
+        };
+        // What cannot be read may hold an answer, and is not written over.
+        let before = input::source(&path)
+            .with_context(|| format!("could not read the earlier {}", shown(&path)))?;
+        if answers(&before).is_subset(&answers(document.as_bytes())) {
+            return Ok(None);
+        }
+        let mut names = (1..).map(|number| earlier_name(&path, number));
+        let is_free =
+            |name: &PathBuf| matches!(fs::symlink_metadata(name), Err(e) if input::is_absent(&e));
+        let free = names.find(is_free).or_defect("no number is free")?;
+        // The new document is renamed into the place of the first name.
+        if fs::hard_link(&path, &free).is_err() {
+            cache::write_result(&free, &before)?;
+        }
+        Ok(Some(free))
+    }
+
     /// Writes JSON there.
     ///
     /// # Errors
@@ -66,6 +110,16 @@ impl Place {
             Self::File(path) => Ok(cache::write_result(path, text.as_bytes())?),
         }
     }
+}
+
+/// `A.earlier-1.json` of `A.json`.
+fn earlier_name(path: &Path, number: usize) -> PathBuf {
+    let mut ending = OsString::from(format!("earlier-{number}"));
+    if let Some(own) = path.extension() {
+        ending.push(".");
+        ending.push(own);
+    }
+    path.with_extension(ending)
 }
 
 /// How it is shown.

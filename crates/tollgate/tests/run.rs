@@ -324,3 +324,35 @@ fn a_program_that_hangs_is_named_and_no_path_of_the_cache() {
     assert!(said.contains(wanted), "{said}");
     assert!(!said.contains("/programs/"), "{said}");
 }
+
+/// A run that times less than the one before does not take its place.
+#[test]
+fn times_that_another_run_lacks_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("times.json");
+    let link = folder.path().join("link.json");
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let timed = |benchmarks: &[&str], path: &Path| {
+        let common = ["--reps", "10", "--ops", "20", "--json"];
+        let words = [benchmarks, &common, &[path.to_str().unwrap()]].concat();
+        let output = run(&words);
+        assert_eq!(output.status.code(), Some(0));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let kept = |number: usize| folder.path().join(format!("times.earlier-{number}.json"));
+    timed(&["getppid", "getrlimit"], &file);
+    let whole = std::fs::read(&file).unwrap();
+    // The same question again is an answer that takes the place of the first.
+    timed(&["getppid", "getrlimit"], &file);
+    assert!(!kept(1).exists());
+    let said = timed(&["getppid"], &link);
+    assert!(
+        said.contains("times that this one lacks") && said.contains("times.earlier-1.json"),
+        "{said}"
+    );
+    let earlier: Value = serde_json::from_slice(&std::fs::read(kept(1)).unwrap()).unwrap();
+    assert_eq!(earlier["workloads"].as_array().unwrap().len(), 2);
+    assert_ne!(std::fs::read(&file).unwrap(), whole);
+    timed(&["getppid", "getrlimit"], &file);
+    assert!(!kept(2).exists());
+}

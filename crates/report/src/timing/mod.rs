@@ -10,5 +10,5 @@ mod text;
 mod tests;
 
 pub use json::{RUN_VERSION, json};
-pub use read::{ReadError, read};
+pub use read::{ReadError, read, timed_in};
 pub use text::text;

@@ -98,6 +98,14 @@ pub fn read(document: &[u8]) -> Result<Timings, ReadError> {
     })
 }
 
+/// What a document has times of. Nothing where it is none of a run.
+#[must_use]
+pub fn timed_in(document: &[u8]) -> BTreeSet<String> {
+    let timings = read(document).map_or_else(|_| Vec::new(), |read| read.timings);
+    let workloads = timings.iter().map(|timing| timing.workload.to_string());
+    workloads.collect()
+}
+
 fn each_once(timings: &[Timing]) -> Result<(), ReadError> {
     let mut known = BTreeSet::new();
     let again = timings

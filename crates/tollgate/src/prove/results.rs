@@ -1,14 +1,10 @@
 //! What a proof leaves: the page, the JSON, the patch; beside each other, each
 //! renamed into place.
 
-use std::ffi::OsStr;
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
-use tollgate_defect::OrDefect as _;
-use tollgate_lab::input;
+use std::path::Path;
 
 use anyhow::{Context, bail};
-use tollgate_lab::cache;
 use tollgate_measure::{Comparison, Proof, Verdict};
 use tollgate_report::comparison as render;
 use tollgate_report::profile::{ProfileFormat, profile};
@@ -182,10 +178,10 @@ impl Written {
         term: &Term,
     ) -> anyhow::Result<()> {
         if let Some(place) = wanted {
-            let earlier = place.file().map(|path| set_aside(path, document));
+            let earlier = place.set_aside(document, render::decided_in)?;
             let wrote = place.write_json(document, term);
             wrote.with_context(|| kept(shelf))?;
-            if let Some(earlier) = earlier.transpose()?.flatten() {
+            if let Some(earlier) = earlier {
                 self.line("Earlier:", &name_of(&earlier));
             }
         }
@@ -202,35 +198,6 @@ fn kept(shelf: &Shelf) -> String {
 fn shown(wanted: Option<&Place>, shelf: &Shelf, name: &str) -> Place {
     let own = || Place::File(shelf.place(name));
     wanted.cloned().unwrap_or_else(own)
-}
-
-/// Renames a file that holds a verdict which `document` does not have.
-fn set_aside(path: &Path, document: &str) -> anyhow::Result<Option<PathBuf>> {
-    match std::fs::symlink_metadata(path) {
-        Ok(about) if about.is_file() => {}
-        Err(error) if !input::is_absent(&error) => {
-            return Err(error).with_context(|| format!("what {} is", tollgate_source::shown(path)));
-        }
-        _ => return Ok(None),
-    }
-    // What cannot be read may hold a verdict, and is not written over.
-    let before = cache::read_if_there(path)?.map(|bytes| render::decided_in(&bytes));
-    let Some(before) = before else {
-        return Ok(None);
-    };
-    if before.is_subset(&render::decided_in(document.as_bytes())) {
-        return Ok(None);
-    }
-    let named = |number: usize| {
-        let ending = path.extension().unwrap_or(OsStr::new("")).to_string_lossy();
-        path.with_extension(format!("earlier-{number}.{ending}"))
-    };
-    let mut names = (1..).map(named);
-    let is_free =
-        |name: &PathBuf| matches!(std::fs::symlink_metadata(name), Err(e) if input::is_absent(&e));
-    let free = names.find(is_free).or_defect("no number is free")?;
-    cache::move_file(path, &free)?;
-    Ok(Some(free))
 }
 
 /// The patch; one of ours gets the figures into its message, here and, through

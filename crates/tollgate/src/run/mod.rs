@@ -52,7 +52,14 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     };
     if let Some(place) = &args.json {
         let document = render::json(&timings, against.as_ref(), code)?;
+        let kept = place.set_aside(&document, render::timed_in)?;
         place.write_json(&document, term)?;
+        if let Some(kept) = kept {
+            let kept = tollgate_source::shown(&kept);
+            term.note(&format!(
+                "the earlier run has times that this one lacks: it is {kept} now"
+            ));
+        }
     }
     shown?;
     match code {
