@@ -2,7 +2,6 @@
 
 use tollgate_source::{Token, TokenKind, closing, tokens};
 
-use crate::basic::{FIXED, LONGS};
 use crate::refusal::LayoutError;
 use crate::types::{Member, Model, Shape, Type, Types};
 
@@ -26,7 +25,7 @@ const DEFINITION: usize = 64 * 1024;
 
 /// Reads definitions in one model.
 pub(crate) struct Reader<'t> {
-    types: &'t Types,
+    types: &'t Types<'t>,
     model: Model,
     /// Whether a type without a known definition is no error.
     open: bool,
@@ -65,7 +64,7 @@ struct Attributes {
 
 impl<'t> Reader<'t> {
     /// A reader of those definitions.
-    pub(crate) fn new(types: &'t Types, model: Model, open: bool) -> Self {
+    pub(crate) fn new(types: &'t Types<'t>, model: Model, open: bool) -> Self {
         Self { types, model, open }
     }
 
@@ -99,12 +98,9 @@ impl<'t> Reader<'t> {
     }
 
     fn basic(&self, name: &str) -> Option<Type> {
-        if LONGS.contains(&name) {
-            return Some(Type::scalar(self.model.long, self.model.long));
-        }
-        let (_, size) = FIXED.iter().find(|(known, _)| *known == name)?;
-        let align = if *size == 8 { self.model.wide } else { *size };
-        Some(Type::scalar(*size, align))
+        let size = self.types.vocabulary.scalar(name, self.model.long)?;
+        let align = if size == 8 { self.model.wide } else { size };
+        Some(Type::scalar(size, align))
     }
 
     fn aggregate(&self, name: &str, depth: u32) -> Result<Type, LayoutError> {

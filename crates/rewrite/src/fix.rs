@@ -113,11 +113,12 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
     else {
         return Err(not_understood(target, &function));
     };
-    let types = if request.style == Style::Window && !has_elements(&text, &function) {
-        Types::default()
+    let texts = if request.style == Style::Window && !has_elements(&text, &function) {
+        Vec::new()
     } else {
-        Types::new(headers::texts(tree, &target.path, &text))
+        headers::texts(tree, &target.path, &text)
     };
+    let types = Types::new(&vocabulary, texts);
     let subject = Subject {
         text: &text,
         lines: &LineIndex::new(&text),

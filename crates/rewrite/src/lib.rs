@@ -5,7 +5,6 @@
 //! function stays as it is. The meaning is kept, or the fix is refused.
 
 mod advance;
-mod basic;
 mod braces;
 mod carried;
 mod chained;

@@ -85,7 +85,7 @@ pub(crate) fn offsets(subject: &Subject<'_>, run: &Run) -> Option<(String, Strin
         .split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .next()?;
     let last = places.last()?;
-    if !base.chars().all(plain) || !places.is_sorted_by(follows) {
+    if !base.chars().all(plain) || !places.is_sorted_by(|a, b| follows(subject, a, b)) {
         return None;
     }
     let cast = places.iter().any(|place| place.cast.is_some());
@@ -141,36 +141,23 @@ fn behind(base: &str, place: &str) -> Option<String> {
 }
 
 /// Whether the second place ends no earlier than the first.
-fn follows(a: &Place, b: &Place) -> bool {
+fn follows(subject: &Subject<'_>, a: &Place, b: &Place) -> bool {
     let farther = match (a.distance.parse::<u32>(), b.distance.parse::<u32>()) {
         (Ok(a), Ok(b)) => a <= b,
         _ => b.distance.starts_with(&a.distance),
     };
+    let bytes = |name: &str| subject.styled.types.everywhere(name);
     let size = |place: &Place| place.cast.as_deref().map_or(Some(1), bytes);
     let same = a.cast == b.cast;
     let wider = size(a).zip(size(b)).is_some_and(|(a, b)| a <= b);
     farther && (same || wider)
 }
 
-/// The bytes of a type that has as many on every architecture.
-fn bytes(name: &str) -> Option<u32> {
-    Some(match name {
-        "char" | "u8" | "s8" | "__u8" | "__s8" | "uint8_t" | "u_char" => 1,
-        "u16" | "s16" | "__u16" | "__s16" | "__be16" | "__le16" | "uint16_t" | "short" => 2,
-        "u32" | "s32" | "__u32" | "__s32" | "__be32" | "__le32" | "uint32_t" | "int" => 4,
-        "u64" | "s64" | "__u64" | "__s64" | "__be64" | "__le64" | "uint64_t" => 8,
-        _ => return None,
-    })
-}
-
 /// Whether a distance from the variable counts bytes.
 fn is_bytes(subject: &Subject<'_>, name: &str) -> bool {
     let declared = declared(subject, name).unwrap_or_default();
     let first = declared.split_whitespace().next().unwrap_or_default();
-    matches!(
-        first,
-        "void" | "char" | "u8" | "__u8" | "uint8_t" | "u_char"
-    )
+    first == "void" || subject.styled.types.everywhere(first) == Some(1)
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub(crate) struct Styled<'a> {
     /// How user memory is accessed after the fix.
     pub(crate) style: Style,
     /// The definitions that the file may use; none for the style `window`.
-    pub(crate) types: &'a Types,
+    pub(crate) types: &'a Types<'a>,
     /// Whether only the end for both ways closes a masked begin everywhere.
     pub(crate) one_mask: bool,
     /// Whether a copy may touch members that the function leaves alone.

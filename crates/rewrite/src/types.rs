@@ -4,6 +4,8 @@
 //! is an error, never a guess. Sizes differ between architectures, so that a
 //! layout is of one [`Model`].
 
+use tollgate_source::Vocabulary;
+
 use crate::definition::Reader;
 use crate::refusal::LayoutError;
 
@@ -142,16 +144,27 @@ impl Type {
 }
 
 /// The definitions that a file may use.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Types {
+#[derive(Clone, Debug)]
+pub(crate) struct Types<'v> {
+    /// What needs no definition.
+    pub(crate) vocabulary: &'v Vocabulary,
     /// The file and its headers, nearest first.
     texts: Vec<Vec<u8>>,
 }
 
-impl Types {
+impl<'v> Types<'v> {
     /// The definitions in those texts.
-    pub(crate) fn new(texts: Vec<Vec<u8>>) -> Self {
-        Self { texts }
+    pub(crate) fn new(vocabulary: &'v Vocabulary, texts: Vec<Vec<u8>>) -> Self {
+        Self { vocabulary, texts }
+    }
+
+    /// The bytes of a plain type that has as many on every architecture.
+    pub(crate) fn everywhere(&self, name: &str) -> Option<u64> {
+        let mut sizes = MODELS
+            .iter()
+            .map(|model| self.vocabulary.scalar(name, model.long));
+        let first = sizes.next()??;
+        sizes.all(|size| size == Some(first)).then_some(first)
     }
 
     /// The layout of a type, as it is written in a declaration.
@@ -225,11 +238,13 @@ fn number(text: &str) -> Option<u64> {
 mod tests {
     use std::io::Write;
     use std::process::{Command, Stdio};
+    use std::sync::LazyLock;
 
     use super::*;
 
-    fn types(text: &str) -> Types {
-        Types::new(vec![text.as_bytes().to_vec()])
+    fn types(text: &str) -> Types<'static> {
+        static WORDS: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::builtin().unwrap());
+        Types::new(&WORDS, vec![text.as_bytes().to_vec()])
     }
 
     const SYNC: &str = "typedef int __bitwise state_t;\n#define LEN 64\n\

@@ -5,11 +5,13 @@ mod constant;
 mod definition;
 mod layout;
 mod parse;
+mod scalar;
 
 pub use constant::included;
 pub use definition::{Place, TypeIndex, definitions, may_define};
 pub use layout::{Layout, Reader};
 pub(crate) use parse::{dimensions as array_dimensions, extent, type_of_words};
+pub(crate) use scalar::Scalars;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,13 @@
 //! The words that the analysis knows, read from data files.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::heat::Heat;
+use crate::types::Scalars;
 
 /// Whether an access reads user memory or writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -85,6 +87,7 @@ type WordSet = HashSet<Vec<u8>, RandomState>;
 /// The calls and annotations that the analysis knows.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
+    scalars: Arc<Scalars>,
     accesses: Words<Access>,
     copies: Words<CopyCall>,
     windows: Words<WindowCall>,
@@ -140,6 +143,7 @@ impl Vocabulary {
         let annotations: Annotations = read("data/access/annotations.toml", ANNOTATIONS)?;
         let paths: Paths = read("data/access/heat.toml", HEAT)?;
         Ok(Self {
+            scalars: Arc::new(Scalars::builtin()?),
             heat: paths.path,
             copies: calls
                 .copy
@@ -165,6 +169,13 @@ impl Vocabulary {
                 .map(|a| (a.name.into_bytes(), a.arguments))
                 .collect(),
         })
+    }
+
+    /// The size in bytes of a type that needs no definition, as it is written, where
+    /// a `long` has so many bytes.
+    #[must_use]
+    pub fn scalar(&self, written: &str, long: u64) -> Option<u64> {
+        self.scalars.size(written, long)
     }
 
     /// The same vocabulary with macros that wrap accesses.

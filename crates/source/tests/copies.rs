@@ -67,7 +67,7 @@ fn found(name: &str, body: &str) -> Vec<String> {
         "drivers/x.c" => Some(text.clone().into_bytes()),
         _ => None,
     };
-    let mut layout = Layout::new(&types, &mut reader);
+    let mut layout = Layout::new(&vocabulary, &types, &mut reader);
     scan.measure(|extent, from| layout.bytes(extent, from));
     scan.sort();
     let line = |aside: &tollgate_source::Aside| {

@@ -180,7 +180,7 @@ impl<'a> Scanner<'a> {
         let mut scan = std::mem::take(&mut all.scan);
         let wrappers = all.wrappers();
         let types = with_strangers(tree, vocabulary, strangers, wrappers, &mut scan, types);
-        measure(tree, &types, &mut scan);
+        measure(tree, vocabulary, &types, &mut scan);
         scan.sort();
         scan
     }
@@ -188,12 +188,12 @@ impl<'a> Scanner<'a> {
 
 /// Looks the sizes of copies up. Files of one folder share headers, so that each
 /// processor takes neighbours.
-fn measure(tree: &Tree, types: &TypeIndex, scan: &mut Scan) {
+fn measure(tree: &Tree, vocabulary: &Vocabulary, types: &TypeIndex, scan: &mut Scan) {
     scan.asides.sort_by(|a, b| a.path.cmp(&b.path));
     let share = scan.asides.len().div_ceil(rayon::current_num_threads());
     scan.asides.par_chunks_mut(share.max(1)).for_each(|asides| {
         let mut reader = |path: &TreePath| tree.read(path).ok();
-        let mut layout = Layout::new(types, &mut reader);
+        let mut layout = Layout::new(vocabulary, types, &mut reader);
         for aside in asides {
             aside.measure(|extent, from| layout.bytes(extent, from));
         }

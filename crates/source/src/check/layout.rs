@@ -4,6 +4,10 @@ use std::collections::HashMap;
 
 use crate::lex::{Token, TokenKind, closing};
 use crate::span::Span;
+use crate::vocabulary::Vocabulary;
+
+/// The size of a `long` and of a pointer, in bytes.
+const LONG: u64 = 8;
 
 /// A member of a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +45,11 @@ impl Layout {
 
 /// The layouts of the structs that a file defines; one that holds what is not
 /// known here is left out.
-pub(crate) fn layouts(text: &[u8], tokens: &[Token]) -> HashMap<String, Layout> {
+pub(crate) fn layouts(
+    vocabulary: &Vocabulary,
+    text: &[u8],
+    tokens: &[Token],
+) -> HashMap<String, Layout> {
     let mut found = HashMap::new();
     for at in 0..tokens.len() {
         let word = |i: usize| tokens.get(i).map(|t| t.span.of(text)).unwrap_or_default();
@@ -58,14 +66,14 @@ pub(crate) fn layouts(text: &[u8], tokens: &[Token]) -> HashMap<String, Layout> 
         let name = String::from_utf8_lossy(word(at + 1)).into_owned();
         let packed = (close..close + 8).any(|i| word(i) == b"__packed" || word(i) == b"packed");
         let inside = tokens.get(at + 3..close).unwrap_or_default();
-        if let Some(layout) = layout(text, inside, packed) {
+        if let Some(layout) = layout(vocabulary, text, inside, packed) {
             found.insert(name, layout);
         }
     }
     found
 }
 
-fn layout(text: &[u8], tokens: &[Token], packed: bool) -> Option<Layout> {
+fn layout(vocabulary: &Vocabulary, text: &[u8], tokens: &[Token], packed: bool) -> Option<Layout> {
     let mut out = Layout::default();
     let mut widest = 1;
     let code: Vec<Token> = tokens
@@ -77,7 +85,7 @@ fn layout(text: &[u8], tokens: &[Token], packed: bool) -> Option<Layout> {
         return None;
     }
     for declaration in code.split(|t| t.is(b';')).filter(|d| !d.is_empty()) {
-        for (name, size, align) in members(text, declaration)? {
+        for (name, size, align) in members(vocabulary, text, declaration)? {
             let align = if packed { 1 } else { align };
             widest = widest.max(align);
             let at = out.size.checked_next_multiple_of(align)?;
@@ -90,7 +98,11 @@ fn layout(text: &[u8], tokens: &[Token], packed: bool) -> Option<Layout> {
 }
 
 /// The members of one declaration with size and alignment.
-fn members(text: &[u8], declaration: &[Token]) -> Option<Vec<(String, u64, u64)>> {
+fn members(
+    vocabulary: &Vocabulary,
+    text: &[u8],
+    declaration: &[Token],
+) -> Option<Vec<(String, u64, u64)>> {
     let words: Vec<&[u8]> = declaration.iter().map(|t| t.span.of(text)).collect();
     let split = words
         .iter()
@@ -102,7 +114,8 @@ fn members(text: &[u8], declaration: &[Token]) -> Option<Vec<(String, u64, u64)>
     } else {
         split.checked_sub(1)?
     };
-    let size = scalar(words.get(..type_end)?);
+    let written = String::from_utf8_lossy(&words.get(..type_end)?.join(&b' ')).into_owned();
+    let size = vocabulary.scalar(&written, LONG);
     words
         .get(type_end..)?
         .split(|w| *w == b",")
@@ -127,42 +140,6 @@ fn member(declarator: &[&[u8]], scalar: Option<u64>) -> Option<(String, u64, u64
     };
     let name = String::from_utf8_lossy(name).into_owned();
     Some((name, size.checked_mul(count)?, size))
-}
-
-/// The size of a scalar type, LP64.
-fn scalar(words: &[&[u8]]) -> Option<u64> {
-    let significant: Vec<&[u8]> = words
-        .iter()
-        .copied()
-        .filter(|w| {
-            !matches!(
-                *w,
-                b"const" | b"volatile" | b"__user" | b"unsigned" | b"signed"
-            )
-        })
-        .collect();
-    match significant.as_slice() {
-        [] if !words.is_empty() => Some(4),
-        [
-            b"char" | b"bool" | b"_Bool" | b"u8" | b"s8" | b"__u8" | b"__s8" | b"uint8_t"
-            | b"int8_t",
-        ] => Some(1),
-        [
-            b"short" | b"u16" | b"s16" | b"__u16" | b"__s16" | b"__le16" | b"__be16" | b"uint16_t"
-            | b"int16_t",
-        ] => Some(2),
-        [
-            b"int" | b"u32" | b"s32" | b"__u32" | b"__s32" | b"__le32" | b"__be32" | b"uint32_t"
-            | b"int32_t" | b"compat_uptr_t" | b"compat_int_t" | b"compat_uint_t" | b"pid_t"
-            | b"uid_t" | b"gid_t",
-        ] => Some(4),
-        [
-            b"long" | b"u64" | b"s64" | b"__u64" | b"__s64" | b"__le64" | b"__be64" | b"uint64_t"
-            | b"int64_t" | b"size_t" | b"ssize_t" | b"loff_t" | b"time64_t" | b"uintptr_t",
-        ]
-        | [b"long", b"long" | b"int"] => Some(8),
-        _ => None,
-    }
 }
 
 /// The word of a struct type, `x` of `struct x`.

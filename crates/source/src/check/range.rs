@@ -45,7 +45,7 @@ impl Range {
         let elements = elements(size.as_deref(), operand.as_deref(), &root);
         let bytes = size
             .as_deref()
-            .and_then(|size| bytes(size, operand.as_deref()));
+            .and_then(|size| bytes(scene, size, operand.as_deref()));
         Some(Self {
             address: scene.page.plain(address),
             root,
@@ -147,16 +147,12 @@ fn elements(size: Option<&str>, operand: Option<&str>, root: &str) -> Option<u64
     answer::number(count.trim())
 }
 
-fn bytes(size: &str, operand: Option<&str>) -> Option<u64> {
+/// How many bytes a size is, where a `long` has 8.
+fn bytes(scene: &Scene<'_>, size: &str, operand: Option<&str>) -> Option<u64> {
     match operand {
         None => answer::number(size),
-        Some("u8" | "__u8" | "char" | "s8" | "bool") => Some(1),
-        Some("u16" | "__u16" | "short" | "s16") => Some(2),
-        Some("u32" | "__u32" | "int" | "s32" | "__s32" | "unsigned int" | "compat_uptr_t") => {
-            Some(4)
-        }
-        Some("u64" | "__u64" | "s64" | "long" | "unsigned long" | "void *" | "size_t") => Some(8),
-        Some(_) => None,
+        Some("void *") => Some(8),
+        Some(name) => scene.context.vocabulary.scalar(name, 8),
     }
 }
 

@@ -7,6 +7,7 @@ use super::constant::{Given, given, included};
 use super::definition::{Definition, Field, FieldType, TypeIndex, read};
 use super::{Extent, TypeName};
 use crate::path::TreePath;
+use crate::vocabulary::Vocabulary;
 
 /// Gives the bytes of a file of the tree.
 pub type Reader<'r> = dyn FnMut(&TreePath) -> Option<Vec<u8>> + 'r;
@@ -20,6 +21,7 @@ const DEEPEST: usize = 12;
 
 /// Measures types; each definition is read once.
 pub struct Layout<'i, 'r> {
+    vocabulary: &'i Vocabulary,
     index: &'i TypeIndex,
     reader: &'i mut Reader<'r>,
     texts: HashMap<TreePath, Option<Rc<Vec<u8>>>>,
@@ -30,8 +32,13 @@ pub struct Layout<'i, 'r> {
 
 impl<'i, 'r> Layout<'i, 'r> {
     /// A layout over the definitions of a tree.
-    pub fn new(index: &'i TypeIndex, reader: &'i mut Reader<'r>) -> Self {
+    pub fn new(
+        vocabulary: &'i Vocabulary,
+        index: &'i TypeIndex,
+        reader: &'i mut Reader<'r>,
+    ) -> Self {
         Self {
+            vocabulary,
             index,
             reader,
             texts: HashMap::new(),
@@ -240,7 +247,7 @@ impl<'i, 'r> Layout<'i, 'r> {
     }
 
     fn base(&mut self, base: &str, from: &TreePath, depth: usize) -> Result<Measure, String> {
-        if let Some(size) = scalar(base) {
+        if let Some(size) = self.vocabulary.scalar(base, POINTER.0) {
             return Ok((size, size.max(1)));
         }
         if depth > DEEPEST {
@@ -340,36 +347,4 @@ fn find(definition: &Definition, wanted: &str) -> Option<FieldType> {
             FieldType::Inline(inner, _) if field.name.is_empty() => find(inner, wanted),
             _ => None,
         })
-}
-
-/// Plain types of the kernel on a machine with 64-bit pointers (LP64), in bytes.
-fn scalar(base: &str) -> Option<u64> {
-    let words: Vec<&str> = base
-        .split(' ')
-        .filter(|w| !matches!(*w, "unsigned" | "signed"))
-        .collect();
-    Some(match words.as_slice() {
-        [
-            "char" | "bool" | "u8" | "s8" | "__u8" | "__s8" | "uint8_t" | "int8_t" | "u_char"
-            | "cc_t",
-        ] => 1,
-        ["short"] | ["short", "int"] => 2,
-        ["u16" | "s16" | "__u16" | "__s16" | "__le16" | "__be16" | "uint16_t" | "int16_t"] => 2,
-        ["ushort" | "domid_t" | "__kernel_sa_family_t" | "sa_family_t" | "atm_backend_t"] => 2,
-        [] | ["int" | "u32" | "s32" | "__u32" | "__s32" | "__le32" | "__be32"] => 4,
-        ["uint32_t" | "int32_t" | "uint" | "pid_t" | "uid_t" | "gid_t" | "__poll_t"] => 4,
-        ["compat_int_t" | "compat_uint_t" | "compat_long_t" | "compat_ulong_t"] => 4,
-        ["compat_uptr_t" | "compat_size_t" | "compat_pid_t" | "u_int" | "old_time32_t"] => 4,
-        ["compat_caddr_t" | "tcflag_t" | "u_int32_t" | "__kernel_key_t" | "sctp_assoc_t"] => 4,
-        ["float" | "key_t" | "__kernel_pid_t" | "phandle" | "snd_ctl_elem_iface_t"] => 4,
-        ["double" | "__kernel_time64_t" | "snd_pcm_uframes_t" | "snd_pcm_sframes_t"] => 8,
-        ["long" | "u64" | "s64" | "__u64" | "__s64" | "__le64" | "__be64"] => 8,
-        ["long", "long"] | ["long", "int"] | ["long", "long", "int"] => 8,
-        ["uint64_t" | "int64_t" | "size_t" | "ssize_t" | "loff_t" | "off_t" | "ulong"] => 8,
-        ["sigset_t" | "__aligned_u64" | "binder_uintptr_t" | "binder_size_t"] => 8,
-        ["time64_t" | "uintptr_t" | "__kernel_size_t" | "compat_u64" | "compat_s64"] => 8,
-        ["dma_addr_t" | "phys_addr_t" | "resource_size_t" | "__kernel_long_t"] => 8,
-        ["enum", _] => 4,
-        _ => return None,
-    })
 }

@@ -155,7 +155,7 @@ fn judged(
     filled: &Filled,
 ) -> Option<Violation> {
     let name = struct_name(&local.base_type)?;
-    let known = layouts(scene.page.text, scene.page.tokens);
+    let known = layouts(scene.context.vocabulary, scene.page.text, scene.page.tokens);
     let (what, confidence) = match known.get(name) {
         Some(layout) => (missing(layout, filled)?, Confidence::High),
         None => (
