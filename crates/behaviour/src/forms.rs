@@ -20,6 +20,7 @@ enum Form {
     Bare,
     Odd,
     Copies,
+    Mixed,
 }
 
 impl Maker<'_> {
@@ -105,6 +106,7 @@ impl Maker<'_> {
             (1, Form::Bare),
             (4, Form::Odd),
             (5, Form::Copies),
+            (8, Form::Mixed),
         ];
         let form = self.choices.weighted(&forms).unwrap_or(Form::OrChain);
         let sites = self.sites();
@@ -130,6 +132,34 @@ impl Maker<'_> {
                 .collect(),
             Form::Odd => self.odd(&sites),
             Form::Copies => self.copies(),
+            Form::Mixed => self.mixed(&sites),
+        }
+    }
+
+    /// The first accesses in one form and the others in another, with one way out
+    /// for all of them, and now and then a variable of their own for the results.
+    fn mixed(&mut self, sites: &[Site]) -> Vec<String> {
+        let exit = self.exit();
+        self.way_out = Some(exit);
+        let (first, rest) = sites.split_at(1 + self.choices.below(sites.len() - 1));
+        let mut all = self.simple(first);
+        all.extend(self.between());
+        let err = self.err;
+        if self.choices.chance(40) {
+            self.err = "late";
+        }
+        all.extend(self.simple(rest));
+        self.err = err;
+        self.way_out = None;
+        all
+    }
+
+    fn simple(&mut self, sites: &[Site]) -> Vec<String> {
+        match self.choices.below(5) {
+            0 | 1 => self.assigned(sites),
+            2 => self.sequential(sites),
+            3 => self.err_or(sites),
+            _ => self.or_chain(sites),
         }
     }
 
@@ -258,6 +288,9 @@ impl Maker<'_> {
 
     /// A way out where the variable holds the result.
     fn result_exit(&mut self, err: &'static str) -> Vec<String> {
+        if self.way_out.is_some() {
+            return self.exit();
+        }
         match self.returns {
             Returns::Int | Returns::Long if self.choices.chance(60) => {
                 vec![format!("return {err};")]

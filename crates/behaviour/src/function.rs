@@ -49,6 +49,8 @@ pub(crate) struct Maker<'c> {
     pub(crate) labels: BTreeSet<&'static str>,
     /// The variable for errors.
     pub(crate) err: &'static str,
+    /// The way out of each access, where they have one in common.
+    pub(crate) way_out: Option<Vec<String>>,
     /// How many loops are around.
     pub(crate) loops: usize,
     /// Whether the function has an object that it frees in the end.
@@ -76,6 +78,7 @@ impl<'c> Maker<'c> {
             locals: BTreeMap::new(),
             labels: BTreeSet::new(),
             err,
+            way_out: None,
             loops: 0,
             owns,
             checked: BTreeSet::new(),
@@ -213,7 +216,8 @@ impl<'c> Maker<'c> {
 
     /// A variable that something has been declared for; a fresh one else.
     fn known(&mut self) -> &'static str {
-        let plain = |name: &&'static str| matches!(*name, "a" | "b" | "e" | "wide" | "half");
+        let plain =
+            |name: &&'static str| matches!(*name, "a" | "b" | "e" | "wide" | "half" | "late");
         let names: Vec<&'static str> = self.locals.keys().copied().filter(plain).collect();
         match self.choices.pick(&names) {
             Some(name) => name,
@@ -301,6 +305,9 @@ impl<'c> Maker<'c> {
 
     /// What is done on a fault; the jump last.
     pub(crate) fn exit(&mut self) -> Vec<String> {
+        if let Some(exit) = &self.way_out {
+            return exit.clone();
+        }
         if self.loops > 0 && self.choices.chance(50) {
             return self.loop_exit();
         }

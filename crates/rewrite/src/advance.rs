@@ -3,6 +3,7 @@
 
 use tollgate_source::{EffectKind, Hazard, Jump, Run, Site};
 
+use crate::maybe;
 use crate::plan::{Plan, Subject};
 use crate::refusal::{Reason, Refusal};
 
@@ -36,8 +37,8 @@ impl Advance {
     }
 }
 
-/// The pointer, if every access of the run has the address `pointer++` and
-/// nothing else in the run names it.
+/// The pointer, if every access of the run has the address `pointer++`, happens
+/// whatever else holds, and nothing else in the run names the pointer.
 pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Option<Advance> {
     let flow = subject.flow;
     let mut pointers = run.sites.iter().map(|site| moved(subject, site));
@@ -50,7 +51,8 @@ pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Option<Advance> {
         .effects_in(run.span)
         .filter(|e| flow.name_of(e) == pointer);
     let alone = alone && named.count() == 2 * run.sites.len();
-    (same && alone && flow.is_private(pointer)).then(|| Advance {
+    let always = (0..run.sites.len()).all(|index| maybe::condition(subject, run, index).is_none());
+    (same && alone && always && flow.is_private(pointer)).then(|| Advance {
         pointer: pointer.to_owned(),
         count: run.sites.len(),
     })

@@ -9,18 +9,28 @@ use crate::refusal::{Reason, Refusal};
 /// `err |= access;` goes on with what `err` held: a window forgets it, so that
 /// it must have been 0.
 pub(crate) fn check(subject: &Subject<'_>, run: &Run) -> Result<(), Refusal> {
-    let mut assigned = run.steps.iter().filter_map(|step| match &step.kind {
-        StepKind::Assign { variable, .. } => Some((step, variable)),
-        _ => None,
-    });
-    match assigned.next() {
-        Some((step, variable)) if is_carried(subject, run, step, variable) => {
-            let zero = is_zero(subject, run, variable) && !needs(subject, run, variable);
-            let refusal = || subject.refuse(step.span, Reason::Carried(variable.clone()));
-            zero.then_some(()).ok_or_else(refusal)
+    for (step, variable) in first_results(run) {
+        if is_carried(subject, run, step, variable)
+            && (!is_zero(subject, run, variable) || needs(subject, run, variable))
+        {
+            return Err(subject.refuse(step.span, Reason::Carried(variable.to_owned())));
         }
-        _ => Ok(()),
     }
+    Ok(())
+}
+
+/// Each variable that takes results of the run, with the first statement that gives
+/// it one.
+pub(crate) fn first_results(run: &Run) -> Vec<(&Step, &str)> {
+    let mut found: Vec<(&Step, &str)> = Vec::new();
+    for step in &run.steps {
+        if let StepKind::Assign { variable, .. } = &step.kind
+            && !found.iter().any(|(_, known)| known == variable)
+        {
+            found.push((step, variable));
+        }
+    }
+    found
 }
 
 /// A later access that uses the variable of the results finds 0 there, and would
@@ -75,13 +85,11 @@ fn is_zero(subject: &Subject<'_>, run: &Run, variable: &str) -> bool {
     plain && held.as_deref() == Some("0")
 }
 
-/// The variable that took results before `step`, all of which were tested: it
-/// is 0 there.
-pub(crate) fn taken<'r>(run: &'r Run, step: &Step) -> Option<&'r str> {
-    let earlier = |other: &&Step| other.span.start < step.span.start;
-    let mut earlier = run.steps.iter().rev().filter(earlier);
-    earlier.find_map(|step| match &step.kind {
-        StepKind::Assign { variable, .. } => Some(variable.as_str()),
-        _ => None,
-    })
+/// The variables that took results before `step`, all of which were tested: they
+/// are 0 there.
+pub(crate) fn taken<'r>(run: &'r Run, step: &Step) -> impl Iterator<Item = &'r str> {
+    let before = step.span.start;
+    let found = first_results(run).into_iter();
+    let found = found.filter(move |(first, _)| first.span.start < before);
+    found.map(|(_, variable)| variable)
 }

@@ -154,8 +154,8 @@ pub(crate) struct Plan {
     pub(crate) before: Option<Span>,
     /// The part of the last condition that is evaluated after the run.
     pub(crate) behind: Option<Span>,
-    /// The variable that must be 0 behind the window.
-    pub(crate) result: Option<String>,
+    /// The variables that must be 0 behind the window.
+    pub(crate) results: Vec<String>,
     /// Whether the window's success is the function's.
     pub(crate) returns: bool,
     /// Whether later accesses used to happen after a fault and no longer do.
@@ -204,7 +204,7 @@ pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
         gate: Gate::plain(way),
         object,
         size,
-        result: result(subject, run, region),
+        results: results(subject, run, region),
         returns: last(run, &fault).is_some_and(|step| matches!(step.kind, StepKind::Return { .. })),
         stops: fault.stops,
         chained,
@@ -394,7 +394,7 @@ fn leave(
 ) -> Result<Line, Refusal> {
     stays(subject, condition)?;
     let mut lines = statements(subject, exit.span);
-    if let Some(variable) = carried::taken(run, step) {
+    for variable in carried::taken(run, step) {
         if subject.flow.names(condition, variable) {
             return Err(subject.refuse(condition, Reason::Statement));
         }
@@ -440,8 +440,7 @@ fn verbatim_statement(subject: &Subject<'_>, run: &Run, step: &Step) -> Result<L
     stays(subject, step.span)?;
     let text = subject.at(step.span);
     let flow = subject.flow;
-    let taken = carried::taken(run, step);
-    let result = taken.is_some_and(|variable| flow.names(step.span, variable));
+    let result = carried::taken(run, step).any(|variable| flow.names(step.span, variable));
     // A compiler copies a structure with a call of memcpy().
     let copies = |kind: &EffectKind| matches!(kind, EffectKind::Write(write) if write.copies);
     if result || flow.effects_in(step.span).any(|e| copies(&e.kind)) {
@@ -456,17 +455,15 @@ fn verbatim_statement(subject: &Subject<'_>, run: &Run, step: &Step) -> Result<L
     Ok(Line::Verbatim(text))
 }
 
-/// A variable that took the results must hold 0 behind the window, if it is read.
-fn result(subject: &Subject<'_>, run: &Run, region: Span) -> Option<String> {
-    let first = run.steps.first()?;
-    match &first.kind {
-        StepKind::Assign { form, variable } => {
-            let kept = *form == Form::ErrOr && carried::is_carried(subject, run, first, variable);
-            let dead = subject.flow.is_dead(variable, region);
-            (!kept && !dead).then(|| variable.clone())
-        }
-        _ => None,
-    }
+/// Variables that took results must hold 0 behind the window, if they are read.
+fn results(subject: &Subject<'_>, run: &Run, region: Span) -> Vec<String> {
+    let left = |(step, variable): &(&Step, &str)| {
+        let joined = matches!(&step.kind, StepKind::Assign { form, .. } if *form == Form::ErrOr);
+        let kept = joined && carried::is_carried(subject, run, step, variable);
+        !kept && !subject.flow.is_dead(variable, region)
+    };
+    let all = carried::first_results(run).into_iter().filter(left);
+    all.map(|(_, variable)| variable.to_owned()).collect()
 }
 
 /// Whether an access stores, fills or reaches through the variable, which then

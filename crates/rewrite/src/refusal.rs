@@ -156,6 +156,11 @@ pub enum Reason {
     /// A range check of something else.
     #[error("access_ok() in the chain does not check {0}")]
     AccessOk(String),
+    /// A range check of more than what is copied.
+    #[error(
+        "access_ok() in the chain checks all of *{0}, and no copy of all of it takes its place"
+    )]
+    CheckedBefore(String),
     /// A range check that something else needs.
     #[error(
         "a later access relies on the access_ok() that a masked pointer would take the place of"

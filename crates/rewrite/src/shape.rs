@@ -4,6 +4,7 @@
 
 use tollgate_source::{EffectKind, Jump, Span, StatementKind, StepKind, Trait};
 
+use crate::carried::first_results;
 use crate::chained::Chained;
 use crate::directives::is_left_between;
 use crate::edit::Edit;
@@ -39,7 +40,9 @@ pub(crate) fn shape(
     regions: &[Span],
 ) -> Result<Shape, Refusal> {
     let alone = regions.len() == 1;
-    if let Some(variable) = left_unused(subject, plan, regions) {
+    // One of them may hold the window's own result.
+    let second = || lonely(subject, plan, regions).into_iter().nth(1);
+    if let Some(variable) = left_unused(subject, plan, regions).or_else(second) {
         return Err(subject.refuse(plan.region, Reason::Unused(variable)));
     }
     if let Some(chained) = &plan.chained {
@@ -123,19 +126,22 @@ fn declarations_end(subject: &Subject<'_>) -> Option<usize> {
     (plain && !lines.is_empty()).then(|| from + lines.len() + 1)
 }
 
-/// The variable that took the run's results and that nothing reads outside of
-/// what is replaced: without a use it would be declared for nothing.
+/// A variable that took results of the run and that nothing reads outside of what
+/// is replaced: without a use it would be declared for nothing.
 pub(crate) fn own_variable(subject: &Subject<'_>, plan: &Plan, regions: &[Span]) -> Option<String> {
-    let variable = plan.run.steps.iter().find_map(|step| match &step.kind {
-        StepKind::Assign { variable, .. } => Some(variable),
-        _ => None,
-    })?;
-    let local = subject.flow.local(variable)?;
-    let elsewhere = subject.flow.is_read_outside(variable, regions);
-    let stored =
-        crate::plan::needs(subject, &plan.run, variable) || leaves_with(subject, plan, variable);
-    let lonely = local.plain && !stored && !elsewhere;
-    lonely.then(|| variable.clone())
+    lonely(subject, plan, regions).into_iter().next()
+}
+
+fn lonely(subject: &Subject<'_>, plan: &Plan, regions: &[Span]) -> Vec<String> {
+    let flow = subject.flow;
+    let all = first_results(&plan.run).into_iter();
+    let variables = all.map(|(_, variable)| variable).filter(|variable| {
+        let plain = flow.local(variable).is_some_and(|local| local.plain);
+        let stored = crate::plan::needs(subject, &plan.run, variable)
+            || leaves_with(subject, plan, variable);
+        plain && !stored && !flow.is_read_outside(variable, regions)
+    });
+    variables.map(str::to_owned).collect()
 }
 
 /// A variable that took the run's results, of which nothing would be left but

@@ -118,6 +118,10 @@ impl<'w, 'a> Writer<'w, 'a> {
         if let Some(large) = groups().find(|group| group.size > STACK) {
             return refuse(Reason::Stack(large.of.clone(), large.size));
         }
+        let whole = matches!(parts.as_slice(), [Part::Group(group)] if group.prefix.is_empty());
+        if plan.absorbs && !whole {
+            return refuse(Reason::CheckedBefore(pointer.name));
+        }
         in_order(subject, plan, &parts)?;
         let names = groups()
             .map(|group| named(subject, group, copies))
@@ -196,8 +200,8 @@ impl<'w, 'a> Writer<'w, 'a> {
             pieces.extend([members, condition]);
         }
         pieces.extend(self.plan.behind.map(|part| self.kept(part, &indent)));
-        let result = self.plan.result.iter();
-        pieces.extend(result.map(|variable| format!("{indent}{variable} = 0;")));
+        let results = self.plan.results.iter();
+        pieces.extend(results.map(|variable| format!("{indent}{variable} = 0;")));
         if self.plan.returns {
             pieces.push(format!("\n{indent}return 0;"));
         }

@@ -379,7 +379,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         if let Some(part) = plan.behind {
             text += &format!("\n\n{}", self.kept(plan, part, indent));
         }
-        if let Some(variable) = &plan.result {
+        for variable in &plan.results {
             text += &format!("\n{indent}{variable} = 0;");
         }
         if plan.returns {
@@ -427,7 +427,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             None => {
                 text += &format!("\n{indent}if ({variable})");
                 text += &arm(&with_variable(&plan.fault.statements, variable), indent);
-                let other = plan.result.iter().filter(|result| *result != variable);
+                let other = plan.results.iter().filter(|result| *result != variable);
                 text.extend(other.map(|result| format!("\n{indent}{result} = 0;")));
                 let behind = plan
                     .behind
