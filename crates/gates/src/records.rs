@@ -322,8 +322,10 @@ mod tests {
     use super::*;
     use crate::layout::{BUILT_IN, Layout};
 
-    /// Every field of a record lies in it.
-    fn within(record: &Record, more: &[Option<usize>]) {
+    /// Every field of a record lies in it, and each of the table's own is where a
+    /// field begins.
+    fn within(layout: &impl Laid) {
+        let (record, fields) = (layout.record(), layout.fields());
         let code = record.code.iter().map(|at| at + record.width);
         let most = record.most.iter().map(|[at, width, _]| at + width);
         let other = record
@@ -331,9 +333,14 @@ mod tests {
             .iter()
             .chain(&record.other)
             .map(|at| at + record.width);
-        let more = more.iter().flatten().map(|at| at + 2);
+        let more = fields.iter().flatten().map(|at| at + 2);
         let ends = code.chain(most).chain(other).chain(more);
         assert!(ends.max().unwrap() <= record.size, "{record:?}");
+        for at in fields.iter().flatten() {
+            let mut code = record.code.iter();
+            let inside = code.any(|code| (code + 1..code + record.width).contains(at));
+            assert!(!inside, "{at} of {record:?}");
+        }
     }
 
     #[test]
@@ -341,30 +348,27 @@ mod tests {
         for (name, text) in BUILT_IN {
             let layout: Layout = parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
             for faults in layout.faults.iter().flat_map(|table| &table.layouts) {
-                within(&faults.record, &[faults.kind_at, faults.handler_at]);
+                within(faults);
                 assert!(!faults._reason.is_empty() && !faults._source.is_empty());
             }
             for layout in layout.alternatives.iter().flat_map(|table| &table.layouts) {
-                let lengths = Some(layout.lengths_at);
-                within(
-                    &layout.record,
-                    &[Some(layout.feature_at), layout.flags_at, lengths],
-                );
+                within(layout);
                 assert!(layout.padding_at.is_none_or(|at| at < layout.record.size));
                 assert!(!layout._reason.is_empty() && !layout._source.is_empty());
             }
             for layout in layout.fixups.iter().flat_map(|table| &table.layouts) {
-                within(&layout.record, &[]);
+                within(layout);
                 assert!(!layout._reason.is_empty() && !layout._source.is_empty());
             }
         }
         let common = Common::built_in().unwrap();
         for bug in &common.bugs {
-            within(&bug.record, &[Some(bug.flags_at)]);
+            within(bug);
             assert!(!bug._reason.is_empty() && !bug._source.is_empty());
         }
         for jump in &common.jumps {
-            within(&jump.record, &[Some(jump.key_at + 2)]);
+            within(jump);
+            assert!(jump.key_at + 4 <= jump.record.size, "{jump:?}");
             assert!(!jump._reason.is_empty() && !jump._source.is_empty());
         }
     }

@@ -8,7 +8,7 @@ use object::{
     Architecture, BinaryFormat, Endianness, RelocationFlags, SectionKind, SymbolFlags, SymbolKind,
     SymbolScope,
 };
-use tollgate_gates::{Analysis, FunctionGates, Rule};
+use tollgate_gates::{Analysis, FunctionGates, Listing, Mark, Rule};
 
 mod support;
 use support::{KERNEL, assemble, link};
@@ -426,9 +426,99 @@ fn what_features_switch_off_is_read_in_both_widths_of_powerpc() {
         };
         // lis r9,0xdc00; mtspr 794,r9; blr
         let words = [0x3d20_dc00, 0x7d3a_c3a6, 0x4e80_0020];
-        let analysis = Analysis::of(&object(arch, endian, &words, &table)).unwrap();
+        let file = object(arch, endian, &words, &table);
+        let analysis = Analysis::of(&file).unwrap();
         assert_eq!((f(&analysis).counts.opens, analysis.unread_records), (1, 0));
+        let opens = (analysis.patched.opens, analysis.patched_in_functions.opens);
+        assert_eq!(opens, (1, 1), "{arch:?}");
+        // What may be switched off is shown as it stands.
+        let [listing] = Listing::of(&file, "f").unwrap().try_into().unwrap();
+        let gate = listing.lines.iter().find(|line| line.mark == Mark::Open);
+        let gate = gate.map(|line| (line.patched, line.text.as_str()));
+        assert_eq!(gate, Some((true, "mtspr 794,r9")), "{arch:?}");
     }
+}
+
+/// A function of powerpc that opens and closes the gate where a feature of the CPU
+/// is there: each is jumped over by a static key of the array of features. `keys`
+/// are the offsets of the two keys; the lowest bit says that the jump is taken where
+/// the feature is missing.
+fn switched_by_keys(keys: [i64; 2], array: &str) -> Vec<u8> {
+    let mut object = Object::new(
+        BinaryFormat::Elf,
+        Architecture::PowerPc64,
+        Endianness::Little,
+    );
+    let text = object.section_id(StandardSection::Text);
+    let words: [u32; 8] = [
+        0x6000_0000, // nop, or a jump to the store
+        0x3d20_dc00, // lis r9,0xdc00
+        0x7d3a_c3a6, // mtspr 794,r9: opens
+        0x9064_0000, // stw r3,0(r4)
+        0x6000_0000, // nop, or a jump to the return
+        0x3d20_de00, // lis r9,0xde00
+        0x7d3a_c3a6, // mtspr 794,r9: closes
+        0x4e80_0020, // blr
+    ];
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    object.append_section_data(text, &bytes, 4);
+    let mut symbol = |name: &str, size: u64, kind, section| {
+        object.add_symbol(Symbol {
+            name: name.into(),
+            value: 0,
+            size,
+            kind,
+            scope: SymbolScope::Linkage,
+            weak: false,
+            section,
+            flags: SymbolFlags::None,
+        })
+    };
+    let function = symbol("f", 32, SymbolKind::Text, SymbolSection::Section(text));
+    let features = symbol(array, 0, SymbolKind::Unknown, SymbolSection::Undefined);
+    let name = b"__jump_table".to_vec();
+    let table = object.add_section(vec![], name, SectionKind::ReadOnlyData);
+    // struct jump_entry: s32 code, s32 target, long key, each counted from itself
+    // (R_PPC64_REL32, R_PPC64_REL64).
+    for (from, to, key) in [(0, 12, keys[0]), (16, 28, keys[1])] {
+        let fields = [
+            (4, 26, function, from),
+            (4, 26, function, to),
+            (8, 44, features, key),
+        ];
+        for (width, kind, symbol, addend) in fields {
+            let offset = object.append_section_data(table, &vec![0; width], 1);
+            let flags = RelocationFlags::Elf {
+                r_type: object::elf::RelocationType(kind),
+            };
+            let relocation = Relocation {
+                offset,
+                symbol,
+                addend,
+                flags,
+            };
+            object.add_relocation(table, relocation).unwrap();
+        }
+    }
+    object.write().unwrap()
+}
+
+/// A CPU has the feature or has it not: no path opens with it and goes on without.
+#[test]
+fn the_keys_of_one_feature_are_all_on_or_all_off() {
+    let rules_of = |keys, array| rules(&f(&Analysis::of(&switched_by_keys(keys, array)).unwrap()));
+    let open = [Rule::CloseNotOpen, Rule::ReturnOpen];
+    assert_eq!(rules_of([0x31, 0x31], "mmu_feature_keys"), []);
+    assert_eq!(rules_of([0x31, 0x31], "cpu_feature_keys"), []);
+    // The same feature, of which one place asks whether it is missing.
+    assert_ne!(rules_of([0x31, 0x30], "mmu_feature_keys"), []);
+    // Two features, and keys that anything may turn while the kernel runs.
+    let sorted = |mut rules: Vec<Rule>| {
+        rules.sort_by_key(|rule| rule.name());
+        rules
+    };
+    assert_eq!(sorted(rules_of([0x31, 0x41], "mmu_feature_keys")), open);
+    assert_eq!(sorted(rules_of([0x31, 0x31], "some_key")), open);
 }
 
 #[test]

@@ -171,6 +171,44 @@ fn a_tangle_of_jumps_is_given_up_and_named() {
     assert_eq!((f.lost, f.findings.len()), (true, 0));
 }
 
+/// Nothing in it has to do with user memory.
+#[test]
+fn a_tangle_of_jumps_without_a_gate_is_no_matter() {
+    let text = "FN f\n .rept 3000\n jmp *%rax\n .endr\n ret\n END f\n";
+    let Some(object) = x86(text) else { return };
+    let f = function(&Analysis::of(&object).unwrap(), "f");
+    assert_eq!((f.lost, f.instructions), (false, 3001));
+}
+
+/// In a linked kernel the unlikely part stands in the same section as the rest.
+#[test]
+fn a_cold_part_in_the_same_section_belongs_to_its_function() {
+    let text = "
+    FN f
+    STAC
+    test %eax, %eax
+    jne f.cold
+    CLAC
+    ret
+    END f
+    FN between
+    ret
+    END between
+    .type f.cold, @function
+f.cold:
+    CLAC
+    ret
+    .size f.cold, . - f.cold
+";
+    let Some(object) = x86(text) else { return };
+    let analysis = Analysis::of(&object).unwrap();
+    let names: Vec<&str> = analysis.functions.iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names, ["f", "between"]);
+    let f = function(&analysis, "f");
+    assert_eq!((f.counts.opens, f.counts.closes), (1, 2));
+    assert_eq!(f.findings, []);
+}
+
 #[test]
 fn padding_behind_a_bare_label_is_no_code() {
     let Some(object) = x86("entry: CLAC\n nop\n .fill 4096, 1, 0xcc\n") else {

@@ -106,6 +106,7 @@ fn every_built_in_table_reads_and_gives_reasons() {
     for (arch, _) in BUILT_IN {
         let opcodes = Opcodes::built_in(arch).unwrap();
         assert_eq!(opcodes.arch(), *arch);
+        assert!(!opcodes.entries().is_empty(), "{arch}");
         for entry in opcodes.entries() {
             assert!(
                 !entry.reason.is_empty() && !entry.source.is_empty(),

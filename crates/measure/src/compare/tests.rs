@@ -135,6 +135,22 @@ fn figures_are_per_call_and_per_unit() {
 }
 
 #[test]
+fn writes_of_the_gate_are_seen_on_either_image() {
+    let writes = |before: u64, after: u64| {
+        let run = |writes| {
+            let mut run = run(5540, 83_066);
+            for sample in &mut run.samples {
+                sample.kernel.writes = writes;
+            }
+            run
+        };
+        compare(&run(before), None, &run(after)).workloads[0].writes_gate()
+    };
+    assert!(!writes(0, 0));
+    assert!(writes(10, 0) && writes(0, 10) && writes(10, 10));
+}
+
+#[test]
 fn functions_are_sorted_by_what_they_changed() {
     let functions = |counts: &[(&str, u64)]| Run {
         samples: samples(&epoll(1), counts),

@@ -83,6 +83,15 @@ fn annotated_lines_belong_to_the_function_that_a_jump_names() {
 }
 
 #[test]
+fn what_has_no_part_of_the_samples_is_not_shown() {
+    let text = "    0.00 :   c057f860:       41 a1 fb 58     bgt     c057f3c0 <put_user+0x10>\n\
+                \x20   1.50 :   c057f868:       41 a1 fb 58     bgt     c057f3c0 <snd_ioctl.isra.0+0xbb0>\n\
+                \x20   0.50 :   c057f870:       41 a1 fb 58     bgt     c057f3c0 <no name>\n";
+    // What is no name of a symbol leaves its part to the last that is one.
+    assert_eq!(kernel(text), ["snd_ioctl.isra.0 2.00"]);
+}
+
+#[test]
 fn the_counts_of_prove_are_a_profile() {
     let text = r#"{"comparisons": [{"workloads": [
         {"functions": [{"name": "do_epoll_wait", "before_share": 0.25}]},

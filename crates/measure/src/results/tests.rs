@@ -124,6 +124,25 @@ fn faults_name_the_line_and_what_to_do() {
 }
 
 #[test]
+fn a_point_is_a_sweep_a_name_and_its_outcome_and_nothing_more() {
+    let points = |line: &str| {
+        let text = format!("@tg guest 1\n@tg point {line}\n@tg points epoll_wait 1\n@tg done\n");
+        Results::parse(text.as_bytes()).map(|results| results.points.len())
+    };
+    assert_eq!(points("epoll_wait null ret=0 errno=0 bytes="), Ok(1));
+    for line in [
+        "epoll_wait null ret=0 errno=0 bytes= more",
+        " null ret=0 errno=0 bytes=",
+        "epoll_wait  ret=0 errno=0 bytes=",
+        "epoll_wait null ret=0 errno=0 bytes=0",
+        "epoll_wait null ret=0 errno=0 bytes=..x3",
+        "epoll_wait null ret=0 errno=0",
+    ] {
+        assert!(points(line).is_err(), "{line:?}");
+    }
+}
+
+#[test]
 fn a_last_line_without_its_end_counts_only_when_it_is_whole() {
     let head = GOOD.split("@tg done").next().unwrap();
     assert!(Results::parse(format!("{head}@tg done").as_bytes()).is_ok());

@@ -88,6 +88,22 @@ fn instructions_get_a_function_and_a_meaning() {
 }
 
 #[test]
+fn what_a_guest_of_another_kind_says_is_named_after_it() {
+    let console = "@tg guest 1\n@tg skip bench statx no device\n@tg error bench poll it failed\n\
+                   @tg point epoll_wait null ret=-1 errno=14 bytes=\n@tg points epoll_wait 1\n@tg done\n";
+    let counts = "tollgate-counts 1\ntarget x86_64\nkernel ffff800000000000\ncomplete 0\n";
+    let named = |abi, cpu| {
+        let run = read(console, counts).unwrap().of_guest(abi, cpu);
+        let first = (&run.points[0].sweep, &run.skips[0].job, &run.errors[0]);
+        format!("{} | {} | {}", first.0, first.1, first.2)
+    };
+    let own = "epoll_wait | bench statx | bench poll it failed";
+    assert_eq!(named(None, None), own);
+    let other = "epoll_wait (ia32, no-keys) | bench statx (ia32, no-keys) | (ia32, no-keys): bench poll it failed";
+    assert_eq!(named(Some("ia32"), Some("no-keys")), other);
+}
+
+#[test]
 fn console_and_counts_of_two_runs_are_refused() {
     let faults = [
         read(&CONSOLE.replace("phase 1 ", "phase 2 "), COUNTS),

@@ -58,6 +58,43 @@ fn repetitions_find_their_workload_and_warm_ups_do_not() {
 }
 
 #[test]
+fn rounds_are_joined_by_their_workloads() {
+    let mut all = timings(vec![timing("getppid", &[1]), timing("poll", &[2])]);
+    let other = vec![
+        timing("poll", &[20, 21]),
+        timing("getppid", &[10]),
+        timing("select", &[30]),
+    ];
+    all.merge(timings(other));
+    let times = all
+        .timings
+        .iter()
+        .map(|timing| timing.nanoseconds.as_slice());
+    assert_eq!(times.collect::<Vec<_>>(), [&[1, 10][..], &[2, 20, 21]]);
+}
+
+#[test]
+fn a_machine_is_busy_where_another_would_have_to_wait() {
+    let busy = |cpus, load: &str| {
+        let mut host = Host {
+            cpus,
+            ..Host::default()
+        };
+        host.set_load(true, load);
+        host.busy()
+    };
+    // The measurement itself keeps one busy.
+    assert!(!busy(2, "0.95 0.10 0.00 1/100 7"));
+    assert!(busy(2, "1.05 0.10 0.00 1/100 7"));
+    assert!(!busy(1, "0.00 9.00 9.00 1/100 7"));
+    // What cannot be read is nothing that was seen.
+    assert!(!busy(1, ""));
+    let mut host = Host::default();
+    host.set_load(false, "9.00 9.00 9.00 1/100 7");
+    assert!(!host.busy());
+}
+
+#[test]
 fn a_workload_that_missed_a_round_is_named_and_not_shown() {
     let mut all = timings(vec![
         timing("getppid", &[10, 20, 30]),
