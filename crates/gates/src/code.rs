@@ -228,21 +228,18 @@ impl<'data> Code<'data> {
         all
     }
 
-    /// The bytes of an instruction as the running kernel has it.
+    /// The bytes of an instruction as the running kernel has it: those that are put
+    /// in its place, or its own, which a feature of the CPU may switch off.
     pub(crate) fn bytes_of(&self, instruction: &Instruction) -> &[u8] {
-        let length = usize::from(instruction.length);
-        if !instruction.patched {
-            return self
-                .image
-                .bytes_at(instruction.at, length)
-                .unwrap_or_default();
-        }
-        let patch = self.patches.range(..=instruction.at).next_back();
-        let bytes = patch.and_then(|(at, patch)| {
-            let from = answer::fits::<usize, _>(instruction.at.address.checked_sub(at.address)?)?;
+        let (here, length) = (instruction.at, usize::from(instruction.length));
+        let patch = self.patches.range(..=here).next_back();
+        let patch = patch.filter(|(at, _)| instruction.patched && at.section == here.section);
+        let put = patch.and_then(|(at, patch)| {
+            let from = answer::fits::<usize, _>(here.address.checked_sub(at.address)?)?;
             patch.bytes.get(from..from.checked_add(length)?)
         });
-        bytes.unwrap_or_default()
+        let own = || self.image.bytes_at(here, length);
+        put.or_else(own).unwrap_or_default()
     }
 
     /// The instructions between two addresses of a section, in order.
