@@ -51,6 +51,8 @@ static bool own_ends;
 /* What a run leaves besides memory. */
 static struct {
 	unsigned int faults, calls, accesses;
+	/* Reads of the user's memory behind a fault. */
+	unsigned int reads_behind;
 	u32 called[64];
 	u32 accessed[128];
 } seen;
@@ -112,6 +114,7 @@ static int move(void *kernel, void *user, size_t n, bool read)
 	if (seen.accesses < ARRAY_SIZE(seen.accessed))
 		seen.accessed[seen.accesses] = ((u8 *)user - arena) << 8 | n << 1 | read;
 	seen.accesses++;
+	seen.reads_behind += read && seen.faults;
 	memcpy(read ? kernel : user, read ? user : kernel, n);
 	return 0;
 }
@@ -152,8 +155,10 @@ static unsigned long left(const void *p, unsigned long n)
 
 static unsigned long copy_from_user(void *to, const void *from, unsigned long n)
 {
+	bool behind = seen.faults;
 	unsigned long rest = left(from, n);
 
+	seen.reads_behind += behind && rest < n;
 	memcpy(to, from, n - rest);
 	memset((u8 *)to + n - rest, 0, rest);
 	return rest;

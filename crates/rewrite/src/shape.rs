@@ -146,7 +146,7 @@ fn lonely(subject: &Subject<'_>, plan: &Plan, regions: &[Span]) -> Vec<String> {
 
 /// A variable that took the run's results, of which nothing would be left but
 /// that it is set: a compiler warns about it.
-fn left_unused(subject: &Subject<'_>, plan: &Plan, regions: &[Span]) -> Option<String> {
+pub(crate) fn left_unused(subject: &Subject<'_>, plan: &Plan, regions: &[Span]) -> Option<String> {
     let mut taken = plan.run.steps.iter().filter_map(|step| match &step.kind {
         StepKind::Assign { variable, .. } => Some(variable),
         _ => None,

@@ -17,7 +17,7 @@ use crate::layout::{call, on_one_line, tidy, widest};
 use crate::plan::{Line, Plan, Subject};
 use crate::pointer::{self, Pointer};
 use crate::refusal::{Reason, Refusal};
-use crate::shape::own_variable;
+use crate::shape::{left_unused, own_variable};
 use crate::window::{Written, arm};
 use crate::zero;
 
@@ -105,7 +105,8 @@ impl<'w, 'a> Writer<'w, 'a> {
         if disabled.is_some() {
             return refuse(Reason::FaultsDisabled);
         }
-        if let Some(variable) = own_variable(subject, plan, regions) {
+        let only_set = || left_unused(subject, plan, regions);
+        if let Some(variable) = own_variable(subject, plan, regions).or_else(only_set) {
             return refuse(Reason::Unused(variable));
         }
         if let Some((place, variable)) = zero::looked_at(subject, plan) {
