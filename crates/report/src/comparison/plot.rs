@@ -417,6 +417,13 @@ mod tests {
         both.sort_unstable();
         both.dedup();
         assert_eq!(both.len(), looks.len());
+        let marks = looks
+            .iter()
+            .map(|look| dot((0.0, 0.0), &Look { style: 0, ..*look }, true, ""));
+        assert_eq!(
+            marks.collect::<std::collections::BTreeSet<_>>().len(),
+            SHAPES
+        );
         let style = include_str!("../../templates/style.css");
         for index in 1..STYLES {
             assert!(style.contains(&format!(".line.line-{index} {{ stroke-dasharray")));

@@ -1,5 +1,6 @@
 use tollgate_gates::{
-    Analysis, Changes, Counts, Finding, FunctionGates, Line, Listing, Mark, Repeat, Rule, Window,
+    Analysis, Changes, Counts, Finding, Frame, FunctionGates, Line, Listing, Mark, Repeat, Rule,
+    Window,
 };
 
 use super::*;
@@ -123,6 +124,24 @@ fn people_read_it_in_80_columns() {
     let wide = text.lines().find(|line| line.chars().count() > 80);
     assert_eq!(wide, None);
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_source_line_names_the_functions_that_the_compiler_put_it_into() {
+    let frame = |file: &str, line, function: Option<&str>| Frame {
+        file: file.to_owned(),
+        line,
+        function: function.map(str::to_owned),
+    };
+    let said = |frames: &[Frame]| {
+        let mut out = String::new();
+        source(&mut out, frames);
+        out
+    };
+    let (own, caller) = (frame("a.h", 7, Some("get")), frame("b.c", 20, Some("read")));
+    assert_eq!(said(&[]), "");
+    assert_eq!(said(std::slice::from_ref(&own)), "  a.h:7\n");
+    assert_eq!(said(&[own, caller]), "  a.h:7  get() in read():20\n");
 }
 
 #[test]
