@@ -81,6 +81,22 @@ fn found(name: &str, body: &str) -> Vec<String> {
     scan.asides.iter().map(line).collect()
 }
 
+/// A block that is left again is not in the way of an assignment before it.
+#[test]
+fn the_last_assignment_before_a_block_gives_the_size() {
+    let body = "\
+\tstruct small s; size_t m;
+\tm = 4;
+\tif (copy_from_user(&s, arg, m)) return -EFAULT;
+\tm = 8;
+\tif (n) {
+\t\tn--;
+\t}
+\tif (copy_from_user(&s, arg, m)) return -EFAULT;
+\treturn 0;";
+    assert_eq!(found("f", body), ["small-copy 3 4", "small-copy 8 8"]);
+}
+
 #[test]
 fn sizes_are_looked_up() {
     let body = "\

@@ -208,3 +208,41 @@ fn what_assembly_fills_is_not_said_to_be_unset() {
     assert_eq!(with("asm volatile(\"x\" : \"=r\" (id));"), unset);
     assert_eq!(with("use(s.part[0] + id);"), unset);
 }
+
+/// A macro that is given one label may jump to another that stands in it.
+#[test]
+fn a_label_of_the_macro_s_own_is_none_of_its_caller_s() {
+    let with = |own: &str| {
+        let text = format!(
+            "#define unsafe_get_pair(x, p, label)\t\\\ndo {{\t\\\n\
+             \tunsafe_get_user((x)->a, &(p)->a, label);\t\\\n\
+             \tunsafe_get_user((x)->b, &(p)->b, failed);\t\\\n\
+             {own}\t\\\n}} while (0)\n"
+        );
+        found(None, &text)
+    };
+    let wrong = [("macro-label".to_owned(), 4)];
+    assert_eq!(with("failed:"), []);
+    assert_eq!(with("__label__ failed;"), []);
+    assert_eq!(with("other:"), wrong);
+    assert_eq!(with("__label__ other;"), wrong);
+    assert_eq!(with("\tg(failed);"), wrong);
+}
+
+/// As many bytes as members: each may have one.
+#[test]
+fn a_range_may_hold_as_many_members_as_it_has_bytes() {
+    let with = |size: u32| {
+        let accesses = (0..9).map(|at| format!("\tunsafe_put_user(x, &p->m{at}, Efault);\n"));
+        let text = format!(
+            "int f(struct s __user *p, char x)\n{{\n\
+             \tif (!user_write_access_begin(p, {size}))\n\t\treturn -EFAULT;\n{}\
+             \tuser_write_access_end();\n\treturn 0;\n\
+             Efault:\n\tuser_write_access_end();\n\treturn -EFAULT;\n}}\n",
+            accesses.collect::<String>()
+        );
+        found(None, &text)
+    };
+    assert_eq!(with(9), []);
+    assert_eq!(with(8), [("outside-checked-range".to_owned(), 3)]);
+}

@@ -225,3 +225,29 @@ fn a_goto_out_of_a_switch_or_a_loop_is_bounded() {
     let deep = "if (n) { ".repeat(90) + "n++;" + &" }".repeat(90);
     assert!(dead("", &format!("{deep} return n;")));
 }
+
+#[test]
+fn only_what_is_static_lives_on() {
+    let lasting = |storage: &str| {
+        let (_, flow) = flow(&format!("{storage} int a; int b;\n{RUN}\nreturn 0;"));
+        flow.local("a").map(|local| local.lasting)
+    };
+    assert_eq!(lasting("static"), Some(true));
+    assert_eq!(lasting("register"), Some(false));
+    assert_eq!(lasting("const"), Some(false));
+    assert_eq!(lasting(""), Some(false));
+}
+
+#[test]
+fn what_follows_may_be_the_return_of_a_variable_alone() {
+    let only = |body: &str| {
+        let (text, flow) = flow(&format!("int a, b, err = 0;\n{body}"));
+        let start = text.find(RUN).unwrap();
+        flow.only_returns("err", crate::Span::new(start, start + RUN.len()))
+    };
+    assert!(only(&format!("{RUN}\nreturn err;")));
+    assert!(only(&format!("if (n) {{ {RUN} }}\nreturn err;")));
+    assert!(!only(&format!("if (n) {{ {RUN} }}\nreturn n;")));
+    assert!(!only(&format!("if (n) {{ {RUN} }}\ng(n);\nreturn err;")));
+    assert!(!only(&format!("{RUN}\nif (n)\nreturn 1;\nreturn err;")));
+}
