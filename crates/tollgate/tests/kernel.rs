@@ -43,7 +43,8 @@ fn is_lacking() -> bool {
 fn prove(case: &str, json: &Path, html: &Path, more: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
     command
-        .args(["prove", case])
+        // A machine that is busy with other work is no kernel that hangs.
+        .args(["prove", case, "--timeout", "900"])
         .arg("--json")
         .arg(json)
         .arg("--html")
