@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use tollgate_gates::{Analysis, Changes, FunctionGates, Listing, Mark, Rule};
 
@@ -147,6 +149,30 @@ fn each_rule_is_found_where_it_is_broken() {
         rules.sort();
         assert_eq!(found, rules, "{name}");
     }
+}
+
+#[test]
+fn each_rule_says_what_is_wrong_in_words_of_its_own() {
+    let all = [
+        Rule::CallInWindow,
+        Rule::ReturnOpen,
+        Rule::ReturnClosed,
+        Rule::OpenTwice,
+        Rule::CloseNotOpen,
+        Rule::CallerClosed,
+        Rule::TooManySaves,
+        Rule::JumpInWindow,
+        Rule::EndOpen,
+        Rule::AccessOutside,
+        Rule::WrongDirection,
+        Rule::NotReached,
+    ];
+    for of in [Rule::words, Rule::name] {
+        let said: BTreeSet<&str> = all.into_iter().map(of).collect();
+        assert_eq!(said.len(), all.len());
+        assert!(said.iter().all(|words| words.len() > 5), "{said:?}");
+    }
+    assert_eq!(Rule::WrongDirection.name(), "wrong-direction");
 }
 
 #[test]
