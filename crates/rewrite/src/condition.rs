@@ -74,7 +74,9 @@ fn around(
 /// Whether an operand is `!access_ok()` of what the begin checks.
 fn same_check(subject: &Subject<'_>, operand: Span, checked: &str) -> bool {
     let tight = |text: &str| text.split_whitespace().collect::<String>();
-    tight(&subject.at(operand)) == tight(&format!("!access_ok({checked})"))
+    let operand = tight(&subject.at(operand));
+    let mut checks = subject.vocabulary.range_checks().iter();
+    checks.any(|check| operand == tight(&format!("!{check}({checked})")))
 }
 
 /// The parts of a condition between `||` outside parentheses.
@@ -189,7 +191,7 @@ fn absorbed(
     if word(at + 1) == b"=" && word(at + 2) == b"0" {
         return Ok(at + 2);
     }
-    if word(at + 1) != b"access_ok" {
+    if !subject.vocabulary.checks_range(word(at + 1)) {
         return Err(subject.refuse(place, Reason::Statement));
     }
     let close = closing(rest, at + 2).ok_or_else(|| subject.refuse(place, Reason::Statement))?;

@@ -24,7 +24,9 @@ fn above(subject: &Subject<'_>, plan: &Plan) -> Option<Span> {
     let from = plan.region.start;
     let text = subject.text.get(subject.function.body.start..from)?;
     let text = String::from_utf8_lossy(text).into_owned();
-    let at = text.rfind("if (!access_ok(")?;
+    let checks = subject.vocabulary.range_checks().iter();
+    let at = checks.filter_map(|check| text.rfind(&format!("if (!{check}(")));
+    let at = at.max()?;
     let start = subject.function.body.start + at;
     let code = subject.code(Span::new(start, from));
     // if ( ! access_ok ( … ) )

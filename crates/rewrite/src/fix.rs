@@ -124,6 +124,7 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
         lines: &LineIndex::new(&text),
         function: &function,
         flow: &flow,
+        vocabulary: &vocabulary,
         offers,
         stop_at_first_fault: request.stop_at_first_fault,
         styled: Styled {

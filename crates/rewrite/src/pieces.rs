@@ -78,8 +78,7 @@ fn piece(subject: &Subject<'_>, run: &Run, group: &[&Step]) -> Option<Run> {
         .map(|step| step.span)
         .reduce(|all, span| all.join(span))?;
     piece.after = behind(run, piece.span);
-    let checks = subject.flow.calls_to(piece.span, "access_ok");
-    if checks.is_none() {
+    if !subject.checks_range(piece.span) {
         piece.traits.retain(|known| *known != Trait::AccessOk);
     }
     forget_earlier_reads(&mut piece);

@@ -1,5 +1,6 @@
 //! From a run to what its window must do, or to the reason why it may not.
 
+use tollgate_source::Vocabulary;
 use tollgate_source::{
     Direction, EffectKind, Exit, Flow, Form, Function, Hazard, LineIndex, Run, Site, Span, Step,
     StepKind, Token, TokenKind, Trait, tokens,
@@ -32,6 +33,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) function: &'a Function,
     /// What it does.
     pub(crate) flow: &'a Flow,
+    /// The calls that it may hold.
+    pub(crate) vocabulary: &'a Vocabulary,
     /// What the tree offers to open a window with.
     pub(crate) offers: Offers,
     /// Whether accesses that go on after a fault may be made to stop.
@@ -54,6 +57,12 @@ pub(crate) struct Styled<'a> {
 }
 
 impl Subject<'_> {
+    /// Whether a call in a place does nothing but check a range.
+    pub(crate) fn checks_range(&self, place: Span) -> bool {
+        let mut checks = self.vocabulary.range_checks().iter();
+        checks.any(|check| self.flow.calls_to(place, check).is_some())
+    }
+
     /// The original text of a place.
     pub(crate) fn at(&self, span: Span) -> String {
         span.text(self.text)
@@ -303,7 +312,7 @@ fn is_pointer(subject: &Subject<'_>, name: &str) -> bool {
 
 /// Whether an `access_ok()` of the run is not among what is kept of it.
 fn absorbs(subject: &Subject<'_>, run: &Run, rest: &Outside) -> bool {
-    let kept = |part: &Span| subject.flow.calls_to(*part, "access_ok").is_some();
+    let kept = |part: &Span| subject.checks_range(*part);
     run.has(Trait::AccessOk) && ![rest.before, rest.behind].iter().flatten().any(kept)
 }
 

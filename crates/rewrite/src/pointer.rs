@@ -79,22 +79,13 @@ impl Pointer {
     }
 }
 
-/// Accesses that check no range, behind the window.
-const UNCHECKED: [&str; 4] = [
-    "__get_user",
-    "__put_user",
-    "__copy_from_user",
-    "__copy_to_user",
-];
-
 /// A pointer that is masked is not checked: an `access_ok()` that the window
 /// takes the place of must not be what later accesses rely on, nor what keeps a
 /// variable from being made zero.
 pub(crate) fn spares_check(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
     let behind = Span::new(plan.region.end, subject.function.body.end);
-    let calls = UNCHECKED
-        .iter()
-        .filter_map(|name| subject.flow.calls_to(behind, name));
+    let unchecked = subject.vocabulary.unchecked().iter();
+    let calls = unchecked.filter_map(|name| subject.flow.calls_to(behind, name));
     if let Some(call) = calls.min().filter(|_| plan.absorbs) {
         return Err(subject.refuse(call, Reason::Unchecked));
     }

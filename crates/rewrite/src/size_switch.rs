@@ -10,7 +10,8 @@
 use std::fmt::Write;
 
 use tollgate_source::{
-    Direction, LineIndex, Span, Token, TokenKind, Vocabulary, bodies, closing, is_called, tokens,
+    CopyCall, Direction, LineIndex, Span, Token, TokenKind, Vocabulary, bodies, closing, is_called,
+    tokens,
 };
 
 use crate::edit::{Edit, apply};
@@ -23,12 +24,6 @@ use crate::refusal::{FixError, Reason, Refusal};
 use crate::style::Style;
 use crate::target::{Target, argument, is_meant, near};
 
-/// The copies that are replaced, with the way the data goes.
-const COPIES: [(&str, Direction); 2] = [
-    ("copy_from_user", Direction::Read),
-    ("copy_to_user", Direction::Write),
-];
-
 /// The most bytes that get accesses of their own: eight of eight bytes.
 const LARGEST: u32 = 64;
 
@@ -36,10 +31,9 @@ const LARGEST: u32 = 64;
 const COLUMNS: usize = 75;
 
 /// A copy of a size that is known only at run time.
-struct Copy {
+struct Copy<'v> {
     name: Span,
-    call: &'static str,
-    direction: Direction,
+    call: &'v str,
 }
 
 /// Rewrites the copies of one function.
@@ -55,7 +49,8 @@ pub(crate) fn fix(
             lacks,
         });
     }
-    let (name, header, body) = find(target, text)?;
+    let vocabulary = Vocabulary::shared().map_err(|e| FixError::Analysis(e.to_string()))?;
+    let (name, header, body) = find(target, text, vocabulary)?;
     let line = LineIndex::new(text).position(header.start).line;
     let refuse = |reason| FixError::Refused {
         path: target.path.clone(),
@@ -63,7 +58,7 @@ pub(crate) fn fix(
         refusal: Refusal { line, reason },
     };
     let sizes = sizes(&request.sizes).map_err(refuse)?;
-    let copies = copies(text, body);
+    let copies = copies(text, body, vocabulary);
     if copies.is_empty() {
         return Err(refuse(Reason::NoCopy));
     }
@@ -72,6 +67,7 @@ pub(crate) fn fix(
         text,
         sizes: &sizes,
         offers,
+        vocabulary,
     };
     let mut edits = switch.edits(&copies, header);
     edits.extend(include::uaccess(text));
@@ -96,9 +92,12 @@ pub(crate) fn fix(
 }
 
 /// The name, the header and the body of the function that is meant.
-fn find(target: &Target, text: &[u8]) -> Result<(String, Span, Span), FixError> {
-    let vocabulary = Vocabulary::builtin().map_err(|e| FixError::Analysis(e.to_string()))?;
-    let all = bodies(text, &tokens(text, 0), &vocabulary);
+fn find(
+    target: &Target,
+    text: &[u8],
+    vocabulary: &Vocabulary,
+) -> Result<(String, Span, Span), FixError> {
+    let all = bodies(text, &tokens(text, 0), vocabulary);
     let names: Vec<String> = all.iter().map(|body| body.name.clone()).collect();
     let found = all
         .into_iter()
@@ -134,22 +133,26 @@ fn sizes(wanted: &[u32]) -> Result<Vec<u32>, Reason> {
     }
 }
 
-fn copies(text: &[u8], body: Span) -> Vec<Copy> {
+fn copies<'v>(text: &[u8], body: Span, vocabulary: &'v Vocabulary) -> Vec<Copy<'v>> {
     let upto = text.get(..body.end).unwrap_or_default();
     let code: Vec<Token> = tokens(upto, body.start)
         .into_iter()
         .filter(Token::is_code)
         .collect();
     (0..code.len())
-        .filter_map(|at| copy(text, &code, at))
+        .filter_map(|at| copy(text, &code, at, vocabulary))
         .collect()
 }
 
-fn copy(text: &[u8], code: &[Token], at: usize) -> Option<Copy> {
+fn copy<'v>(
+    text: &[u8],
+    code: &[Token],
+    at: usize,
+    vocabulary: &'v Vocabulary,
+) -> Option<Copy<'v>> {
     let name = code.get(at)?;
-    let (call, direction) = COPIES
-        .into_iter()
-        .find(|(call, _)| name.span.of(text) == call.as_bytes())?;
+    let call = vocabulary.copy(name.span.of(text))?;
+    let call = Some(call).filter(|call| call.range_check)?;
     let close = closing(code, at + 1).filter(|_| is_called(code, at))?;
     let mut starts = vec![at + 2];
     let mut next = at + 2;
@@ -159,11 +162,11 @@ fn copy(text: &[u8], code: &[Token], at: usize) -> Option<Copy> {
         }
         next = closing(code, next).unwrap_or(next) + 1;
     }
-    let size = starts.get(2).and_then(|from| code.get(*from..close))?;
+    let end = starts.get(call.size + 1).map_or(close, |next| next - 1);
+    let size = code.get(*starts.get(call.size)?..end)?;
     (starts.len() == 3 && is_run_time(text, size)).then_some(Copy {
         name: name.span,
-        call,
-        direction,
+        call: &call.name,
     })
 }
 
@@ -191,19 +194,19 @@ struct Switch<'s> {
     text: &'s [u8],
     sizes: &'s [u32],
     offers: Offers,
+    vocabulary: &'s Vocabulary,
 }
 
 impl Switch<'_> {
-    fn edits(&self, copies: &[Copy], header: Span) -> Vec<Edit> {
+    fn edits(&self, copies: &[Copy<'_>], header: Span) -> Vec<Edit> {
         let mut edits: Vec<Edit> = copies
             .iter()
             .map(|copy| Edit::replace(copy.name, self.name(copy.call)))
             .collect();
-        let used = |direction| copies.iter().any(|copy| copy.direction == direction);
-        let functions: String = COPIES
-            .into_iter()
-            .filter(|(_, direction)| used(*direction))
-            .map(|(call, direction)| self.definition(call, direction) + "\n")
+        let used = |call: &CopyCall| copies.iter().any(|copy| copy.call == call.name);
+        let calls = self.vocabulary.checked_copies().filter(|call| used(call));
+        let functions: String = calls
+            .map(|call| self.definition(&call.name, call.direction) + "\n")
             .collect();
         edits.push(Edit::insert(front(self.text, header), functions));
         edits
@@ -315,7 +318,7 @@ impl Switch<'_> {
         format!("{before} {listed} bytes")
     }
 
-    fn body(&self, copies: &[Copy], figures: &[String]) -> String {
+    fn body(&self, copies: &[Copy<'_>], figures: &[String]) -> String {
         let mut calls: Vec<&str> = copies.iter().map(|copy| copy.call).collect();
         calls.dedup();
         let calls = calls

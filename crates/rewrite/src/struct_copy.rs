@@ -99,10 +99,9 @@ impl<'w, 'a> Writer<'w, 'a> {
         if plan.lines.iter().any(|line| statement(&line)) {
             return refuse(Reason::Gap);
         }
-        let disabled = subject
-            .flow
-            .calls_to(subject.function.body, "pagefault_disable");
-        if disabled.is_some() {
+        let mut disabling = subject.vocabulary.faults_off().iter();
+        let body = subject.function.body;
+        if disabling.any(|call| subject.flow.calls_to(body, call).is_some()) {
             return refuse(Reason::FaultsDisabled);
         }
         let only_set = || left_unused(subject, plan, regions);

@@ -2,13 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::LazyLock;
-
-use memchr::memmem::Finder;
 
 use crate::apart::apart;
 use crate::bound::{Unparsed, is_bounded};
-use crate::check::CheckWords;
 use crate::copies;
 use crate::flow::{Flow, Source, build};
 use crate::heat::{Paths, Warmth};
@@ -17,12 +13,13 @@ use crate::model::{FileReport, Function, NotAnalysed, Reason, Run};
 use crate::normalise::{Branches, Normalised, normalise};
 use crate::parse::BodyParser;
 use crate::path::TreePath;
+use crate::search::Found as Mention;
 use crate::site::Context;
 use crate::span::{LineIndex, Position, Span};
 use crate::split::{Body, Unended, bodies, may_be_unended, unended};
 use crate::vocabulary::{Access, Vocabulary};
 use crate::walk::{Found, Walker};
-use crate::wrappers::{Wrapper, definition, may_access, opened, wrappers};
+use crate::wrappers::{Wrapper, definition, opened, wrappers};
 
 /// The parser for C could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +69,7 @@ impl<'v> Analyser<'v> {
 
     /// What a file holds, with its path, which may say how hot its functions are.
     pub fn analyse_file(&mut self, path: &TreePath, text: &[u8]) -> FileReport {
-        let mentions = Mentions::of(text);
+        let mentions = Mentions::of(text, self.vocabulary);
         let accesses = !mentions.accesses.is_empty();
         let file = accesses
             .then(|| File::read(text, self.vocabulary))
@@ -105,7 +102,7 @@ impl<'v> Analyser<'v> {
             let own = all.get(found.tokens.clone()).unwrap_or_default();
             let ends = own.first().zip(own.last());
             let span = ends.and_then(|(a, b)| text.get(a.span.start..b.span.end));
-            may_hold(span.unwrap_or_default())
+            self.vocabulary.may_hold(span.unwrap_or_default())
         };
         let named = found.filter(holds);
         named
@@ -136,7 +133,7 @@ impl<'v> Analyser<'v> {
             .tokens
             .partition_point(|t| t.span.start < body.header.start);
         let source = Source {
-            words: CheckWords::shared()?,
+            words: self.vocabulary.words(),
             tokens: file.tokens.get(first..body.tokens.end)?,
             scopes: &scopes,
             optional: &normalised.optional,
@@ -270,54 +267,26 @@ impl<'v> Analyser<'v> {
     }
 }
 
-/// Part of the name of every access and of every copy.
-const NAMES: &[u8] = b"_user";
-
-/// Whether a file that holds this piece may hold an access or a copy: a search
-/// that is quick to say no.
-#[must_use]
-pub fn may_hold(piece: &[u8]) -> bool {
-    let mut places = user_names(piece);
-    places.any(|at| is_access_before(piece, at) || is_copy_before(piece, at))
-}
-
-fn user_names(text: &[u8]) -> impl Iterator<Item = usize> {
-    static SEARCH: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(NAMES));
-    SEARCH.find_iter(text)
-}
-
-fn is_access_before(text: &[u8], at: usize) -> bool {
-    let before = text.get(..at).unwrap_or_default();
-    before.ends_with(b"get") || before.ends_with(b"put")
-}
-
-/// The end of `from` or `to`.
-fn is_copy_before(text: &[u8], at: usize) -> bool {
-    let before = text.get(..at).and_then(<[u8]>::last);
-    matches!(before, Some(b'm' | b'o'))
-}
-
 /// What one search through the bytes shows, before anything is read: most files
 /// of a tree hold neither.
 #[derive(Default)]
 struct Mentions {
-    /// Where `_user` follows `get` or `put`, as in the names of all accesses.
+    /// Where the name of an access may be.
     accesses: Vec<usize>,
-    /// Where `_user` follows the end of `from` or `to`.
+    /// Where that of a copy may be.
     copies: Vec<usize>,
 }
 
 impl Mentions {
-    fn of(text: &[u8]) -> Self {
+    fn of(text: &[u8], vocabulary: &Vocabulary) -> Self {
         let mut found = Self::default();
-        for at in user_names(text) {
-            if is_access_before(text, at) {
-                found.accesses.push(at);
-            }
-            if is_copy_before(text, at) {
-                found.copies.push(at);
+        for (at, what) in vocabulary.places(text) {
+            match what {
+                Mention::Access => found.accesses.push(at),
+                Mention::Copy => found.copies.push(at),
             }
         }
+        found.copies.sort_unstable();
         found
     }
 
@@ -350,7 +319,7 @@ struct File<'a> {
 impl<'a> File<'a> {
     /// The words of a file; none if no access is among them.
     fn read(text: &'a [u8], vocabulary: &'a Vocabulary) -> Option<Self> {
-        let tokens = opened(text, tokens(text, 0));
+        let tokens = opened(text, tokens(text, 0), vocabulary);
         let wrappers = wrappers(text, &tokens, vocabulary);
         let vocabulary = if wrappers.is_empty() {
             Cow::Borrowed(vocabulary)
@@ -534,7 +503,7 @@ fn lexical(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Lexica
 
 /// Calls in the body of a macro; the name that a line defines is none.
 fn in_directive(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Vec<Lexical> {
-    if !may_access(text, line) {
+    if !vocabulary.may_access(line.of(text)) {
         return Vec::new();
     }
     let defined = definition(text, line).map(|(name, _)| name);

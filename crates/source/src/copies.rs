@@ -1,10 +1,6 @@
 //! Copies, and what stands next to what, read from the tokens of a function:
 //! there are too many of them to parse them all.
 
-use std::sync::LazyLock;
-
-use memchr::memmem::Finder;
-
 use crate::bound::is_bounded;
 use crate::chance::{Beside, Chance, Kind, Size};
 use crate::heat::{Paths, named_ioctl};
@@ -98,7 +94,7 @@ fn without_paths(
     let mut found = Copies::default();
     for body in bodies
         .iter()
-        .filter(|body| copies_or_opens(body.span.of(text)))
+        .filter(|body| vocabulary.may_copy_or_open(body.span.of(text)))
     {
         let first = all.partition_point(|t| t.span.start < body.header.start);
         let own = all.get(first..body.tokens.end).unwrap_or_default();
@@ -124,12 +120,6 @@ fn without_paths(
         }));
     }
     found
-}
-
-fn copies_or_opens(text: &[u8]) -> bool {
-    static SEARCHES: LazyLock<[Finder<'static>; 3]> =
-        LazyLock::new(|| ["m_user", "o_user", "access_begin"].map(Finder::new));
-    SEARCHES.iter().any(|word| word.find(text).is_some())
 }
 
 /// What pays in a file that only copies: `places` are those of the calls. Only
@@ -230,10 +220,8 @@ impl Place<'_> {
             Some(copy) => copy.user,
             None if self.vocabulary.window(word).is_some() => 0,
             None => match self.vocabulary.access(word) {
-                Some(access) if access.wrapper => {
-                    access.address.unwrap_or(arguments.len().checked_sub(1)?)
-                }
-                _ => 1,
+                Some(access) => access.address.unwrap_or(arguments.len().checked_sub(1)?),
+                None => 1,
             },
         };
         let object = match (&what, before) {

@@ -7,6 +7,7 @@
 mod analyse;
 mod apart;
 mod bound;
+mod calls;
 mod chain;
 mod chance;
 pub mod check;
@@ -22,6 +23,7 @@ mod parse;
 mod path;
 mod runs;
 mod scan;
+mod search;
 mod site;
 mod span;
 mod split;
@@ -30,7 +32,7 @@ mod vocabulary;
 mod walk;
 mod wrappers;
 
-pub use analyse::{Analyser, GrammarError, may_hold};
+pub use analyse::{Analyser, GrammarError};
 pub use chance::{Beside, Chance, Kind, SMALL, Size};
 pub use flow::{Effect, EffectKind, Flow, Junction, Local, Statement, StatementKind, Write};
 pub use heat::{Heat, Warmth};
@@ -47,5 +49,5 @@ pub use split::{Body, bodies};
 pub use types::{
     Extent, Layout, Place, Reader, TypeIndex, TypeName, definitions, included, may_define,
 };
-pub use vocabulary::{Access, CopyCall, Direction, Vocabulary, VocabularyError, WindowCall};
+pub use vocabulary::{Access, CopyCall, Direction, Vocabulary, WindowCall};
 pub use wrappers::opens_windows;

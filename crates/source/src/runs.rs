@@ -56,8 +56,11 @@ fn traits(context: &Context<'_>, steps: &[Step]) -> Vec<Trait> {
     {
         found.push(Trait::Check);
     }
+    let checks = context.vocabulary.range_checks();
     let mentions = |step: &Step| {
-        memchr::memmem::find(step.span.of(context.normalised), b"access_ok").is_some()
+        let text = step.span.of(context.normalised);
+        let holds = |check: &String| memchr::memmem::find(text, check.as_bytes()).is_some();
+        checks.iter().any(holds)
     };
     if steps.iter().any(mentions) {
         found.push(Trait::AccessOk);

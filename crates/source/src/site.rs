@@ -1,6 +1,7 @@
 //! From a call in the parse to a [`Site`]: its object, its reach, its hazards.
 
 use std::collections::HashSet;
+use tollgate_defect::answer;
 
 use tree_sitter::Node;
 
@@ -57,13 +58,11 @@ impl<'a> Context<'a> {
     /// The access as a site; none if the call has too few arguments.
     pub(crate) fn site(&self, call: Node<'_>, access: &Access) -> Option<Site> {
         let arguments = call.child_by_field_name("arguments")?;
-        let value = arguments.named_child(0)?;
-        let address = match (access.wrapper, access.address) {
-            (false, _) => arguments.named_child(1),
-            (true, Some(at)) => u32::try_from(at)
-                .ok()
-                .and_then(|at| arguments.named_child(at)),
-            (true, None) => last_child(arguments),
+        let argument = |at: usize| arguments.named_child(answer::fits(at)?);
+        let value = argument(access.value)?;
+        let address = match access.address {
+            Some(at) => argument(at),
+            None => last_child(arguments),
         }?;
         let (object, reach) = self.object(address);
         let mut hazards = Vec::new();

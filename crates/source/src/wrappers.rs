@@ -1,12 +1,8 @@
 //! Macros of the tree that wrap an access: `COPY(x)`, `FPU_get_user(x, p)`.
 
-use std::sync::LazyLock;
-
-use memchr::memmem::Finder;
-
 use crate::lex::{Token, TokenKind, closing, is_called, tokens};
 use crate::span::Span;
-use crate::vocabulary::{Access, Direction, Vocabulary};
+use crate::vocabulary::{Access, Vocabulary};
 
 /// A macro around an access, from its definition on.
 #[derive(Clone, Debug)]
@@ -37,8 +33,9 @@ pub(crate) fn wrappers(text: &[u8], all: &[Token], vocabulary: &Vocabulary) -> V
 /// The tokens of a file in which the macros that define functions are opened:
 /// the line ends behind the macro's parameters, and what it stands for follows as
 /// code. Only macros that may hold an access are looked at.
-pub(crate) fn opened(text: &[u8], all: Vec<Token>) -> Vec<Token> {
-    let may_define = |t: &Token| t.kind == TokenKind::Directive && may_access(text, t.span);
+pub(crate) fn opened(text: &[u8], all: Vec<Token>, vocabulary: &Vocabulary) -> Vec<Token> {
+    let may_define =
+        |t: &Token| t.kind == TokenKind::Directive && vocabulary.may_access(t.span.of(text));
     if !all.iter().any(may_define) {
         return all;
     }
@@ -46,7 +43,7 @@ pub(crate) fn opened(text: &[u8], all: Vec<Token>) -> Vec<Token> {
     for token in all {
         let body = Some(token)
             .filter(|line| line.kind == TokenKind::Directive)
-            .and_then(|line| defined_function(text, line.span));
+            .and_then(|line| defined_function(text, line.span, vocabulary));
         match body.as_deref() {
             Some([first, ..]) => {
                 let end = first.span.start;
@@ -74,16 +71,10 @@ pub fn opens_windows(header: &[u8], vocabulary: &Vocabulary) -> bool {
         .any(|(name, _)| vocabulary.window(name.of(header)).is_some())
 }
 
-/// Whether a line may hold an access: a search that is quick to say no.
-pub(crate) fn may_access(text: &[u8], line: Span) -> bool {
-    static SEARCH: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"t_user"));
-    SEARCH.find(line.of(text)).is_some()
-}
-
 /// What a macro stands for, if that is the definition of a function:
 /// `static int func(…) { … }`.
-fn defined_function(text: &[u8], line: Span) -> Option<Vec<Token>> {
-    if !may_access(text, line) {
+fn defined_function(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Option<Vec<Token>> {
+    if !vocabulary.may_access(line.of(text)) {
         return None;
     }
     let (name, rest) = definition(text, line)?;
@@ -118,7 +109,7 @@ pub(crate) fn definition(text: &[u8], line: Span) -> Option<(Span, Vec<Token>)> 
 }
 
 fn wrapper(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Option<Access> {
-    if !may_access(text, line) {
+    if !vocabulary.may_access(line.of(text)) {
         return None;
     }
     let (name, rest) = definition(text, line)?;
@@ -126,7 +117,10 @@ fn wrapper(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Option<Access> {
         .first()
         .is_some_and(|t| t.is(b'(') && t.span.start == name.end);
     let body = rest.get(closing(&rest, 0)? + 1..)?;
-    if !has_arguments || vocabulary.access(name.of(text)).is_some() || !wraps(text, name, body) {
+    if !has_arguments
+        || vocabulary.access(name.of(text)).is_some()
+        || !wraps(text, name, body, vocabulary)
+    {
         return None;
     }
     let wrapped = body.iter().enumerate().find_map(|(at, token)| {
@@ -134,11 +128,14 @@ fn wrapper(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Option<Access> {
         is_called(body, at).then_some(access)
     });
     let Some(wrapped) = wrapped else {
-        return into_variable(text, name, rest.get(1..)?, body);
+        return into_variable(text, name, rest.get(1..)?, body, vocabulary);
     };
     Some(Access {
         name: name.text(text),
         wrapper: true,
+        value: 0,
+        address: None,
+        telling: vocabulary.tells(&name.text(text)),
         reason: format!("a macro around {}()", wrapped.name),
         ..wrapped.clone()
     })
@@ -147,7 +144,13 @@ fn wrapper(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Option<Access> {
 /// `__put_user_error(x, ptr, err)`: an access of its own that leaves its result
 /// in a variable. It checks the address or may sleep, as a whole access does and
 /// the parts that it is made of do not.
-fn into_variable(text: &[u8], name: Span, parameters: &[Token], body: &[Token]) -> Option<Access> {
+fn into_variable(
+    text: &[u8],
+    name: Span,
+    parameters: &[Token],
+    body: &[Token],
+    vocabulary: &Vocabulary,
+) -> Option<Access> {
     let words: Vec<&[u8]> = parameters
         .iter()
         .take_while(|t| !t.is(b')'))
@@ -155,27 +158,28 @@ fn into_variable(text: &[u8], name: Span, parameters: &[Token], body: &[Token]) 
         .map(|t| t.span.of(text))
         .collect();
     let holds = |word: &[u8]| body.iter().any(|t| t.span.of(text) == word);
-    let (called, range_check) = (name.text(text), holds(b"access_ok"));
-    let direction = match (called.contains("get_user"), called.contains("put_user")) {
-        (true, false) => Direction::Read,
-        (false, true) => Direction::Write,
-        _ => return None,
-    };
+    let mut words_of_body = body.iter().map(|t| t.span.of(text));
+    let range_check = words_of_body.any(|word| vocabulary.checks_range(word));
+    let called = name.text(text);
+    let direction = vocabulary.named_after(&called)?;
     let whole = range_check || holds(b"might_fault");
     (matches!(words.as_slice(), [_, _, b"err"]) && whole).then(|| Access {
         name: called,
         direction,
         range_check,
         wrapper: true,
+        value: 0,
         address: Some(1),
+        telling: true,
         reason: "a macro of the tree that leaves its result in a variable".to_owned(),
     })
 }
 
 /// A macro that defines a function, or that belongs inside a window, is no access.
-fn wraps(text: &[u8], name: Span, body: &[Token]) -> bool {
-    let opens = [b"unsafe_".as_slice(), b"scoped_", b"user_"];
-    let inside = opens.iter().any(|prefix| name.of(text).starts_with(prefix));
+fn wraps(text: &[u8], name: Span, body: &[Token], vocabulary: &Vocabulary) -> bool {
+    let opens = [b"scoped_".as_slice(), b"user_"];
+    let opens = opens.iter().any(|prefix| name.of(text).starts_with(prefix));
+    let inside = opens || vocabulary.is_inside(name.of(text));
     let defines = body
         .iter()
         .any(|token| matches!(token.span.of(text), b"static" | b"case"));

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use tollgate_lab::input;
 use tollgate_source::{
     Access, Analyser, FileReport, GrammarError, Layout, Scan, TreePath, TypeIndex, Vocabulary,
-    definitions, may_define, may_hold,
+    definitions, may_define,
 };
 
 use crate::choice::Choice;
@@ -113,6 +113,7 @@ struct Scanner<'a> {
 }
 
 struct Worker<'a> {
+    vocabulary: &'a Vocabulary,
     analyser: Result<Analyser<'a>, GrammarError>,
     room: Room,
     part: Part,
@@ -136,6 +137,7 @@ impl<'a> Scanner<'a> {
     fn new(tree: &'a Tree, vocabulary: &'a Vocabulary) -> Self {
         let worker = || {
             Mutex::new(Worker {
+                vocabulary,
                 analyser: Analyser::new(vocabulary),
                 room: Room::default(),
                 part: Part::default(),
@@ -234,8 +236,11 @@ fn with_strangers(
 
 impl Worker<'_> {
     fn file(&mut self, path: &TreePath, open: impl FnOnce() -> io::Result<File>) {
+        let vocabulary = self.vocabulary;
         let header = path.is_header();
-        let holds = |piece: &[u8]| may_hold(piece) || header && may_define(piece) || has_nul(piece);
+        let holds = |piece: &[u8]| {
+            vocabulary.may_hold(piece) || header && may_define(piece) || has_nul(piece)
+        };
         let text = open().and_then(|file| text_of(file, &mut self.room, holds));
         match (text, self.analyser.as_mut()) {
             (Ok(text), _) if has_nul(text) => self.part.scan.miss(path, NUL.to_owned()),

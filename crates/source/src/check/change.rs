@@ -27,6 +27,8 @@ pub(crate) struct Touch {
     pub(crate) checked: bool,
     /// Whether it happens in a window.
     pub(crate) inside: bool,
+    /// Whether other accesses are made of it, with a fence of their own.
+    pub(crate) part: bool,
     /// Whether the next access happens even if this one faults: `err |= …`.
     pub(crate) goes_on: bool,
 }
@@ -77,18 +79,15 @@ pub(crate) fn facts(scene: &Scene<'_>) -> Facts {
             root: access.user_root,
             checked: access.word.checked,
             inside: access.inside,
+            part: access.word.part,
             goes_on: goes_on(context, access.node),
         })
         .collect();
     let body = scene.body.span.of(scene.page.text);
-    let fences = ["nospec", "masked_user", "mask_user"];
     Facts {
         touches,
         checks: checks(context, words, scene.root),
-        fences: fences
-            .iter()
-            .map(|word| memchr::memmem::find_iter(body, word).count())
-            .sum(),
+        fences: words.fences(body),
         name: scene.body.name_span,
     }
 }
@@ -126,8 +125,7 @@ fn checks(context: &Context<'_>, words: &CheckWords, root: Node<'_>) -> Vec<Stri
     let mut found = Vec::new();
     each_call(root, &mut |call| {
         let name = String::from_utf8_lossy(context.callee(call)).into_owned();
-        let checks =
-            matches!(name.as_str(), "access_ok" | "__access_ok") || words.begin(&name).is_some();
+        let checks = words.checks_range(name.as_bytes()) || words.begin(&name).is_some();
         let address = call
             .child_by_field_name("arguments")
             .and_then(|a| a.named_child(0));

@@ -71,8 +71,7 @@ pub(crate) fn learn(text: &[u8], tokens: &[Token], bodies: &[Body], words: &Chec
     let mut learned = Learned::default();
     let lines = tokens.iter().filter(|t| t.kind == TokenKind::Directive);
     for line in lines {
-        let holds = |word: &[u8]| memchr::memmem::find(line.span.of(text), word).is_some();
-        if holds(b"user") || holds(b"access_") {
+        if words.may_define(line.span.of(text)) {
             macro_of(text, line.span, words, &mut learned);
         }
     }

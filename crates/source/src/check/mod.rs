@@ -82,25 +82,10 @@ impl<'v> Checker<'v> {
         })
     }
 
-    /// Whether a file may hold something to check: a search that is quick to say no.
-    #[must_use]
-    pub fn suspects(text: &[u8]) -> bool {
-        let holds = |word: &[u8]| memchr::memmem::find(text, word).is_some();
-        holds(b"_user") || holds(b"uaccess_") || holds(b"access_ok") || holds(b"tollgate:")
-    }
-
-    /// Whether a file may teach anything: a search that is quick to say no.
-    #[must_use]
-    pub fn may_teach(text: &[u8]) -> bool {
-        let words: [&[u8]; 4] = [b"access_begin", b"access_end", b"_user(", b"access_ok("];
-        let mut words = words.into_iter();
-        words.any(|word| memchr::memmem::find(text, word).is_some())
-    }
-
     /// What a file teaches about windows, for the files that include it.
     #[must_use]
     pub fn learn(&self, text: &[u8]) -> Learned {
-        if !Self::may_teach(text) {
+        if !self.words.may_teach(text) {
             return Learned::default();
         }
         let all = crate::lex::tokens(text, 0);
@@ -125,7 +110,7 @@ impl<'v> Checker<'v> {
     #[must_use]
     pub fn before(&mut self, text: &[u8]) -> Before {
         let mut old = Findings::default();
-        if Self::suspects(text) {
+        if self.words.suspects(text) {
             self.functions_of(text, &mut old);
         }
         Before(old.facts)
@@ -137,7 +122,7 @@ impl<'v> Checker<'v> {
     }
 
     fn look(&mut self, text: &[u8], before: Option<&FactsOf>) -> Checked {
-        if !Self::suspects(text) {
+        if !self.words.suspects(text) {
             return Checked::default();
         }
         let mut findings = Findings::default();
@@ -173,7 +158,7 @@ impl<'v> Checker<'v> {
         let page = page(text, &all, &bodies, &words);
         for body in &bodies {
             let tokens = all.get(body.tokens.clone()).unwrap_or_default();
-            let interest = Interest::of(text, tokens, &words);
+            let interest = Interest::of(text, tokens, &words, self.vocabulary);
             if interest.any {
                 self.function(&page, body, tokens, &interest, findings);
             }
@@ -186,7 +171,7 @@ impl<'v> Checker<'v> {
     fn unended(&self, page: &Page<'_>, findings: &mut Findings) {
         for found in unended(page.text, page.tokens, self.vocabulary) {
             let tokens = page.tokens.get(found.tokens).unwrap_or_default();
-            if Interest::of(page.text, tokens, page.words).any {
+            if Interest::of(page.text, tokens, page.words, self.vocabulary).any {
                 findings.checked.functions += 1;
                 findings.checked.skipped.push(Skipped {
                     function: found.name,
@@ -283,7 +268,7 @@ struct Interest {
 }
 
 impl Interest {
-    fn of(text: &[u8], tokens: &[Token], words: &CheckWords) -> Self {
+    fn of(text: &[u8], tokens: &[Token], words: &CheckWords, vocabulary: &Vocabulary) -> Self {
         let mut found = Self {
             any: false,
             window: false,
@@ -293,24 +278,21 @@ impl Interest {
             if token.kind == TokenKind::Word
                 && let Ok(name) = std::str::from_utf8(token.span.of(text))
             {
-                found.word(token.span, name, words);
+                found.word(name, words);
+                if vocabulary.is_scope(name.as_bytes()) {
+                    found.scopes.push(token.span);
+                }
             }
         }
         found.any |= found.window;
         found
     }
 
-    fn word(&mut self, at: Span, name: &str, words: &CheckWords) {
+    fn word(&mut self, name: &str, words: &CheckWords) {
         let opens = words.begin(name).is_some() || words.end(name).is_some();
         let scoped = words.scoped(name).is_some();
         self.window |= opens || scoped || words.in_window(name).is_some();
         self.any |= words.access(name).is_some();
-        if matches!(
-            name,
-            "scoped_guard" | "scoped_cond_guard" | "guard" | "CLASS" | "__free" | "__cleanup"
-        ) {
-            self.scopes.push(at);
-        }
     }
 }
 
@@ -396,7 +378,7 @@ fn called_by_macros(page: &Page<'_>) -> Vec<String> {
         .filter(|t| t.kind == TokenKind::Directive);
     let unsafes = lines.filter_map(|line| {
         let (name, rest) = crate::wrappers::definition(page.text, line.span)?;
-        name.of(page.text).starts_with(b"unsafe_").then_some(rest)
+        page.words.is_inside(&name.text(page.text)).then_some(rest)
     });
     unsafes
         .flat_map(|rest| tokens::calls(page.text, &rest, |_| true))

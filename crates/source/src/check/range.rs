@@ -116,7 +116,7 @@ impl Range {
     pub(crate) fn is_checked_elsewhere(&self, scene: &Scene<'_>, root: &str) -> bool {
         let mut found = false;
         each_call(scene.root, &mut |call| {
-            let check = matches!(scene.context.callee(call), b"access_ok" | b"__access_ok");
+            let check = scene.page.words.checks_range(scene.context.callee(call));
             let address = call
                 .child_by_field_name("arguments")
                 .and_then(|a| a.named_child(0));

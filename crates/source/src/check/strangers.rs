@@ -45,7 +45,7 @@ impl Checker<'_> {
         let mut found = BTreeSet::new();
         for body in &bodies {
             let inside = all.get(body.tokens.clone()).unwrap_or_default();
-            if Interest::of(after, inside, self.words).any {
+            if Interest::of(after, inside, self.words, self.vocabulary).any {
                 found.extend(called(after, inside));
             }
         }

@@ -1,11 +1,13 @@
-//! The calls that the rules know, read from `data/check/`.
+//! The calls that the rules know, by what they do.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::LazyLock;
 
 use serde::Deserialize;
+use tollgate_defect::Defect;
 
-use crate::vocabulary::{Direction, VocabularyError, read};
+use crate::calls::{Call, Calls, Does, Family, InWindow, OfWindow};
+use crate::search::Parts;
+use crate::vocabulary::{Direction, Vocabulary};
 
 /// What a window lets through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -47,35 +49,22 @@ impl Kind {
             Self::Raw => "raw",
         }
     }
-
-    /// The call that closes it.
-    pub(crate) fn end(self) -> &'static str {
-        match self {
-            Self::Read => "user_read_access_end",
-            Self::Write => "user_write_access_end",
-            Self::Full | Self::Masked => "user_access_end",
-            Self::Raw => "__uaccess_end",
-        }
-    }
 }
 
 /// A call that opens a window.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BeginWord {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) arguments: usize,
-    #[serde(default)]
     pub(crate) always: bool,
-    #[serde(default)]
     pub(crate) fence: bool,
     /// Only its name says so: whether its result has to be tested is not known.
-    #[serde(skip)]
     pub(crate) guessed: bool,
 }
 
 /// A call that closes one.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EndWord {
     pub(crate) name: String,
     pub(crate) kind: Kind,
@@ -93,7 +82,7 @@ pub(crate) enum Outcome {
 }
 
 /// An access, inside a window or with its own.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AccessWord {
     pub(crate) name: String,
     pub(crate) direction: Direction,
@@ -102,43 +91,9 @@ pub(crate) struct AccessWord {
     pub(crate) user: usize,
     pub(crate) count: Option<usize>,
     pub(crate) result: Option<Outcome>,
-    #[serde(default)]
     pub(crate) checked: bool,
-}
-
-#[derive(Deserialize)]
-struct Arity {
-    name: String,
-    arguments: usize,
-}
-
-#[derive(Deserialize)]
-struct Calls {
-    begin: Vec<BeginWord>,
-    end: Vec<EndWord>,
-    scoped: Vec<BeginWord>,
-    r#unsafe: Vec<AccessWord>,
-    access: Vec<AccessWord>,
-    arity: Vec<Arity>,
-}
-
-#[derive(Deserialize)]
-struct Names {
-    names: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Forbidden {
-    names: Vec<String>,
-    what: String,
-}
-
-#[derive(Deserialize)]
-struct Windows {
-    allowed: Vec<Names>,
-    harmless: Vec<Names>,
-    hook: Vec<Names>,
-    forbidden: Vec<Forbidden>,
+    /// Whether other accesses are made of it, with a check and a fence of their own.
+    pub(crate) part: bool,
 }
 
 /// What a call in a window is.
@@ -153,7 +108,7 @@ pub(crate) enum Manner<'a> {
 }
 
 /// The calls that the rules know.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct CheckWords {
     begins: HashMap<String, BeginWord>,
     ends: HashMap<String, EndWord>,
@@ -164,6 +119,15 @@ pub struct CheckWords {
     learned_arities: HashMap<String, BTreeSet<usize>>,
     allowed: HashMap<String, Option<String>>,
     undefined: BTreeMap<String, Undefined>,
+    range_checks: BTreeSet<String>,
+    parts: BTreeSet<String>,
+    families: Vec<Family>,
+    closing: HashMap<Kind, String>,
+    suspects: Parts,
+    teaches: Parts,
+    defines: Parts,
+    counts: Parts,
+    fences: Parts,
 }
 
 /// Why a name that a change calls is taken to be undefined.
@@ -175,34 +139,123 @@ pub enum Undefined {
     PerhapsPasted,
 }
 
-const CALLS: &str = include_str!("../../../../data/check/calls.toml");
-const WINDOW: &str = include_str!("../../../../data/check/window.toml");
-
 impl CheckWords {
-    /// The words of `data/check/`, which are compiled in.
+    /// The words of `data/calls.toml`, which are compiled in.
     ///
     /// # Errors
-    /// When a data file does not have its form; a test keeps that from happening.
-    pub fn builtin() -> Result<Self, VocabularyError> {
-        let calls: Calls = read("data/check/calls.toml", CALLS)?;
-        let windows: Windows = read("data/check/window.toml", WINDOW)?;
-        let mut words = Self {
-            arities: arities(&calls),
-            ..Self::default()
-        };
-        words.begins = by_name(calls.begin, |w| &w.name);
-        words.ends = by_name(calls.end, |w| &w.name);
-        words.scoped = by_name(calls.scoped, |w| &w.name);
-        words.unsafes = by_name(calls.r#unsafe, |w| &w.name);
-        words.accesses = by_name(calls.access, |w| &w.name);
-        words.allow(windows);
-        Ok(words)
+    /// When the data file does not have its form; a test keeps that from happening.
+    pub fn builtin() -> Result<Self, Defect> {
+        Ok(Vocabulary::shared()?.words().clone())
     }
 
-    /// The words of `data/check/`, read once; none if they do not have their form.
-    pub(crate) fn shared() -> Option<&'static Self> {
-        static WORDS: LazyLock<Option<CheckWords>> = LazyLock::new(|| CheckWords::builtin().ok());
-        WORDS.as_ref()
+    /// What the rules want to know of calls.
+    pub(crate) fn of(calls: &Calls) -> Self {
+        let all = calls.all.iter();
+        let begins = |role: fn(&Does) -> Option<OfWindow>| {
+            by_name(calls.all.iter().filter_map(|call| begin(call, role)), |w| {
+                &w.name
+            })
+        };
+        let accesses = |inside: bool| {
+            let of = |call: &Call| access(call).filter(|_| is_inside(call) == inside);
+            by_name(calls.all.iter().filter_map(of), |w| &w.name)
+        };
+        let ends: Vec<EndWord> = all.clone().filter_map(end).collect();
+        let arities = all.clone().filter_map(|call| {
+            let arguments = call.does.arguments?;
+            Some((call.name.clone(), BTreeSet::from([arguments])))
+        });
+        let manners = all
+            .filter_map(|call| Some((call.name.clone(), forbidden(call.does.in_window.as_ref()?))));
+        let counted = calls.names(|does| does.arguments.is_some());
+        let search = &calls.search;
+        // Those of the kernel are in macros by other names as well.
+        let told = |name: &String| search.suspect.iter().any(|part| name.contains(part));
+        let new: Vec<String> = counted.iter().filter(|name| !told(name)).cloned().collect();
+        Self {
+            begins: begins(|does| does.begin),
+            scoped: begins(|does| does.scoped),
+            closing: closing(&ends),
+            ends: by_name(ends.into_iter(), |w| &w.name),
+            unsafes: accesses(true),
+            accesses: accesses(false),
+            arities: arities.collect(),
+            learned_arities: HashMap::new(),
+            allowed: manners.collect(),
+            undefined: BTreeMap::new(),
+            range_checks: calls.names(Does::only_checks).into_iter().collect(),
+            parts: calls.names(|does| does.part).into_iter().collect(),
+            families: calls.families.clone(),
+            suspects: Parts::of(&search.suspect, &counted),
+            teaches: Parts::of(&search.teach, &counted),
+            defines: Parts::of(&search.define, &new),
+            counts: Parts::of(&search.count, &new),
+            fences: Parts::of(&search.fence, &[]),
+        }
+    }
+
+    /// Whether a call of that name does nothing but check a range.
+    pub(crate) fn checks_range(&self, name: &[u8]) -> bool {
+        std::str::from_utf8(name).is_ok_and(|name| self.range_checks.contains(name))
+    }
+
+    /// Whether a call of that name is what others are made of.
+    pub(crate) fn is_part(&self, name: &[u8]) -> bool {
+        std::str::from_utf8(name).is_ok_and(|name| self.parts.contains(name))
+    }
+
+    /// Whether a name is one of those that need an open window, known or not.
+    pub(crate) fn is_inside(&self, name: &str) -> bool {
+        let mut families = self.families.iter().filter(|family| family.inside);
+        families.any(|family| name.starts_with(&family.prefix))
+    }
+
+    /// The same of any word of a text.
+    pub(crate) fn may_be_inside(&self, text: &[u8]) -> bool {
+        let mut families = self.families.iter().filter(|family| family.inside);
+        let holds = |prefix: &str| memchr::memmem::find(text, prefix.as_bytes()).is_some();
+        families.any(|family| holds(&family.prefix))
+            || self
+                .unsafes
+                .keys()
+                .any(|name| holds(name) && !self.is_inside(name))
+    }
+
+    /// Whether a text may hold anything to check: a search that is quick to say no.
+    #[must_use]
+    pub fn suspects(&self, text: &[u8]) -> bool {
+        self.suspects.may_be_in(text) || memchr::memmem::find(text, b"tollgate:").is_some()
+    }
+
+    /// Whether a text may teach anything: a search that is quick to say no.
+    #[must_use]
+    pub fn may_teach(&self, text: &[u8]) -> bool {
+        self.teaches.may_be_in(text)
+    }
+
+    /// The same of a line that defines a macro.
+    pub(crate) fn may_define(&self, line: &[u8]) -> bool {
+        self.defines.may_be_in(line)
+    }
+
+    /// The same of a line whose calls have their arguments counted.
+    pub(crate) fn may_count(&self, line: &[u8]) -> bool {
+        self.counts.may_be_in(line)
+    }
+
+    /// How often a text has a word that holds back speculation or clamps an address.
+    pub(crate) fn fences(&self, text: &[u8]) -> usize {
+        self.fences.count_in(text)
+    }
+
+    /// The call that closes a window; none where no call of that kind is known.
+    pub(crate) fn closing(&self, kind: Kind) -> Option<&str> {
+        let kind = if kind == Kind::Masked {
+            Kind::Full
+        } else {
+            kind
+        };
+        self.closing.get(&kind).map(String::as_str)
     }
 
     /// The same words, with names that a change calls and that nothing defines.
@@ -263,18 +316,6 @@ impl CheckWords {
         self.undefined.get(name).copied()
     }
 
-    fn allow(&mut self, windows: Windows) {
-        let fine = [windows.allowed, windows.harmless, windows.hook];
-        let fine = fine.into_iter().flatten().flat_map(|entry| entry.names);
-        self.allowed.extend(fine.map(|name| (name, None)));
-        for entry in windows.forbidden {
-            let what = entry.what;
-            let names = entry.names.into_iter();
-            self.allowed
-                .extend(names.map(|name| (name, Some(what.clone()))));
-        }
-    }
-
     pub(crate) fn begin(&self, name: &str) -> Option<&BeginWord> {
         self.begins.get(name)
     }
@@ -307,9 +348,17 @@ impl CheckWords {
         match self.allowed.get(name) {
             Some(None) => Manner::Allowed,
             Some(Some(what)) => Manner::Forbidden(what),
-            None if name.starts_with("BUILD_BUG") || name.starts_with("__builtin_") => {
-                Manner::Allowed
-            }
+            None => self.manner_of_family(name),
+        }
+    }
+
+    fn manner_of_family(&self, name: &str) -> Manner<'_> {
+        let mut families = self.families.iter();
+        let own =
+            families.find(|family| family.in_window.is_some() && name.starts_with(&family.prefix));
+        match own.and_then(|family| family.in_window.as_ref()) {
+            Some(InWindow::Forbidden(what)) => Manner::Forbidden(what),
+            Some(_) => Manner::Allowed,
             None => Manner::Unknown,
         }
     }
@@ -331,22 +380,63 @@ impl CheckWords {
 
     /// Whether a macro of that name is one whose arguments are counted.
     pub(crate) fn counts(&self, name: &str) -> bool {
-        self.arities.contains_key(name) || name.starts_with("unsafe_") && name.contains("user")
+        self.arities.contains_key(name) || self.is_inside(name) && name.contains("user")
     }
 }
 
-fn by_name<T>(words: Vec<T>, name: fn(&T) -> &String) -> HashMap<String, T> {
-    words.into_iter().map(|w| (name(&w).clone(), w)).collect()
+fn begin(call: &Call, role: fn(&Does) -> Option<OfWindow>) -> Option<BeginWord> {
+    let own = role(&call.does)?;
+    Some(BeginWord {
+        name: call.name.clone(),
+        kind: own.kind,
+        arguments: call.does.arguments?,
+        always: own.always,
+        fence: own.fence,
+        guessed: false,
+    })
 }
 
-fn arities(calls: &Calls) -> HashMap<String, BTreeSet<usize>> {
-    let begins = calls.begin.iter().chain(&calls.scoped);
-    let mut all: Vec<(&String, usize)> = begins.map(|w| (&w.name, w.arguments)).collect();
-    all.extend(calls.end.iter().map(|w| (&w.name, w.arguments)));
-    let accesses = calls.r#unsafe.iter().chain(&calls.access);
-    all.extend(accesses.map(|w| (&w.name, w.arguments)));
-    all.extend(calls.arity.iter().map(|w| (&w.name, w.arguments)));
-    all.into_iter()
-        .map(|(name, arguments)| (name.clone(), BTreeSet::from([arguments])))
-        .collect()
+fn end(call: &Call) -> Option<EndWord> {
+    Some(EndWord {
+        name: call.name.clone(),
+        kind: call.does.end?.kind,
+        arguments: call.does.arguments?,
+    })
+}
+
+fn is_inside(call: &Call) -> bool {
+    call.does.access.is_some_and(|access| access.inside)
+}
+
+fn access(call: &Call) -> Option<AccessWord> {
+    let own = call.does.access?;
+    Some(AccessWord {
+        name: call.name.clone(),
+        direction: own.direction,
+        arguments: call.does.arguments?,
+        value: own.value,
+        user: own.user,
+        count: own.count,
+        result: own.result,
+        checked: call.does.range_check,
+        part: call.does.part,
+    })
+}
+
+/// What a call does that must not be in a window; nothing of one that may.
+fn forbidden(in_window: &InWindow) -> Option<String> {
+    match in_window {
+        InWindow::Forbidden(what) => Some(what.clone()),
+        InWindow::Allowed | InWindow::Harmless | InWindow::Hook => None,
+    }
+}
+
+/// The first end of each kind.
+fn closing(ends: &[EndWord]) -> HashMap<Kind, String> {
+    let ends = ends.iter().rev();
+    ends.map(|end| (end.kind, end.name.clone())).collect()
+}
+
+fn by_name<T>(words: impl Iterator<Item = T>, name: fn(&T) -> &String) -> HashMap<String, T> {
+    words.map(|w| (name(&w).clone(), w)).collect()
 }

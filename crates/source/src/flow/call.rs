@@ -116,7 +116,8 @@ impl<'t> Builder<'_, '_> {
             self.emit(Action::End { call, kind }, span(node));
         } else if let Some(word) = self.source.words.in_window(&name).cloned() {
             self.access(node, arguments, &word);
-        } else if name.starts_with("unsafe_") && self.source.words.manner(&name) == Manner::Unknown
+        } else if self.source.words.is_inside(&name)
+            && self.source.words.manner(&name) == Manner::Unknown
         {
             self.wrapped(node, arguments, name);
         } else {

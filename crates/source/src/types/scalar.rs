@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 use serde::Deserialize;
 
-use crate::vocabulary::{VocabularyError, read};
+use tollgate_defect::Defect;
+
+use crate::vocabulary::read;
 
 const SCALARS: &str = include_str!("../../../../data/types/scalars.toml");
 
@@ -50,7 +52,7 @@ struct All {
 
 impl Scalars {
     /// The types of `data/types/scalars.toml`, which is compiled in.
-    pub(crate) fn builtin() -> Result<Self, VocabularyError> {
+    pub(crate) fn builtin() -> Result<Self, Defect> {
         let all: All = read("data/types/scalars.toml", SCALARS)?;
         let known = all
             .scalar

@@ -36,12 +36,9 @@ struct File {
 
 impl File {
     /// Whether there may be something to check in it.
-    fn is_suspect(&self) -> bool {
+    fn is_suspect(&self, words: &CheckWords) -> bool {
         let sides = [&self.before, &self.after];
-        sides
-            .into_iter()
-            .flatten()
-            .any(|text| Checker::suspects(text))
+        sides.into_iter().flatten().any(|text| words.suspects(text))
     }
 }
 
@@ -292,8 +289,9 @@ impl Comparison<'_> {
         let headers: Vec<TreePath> = headers.cloned().collect();
         let others = self.others.drain(..);
         checks.left_out.not_c = others.map(|path| (self.shown)(&path).into()).collect();
+        let builtin = Vocabulary::shared()?;
         self.files.retain(|file| {
-            let (suspect, name) = (file.is_suspect(), (self.shown)(&file.path));
+            let (suspect, name) = (file.is_suspect(builtin.words()), (self.shown)(&file.path));
             if let Some(reason) = &file.unread {
                 checks.miss(&name, reason.clone());
             } else if !suspect && file.after.is_some() {

@@ -114,15 +114,19 @@ impl<'a> Side<'a> {
         for (path, text) in files {
             teachers.extend(self.included(path, text));
         }
-        let texts = self.lessons(teachers)?;
         let vocabulary = Vocabulary::builtin()?;
-        let builtin = CheckWords::builtin()?;
+        let builtin = vocabulary.words();
+        let texts = self.lessons(teachers, builtin)?;
         Ok(builtin.taught(|words| learned(&vocabulary, words, &texts))?)
     }
 
     /// The texts of those of some headers that may teach anything, and of those
     /// that they include, directly or not.
-    fn lessons(&self, headers: BTreeSet<TreePath>) -> anyhow::Result<Vec<Vec<u8>>> {
+    fn lessons(
+        &self,
+        headers: BTreeSet<TreePath>,
+        words: &CheckWords,
+    ) -> anyhow::Result<Vec<Vec<u8>>> {
         let (mut known, mut next) = (headers.clone(), headers);
         let mut lessons = Vec::new();
         while !next.is_empty() {
@@ -132,7 +136,7 @@ impl<'a> Side<'a> {
                 let Some(text) = text else { continue };
                 let included = self.included(path, &text).into_iter();
                 next.extend(included.filter(|path| known.insert(path.clone())));
-                if Checker::may_teach(&text) {
+                if words.may_teach(&text) {
                     lessons.push(text);
                 }
             }

@@ -19,7 +19,7 @@ const INFO: RuleInfo = RuleInfo {
     confidence: Confidence::Medium,
     summary: "a call while a window is open",
     why: "The callee runs with user memory open to it, and if it sleeps, whoever runs next does too. \
-          objtool refuses any call that is not on its list; data/check/window.toml has the list and what is known to be inlined.",
+          objtool refuses any call that is not on its list; data/calls.toml has the list and what is known to be inlined.",
 };
 
 fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {

@@ -31,21 +31,25 @@ const FAR: u32 = 25;
 fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
     let mut checks = Vec::new();
     each_call(scene.root, &mut |call| {
-        if scene.context.callee(call) == b"access_ok"
+        let name = scene.context.callee(call);
+        if scene.page.words.checks_range(name)
             && let Some(address) = call
                 .child_by_field_name("arguments")
                 .and_then(|a| a.named_child(0))
         {
-            checks.push((span(call), root_of(scene.context, address)));
+            let name = String::from_utf8_lossy(name).into_owned();
+            checks.push((span(call), name, root_of(scene.context, address)));
         }
     });
-    for (at, root) in checks {
-        out.extend(window(scene, at, &root).or_else(|| unchecked(scene, at, &root)));
+    for (at, name, root) in checks {
+        let what = format!("{name}() of {root}");
+        let found = window(scene, at, &root, &what);
+        out.extend(found.or_else(|| unchecked(scene, at, &root, &what)));
     }
 }
 
 /// The check before a window that checks again, or that cannot check.
-fn window(scene: &Scene<'_>, check: Span, root: &str) -> Option<Violation> {
+fn window(scene: &Scene<'_>, check: Span, root: &str, what: &str) -> Option<Violation> {
     let mut begins = scene
         .graph
         .nodes
@@ -68,7 +72,7 @@ fn window(scene: &Scene<'_>, check: Span, root: &str) -> Option<Violation> {
         return None;
     }
     let message = format!(
-        "access_ok() of {root} stands {lines} lines and {calls} calls before {}()",
+        "{what} stands {lines} lines and {calls} calls before {}()",
         begin.call
     );
     Some(violation(
@@ -81,7 +85,7 @@ fn window(scene: &Scene<'_>, check: Span, root: &str) -> Option<Violation> {
 }
 
 /// The check before an access that does not check.
-fn unchecked(scene: &Scene<'_>, check: Span, root: &str) -> Option<Violation> {
+fn unchecked(scene: &Scene<'_>, check: Span, root: &str, what: &str) -> Option<Violation> {
     let all = accesses(scene);
     let access = all.iter().find(|access| {
         access.span.start > check.end
@@ -95,7 +99,7 @@ fn unchecked(scene: &Scene<'_>, check: Span, root: &str) -> Option<Violation> {
         return None;
     }
     let message = format!(
-        "access_ok() of {root} stands {lines} lines and {calls} calls before {}()",
+        "{what} stands {lines} lines and {calls} calls before {}()",
         access.word.name
     );
     let mut violation = violation(scene, check, access.span, "it is needed here", message);

@@ -19,7 +19,7 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
     let reads = |t: &&Touch| t.direction == Direction::Read;
-    let raw = |t: &&Touch| t.call == "raw_copy_from_user";
+    let raw = |t: &&Touch| t.part;
     let fewer = change.after.fences < change.before.fences;
     let (before, after) = (&change.before.touches, &change.after.touches);
     let was_raw = before.iter().filter(reads).any(|t| raw(&t));

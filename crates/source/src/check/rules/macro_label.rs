@@ -23,7 +23,7 @@ const INFO: RuleInfo = RuleInfo {
 fn check(page: &Page<'_>, out: &mut Vec<Violation>) {
     let lines = page.tokens.iter();
     for line in lines.filter(|t| t.kind == TokenKind::Directive) {
-        if memchr::memmem::find(line.span.of(page.text), b"unsafe_").is_some() {
+        if page.words.may_be_inside(line.span.of(page.text)) {
             out.extend(in_macro(page, line.span).unwrap_or_default());
         }
     }

@@ -41,11 +41,12 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
             let page = scene.page;
             let label = format!("opens a {} window", begin.kind.name());
             let mut violation = page.violation(&INFO, opened, &label, message);
-            let expected = begin.kind.end();
-            let told = format!("closed here; {expected}() belongs to it");
-            violation.related.push(page.mark(place.span, told));
-            if agree(scene, &opens, begin.kind) {
-                violation.suggestion = renamed(place.span, call, expected);
+            if let Some(expected) = page.words.closing(begin.kind) {
+                let told = format!("closed here; {expected}() belongs to it");
+                violation.related.push(page.mark(place.span, told));
+                if agree(scene, &opens, begin.kind) {
+                    violation.suggestion = renamed(place.span, call, expected);
+                }
             }
             out.push(violation);
         }

@@ -6,6 +6,7 @@ use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
 use crate::flow::Action;
 use crate::site::span;
+use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -22,15 +23,9 @@ const INFO: RuleInfo = RuleInfo {
           access_ok() with raw_copy_from_user() or __uaccess_begin() needs barrier_nospec().",
 };
 
-/// Words that stop speculation, or clamp the address.
-const FENCES: [&[u8]; 4] = [b"nospec", b"masked_user", b"mask_user", b"uaccess_mask_ptr"];
-
 fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
     let body = scene.body.span.of(scene.page.text);
-    if FENCES
-        .iter()
-        .any(|fence| memchr::memmem::find(body, fence).is_some())
-    {
+    if scene.page.words.fences(body) > 0 {
         return;
     }
     copies(scene, out);
@@ -38,18 +33,25 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
 }
 
 fn copies(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    let mut checked = None;
+    let mut checked: Option<(Span, &[u8])> = None;
     each_call(scene.root, &mut |call| {
-        if scene.context.callee(call) == b"access_ok" {
-            checked = checked.or(Some(span(call)));
+        let name = scene.context.callee(call);
+        let words = scene.page.words;
+        if words.checks_range(name) && !words.is_part(name) {
+            checked.get_or_insert((span(call), name));
         }
     });
-    let Some(checked) = checked else { return };
+    let Some((checked, check)) = checked else {
+        return;
+    };
+    let check = String::from_utf8_lossy(check);
     for access in accesses(scene) {
-        if access.word.name != "raw_copy_from_user" || access.span.start < checked.end {
+        let word = &access.word;
+        let reads = word.part && word.direction == Direction::Read;
+        if !reads || access.span.start < checked.end {
             continue;
         }
-        let message = "raw_copy_from_user() may run ahead of access_ok()".to_owned();
+        let message = format!("{}() may run ahead of {check}()", word.name);
         let page = scene.page;
         let mut violation = page.violation(&INFO, access.span, "no fence before this", message);
         violation.related.push(page.mark(checked, "checked here"));

@@ -74,7 +74,10 @@ fn left_open(scene: &Scene<'_>, exit: Span, at: usize) -> Option<Violation> {
     );
     let mut violation = page.violation(&INFO, exit, "left with the window open", message);
     violation.related.push(page.mark(opened, "opened here"));
-    violation.suggestion = closing(scene, exit, begin.kind.end());
+    violation.suggestion = page
+        .words
+        .closing(begin.kind)
+        .and_then(|end| closing(scene, exit, end));
     Some(violation)
 }
 

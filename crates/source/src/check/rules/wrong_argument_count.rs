@@ -23,7 +23,7 @@ fn check(page: &Page<'_>, out: &mut Vec<Violation>) {
     judge(page, page.tokens, 0, out);
     let lines = page.tokens.iter();
     for line in lines.filter(|t| t.kind == TokenKind::Directive) {
-        if memchr::memmem::find(line.span.of(page.text), b"user").is_some() {
+        if page.words.may_count(line.span.of(page.text)) {
             let text = page.text.get(..line.span.end).unwrap_or_default();
             // `define` and the name that it defines are no call.
             judge(page, &tokens(text, line.span.start + 1), 2, out);

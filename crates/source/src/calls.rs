@@ -1,0 +1,221 @@
+//! The calls that tollgate knows, each described once (`data/calls.toml`): what a
+//! call does, and not what it is called, is what anything asks for.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use tollgate_defect::Defect;
+
+use crate::check::words::{Kind, Outcome};
+use crate::vocabulary::{Direction, read};
+
+/// What a call does to user memory, and where it may stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) name: String,
+    pub(crate) does: Does,
+}
+
+/// What calls that are alike do.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Does {
+    name: Option<String>,
+    #[serde(default)]
+    names: Vec<String>,
+    /// The version of Linux that has it first, for people.
+    pub(crate) since: Option<String>,
+    pub(crate) arguments: Option<usize>,
+    #[serde(default)]
+    pub(crate) range_check: bool,
+    #[serde(default)]
+    pub(crate) part: bool,
+    pub(crate) access: Option<OfAccess>,
+    pub(crate) begin: Option<OfWindow>,
+    pub(crate) end: Option<OfWindow>,
+    pub(crate) scoped: Option<OfWindow>,
+    #[serde(default)]
+    pub(crate) cleanup: bool,
+    #[serde(default)]
+    pub(crate) faults_off: bool,
+    pub(crate) in_run: Option<InRun>,
+    pub(crate) in_window: Option<InWindow>,
+    pub(crate) reason: String,
+}
+
+impl Does {
+    /// The access, if it opens and closes by itself and no other is made of it.
+    pub(crate) fn whole(&self) -> Option<OfAccess> {
+        self.access.filter(|access| !access.inside && !self.part)
+    }
+
+    /// Whether all that it does is to check a range.
+    pub(crate) fn only_checks(&self) -> bool {
+        let more = self.begin.is_some() || self.scoped.is_some() || self.access.is_some();
+        self.range_check && !more
+    }
+}
+
+/// How a call accesses user memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OfAccess {
+    pub(crate) direction: Direction,
+    pub(crate) value: usize,
+    pub(crate) user: usize,
+    pub(crate) count: Option<usize>,
+    pub(crate) result: Option<Outcome>,
+    #[serde(default)]
+    pub(crate) inside: bool,
+}
+
+/// How a call opens or closes a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OfWindow {
+    pub(crate) kind: Kind,
+    #[serde(default)]
+    pub(crate) always: bool,
+    #[serde(default)]
+    pub(crate) fence: bool,
+}
+
+/// What a call is among accesses that one window may serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum InRun {
+    /// It passes its argument on.
+    Transparent,
+    /// It may stay inside.
+    Pure,
+}
+
+/// What a call is in a window that is open.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum InWindow {
+    /// It is made for it.
+    Allowed,
+    /// No call is left of it.
+    Harmless,
+    /// It opens or closes by itself.
+    Hook,
+    /// It must not be there; what it does.
+    Forbidden(String),
+}
+
+/// Names that begin alike.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Family {
+    pub(crate) prefix: String,
+    #[serde(default)]
+    pub(crate) inside: bool,
+    pub(crate) in_window: Option<InWindow>,
+    pub(crate) reason: String,
+}
+
+/// Parts of names, for searches.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Search {
+    pub(crate) stem: String,
+    pub(crate) access: Vec<String>,
+    pub(crate) copy: Vec<String>,
+    pub(crate) begin: Vec<String>,
+    pub(crate) suspect: Vec<String>,
+    pub(crate) teach: Vec<String>,
+    pub(crate) define: Vec<String>,
+    pub(crate) count: Vec<String>,
+    pub(crate) fence: Vec<String>,
+}
+
+/// All calls, in the order of the file.
+#[derive(Clone, Debug)]
+pub(crate) struct Calls {
+    pub(crate) search: Search,
+    pub(crate) families: Vec<Family>,
+    pub(crate) all: Vec<Call>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    search: Search,
+    family: Vec<Family>,
+    call: Vec<Does>,
+}
+
+/// The calls that are compiled in.
+pub(crate) const CALLS: &str = include_str!("../../../data/calls.toml");
+
+impl Calls {
+    /// The calls of a text in the form of `data/calls.toml`.
+    ///
+    /// # Errors
+    /// When it does not have that form, or describes a call twice.
+    pub(crate) fn parse(text: &str) -> Result<Self, Defect> {
+        let file: File = read("data/calls.toml", text)?;
+        let mut calls = Self {
+            search: file.search,
+            families: file.family,
+            all: Vec::new(),
+        };
+        for does in file.call {
+            let names = does.name.iter().chain(&does.names);
+            calls.all.extend(names.map(|name| Call {
+                name: name.clone(),
+                does: does.clone(),
+            }));
+        }
+        let mut known = HashSet::new();
+        match calls.all.iter().find(|call| !known.insert(&call.name)) {
+            Some(twice) => Err(Defect::new(format!(
+                "data/calls.toml describes {}() twice",
+                twice.name
+            ))),
+            None => Ok(calls),
+        }
+    }
+
+    /// The names of those that do something.
+    pub(crate) fn names(&self, does: impl Fn(&Does) -> bool) -> Vec<String> {
+        let calls = self.all.iter().filter(|call| does(&call.does));
+        calls.map(|call| call.name.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_described_once() {
+        let one = "\n[[call]]\nname = \"access_ok\"\nreason = \"once more\"\n";
+        let told = Calls::parse(&format!("{CALLS}{one}")).unwrap_err();
+        assert!(told.to_string().contains("describes access_ok() twice"));
+        let told = Calls::parse(&format!("{CALLS}{}", one.replace("name", "nmae")));
+        assert!(told.unwrap_err().to_string().contains("data/calls.toml"));
+    }
+
+    #[test]
+    fn every_entry_has_its_reason() {
+        let calls = Calls::parse(CALLS).unwrap();
+        for call in &calls.all {
+            assert!(!call.does.reason.is_empty(), "{}", call.name);
+            let since = call.does.since.iter();
+            let mut numbers = since.flat_map(|since| since.split('.'));
+            assert!(
+                numbers.all(|part| part.parse::<u32>().is_ok()),
+                "{}",
+                call.name
+            );
+        }
+        assert!(
+            calls
+                .families
+                .iter()
+                .all(|family| !family.reason.is_empty())
+        );
+    }
+}
