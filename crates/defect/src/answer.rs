@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 /// The number that a text is; none where it is not one of that type.
 #[must_use]
-#[allow(clippy::disallowed_methods, reason = "whether it is one was asked")]
+#[expect(clippy::disallowed_methods, reason = "whether it is one was asked")]
 pub fn number<T: FromStr>(text: &str) -> Option<T> {
     text.parse().ok()
 }
@@ -14,42 +14,42 @@ pub fn number<T: FromStr>(text: &str) -> Option<T> {
 /// The number that hexadecimal digits are; none where they are not, or more than
 /// 64 bits.
 #[must_use]
-#[allow(clippy::disallowed_methods, reason = "whether it is one was asked")]
+#[expect(clippy::disallowed_methods, reason = "whether it is one was asked")]
 pub fn hexadecimal(digits: &str) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok()
 }
 
 /// The number that octal digits are.
 #[must_use]
-#[allow(clippy::disallowed_methods, reason = "whether it is one was asked")]
+#[expect(clippy::disallowed_methods, reason = "whether it is one was asked")]
 pub fn octal(digits: &str) -> Option<u64> {
     u64::from_str_radix(digits, 8).ok()
 }
 
 /// The text that bytes are; none where they are not UTF-8.
 #[must_use]
-#[allow(clippy::disallowed_methods, reason = "whether they are was asked")]
+#[expect(clippy::disallowed_methods, reason = "whether they are was asked")]
 pub fn text(bytes: &[u8]) -> Option<&str> {
     str::from_utf8(bytes).ok()
 }
 
 /// A number in another type; none where it does not fit.
 #[must_use]
-#[allow(clippy::disallowed_methods, reason = "whether it fits was asked")]
+#[expect(clippy::disallowed_methods, reason = "whether it fits was asked")]
 pub fn fits<T: TryFrom<U>, U>(number: U) -> Option<T> {
     T::try_from(number).ok()
 }
 
 /// Where a sorted slice was found to hold something; none where it does not.
 #[must_use]
-#[allow(clippy::disallowed_methods, reason = "whether it does was asked")]
+#[expect(clippy::disallowed_methods, reason = "whether it does was asked")]
 pub fn found(search: Result<usize, usize>) -> Option<usize> {
     search.ok()
 }
 
 /// A path from a folder; none where it does not lie in it.
 #[must_use]
-#[allow(clippy::disallowed_methods, reason = "whether it does was asked")]
+#[expect(clippy::disallowed_methods, reason = "whether it does was asked")]
 pub fn below<'a>(path: &'a Path, folder: &Path) -> Option<&'a Path> {
     path.strip_prefix(folder).ok()
 }

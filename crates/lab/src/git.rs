@@ -17,6 +17,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tollgate_defect::answer;
 
 use tollgate_source::{TreePath, shown};
 
@@ -187,10 +188,14 @@ pub fn isolated(folder: &Path) -> Command {
 
 /// What the user has set for a folder, in a repository or not.
 #[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "without git, a repository or the setting there is none, which is the answer"
+)]
 pub fn setting(folder: &Path, key: &str, runner: &Runner) -> Option<String> {
     let mut command = plain(folder);
     let value = runner.output(command.args(["config", "--get", key])).ok()?;
-    let value = String::from_utf8(value).ok()?.trim().to_owned();
+    let value = answer::text(&value)?.trim().to_owned();
     Some(value).filter(|value| !value.is_empty())
 }
 
@@ -252,9 +257,14 @@ impl<'r> Repository<'r> {
             other => Error::Process(other),
         })?;
         let mut lines = said.split(|byte| *byte == b'\n');
-        let mut next = || lines.next().unwrap_or_default();
-        self.store = PathBuf::from(OsStr::from_bytes(next()));
-        self.prefix = TreePath::new(next()).unwrap_or_else(TreePath::top);
+        let (Some(store), Some(prefix)) = (lines.next(), lines.next()) else {
+            let source = std::io::Error::other("it named no folder of a repository");
+            let program = "git rev-parse".to_owned();
+            return Err(Error::Process(process::Error::Read { program, source }));
+        };
+        self.store = PathBuf::from(OsStr::from_bytes(store));
+        // At the top there is none.
+        self.prefix = TreePath::new(prefix).unwrap_or_else(TreePath::top);
         Ok(())
     }
 
@@ -279,7 +289,7 @@ impl<'r> Repository<'r> {
     /// A path from the folder, of one from the repository's top; none outside.
     #[must_use]
     pub fn below(&self, path: &TreePath) -> Option<TreePath> {
-        let below = path.as_path().strip_prefix(&self.prefix).ok()?;
+        let below = answer::below(path.as_path(), self.prefix.as_path())?;
         TreePath::new(below.as_os_str().as_bytes())
     }
 

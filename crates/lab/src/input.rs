@@ -101,6 +101,10 @@ pub fn is_absent(error: &io::Error) -> bool {
 /// Whether a path is that of a stream which the process has open: its standard
 /// input, or a pipe without a name, which ends when its other end is closed.
 #[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what cannot be looked at is no stream, and reading it says why"
+)]
 pub fn is_stream(path: &Path) -> bool {
     let is_pipe = fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo());
     let unnamed = || rustix::fs::statfs(path).is_ok_and(|about| about.f_type == PIPES);

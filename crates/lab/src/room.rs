@@ -75,7 +75,7 @@ pub fn after_failure(said: &str, folders: &[&Path]) -> String {
 }
 
 fn is_device(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
+    matches!(fs::metadata(path), Ok(about) if !about.is_file() && !about.is_dir())
 }
 
 fn says_full(text: &str) -> bool {
@@ -92,6 +92,10 @@ fn path_in(line: &str) -> Option<PathBuf> {
     written.next_back()
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what cannot be looked at cannot be run"
+)]
 fn is_program(path: &Path) -> bool {
     let mode = |about: fs::Metadata| about.is_file() && about.mode() & 0o111 != 0;
     fs::metadata(path).is_ok_and(mode)
@@ -124,11 +128,19 @@ fn state(path: &Path) -> String {
     format!("the file system of {shown} has too little room ({free} of {total} are free)")
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a hint for a message that says what failed"
+)]
 fn stat(path: &Path) -> Option<StatVfs> {
     statvfs(existing(path)?).ok()
 }
 
 /// The path, or what there is of it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the part of a path that is there was asked for"
+)]
 fn existing(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     let mut parts = path.ancestors();
@@ -137,6 +149,10 @@ fn existing(path: &Path) -> Option<PathBuf> {
 
 /// The folder in which the file system of a path begins.
 #[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what cannot be looked at is on no device that is known"
+)]
 pub fn mount_point(path: &Path) -> PathBuf {
     let Some(path) = existing(path) else {
         return path.to_owned();

@@ -2,6 +2,7 @@
 //! stacks are recorded: each function stands alone under its image and workload.
 
 use serde_json::json;
+use tollgate_defect::{Defect, OrDefect as _};
 use tollgate_measure::{Measured, Proof, UNKNOWN_FUNCTION};
 
 /// A form of profile.
@@ -32,12 +33,14 @@ impl ProfileFormat {
 
 /// The kernel's functions and user space on every image, in instructions of all
 /// operations of a repetition. Ends with a newline.
-#[must_use]
-pub fn profile(proof: &Proof, format: ProfileFormat) -> String {
+///
+/// # Errors
+/// None that input can cause.
+pub fn profile(proof: &Proof, format: ProfileFormat) -> Result<String, Defect> {
     let stacks = stacks(proof);
     match format {
-        ProfileFormat::PerfScript => stacks.iter().map(perf_script).collect(),
-        ProfileFormat::Folded => stacks.iter().map(folded).collect(),
+        ProfileFormat::PerfScript => Ok(stacks.iter().map(perf_script).collect()),
+        ProfileFormat::Folded => Ok(stacks.iter().map(folded).collect()),
         ProfileFormat::Speedscope => speedscope(proof, &stacks),
     }
 }
@@ -158,7 +161,7 @@ fn symbol(name: &str) -> String {
     frame(name).chars().map(one).collect()
 }
 
-fn speedscope(proof: &Proof, stacks: &[Stack]) -> String {
+fn speedscope(proof: &Proof, stacks: &[Stack]) -> Result<String, Defect> {
     let mut names: Vec<&str> = stacks
         .iter()
         .flat_map(|stack| stack.functions.iter().map(|one| one.name.as_str()))
@@ -167,14 +170,11 @@ fn speedscope(proof: &Proof, stacks: &[Stack]) -> String {
     names.dedup();
     let frames: Vec<_> = names.iter().map(|name| json!({ "name": name })).collect();
     let one = |stack: &Stack| {
-        let index = |name: &str| names.binary_search(&name).unwrap_or_default();
-        let samples: Vec<[usize; 1]> = stack
-            .functions
-            .iter()
-            .map(|one| [index(&one.name)])
-            .collect();
+        let index = |one: &Function| names.binary_search(&one.name.as_str()).map(|at| [at]);
+        let samples: Result<Vec<[usize; 1]>, usize> = stack.functions.iter().map(index).collect();
+        let samples = samples.or_defect("a function of a profile has no frame")?;
         let weights: Vec<u64> = stack.functions.iter().map(|one| one.instructions).collect();
-        json!({
+        Ok(json!({
             "type": "sampled",
             "name": format!("{}, {}", stack.image, stack.workload),
             "unit": "none",
@@ -182,16 +182,18 @@ fn speedscope(proof: &Proof, stacks: &[Stack]) -> String {
             "endValue": weights.iter().fold(0_u64, |sum, weight| sum.saturating_add(*weight)),
             "samples": samples,
             "weights": weights,
-        })
+        }))
     };
+    let profiles: Result<Vec<_>, Defect> = stacks.iter().map(one).collect();
+    let profiles = profiles?;
     let document = json!({
         "$schema": "https://www.speedscope.app/file-format-schema.json",
         "name": format!("tollgate prove {}: instructions", proof.subject),
         "exporter": "tollgate",
         "shared": { "frames": frames },
-        "profiles": stacks.iter().map(one).collect::<Vec<_>>(),
+        "profiles": profiles,
     });
-    format!("{document:#}\n")
+    Ok(format!("{document:#}\n"))
 }
 
 #[cfg(test)]

@@ -256,7 +256,7 @@ fn rewrite(target: &Target, subject: &Subject<'_>, request: &Request) -> Result<
     Ok(Patched {
         path: target.path.clone(),
         function: function.name.clone(),
-        rewritten: edited(subject.text, edits),
+        rewritten: edited(target, &function.name, subject.text, edits)?,
         original: subject.text.to_vec(),
         subject: facts.subject(),
         body: facts.body(),
@@ -266,9 +266,18 @@ fn rewrite(target: &Target, subject: &Subject<'_>, request: &Request) -> Result<
     })
 }
 
-fn edited(text: &[u8], mut edits: Vec<Edit>) -> Vec<u8> {
+fn edited(
+    target: &Target,
+    function: &str,
+    text: &[u8],
+    mut edits: Vec<Edit>,
+) -> Result<Vec<u8>, FixError> {
     edits.extend(include::uaccess(text));
-    apply(text, &edits).unwrap_or_else(|| text.to_vec())
+    apply(text, &edits).map_err(|defect| FixError::Defect {
+        path: target.path.clone(),
+        function: function.to_owned(),
+        defect,
+    })
 }
 
 /// A window for each run that may have one, or for pieces of it.

@@ -1,5 +1,6 @@
 //! Why a run is not rewritten. Each refusal names the line.
 
+use tollgate_defect::Defect;
 use tollgate_source::TreePath;
 
 use crate::offers::UACCESS;
@@ -55,6 +56,16 @@ pub enum FixError {
         function: String,
         /// The first refusal.
         refusal: Refusal,
+    },
+    /// tollgate itself is wrong.
+    #[error("{path}: {function} is not rewritten: {defect}")]
+    Defect {
+        /// The file.
+        path: TreePath,
+        /// The function.
+        function: String,
+        /// What is wrong.
+        defect: Defect,
     },
     /// The words that the analysis knows could not be read.
     #[error("{0}")]

@@ -75,9 +75,14 @@ pub(crate) fn fix(
         .prefix
         .clone()
         .unwrap_or_else(|| prefix_of_path(&target.path));
+    let rewritten = apply(text, &edits).map_err(|defect| FixError::Defect {
+        path: target.path.clone(),
+        function: name.clone(),
+        defect,
+    })?;
     Ok(Patched {
         path: target.path.clone(),
-        rewritten: apply(text, &edits).unwrap_or_else(|| text.to_vec()),
+        rewritten,
         original: text.to_vec(),
         subject: format!(
             "{prefix}: Copy small arguments of {}() inline",

@@ -153,7 +153,7 @@ fn unquoted(line: &[u8]) -> Option<Vec<u8>> {
             b'r' => b'\r',
             first @ b'0'..=b'3' => {
                 let digits = [first, bytes.next()?, bytes.next()?];
-                u8::from_str_radix(answer::text(&digits)?, 8).ok()?
+                answer::fits(answer::octal(answer::text(&digits)?)?)?
             }
             own @ (b'"' | b'\\') => own,
             _ => return None,

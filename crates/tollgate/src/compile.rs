@@ -91,7 +91,7 @@ pub(crate) fn all(
     let steps = Steps::new(term);
     let manifest = tree.as_lab().manifest(runner.interrupt())?;
     let fragment = Fragment::named(FRAGMENT)?;
-    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = folders::processors();
     let root = cache.root().join("objects").join(tollgate_lab::tree::hash(
         tree.root().as_os_str().as_encoded_bytes(),
     ));
@@ -299,7 +299,8 @@ fn includers(tree: &Tree, path: &TreePath) -> Vec<TreePath> {
     let mut found: Vec<TreePath> = sources
         .par_iter()
         .filter(may)
-        .filter(|file| tree.read(file).is_ok_and(|text| includes(&text, name)))
+        // One that cannot be read cannot be compiled either.
+        .filter(|file| matches!(tree.read(file), Ok(text) if includes(&text, name)))
         .cloned()
         .collect();
     let shared = |file: &TreePath| {

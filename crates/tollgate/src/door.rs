@@ -108,6 +108,10 @@ impl Door {
     }
 
     /// Who stands in the tree may name what is there.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a hint for a message that says what is not there"
+    )]
     fn meant(&self, given: &Path) -> Option<TreePath> {
         let full = fs::canonicalize(given).ok()?;
         let below = answer::below(&full, &self.root)?;
@@ -186,13 +190,17 @@ fn is_missing(error: &io::Error) -> bool {
 
 /// Where a path would be that does not exist: the part that does is resolved, and
 /// what follows is taken as it is written.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the part of a path that is there was asked for"
+)]
 fn would_be(place: &Path) -> PathBuf {
     let above = place.ancestors().skip(1);
     let found = above.filter_map(|folder| Some((folder, fs::canonicalize(folder).ok()?)));
     let Some((folder, mut full)) = found.into_iter().next() else {
         return place.to_owned();
     };
-    let rest = place.strip_prefix(folder).unwrap_or(place);
+    let rest = answer::below(place, folder).unwrap_or(place);
     for part in rest.components() {
         match part {
             std::path::Component::ParentDir => {

@@ -28,3 +28,12 @@ pub(crate) fn cache(given: Option<&Path>) -> anyhow::Result<PathBuf> {
         ),
     }
 }
+
+/// How many processors there are to work on; one where the system does not say.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "one processor always works, and --jobs says more"
+)]
+pub(crate) fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

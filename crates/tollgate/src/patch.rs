@@ -42,6 +42,10 @@ impl Author {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "one that is not set, or no text, was not given"
+)]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name)
         .ok()
@@ -65,6 +69,10 @@ pub(crate) fn history_refused(tree: &Path) -> Option<String> {
 
 /// How the subject of a patch to that file begins by the tree's own history,
 /// if the tree is a git checkout that has some.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a tree without a history has no prefix of its own"
+)]
 pub(crate) fn prefix(tree: &Path, path: &TreePath) -> Option<String> {
     let runner = runner();
     let repository = git::Repository::around(tree, &runner).ok()?;
@@ -154,8 +162,9 @@ fn put_all(files: &[(OsString, Vec<u8>)], into: &Path) -> anyhow::Result<Vec<Pat
     for (name, bytes) in files {
         let place = into.join(name);
         let about = fs::symlink_metadata(&place);
+        // What cannot be read is another file.
         let same = |about: &fs::Metadata| {
-            about.is_file() && input::source(&place).is_ok_and(|known| known == *bytes)
+            about.is_file() && matches!(input::source(&place), Ok(known) if known == *bytes)
         };
         match &about {
             Ok(about) if same(about) => {}

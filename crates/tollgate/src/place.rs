@@ -169,7 +169,8 @@ pub(crate) fn check(wanted: &[Wanted<'_>], inputs: &[(&str, &Path)]) -> anyhow::
 
 /// Whether what is written stays there; a device or a pipe takes anything.
 pub(crate) fn is_kept(path: &Path) -> bool {
-    fs::metadata(path).map_or(true, |about| about.is_file())
+    // What is not there yet will be a file.
+    !matches!(fs::metadata(path), Ok(about) if !about.is_file())
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {
@@ -177,6 +178,10 @@ fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 /// The path without links; of a file that is not there yet that of its folder.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "two that cannot be resolved are not known to be one"
+)]
 fn resolved(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(path).ok().or_else(|| {
         let folder = fs::canonicalize(folder_of(path)).ok()?;

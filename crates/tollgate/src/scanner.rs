@@ -194,6 +194,10 @@ fn measure(tree: &Tree, vocabulary: &Vocabulary, types: &TypeIndex, scan: &mut S
     scan.asides.sort_by(|a, b| a.path.cmp(&b.path));
     let share = scan.asides.len().div_ceil(rayon::current_num_threads());
     scan.asides.par_chunks_mut(share.max(1)).for_each(|asides| {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a header that cannot be read is named by the scan; its types are not known"
+        )]
         let mut reader = |path: &TreePath| tree.read(path).ok();
         let mut layout = Layout::new(vocabulary, types, &mut reader);
         for aside in asides {

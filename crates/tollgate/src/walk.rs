@@ -137,5 +137,8 @@ fn kind(folder: &OwnedFd, name: &CStr, told: FileType) -> FileType {
         return told;
     }
     let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
-    found.map_or(told, |found| FileType::from_raw_mode(found.st_mode))
+    match found {
+        Ok(found) => FileType::from_raw_mode(found.st_mode),
+        Err(_) => told,
+    }
 }

@@ -168,7 +168,10 @@ fn decoded(line: &[u8]) -> Vec<u8> {
     while let Some((byte, behind)) = rest.split_first() {
         let code = behind.get(..2).filter(|_| *byte == b'=');
         let code = code.and_then(|code| answer::text(code));
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+        match code
+            .and_then(answer::hexadecimal)
+            .and_then(answer::fits::<u8, _>)
+        {
             Some(value) => {
                 out.push(value);
                 rest = behind.get(2..).unwrap_or_default();

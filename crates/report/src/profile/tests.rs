@@ -93,7 +93,7 @@ fn folded_line(line: &str) -> ([&str; 3], u64) {
 
 /// The document, after it was held to its schema and to what a schema cannot say.
 fn checked_speedscope(proof: &Proof) -> serde_json::Value {
-    let text = profile(proof, ProfileFormat::Speedscope);
+    let text = profile(proof, ProfileFormat::Speedscope).unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
         let schema = include_str!("../../../../schema/speedscope.schema.json");
@@ -150,7 +150,7 @@ proptest! {
         functions in prop::collection::btree_map(name(), 0_u64..1 << 32, 0..12),
         user in 1_u64..1 << 32,
     ) {
-        let text = profile(&with_functions(&functions, user), ProfileFormat::PerfScript);
+        let text = profile(&with_functions(&functions, user), ProfileFormat::PerfScript).unwrap();
         let wanted = expected(&functions, user, underlined);
         let read = Profile::parse(&text).unwrap();
         prop_assert_eq!(&read.unit, "samples of instructions");
@@ -162,7 +162,7 @@ proptest! {
         functions in prop::collection::btree_map(name(), 0_u64..1 << 32, 0..12),
         user in 0_u64..1 << 32,
     ) {
-        let text = profile(&with_functions(&functions, user), ProfileFormat::Folded);
+        let text = profile(&with_functions(&functions, user), ProfileFormat::Folded).unwrap();
         let plain = |name: &str| name.replace(char::is_control, " ").replace(';', ",");
         let mut found = BTreeMap::new();
         for ([image, workload, function], count) in folded_lines(&text) {
@@ -194,7 +194,7 @@ proptest! {
 #[test]
 fn the_folded_form_adds_up_to_the_whole() {
     let proof = several();
-    let text = profile(&proof, ProfileFormat::Folded);
+    let text = profile(&proof, ProfileFormat::Folded).unwrap();
     let row = &proof.comparisons[0].workloads[2];
     let wanted = row.after.kernel.instructions + row.after.user;
     let lines = folded_lines(&text).into_iter();
@@ -205,7 +205,7 @@ fn the_folded_form_adds_up_to_the_whole() {
 
 #[test]
 fn the_text_of_perf_script_has_a_record_a_function() {
-    let text = profile(&several(), ProfileFormat::PerfScript);
+    let text = profile(&several(), ProfileFormat::PerfScript).unwrap();
     let first: String = text
         .lines()
         .take(6)
@@ -221,7 +221,7 @@ fn the_text_of_perf_script_has_a_record_a_function() {
 #[test]
 fn all_records_have_one_event() {
     let proof = several();
-    let text = profile(&proof, ProfileFormat::PerfScript);
+    let text = profile(&proof, ProfileFormat::PerfScript).unwrap();
     let records: Vec<&str> = text.split_terminator("\n\n").collect();
     let functions: usize = stacks(&proof)
         .iter()

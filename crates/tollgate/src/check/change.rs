@@ -201,7 +201,11 @@ fn diff(root: &Path, file: &Path, runner: &Runner, term: &Term) -> anyhow::Resul
     }
     let tree = Tree::open(root);
     let folder = Folder::new(root);
-    let ground: &dyn Ground = tree.as_ref().map_or(&folder, |tree| tree);
+    // A folder need not be a whole kernel tree.
+    let ground: &dyn Ground = match &tree {
+        Ok(tree) => tree,
+        Err(_) => &folder,
+    };
     let applied = lay_over(ground)?;
     compared(
         &|| Base::Folder(root),
@@ -214,6 +218,10 @@ fn diff(root: &Path, file: &Path, runner: &Runner, term: &Term) -> anyhow::Resul
 
 /// The commit of the line `base-commit:` (git-format-patch(1)), if the repository
 /// around the tree has it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whether the repository has it was asked"
+)]
 fn stated_base<'r>(
     root: &Path,
     patch: &Patch,

@@ -101,7 +101,8 @@ impl<'a> Booth<'a> {
         GuestAsked {
             abi,
             cpu,
-            arguments: ready.map(arguments).unwrap_or_default(),
+            // A guest that is not ready is asked for by why it is not (`content`).
+            arguments: ready.map_or_else(|_| Vec::new(), arguments),
             plan: plan(self.bench, &guest.station)
                 .lines()
                 .map(str::to_owned)

@@ -185,8 +185,7 @@ impl<'a> Bench<'a> {
     }
 
     fn jobs(&self) -> usize {
-        let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.args.jobs.map_or_else(cpus, usize::from)
+        self.args.jobs.map_or_else(folders::processors, usize::from)
     }
 }
 

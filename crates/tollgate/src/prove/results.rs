@@ -137,7 +137,7 @@ pub(crate) fn write(
     written.page(args.html.as_ref(), &shelf, &page, term)?;
     written.document(args.json.as_ref(), &shelf, &document, term)?;
     if let (Some(place), Some(format)) = (&args.profile_out, profile_format(args)?) {
-        place.write(&profile(proof, format), term)?;
+        place.write(&profile(proof, format)?, term)?;
         written.line("Profile:", place);
     }
     Ok(written.0 + &patches.0)

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
+use tollgate_defect::answer;
 
 use anyhow::{Context, bail};
 use tollgate_lab::case::Case;
@@ -198,8 +199,10 @@ fn variant(state: &State) -> Variant {
 
 /// What the steps call a point, in one character.
 fn letter(state: &State) -> char {
-    let number = u32::try_from(state.number % 36).unwrap_or_default();
-    char::from_digit(number, 36).unwrap_or('?')
+    let digit = answer::fits(state.number % 36);
+    digit
+        .and_then(|digit| char::from_digit(digit, 36))
+        .unwrap_or('?')
 }
 
 fn point((state, measured): (&State, &Measured)) -> SeriesPoint {
