@@ -577,7 +577,9 @@ fn diffs_in_every_form_are_laid_over() {
         &lab,
         &piped(&coloured),
         2,
-        &["- holds no patch: it holds the codes of a terminal's colours; write it with --no-color"],
+        &[
+            "<stdin> holds no patch: it holds the codes of a terminal's colours; write it with --no-color",
+        ],
     );
 }
 
