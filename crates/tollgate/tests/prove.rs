@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use support::{Lab, code, run, snapshot};
+use support::{Lab, code, heeding_signals, run, snapshot};
 
 /// The value of the JSON result.
 fn result(path: &Path) -> serde_json::Value {
@@ -431,7 +431,7 @@ fn a_cache_that_cannot_be_written_says_what_to_do() {
 /// Sends a signal once `sign` is there, and expects that exit code and a sentence:
 /// a program that went on would end with another.
 fn interrupted(lab: &Lab, command: &mut Command, sign: &Path, signal: &str, wanted: i32) {
-    let mut child = command
+    let mut child = heeding_signals(command)
         .stderr(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{Lab, code, run};
+use support::{Lab, code, heeding_signals, run};
 
 /// The fake tree with an object to look at.
 fn lab() -> Lab {
@@ -80,8 +80,9 @@ fn wait_until_it_listens(child: &Child) {
     }
 }
 
-fn signalled(command: &mut Command, signal: &str) -> Output {
+fn signalled(command: &Command, signal: &str) -> Output {
     let (_reader, writer) = full_pipe();
+    let mut command = heeding_signals(command);
     let child = command
         .stdout(writer)
         .stderr(Stdio::piped())
@@ -107,7 +108,7 @@ fn a_signal_is_its_exit_code_in_every_command() {
     // Help is printed before anything could be interrupted.
     for args in COMMANDS.iter().filter(|args| **args != ["--help"]) {
         for (signal, wanted) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
-            let output = signalled(&mut lab.tollgate(args), signal);
+            let output = signalled(&lab.tollgate(args), signal);
             let said = lab.said(&output);
             assert_eq!(code(&output), wanted, "{args:?} {signal}: {said}");
             assert!(said.contains("error: interrupted"), "{args:?}: {said}");

@@ -113,6 +113,24 @@ pub(crate) fn run(command: &mut Command) -> Output {
     command.output().unwrap()
 }
 
+/// The same command, heeding signals that whoever runs the tests ignores: under
+/// nohup(1) that is SIGHUP, in the background of a script SIGINT.
+pub(crate) fn heeding_signals(command: &Command) -> Command {
+    let mut heeding = Command::new("env");
+    heeding.arg("--default-signal=HUP,INT,TERM");
+    heeding.arg(command.get_program()).args(command.get_args());
+    if let Some(folder) = command.get_current_dir() {
+        heeding.current_dir(folder);
+    }
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => heeding.env(name, value),
+            None => heeding.env_remove(name),
+        };
+    }
+    heeding
+}
+
 /// Exit code, 255 for a signal.
 pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or(255)
