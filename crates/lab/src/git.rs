@@ -25,7 +25,7 @@ use crate::process::{self, Runner};
 
 pub use grep::Words;
 pub use objects::{Blob, Content, Contents, Difference, Mode, Revision};
-pub use range::{Commit, Range, asked};
+pub use range::{Commit, Range, asked, is_range};
 pub use work::Since;
 
 /// Why git gave no answer.

@@ -280,3 +280,29 @@ fn what_is_wrong_is_said_before_who_else_is_at_work() {
         "{said}"
     );
 }
+
+/// A path upwards is no range, although it has two dots.
+#[test]
+fn a_path_upwards_that_is_not_there_is_no_range() {
+    let lab = lab();
+    let said = |command: &mut Command| {
+        let output = run(command);
+        assert_eq!(code(&output), 2);
+        lab.said(&output)
+    };
+    let missing = said(&mut lab.prove(&["--patch", "../no.patch"]));
+    assert_eq!(
+        missing,
+        "error: could not read the patch ../no.patch: No such file or directory (os error 2)\n"
+    );
+    let checked = said(&mut lab.tollgate(&["check", "tree", "--patch", "../no.patch"]));
+    assert!(
+        checked.starts_with("error: there is no file ../no.patch, "),
+        "{checked}"
+    );
+    let series = said(&mut lab.tollgate(&["prove", "epoll", "--series", "sub/../no.mbox"]));
+    assert!(!series.contains("which tree"), "{series}");
+    let since = ["scan", "tree", "--changed-since", "../main"];
+    let since = said(&mut lab.tollgate(&since));
+    assert!(!since.contains("the range"), "{since}");
+}

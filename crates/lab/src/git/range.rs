@@ -1,6 +1,6 @@
 //! Revisions and ranges, in the words that git takes.
 
-use std::path::Path;
+use std::path::{Component, Path};
 
 use super::{Error, Repository, reason};
 use crate::process::{self, Runner};
@@ -62,9 +62,15 @@ pub fn asked<'r>(
     }
 }
 
-/// Whether words are those of a range, `A..B` or `A...B`.
-fn is_range(words: &str) -> bool {
-    words.contains("..")
+/// Whether words are those of a range, `A..B` or `A...B`. No name of a revision
+/// has two dots (git-check-ref-format(1)); those of a path, `../x.patch`, stand
+/// between slashes.
+#[must_use]
+pub fn is_range(words: &str) -> bool {
+    let is_path = Path::new(words)
+        .components()
+        .any(|part| part == Component::ParentDir);
+    words.contains("..") && !is_path
 }
 
 impl Repository<'_> {
@@ -119,7 +125,8 @@ impl Repository<'_> {
             before,
             after,
         };
-        let Some((first, last)) = words.split_once("..") else {
+        let sides = words.split_once("..").filter(|_| is_range(words));
+        let Some((first, last)) = sides else {
             let after = self.commit(words)?;
             return Ok(range(self.parent(&after)?, after));
         };

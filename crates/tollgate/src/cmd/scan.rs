@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use tollgate_lab::git::Repository;
+use tollgate_lab::git::{Repository, is_range};
 use tollgate_lab::input;
 use tollgate_lab::process::Runner;
 use tollgate_measure::Profile;
@@ -229,7 +229,7 @@ fn choice(args: &Args, tree: &Tree, term: &Term) -> anyhow::Result<Option<Choice
 
 /// The files that differ from a revision, those that are gone among them, by git.
 fn changed(tree: &Tree, revision: &str, term: &Term) -> anyhow::Result<BTreeSet<TreePath>> {
-    if revision.contains("..") {
+    if is_range(revision) {
         anyhow::bail!(
             "--changed-since takes the one revision that the tree as it is differs from, not \
              the range {revision}; tollgate check --patch {revision} has what a range adds"

@@ -58,7 +58,7 @@ fn named(args: &Args, wanted: &OsStr) -> anyhow::Result<()> {
         return Ok(());
     }
     let path = Path::new(wanted);
-    let text = wanted.to_str().filter(|text| text.contains(".."));
+    let text = wanted.to_str().filter(|text| git::is_range(text));
     if let Some(wanted) = text.filter(|_| !path.exists()) {
         bail!("--series {wanted}: the history of which tree? Name it with --tree");
     }

@@ -8,6 +8,7 @@ use anyhow::{Context, bail};
 use memchr::memmem;
 use tollgate_lab::cache::Cache;
 use tollgate_lab::case::{Case, VariantPlan};
+use tollgate_lab::git::is_range;
 use tollgate_lab::image::Variant;
 use tollgate_lab::input;
 use tollgate_lab::patch::{self as applied, Patch};
@@ -94,7 +95,7 @@ pub(crate) fn are_there(args: &Args) -> anyhow::Result<()> {
     for path in &args.patch {
         let words = shown(path);
         let about = std::fs::metadata(path);
-        if about.is_err() && words.contains("..") {
+        if about.is_err() && is_range(&words) {
             bail!(
                 "--patch takes a file, and there is no {words}; --series A..B measures commits one by one"
             );
