@@ -135,19 +135,22 @@ impl Analysis {
     /// functions, larger than any kernel, or with tables that are laid out as
     /// in no kernel that is known.
     pub fn of<'data>(from: impl Into<Input<'data>>) -> Result<Self, ObjectError> {
-        let code = Code::parse(from.into())?;
+        Self::of_code(&Code::parse(from.into())?)
+    }
+
+    pub(crate) fn of_code(code: &Code<'_>) -> Result<Self, ObjectError> {
         code.refuse_much_twice()?;
         let mut found = Found::default();
         let (cold, warm): (Vec<_>, Vec<_>) = code.functions().partition(|(_, f)| is_cold(&f.name));
         // What a bare label names may be the end of a function.
         let (typed, labels): (Vec<_>, Vec<_>) = warm.into_iter().partition(|(_, f)| f.typed);
         for (at, function) in typed.into_iter().chain(labels) {
-            found.function(&code, at, function);
+            found.function(code, at, function);
         }
         for (at, function) in cold {
             // A part that nothing claimed is a function by itself.
             if !found.claimed.contains(&at) {
-                found.function(&code, at, function);
+                found.function(code, at, function);
             }
         }
         if found.functions.is_empty() {
@@ -159,7 +162,7 @@ impl Analysis {
             .iter()
             .for_each(|instruction| patched.gate(instruction.gate));
         Ok(Self {
-            arch: code.layout.arch.clone(),
+            arch: code.architecture.to_owned(),
             functions: found.functions.into_iter().map(|(_, f)| f).collect(),
             patched,
             patched_in_functions: found.patched,

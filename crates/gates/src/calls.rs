@@ -1,12 +1,11 @@
 //! The functions that `gates` knows by name: `data/code/calls.toml`.
 
-use std::sync::OnceLock;
-
 use serde::Deserialize;
 
 use crate::code::Role;
 use crate::elf::ObjectError;
-use crate::layout::{BUILT_IN, Read, hex, parse, read};
+use crate::layout::hex;
+use crate::tables::parse;
 
 const CALLS: &str = include_str!("../../../data/code/calls.toml");
 
@@ -66,18 +65,11 @@ pub(crate) enum ThunkKind {
 }
 
 impl Calls {
+    /// What is known of the functions of an architecture, by its folder.
+    ///
     /// # Errors
     /// When the data file cannot be read.
-    pub(crate) fn built_in(arch: &str) -> Result<&'static Self, ObjectError> {
-        static READ: OnceLock<Read<Calls>> = OnceLock::new();
-        let all = READ.get_or_init(|| {
-            let tables = BUILT_IN.iter();
-            tables.map(|(name, _)| (*name, Self::of(name))).collect()
-        });
-        read(all, arch)
-    }
-
-    fn of(arch: &str) -> Result<Self, ObjectError> {
+    pub(crate) fn of(arch: &str) -> Result<Self, ObjectError> {
         let mut calls: Self = parse(CALLS)?;
         let all = [
             &mut calls.hidden,

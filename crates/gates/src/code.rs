@@ -10,6 +10,7 @@ use crate::input::Input;
 use crate::layout::Layout;
 use crate::records::AlternativeTable;
 use crate::symbols::Function;
+use crate::tables::Tables;
 use crate::values::Operation;
 
 /// How often functions may share their code on the whole.
@@ -22,6 +23,8 @@ pub(crate) const MOST_FUNCTION: u64 = 4 << 20;
 /// A file with its tables read.
 pub(crate) struct Code<'data> {
     pub(crate) image: Image<'data>,
+    /// The kernel's name of the machine, `powerpc`.
+    pub(crate) architecture: &'static str,
     pub(crate) layout: &'static Layout,
     pub(crate) calls: &'static Calls,
     pub(crate) decoder: Decoder,
@@ -70,15 +73,22 @@ impl<'data> Code<'data> {
     /// When it is no complete ELF file, of a machine without tables, or
     /// with tables of the kernel's that are laid out as none that is known.
     pub(crate) fn parse(input: Input<'data>) -> Result<Self, ObjectError> {
+        Self::of(input, Tables::built_in()?)
+    }
+
+    /// By these tables.
+    pub(crate) fn of(input: Input<'data>, tables: &'static Tables) -> Result<Self, ObjectError> {
         let image = Image::parse(input)?;
-        let layout = Layout::of(image.architecture())?;
-        let decoder = Decoder::of(&image)?;
+        let found = tables.find(&image.file)?;
+        let layout = &found.machine.layout;
+        let decoder = Decoder::of(found)?;
         let faults = layout.faults.as_ref().map(|table| image.faults(table));
         let faults = faults.transpose()?.unwrap_or_default();
         let (jumps, warnings) = (image.jumps(&layout.settled_keys)?, image.warnings()?);
         let mut code = Self {
             unread: faults.unread,
-            calls: Calls::built_in(&layout.arch)?,
+            calls: &found.machine.calls,
+            architecture: found.machine.name(),
             patches: BTreeMap::new(),
             optional: BTreeMap::new(),
             fences: HashSet::new(),

@@ -3,11 +3,10 @@
 mod words;
 mod x86;
 
-use std::sync::OnceLock;
-
 use crate::elf::{Image, ObjectError, Place, Reference};
 use crate::layout::Layout;
 use crate::opcodes::Opcodes;
+use crate::tables::Found;
 use crate::values::Operation;
 
 /// One instruction, where the running kernel has it.
@@ -112,17 +111,13 @@ pub(crate) enum Decoder {
 impl Decoder {
     /// # Errors
     /// When the table of opcodes cannot be read.
-    pub(crate) fn of(image: &Image<'_>) -> Result<Self, ObjectError> {
-        let bits = match image.architecture() {
-            object::Architecture::X86_64 => 64,
-            object::Architecture::I386 => 32,
-            _ => return Ok(Self::Words),
-        };
-        static OPCODES: OnceLock<Result<Opcodes, String>> = OnceLock::new();
-        let read = || Opcodes::built_in("x86_64").map_err(|error| error.to_string());
-        match OPCODES.get_or_init(read) {
-            Ok(opcodes) => Ok(Self::X86 { bits, opcodes }),
-            Err(error) => Err(ObjectError::Table(error.clone())),
+    pub(crate) fn of(found: Found) -> Result<Self, ObjectError> {
+        match found.machine.decoder {
+            tollgate_arch::Decoder::Words => Ok(Self::Words),
+            tollgate_arch::Decoder::Iced => Ok(Self::X86 {
+                bits: found.class.into(),
+                opcodes: found.opcodes()?,
+            }),
         }
     }
 

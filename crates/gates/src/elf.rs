@@ -8,9 +8,9 @@ mod tables;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use tollgate_defect::answer;
+use tollgate_defect::{Defect, answer};
 
-use object::{Architecture, Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, elf};
+use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, elf};
 
 use crate::input::{Input, MOST_BYTES};
 use crate::symbols::{self, Symbols};
@@ -98,9 +98,15 @@ pub enum ObjectError {
         /// Names that are like it, as the end of a sentence.
         hint: String,
     },
+    /// No ELF file.
+    #[error("{0}; give a complete .o, .ko, .a or vmlinux of a kernel build")]
+    Format(String),
     /// A data file of the program that cannot be read.
     #[error("{0}")]
     Table(String),
+    /// tollgate is wrong.
+    #[error(transparent)]
+    Defect(#[from] Defect),
 }
 
 /// An ELF file, of which is read what is asked for.
@@ -196,10 +202,6 @@ impl<'data> Image<'data> {
         let after = self.memory.partition_point(|range| range.start <= address);
         let before = self.memory.get(..after).and_then(<[_]>::last);
         before.is_some_and(|range| range.contains(&address))
-    }
-
-    pub(crate) fn architecture(&self) -> Architecture {
-        self.file.architecture()
     }
 
     pub(crate) fn is_64(&self) -> bool {

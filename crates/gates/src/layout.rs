@@ -3,31 +3,14 @@
 //! Each entry gives its reason and its source. What the tables leave out is
 //! `other`: an instruction that neither branches nor reaches for the gate.
 
-use std::collections::HashMap;
-use std::sync::OnceLock;
-
-use object::Architecture;
 use serde::Deserialize;
 
-use crate::built_in;
-use crate::elf::ObjectError;
 use crate::records::{AlternativeTable, FaultTable, FixupTable};
-
-/// The machines, by the names that [`Layout::of`] gives the ELF architectures.
-pub(crate) const BUILT_IN: &[(&str, &str)] = &[
-    ("x86", include_str!("../../../data/code/x86.toml")),
-    ("powerpc", include_str!("../../../data/code/powerpc.toml")),
-    ("arm64", include_str!("../../../data/code/arm64.toml")),
-    ("arm", include_str!("../../../data/code/arm.toml")),
-    ("riscv", include_str!("../../../data/code/riscv.toml")),
-];
 
 /// A machine's tables.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Layout {
-    /// The kernel's name for it, `powerpc`.
-    pub(crate) arch: String,
     /// Whether every access must stand in a window: not so where the machine
     /// has accesses of their own for user memory, or checks writes only.
     pub(crate) accesses_need_window: bool,
@@ -220,47 +203,6 @@ fn hexes<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error
     all.map(|text| hex_digits(&text)).collect()
 }
 
-impl Layout {
-    /// The tables of an ELF architecture.
-    ///
-    /// # Errors
-    /// When there are none.
-    pub(crate) fn of(arch: Architecture) -> Result<&'static Self, ObjectError> {
-        let name = match arch {
-            Architecture::X86_64 | Architecture::I386 => "x86",
-            Architecture::PowerPc | Architecture::PowerPc64 => "powerpc",
-            Architecture::Aarch64 => "arm64",
-            Architecture::Arm => "arm",
-            Architecture::Riscv64 | Architecture::Riscv32 => "riscv",
-            _ => "",
-        };
-        built_in::find(BUILT_IN, name).map_err(|known| ObjectError::Arch {
-            arch: format!("{arch:?}"),
-            known,
-        })?;
-        static READ: OnceLock<Read<Layout>> = OnceLock::new();
-        let all = READ.get_or_init(|| {
-            let tables = BUILT_IN.iter();
-            tables.map(|(name, text)| (*name, parse(text))).collect()
-        });
-        read(all, name)
-    }
-}
-
-/// Tables by the machine's name, read once.
-pub(crate) type Read<T> = HashMap<&'static str, Result<T, ObjectError>>;
-
-pub(crate) fn read<T>(all: &'static Read<T>, name: &str) -> Result<&'static T, ObjectError> {
-    match all.get(name) {
-        Some(table) => table.as_ref().map_err(Clone::clone),
-        None => Err(ObjectError::Table(format!("no table for `{name}`"))),
-    }
-}
-
-pub(crate) fn parse<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, ObjectError> {
-    toml::from_str(text).map_err(|error| ObjectError::Table(error.to_string()))
-}
-
 impl Pattern {
     pub(crate) fn matches(&self, word: u32) -> bool {
         word & self.mask == self.value
@@ -310,12 +252,9 @@ pub(crate) fn field(word: u32, low: u32, bits: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn every_table_reads_and_gives_reasons() {
-        for (name, text) in BUILT_IN {
-            let layout: Layout = parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for (name, layout) in crate::tables::layouts() {
             for entry in &layout.instructions {
                 assert!(!entry._reason.is_empty(), "{name}: {}", entry.name);
                 assert!(!entry._source.is_empty(), "{name}: {}", entry.name);
@@ -326,7 +265,8 @@ mod tests {
 
     #[test]
     fn a_distance_is_signed() {
-        let layout = Layout::of(Architecture::PowerPc).unwrap();
+        let mut all = crate::tables::layouts().into_iter();
+        let layout = all.find(|(name, _)| *name == "powerpc").unwrap().1;
         let jump = layout.instructions.iter().find(|p| p.name == "b").unwrap();
         assert_eq!(jump.distance(0x4800_0008), Some(8));
         assert_eq!(jump.distance(0x4bff_fff8), Some(-8));

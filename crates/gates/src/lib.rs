@@ -3,7 +3,6 @@
 mod against;
 mod analysis;
 mod archive;
-mod built_in;
 mod calls;
 mod code;
 mod decode;
@@ -18,6 +17,7 @@ mod opcodes;
 mod records;
 mod rules;
 mod symbols;
+mod tables;
 mod tails;
 mod values;
 mod windows;

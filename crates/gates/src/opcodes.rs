@@ -5,16 +5,10 @@
 //! entry with its reason and its source.
 
 use serde::{Deserialize, Serialize};
+use tollgate_arch::{Architectures, Target, Wrong};
 use tollgate_defect::answer;
 
-use crate::built_in;
-
-/// The tables that are part of the program, by architecture.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("arm64", include_str!("../../../data/arch/arm64.toml")),
-    ("ppc64le", include_str!("../../../data/arch/ppc64le.toml")),
-    ("x86_64", include_str!("../../../data/arch/x86_64.toml")),
-];
+use crate::tables;
 
 /// The bytes of an address behind ModRM on x86: SIB and a displacement of four
 /// (Intel SDM vol. 2, 2.1.3).
@@ -84,6 +78,9 @@ pub enum OpcodesError {
         /// The architectures there are, separated by commas.
         known: String,
     },
+    /// The table of architectures cannot be read.
+    #[error(transparent)]
+    Architectures(Wrong),
     /// Not TOML, or not the fields wanted.
     #[error("the opcode table is not as described in data/arch/x86_64.toml: {0}")]
     Format(String),
@@ -121,18 +118,23 @@ impl Opcodes {
     /// # Errors
     /// When there is none.
     pub fn built_in(arch: &str) -> Result<Self, OpcodesError> {
-        let text = built_in::find(BUILT_IN, arch).map_err(|known| OpcodesError::UnknownArch {
-            arch: arch.to_owned(),
-            known,
-        })?;
-        Self::parse(text)
+        let architectures = Architectures::built_in().map_err(OpcodesError::Architectures)?;
+        let target = architectures.target(arch).map(|(_, target)| target);
+        let text = target.and_then(|target| Some((target, tables::opcodes(target.opcodes())?)));
+        match text {
+            Some((target, text)) => Self::parse(target, text),
+            None => Err(OpcodesError::UnknownArch {
+                arch: arch.to_owned(),
+                known: tables::with_opcodes().join(", "),
+            }),
+        }
     }
 
-    /// Reads a table in the format of `data/arch/x86_64.toml`.
+    /// Reads the table of a target, in the format of `data/arch/x86_64.toml`.
     ///
     /// # Errors
     /// When it is not in that format, or says two things of one instruction.
-    pub fn parse(text: &str) -> Result<Self, OpcodesError> {
+    pub fn parse(target: &Target, text: &str) -> Result<Self, OpcodesError> {
         let table: Table =
             toml::from_str(text).map_err(|error| OpcodesError::Format(error.to_string()))?;
         let entries = table
@@ -142,8 +144,8 @@ impl Opcodes {
         let entries = entries.collect::<Result<Vec<_>, _>>()?;
         refuse_ambiguous(&entries)?;
         Ok(Self {
-            arch: table.arch,
-            target: table.target,
+            arch: target.name.clone(),
+            target: target.qemu.clone(),
             entries,
         })
     }
@@ -216,8 +218,6 @@ fn refuse_ambiguous(entries: &[Opcode]) -> Result<(), OpcodesError> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    arch: String,
-    target: String,
     order: Order,
     opcode: Vec<Entry>,
 }

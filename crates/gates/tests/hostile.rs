@@ -73,7 +73,7 @@ fn what_is_refused_is_refused_with_a_sentence() {
     sparc[18..20].copy_from_slice(&43_u16.to_le_bytes());
     let text = Analysis::of(&sparc).unwrap_err().to_string();
     assert!(
-        text.contains("is not known here; known are: x86, powerpc"),
+        text.contains("is not known here; known are: x86, arm64, powerpc"),
         "{text}"
     );
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::ops::RangeInclusive;
+use tollgate_arch::{Architectures, Order, Target, Wrong};
 use tollgate_defect::answer;
 
 use tollgate_measure::{Host, MachineText};
@@ -81,15 +82,23 @@ impl fmt::Display for Cpus {
     }
 }
 
-/// The name of this machine's architecture in `data/machine`, where a guest can
-/// be compiled for it.
-#[must_use]
-pub fn architecture() -> &'static str {
-    match std::env::consts::ARCH {
-        "aarch64" => "arm64",
-        "powerpc64" => "ppc64le",
-        other => other,
-    }
+/// The target of `data/architectures.toml` that this machine is; none where the
+/// table knows none.
+///
+/// # Errors
+/// When the table cannot be read.
+pub fn target() -> Result<Option<&'static Target>, Wrong> {
+    let order = Order::of(cfg!(target_endian = "little"));
+    Ok(Architectures::built_in()?.called(std::env::consts::ARCH, order))
+}
+
+/// Its name in `data/machine`, where a guest can be compiled for it, or else as
+/// Rust calls it.
+///
+/// # Errors
+/// When the table of architectures cannot be read.
+pub fn architecture() -> Result<&'static str, Wrong> {
+    Ok(target()?.map_or(std::env::consts::ARCH, |target| &target.name))
 }
 
 #[expect(

@@ -2,8 +2,11 @@
 
 use serde::Deserialize;
 
+use tollgate_arch::{Architecture, Architectures, Target};
+
 use crate::assets;
 use crate::case::Station;
+use crate::host;
 
 /// Why there is no machine.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +22,9 @@ pub enum Error {
         /// What is wrong, with the line.
         reason: String,
     },
+    /// The table of architectures cannot be read.
+    #[error(transparent)]
+    Architectures(#[from] tollgate_arch::Wrong),
     /// A job asks for what it does not have.
     #[error("{machine} guests have no {what} {name}; they have {}", listed(.known))]
     Lacks {
@@ -40,19 +46,36 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// A machine that QEMU plays, from `data/machine/ARCH.toml`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+/// A machine that QEMU plays: a target of `data/architectures.toml`, and the board
+/// that `data/machine/TARGET.toml` describes.
+#[derive(Clone, Debug)]
 pub struct Machine {
-    /// The architecture, which also names its opcodes in `data/arch`.
+    /// The target, which also names its opcodes in `data/arch`.
     pub name: String,
-    /// The program.
+    /// QEMU's program.
     pub qemu: String,
     /// How its kernel is built.
     pub kbuild: Kbuild,
+    board: Board,
+}
+
+impl std::ops::Deref for Machine {
+    type Target = Board;
+
+    fn deref(&self) -> &Board {
+        &self.board
+    }
+}
+
+/// What QEMU is asked for, `data/machine/TARGET.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Board {
     /// The packages of Debian that it needs beside those of tollgate itself.
     #[serde(rename = "package", default)]
     pub packages: Vec<Package>,
+    /// What is booted, where that is not vmlinux.
+    image: Option<KernelImage>,
     /// The lowest address of the kernel, hexadecimal.
     pub kernel_start: String,
     /// Memory in MiB.
@@ -70,8 +93,7 @@ pub struct Machine {
 }
 
 /// What Kbuild is told of an architecture, and which of its products is booted.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Clone, Debug)]
 pub struct Kbuild {
     /// Its name for the architecture, `x86_64`.
     pub arch: String,
@@ -79,7 +101,6 @@ pub struct Kbuild {
     pub source: String,
     /// What the names of the tools begin with, `aarch64-linux-gnu-`; nothing for
     /// the machine's own.
-    #[serde(default)]
     pub cross_compile: String,
     /// What is booted, where that is not vmlinux.
     pub image: Option<KernelImage>,
@@ -180,12 +201,51 @@ impl Machine {
     /// # Errors
     /// When there is none, or its file is wrong.
     pub fn named(name: &str) -> Result<Self, Error> {
-        let text = assets::text(&assets::DATA, &format!("machine/{name}.toml"))
-            .ok_or_else(|| Error::Unknown(name.to_owned()))?;
-        toml::from_str(text).map_err(|error| Error::Wrong {
-            name: name.to_owned(),
+        let found = Architectures::built_in()?.target(name);
+        let text = assets::text(&assets::DATA, &format!("machine/{name}.toml"));
+        match (found, text) {
+            (Some((architecture, target)), Some(text)) => Self::of(architecture, target, text),
+            _ => Err(Error::Unknown(name.to_owned())),
+        }
+    }
+
+    /// The machine of a target, with the board that `text` describes.
+    fn of(architecture: &Architecture, target: &Target, text: &str) -> Result<Self, Error> {
+        let board: Board = toml::from_str(text).map_err(|error| Error::Wrong {
+            name: target.name.clone(),
             reason: error.to_string(),
+        })?;
+        let native = host::target()?.is_some_and(|own| own.name == target.name);
+        let kbuild = Kbuild {
+            arch: target.kbuild.clone(),
+            source: architecture.name.clone(),
+            cross_compile: match native {
+                true => String::new(),
+                false => target.cross_compile.clone(),
+            },
+            image: board.image.clone(),
+        };
+        Ok(Self {
+            name: target.name.clone(),
+            qemu: target.qemu_program(),
+            kbuild,
+            board,
         })
+    }
+
+    /// The one that is meant where none is named: the first of the table of
+    /// architectures that there is a board for.
+    ///
+    /// # Errors
+    /// When that table cannot be read.
+    pub fn usual() -> Result<&'static str, Error> {
+        let names = Self::names();
+        let mut targets = Architectures::built_in()?.targets();
+        let usual = targets.find(|(_, target)| names.contains(&target.name.as_str()));
+        match usual {
+            Some((_, target)) => Ok(&target.name),
+            None => Err(Error::Unknown("of which there are none".to_owned())),
+        }
     }
 
     /// The architectures that there are machines for.
@@ -305,7 +365,7 @@ mod tests {
     fn what_setup_installs_is_what_a_machine_needs() {
         let setup = include_str!("../../../scripts/setup");
         for name in Machine::names() {
-            for Package { name, reason } in Machine::named(name).unwrap().packages {
+            for Package { name, reason } in &Machine::named(name).unwrap().packages {
                 assert!(setup.contains(&format!("\n{name}: {reason}\n")), "{name}");
             }
         }

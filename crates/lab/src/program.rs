@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use tollgate_arch::{Architectures, Elf, Order, Wrong};
 use tollgate_defect::answer;
 
 use tollgate_source::shown;
@@ -66,6 +67,9 @@ pub enum Fault {
     /// It is a folder, a device or a pipe, which may have no end.
     #[error("is no ordinary file: give a static program")]
     NoFile,
+    /// The table of architectures cannot be read.
+    #[error("cannot be told from those of other architectures: {0}")]
+    Architectures(#[from] Wrong),
     /// It is an object file or a library.
     #[error("is an object file or a library, and no program: link it, with -static")]
     NotLinked,
@@ -180,7 +184,12 @@ pub fn check(bytes: &[u8], arch: &str) -> Result<(), Fault> {
     let damaged = |error: object::Error| Fault::Damaged(error.to_string());
     let file = ElfFile64::<Endianness>::parse(bytes).map_err(damaged)?;
     let (header, endian) = (file.elf_header(), file.endian());
-    let found = architecture(header.e_machine(endian));
+    let found = Elf {
+        machine: header.e_machine(endian).0,
+        class: 64,
+        order: Order::of(endian == Endianness::Little),
+    };
+    let found = name_of(found)?;
     if found != arch {
         let wanted = arch.to_owned();
         return Err(Fault::Machine { found, wanted });
@@ -197,14 +206,11 @@ pub fn check(bytes: &[u8], arch: &str) -> Result<(), Fault> {
     }
 }
 
-/// As `data/machine` calls it, where it does.
-fn architecture(machine: elf::Machine) -> String {
-    match machine {
-        elf::EM_X86_64 => "x86_64".to_owned(),
-        elf::EM_AARCH64 => "arm64".to_owned(),
-        elf::EM_PPC64 => "ppc64le".to_owned(),
-        other => format!("ELF machine {}", other.0),
-    }
+/// As `data/architectures.toml` calls it, where it does.
+fn name_of(elf: Elf) -> Result<String, Fault> {
+    let target = Architectures::built_in()?.of_elf(elf);
+    let name = target.and_then(|(_, target)| Some(target?.name.clone()));
+    Ok(name.unwrap_or_else(|| format!("ELF machine {}", elf.machine)))
 }
 
 #[cfg(test)]

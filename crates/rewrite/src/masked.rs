@@ -5,6 +5,7 @@
 //! masked address from then on, so that a function that looks at it again gets a
 //! variable of its own for the window.
 
+use tollgate_arch::{Architectures, Wrong};
 use tollgate_source::TreePath;
 
 use crate::edit::Edit;
@@ -16,47 +17,38 @@ use crate::pointer::{self, Pointer};
 use crate::refusal::Refusal;
 use crate::window::{self, Written};
 
-/// Architectures whose headers may define `masked_user_access_begin`.
-const ARCHITECTURES: [&str; 8] = [
-    "x86",
-    "powerpc",
-    "arm64",
-    "riscv",
-    "s390",
-    "loongarch",
-    "arm",
-    "mips",
-];
-
 /// Whether a masked begin is for both ways and only the end for both ways closes
 /// it everywhere: an architecture has that begin, and ends for one way.
-pub(crate) fn is_for_both_ways(tree: &dyn ReadTree, offers: Offers) -> bool {
-    !offers.masked_ways && ARCHITECTURES.iter().any(|name| has_own_ends(tree, name))
+///
+/// # Errors
+/// When the table of architectures cannot be read.
+pub(crate) fn is_for_both_ways(tree: &dyn ReadTree, offers: Offers) -> Result<bool, Wrong> {
+    let known = Architectures::built_in()?;
+    let has = |name: &str| has_own_ends(&headers(tree, known, name));
+    Ok(!offers.masked_ways && known.iter().any(|architecture| has(&architecture.name)))
 }
 
-fn has_own_ends(tree: &dyn ReadTree, architecture: &str) -> bool {
-    let text = headers(tree, architecture);
-    defines(&text, b"masked_user_access_begin")
-        && (defines(&text, b"user_read_access_end") || defines(&text, b"user_write_access_end"))
+fn has_own_ends(text: &[u8]) -> bool {
+    defines(text, b"masked_user_access_begin")
+        && (defines(text, b"user_read_access_end") || defines(text, b"user_write_access_end"))
 }
 
 /// Whether kernels of an architecture, named as its folder under `arch/`, can
 /// turn a bad pointer into one that faults: elsewhere the style `masked` compiles
 /// to what `window` does.
-#[must_use]
-pub fn can_mask(tree: &dyn ReadTree, architecture: &str) -> bool {
-    let text = headers(tree, architecture);
+///
+/// # Errors
+/// When the table of architectures cannot be read.
+pub fn can_mask(tree: &dyn ReadTree, architecture: &str) -> Result<bool, Wrong> {
+    let text = headers(tree, Architectures::built_in()?, architecture);
     // `masked_user_access_begin`, or one for a way.
-    memchr::memmem::find(&text, b"#define masked_user_").is_some()
+    Ok(memchr::memmem::find(&text, b"#define masked_user_").is_some())
 }
 
-fn headers(tree: &dyn ReadTree, architecture: &str) -> Vec<u8> {
-    let folder = format!("arch/{architecture}/include/asm");
-    let header = |name: &str| {
-        let path = TreePath::within(&format!("{folder}/{name}"));
-        tree.read(&path).unwrap_or_default()
-    };
-    [header("uaccess.h"), header("uaccess_64.h")].concat()
+fn headers(tree: &dyn ReadTree, known: &Architectures, architecture: &str) -> Vec<u8> {
+    let header = |path: &String| tree.read(&TreePath::within(path)).unwrap_or_default();
+    let paths = known.access_headers(architecture);
+    paths.iter().flat_map(header).collect()
 }
 
 fn defines(text: &[u8], name: &[u8]) -> bool {

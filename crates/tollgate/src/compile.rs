@@ -6,6 +6,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use rayon::prelude::*;
+use tollgate_arch::{Architecture, Architectures};
+use tollgate_defect::OrDefect as _;
 use tollgate_lab::cache::Cache;
 use tollgate_lab::config::Fragment;
 use tollgate_lab::objects::{Objects, Setting};
@@ -19,20 +21,8 @@ use crate::term::Term;
 use crate::tree::Tree;
 use crate::{door, folders};
 
-/// The architecture whose objects are compiled.
-const ARCH: &str = "x86_64";
-/// The configuration fragment, `data/config/NAME.config`.
-const FRAGMENT: &str = "x86_64-objects";
 /// How many files that include a header are tried.
 const INCLUDERS: usize = 6;
-/// Code that this configuration compiles with rules of its own, or not at all.
-const FOREIGN: [&str; 5] = [
-    "arch/x86/um/",
-    "arch/x86/boot/",
-    "arch/x86/realmode/",
-    "arch/x86/entry/vdso/",
-    "arch/x86/xen/",
-];
 /// Lines in a row that two texts must share to be aligned again.
 const ALIKE: usize = 3;
 /// Lines, of both texts together, between two such places in a patch.
@@ -90,7 +80,10 @@ pub(crate) fn all(
     let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
     let steps = Steps::new(term);
     let manifest = tree.as_lab().manifest(runner.interrupt())?;
-    let fragment = Fragment::named(FRAGMENT)?;
+    let compiled = Architectures::built_in()?.compiled();
+    let (architecture, target, fragment) =
+        compiled.or_defect("no architecture names the objects of `fix --check`")?;
+    let fragment = Fragment::named(fragment)?;
     let jobs = folders::processors();
     let root = cache.root().join("objects").join(tollgate_lab::tree::hash(
         tree.root().as_os_str().as_encoded_bytes(),
@@ -98,7 +91,7 @@ pub(crate) fn all(
     let setting = Setting {
         tree: tree.as_lab(),
         manifest: &manifest,
-        arch: ARCH,
+        arch: &target.kbuild,
         fragment: &fragment,
         runner: &runner,
         jobs,
@@ -111,7 +104,7 @@ pub(crate) fn all(
     let verdict = |patched: &Patched| {
         steps.step(
             &format!("check {}", patched.function),
-            || one(tree, &objects, patched),
+            || one(tree, &objects, architecture, patched),
             |_| String::new(),
         )
     };
@@ -119,9 +112,14 @@ pub(crate) fn all(
 }
 
 /// The verdict of the first object that compiles the place.
-fn one(tree: &Tree, objects: &Objects<'_>, patched: &Patched) -> anyhow::Result<Verdict> {
+fn one(
+    tree: &Tree,
+    objects: &Objects<'_>,
+    architecture: &Architecture,
+    patched: &Patched,
+) -> anyhow::Result<Verdict> {
     let mut why = format!("no C file includes {}", patched.path);
-    for object in candidates(tree, &patched.path) {
+    for object in candidates(tree, architecture, &patched.path) {
         let Some(recipe) = objects.recipe(&object)? else {
             why = format!("this configuration does not build {object}");
             continue;
@@ -277,8 +275,8 @@ fn complaint(line: &str) -> Option<String> {
 }
 
 /// The objects that may compile the file: its own, or those of its includers.
-fn candidates(tree: &Tree, path: &TreePath) -> Vec<String> {
-    let includers = includers(tree, path);
+fn candidates(tree: &Tree, architecture: &Architecture, path: &TreePath) -> Vec<String> {
+    let includers = includers(tree, architecture, path);
     let is_own = !path.is_header() && includers.is_empty();
     let own = is_own.then(|| path.clone());
     let all = own.into_iter().chain(includers).take(INCLUDERS);
@@ -288,13 +286,13 @@ fn candidates(tree: &Tree, path: &TreePath) -> Vec<String> {
 }
 
 /// C files that include it, nearest first; of a `.c` file only from its folder.
-fn includers(tree: &Tree, path: &TreePath) -> Vec<TreePath> {
+fn includers(tree: &Tree, architecture: &Architecture, path: &TreePath) -> Vec<TreePath> {
     let (folder, name) = (path.folder(), path.file());
     let stem = stem(name);
     let sources = tree.sources().paths;
     let may = |file: &&TreePath| {
         let own = path.is_header() || file.folder() == folder;
-        own && !file.is_header() && *file != path && !is_foreign(file)
+        own && !file.is_header() && *file != path && !is_foreign(architecture, file)
     };
     let mut found: Vec<TreePath> = sources
         .par_iter()
@@ -319,9 +317,13 @@ fn stem(name: &[u8]) -> &[u8] {
     name.split(|byte| *byte == b'.').next().unwrap_or(name)
 }
 
-fn is_foreign(file: &TreePath) -> bool {
-    let other = file.is_below("arch/") && !file.is_below("arch/x86/");
-    other || FOREIGN.iter().any(|folder| file.is_below(folder))
+/// Whether a kernel of this architecture has no object of the file, or one that is
+/// compiled with rules of its own.
+fn is_foreign(architecture: &Architecture, file: &TreePath) -> bool {
+    let own = format!("arch/{}/", architecture.name);
+    let other = file.is_below("arch/") && !file.is_below(&own);
+    let mut apart = architecture.own_rules();
+    other || apart.any(|folder| file.is_below(&folder))
 }
 
 /// Whether an `#include` line of the text ends in that file name.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tollgate_lab::cache;
 use tollgate_lab::input;
+use tollgate_lab::machine::Machine;
 use tollgate_lab::tree;
 use tollgate_rewrite::Patched;
 
@@ -72,6 +73,7 @@ pub(crate) fn find(
     tree: &str,
 ) -> anyhow::Result<Vec<(PathBuf, Figures)>> {
     let folder = place(root, patched);
+    let usual = Machine::usual()?;
     let mut found: Vec<(PathBuf, Figures)> = Vec::new();
     for name in input::names_in(&folder)? {
         let path = folder.join(name);
@@ -81,11 +83,7 @@ pub(crate) fn find(
     }
     // The name of the file last, so that the order does not hang on the folder's.
     found.sort_by_key(|(path, figures)| {
-        let other = (
-            figures.tree != tree,
-            figures.chosen,
-            figures.arch != "x86_64",
-        );
+        let other = (figures.tree != tree, figures.chosen, figures.arch != usual);
         (other, Reverse(figures.workloads), path.clone())
     });
     Ok(found)

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use tollgate_arch::Architectures;
 use tollgate_measure::Profile;
 use tollgate_source::Finding;
 
@@ -12,8 +13,8 @@ impl View<'_> {
     /// not name has the part of the nearest caller in its file that it names,
     /// into which a compiler may have put it; callers in other files are not
     /// known.
-    pub fn rank_by(&mut self, profile: &Profile) {
-        let parts = parts(profile);
+    pub fn rank_by(&mut self, profile: &Profile, architectures: &Architectures) {
+        let parts = parts(profile, architectures);
         let mut met: HashSet<String> = HashSet::new();
         for finding in &self.scan.findings {
             let found = names(finding).find_map(|name| Some((parts.get(&name)?, name)));
@@ -33,7 +34,7 @@ impl View<'_> {
         self.profile = Some(Profiled {
             unit: profile.unit.clone(),
             unmatched: unmatched
-                .filter(|symbol| !met.contains(&plain(symbol)))
+                .filter(|symbol| !met.contains(&plain(symbol, architectures)))
                 .cloned()
                 .collect(),
         });
@@ -52,31 +53,32 @@ fn names(finding: &Finding) -> impl Iterator<Item = String> {
 }
 
 /// By plain name: the part in percent; what a compiler split is added up.
-fn parts(profile: &Profile) -> HashMap<String, f64> {
+fn parts(profile: &Profile, architectures: &Architectures) -> HashMap<String, f64> {
     let mut parts = HashMap::new();
     for share in profile.kernel() {
-        *parts.entry(plain(&share.symbol)).or_insert(0.0) += share.percent;
+        *parts
+            .entry(plain(&share.symbol, architectures))
+            .or_insert(0.0) += share.percent;
     }
     parts
 }
 
 /// A symbol without what compilers put behind a name (`.isra.0`, `.part.0`) and
 /// what the macros of system calls put before it (`__x64_sys_`).
-fn plain(symbol: &str) -> String {
-    const PREFIXES: [&str; 10] = [
-        "__x64_sys_",
-        "__ia32_sys_",
-        "__ia32_compat_sys_",
-        "__arm64_sys_",
-        "__arm64_compat_sys_",
+fn plain(symbol: &str, architectures: &Architectures) -> String {
+    // Of every architecture, include/linux/syscalls.h and include/linux/compat.h.
+    const COMMON: [&str; 6] = [
         "__se_sys_",
+        "__se_compat_sys_",
         "__do_sys_",
         "__do_compat_sys_",
         "compat_sys_",
         "sys_",
     ];
     let name = symbol.split('.').next().unwrap_or(symbol);
-    let bare = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix));
+    let own = architectures.iter().flat_map(|one| &one.syscalls);
+    let mut all = own.map(String::as_str).chain(COMMON);
+    let bare = all.find_map(|prefix| name.strip_prefix(prefix));
     bare.unwrap_or(name).to_owned()
 }
 
@@ -84,6 +86,7 @@ fn plain(symbol: &str) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
+    use tollgate_arch::Architectures;
     use tollgate_source::{Analyser, Kind, Scan, TreePath, Vocabulary};
 
     use super::{Profile, View, plain};
@@ -100,7 +103,8 @@ mod tests {
         scan.add(&TreePath::within("fs/x.c"), report);
         let mut view = View::new(&scan, BTreeSet::from([Kind::Run]));
         let rows = "30.0% a [kernel] [k] fput\n12.5% a [kernel] [k] __x64_sys_thing.isra.0\n";
-        view.rank_by(&Profile::parse(rows).unwrap());
+        let architectures = Architectures::built_in().unwrap();
+        view.rank_by(&Profile::parse(rows).unwrap(), architectures);
         let order: Vec<_> = view
             .findings()
             .into_iter()
@@ -118,7 +122,11 @@ mod tests {
 
     #[test]
     fn what_compilers_and_macros_add_to_a_name_is_taken_off() {
+        let architectures = Architectures::built_in().unwrap();
+        let plain = |symbol| plain(symbol, architectures);
         assert_eq!(plain("snd_pcm_ioctl.part.0"), "snd_pcm_ioctl");
+        assert_eq!(plain("__riscv_sys_read"), "read");
+        assert_eq!(plain("__s390x_sys_read"), "read");
         assert_eq!(plain("__ia32_compat_sys_sigaction"), "sigaction");
         assert_eq!(plain("ksys_read"), "ksys_read");
     }

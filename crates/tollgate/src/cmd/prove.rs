@@ -15,6 +15,15 @@ use crate::place::{Place, parser};
 use crate::prove;
 use crate::term::Term;
 
+/// The machine where none is named.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a flag's default cannot fail; whoever asks for the machine of that name is told"
+)]
+fn usual() -> &'static str {
+    Machine::usual().unwrap_or_default()
+}
+
 /// Flags of `tollgate prove`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -26,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
     /// The architecture of kernel and machine (docs/architectures.md)
-    #[arg(long, value_name = "NAME", default_value = "x86_64",
+    #[arg(long, value_name = "NAME", default_value = usual(),
           value_parser = PossibleValuesParser::new(Machine::names()))]
     pub(crate) arch: String,
     /// The profile of the configuration: minimal, distro

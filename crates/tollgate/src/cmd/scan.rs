@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use tollgate_arch::Architectures;
 use tollgate_lab::git::{Repository, is_range};
 use tollgate_lab::input;
 use tollgate_lab::process::Runner;
@@ -118,7 +119,7 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     view.verbose = args.verbose;
     view.ranked = args.rank;
     if let Some(profile) = &profile {
-        view.rank_by(profile);
+        view.rank_by(profile, Architectures::built_in()?);
     }
     show(args, &tree, &view, term)?;
     if scan.files == 0 && scan.missed.is_empty() {
@@ -178,20 +179,30 @@ fn architectures(args: &Args, tree: &Tree, chosen: bool) -> anyhow::Result<Optio
 pub(crate) fn with_windows(tree: &Tree) -> anyhow::Result<Vec<String>> {
     let vocabulary = Vocabulary::builtin()?;
     let mut all = Vec::new();
+    let known = Architectures::built_in()?;
     for name in tree.architectures()? {
-        let header = TreePath::within(&format!("arch/{name}/include/asm/uaccess.h"));
-        let opens = match tree.read(&header) {
-            Ok(text) => opens_windows(&text, &vocabulary),
-            Err(error) if input::is_absent(&error) => false,
-            Err(error) => {
-                return Err(error).with_context(|| {
-                    format!("{header}, which says whether {name} opens windows, could not be read")
-                });
-            }
-        };
+        let mut opens = false;
+        for header in known.access_headers(&name) {
+            opens |= header_opens(tree, &name, &TreePath::within(&header), &vocabulary)?;
+        }
         all.extend(opens.then_some(name));
     }
     Ok(all)
+}
+
+fn header_opens(
+    tree: &Tree,
+    name: &str,
+    header: &TreePath,
+    vocabulary: &Vocabulary,
+) -> anyhow::Result<bool> {
+    match tree.read(header) {
+        Ok(text) => Ok(opens_windows(&text, vocabulary)),
+        Err(error) if input::is_absent(&error) => Ok(false),
+        Err(error) => Err(error).with_context(|| {
+            format!("{header}, which says whether {name} opens windows, could not be read")
+        }),
+    }
 }
 
 fn profile(path: &Path) -> anyhow::Result<Profile> {

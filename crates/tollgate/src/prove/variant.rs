@@ -313,7 +313,7 @@ fn from_fix(plan: &VariantPlan, bench: &Bench<'_>, steps: &Steps<'_>) -> anyhow:
         |fixes| windows(fixes),
     )?;
     let masked = |fixed: &Fixed| fixed.request.style == Style::Masked;
-    if fixes.iter().any(masked) && !masks(bench) {
+    if fixes.iter().any(masked) && !masks(bench)? {
         return Err(Elsewhere::Masked(bench.machine.name.clone()).into());
     }
     let mut change = Change::default();
@@ -336,9 +336,10 @@ fn from_fix(plan: &VariantPlan, bench: &Bench<'_>, steps: &Steps<'_>) -> anyhow:
 }
 
 /// Whether the compiled code of this architecture can mask a pointer.
-fn masks(bench: &Bench<'_>) -> bool {
+fn masks(bench: &Bench<'_>) -> anyhow::Result<bool> {
     let read_tree = |path: &TreePath| read(bench, path);
-    tollgate_rewrite::can_mask(&read_tree, &bench.machine.kbuild.source)
+    let source = &bench.machine.kbuild.source;
+    Ok(tollgate_rewrite::can_mask(&read_tree, source)?)
 }
 
 fn targets(plan: &VariantPlan, bench: &Bench<'_>) -> anyhow::Result<Vec<Target>> {
