@@ -3,6 +3,10 @@
 //! What differs from one architecture to another is a property that stands in
 //! that file. The other crates ask for the property; none asks for a name, so
 //! that an architecture is an entry of data.
+#![cfg_attr(
+    not(test),
+    warn(clippy::disallowed_methods, clippy::let_underscore_must_use)
+)]
 
 use std::sync::OnceLock;
 

@@ -4,6 +4,10 @@
 //!
 //! Nothing of tollgate itself uses this crate: its effects (a compiler, a program)
 //! are those of a test.
+#![cfg_attr(
+    not(test),
+    warn(clippy::disallowed_methods, clippy::let_underscore_must_use)
+)]
 
 mod accesses;
 mod choices;

@@ -1,7 +1,5 @@
 //! The program that runs functions and their rewritings on the same memory.
 
-use std::fmt::Write;
-
 use crate::setups::Setup;
 
 /// The structures of the user's memory.
@@ -37,9 +35,8 @@ pub(crate) fn program(subjects: &[Subject], left_out: &[String]) -> String {
                 let flags = setup
                     .flags()
                     .map(|flag| if flag { "true" } else { "false" });
-                let _ = writeln!(
-                    rows,
-                    "\t{{ \"{}\", call_{name}, {} }},",
+                rows += &format!(
+                    "\t{{ \"{}\", call_{name}, {} }},\n",
                     setup.name,
                     flags.join(", ")
                 );
@@ -47,20 +44,12 @@ pub(crate) fn program(subjects: &[Subject], left_out: &[String]) -> String {
         }
         let name = &subject.name;
         if !rows.is_empty() {
-            let _ = writeln!(
-                out,
-                "static const struct rewriting of_{name}[] = {{\n{rows}}};"
-            );
-            let _ = writeln!(
-                table,
-                "\t{{ \"{name}\", call_{name}, of_{name}, ARRAY_SIZE(of_{name}) }},"
-            );
+            out += &format!("static const struct rewriting of_{name}[] = {{\n{rows}}};\n");
+            table +=
+                &format!("\t{{ \"{name}\", call_{name}, of_{name}, ARRAY_SIZE(of_{name}) }},\n");
         }
     }
-    let _ = writeln!(
-        out,
-        "static const struct original originals[] = {{\n{table}\t{{}},\n}};"
-    );
+    out += &format!("static const struct original originals[] = {{\n{table}\t{{}},\n}};\n");
     out + "#line 1 \"driver.c\"\n" + DRIVER
 }
 

@@ -54,6 +54,16 @@ pub fn below<'a>(path: &'a Path, folder: &Path) -> Option<&'a Path> {
     path.strip_prefix(folder).ok()
 }
 
+/// What a reader found that says no more of a failure than that there is nothing.
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whether there is something was asked"
+)]
+pub fn there<T>(read: Result<T, ()>) -> Option<T> {
+    read.ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,6 +76,7 @@ mod tests {
         assert_eq!((octal("17"), octal("8")), (Some(15), None));
         assert_eq!((text(b"a"), text(b"\xff")), (Some("a"), None));
         assert_eq!((fits::<u8, _>(255), fits::<u8, _>(256)), (Some(255), None));
+        assert_eq!((there(Ok(1)), there(Err::<u8, _>(()))), (Some(1), None));
         assert_eq!(found([1, 3].binary_search(&3)), Some(1));
         assert_eq!(found([1, 3].binary_search(&2)), None);
         let place = Path::new("a/b");

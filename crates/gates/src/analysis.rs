@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
+use tollgate_defect::{Defect, OrDefect as _};
+
 use crate::code::Code;
 use crate::decode::{Gate, Instruction, Origin};
 use crate::elf::{ObjectError, Place};
@@ -145,12 +147,12 @@ impl Analysis {
         // What a bare label names may be the end of a function.
         let (typed, labels): (Vec<_>, Vec<_>) = warm.into_iter().partition(|(_, f)| f.typed);
         for (at, function) in typed.into_iter().chain(labels) {
-            found.function(code, at, function);
+            found.function(code, at, function)?;
         }
         for (at, function) in cold {
             // A part that nothing claimed is a function by itself.
             if !found.claimed.contains(&at) {
-                found.function(code, at, function);
+                found.function(code, at, function)?;
             }
         }
         if found.functions.is_empty() {
@@ -204,7 +206,7 @@ struct Found {
 }
 
 impl Found {
-    fn function(&mut self, code: &Code<'_>, at: Place, function: &Function) {
+    fn function(&mut self, code: &Code<'_>, at: Place, function: &Function) -> Result<(), Defect> {
         let mut body = Body::of(code, at, function);
         self.take_unnamed(&mut body);
         let shared = body.tails.labels.clone();
@@ -217,7 +219,7 @@ impl Found {
                 self.patched.gate(instruction.gate);
             }
         }
-        let mut gates = gates(code, function, body);
+        let mut gates = gates(code, function, body)?;
         if self.followed.contains(&at) {
             // It was entered as those do that jump to it.
             gates.findings.clear();
@@ -229,6 +231,7 @@ impl Found {
             gates.lost = true;
         }
         self.functions.push((at, gates));
+        Ok(())
     }
 }
 
@@ -244,14 +247,17 @@ impl Found {
     }
 }
 
-pub(crate) fn gates(code: &Code<'_>, function: &Function, body: Body) -> FunctionGates {
+pub(crate) fn gates(
+    code: &Code<'_>,
+    function: &Function,
+    body: Body,
+) -> Result<FunctionGates, Defect> {
     let cold: u64 = body.cold.iter().map(|(_, size)| size).sum();
     let section = code.image.section(body.at.section);
+    let section = section.or_defect("a function stands in no section")?;
     let mut gates = FunctionGates {
         name: function.name.clone(),
-        section: section
-            .map(|section| section.name.clone())
-            .unwrap_or_default(),
+        section: section.name.clone(),
         address: body.at.address,
         bytes: body
             .end
@@ -271,7 +277,7 @@ pub(crate) fn gates(code: &Code<'_>, function: &Function, body: Body) -> Functio
     if crosses || code.calls.is_allowed(&function.name) {
         follow(code, function, Graph::of(code, body), &mut gates);
     }
-    gates
+    Ok(gates)
 }
 
 /// Adds what only the paths tell.

@@ -1,7 +1,7 @@
 //! The code of a file as the running kernel has it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use tollgate_defect::answer;
+use tollgate_defect::{Defect, OrDefect as _, answer};
 
 use crate::calls::{Calls, ThunkKind};
 use crate::decode::{Decoder, Destination, Flow, Gate, Instruction};
@@ -139,7 +139,14 @@ impl<'data> Code<'data> {
                 .find_map(|r| self.replacement(table, r));
             match gate {
                 Some(patch) => drop(self.patches.insert(*at, patch)),
-                None => detours.extend(records.iter().map(|record| (*at, self.detour(record)))),
+                None => {
+                    for record in records {
+                        match self.detour(record) {
+                            Some(detour) => detours.push((*at, detour)),
+                            None => self.unread += 1,
+                        }
+                    }
+                }
             }
         }
         for (at, choice) in found.nops {
@@ -166,12 +173,12 @@ impl<'data> Code<'data> {
 
     /// Where the jumps of a replacement go that is not of the gate. A feature of
     /// x86 decides nothing here: objtool follows both ways there, too.
-    fn detour(&self, record: &Alternative) -> Switched {
+    /// None where the file does not hold it.
+    fn detour(&self, record: &Alternative) -> Option<Switched> {
         let mut instructions = Vec::new();
-        let bytes = self
-            .image
-            .bytes_at(record.replacement, record.replacement_length.into());
-        let bytes = bytes.unwrap_or_default();
+        let length = usize::from(record.replacement_length);
+        let bytes = self.image.bytes_at(record.replacement, length);
+        let bytes = bytes.filter(|bytes| bytes.len() == length)?;
         let decoder = &self.decoder;
         decoder.decode(
             &self.image,
@@ -191,7 +198,7 @@ impl<'data> Code<'data> {
             feature: record.feature.into(),
             on: !targets.is_empty(),
         });
-        Switched { targets, jumped }
+        Some(Switched { targets, jumped })
     }
 
     /// The instructions of a record that is of the gate.
@@ -240,16 +247,24 @@ impl<'data> Code<'data> {
 
     /// The bytes of an instruction as the running kernel has it: those that are put
     /// in its place, or its own, which a feature of the CPU may switch off.
-    pub(crate) fn bytes_of(&self, instruction: &Instruction) -> &[u8] {
+    ///
+    /// # Errors
+    /// When the file has no such bytes: it was decoded from some.
+    pub(crate) fn bytes_of(&self, instruction: &Instruction) -> Result<&[u8], Defect> {
         let (here, length) = (instruction.at, usize::from(instruction.length));
-        let patch = self.patches.range(..=here).next_back();
-        let patch = patch.filter(|(at, _)| instruction.patched && at.section == here.section);
+        let section = Place { address: 0, ..here };
+        // What a patch is longer than it replaces is never run from its own place.
+        let patch = self.patches.range(section..=here).next_back();
         let put = patch.and_then(|(at, patch)| {
             let from = answer::fits::<usize, _>(here.address.checked_sub(at.address)?)?;
             patch.bytes.get(from..from.checked_add(length)?)
         });
         let own = || self.image.bytes_at(here, length);
-        put.or_else(own).unwrap_or_default()
+        let bytes = put.or_else(own);
+        bytes.or_defect(&format!(
+            "no bytes of the instruction at {:#x}",
+            here.address
+        ))
     }
 
     /// The instructions between two addresses of a section, in order.

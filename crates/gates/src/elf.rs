@@ -114,6 +114,7 @@ pub(crate) type File<'data> = object::File<'data, Input<'data>>;
 
 /// An ELF file, read as far as every command needs it.
 pub(crate) struct Image<'data> {
+    input: Input<'data>,
     pub(crate) file: File<'data>,
     pub(crate) relocatable: bool,
     pub(crate) sections: Vec<Section<'data>>,
@@ -155,15 +156,18 @@ impl<'data> Image<'data> {
         let broken = |error: object::Error| broken(input, &error);
         let file = File::parse(input).map_err(broken)?;
         let relocatable = file.kind() == ObjectKind::Relocatable;
-        refuse_too_much(&file, relocatable)?;
+        let named = named(&file).map_err(broken)?;
+        refuse_too_much(&named, relocatable)?;
         let mut functions = symbols::by_section(&file).map_err(broken)?;
         let mut sections = Vec::new();
-        for section in file.sections().filter(is_read) {
-            let name = String::from_utf8_lossy(section.name_bytes().map_err(broken)?).into_owned();
+        for (section, name) in named
+            .iter()
+            .filter(|(section, name)| is_read(section, name))
+        {
             let index = section.index().0;
             sections.push(Section {
                 index,
-                name,
+                name: String::from_utf8_lossy(name).into_owned(),
                 address: section.address(),
                 bytes: section.uncompressed_data().map_err(broken)?,
                 executable: has(section.flags(), elf::SHF_EXECINSTR),
@@ -173,15 +177,12 @@ impl<'data> Image<'data> {
         }
         let relocations = if relocatable {
             // The reader leaves out what is beyond the end, without a word.
-            let lists = file
-                .sections()
-                .filter(|section| is_relocations(section.name_bytes().unwrap_or_default()));
-            for list in lists {
+            for (list, _) in named.iter().filter(|(_, name)| is_relocations(name)) {
                 list.data().map_err(broken)?;
             }
             Relocations::read(&file, &sections).map_err(broken)?
         } else {
-            sections.extend(bounded(&file, &sections));
+            sections.extend(bounded(&file, &sections).map_err(broken)?);
             Relocations::default()
         };
         // What was not read would be missing without a word.
@@ -190,6 +191,7 @@ impl<'data> Image<'data> {
         }
         Ok(Self {
             memory: memory(&file),
+            input,
             file,
             relocatable,
             sections,
@@ -214,7 +216,7 @@ impl<'data> Image<'data> {
 
     pub(crate) fn section(&self, index: usize) -> Option<&Section<'data>> {
         let at = self.sections.binary_search_by_key(&index, |s| s.index);
-        self.sections.get(at.ok()?)
+        self.sections.get(answer::found(at)?)
     }
 
     /// The executable section of a linked file that holds an address.
@@ -252,10 +254,16 @@ impl<'data> Image<'data> {
 
 /// The tables that a linked file holds inside other sections, between two
 /// symbols (`BOUNDED_SECTION_BY` of include/asm-generic/vmlinux.lds.h).
-fn bounded<'data>(file: &File<'data>, known: &[Section<'_>]) -> Vec<Section<'data>> {
+///
+/// # Errors
+/// When a symbol's name cannot be read, or a table that is there.
+fn bounded<'data>(
+    file: &File<'data>,
+    known: &[Section<'_>],
+) -> object::Result<Vec<Section<'data>>> {
     let mut bounds: HashMap<&[u8], u64> = HashMap::new();
     for symbol in file.symbols() {
-        let name = symbol.name_bytes().unwrap_or_default();
+        let name = symbol.name_bytes()?;
         if name.starts_with(b"__start___") || name.starts_with(b"__stop___") {
             bounds.insert(name, symbol.address());
         }
@@ -267,12 +275,15 @@ fn bounded<'data>(file: &File<'data>, known: &[Section<'_>]) -> Vec<Section<'dat
         let name = format!("__{which}_{table}");
         bounds.get(name.as_bytes()).copied()
     };
-    let table = |(number, name): (usize, &&str)| {
-        let (start, stop) = (bound("start", name)?, bound("stop", name)?);
-        let bytes = file
-            .sections()
-            .find_map(|section| section.data_range(start, stop.checked_sub(start)?).ok()?)?;
-        Some(Section {
+    let mut all = Vec::new();
+    for (number, name) in missing.enumerate() {
+        let (Some(start), Some(stop)) = (bound("start", name), bound("stop", name)) else {
+            continue;
+        };
+        let Some(bytes) = range(file, start, stop)? else {
+            continue;
+        };
+        all.push(Section {
             // Behind all indices of the file, and in order.
             index: usize::MAX - TABLES.len() + number,
             name: (*name).to_owned(),
@@ -281,9 +292,35 @@ fn bounded<'data>(file: &File<'data>, known: &[Section<'_>]) -> Vec<Section<'dat
             executable: false,
             writable: false,
             functions: Symbols::default(),
-        })
+        });
+    }
+    Ok(all)
+}
+
+/// The bytes of a linked file between two addresses; none where no section holds
+/// them.
+fn range<'data>(file: &File<'data>, start: u64, stop: u64) -> object::Result<Option<&'data [u8]>> {
+    let Some(size) = stop.checked_sub(start) else {
+        return Ok(None);
     };
-    missing.enumerate().filter_map(table).collect()
+    for section in file.sections() {
+        if let Some(bytes) = section.data_range(start, size)? {
+            return Ok(Some(bytes));
+        }
+    }
+    Ok(None)
+}
+
+/// A section with its name.
+type Named<'data, 'file> = (object::Section<'data, 'file, Input<'data>>, &'data [u8]);
+
+/// Every section with its name: one that cannot be read might be any.
+fn named<'data, 'file>(file: &'file File<'data>) -> object::Result<Vec<Named<'data, 'file>>> {
+    let named = |section: object::Section<'data, 'file, Input<'data>>| {
+        let name = section.name_bytes()?;
+        Ok((section, name))
+    };
+    file.sections().map(named).collect()
 }
 
 fn memory(file: &File<'_>) -> Vec<std::ops::Range<u64>> {
@@ -300,26 +337,24 @@ fn memory(file: &File<'_>) -> Vec<std::ops::Range<u64>> {
 }
 
 /// Whether the bytes of a section are read.
-fn is_read<'data>(section: &object::Section<'data, '_, Input<'data>>) -> bool {
-    let name = section.name_bytes().unwrap_or_default();
+fn is_read<'data>(section: &object::Section<'data, '_, Input<'data>>, name: &[u8]) -> bool {
     let told = TABLES.iter().any(|table| table.as_bytes() == name);
     told || name.starts_with(CONSTANTS.as_bytes()) || has(section.flags(), elf::SHF_EXECINSTR)
 }
 
 /// Refuses a file whose sections to be read hold more than the limit, as they
 /// are in memory: a few bytes may say that they are terabytes.
-fn refuse_too_much(file: &File<'_>, relocatable: bool) -> Result<(), ObjectError> {
+fn refuse_too_much(named: &[Named<'_, '_>], relocatable: bool) -> Result<(), ObjectError> {
     let mut sum = 0_u64;
-    for section in file.sections() {
-        let name = section.name_bytes().unwrap_or_default();
+    for (section, name) in named {
         let listed = name.starts_with(b".symtab") || relocatable && is_relocations(name);
         // A symbol or relocation takes more room than in the file.
-        let factor = match (listed, is_read(&section)) {
+        let factor = match (listed, is_read(section, name)) {
             (true, _) => LISTED,
             (false, true) => 1,
             (false, false) => 0,
         };
-        let size = size_of(&section);
+        let size = size_of(section);
         sum = sum.saturating_add(size.saturating_mul(factor));
         if sum > MOST_BYTES {
             let name = String::from_utf8_lossy(name);

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use tollgate_defect::answer;
+
 use crate::code::Code;
 use crate::decode::{Flow, Gate, Instruction, Origin};
 use crate::elf::{Choice, Place};
@@ -156,7 +158,7 @@ impl Graph {
     /// The index of the instruction at a place.
     pub(crate) fn find(&self, place: Place) -> Option<usize> {
         let found = self.instructions.binary_search_by_key(&place, |i| i.at);
-        found.ok()
+        answer::found(found)
     }
 
     fn connect(&mut self, code: &Code<'_>, ends: &[Place]) {

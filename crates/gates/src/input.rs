@@ -57,7 +57,7 @@ impl<R: Read + Seek> Stream<R> {
     #[must_use]
     pub fn new(from: R) -> Option<Self> {
         let cache = ReadCache::new(from);
-        let size = (&cache).len().ok()?;
+        let size = answer::there((&cache).len())?;
         Some(Self {
             cache,
             read: RefCell::default(),
@@ -79,7 +79,7 @@ impl<R: Read + Seek> Ranges for Stream<R> {
             }
             self.spent.set(spent);
         }
-        self.cache.read_bytes_at(from, size).ok()
+        answer::there(self.cache.read_bytes_at(from, size))
     }
 
     fn refused(&self) -> Option<u64> {

@@ -203,6 +203,19 @@ fn hexes<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error
     all.map(|text| hex_digits(&text)).collect()
 }
 
+impl Layout {
+    /// An entry that the decoder could make nothing of.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let goes = |kind| matches!(kind, Kind::Jump | Kind::Branch | Kind::Call);
+        let mut all = self.instructions.iter();
+        let aimless = all.find(|entry| goes(entry.kind) && entry.target.is_empty())?;
+        let name = &aimless.name;
+        Some(format!(
+            "`{name}` goes somewhere, and its `target` does not say where"
+        ))
+    }
+}
+
 impl Pattern {
     pub(crate) fn matches(&self, word: u32) -> bool {
         word & self.mask == self.value

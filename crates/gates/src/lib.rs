@@ -1,4 +1,8 @@
 //! Object code: what opens and closes the gate to user memory, per architecture; functions by address.
+#![cfg_attr(
+    not(test),
+    warn(clippy::disallowed_methods, clippy::let_underscore_must_use)
+)]
 
 mod against;
 mod analysis;

@@ -27,8 +27,8 @@ type Reader<'a> = EndianSlice<'a, RunTimeEndian>;
 pub(crate) struct Debug<'data> {
     sections: DwarfSections<Cow<'data, [u8]>>,
     endian: RunTimeEndian,
-    /// A section that was not read, for it is larger than the limit.
-    pub(crate) left_out: Option<&'static str>,
+    /// Why source lines are missing, where the file has DWARF.
+    pub(crate) left_out: Option<String>,
 }
 
 /// What looks addresses up.
@@ -40,15 +40,18 @@ const ELSEWHERE: u64 = 0x8000_0000;
 
 impl<'data> Debug<'data> {
     /// Reads what there is for the code of a section; what cannot be read is
-    /// left out.
+    /// left out, with the reason.
     pub(crate) fn of(file: &File<'data>, section: usize) -> Self {
         let mut left_out = None;
         let load = |id: SectionId| {
-            let bytes = data(file, id, section);
-            if bytes.is_none() {
-                left_out = Some(id.name());
-            }
-            Ok::<_, std::convert::Infallible>(bytes.unwrap_or_default())
+            let bytes = match data(file, id, section) {
+                Ok(bytes) => bytes,
+                Err(reason) => {
+                    left_out = Some(format!("`{}` {reason}", id.name()));
+                    Cow::Borrowed(&[] as &[u8])
+                }
+            };
+            Ok::<_, std::convert::Infallible>(bytes)
         };
         let sections = match DwarfSections::load(load) {
             Ok(sections) => sections,
@@ -66,57 +69,81 @@ impl<'data> Debug<'data> {
         }
     }
 
-    /// What looks addresses up; none where there is no DWARF that can be read.
-    pub(crate) fn lines(&self) -> Option<Lines<'_>> {
+    /// What looks addresses up.
+    ///
+    /// # Errors
+    /// When the file's DWARF cannot be read.
+    pub(crate) fn lines(&self) -> Result<Lines<'_>, addr2line::gimli::Error> {
         let dwarf = self
             .sections
             .borrow(|section| EndianSlice::new(section, self.endian));
-        addr2line::Context::from_dwarf(dwarf).ok().map(Lines)
+        addr2line::Context::from_dwarf(dwarf).map(Lines)
+    }
+
+    /// Reads every unit, for what looks addresses up passes over those that it
+    /// cannot read.
+    ///
+    /// # Errors
+    /// With the first that cannot be read.
+    pub(crate) fn check(&self) -> Result<(), addr2line::gimli::Error> {
+        let dwarf = self
+            .sections
+            .borrow(|section| EndianSlice::new(section, self.endian));
+        let mut units = dwarf.units();
+        while let Some(header) = units.next()? {
+            dwarf.unit(header)?;
+        }
+        Ok(())
     }
 }
 
 impl Lines<'_> {
     /// Where an instruction comes from, the innermost inlined function first.
-    pub(crate) fn frames(&self, address: u64) -> Vec<Frame> {
-        let Ok(mut frames) = self.0.find_frames(address).skip_all_loads() else {
-            return Vec::new();
-        };
+    ///
+    /// # Errors
+    /// When the file's DWARF cannot be read there.
+    pub(crate) fn frames(&self, address: u64) -> Result<Vec<Frame>, addr2line::gimli::Error> {
+        let mut frames = self.0.find_frames(address).skip_all_loads()?;
         let mut all = Vec::new();
-        while let Ok(Some(frame)) = frames.next() {
+        while let Some(frame) = frames.next()? {
             let Some((location, file)) = frame.location.and_then(|l| Some((l.line, l.file?)))
             else {
                 continue;
             };
-            let name = frame.function.as_ref().and_then(|f| f.raw_name().ok());
+            let name = frame.function.as_ref().map(|function| function.raw_name());
             all.push(Frame {
-                function: name.map(Cow::into_owned),
+                function: name.transpose()?.map(Cow::into_owned),
                 file: file.to_owned(),
                 line: location.unwrap_or(0),
             });
         }
-        all
+        Ok(all)
     }
 }
 
-/// A section's bytes, relocated; none where they are too many.
-fn data<'data>(file: &File<'data>, id: SectionId, code: usize) -> Option<Cow<'data, [u8]>> {
+/// A section's bytes, relocated, or why not, as the end of a sentence.
+fn data<'data>(file: &File<'data>, id: SectionId, code: usize) -> Result<Cow<'data, [u8]>, String> {
     let Some(section) = file.section_by_name(id.name()) else {
-        return Some(Cow::Borrowed(&[]));
+        return Ok(Cow::Borrowed(&[]));
     };
-    (size_of(&section) <= MOST_BYTES).then_some(())?;
-    let bytes = section.uncompressed_data().ok()?;
+    let size = size_of(&section);
+    if size > MOST_BYTES {
+        return Err(format!("has {size} bytes, and {MOST_BYTES} are read"));
+    }
+    let unread = |error: object::Error| format!("cannot be read: {error}");
+    let bytes = section.uncompressed_data().map_err(unread)?;
     if file.kind() != object::ObjectKind::Relocatable {
-        return Some(bytes);
+        return Ok(bytes);
     }
     let mut bytes = bytes.into_owned();
     for (offset, relocation) in section.relocations() {
         // Without the ones of another kind a line may be missing, never wrong:
         // they are distances inside the tables of lines (riscv).
         if relocation.kind() == RelocationKind::Absolute {
-            relocate(file, &mut bytes, offset, &relocation, code);
+            relocate(file, &mut bytes, offset, &relocation, code).map_err(unread)?;
         }
     }
-    Some(Cow::Owned(bytes))
+    Ok(Cow::Owned(bytes))
 }
 
 fn relocate(
@@ -125,18 +152,20 @@ fn relocate(
     offset: u64,
     relocation: &object::Relocation,
     code: usize,
-) -> Option<()> {
+) -> object::Result<()> {
     let RelocationTarget::Symbol(index) = relocation.target() else {
-        return None;
+        return Ok(());
     };
-    let symbol = file.symbol_by_index(index).ok()?;
+    let symbol = file.symbol_by_index(index)?;
     let base = match symbol.section_index() {
-        Some(section) if section.0 != code && is_code(file, section) => ELSEWHERE,
+        Some(section) if section.0 != code && is_code(file, section)? => ELSEWHERE,
         _ => 0,
     };
-    let from = answer::fits::<usize, _>(offset)?;
     let width = usize::from(relocation.size() / 8);
-    let field = bytes.get_mut(from..from.checked_add(width)?)?;
+    // A field that reaches beyond the end is one that DWARF has no use for.
+    let Some(field) = field(bytes, offset, width) else {
+        return Ok(());
+    };
     let little = file.is_little_endian();
     let implicit = if relocation.has_implicit_addend() {
         number(field, little)
@@ -149,12 +178,17 @@ fn relocate(
         value.wrapping_add_signed(relocation.addend()),
         little,
     );
-    Some(())
+    Ok(())
 }
 
-fn is_code(file: &File<'_>, section: object::SectionIndex) -> bool {
-    let section = file.section_by_index(section);
-    section.is_ok_and(|section| section.kind() == object::SectionKind::Text)
+fn field(bytes: &mut [u8], offset: u64, width: usize) -> Option<&mut [u8]> {
+    let from = answer::fits::<usize, _>(offset)?;
+    bytes.get_mut(from..from.checked_add(width)?)
+}
+
+fn is_code(file: &File<'_>, section: object::SectionIndex) -> object::Result<bool> {
+    let section = file.section_by_index(section)?;
+    Ok(section.kind() == object::SectionKind::Text)
 }
 
 fn number(field: &[u8], little: bool) -> u64 {

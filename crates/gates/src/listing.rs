@@ -1,6 +1,7 @@
 //! One function, instruction by instruction, with its windows.
 
 use serde::Serialize;
+use tollgate_defect::Defect;
 
 use crate::analysis::{FunctionGates, gates};
 use crate::code::Code;
@@ -19,9 +20,9 @@ pub struct Listing {
     pub function: FunctionGates,
     /// Its instructions by address, those of its cold parts among them.
     pub lines: Vec<Line>,
-    /// A section of DWARF that was not read, for it cannot be or is larger than
-    /// what is read of one file: lines of the source are missing.
-    pub left_out: Option<&'static str>,
+    /// Why lines of the source are missing, where the file has DWARF: what of it
+    /// cannot be read, as a clause.
+    pub left_out: Option<String>,
 }
 
 /// An instruction, where the running kernel has it.
@@ -79,9 +80,8 @@ impl Listing {
             });
         }
         let listings = named.into_iter();
-        Ok(listings
-            .map(|(at, function)| listing(&code, at, function))
-            .collect())
+        let listings = listings.map(|(at, function)| listing(&code, at, function));
+        Ok(listings.collect::<Result<_, Defect>>()?)
     }
 }
 
@@ -98,32 +98,44 @@ fn hint(code: &Code<'_>, name: &str) -> String {
     format!("; there is {}", like.join(", "))
 }
 
-fn listing(code: &Code<'_>, at: Place, function: &Function) -> Listing {
+fn listing(code: &Code<'_>, at: Place, function: &Function) -> Result<Listing, Defect> {
     let graph = Graph::of(code, Body::of(code, at, function));
     let walked = walk(code, &graph, &function.name, function.typed);
     let debug = Debug::of(&code.image.file, at.section);
-    let sources = debug.lines();
-    let source = |instruction: &Instruction| match &sources {
-        Some(lines) if instruction.at.section == at.section => lines.frames(instruction.at.address),
-        _ => Vec::new(),
-    };
-    let lines = graph.instructions.iter().zip(walked.open);
-    Listing {
-        lines: lines
-            .map(|(i, open)| Line {
-                source: source(i),
-                ..line(code, i, open)
-            })
-            .collect(),
-        left_out: debug.left_out,
-        function: gates(code, function, Body::of(code, at, function)),
+    let mut lines = Vec::new();
+    for (instruction, open) in graph.instructions.iter().zip(walked.open) {
+        lines.push(line(code, instruction, open)?);
     }
+    let sourced = debug.check();
+    let sourced = sourced.and(source(&debug, at.section, &graph.instructions, &mut lines));
+    let unread = |error| format!("DWARF cannot be read: {error}");
+    Ok(Listing {
+        lines,
+        left_out: debug.left_out.clone().or(sourced.err().map(unread)),
+        function: gates(code, function, Body::of(code, at, function))?,
+    })
 }
 
-fn line(code: &Code<'_>, instruction: &Instruction, inside: bool) -> Line {
+/// Gives each instruction its place in the source, up to the first whose DWARF
+/// cannot be read.
+fn source(
+    debug: &Debug<'_>,
+    section: usize,
+    instructions: &[Instruction],
+    lines: &mut [Line],
+) -> Result<(), addr2line::gimli::Error> {
+    let sources = debug.lines()?;
+    let own = instructions.iter().zip(lines);
+    for (_, line) in own.filter(|(instruction, _)| instruction.at.section == section) {
+        line.source = sources.frames(line.address)?;
+    }
+    Ok(())
+}
+
+fn line(code: &Code<'_>, instruction: &Instruction, inside: bool) -> Result<Line, Defect> {
     let at = instruction.at.address;
-    let bytes = code.bytes_of(instruction);
-    Line {
+    let bytes = code.bytes_of(instruction)?;
+    Ok(Line {
         address: at,
         text: code
             .decoder
@@ -140,7 +152,7 @@ fn line(code: &Code<'_>, instruction: &Instruction, inside: bool) -> Line {
         patched: instruction.patched,
         target: target(code, instruction),
         source: Vec::new(),
-    }
+    })
 }
 
 fn target(code: &Code<'_>, instruction: &Instruction) -> Option<String> {

@@ -230,14 +230,14 @@ fn functions(symbols: &[Symbol]) -> Vec<Function> {
 /// When a symbol or its section cannot be read.
 pub(crate) fn by_section(file: &File<'_>) -> object::Result<HashMap<usize, Symbols>> {
     let mut sections: HashMap<usize, Vec<Symbol>> = HashMap::new();
-    let descriptors = Descriptors::of(file);
+    let descriptors = Descriptors::of(file)?;
     for symbol in file.symbols() {
         let Some(index) = symbol.section_index() else {
             continue;
         };
         if let Some(symbol) = text_symbol(file, &symbol)? {
             sections.entry(index.0).or_default().push(symbol);
-        } else if let Some((index, symbol)) = descriptors.function(file, &symbol) {
+        } else if let Some((index, symbol)) = descriptors.function(file, &symbol)? {
             sections.entry(index).or_default().push(symbol);
         }
     }
@@ -257,25 +257,25 @@ struct Descriptors {
 }
 
 impl Descriptors {
-    fn of(file: &File<'_>) -> Self {
+    fn of(file: &File<'_>) -> object::Result<Self> {
         let Some(section) = file.section_by_name(".opd") else {
-            return Self {
+            return Ok(Self {
                 section: None,
                 entries: HashMap::new(),
-            };
+            });
         };
-        let relocatable = file.kind() == ObjectKind::Relocatable;
-        let entries = if relocatable {
-            let relocations = section.relocations();
-            let entry = |(offset, relocation)| Some((offset, relocated(file, &relocation)?));
-            relocations.filter_map(entry).collect()
+        let mut entries = HashMap::new();
+        if file.kind() == ObjectKind::Relocatable {
+            for (offset, relocation) in section.relocations() {
+                entries.extend(relocated(file, &relocation)?.map(|place| (offset, place)));
+            }
         } else {
-            linked(file, &section)
-        };
-        Self {
+            entries = linked(file, &section)?;
+        }
+        Ok(Self {
             section: Some(section.index()),
             entries,
-        }
+        })
     }
 
     /// The function of a descriptor's symbol, and its section.
@@ -283,14 +283,17 @@ impl Descriptors {
         &self,
         file: &File<'data>,
         symbol: &object::Symbol<'data, '_, Input<'data>>,
-    ) -> Option<(usize, Symbol)> {
+    ) -> object::Result<Option<(usize, Symbol)>> {
         if self.section.is_none() || symbol.section_index() != self.section {
-            return None;
+            return Ok(None);
         }
-        let (index, address) = *self.entries.get(&symbol.address())?;
-        let section = file.section_by_index(index).ok()?;
-        let name = symbol.name_bytes().ok().filter(|name| !name.is_empty())?;
-        executable(section.flags()).then_some(())?;
+        let Some((index, address)) = self.entries.get(&symbol.address()).copied() else {
+            return Ok(None);
+        };
+        let (section, name) = (file.section_by_index(index)?, symbol.name_bytes()?);
+        if name.is_empty() || !executable(section.flags()) {
+            return Ok(None);
+        }
         let symbol = Symbol {
             name: String::from_utf8_lossy(name).into_owned(),
             address,
@@ -300,26 +303,29 @@ impl Descriptors {
             weak: symbol.is_weak(),
             global: symbol.is_global(),
         };
-        Some((index.0, symbol))
+        Ok(Some((index.0, symbol)))
     }
 }
 
 /// What a relocation of an object file points to.
-fn relocated(file: &File<'_>, relocation: &object::Relocation) -> Option<(SectionIndex, u64)> {
+fn relocated(
+    file: &File<'_>,
+    relocation: &object::Relocation,
+) -> object::Result<Option<(SectionIndex, u64)>> {
     let object::RelocationTarget::Symbol(index) = relocation.target() else {
-        return None;
+        return Ok(None);
     };
-    let symbol = file.symbol_by_index(index).ok()?;
+    let symbol = file.symbol_by_index(index)?;
     let address = symbol.address().wrapping_add_signed(relocation.addend());
-    Some((symbol.section_index()?, address))
+    Ok(symbol.section_index().map(|section| (section, address)))
 }
 
 /// The descriptors of a linked file: 24 bytes each, the address first.
 fn linked<'data>(
     file: &File<'data>,
     section: &object::Section<'data, '_, Input<'data>>,
-) -> HashMap<u64, (SectionIndex, u64)> {
-    let bytes = section.data().unwrap_or_default();
+) -> object::Result<HashMap<u64, (SectionIndex, u64)>> {
+    let bytes = section.data()?;
     let code: Vec<_> = file
         .sections()
         .filter(|section| executable(section.flags()))
@@ -339,7 +345,7 @@ fn linked<'data>(
         let (index, ..) = code.iter().find(holds)?;
         Some((place, (*index, address)))
     };
-    places.zip(records).filter_map(entry).collect()
+    Ok(places.zip(records).filter_map(entry).collect())
 }
 
 fn refuse_unlinked(kind: ObjectKind) -> Result<(), SymbolsError> {

@@ -123,8 +123,14 @@ impl Tables {
 
 impl Machine {
     fn read(name: &str, decoder: Decoder, text: &str) -> Result<Self, ObjectError> {
+        let layout: Layout = parse(text)?;
+        if let Some(fault) = layout.fault() {
+            return Err(ObjectError::Table(format!(
+                "data/code/{name}.toml: {fault}"
+            )));
+        }
         Ok(Self {
-            layout: parse(text)?,
+            layout,
             calls: Calls::of(name)?,
             decoder,
             name: name.to_owned(),

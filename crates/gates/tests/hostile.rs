@@ -194,5 +194,8 @@ fn relocations_that_are_cut_off_or_name_no_symbol_are_no_clean_object() {
         let symbol = usize::try_from(number(at + 24)).unwrap() + 12;
         lost[symbol..symbol + 4].copy_from_slice(&0x00ff_ffff_u32.to_le_bytes());
         assert!(Analysis::of(&lost).is_err(), "{at:#x}");
+        // One whose name cannot be read might be of any section.
+        long[at..at + 4].copy_from_slice(&0x00ff_ffff_u32.to_le_bytes());
+        assert!(Analysis::of(&long).is_err(), "{at:#x}");
     }
 }

@@ -392,6 +392,61 @@ fn a_listing_tells_the_source_line() {
 }
 
 #[test]
+fn source_lines_that_cannot_be_read_are_missed_by_name() {
+    use object::{Object as _, ObjectSection as _};
+    let text = format!("{}{GOOD}", support::KERNEL);
+    let Some(object) = assemble("as --64 -gdwarf-5", &text) else {
+        return;
+    };
+    let left_out = |object: &[u8]| {
+        let [listing] = Listing::of(object, "good").unwrap().try_into().unwrap();
+        listing.left_out
+    };
+    assert_eq!(left_out(&object), None);
+    for section in [".debug_info", ".debug_line", ".debug_abbrev"] {
+        let file = object::File::parse(object.as_slice()).unwrap();
+        let (from, size) = file.section_by_name(section).unwrap().file_range().unwrap();
+        let mut broken = object.clone();
+        let from = usize::try_from(from).unwrap();
+        // Behind the length of the first unit: a version that no DWARF has.
+        let to = from + usize::try_from(size).unwrap();
+        broken[(from + 4).min(to)..to].fill(0x7f);
+        let reason = left_out(&broken).unwrap_or_else(|| panic!("{section}: nothing is said"));
+        assert!(reason.contains("cannot be read: "), "{section}: {reason}");
+    }
+}
+
+#[test]
+fn a_replacement_that_the_file_does_not_hold_is_counted() {
+    // Beyond the end of its section, and of no section at all.
+    for replacement in ["773b", "nowhere"] {
+        let text = format!(
+            "{}
+    FN f
+771: .byte 0x90, 0x90, 0x90
+772: ret
+    END f
+    .pushsection .altinstr_replacement, \"ax\"
+773: .byte 0x0f, 0x31
+    .popsection
+    .pushsection .altinstructions, \"a\"
+    .4byte 771b - .
+    .4byte {replacement} - .
+    .4byte 642
+    .byte 3, 3
+    .popsection
+",
+            support::KERNEL
+        );
+        let Some(object) = assemble("as --64", &text) else {
+            return;
+        };
+        let analysis = Analysis::of(&object).unwrap();
+        assert_eq!(analysis.unread_records, 1, "{replacement}");
+    }
+}
+
+#[test]
 fn a_change_is_compared_function_by_function() {
     let once = "FN f\n STAC\n PUT 1f\n PUT 1f\n1: CLAC\n ret\n END f\n";
     let twice = "FN f\n STAC\n PUT 1f\n1: CLAC\n STAC\n PUT 2f\n2: CLAC\n ret\n END f\n";

@@ -2,7 +2,10 @@
 //!
 //! The one library crate that has effects: it reads trees, runs make and QEMU,
 //! and keeps a cache. What it counts is read by `tollgate-measure`.
-#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+#![cfg_attr(
+    not(test),
+    warn(clippy::disallowed_methods, clippy::let_underscore_must_use)
+)]
 
 pub mod assets;
 pub mod boot;

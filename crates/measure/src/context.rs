@@ -2,6 +2,7 @@
 //! sweep `fpu_context` found them with CPUID.
 
 use std::collections::BTreeMap;
+use tollgate_defect::answer;
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +38,10 @@ impl Context {
                 continue;
             };
             let guest = suffix.trim_matches([' ', '(', ')']);
-            let size = u64::try_from(point.outcome.ret).unwrap_or_default();
+            // A call that failed told no size.
+            let Some(size) = answer::fits::<u64, _>(point.outcome.ret) else {
+                continue;
+            };
             match all.iter_mut().find(|one| one.guest == guest) {
                 Some(one) => one.put(&point.name, size),
                 None => {

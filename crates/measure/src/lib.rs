@@ -4,6 +4,10 @@
 //! console + counts --Run::read--> Run (samples, points, skips, errors)
 //! Run A, Run A again, Run B --Comparison::new--> Comparison (with a Verdict)
 //! ```
+#![cfg_attr(
+    not(test),
+    warn(clippy::disallowed_methods, clippy::let_underscore_must_use)
+)]
 
 mod behaviour;
 mod claim;

@@ -337,9 +337,8 @@ fn phase(rest: &str) -> Option<(u64, Repetition)> {
     };
     let mut last = |name: &str| last_of(&mut parameters, name);
     let number = answer::fits::<u32, _>(last("rep")?)?;
-    let operations = u64::try_from(last("ops")?)
-        .ok()
-        .filter(|operations| *operations > 0)?;
+    let operations = answer::fits::<u64, _>(last("ops")?);
+    let operations = operations.filter(|operations| *operations > 0)?;
     let workload = Workload {
         benchmark,
         parameters,
@@ -366,7 +365,7 @@ fn point(rest: &str) -> Option<Point> {
     let mut words = rest.split(' ');
     let (sweep, name) = (words.next()?, words.next()?);
     let ret = signed(words.next()?.strip_prefix("ret=")?)?;
-    let errno = u32::try_from(decimal(words.next()?.strip_prefix("errno=")?)?).ok()?;
+    let errno = answer::fits::<u32, _>(decimal(words.next()?.strip_prefix("errno=")?)?)?;
     let bytes = words
         .next()?
         .strip_prefix("bytes=")

@@ -1,6 +1,7 @@
 //! One boot of one image: what the guest and the plugin wrote, joined.
 
 use std::collections::BTreeMap;
+use tollgate_defect::answer;
 
 use tollgate_gates::{Meaning, Opcodes, Symbols};
 
@@ -103,9 +104,8 @@ impl Run {
         }
         let counted = executions.phases.len();
         let sample = |(number, repetition): (&u64, &Repetition)| {
-            let phase = usize::try_from(*number)
-                .ok()
-                .and_then(|n| executions.phases.get(n));
+            let phase = answer::fits::<usize, _>(*number);
+            let phase = phase.and_then(|number| executions.phases.get(number));
             let phase = phase.ok_or_else(|| not_counted(*number, repetition, counted))?;
             Ok(sample(repetition, phase, opcodes, symbols))
         };

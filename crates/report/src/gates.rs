@@ -2,16 +2,13 @@
 
 mod json;
 
-use std::fmt::Write;
-
 use tollgate_gates::{Analysis, Changes, Cost, Finding, Frame, FunctionGates, Line, Listing, Mark};
 use tollgate_source::{Name, plain};
 
 pub use json::{GATES_VERSION, against_json, gates_json};
 
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing to a String does not fail.
-    let _ = out.write_fmt(text);
+    out.push_str(&text.to_string());
 }
 
 /// A symbol's name: an object may hold any bytes in its place.
@@ -253,13 +250,9 @@ pub fn listing_text(listing: &Listing) -> String {
         symbol(&function.section),
         function.bytes
     );
-    if let Some(section) = listing.left_out {
-        push(
-            &mut out,
-            format_args!(
-                "without lines of the source: `{section}` cannot be read, or is too large\n"
-            ),
-        );
+    if let Some(reason) = &listing.left_out {
+        let lines = format_args!("lines of the source are missing: {}\n", symbol(reason));
+        push(&mut out, lines);
     }
     let mut shown: &[Frame] = &[];
     for line in &listing.lines {

@@ -1,5 +1,8 @@
 //! Findings and comparisons for people and programs: terminal, HTML, JSON.
-#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+#![cfg_attr(
+    not(test),
+    warn(clippy::disallowed_methods, clippy::let_underscore_must_use)
+)]
 
 pub mod cases;
 pub mod checks;

@@ -1,6 +1,7 @@
 //! Findings as SARIF 2.1.0, which code hosts and editors read.
 
 use serde_json::{Value, json};
+use tollgate_defect::{Defect, OrDefect as _};
 use tollgate_source::{Aside, Finding, Kind, Missed, MissedPart, Name, Run};
 
 use crate::findings::{View, aside_words};
@@ -40,14 +41,21 @@ const RULES: [(Kind, &str, &str); 5] = [
 
 /// The findings in the form of the OASIS standard SARIF 2.1.0. What was not
 /// analysed is a notification of the run.
-#[must_use]
-pub fn findings_sarif(view: &View<'_>) -> String {
-    let runs = view.findings().into_iter().flat_map(results);
-    let asides = view.asides().into_iter().map(aside_result);
-    let results: Vec<Value> = runs.chain(asides).collect();
+///
+/// # Errors
+/// When a run holds no access, which is a defect.
+pub fn findings_sarif(view: &View<'_>) -> Result<String, Defect> {
+    let mut results = Vec::new();
+    for finding in view.findings() {
+        for run in &finding.function.runs {
+            results.push(result(finding, run)?);
+        }
+    }
+    results.extend(view.asides().into_iter().map(aside_result));
     let missed = view.scan.missed.iter().map(notification);
     let missed: Vec<Value> = missed.chain(left_out_sarif(&view.scan.left_out)).collect();
-    log(RULES.iter().map(described).collect(), &results, &missed)
+    let rules = RULES.iter().map(described).collect();
+    Ok(log(rules, &results, &missed))
 }
 
 /// A SARIF log of one run, with what could not be looked at as notifications.
@@ -102,12 +110,7 @@ fn aside_result(aside: &Aside) -> Value {
     })
 }
 
-fn results(finding: &Finding) -> Vec<Value> {
-    let runs = finding.function.runs.iter();
-    runs.map(|run| result(finding, run)).collect()
-}
-
-fn result(finding: &Finding, run: &Run) -> Value {
+fn result(finding: &Finding, run: &Run) -> Result<Value, Defect> {
     let forms: Vec<&str> = run.forms.iter().map(|form| form.name()).collect();
     let text = format!(
         "{}: {} adjacent user accesses ({}); one window saves {}",
@@ -116,19 +119,16 @@ fn result(finding: &Finding, run: &Run) -> Value {
         forms.join(", "),
         run.windows_saved()
     );
-    let place = run
-        .sites
-        .first()
-        .map(|site| site.position)
-        .unwrap_or_default();
-    json!({
+    let first = run.sites.first().or_defect("a run holds no access")?;
+    let place = first.position;
+    Ok(json!({
         "ruleId": rule(Kind::Run),
         "ruleIndex": rule_index(Kind::Run),
         "level": "note",
         "message": { "text": text },
         "locations": [{ "physicalLocation": place_of(&finding.path, place.line, place.column),
                         "logicalLocations": [{ "name": finding.function.name, "kind": "function" }] }],
-    })
+    }))
 }
 
 /// A place in a file of the tree.

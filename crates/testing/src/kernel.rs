@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::{env, time};
+use std::{env, io, time};
 
 use crate::missing;
 
@@ -68,7 +68,12 @@ pub fn is_left_out() -> bool {
 }
 
 fn is_the_kernel(tree: &Path) -> bool {
-    let makefile = fs::read_to_string(tree.join("Makefile")).unwrap_or_default();
+    let path = tree.join("Makefile");
+    let makefile = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return false,
+        Err(error) => panic!("{} cannot be read: {error}", path.display()),
+    };
     let has = |line: &&str| makefile.lines().any(|have| have == *line);
     VERSION.iter().all(has)
 }
@@ -216,5 +221,13 @@ mod tests {
         };
         assert!(!is_the_kernel(folder.path()));
         assert!(makefile("117") && !makefile("11") && !makefile("1170"));
+    }
+
+    #[test]
+    #[should_panic(expected = "cannot be read")]
+    fn a_makefile_that_cannot_be_read_is_not_that_of_another_kernel() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("Makefile")).unwrap();
+        is_the_kernel(folder.path());
     }
 }

@@ -86,8 +86,8 @@ pub fn asked(variable: &str) -> Option<OsString> {
 /// Says a skip on the real standard error, since the test runner keeps what
 /// `eprintln!` writes of a test that passes, and counts it.
 fn note(words: &str) {
-    let program = env::current_exe().unwrap_or_default();
-    let program = program.file_stem().unwrap_or_default().to_string_lossy();
+    let program = env::current_exe().unwrap();
+    let program = program.file_stem().unwrap().to_string_lossy();
     let program = program.rsplit_once('-').map_or(&*program, |(name, _)| name);
     let thread = thread::current();
     let test = thread.name().unwrap_or("a thread");

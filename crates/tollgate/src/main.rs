@@ -1,6 +1,9 @@
 //! The command line of tollgate: flags, wiring, exit codes. What there is to
 //! know about the boundary is in the library crates.
-#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+#![cfg_attr(
+    not(test),
+    warn(clippy::disallowed_methods, clippy::let_underscore_must_use)
+)]
 
 mod ascii;
 mod check;

@@ -137,8 +137,10 @@ impl Term {
     }
 
     fn line(&self, text: &str) {
-        // A standard error that is closed leaves nobody to tell.
-        let _ = writeln!(io::stderr().lock(), "{}", self.shown(text));
+        match writeln!(io::stderr().lock(), "{}", self.shown(text)) {
+            // A standard error that is closed leaves nobody to tell.
+            Ok(()) | Err(_) => {}
+        }
     }
 
     fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {

@@ -1,6 +1,7 @@
 //! Relocations of an object file: what its linker will put where.
 
 use std::collections::HashMap;
+use tollgate_defect::answer;
 
 use object::{Object, ObjectSection, ObjectSymbol, Relocation, RelocationTarget};
 
@@ -71,7 +72,7 @@ impl Relocations {
             Some(found) => *found,
             None => {
                 let symbol = file.symbol_by_index(index)?;
-                let name = String::from_utf8_lossy(symbol.name_bytes().unwrap_or_default());
+                let name = String::from_utf8_lossy(symbol.name_bytes()?);
                 self.names.push(name.into_owned());
                 let defined = symbol.section_index().map(|section| Place {
                     section: section.0,
@@ -106,7 +107,7 @@ impl Relocations {
     /// The reference at exactly this place.
     pub(crate) fn at(&self, place: Place) -> Option<Reference> {
         let found = self.by_place.binary_search_by_key(&place, |(at, _)| *at);
-        let (_, reference) = self.by_place.get(found.ok()?)?;
+        let (_, reference) = self.by_place.get(answer::found(found)?)?;
         Some(*reference)
     }
 

@@ -7,8 +7,6 @@ use tollgate_defect::answer;
 
 use object::ObjectSymbol;
 
-use crate::input::Input;
-
 use super::{Image, ObjectError, Place, Section};
 use crate::records::{
     AlternativeLayout, AlternativeTable, Common, FaultLayout, FaultTable, FixupTable, JumpLayout,
@@ -323,7 +321,7 @@ impl Image<'_> {
         let Some(layout) = self.fit(name, layouts, |_, _, _| None)? else {
             return Ok(jumps);
         };
-        let arrays = self.arrays(keys);
+        let arrays = self.arrays(keys)?;
         for (section, offset) in self.records(name, layout.record.size) {
             let [code, target, ..] = layout.record.code[..] else {
                 continue;
@@ -379,18 +377,22 @@ impl Image<'_> {
     }
 
     /// Where arrays of keys are in a linked file, by their number.
-    fn arrays(&self, names: &[String]) -> Vec<(u64, std::ops::Range<u64>)> {
+    ///
+    /// # Errors
+    /// When a symbol's name cannot be read.
+    fn arrays(&self, names: &[String]) -> Result<Vec<(u64, std::ops::Range<u64>)>, ObjectError> {
+        let mut all = Vec::new();
         if names.is_empty() || self.relocatable {
-            return Vec::new();
+            return Ok(all);
         }
-        let symbols = object::Object::symbols(&self.file);
-        let array = |symbol: object::Symbol<'_, '_, Input<'_>>| {
-            let name = symbol.name_bytes().ok()?;
-            let number = names.iter().position(|known| known.as_bytes() == name)?;
+        for symbol in object::Object::symbols(&self.file) {
+            let name = symbol.name_bytes();
+            let name = name.map_err(|error| super::broken(self.input, &error))?;
+            let number = names.iter().position(|known| known.as_bytes() == name);
             let end = symbol.address().saturating_add(symbol.size());
-            Some((number as u64, symbol.address()..end))
-        };
-        symbols.filter_map(array).collect()
+            all.extend(number.map(|number| (number as u64, symbol.address()..end)));
+        }
+        Ok(all)
     }
 
     /// Where the entries of a `switch` point, from `table` up to `end` or to

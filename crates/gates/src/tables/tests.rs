@@ -88,6 +88,23 @@ fn an_architecture_of_an_unknown_name_is_read_by_its_data_alone() {
 }
 
 #[test]
+fn a_jump_that_does_not_say_where_to_is_refused() {
+    let all = Architectures::parse(&format!("{ARCHITECTURES}{VAX}")).unwrap();
+    let jump = CODE.replace("\"return\"", "\"jump\"");
+    let text: &'static str = Box::leak(jump.into_boxed_str());
+    let text = |name: &str| (name == "vax").then_some(text).or_else(|| code(name));
+    let tables: &'static Tables = Box::leak(Box::new(Tables::of(all, text)));
+    let file = object(75, &[0x3333_3333]);
+    let Err(error) = Code::of(file.as_slice().into(), tables) else {
+        panic!("it jumps to itself");
+    };
+    assert!(
+        error.to_string().contains("`ret` goes somewhere"),
+        "{error}"
+    );
+}
+
+#[test]
 fn what_is_known_of_no_file_is_said_with_its_name() {
     let refused = |machine| {
         let file = object(machine, &[0]);

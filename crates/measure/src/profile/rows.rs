@@ -1,6 +1,7 @@
 //! Rows with a percentage: `perf report`, `perf top`, `perf annotate`.
 
 use std::collections::HashMap;
+use tollgate_defect::answer;
 
 use super::Profile;
 
@@ -62,9 +63,7 @@ fn percentage(word: &str) -> Option<f64> {
 
 fn number(text: &str) -> Option<f64> {
     let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    text.parse()
-        .ok()
-        .filter(|number: &f64| plain && number.is_finite())
+    answer::number::<f64>(text).filter(|number| plain && number.is_finite())
 }
 
 /// `# Samples: 34K of event 'cycles'`.

@@ -1,6 +1,7 @@
 //! Samples one by one: `perf script`, with call chains and without.
 
 use std::collections::HashMap;
+use tollgate_defect::answer;
 
 use super::Profile;
 
@@ -50,10 +51,7 @@ fn header(line: &str) -> Option<Header<'_>> {
     let mut words = line.split_whitespace();
     words.find(|word| is_time(word))?;
     let first = words.next()?;
-    let period: Option<f64> = first
-        .parse()
-        .ok()
-        .filter(|p: &f64| p.is_finite() && *p >= 0.0);
+    let period = answer::number::<f64>(first).filter(|p| p.is_finite() && *p >= 0.0);
     let event = match period {
         Some(_) => words.next()?,
         None => first,

@@ -1,6 +1,7 @@
 //! The machine that times are of, in the words of its kernel.
 
 use serde::{Deserialize, Serialize};
+use tollgate_defect::answer;
 
 use crate::context::Context;
 use crate::results::Point;
@@ -115,10 +116,7 @@ impl Host {
 /// The first number of `/proc/loadavg`: the average of the last minute.
 fn load(text: &str) -> Option<f64> {
     let first = text.split(' ').next()?;
-    first
-        .parse()
-        .ok()
-        .filter(|load: &f64| load.is_finite() && *load >= 0.0)
+    answer::number::<f64>(first).filter(|load| load.is_finite() && *load >= 0.0)
 }
 
 /// The CPU's own name, and what else tells models of one name apart. What is

@@ -1,6 +1,5 @@
 //! Violations with the lines that they are about, as compilers show them.
 
-use std::fmt::Write;
 use std::ops::Range;
 use tollgate_defect::answer;
 
@@ -44,8 +43,7 @@ pub fn checks_text(checks: &Checks, verbose: bool, color: bool) -> String {
 }
 
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing to a String does not fail.
-    let _ = out.write_fmt(text);
+    out.push_str(&text.to_string());
 }
 
 fn level(severity: Severity) -> Level<'static> {

@@ -2,7 +2,7 @@
 
 use crate::document::document;
 use std::collections::BTreeMap;
-use tollgate_defect::Defect;
+use tollgate_defect::{Defect, OrDefect as _};
 
 use serde::Serialize;
 use tollgate_source::{
@@ -140,7 +140,7 @@ struct JsonMissed<'a> {
 /// the tree as the user named it.
 ///
 /// # Errors
-/// None that input can cause.
+/// None that input can cause: a run that holds no access is a defect.
 pub fn findings_json(view: &View<'_>, tree: &Name) -> Result<String, Defect> {
     let scan = view.scan;
     document(&Document {
@@ -152,7 +152,7 @@ pub fn findings_json(view: &View<'_>, tree: &Name) -> Result<String, Defect> {
             .findings()
             .into_iter()
             .map(|finding| json_finding(view, finding))
-            .collect(),
+            .collect::<Result<_, _>>()?,
         others: view.asides().into_iter().map(json_aside).collect(),
         without_size: scan.without_size().map(json_aside).collect(),
         not_analysed: scan.missed.iter().map(json_missed).collect(),
@@ -217,10 +217,10 @@ fn json_aside(aside: &Aside) -> JsonAside<'_> {
     }
 }
 
-fn json_finding<'a>(view: &'a View<'_>, finding: &'a Finding) -> JsonFinding<'a> {
+fn json_finding<'a>(view: &'a View<'_>, finding: &'a Finding) -> Result<JsonFinding<'a>, Defect> {
     let function = &finding.function;
     let share = view.share(finding);
-    JsonFinding {
+    Ok(JsonFinding {
         kind: Kind::Run.name(),
         heat: function.warmth.heat,
         heat_reason: &function.warmth.words,
@@ -235,17 +235,18 @@ fn json_finding<'a>(view: &'a View<'_>, finding: &'a Finding) -> JsonFinding<'a>
         windows_saved: function.windows_saved(),
         forms: function.forms().into_iter().map(Form::name).collect(),
         understood: function.understood,
-        runs: function.runs.iter().map(json_run).collect(),
-    }
+        runs: function
+            .runs
+            .iter()
+            .map(json_run)
+            .collect::<Result<_, _>>()?,
+    })
 }
 
-fn json_run(run: &Run) -> JsonRun<'_> {
-    let first = run
-        .sites
-        .first()
-        .map(|site| site.position)
-        .unwrap_or_default();
-    JsonRun {
+fn json_run(run: &Run) -> Result<JsonRun<'_>, Defect> {
+    let first = run.sites.first().or_defect("a run holds no access")?;
+    let first = first.position;
+    Ok(JsonRun {
         line: first.line,
         column: first.column,
         forms: run.forms.iter().map(|form| form.name()).collect(),
@@ -253,7 +254,7 @@ fn json_run(run: &Run) -> JsonRun<'_> {
         windows_saved: run.windows_saved(),
         traits: &run.traits,
         accesses: run.sites.iter().map(json_access).collect(),
-    }
+    })
 }
 
 fn json_access(site: &tollgate_source::Site) -> JsonAccess<'_> {

@@ -121,6 +121,21 @@ mod tests {
     }
 
     #[test]
+    fn a_run_without_an_access_is_a_defect_and_no_place() {
+        let vocabulary = Vocabulary::builtin().unwrap();
+        let report = Analyser::new(&vocabulary).unwrap().analyse(TEXT.as_bytes());
+        let mut scan = Scan::default();
+        scan.add(&TreePath::within("fs/x.c"), report);
+        scan.findings[0].function.runs[0].sites.clear();
+        let view = View::new(&scan, BTreeSet::from([Kind::Run]));
+        let sarif = crate::findings_sarif(&view).unwrap_err().to_string();
+        let json = crate::findings_json(&view, TreePath::top().name()).unwrap_err();
+        for said in [sarif, json.to_string()] {
+            assert!(said.contains("a run holds no access"), "{said}");
+        }
+    }
+
+    #[test]
     fn what_compilers_and_macros_add_to_a_name_is_taken_off() {
         let architectures = Architectures::built_in().unwrap();
         let plain = |symbol| plain(symbol, architectures);

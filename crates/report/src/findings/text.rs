@@ -1,7 +1,5 @@
 //! Findings as lines.
 
-use std::fmt::Write;
-
 use tollgate_source::{Direction, Finding, Form, Kind, Position, Scan, plain};
 
 use super::{View, aside_words, plural};
@@ -78,8 +76,7 @@ fn first_access(finding: &Finding) -> Position {
 }
 
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing to a String does not fail.
-    let _ = out.write_fmt(text);
+    out.push_str(&text.to_string());
 }
 
 fn line(view: &View<'_>, finding: &Finding, place: Position) -> String {

@@ -144,7 +144,7 @@ fn show(args: &Args, tree: &Tree, view: &View<'_>, term: &Term) -> anyhow::Resul
             term.result(&tollgate_report::findings_source(view, &mut read))
         }
         Format::Json => term.json(&tollgate_report::findings_json(view, &name)?),
-        Format::Sarif => term.json(&tollgate_report::findings_sarif(view)),
+        Format::Sarif => term.json(&tollgate_report::findings_sarif(view)?),
     };
     Ok(shown?)
 }
