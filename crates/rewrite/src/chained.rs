@@ -123,5 +123,6 @@ pub(crate) fn fault(run: &Run) -> Fault {
         takes_after: false,
         stops: false,
         answers: Vec::new(),
+        given: None,
     }
 }

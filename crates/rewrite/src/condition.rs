@@ -1,10 +1,7 @@
 //! Whether a condition holds accesses and nothing else, so that it can go.
 
-use tollgate_source::{
-    Form, Junction, Run, Span, Step, StepKind, Token, TokenKind, closing, tokens,
-};
+use tollgate_source::{Expression, Form, Junction, Run, Span, Step, StepKind, Term};
 
-use crate::layout::on_one_line;
 use crate::maybe;
 use crate::plan::{Plan, Subject};
 use crate::refusal::{Reason, Refusal};
@@ -30,7 +27,7 @@ pub(crate) fn outside(
         let StepKind::Guard { condition, .. } = &step.kind else {
             continue;
         };
-        let (before, behind) = around(subject, run, step, *condition, &format!("{object}, {size}"));
+        let (before, behind) = around(subject, run, step, *condition, (object, size));
         if before.is_some() && at > 0 || behind.is_some() && at + 1 < run.steps.len() {
             return Err(subject.refuse(step.span, Reason::Statement));
         }
@@ -45,7 +42,7 @@ fn around(
     run: &Run,
     step: &Step,
     condition: Span,
-    checked: &str,
+    checked: (&str, &str),
 ) -> (Option<Span>, Option<Span>) {
     let operands = operands(subject, condition);
     let own = |operand: &Span| {
@@ -72,11 +69,22 @@ fn around(
 }
 
 /// Whether an operand is `!access_ok()` of what the begin checks.
-fn same_check(subject: &Subject<'_>, operand: Span, checked: &str) -> bool {
-    let tight = |text: &str| text.split_whitespace().collect::<String>();
-    let operand = tight(&subject.at(operand));
-    let mut checks = subject.vocabulary.range_checks().iter();
-    checks.any(|check| operand == tight(&format!("!{check}({checked})")))
+fn same_check(subject: &Subject<'_>, operand: Span, (object, size): (&str, &str)) -> bool {
+    let own = subject.expression(operand);
+    own.is_some_and(|own| is_same_check(subject, &own, object, size) == Some(true))
+}
+
+/// Whether `!access_ok()` checks that range; none if it is no such thing.
+fn is_same_check(
+    subject: &Subject<'_>,
+    own: &Expression,
+    object: &str,
+    size: &str,
+) -> Option<bool> {
+    match &own.term {
+        Term::Unary(operator, inner) if operator == "!" => subject.checks(inner, object, size),
+        _ => None,
+    }
 }
 
 /// The parts of a condition between `||` outside parentheses.
@@ -99,130 +107,144 @@ pub(crate) fn check_all(subject: &Subject<'_>, run: &Run, plan: &Plan) -> Result
 }
 
 fn check(subject: &Subject<'_>, run: &Run, plan: &Plan, step: &Step) -> Result<(), Refusal> {
-    let (place, results): (Span, &[&[u8]]) = match &step.kind {
-        StepKind::Guard { condition, .. } => (*condition, &[]),
-        StepKind::Assign { .. } => return assignment(subject, run, step),
-        StepKind::Return { form: Form::Elvis } => (chain(subject, step), &[b"return"]),
-        StepKind::Return { .. } => (step.span, &[b"return", b";"]),
+    let place = match &step.kind {
+        StepKind::Guard { condition, .. } => *condition,
+        StepKind::Assign { .. } | StepKind::Return { .. } => step.span,
         _ => return Ok(()),
     };
-    let rest: Vec<Token> = rest(subject, run, step, place)
-        .into_iter()
-        .filter(|token| !is_kept(subject, run, plan, step, token))
-        .collect();
-    let mut at = 0;
-    while let Some(token) = rest.get(at) {
-        let word = token.span.of(subject.text);
-        if word == b"!" {
-            at = absorbed(subject, plan, &rest, at)?;
-        } else if !is_joint(word) && !results.contains(&word) && !is_test(subject, &rest, at) {
-            return Err(subject.refuse(token.span, Reason::Statement));
-        }
-        at += 1;
+    let own = match &step.kind {
+        StepKind::Guard { .. } => subject.expression(place),
+        _ => subject.expression_of(place),
+    };
+    let whole = own.ok_or_else(|| subject.refuse(place, Reason::Statement))?;
+    let known = Known {
+        subject,
+        plan,
+        sites: sites(run, step),
+        kept: kept(subject, run, plan, step),
+    };
+    match &step.kind {
+        StepKind::Assign { variable, .. } => known.assigned(&whole, variable),
+        StepKind::Return { form: Form::Elvis } => known.decides(chosen(subject, step, &whole)),
+        _ => known.decides(&whole),
     }
-    Ok(())
 }
 
-/// `return access || access` of `return access || access ? -EFAULT : 0;`.
-fn chain(subject: &Subject<'_>, step: &Step) -> Span {
-    let asked = subject.flow.choice(step.span);
-    asked.map_or(step.span, |asked| Span::new(step.span.start, asked.end))
+/// `access || access` of `return access || access ? -EFAULT : 0;`.
+fn chosen<'e>(subject: &Subject<'_>, step: &Step, whole: &'e Expression) -> &'e Expression {
+    match &whole.term {
+        Term::Choice(asked, ..) if subject.flow.choice(step.span).is_some() => asked,
+        _ => whole,
+    }
 }
 
-fn is_kept(subject: &Subject<'_>, run: &Run, plan: &Plan, step: &Step, token: &Token) -> bool {
-    let asked = step
-        .sites
-        .first()
-        .and_then(|&index| maybe::condition(subject, run, index));
-    let joint = asked.is_some() && token.is(b'&');
-    let kept = [plan.before, plan.behind, asked];
-    joint || kept.iter().flatten().any(|part| part.contains(token.span))
+fn sites(run: &Run, step: &Step) -> Vec<Span> {
+    let own = step.sites.iter().filter_map(|&index| run.sites.get(index));
+    own.map(|site| site.span).collect()
 }
 
-/// The code of a place outside the accesses of the statement.
-fn rest(subject: &Subject<'_>, run: &Run, step: &Step, place: Span) -> Vec<Token> {
-    let upto = subject.text.get(..place.end).unwrap_or_default();
-    let sites: Vec<Span> = step
-        .sites
-        .iter()
-        .filter_map(|&index| run.sites.get(index))
-        .map(|site| site.span)
-        .collect();
-    let outside =
-        |token: &Token| token.is_code() && !sites.iter().any(|site| site.contains(token.span));
-    tokens(upto, place.start)
+/// What stays of the condition, behind the window or in it.
+fn kept(subject: &Subject<'_>, run: &Run, plan: &Plan, step: &Step) -> Vec<Span> {
+    let first = step.sites.first();
+    let asked = first.and_then(|&index| maybe::condition(subject, run, index));
+    [plan.before, plan.behind, asked]
         .into_iter()
-        .filter(outside)
+        .flatten()
         .collect()
 }
 
-fn is_joint(word: &[u8]) -> bool {
-    matches!(word, b"|" | b"(" | b")" | b"unlikely" | b"likely")
+/// What an expression may hold that a window takes the place of.
+struct Known<'k, 'a> {
+    subject: &'k Subject<'a>,
+    plan: &'k Plan,
+    /// The accesses of the statement.
+    sites: Vec<Span>,
+    kept: Vec<Span>,
 }
 
-/// `!= 0` and `< 0` say of an access what it says itself.
-fn is_test(subject: &Subject<'_>, rest: &[Token], at: usize) -> bool {
-    let word = |at: usize| {
-        rest.get(at)
-            .map(|t| t.span.of(subject.text))
-            .unwrap_or_default()
-    };
-    let before = |back: usize| at.checked_sub(back).map(word).unwrap_or_default();
-    match word(at) {
-        b"<" => word(at + 1) == b"0",
-        b"0" => before(1) == b"<" || before(1) == b"=" && before(2) == b"!",
-        _ => false,
+impl Known<'_, '_> {
+    /// Whether an expression says that an access faulted, and nothing else.
+    fn decides(&self, own: &Expression) -> Result<(), Refusal> {
+        if self.is_kept(own) {
+            return Ok(());
+        }
+        match &own.term {
+            Term::Binary(left, operator, right) if is_joint(operator) => {
+                self.decides(left).and_then(|()| self.decides(right))
+            }
+            // The condition that the access hangs on stays.
+            Term::Binary(left, operator, right) if operator == "&&" && self.is_kept(left) => {
+                self.decides(right)
+            }
+            // Both say of an access what it says itself.
+            Term::Binary(left, operator, right)
+                if matches!(operator.as_str(), "!=" | "<") && right.is_zero() =>
+            {
+                self.decides(left)
+            }
+            _ => self.absorbed(own),
+        }
+    }
+
+    fn is_kept(&self, own: &Expression) -> bool {
+        let kept = self.kept.iter().any(|part| part.contains(own.span));
+        kept || self.sites.contains(&own.span)
+    }
+
+    /// `!access_ok(object, size)` is what the begin does.
+    fn absorbed(&self, own: &Expression) -> Result<(), Refusal> {
+        let Plan { object, size, .. } = self.plan;
+        let reason = match is_same_check(self.subject, own, object, size) {
+            Some(true) => return Ok(()),
+            Some(false) => Reason::AccessOk(format!("{object}, {size}")),
+            None => Reason::Statement,
+        };
+        Err(self.subject.refuse(own.span, reason))
+    }
+
+    /// `variable = …;` and `variable |= …;` with accesses, and the variable itself
+    /// in `err = err ?: …`.
+    fn assigned(&self, whole: &Expression, variable: &str) -> Result<(), Refusal> {
+        match &whole.term {
+            Term::Assignment(left, operator, value)
+                if left.name() == Some(variable) && matches!(operator.as_str(), "=" | "|=") =>
+            {
+                self.gives(value, variable)
+            }
+            _ => Err(self.subject.refuse(whole.span, Reason::Statement)),
+        }
+    }
+
+    /// Whether an expression is 0, or -EFAULT if an access faulted.
+    fn gives(&self, own: &Expression, variable: &str) -> Result<(), Refusal> {
+        match &own.term {
+            _ if self.sites.contains(&own.span) || own.name() == Some(variable) => Ok(()),
+            Term::Binary(left, operator, right) if operator == "|" => {
+                self.gives(left, variable)?;
+                self.gives(right, variable)
+            }
+            // It is 1, which nothing may look at.
+            Term::Binary(_, operator, _) if operator == "||" && !self.is_seen(variable) => {
+                self.decides(own)
+            }
+            Term::Choice(first, second, third) => {
+                let second = second.as_deref().into_iter();
+                let mut parts = std::iter::once(&**first).chain(second).chain([&**third]);
+                parts.try_for_each(|part| self.gives(part, variable))
+            }
+            _ => Err(self.subject.refuse(own.span, Reason::Statement)),
+        }
+    }
+
+    /// Whether something looks at what the variable holds after a fault, but for
+    /// the test of it.
+    fn is_seen(&self, variable: &str) -> bool {
+        let fault = &self.plan.fault;
+        let dead = fault.leaves_dead(self.subject, variable, self.plan.region);
+        !dead || self.subject.flow.names(fault.body, variable)
     }
 }
 
-/// `!access_ok(object, size)` is what the begin does; `!=` goes on behind.
-fn absorbed(
-    subject: &Subject<'_>,
-    plan: &Plan,
-    rest: &[Token],
-    at: usize,
-) -> Result<usize, Refusal> {
-    let place = rest.get(at).map(|t| t.span).unwrap_or_default();
-    let word = |at: usize| {
-        rest.get(at)
-            .map(|t| t.span.of(subject.text))
-            .unwrap_or_default()
-    };
-    if word(at + 1) == b"=" && word(at + 2) == b"0" {
-        return Ok(at + 2);
-    }
-    if !subject.vocabulary.checks_range(word(at + 1)) {
-        return Err(subject.refuse(place, Reason::Statement));
-    }
-    let close = closing(rest, at + 2).ok_or_else(|| subject.refuse(place, Reason::Statement))?;
-    let from = rest.get(at + 2).map_or(0, |t| t.span.end);
-    let to = rest.get(close).map_or(from, |t| t.span.start);
-    let checked = on_one_line(&subject.at(Span::new(from, to)));
-    let wanted = format!("{}, {}", plan.object, plan.size);
-    let same = |text: &str| text.split_whitespace().collect::<String>();
-    if same(&checked) == same(&wanted) {
-        Ok(close)
-    } else {
-        Err(subject.refuse(place, Reason::AccessOk(wanted)))
-    }
-}
-
-/// `variable = …;` and `variable |= …;` with accesses, and the variable itself
-/// in `err = err ?: …`.
-fn assignment(subject: &Subject<'_>, run: &Run, step: &Step) -> Result<(), Refusal> {
-    let StepKind::Assign { variable, .. } = &step.kind else {
-        return Ok(());
-    };
-    let rest = rest(subject, run, step, step.span);
-    let known = |token: &&Token| {
-        let word = token.span.of(subject.text);
-        is_joint(word) || matches!(word, b"=" | b"?" | b":" | b";") || word == variable.as_bytes()
-    };
-    match rest
-        .iter()
-        .find(|token| !known(token) || token.kind == TokenKind::Number)
-    {
-        Some(token) => Err(subject.refuse(token.span, Reason::Statement)),
-        None => Ok(()),
-    }
+fn is_joint(operator: &str) -> bool {
+    matches!(operator, "|" | "||")
 }

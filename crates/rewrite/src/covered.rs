@@ -1,10 +1,9 @@
 //! `if (!access_ok(p, sizeof(*p))) exit` right above a window: the begin checks
 //! the same and leaves in the same way.
 
-use tollgate_source::{Span, closing};
+use tollgate_source::{Span, StatementKind, Term};
 
 use crate::fault::statements;
-use crate::layout::on_one_line;
 use crate::plan::{Plan, Subject};
 use crate::style::Style;
 
@@ -21,34 +20,20 @@ pub(crate) fn absorb(subject: &Subject<'_>, plan: &mut Plan) {
 
 /// The check right above the window, if it is of the same range and leaves alike.
 fn above(subject: &Subject<'_>, plan: &Plan) -> Option<Span> {
-    let from = plan.region.start;
-    let text = subject.text.get(subject.function.body.start..from)?;
-    let text = String::from_utf8_lossy(text).into_owned();
-    let checks = subject.vocabulary.range_checks().iter();
-    let at = checks.filter_map(|check| text.rfind(&format!("if (!{check}(")));
-    let at = at.max()?;
-    let start = subject.function.body.start + at;
-    let code = subject.code(Span::new(start, from));
-    // if ( ! access_ok ( … ) )
-    let close = closing(&code, 4)?;
-    let checked = Span::new(code.get(4)?.span.end, code.get(close)?.span.start);
-    let exit = code.get(close + 2)?.span.join(code.last()?.span);
-    let tight = |text: &str| text.split_whitespace().collect::<String>();
-    let same = tight(&subject.at(checked)) == tight(&format!("{}, {}", plan.object, plan.size));
-    let alone = code.get(close + 1)?.is(b')') && is_one(&subject.at(exit));
-    let kept = !subject.comments(Span::new(start, from)).is_empty();
-    let alike = statements(subject, exit) == plan.fault.statements && plan.before.is_none();
-    let statement = begins(&text[..at]) && !on_one_line(&text[at..]).contains('#');
-    (same && alone && alike && statement && !kept).then(|| Span::new(start, exit.end))
-}
-
-/// Whether a text is one statement, or one block.
-fn is_one(exit: &str) -> bool {
-    let block = exit.starts_with('{') && exit.find('}') == exit.rfind('}') && exit.ends_with('}');
-    block || !exit.contains(['{', '}']) && exit.matches(';').count() == 1
-}
-
-/// Whether a statement begins behind the text, which hangs on nothing.
-fn begins(before: &str) -> bool {
-    before.trim_end().ends_with([';', '{', '}', ':'])
+    let flow = subject.flow;
+    let own = flow.statements_in(plan.region).next()?;
+    let check = flow.before(own)?;
+    let [exit] = flow.inside(check.span).collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let asked = subject.expression(check.expression?)?;
+    let same = match &asked.term {
+        Term::Unary(operator, inner) if operator == "!" => {
+            subject.checks(inner, &plan.object, &plan.size) == Some(true)
+        }
+        _ => false,
+    };
+    let alike = statements(subject, exit.span) == plan.fault.statements && plan.before.is_none();
+    let alone = subject.is_code(Span::new(check.span.start, plan.region.start));
+    (check.kind == StatementKind::If && same && alike && alone).then_some(check.span)
 }

@@ -5,13 +5,9 @@ use tollgate_source::StatementKind;
 
 use crate::plan::Subject;
 
-/// The line of the label that a way out of `statements` goes to, if they do no
-/// more than that and nothing else comes to the line before the label.
-pub(crate) fn place(subject: &Subject<'_>, statements: &[String]) -> Option<usize> {
-    let [only] = statements else {
-        return None;
-    };
-    let name = only.strip_prefix("goto ")?.strip_suffix(';')?;
+/// The line of a label that a way out goes to, if nothing else comes to the line
+/// before it.
+pub(crate) fn place(subject: &Subject<'_>, name: &str) -> Option<usize> {
     let flow = subject.flow;
     let label = flow.label(name)?;
     let own = flow.labelled(label)?;

@@ -1,6 +1,8 @@
 //! What a run does on a fault: one thing, whichever access faults.
 
-use tollgate_source::{Direction, Exit, Form, Jump, Run, Span, Step, StepKind, Trait};
+use tollgate_source::{
+    Direction, Exit, Expression, Form, Jump, Run, Span, Step, StepKind, Term, Trait,
+};
 
 use crate::chained;
 use crate::layout::{on_one_line, reindent};
@@ -24,6 +26,8 @@ pub(crate) struct Fault {
     pub(crate) stops: bool,
     /// The tests of a result, which go.
     pub(crate) answers: Vec<Span>,
+    /// The variable that is made -EFAULT first: it held the access's own.
+    pub(crate) given: Option<String>,
 }
 
 impl Fault {
@@ -36,15 +40,32 @@ impl Fault {
     /// by then: the way out may go on behind a label, a loop or the run.
     pub(crate) fn leaves_dead(&self, subject: &Subject<'_>, variable: &str, run: Span) -> bool {
         let flow = subject.flow;
-        let assigned = format!("{variable} = -EFAULT;");
         match &self.jump {
-            _ if self.statements.contains(&assigned) => true,
+            _ if self.sets(subject, variable) => true,
             Jump::Return(_) => !self.names(subject, variable),
             Jump::None => flow.is_dead(variable, run),
             Jump::Goto(_) | Jump::Break | Jump::Continue => {
                 flow.is_dead_before(variable, self.body.start)
             }
         }
+    }
+
+    /// Whether what is done on a fault makes the variable -EFAULT.
+    fn sets(&self, subject: &Subject<'_>, variable: &str) -> bool {
+        let own = |name: &str| name == variable;
+        self.given.as_deref().is_some_and(own) || set_in(subject, self.body).iter().any(|n| own(n))
+    }
+
+    /// Whether the function gives -EFAULT, or a variable is made that, on a fault.
+    pub(crate) fn is_negative(&self, subject: &Subject<'_>) -> bool {
+        let returns = matches!(&self.jump, Jump::Return(value) if value == "-EFAULT");
+        returns || self.given.is_some() || !set_in(subject, self.body).is_empty()
+    }
+
+    /// Whether all that is done on a fault is `return -EFAULT;`.
+    pub(crate) fn only_returns(&self) -> bool {
+        let returns = matches!(&self.jump, Jump::Return(value) if value == "-EFAULT");
+        returns && self.statements.len() == 1
     }
 
     /// What the run does on a fault.
@@ -184,6 +205,7 @@ fn returning(body: Span) -> Fault {
         takes_after: false,
         stops: false,
         answers: Vec::new(),
+        given: None,
     }
 }
 
@@ -199,6 +221,7 @@ fn leave(subject: &Subject<'_>, exit: &Exit) -> Result<Fault, Refusal> {
         takes_after: false,
         stops: false,
         answers: Vec::new(),
+        given: None,
     })
 }
 
@@ -223,16 +246,37 @@ pub(crate) fn statements(subject: &Subject<'_>, body: Span) -> Vec<String> {
 fn with_result(subject: &Subject<'_>, mut fault: Fault, variable: &str) -> Fault {
     let jump = subject.flow.jump_in(fault.body).unwrap_or(fault.body);
     let returns = matches!(fault.jump, Jump::Return(_));
-    let assigned = format!("{variable} = -EFAULT;");
+    let first = set_in(subject, fault.body).into_iter().next();
     if returns && subject.flow.returns(jump, variable) {
         fault.statements.pop();
         fault.statements.push("return -EFAULT;".to_owned());
         fault.jump = Jump::Return("-EFAULT".to_owned());
         fault.kept = Span::new(fault.body.start, jump.start);
-    } else if (!returns || subject.flow.names(jump, variable))
-        && fault.statements.first() != Some(&assigned)
+    } else if (!returns || subject.flow.names(jump, variable)) && first.as_deref() != Some(variable)
     {
-        fault.statements.insert(0, assigned);
+        fault.statements.insert(0, format!("{variable} = -EFAULT;"));
+        fault.given = Some(variable.to_owned());
     }
     fault
+}
+
+/// The variables that statements of a way out make -EFAULT whatever else holds, in
+/// order.
+fn set_in(subject: &Subject<'_>, body: Span) -> Vec<String> {
+    let own = subject.flow.statement(body).into_iter();
+    let all = own.chain(subject.flow.inside(body));
+    all.filter_map(|own| set_by(&subject.expression(own.expression?)?))
+        .collect()
+}
+
+/// `variable` of `variable = -EFAULT`.
+fn set_by(own: &Expression) -> Option<String> {
+    let Term::Assignment(left, operator, value) = &own.term else {
+        return None;
+    };
+    let fault = match &value.term {
+        Term::Unary(minus, error) => minus == "-" && error.name() == Some("EFAULT"),
+        _ => false,
+    };
+    (operator == "=" && fault).then(|| left.name().map(str::to_owned))?
 }

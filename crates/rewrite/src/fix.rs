@@ -3,7 +3,7 @@
 use std::io;
 
 use tollgate_source::{
-    Access, Analyser, FileReport, Function, LineIndex, Run, TreePath, Vocabulary,
+    Access, Analyser, Expression, FileReport, Function, LineIndex, Run, Term, TreePath, Vocabulary,
 };
 
 use crate::edit::{Edit, apply};
@@ -113,7 +113,7 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
     else {
         return Err(not_understood(target, &function));
     };
-    let texts = if request.style == Style::Window && !has_elements(&text, &function) {
+    let texts = if request.style == Style::Window && !has_elements(&text, &function, &vocabulary) {
         Vec::new()
     } else {
         headers::texts(tree, &target.path, &text)
@@ -139,11 +139,12 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
 }
 
 /// Whether an access is to an element of an array, whose size a header has.
-fn has_elements(text: &[u8], function: &Function) -> bool {
+fn has_elements(text: &[u8], function: &Function, vocabulary: &Vocabulary) -> bool {
+    let element = |own: &Expression| matches!(own.term, Term::Element { .. });
     let mut sites = function.runs.iter().flat_map(|run| &run.sites);
     sites.any(|site| {
-        let address = site.address.text(text);
-        address.contains('[') && address.contains("->")
+        let address = Expression::read(text, site.address, vocabulary);
+        address.is_some_and(|address| address.any(&element))
     })
 }
 

@@ -2,9 +2,8 @@
 
 use tollgate_source::{Direction, Span};
 
-use crate::layout::on_one_line;
 use crate::plan::{Plan, Subject};
-use crate::pointer::{Pointer, path};
+use crate::pointer::{Pointer, joined, path};
 use crate::refusal::{Reason, Refusal};
 use crate::struct_copy::place;
 use crate::types::{MODELS, Shape, Type};
@@ -58,8 +57,8 @@ pub(crate) fn parts(
         .outline(&pointer.pointee(), MODELS[0])
         .map_err(unknown)?;
     let paths = plan.run.sites.iter().map(|site| {
-        let address = on_one_line(&subject.at(site.address));
-        path(&address, &pointer.name).filter(|path| of.at(path).is_ok())
+        let path = path(subject, site, &pointer.name)?;
+        Some(joined(&path)).filter(|path| of.at(path).is_ok())
     });
     let mut cutter = Cutter {
         subject,
@@ -102,7 +101,7 @@ impl Cutter<'_, '_> {
                 end += 1;
             }
             let inner = next.filter(|_| end - at > 1);
-            let inner = inner.map(|name| joined(prefix, &name));
+            let inner = inner.map(|name| below(prefix, &name));
             let known = inner.and_then(|path| Some((self.of(of, prefix, &path)?, path)));
             match known {
                 Some((inner, path)) => self.cut(&inner, &path, at..end, out),
@@ -195,7 +194,7 @@ impl Cutter<'_, '_> {
     }
 }
 
-fn joined(prefix: &str, name: &str) -> String {
+fn below(prefix: &str, name: &str) -> String {
     if prefix.is_empty() {
         name.to_owned()
     } else {

@@ -1,11 +1,10 @@
 //! Ranges of accesses that lie at known distances behind one address: of bytes
 //! that are cast, and of a pointer that is moved on between them.
 
-use tollgate_source::{Run, StepKind};
+use tollgate_source::{Expression, Run, StepKind, Term, TypeName};
 
-use crate::layout::on_one_line;
 use crate::plan::Subject;
-use crate::range::declared;
+use crate::range::{self, declared};
 
 /// `put_user(a, (u32 __user *)p); p += sizeof(u32); put_user(b, (u64 __user *)p);`:
 /// the object, and the size up to the end of the last access.
@@ -18,15 +17,15 @@ pub(crate) fn steps(subject: &Subject<'_>, run: &Run) -> Option<(String, String)
     let mut sizes: Vec<String> = Vec::new();
     let mut moved = true;
     for step in &run.steps {
-        let text = on_one_line(&subject.at(step.span));
         if let &[index] = step.sites.as_slice() {
-            let address = on_one_line(&subject.at(run.sites.get(index)?.address));
-            let (cast, place) = cast(&address)?;
-            (place == object && moved).then(|| sizes.push(format!("sizeof({cast})")))?;
+            let address = subject.expression(run.sites.get(index)?.address)?;
+            let (cast, place) = address.uncast();
+            let own = place.name() == Some(&object) && moved;
+            sizes.push(pointee(cast?).filter(|_| own)?);
             moved = false;
         } else if step.kind == StepKind::Plain && flow.names(step.span, &object) {
-            let last = sizes.last()?;
-            (!moved && text == format!("{object} += {last};")).then_some(())?;
+            let moves = subject.expression_of(step.span)?;
+            (!moved && is_moved(&moves, &object, sizes.last()?)).then_some(())?;
             moved = true;
         }
     }
@@ -36,7 +35,21 @@ pub(crate) fn steps(subject: &Subject<'_>, run: &Run) -> Option<(String, String)
         .filter(|e| flow.name_of(e) == object);
     let named = named.count();
     let wanted = 3 * run.sites.len() - 2;
+    let sizes: Vec<String> = sizes.iter().map(|of| format!("sizeof({of})")).collect();
     (named == wanted && sizes.len() == run.sites.len()).then(|| (object, sum(&sizes)))
+}
+
+/// `object += sizeof(of)`
+fn is_moved(moves: &Expression, object: &str, of: &str) -> bool {
+    let Term::Assignment(left, operator, right) = &moves.term else {
+        return false;
+    };
+    left.name() == Some(object) && operator == "+=" && right.sized() == Some(of)
+}
+
+/// What a pointer points to, if that is no pointer.
+fn pointee(own: &TypeName) -> Option<String> {
+    (own.pointers == 1 && own.dimensions.is_empty()).then(|| own.base.clone())
 }
 
 /// `sizeof(u32) + 2 * sizeof(u64)`
@@ -55,96 +68,115 @@ fn sum(sizes: &[String]) -> String {
     words.collect::<Vec<_>>().join(" + ")
 }
 
-/// An access at a constant distance behind the first.
+/// The address of an access: what is added up, and what it points to by a cast.
 struct Place {
     cast: Option<String>,
-    /// The distance as it is written, empty for none.
-    distance: String,
+    terms: Vec<Expression>,
 }
 
 /// `p`, `p + 1`, `(u32 __user *)(p + HEADER)`: from the first address to the end
 /// of the last access.
 pub(crate) fn offsets(subject: &Subject<'_>, run: &Run) -> Option<(String, String)> {
-    let addresses = run.sites.iter().map(|site| subject.at(site.address));
-    let parts: Vec<(Option<String>, String)> = addresses
-        .map(|address| parts(&on_one_line(&address)))
-        .collect();
-    let (_, base) = parts.first()?;
-    let plain = |c: char| c.is_alphanumeric() || "_->. +*".contains(c);
-    let places: Vec<Place> = parts
+    let addresses = run
+        .sites
         .iter()
-        .map(|(cast, place)| behind(base, place).map(|distance| (cast, distance)))
-        .map(|found| {
-            found.map(|(cast, distance)| Place {
-                cast: cast.clone(),
-                distance,
-            })
-        })
-        .collect::<Option<_>>()?;
-    let root = base
-        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
-        .next()?;
-    let last = places.last()?;
-    if !base.chars().all(plain) || !places.is_sorted_by(|a, b| follows(subject, a, b)) {
+        .map(|site| place(&subject.expression(site.address)?));
+    let places: Vec<Place> = addresses.collect::<Option<_>>()?;
+    let base = places.first()?.terms.clone();
+    let start = base.first()?;
+    let behind = |place: &Place| Some(place.terms.strip_prefix(base.as_slice())?.to_vec());
+    let distances: Vec<Vec<Expression>> = places.iter().map(behind).collect::<Option<_>>()?;
+    let constant = distances.iter().flatten().all(is_constant);
+    let ends: Vec<(&Place, &Vec<Expression>)> = places.iter().zip(&distances).collect();
+    if !constant
+        || !base.iter().all(is_plain)
+        || !ends.is_sorted_by(|a, b| follows(subject, *a, *b))
+    {
         return None;
     }
+    let (last, distance) = ends.last()?;
+    let written = |terms: &[Expression]| {
+        let words: Vec<String> = terms.iter().map(|one| subject.line(one.span)).collect();
+        words.join(" + ")
+    };
     let cast = places.iter().any(|place| place.cast.is_some());
-    let size = match last.distance.parse::<u32>() {
-        Ok(distance) if !cast => {
-            format!("{} * sizeof(*{root})", distance.saturating_add(1))
+    let size = match number(distance) {
+        Some(distance) if !cast => {
+            let element = range::size_behind(subject, start);
+            format!("{} * {element}", distance.saturating_add(1))
         }
-        _ if is_bytes(subject, root) && !last.distance.is_empty() => {
+        _ if start.name().is_some_and(|name| is_bytes(subject, name)) && !distance.is_empty() => {
             let name = last.cast.as_deref().unwrap_or("char");
-            format!("{} + sizeof({name})", last.distance)
+            format!("{} + sizeof({name})", written(distance))
         }
         _ => return None,
     };
-    Some((base.clone(), size))
+    Some((written(&base), size))
 }
 
-/// The type of a cast, and what is cast without parentheses, `&a[X]` as `a + X`.
-fn parts(address: &str) -> (Option<String>, String) {
-    let (name, place) = cast(address).map_or((None, address), |(name, place)| (Some(name), place));
-    let inner = place
-        .strip_prefix('(')
-        .and_then(|p| p.strip_suffix(')'))
-        .unwrap_or(place);
-    let element = inner.strip_prefix('&').and_then(|p| p.strip_suffix(']'));
-    let sum = element
-        .and_then(|element| element.split_once('['))
-        .map(|(a, x)| format!("{a} + {x}"));
-    (name, sum.unwrap_or_else(|| inner.to_owned()))
-}
-
-/// `u32` and `p` of `(u32 __user *)p`.
-fn cast(address: &str) -> Option<(String, &str)> {
-    let (name, place) = address.strip_prefix('(')?.split_once("*)")?;
-    let name = name.replace("__user", "");
-    let words: Vec<&str> = name.split_whitespace().collect();
-    let plain = name
-        .chars()
-        .all(|c| c.is_alphanumeric() || "_ ".contains(c));
-    (plain && !words.is_empty()).then(|| (words.join(" "), place.trim_start()))
-}
-
-/// The constant that a place lies behind another.
-fn behind(base: &str, place: &str) -> Option<String> {
-    let rest = place.strip_prefix(base)?;
-    if rest.is_empty() {
-        return Some(String::new());
+/// An address taken apart, `&a[X]` as `a + X`; none for a cast to anything else
+/// than a pointer.
+fn place(address: &Expression) -> Option<Place> {
+    let (cast, inner) = address.uncast();
+    let mut terms: Vec<Expression> = inner.joined("+").into_iter().cloned().collect();
+    if let Term::Address(element) = &inner.term
+        && let Term::Element { array, index } = &element.term
+    {
+        terms = vec![(**array).clone()];
+        terms.extend(index.joined("+").into_iter().cloned());
     }
-    let distance = rest.strip_prefix(" + ")?;
-    let constant = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || "_ +".contains(c);
-    let number = distance.chars().all(|c| c.is_ascii_digit());
-    let named = distance.starts_with(|c: char| c.is_ascii_uppercase());
-    ((number || named) && distance.chars().all(constant)).then(|| distance.to_owned())
+    let cast = match cast {
+        Some(cast) => Some(pointee(cast)?),
+        None => None,
+    };
+    Some(Place { cast, terms })
+}
+
+/// Whether it is a number, or a constant with a name.
+fn is_constant(own: &Expression) -> bool {
+    let capital = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    match &own.term {
+        Term::Number(_) => true,
+        Term::Name(name) => name.chars().all(capital),
+        _ => false,
+    }
+}
+
+/// Whether it calls nothing and changes nothing.
+fn is_plain(own: &Expression) -> bool {
+    match &own.term {
+        Term::Name(_) | Term::Number(_) => true,
+        Term::Member { holder: inner, .. } | Term::Behind(inner) => is_plain(inner),
+        Term::Binary(left, operator, right) => {
+            matches!(operator.as_str(), "+" | "-" | "*") && is_plain(left) && is_plain(right)
+        }
+        _ => false,
+    }
+}
+
+/// The distance, if it is a number: 0 for none.
+fn number(distance: &[Expression]) -> Option<u32> {
+    match distance {
+        [] => Some(0),
+        [
+            Expression {
+                term: Term::Number(text),
+                ..
+            },
+        ] => tollgate_defect::answer::number(text),
+        _ => None,
+    }
 }
 
 /// Whether the second place ends no earlier than the first.
-fn follows(subject: &Subject<'_>, a: &Place, b: &Place) -> bool {
-    let farther = match (a.distance.parse::<u32>(), b.distance.parse::<u32>()) {
-        (Ok(a), Ok(b)) => a <= b,
-        _ => b.distance.starts_with(&a.distance),
+fn follows(
+    subject: &Subject<'_>,
+    (a, near): (&Place, &Vec<Expression>),
+    (b, far): (&Place, &Vec<Expression>),
+) -> bool {
+    let farther = match (number(near), number(far)) {
+        (Some(a), Some(b)) => a <= b,
+        _ => far.starts_with(near),
     };
     let bytes = |name: &str| subject.styled.types.everywhere(name);
     let size = |place: &Place| place.cast.as_deref().map_or(Some(1), bytes);
@@ -163,29 +195,41 @@ fn is_bytes(subject: &Subject<'_>, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tollgate_source::Vocabulary;
+
+    fn apart(text: &str) -> (Option<String>, Vec<Expression>) {
+        let found = place(&read(text)).unwrap();
+        (found.cast, found.terms)
+    }
+
+    fn read(text: &str) -> Expression {
+        Expression::written(text, &Vocabulary::builtin().unwrap()).unwrap()
+    }
 
     #[test]
     fn an_address_is_taken_apart() {
-        let of = |text: &str| parts(text);
-        let named = |name: &str, place: &str| (Some(name.to_owned()), place.to_owned());
+        let of = |cast: &str, terms: &[&str]| {
+            let terms = terms.iter().map(|term| read(term)).collect();
+            (Some(cast.to_owned()).filter(|cast| !cast.is_empty()), terms)
+        };
         assert_eq!(
-            of("(__be32 __user *)(&buf[X_LEN])"),
-            named("__be32", "buf + X_LEN")
+            apart("(__be32 __user *)(&buf[X_LEN])"),
+            of("__be32", &["buf", "X_LEN"])
         );
         assert_eq!(
-            of("(int __user *)(um + LEN + 1)"),
-            named("int", "um + LEN + 1")
+            apart("(int __user *)(um + LEN + 1)"),
+            of("int", &["um", "LEN", "1"])
         );
-        assert_eq!(of("p + 1"), (None, "p + 1".to_owned()));
+        assert_eq!(apart("p + 1"), of("", &["p", "1"]));
     }
 
     #[test]
     fn a_distance_is_a_constant() {
-        assert_eq!(behind("p", "p").as_deref(), Some(""));
-        assert_eq!(behind("p", "p + LEN + 1").as_deref(), Some("LEN + 1"));
-        assert_eq!(behind("p", "p + n"), None);
-        assert_eq!(behind("p", "p - 1"), None);
-        assert_eq!(behind("p", "p->a"), None);
+        let constant = |text: &str| read(text).joined("+").into_iter().all(is_constant);
+        assert!(constant("LEN + 1"));
+        assert!(!constant("n"));
+        assert!(!constant("-1"));
+        assert!(!constant("sizeof(x)"));
     }
 
     #[test]

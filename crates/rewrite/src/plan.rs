@@ -2,8 +2,8 @@
 
 use tollgate_source::Vocabulary;
 use tollgate_source::{
-    Direction, EffectKind, Exit, Flow, Form, Function, Hazard, LineIndex, Run, Site, Span, Step,
-    StepKind, Token, TokenKind, Trait, tokens,
+    Direction, EffectKind, Exit, Expression, Flow, Form, Function, Hazard, LineIndex, Run, Site,
+    Span, Step, StepKind, Token, TokenKind, Trait, tokens,
 };
 
 use crate::advance::{self, Advance};
@@ -14,6 +14,7 @@ use crate::covered;
 use crate::directives::{conditions, is_left_between};
 use crate::fault::{Fault, statements};
 use crate::gate::Gate;
+use crate::layout::on_one_line;
 use crate::maybe;
 use crate::offers::Offers;
 use crate::offset;
@@ -63,9 +64,37 @@ impl Subject<'_> {
         checks.any(|check| self.flow.calls_to(place, check).is_some())
     }
 
+    /// The expression that stands in a place.
+    pub(crate) fn expression(&self, place: Span) -> Option<Expression> {
+        Expression::read(self.text, place, self.vocabulary)
+    }
+
+    /// The expression that a text is.
+    pub(crate) fn written(&self, text: &str) -> Option<Expression> {
+        Expression::written(text, self.vocabulary)
+    }
+
+    /// Whether an expression is a check of that range, `access_ok(object, size)`;
+    /// none if it is no check.
+    pub(crate) fn checks(&self, own: &Expression, object: &str, size: &str) -> Option<bool> {
+        let (name, arguments) = own.call()?;
+        let wanted = [self.written(object), self.written(size)];
+        let same = arguments
+            .iter()
+            .zip(&wanted)
+            .all(|(a, b)| Some(a) == b.as_ref());
+        let check = self.vocabulary.checks_range(name.as_bytes());
+        check.then_some(same && arguments.len() == wanted.len())
+    }
+
     /// The original text of a place.
     pub(crate) fn at(&self, span: Span) -> String {
         span.text(self.text)
+    }
+
+    /// The original text of a place as one line.
+    pub(crate) fn line(&self, span: Span) -> String {
+        on_one_line(&self.at(span))
     }
 
     /// A refusal at a place.
@@ -104,21 +133,27 @@ impl Subject<'_> {
         }
     }
 
-    /// The tokens of a place without comments and preprocessor lines.
-    pub(crate) fn code(&self, place: Span) -> Vec<Token> {
-        let upto = self.text.get(..place.end).unwrap_or_default();
-        let all = tokens(upto, place.start).into_iter();
-        all.filter(Token::is_code).collect()
+    /// What a statement asks, gives or is.
+    pub(crate) fn expression_of(&self, statement: Span) -> Option<Expression> {
+        let own = self.flow.statement(statement)?;
+        self.expression(own.expression?)
+    }
+
+    /// The tokens of a place.
+    pub(crate) fn tokens(&self, place: Span) -> Vec<Token> {
+        tokens(self.text.get(..place.end).unwrap_or(&[]), place.start)
+    }
+
+    /// Whether neither comments nor preprocessor lines are in a place.
+    pub(crate) fn is_code(&self, place: Span) -> bool {
+        self.tokens(place).iter().all(Token::is_code)
     }
 
     /// The comments that begin in a place, with their places.
     pub(crate) fn comments(&self, place: Span) -> Vec<Span> {
-        let upto = self.text.get(..place.end).unwrap_or_default();
-        let inside = tokens(upto, place.start).into_iter();
-        inside
-            .filter(|token| token.kind == TokenKind::Comment)
-            .map(|token| token.span)
-            .collect()
+        let inside = self.tokens(place).into_iter();
+        let comments = inside.filter(|token| token.kind == TokenKind::Comment);
+        comments.map(|token| token.span).collect()
     }
 }
 

@@ -1,7 +1,10 @@
 //! The variable that a window's accesses go through, for the styles that give
 //! it another value while the window is open.
 
-use tollgate_source::{EffectKind, Reach, Site, Span, Step, StepKind, Token, TokenKind, tokens};
+use tollgate_source::{
+    EffectKind, Expression, Reach, Site, Span, Step, StepKind, Term, Token, TokenKind,
+    is_qualifier, tokens,
+};
 
 use crate::layout::on_one_line;
 use crate::plan::{Line, Plan, Subject};
@@ -51,8 +54,7 @@ impl Pointer {
             return Err(subject.refuse(plan.region, Reason::Shape(subject.styled.style)));
         }
         let name = on_one_line(plan.run.objects().first().unwrap_or(&""));
-        let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
-        let declared = plain.then(|| declared(subject, &name)).flatten();
+        let declared = declared(subject, &name);
         declared.ok_or_else(|| {
             let reason = Reason::Pointer(subject.styled.style, name);
             subject.refuse(plan.region, reason)
@@ -123,7 +125,7 @@ pub(crate) fn dense(subject: &Subject<'_>, plan: &Plan, pointer: &Pointer) -> Re
     let mut end = of.size;
     for site in &plan.run.sites {
         let at = offset(subject, site, pointer, &of)?;
-        let address = on_one_line(&subject.at(site.address));
+        let address = subject.line(site.address);
         if at < last {
             return Err(subject.refuse(site.span, Reason::Order(address)));
         }
@@ -145,37 +147,87 @@ fn offset(
     pointer: &Pointer,
     of: &Type,
 ) -> Result<u64, Refusal> {
-    let address = on_one_line(&subject.at(site.address));
     match site.reach {
         Reach::Whole => return Ok(0),
         Reach::Element(index) => return Ok(of.size.saturating_mul(u64::from(index))),
         Reach::Field | Reach::Computed => {}
     }
     let unknown = |error| subject.refuse(site.span, Reason::Layout(error));
-    match path(&address, &pointer.name) {
-        Some(path) => of.at(&path).map(|(at, _)| at).map_err(unknown),
-        None => Err(subject.refuse(site.span, Reason::Range(address))),
+    match path(subject, site, &pointer.name) {
+        Some(path) => of.at(&joined(&path)).map(|(at, _)| at).map_err(unknown),
+        None => Err(subject.refuse(site.span, Reason::Range(subject.line(site.address)))),
     }
 }
 
-/// `a.b` of the address `&pointer->a.b`.
-pub(crate) fn path(address: &str, pointer: &str) -> Option<String> {
-    let inner = address.strip_prefix('&')?.trim();
-    let inner = inner
-        .strip_prefix('(')
-        .and_then(|inner| inner.strip_suffix(')'))
-        .unwrap_or(inner);
-    let path = inner
-        .strip_prefix(pointer)?
-        .trim_start()
-        .strip_prefix("->")?;
-    let plain = |c: char| c.is_alphanumeric() || "_.[]".contains(c);
-    path.chars().all(plain).then(|| path.to_owned())
+/// A member on the way from an object to a place in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Member {
+    /// Its name.
+    name: String,
+    /// The index into it, if it is an array.
+    pub(crate) index: Option<String>,
+}
+
+/// `a`, `b` of an access to `&object->a.b`, where every index is a number or a name.
+pub(crate) fn path(subject: &Subject<'_>, site: &Site, object: &str) -> Option<Vec<Member>> {
+    let address = subject.expression(site.address)?;
+    let Term::Address(place) = &address.term else {
+        return None;
+    };
+    members(place, &subject.written(object)?)
+}
+
+fn members(place: &Expression, object: &Expression) -> Option<Vec<Member>> {
+    match &place.term {
+        Term::Member {
+            holder,
+            arrow,
+            field,
+        } => {
+            let own = *arrow && **holder == *object;
+            let mut path = match own {
+                true => Vec::new(),
+                false => members(holder, object).filter(|_| !arrow)?,
+            };
+            path.push(Member {
+                name: field.clone(),
+                index: None,
+            });
+            Some(path)
+        }
+        Term::Element { array, index } => {
+            let mut path = members(array, object)?;
+            let last = path.last_mut().filter(|last| last.index.is_none())?;
+            last.index = match &index.term {
+                Term::Name(index) | Term::Number(index) => Some(index.clone()),
+                _ => return None,
+            };
+            Some(path)
+        }
+        _ => None,
+    }
+}
+
+/// `a[1].b`
+pub(crate) fn joined(path: &[Member]) -> String {
+    let words = path.iter().map(|member| match &member.index {
+        Some(index) => format!("{}[{index}]", member.name),
+        None => member.name.clone(),
+    });
+    words.collect::<Vec<_>>().join(".")
 }
 
 /// What a variable of the function points to, as its declaration has it.
 pub(crate) fn pointee(subject: &Subject<'_>, name: &str) -> Option<String> {
     declared(subject, name).map(|pointer| pointer.pointee())
+}
+
+/// The same without qualifiers and annotations.
+pub(crate) fn base(subject: &Subject<'_>, name: &str) -> Option<String> {
+    let pointer = declared(subject, name)?;
+    let words = pointer.words.iter().map(String::as_str);
+    let plain = words.filter(|word| !is_qualifier(word.as_bytes()));
+    Some(plain.collect::<Vec<_>>().join(" "))
 }
 
 /// The declaration of a parameter or a local variable.

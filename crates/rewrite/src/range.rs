@@ -1,6 +1,6 @@
 //! Which range a begin has to check so that it covers every access of a run.
 
-use tollgate_source::{Reach, Run, Site, Span, Token, Trait, closing, tokens};
+use tollgate_source::{Expression, Reach, Run, Site, Span, Term, Trait};
 
 use crate::layout::on_one_line;
 use crate::offset;
@@ -42,9 +42,8 @@ pub(crate) fn one_object<'r>(subject: &Subject<'_>, run: &'r Run) -> Result<&'r 
 /// An element of an array that is the object's member: the size of the object
 /// takes it in only if the array has so many elements, which is no open array's.
 fn member_of_array(subject: &Subject<'_>, site: &Site, object: &str) -> Result<(), Refusal> {
-    let address = on_one_line(&subject.at(site.address));
-    let Some(path) = pointer::path(&address, &on_one_line(object)).filter(|p| p.contains('['))
-    else {
+    let path = pointer::path(subject, site, object);
+    let Some(path) = path.filter(|path| path.iter().any(|step| step.index.is_some())) else {
         return Ok(());
     };
     let of = pointer::pointee(subject, object).map(|name| {
@@ -52,8 +51,11 @@ fn member_of_array(subject: &Subject<'_>, site: &Site, object: &str) -> Result<(
         types.outline(&name, MODELS[0])
     });
     match of {
-        Some(Ok(of)) if of.at(&path).is_ok() => Ok(()),
-        _ => Err(subject.refuse(site.span, Reason::Range(address))),
+        Some(Ok(of)) if of.at(&pointer::joined(&path)).is_ok() => Ok(()),
+        _ => {
+            let reason = Reason::Range(subject.line(site.address));
+            Err(subject.refuse(site.span, reason))
+        }
     }
 }
 
@@ -74,46 +76,79 @@ pub(crate) fn of_object(
     Ok((object, size))
 }
 
-/// Every access at the same address: its own type says the size.
-fn one_address(subject: &Subject<'_>, run: &Run) -> Option<(String, String)> {
-    let mut addresses = run
+/// The addresses of the run's accesses.
+fn addresses(subject: &Subject<'_>, run: &Run) -> Option<Vec<Expression>> {
+    let all = run
         .sites
         .iter()
-        .map(|site| on_one_line(&subject.at(site.address)));
-    let first = addresses.next()?;
-    addresses.all(|address| address == first).then(|| {
-        let size = match first.strip_prefix('&') {
-            Some(place) => format!("sizeof({place})"),
-            None if first.starts_with('(') => format!("sizeof(*({first}))"),
-            None => format!("sizeof(*{first})"),
-        };
-        (first, size)
-    })
+        .map(|site| subject.expression(site.address));
+    all.collect()
+}
+
+/// Every access at the same address: its own type says the size.
+fn one_address(subject: &Subject<'_>, run: &Run) -> Option<(String, String)> {
+    let addresses = addresses(subject, run)?;
+    let first = addresses
+        .first()
+        .filter(|first| addresses.iter().all(|a| a == *first))?;
+    let text = subject.line(first.span);
+    let size = match &first.term {
+        Term::Address(place) => format!("sizeof({})", subject.line(place.span)),
+        _ => size_behind(subject, first),
+    };
+    Some((text, size))
+}
+
+/// The size of what an address points to.
+pub(crate) fn size_behind(subject: &Subject<'_>, address: &Expression) -> String {
+    let text = subject.line(address.span);
+    match &address.term {
+        Term::Name(_) | Term::Member { .. } | Term::Element { .. } => format!("sizeof(*{text})"),
+        _ => format!("sizeof(*({text}))"),
+    }
 }
 
 /// Fields of one element of an array, `&o[i].a` and `&o[i].b`.
 fn one_element(subject: &Subject<'_>, run: &Run) -> Option<(String, String)> {
-    let addresses = run
-        .sites
-        .iter()
-        .map(|site| on_one_line(&subject.at(site.address)));
-    let mut elements = addresses.map(|address| {
-        let (element, field) = address.strip_prefix('&')?.rsplit_once("].")?;
-        let plain = !field.contains(['[', '(', '-']) && element.matches('[').count() == 1;
-        plain.then(|| format!("{element}]"))
-    });
-    let first = elements.next()??;
-    let same = elements.all(|element| element.as_ref() == Some(&first));
-    same.then(|| (format!("&{first}"), format!("sizeof({first})")))
+    let addresses = addresses(subject, run)?;
+    let elements: Option<Vec<&Expression>> = addresses.iter().map(element).collect();
+    let elements = elements?;
+    let first = elements
+        .first()
+        .filter(|first| elements.iter().all(|e| e == *first))?;
+    let text = subject.line(first.span);
+    Some((format!("&{text}"), format!("sizeof({text})")))
+}
+
+/// `o[i]` of `&o[i].a.b`, where it is the only index.
+fn element(address: &Expression) -> Option<&Expression> {
+    let Term::Address(place) = &address.term else {
+        return None;
+    };
+    let mut inner = place;
+    while let Term::Member {
+        holder,
+        arrow: false,
+        ..
+    } = &inner.term
+    {
+        inner = holder;
+    }
+    let index = |own: &Expression| matches!(own.term, Term::Element { .. });
+    let only = matches!(&inner.term, Term::Element { array, .. } if !array.any(&index));
+    (only && inner != place).then_some(inner)
 }
 
 /// The innermost member that all addresses lie in, `p->a` for `&p->a.x` and
 /// `&p->a.y`; none where a check of the whole object is part of the run.
 fn one_member(subject: &Subject<'_>, run: &Run, object: &str) -> Option<(String, String)> {
-    if run.has(Trait::AccessOk) {
+    if run.has(Trait::AccessOk) || run.sites.iter().any(|site| site.reach != Reach::Field) {
         return None;
     }
-    let mut paths = run.sites.iter().map(|site| member(subject, site, object));
+    let mut paths = run
+        .sites
+        .iter()
+        .map(|site| pointer::path(subject, site, object));
     let mut common = paths.next()??;
     common.pop();
     for path in paths {
@@ -122,20 +157,8 @@ fn one_member(subject: &Subject<'_>, run: &Run, object: &str) -> Option<(String,
         let same = common.iter().zip(&path).take_while(|(a, b)| a == b).count();
         common.truncate(same);
     }
-    let member = format!("{}->{}", on_one_line(object), common.join("."));
+    let member = format!("{}->{}", on_one_line(object), pointer::joined(&common));
     (!common.is_empty()).then(|| (format!("&{member}"), format!("sizeof({member})")))
-}
-
-/// The names from the object to the field of an address `&object->a.b`.
-fn member(subject: &Subject<'_>, site: &Site, object: &str) -> Option<Vec<String>> {
-    let address = on_one_line(&subject.at(site.address));
-    let path = address
-        .strip_prefix('&')?
-        .strip_prefix(&on_one_line(object))?;
-    let path = path.strip_prefix("->")?;
-    let plain = |c: char| c.is_alphanumeric() || "_.[]".contains(c);
-    let whole = site.reach == Reach::Field && path.chars().all(plain);
-    whole.then(|| path.split('.').map(str::to_owned).collect())
 }
 
 /// Whether the begin may check all of the object: user memory may hold less of
@@ -148,77 +171,43 @@ fn whole(subject: &Subject<'_>, run: &Run, object: &str) -> Result<(), Refusal> 
     if declared.starts_with("union ") {
         return Err(subject.refuse(run.span, shorter));
     }
-    let upto = subject
-        .text
-        .get(..subject.function.body.end)
-        .unwrap_or_default();
-    let code: Vec<Token> = tokens(upto, subject.function.body.start)
-        .into_iter()
-        .filter(Token::is_code)
-        .collect();
-    let sizes = (0..code.len()).filter(|at| is_size(subject, &code, *at, object, &declared));
-    match sizes
-        .into_iter()
-        .find(|at| may_be_less(&code, *at, run.span.start))
-    {
+    let mut compared = subject.flow.comparisons.iter();
+    let less = |at: &&Span| {
+        let own = subject.expression(**at);
+        own.is_some_and(|own| may_be_less(&own, at.start > run.span.start, object, &declared))
+    };
+    match compared.find(less) {
         Some(_) => Err(subject.refuse(run.span, shorter)),
         None => Ok(()),
     }
 }
 
+/// Whether a comparison with the size says that there may be less: what is
+/// compared before the run and left if it is less says that there is not.
+fn may_be_less(own: &Expression, later: bool, object: &str, declared: &str) -> bool {
+    let Term::Binary(left, operator, right) = &own.term else {
+        return false;
+    };
+    let size = |side: &Expression| side.any(&|part| is_size(part, object, declared));
+    let below = operator.starts_with('<');
+    match (size(left), size(right)) {
+        (false, false) => false,
+        (true, true) => true,
+        (_, last) => later || below != last,
+    }
+}
+
 /// The type of a variable of the function as its declaration has it.
 pub(crate) fn declared(subject: &Subject<'_>, object: &str) -> Option<String> {
-    let mut locals = subject.flow.locals.iter();
-    if let Some(local) = locals.find(|local| local.name == object) {
-        return Some(local.base_type.clone());
-    }
-    let header = on_one_line(&subject.at(subject.function.header));
-    let parameter = header.split(['(', ',', ')']).find(|part| {
-        let name = part
-            .rsplit(|c: char| !(c.is_alphanumeric() || c == '_'))
-            .next();
-        name == Some(object) && part.contains('*')
-    })?;
-    let words = parameter
-        .split(['*', ' '])
-        .filter(|word| !word.is_empty() && *word != "const");
-    Some(words.take(2).collect::<Vec<_>>().join(" "))
+    let local = subject.flow.local(object).map(|own| own.base_type.clone());
+    local.or_else(|| pointer::base(subject, object))
 }
 
 /// `sizeof(struct s)` or `sizeof(*p)`.
-fn is_size(subject: &Subject<'_>, code: &[Token], at: usize, object: &str, declared: &str) -> bool {
-    let word = |at: usize| {
-        code.get(at)
-            .map(|t| t.span.of(subject.text))
-            .unwrap_or_default()
-    };
-    if word(at) != b"sizeof" {
-        return false;
-    }
-    let (Some(open), Some(close)) = (
-        code.get(at + 1),
-        closing(code, at + 1).and_then(|close| code.get(close)),
-    ) else {
-        return false;
-    };
-    let operand = on_one_line(&subject.at(Span::new(open.span.end, close.span.start)));
-    operand == declared || operand == format!("*{object}")
-}
-
-/// Whether a comparison with the size says that there may be less: what is
-/// compared before the run and left if it is less says that there is not.
-fn may_be_less(code: &[Token], at: usize, run: usize) -> bool {
-    let is = |at: Option<usize>, byte| at.and_then(|at| code.get(at)).is_some_and(|t| t.is(byte));
-    let behind = closing(code, at + 1).map(|close| close + 1);
-    let before = at.checked_sub(1);
-    let earlier = is(before, b'=')
-        .then(|| at.checked_sub(2))
-        .flatten()
-        .or(before);
-    let less = is(earlier, b'<') || is(behind, b'>');
-    let more = is(earlier, b'>') || is(behind, b'<');
-    let later = code.get(at).is_some_and(|token| token.span.start > run);
-    more || less && later
+fn is_size(own: &Expression, object: &str, declared: &str) -> bool {
+    let behind = |of: &Expression| matches!(&of.term, Term::Behind(p) if p.name() == Some(object));
+    let pointee = matches!(&own.term, Term::SizeOf(of) if behind(of));
+    pointee || own.sized() == Some(declared)
 }
 
 /// How many elements of the object's type the accesses span; 1 for fields.
@@ -229,10 +218,7 @@ fn elements(subject: &Subject<'_>, run: &Run) -> Result<u32, Refusal> {
             Reach::Field | Reach::Whole => 1,
             Reach::Element(index) => index.saturating_add(1),
             Reach::Computed => {
-                return Err(subject.refuse(
-                    site.span,
-                    Reason::Range(on_one_line(&subject.at(site.address))),
-                ));
+                return Err(subject.refuse(site.span, Reason::Range(subject.line(site.address))));
             }
         });
     }

@@ -1,6 +1,8 @@
 //! The style `scoped`: a block that opens the window and, whichever way it is
 //! left, closes it. For trees whose headers have the scoped forms (Linux 6.19).
 
+use tollgate_source::Token;
+
 use crate::gate::{Gate, Scoped};
 use crate::plan::{Plan, Subject};
 use crate::pointer::{self, Pointer};
@@ -52,7 +54,7 @@ fn fit(subject: &Subject<'_>, plan: Plan) -> Result<Plan, Refusal> {
 
 /// Whether anything in the window names it, the operand of a `sizeof` included.
 fn is_named(subject: &Subject<'_>, plan: &Plan, name: &str) -> bool {
-    let code = subject.code(plan.region);
-    code.iter()
-        .any(|token| token.span.of(subject.text) == name.as_bytes())
+    let code = subject.tokens(plan.region);
+    let word = |token: &Token| token.is_code() && token.span.of(subject.text) == name.as_bytes();
+    code.iter().any(word)
 }

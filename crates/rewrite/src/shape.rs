@@ -9,7 +9,7 @@ use crate::chained::Chained;
 use crate::directives::is_left_between;
 use crate::edit::Edit;
 use crate::maybe;
-use crate::plan::{Line, Plan, Subject, mentions};
+use crate::plan::{Line, Plan, Subject};
 use crate::pointer;
 use crate::refusal::{Reason, Refusal};
 
@@ -87,7 +87,7 @@ fn loop_around(subject: &Subject<'_>, plan: &Plan) -> Option<Span> {
 /// has none that is free.
 fn declarable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
     let new = |name: &&&str| !subject.flow.knows(name);
-    let returns = plan.fault.statements == ["return -EFAULT;"];
+    let returns = plan.fault.only_returns();
     // A configuration that leaves the accesses out would not use it.
     let optional = is_left_between(subject.text, plan.region.end, subject.function.body.end);
     let name = NAMES.iter().find(new).filter(|_| returns && !optional)?;
@@ -110,20 +110,11 @@ pub(crate) fn declaration(subject: &Subject<'_>, line: &str) -> Option<Edit> {
 /// Where the declarations at the head of the function end: kernel style has an
 /// empty line there.
 fn declarations_end(subject: &Subject<'_>) -> Option<usize> {
-    let body = subject.function.body;
-    let start = subject.lines.line_start(body.start) + 2;
-    let head = subject.at(Span::new(start.max(body.start + 1), body.end));
-    let head = head.strip_prefix('\n').unwrap_or(&head);
-    let from = body.end - head.len();
-    let (lines, _) = head.split_once("\n\n")?;
-    let declares = |line: &str| {
-        let mut locals = subject.flow.locals.iter();
-        locals.any(|l| l.scope == body && mentions(line, &l.name))
-    };
-    let plain = lines.lines().all(|line| {
-        line.starts_with('\t') && line.ends_with(';') && !line.contains('(') && declares(line)
-    });
-    (plain && !lines.is_empty()).then(|| from + lines.len() + 1)
+    let statements = subject.flow.inside(subject.function.body);
+    let declarations = statements.take_while(|own| own.kind == StatementKind::Declaration);
+    let end = declarations.last()?.span.end;
+    let behind = subject.text.get(end..)?;
+    behind.starts_with(b"\n\n").then_some(end + 1)
 }
 
 /// A variable that took results of the run and that nothing reads outside of what
@@ -195,11 +186,7 @@ fn tail_allowed(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
 
 /// A variable for errors that is free where the window stands.
 fn error_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
-    let negative = plan
-        .fault
-        .statements
-        .iter()
-        .any(|s| s == "return -EFAULT;" || s.ends_with(" = -EFAULT;"));
+    let negative = plan.fault.is_negative(subject);
     let jumps = matches!(
         plan.fault.jump,
         Jump::Break | Jump::Continue | Jump::Goto(_)

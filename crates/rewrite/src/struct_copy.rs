@@ -13,7 +13,7 @@ use crate::braces;
 use crate::edit::Edit;
 use crate::gate::Gate;
 use crate::groups::{Group, Part, parts};
-use crate::layout::{call, on_one_line, tidy, widest};
+use crate::layout::{call, tidy, widest};
 use crate::plan::{Line, Plan, Subject};
 use crate::pointer::{self, Pointer};
 use crate::refusal::{Reason, Refusal};
@@ -242,8 +242,8 @@ impl<'w, 'a> Writer<'w, 'a> {
         let Some(site) = self.plan.run.sites.get(index) else {
             return String::new();
         };
-        let value = tidy(&on_one_line(&self.subject.at(site.value)));
-        let address = tidy(&on_one_line(&self.subject.at(site.address)));
+        let value = tidy(&self.subject.line(site.value));
+        let address = tidy(&self.subject.line(site.address));
         let head = format!("{head}{}", site.call);
         call(self.columns(), indent, &head, &[&value, &address], tail)
     }
@@ -281,7 +281,7 @@ impl<'w, 'a> Writer<'w, 'a> {
             .find(|(group, _)| group.sites.iter().any(|(at, _)| *at == index))?;
         let (_, path) = group.sites.iter().find(|(at, _)| *at == index)?;
         let site: &Site = self.plan.run.sites.get(index)?;
-        let value = tidy(&on_one_line(&self.subject.at(site.value)));
+        let value = tidy(&self.subject.line(site.value));
         Some(if self.reads {
             format!("{indent}{value} = {name}.{path};")
         } else {
@@ -306,7 +306,7 @@ fn in_order(subject: &Subject<'_>, plan: &Plan, parts: &[Part]) -> Result<(), Re
     for (at, first) in sites().filter(|(at, site)| reads(site) && copied(*at)) {
         for (_, second) in sites().filter(|(later, _)| *later > at && !copied(*later)) {
             if !zero::are_apart(subject, first, second) {
-                let [one, other] = [first, second].map(|site| on_one_line(&subject.at(site.value)));
+                let [one, other] = [first, second].map(|site| subject.line(site.value));
                 return Err(subject.refuse(second.span, Reason::Overlap(other, one)));
             }
         }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use tollgate_source::{Direction, Jump, Span};
+use tollgate_source::{Direction, Jump, Span, StatementKind};
 
 use crate::braces;
 use crate::chained::Chained;
 use crate::edit::Edit;
 use crate::falls;
-use crate::layout::{call, on_one_line, reindent, tidy, untied, widest};
-use crate::plan::{Line, Plan, Subject, mentions};
+use crate::layout::{call, reindent, tidy, untied, widest};
+use crate::plan::{Line, Plan, Subject};
 use crate::refusal::Refusal;
 use crate::shape::{Shape, declaration, shape};
 
@@ -18,13 +18,20 @@ use crate::shape::{Shape, declaration, shape};
 struct Tail {
     end: Option<String>,
     statements: Vec<String>,
+    /// The label that it goes to, if it does no more.
+    goes_to: Option<String>,
     /// The body of the loop at whose end it stands; none for the function's.
     within: Option<Span>,
 }
 
 impl Tail {
     fn of(plan: &Plan, within: Option<Span>) -> Self {
+        let goes_to = match &plan.fault.jump {
+            Jump::Goto(label) if plan.fault.statements.len() == 1 => Some(label.clone()),
+            _ => None,
+        };
         Self {
+            goes_to,
             end: plan.gate.end(),
             statements: plan.fault.statements.clone(),
             within,
@@ -156,7 +163,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         if !tail.is_empty() {
             let close = self.subject.function.body.end.saturating_sub(1);
             let falls =
-                self.subject.flow.ending == Some(Jump::None) && returns_nothing(self.subject);
+                self.subject.flow.ending == Some(Jump::None) && self.subject.flow.gives_nothing;
             let stop = if falls { "\treturn;\n" } else { "" };
             edits.push(self.before_brace(close, &format!("{stop}{tail}")));
         }
@@ -180,8 +187,9 @@ impl<'s, 'a> Writer<'s, 'a> {
         let (subject, edits) = (self.subject, &mut self.edits);
         self.tails.retain(|known| {
             let plain = known.conditions.is_empty() && known.tail.within.is_none();
-            let place = plain.then(|| falls::place(subject, &known.tail.statements));
-            let place = place.flatten().filter(|at| taken.insert(*at));
+            let label = known.tail.goes_to.as_deref().filter(|_| plain);
+            let place = label.and_then(|label| falls::place(subject, label));
+            let place = place.filter(|at| taken.insert(*at));
             let end = known.tail.end.as_deref().zip(place);
             if let Some((end, at)) = end {
                 edits.push(Edit::insert(at, format!("{}:\n\t{end}\n", known.label)));
@@ -195,12 +203,9 @@ impl<'s, 'a> Writer<'s, 'a> {
         let body = labelled.tail.within?;
         let close = self.subject.line_start(body.end.checked_sub(1)?);
         let indent = self.subject.indent(body.end - 1) + "\t";
-        let before = self.subject.at(Span::new(body.start, close));
-        let last = before.trim_end().rsplit('\n').next().unwrap_or_default();
-        let jumps = ["continue;", "break;", "return", "goto "];
-        // Deeper on the line it hangs on a condition.
-        let own = last.strip_prefix(&indent).unwrap_or_default();
-        let stop = if jumps.iter().any(|jump| own.starts_with(jump)) {
+        let flow = self.subject.flow;
+        let last = flow.inside(body).last();
+        let stop = if last.is_some_and(|last| flow.leaves(last)) {
             String::new()
         } else {
             format!("{indent}continue;\n")
@@ -357,7 +362,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     fn argument(&self, span: Span) -> String {
-        tidy(&on_one_line(&self.subject.at(span)))
+        tidy(&self.subject.line(span))
     }
 
     /// The accesses between what opens the window and what closes it, with
@@ -446,12 +451,12 @@ impl<'s, 'a> Writer<'s, 'a> {
         if !matches!(braces::opening(self.subject, plan.region), Ok(None)) {
             return None;
         }
-        let text = self.subject.text.get(plan.region.end..)?;
-        let blanks = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
-        let found = plan.fault.statements == ["return -EFAULT;"]
-            && text.get(blanks..)?.starts_with(b"return 0;");
-        let start = plan.region.end + blanks;
-        found.then(|| Span::new(start, start + "return 0;".len()))
+        let next = self.subject.flow.next(plan.region)?;
+        let between = Span::new(plan.region.end, next.span.start);
+        let blank = between.of(self.subject.text).trim_ascii().is_empty();
+        let zero = self.subject.expression(next.expression?)?.is_zero();
+        let fails = plan.fault.only_returns() && next.kind == StatementKind::Return;
+        (fails && blank && zero).then_some(next.span)
     }
 
     /// Replaces whole statements, with a blank line before what follows.
@@ -524,13 +529,4 @@ fn with_variable(statements: &[String], variable: &str) -> Vec<String> {
         }
     })
     .collect()
-}
-
-fn returns_nothing(subject: &Subject<'_>) -> bool {
-    let header = subject.at(subject.function.header);
-    let before = header
-        .split(subject.function.name.as_str())
-        .next()
-        .unwrap_or_default();
-    mentions(before, "void") && !before.contains('*')
 }

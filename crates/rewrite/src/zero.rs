@@ -3,7 +3,6 @@
 
 use tollgate_source::{Direction, Effect, Form, Jump, Site, Span, StepKind};
 
-use crate::layout::on_one_line;
 use crate::plan::{Line, Plan, Subject};
 use crate::refusal::{Reason, Refusal};
 
@@ -64,7 +63,7 @@ pub(crate) fn looked_at(subject: &Subject<'_>, plan: &Plan) -> Option<(Span, Str
         site.direction == Direction::Read && (named || !shared && is_seen(subject, plan, site))
     };
     let site = plan.run.sites.iter().find(looks)?;
-    Some((site.value, on_one_line(&subject.at(site.value))))
+    Some((site.value, subject.line(site.value)))
 }
 
 /// The variable of a read, if something may look at it after a fault.
@@ -73,7 +72,7 @@ fn cleared(subject: &Subject<'_>, plan: &Plan, index: usize) -> Result<Option<St
     let Some(site) = site.filter(|site| site.direction == Direction::Read) else {
         return Ok(None);
     };
-    let variable = on_one_line(&subject.at(site.value));
+    let variable = subject.line(site.value);
     if !is_seen(subject, plan, site) {
         return Ok(None);
     }

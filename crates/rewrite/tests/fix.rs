@@ -523,10 +523,18 @@ fn a_variable_that_is_stored_keeps_its_value() {
     // No label at the end, so that a variable would be needed.
     let guard = "\tguard(mutex)(&lock);\n\terr = work(p);\n\treturn err;\n";
     let chain = "\tint err = work(k);\n\n\tif (put_user(err, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n";
-    assert!(refused(&format!("{chain}{guard}")).contains("scope with a cleanup"));
+    let own = fixed(&format!("{chain}{guard}"), &Request::default());
+    assert!(
+        own.contains("ret = -EFAULT;\n\tunsafe_put_user(err,"),
+        "{own}"
+    );
     let other = chain.replace("put_user(err", "put_user(1");
     let asked = other.replace("&p->b))", "&p->b) || err > 1)");
-    assert!(refused(&format!("{asked}{guard}")).contains("scope with a cleanup"));
+    let own = fixed(&format!("{asked}{guard}"), &Request::default());
+    assert!(
+        own.contains("ret = -EFAULT;\n\tunsafe_put_user(1,"),
+        "{own}"
+    );
     assert!(fixed(&format!("{other}{guard}"), &Request::default()).contains("err = -EFAULT;"));
     let hanging = "\tint err = work(k);\n\n\terr = put_user(err, &p->a);\n\tif (!err)\n\t\terr = put_user(2, &p->b);\n\twork(p);\n\treturn err;\n";
     assert!(refused(hanging).contains("not rewritten"));
@@ -745,5 +753,46 @@ fn a_result_is_zero_behind_a_window_that_declares_a_variable() {
     assert!(
         text.contains("\t\tif (err)\n\t\t\treturn err;\n\t\tres = 0;\n"),
         "{text}"
+    );
+}
+
+#[test]
+fn a_result_that_is_1_is_not_made_the_error() {
+    let joined = "\tint err;\n\n\terr = put_user(k->a, &p->a) || put_user(k->b, &p->b);\n";
+    for end in [
+        "\tif (err)\n\t\treturn err;\n\treturn 0;\n",
+        "\treturn err;\n",
+    ] {
+        let told = refused(&format!("{joined}{end}"));
+        assert!(told.contains("the statement does more"), "{told}");
+    }
+    let own = fixed(
+        &format!("{joined}\tif (err)\n\t\treturn -EFAULT;\n\treturn 0;\n"),
+        &Request::default(),
+    );
+    assert!(
+        own.contains("unsafe_put_user(k->b, &p->b, efault);"),
+        "{own}"
+    );
+}
+
+#[test]
+fn the_range_is_counted_in_what_the_address_points_to() {
+    let of = |first: &str, second: &str| {
+        let access = |at: &str| format!("put_user(c, {at})");
+        let (first, second) = (access(first), access(second));
+        let body = format!("\tif ({first} || {second})\n\t\treturn -EFAULT;\n\treturn 0;\n");
+        let text = fixed(&body, &Request::default());
+        let begin = text.lines().find(|line| line.contains("_begin(")).unwrap();
+        begin
+            .trim()
+            .trim_start_matches("if (!user_write_access_begin")
+            .to_owned()
+    };
+    assert_eq!(of("k->buf", "k->buf + 1"), "(k->buf, 2 * sizeof(*k->buf)))");
+    assert_eq!(of("p + 1", "p + 1"), "(p + 1, sizeof(*(p + 1))))");
+    assert_eq!(
+        of("k->buf[2]", "k->buf[2]"),
+        "(k->buf[2], sizeof(*k->buf[2])))"
     );
 }

@@ -141,11 +141,11 @@ impl<'v> Analyser<'v> {
             points: true,
         };
         let pointers = user_pointers(file, body);
-        Some(build(
-            &file.context(&normalised, &pointers),
-            source,
-            tree.root_node(),
-        ))
+        let context = file.context(&normalised, &pointers);
+        Some(Flow {
+            gives_nothing: gives_nothing(file, body),
+            ..build(&context, source, tree.root_node())
+        })
     }
 
     fn report(&mut self, path: &TreePath, file: &File<'_>) -> FileReport {
@@ -438,6 +438,15 @@ impl<'a> File<'a> {
         let before = at.checked_sub(1).and_then(|i| self.tokens.get(i));
         before.is_some_and(|t| t.kind == TokenKind::Word || t.is(b'*'))
     }
+}
+
+/// Whether a header says `void`, and not `void *`.
+fn gives_nothing(file: &File<'_>, body: &Body) -> bool {
+    let from = |byte: usize| file.tokens.partition_point(|t| t.span.start < byte);
+    let own = from(body.header.start)..from(body.name_span.start);
+    let own = file.tokens.get(own).unwrap_or_default();
+    let void = own.iter().any(|token| token.span.of(file.text) == b"void");
+    void && !own.iter().any(|token| token.is(b'*'))
 }
 
 /// Variables declared `… __user *name` in the header or the body.

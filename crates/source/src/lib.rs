@@ -13,6 +13,7 @@ mod chance;
 pub mod check;
 mod copies;
 mod events;
+mod expression;
 mod flow;
 pub mod fuzz;
 mod heat;
@@ -34,6 +35,7 @@ mod wrappers;
 
 pub use analyse::{Analyser, GrammarError};
 pub use chance::{Beside, Chance, Kind, SMALL, Size};
+pub use expression::{Expression, Term};
 pub use flow::{Effect, EffectKind, Flow, Junction, Local, Statement, StatementKind, Write};
 pub use heat::{Heat, Warmth};
 pub use lex::{Token, TokenKind, closing, is_called, tokens};
@@ -47,7 +49,8 @@ pub use scan::{Aside, CopyCounts, Finding, LeftOut, Missed, MissedPart, Scan};
 pub use span::{LineIndex, Position, Span};
 pub use split::{Body, bodies};
 pub use types::{
-    Extent, Layout, Place, Reader, TypeIndex, TypeName, definitions, included, may_define,
+    Extent, Layout, Place, Reader, TypeIndex, TypeName, definitions, included, is_qualifier,
+    may_define,
 };
 pub use vocabulary::{Access, CopyCall, Direction, Vocabulary, WindowCall};
 pub use wrappers::opens_windows;

@@ -10,7 +10,8 @@ mod scalar;
 pub use constant::included;
 pub use definition::{Place, TypeIndex, definitions, may_define};
 pub use layout::{Layout, Reader};
-pub(crate) use parse::{dimensions as array_dimensions, extent, type_of_words};
+pub use parse::is_qualifier;
+pub(crate) use parse::{dimensions as array_dimensions, extent, type_name, type_of_words};
 pub(crate) use scalar::Scalars;
 
 use serde::{Deserialize, Serialize};

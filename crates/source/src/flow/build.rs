@@ -260,6 +260,7 @@ impl<'t> Builder<'_, '_> {
             kind,
             span: span(node),
             parent: self.around.last().copied(),
+            expression: expression(node),
             before,
             after: None,
         });
@@ -682,6 +683,16 @@ fn kind_of(context: &Context<'_>, node: Node<'_>) -> Option<StatementKind> {
         "preproc_if" | "preproc_ifdef" | "preproc_elif" | "preproc_else" => StatementKind::Side,
         _ => return None,
     })
+}
+
+/// What an `if` asks, what a `return` gives, or the expression that a statement is.
+fn expression(node: Node<'_>) -> Option<Span> {
+    let inner = match node.kind() {
+        "if_statement" => node.child_by_field_name("condition")?.named_child(0),
+        "return_statement" | "expression_statement" => node.named_child(0),
+        _ => None,
+    };
+    inner.map(span)
 }
 
 fn last_child(node: Node<'_>) -> Option<Node<'_>> {

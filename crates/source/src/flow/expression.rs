@@ -51,6 +51,10 @@ impl<'t> Builder<'_, '_> {
     }
 
     pub(super) fn parts(&mut self, node: Node<'t>) {
+        let compares = matches!(self.context.operator(node), b"<" | b">" | b"<=" | b">=");
+        if compares && node.kind() == "binary_expression" {
+            self.graph.comparisons.push(span(node));
+        }
         let mut cursor = node.walk();
         let children: Vec<Node<'t>> = node.named_children(&mut cursor).collect();
         children.into_iter().for_each(|child| self.value(child));

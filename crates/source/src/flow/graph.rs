@@ -213,6 +213,8 @@ pub struct Flow {
     pub(crate) choices: Vec<(Span, Span, bool)>,
     /// Indices that are no constants: the place, the array.
     pub(crate) indices: Vec<(Span, Span)>,
+    /// `a < b` and its like.
+    pub comparisons: Vec<Span>,
     /// The node that each label is.
     pub(crate) at_label: HashMap<String, usize>,
     /// Words of code that the graph does not show: other sides of `#if`s.
@@ -228,6 +230,8 @@ pub struct Flow {
     pub cleanups: Vec<Span>,
     /// Every variable that the function declares.
     pub locals: Vec<Local>,
+    /// Whether the function's result is `void`.
+    pub gives_nothing: bool,
     /// How the last statement of the body leaves; [`Jump::None`] if it does not.
     pub ending: Option<Jump>,
 }

@@ -210,6 +210,40 @@ impl Flow {
         self.statements.iter().rfind(earlier)
     }
 
+    /// The statement behind a place in the same block.
+    #[must_use]
+    pub fn next(&self, place: Span) -> Option<&Statement> {
+        let own = self.statements_in(place).last()?;
+        let later = |s: &&Statement| s.span.start >= place.end;
+        let mut holder = Some(own);
+        while let Some(inner) = holder.filter(|own| place.contains(own.span)) {
+            holder = self.holder(inner);
+        }
+        let parent = |s: &Statement| s.parent.and_then(|at| self.statements.get(at));
+        let same = |s: &&Statement| parent(s).map(|p| p.span) == holder.map(|p| p.span);
+        self.statements.iter().filter(later).find(same)
+    }
+
+    /// The statements right inside a block, in order.
+    pub fn inside(&self, block: Span) -> impl Iterator<Item = &Statement> {
+        let own = self.statements.iter().position(|s| s.span == block);
+        let all = self.statements.iter();
+        all.filter(move |s| own.is_some() && s.parent == own)
+    }
+
+    /// Whether nothing comes behind a statement from it.
+    #[must_use]
+    pub fn leaves(&self, own: &Statement) -> bool {
+        match own.kind {
+            StatementKind::Jump | StatementKind::Return => true,
+            StatementKind::Block | StatementKind::Label => {
+                let last = self.inside(own.span).last();
+                last.is_some_and(|last| self.leaves(last))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether anything takes a value in a place.
     #[must_use]
     pub fn writes(&self, place: Span) -> bool {
@@ -258,7 +292,7 @@ impl Flow {
         };
         let takes = |at: &usize| self.effects_of(*at).iter().any(taken);
         let takers = (0..self.nodes.len()).filter(takes);
-        self.reachable(takers.flat_map(|at| self.next(at)).collect())
+        self.reachable(takers.flat_map(|at| self.nexts(at)).collect())
             .contains(&node)
     }
 
@@ -267,7 +301,7 @@ impl Flow {
         let (mut seen, mut work) = (HashSet::new(), from);
         while let Some(at) = work.pop() {
             if seen.insert(at) {
-                work.extend(self.next(at));
+                work.extend(self.nexts(at));
             }
         }
         seen
@@ -349,13 +383,13 @@ impl Flow {
             match self.first_of(variable, at) {
                 Some(true) => return true,
                 Some(false) => {}
-                None => work.extend(self.next(at)),
+                None => work.extend(self.nexts(at)),
             }
         }
         false
     }
 
-    fn next(&self, node: usize) -> impl Iterator<Item = usize> {
+    fn nexts(&self, node: usize) -> impl Iterator<Item = usize> {
         let next = self.nodes.get(node).map(|node| node.next.as_slice());
         next.unwrap_or_default().iter().map(|(_, to)| *to)
     }
@@ -506,7 +540,7 @@ impl Flow {
             match self.nodes.get(at).map(|node| &node.action) {
                 _ if self.frees(at, object) => {}
                 Some(Action::Exit { .. }) => return false,
-                _ => work.extend(self.next(at)),
+                _ => work.extend(self.nexts(at)),
             }
         }
         true

@@ -44,6 +44,8 @@ pub struct Statement {
     pub span: Span,
     /// The one that holds it.
     pub parent: Option<usize>,
+    /// What an `if` asks, what a `return` gives, or the expression that it is.
+    pub expression: Option<Span>,
     /// The node before it.
     pub(crate) before: Option<usize>,
     /// The node behind it, if anything can come there.

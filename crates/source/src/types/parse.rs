@@ -227,7 +227,10 @@ pub(crate) fn dimensions(text: &[u8], mut tokens: &[Token]) -> Option<Vec<Extent
     Some(found)
 }
 
-pub(crate) fn is_qualifier(word: &[u8]) -> bool {
+/// Whether a word of a declaration says how what it names may be used, and not what
+/// it is.
+#[must_use]
+pub fn is_qualifier(word: &[u8]) -> bool {
     matches!(
         word,
         b"const" | b"volatile" | b"__user" | b"static" | b"register" | b"__force" | b"__iomem"
