@@ -1,0 +1,80 @@
+"""Packages of Debian, fetched with apt that keeps to folders of its own.
+
+Nothing of the system's changes, and signatures are checked against Debian's own
+keys. What goes wrong is a Trouble: a sentence.
+"""
+
+import pathlib
+import subprocess
+
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+
+class Trouble(Exception):
+    """Something that ends the work on a suite, as a sentence."""
+
+
+def run(words, **more):
+    """What a program prints."""
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, **more)
+    if done.returncode != 0:
+        raise Trouble(f"{words[0]} failed: {(done.stderr or done.stdout).strip()[-400:]}")
+    return done.stdout
+
+
+def mirror():
+    """The archive that the machine's own sources name."""
+    uris = run(["apt-get", "indextargets", "--format", "$(REPO_URI)"]).split()
+    found = [uri for uri in uris if uri.rstrip("/").endswith("/debian")]
+    if not found:
+        raise Trouble("the sources of this machine name no archive of Debian; give --mirror URI")
+    return found[0]
+
+
+class Apt:
+    """apt with sources, lists and cache of its own."""
+
+    def __init__(self, folder, suite, uri, expired, architecture="amd64"):
+        for name in ("lists/partial", "cache/archives/partial", "etc"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        sources = folder / "etc/sources.list"
+        sources.write_text(f"deb [signed-by={KEYRING}] {uri} {suite} main\n")
+        (folder / "etc/status").touch()
+        options = {
+            "Dir::Etc::sourcelist": sources, "Dir::Etc::sourceparts": "/dev/null",
+            "Dir::State": folder, "Dir::State::lists": folder / "lists",
+            "Dir::State::status": folder / "etc/status", "Dir::Cache": folder / "cache",
+            "APT::Architecture": architecture, "APT::Architectures": architecture,
+            "Acquire::Languages": "none", "APT::Sandbox::User": "root",
+        }
+        if expired:
+            options["Acquire::Check-Valid-Until"] = "false"
+        self.options = [word for key, value in options.items() for word in ("-o", f"{key}={value}")]
+        run(["apt-get", *self.options, "update"])
+
+    def depends(self, package):
+        """The packages that a package depends on."""
+        lines = run(["apt-cache", *self.options, "depends", package]).splitlines()
+        return [line.split(": ", 1)[1] for line in lines if "Depends: " in line]
+
+    def has(self, package):
+        """Whether the suite has a package."""
+        words = ["apt-cache", *self.options, "show", package]
+        return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+    def names(self, start):
+        """The packages whose name begins so."""
+        return run(["apt-cache", *self.options, "pkgnames", start]).split()
+
+    def version(self, package):
+        """The version of a package that would be fetched."""
+        lines = run(["apt-cache", *self.options, "policy", package]).splitlines()
+        found = [line.split(":", 1)[1].strip() for line in lines if "Candidate:" in line]
+        if not found or found[0] == "(none)":
+            raise Trouble(f"the suite has no {package}")
+        return found[0]
+
+    def fetch(self, package, folder):
+        """The file of a package, in that folder."""
+        run(["apt-get", *self.options, "download", package], cwd=folder)
+        return next(pathlib.Path(folder).glob(f"{package}_*.deb"))
