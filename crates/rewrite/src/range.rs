@@ -188,7 +188,7 @@ fn may_be_less(own: &Expression, later: bool, object: &str, declared: &str) -> b
     let Term::Binary(left, operator, right) = &own.term else {
         return false;
     };
-    let size = |side: &Expression| side.any(&|part| is_size(part, object, declared));
+    let size = |side: &Expression| is_size(side.uncast().1, object, declared);
     let below = operator.starts_with('<');
     match (size(left), size(right)) {
         (false, false) => false,

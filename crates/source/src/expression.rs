@@ -59,6 +59,8 @@ pub enum Term {
     },
     /// `!a`, `-a`, `~a`, `+a`
     Unary(String, Box<Expression>),
+    /// `a++`, `--a` and so on.
+    Step(Box<Expression>),
     /// `*a`
     Behind(Box<Expression>),
     /// `&a`
@@ -102,18 +104,30 @@ impl Expression {
             tree.root_node(),
             &["compound_statement", "return_statement"],
         )?;
+        let context = Context {
+            original: &framed,
+            normalised: &normalised.text,
+            vocabulary,
+            lines: &LineIndex::new(&framed),
+            wrappers: &[],
+            user_pointers: &HashSet::new(),
+        };
         let reading = Reading {
-            context: Context {
-                original: &framed,
-                normalised: &normalised.text,
-                vocabulary,
-                lines: &LineIndex::new(&framed),
-                wrappers: &[],
-                user_pointers: &HashSet::new(),
-            },
+            context: &context,
+            frame: FRONT.len(),
             start: place.start,
         };
         Some(reading.expression(node))
+    }
+
+    /// The expression that a node of a parsed body is.
+    pub(crate) fn of(context: &Context<'_>, node: Node<'_>) -> Self {
+        let reading = Reading {
+            context,
+            frame: 0,
+            start: 0,
+        };
+        reading.expression(node)
     }
 
     /// The expression that a text is.
@@ -128,6 +142,7 @@ impl Expression {
             Term::Name(_) | Term::Number(_) | Term::SizeOfType(_) | Term::Other(_) => vec![],
             Term::Member { holder: a, .. }
             | Term::Unary(_, a)
+            | Term::Step(a)
             | Term::Behind(a)
             | Term::Address(a)
             | Term::Cast(_, a)
@@ -208,16 +223,37 @@ impl Expression {
         matches!(&self.term, Term::Number(text) if text == "0")
     }
 
-    /// The variable that the place begins at: `a` of `a->b[1].c`.
+    /// What it is made from: `a` of `a->b[1].c`, `&a->b`, `f(a)`, `a + 1`.
     #[must_use]
-    pub fn root(&self) -> Option<&str> {
+    pub fn root(&self) -> &Self {
         match &self.term {
-            Term::Name(name) => Some(name),
             Term::Member { holder: inner, .. }
             | Term::Element { array: inner, .. }
-            | Term::Behind(inner) => inner.root(),
-            _ => None,
+            | Term::Behind(inner)
+            | Term::Address(inner)
+            | Term::Unary(_, inner)
+            | Term::Cast(_, inner)
+            | Term::Step(inner)
+            | Term::Binary(inner, ..)
+            | Term::Assignment(inner, ..) => inner.root(),
+            Term::Call(_, arguments) => arguments.first().map_or(self, Self::root),
+            _ => self,
         }
+    }
+
+    /// Whether the place is the other one or a part of it: `p->a.b` and `p->a`.
+    #[must_use]
+    pub fn lies_in(&self, other: &Self) -> bool {
+        let inner = match &self.term {
+            Term::Member {
+                holder,
+                arrow: false,
+                ..
+            } => holder,
+            Term::Element { array, .. } => array,
+            _ => return self == other,
+        };
+        self == other || inner.lies_in(other)
     }
 }
 
@@ -235,14 +271,16 @@ fn only<'t>(root: Node<'t>, kinds: &[&str]) -> Option<Node<'t>> {
     last.and_then(alone)
 }
 
-/// From the parse of a framed text to the expression.
-struct Reading<'a> {
-    context: Context<'a>,
-    /// Where the text begins that was framed.
+/// From the parse of a text to the expression.
+struct Reading<'r, 'a> {
+    context: &'r Context<'a>,
+    /// How much stands before the text in what was parsed.
+    frame: usize,
+    /// Where the text begins.
     start: usize,
 }
 
-impl Reading<'_> {
+impl Reading<'_, '_> {
     fn expression(&self, node: Node<'_>) -> Expression {
         if node.kind() == "parenthesized_expression"
             && let Some(inner) = node.named_child(0)
@@ -256,7 +294,7 @@ impl Reading<'_> {
 
     /// Where a node stands in the text that was framed.
     fn place(&self, node: Node<'_>) -> Span {
-        let moved = |at: usize| at - FRONT.len() + self.start;
+        let moved = |at: usize| at - self.frame + self.start;
         Span::new(moved(node.start_byte()), moved(node.end_byte()))
     }
 
@@ -281,6 +319,7 @@ impl Reading<'_> {
                 array: part("argument")?,
                 index: part("index")?,
             },
+            "update_expression" => Term::Step(part("argument")?),
             "unary_expression" => Term::Unary(words(), part("argument")?),
             "pointer_expression" if operator == b"*" => Term::Behind(part("argument")?),
             "pointer_expression" => Term::Address(part("argument")?),
@@ -388,7 +427,7 @@ mod tests {
         assert_eq!(texts, ["(u8 *)p->a", "q"]);
         let (to, value) = parts.first().unwrap().uncast();
         assert_eq!(to.unwrap().base, "u8");
-        assert_eq!(value.root(), Some("p"));
+        assert_eq!(value.root().name(), Some("p"));
     }
 
     #[test]

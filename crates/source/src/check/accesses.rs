@@ -4,6 +4,7 @@
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
+use crate::expression::Expression;
 use crate::site::{Context, bare, span};
 use crate::span::Span;
 
@@ -18,6 +19,7 @@ pub(crate) struct Access<'t> {
     pub(crate) span: Span,
     /// The other side of the user's address.
     pub(crate) value: Span,
+    pub(crate) value_node: Node<'t>,
     /// The user's address.
     pub(crate) user: Span,
     /// How many bytes, if it is given.
@@ -26,8 +28,8 @@ pub(crate) struct Access<'t> {
     pub(crate) value_root: String,
     /// The variable that the address is made from.
     pub(crate) user_root: String,
-    /// The address as it is written, without casts and blanks.
-    pub(crate) address: String,
+    /// The address, without casts.
+    pub(crate) address: Expression,
     /// Whether it happens in a window.
     pub(crate) inside: bool,
 }
@@ -80,11 +82,12 @@ fn access<'t>(context: &Context<'_>, words: &CheckWords, call: Node<'t>) -> Opti
         node: call,
         span: span(call),
         value: span(value),
+        value_node: value,
         user: span(user),
         count: word.count.and_then(part).map(span),
         value_root: root_of(context, value),
         user_root: root_of(context, user),
-        address: plain(context, user),
+        address: Expression::of(context, bare(user)),
         inside: inside.is_some(),
         word,
     })
@@ -92,33 +95,6 @@ fn access<'t>(context: &Context<'_>, words: &CheckWords, call: Node<'t>) -> Opti
 
 /// The variable that an expression starts from, `frame` for `&frame->uc.uc_flags`.
 pub(crate) fn root_of(context: &Context<'_>, node: Node<'_>) -> String {
-    let mut node = bare(node);
-    // Each step goes down one level of a tree whose depth is bounded.
-    loop {
-        let inner = match node.kind() {
-            "field_expression"
-            | "pointer_expression"
-            | "subscript_expression"
-            | "update_expression"
-            | "unary_expression" => node.child_by_field_name("argument"),
-            "binary_expression" => node.child_by_field_name("left"),
-            "assignment_expression" => node.child_by_field_name("left"),
-            "parenthesized_expression" => node.named_child(0),
-            "cast_expression" => node.child_by_field_name("value"),
-            "call_expression" => node
-                .child_by_field_name("arguments")
-                .and_then(|a| a.named_child(0)),
-            _ => None,
-        };
-        match inner {
-            Some(inner) => node = inner,
-            None => return context.written(node),
-        }
-    }
-}
-
-/// An expression as it is written, without blanks and outer casts.
-pub(crate) fn plain(context: &Context<'_>, node: Node<'_>) -> String {
-    let text = context.written(bare(node));
-    text.split_whitespace().collect()
+    let whole = Expression::of(context, node);
+    whole.root().span.text(context.original)
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use tree_sitter::Node;
 
-use crate::site::{Context, span};
+use crate::expression::Expression;
+use crate::site::{Context, bare};
 use crate::span::Span;
 use crate::vocabulary::Direction;
 
-use super::accesses::{accesses_in, each_call, root_of};
+use super::accesses::{Access, accesses, each_call, root_of};
 use super::scene::{Page, Scene};
-use super::words::CheckWords;
 
 /// One access as a change is judged by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,17 +18,20 @@ pub(crate) struct Touch {
     pub(crate) call: String,
     pub(crate) direction: Direction,
     pub(crate) span: Span,
-    /// The address, without blanks and casts.
-    pub(crate) address: String,
-    /// What is stored, without blanks, casts and parentheses.
-    pub(crate) value: String,
+    /// The address, without casts.
+    pub(crate) address: Expression,
+    /// What is stored, without casts.
+    pub(crate) value: Expression,
+    /// Both as they are written.
+    pub(crate) written: (String, String),
     pub(crate) root: String,
     /// Whether it checks its range by itself.
     pub(crate) checked: bool,
     /// Whether it happens in a window.
     pub(crate) inside: bool,
-    /// Whether other accesses are made of it, with a fence of their own.
-    pub(crate) part: bool,
+    /// Whether something stops speculation before it: itself, or what is on every
+    /// way to it.
+    pub(crate) fenced: bool,
     /// Whether the next access happens even if this one faults: `err |= …`.
     pub(crate) goes_on: bool,
 }
@@ -40,8 +43,6 @@ pub(crate) struct Facts {
     pub(crate) touches: Vec<Touch>,
     /// The variables whose range a begin or access_ok() checks.
     pub(crate) checks: Vec<String>,
-    /// Words that stop speculation.
-    pub(crate) fences: usize,
     /// The name of the function.
     pub(crate) name: Span,
 }
@@ -67,38 +68,34 @@ pub(crate) type FactsOf = BTreeMap<String, Facts>;
 
 /// The facts of one function.
 pub(crate) fn facts(scene: &Scene<'_>) -> Facts {
-    let (context, words) = (scene.context, scene.page.words);
-    let touches = accesses_in(context, words, scene.root)
+    let touches = accesses(scene)
         .into_iter()
-        .map(|access| Touch {
-            call: access.word.name.clone(),
-            direction: access.word.direction,
-            span: access.span,
-            value: value_of(context, access.value),
-            address: access.address,
-            root: access.user_root,
-            checked: access.word.checked,
-            inside: access.inside,
-            part: access.word.part,
-            goes_on: goes_on(context, access.node),
-        })
+        .map(|access| touch(scene, access))
         .collect();
-    let body = scene.body.span.of(scene.page.text);
     Facts {
         touches,
-        checks: checks(context, words, scene.root),
-        fences: words.fences(body),
+        checks: checks(scene),
         name: scene.body.name_span,
     }
 }
 
-fn value_of(context: &Context<'_>, value: Span) -> String {
-    let text: String = value.text(context.original).split_whitespace().collect();
-    let text = text.trim_start_matches('(').trim_end_matches(')');
-    match text.split_once(')') {
-        // A cast: the type ends with the first closing parenthesis.
-        Some((kind, rest)) if !kind.contains('(') && !rest.is_empty() => rest.to_owned(),
-        _ => text.to_owned(),
+fn touch(scene: &Scene<'_>, access: Access<'_>) -> Touch {
+    let written = |own: &Expression| scene.page.plain(own.span);
+    let value = Expression::of(scene.context, bare(access.value_node));
+    // The accessors and copies that are no part of others fence by themselves.
+    let own = !access.word.part && !access.inside;
+    Touch {
+        call: access.word.name.clone(),
+        direction: access.word.direction,
+        span: access.span,
+        written: (written(&access.address), written(&value)),
+        value,
+        address: access.address,
+        root: access.user_root,
+        checked: access.word.checked,
+        inside: access.inside,
+        fenced: own || scene.is_fenced(access.span),
+        goes_on: goes_on(scene.context, access.node),
     }
 }
 
@@ -121,37 +118,20 @@ fn goes_on(context: &Context<'_>, node: Node<'_>) -> bool {
     false
 }
 
-fn checks(context: &Context<'_>, words: &CheckWords, root: Node<'_>) -> Vec<String> {
+/// The variables of the checks and of the begins that check.
+fn checks(scene: &Scene<'_>) -> Vec<String> {
     let mut found = Vec::new();
-    each_call(root, &mut |call| {
-        let name = String::from_utf8_lossy(context.callee(call)).into_owned();
-        let checks = words.checks_range(name.as_bytes()) || words.begin(&name).is_some();
+    each_call(scene.root, &mut |call| {
+        let name = scene.context.callee(call);
         let address = call
             .child_by_field_name("arguments")
             .and_then(|a| a.named_child(0));
-        if let Some(address) = address.filter(|_| checks) {
-            found.push(root_of(context, address));
+        if let Some(address) = address.filter(|_| scene.page.words.checks_range(name)) {
+            found.push(root_of(scene.context, address));
         }
     });
-    found.extend(scoped(context, words, root));
-    found
-}
-
-/// Objects of scoped windows, which the normaliser made loops.
-fn scoped(context: &Context<'_>, words: &CheckWords, root: Node<'_>) -> Vec<String> {
-    let mut found = Vec::new();
-    super::accesses::each(root, &mut |node| {
-        if node.kind() != "while_statement" {
-            return;
-        }
-        let text = span(node).text(context.original);
-        let Some((name, rest)) = text.split_once('(') else {
-            return;
-        };
-        if words.scoped(name.trim()).is_some() {
-            let address = rest.split([',', ')']).next().unwrap_or_default();
-            found.push(address.trim().trim_start_matches('&').to_owned());
-        }
-    });
+    let nodes = 0..scene.graph.nodes.len();
+    let begins = nodes.filter_map(|node| scene.begin(node)?.0.address);
+    found.extend(begins.filter_map(|address| scene.root_in(address)));
     found
 }

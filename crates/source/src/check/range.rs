@@ -6,8 +6,8 @@ use tollgate_defect::answer;
 use crate::lex::{Token, TokenKind};
 
 use super::accesses::{each_call, root_of};
-use super::layout::sizeof_operand;
 use super::scene::Scene;
+use crate::expression::{Expression, Term};
 use crate::flow::{Begin, EffectKind, Write};
 
 /// What a begin checks.
@@ -15,75 +15,62 @@ use crate::flow::{Begin, EffectKind, Write};
 pub(crate) struct Range {
     /// The variable that the address is made from.
     pub(crate) root: String,
-    /// The address as it is written.
-    address: String,
-    /// The size as it is written; none if the begin takes none.
-    size: Option<String>,
-    /// What `sizeof` is of, if the size is one.
-    operand: Option<String>,
+    /// The address without casts.
+    address: Expression,
+    /// The size; none if the begin takes none.
+    size: Option<Expression>,
     /// How many elements of the object, where the size says so.
     pub(crate) elements: Option<u64>,
     /// How many bytes, where the size says so.
     pub(crate) bytes: Option<u64>,
+    /// Both as they are written.
+    words: String,
 }
 
 impl Range {
     /// The range of a begin whose address is known.
     pub(crate) fn of(scene: &Scene<'_>, begin: &Begin) -> Option<Self> {
-        let address = begin.address?;
-        let root = if begin.scope.is_some() {
-            first_name(&scene.page.plain(address))
-        } else {
-            let node = scene
-                .root
-                .descendant_for_byte_range(address.start, address.end)?;
-            root_of(scene.context, node)
-        };
-        let text = scene.page.text;
-        let operand = begin.size.and_then(|size| sizeof_operand(text, size));
-        let size = begin.size.map(|size| scene.page.plain(size));
-        let elements = elements(size.as_deref(), operand.as_deref(), &root);
-        let bytes = size
-            .as_deref()
-            .and_then(|size| bytes(scene, size, operand.as_deref()));
+        let place = begin.address?;
+        let whole = scene.expression(place)?;
+        let root = scene.page.plain(whole.root().span);
+        let size = begin.size.and_then(|size| scene.expression(size));
+        let address = scene.page.plain(place);
         Some(Self {
-            address: scene.page.plain(address),
-            root,
+            words: match begin.size {
+                Some(size) => format!("{} from {address}", scene.page.plain(size)),
+                None => format!("what {address} points to"),
+            },
+            elements: size.as_ref().and_then(|size| elements(size, &root)),
+            bytes: size.as_ref().and_then(|size| bytes(scene, size)),
+            address: whole.uncast().1.clone(),
             size,
-            operand,
-            elements,
-            bytes,
+            root,
         })
     }
 
     /// The range as the begin has it.
-    pub(crate) fn words(&self) -> String {
-        match &self.size {
-            Some(size) => format!("{size} from {}", self.address),
-            None => format!("what {} points to", self.address),
-        }
+    pub(crate) fn words(&self) -> &str {
+        &self.words
     }
 
     /// What is wrong with the range itself.
     pub(crate) fn wrong(&self, scene: &Scene<'_>) -> Option<String> {
-        let size = self.size.as_deref()?;
-        let endless = ["TASK_SIZE", "ULONG_MAX", "SIZE_MAX", "LONG_MAX", "INT_MAX"];
-        if endless.contains(&size) || size.starts_with('~') || size == "-1" {
+        let size = self.size.as_ref()?;
+        if is_endless(size) {
+            let size = scene.page.plain(size.span);
             return Some(format!("the size {size} is no size of an object"));
         }
-        let operand = self.operand.as_deref()?;
-        if operand == self.root && declared_type(scene, &self.root).is_some() {
+        let own = declared_type(scene, &self.root)?;
+        if size.sized() == Some(&self.root) {
             return Some(format!(
-                "sizeof({operand}) is the size of the pointer, not of what it points to"
+                "sizeof({}) is the size of the pointer, not of what it points to",
+                self.root
             ));
         }
-        let own = declared_type(scene, &self.root)?;
-        let plain = self.address == self.root;
-        let other = operand
-            .strip_prefix('*')
-            .map_or(Some(operand.to_owned()), |name| declared_type(scene, name))?;
-        let wrong =
-            plain && own.starts_with("struct ") && other.starts_with("struct ") && own != other;
+        let other = sized_type(scene, size)?;
+        let named = |kind: &str| kind.starts_with("struct ");
+        let plain = self.address.name() == Some(&self.root);
+        let wrong = plain && named(&own) && named(&other) && own != other;
         wrong.then(|| {
             format!(
                 "{} points to {own}, but the size is that of {other}",
@@ -94,22 +81,21 @@ impl Range {
 
     /// Whether the size is that of one object.
     pub(crate) fn is_exact(&self, scene: &Scene<'_>) -> bool {
-        let operand = self.operand.as_deref();
-        operand.is_some_and(|operand| {
-            operand == format!("*{}", self.root)
-                || declared_type(scene, &self.root).is_some_and(|own| own == operand)
+        let size = self.size.as_ref();
+        size.is_some_and(|size| {
+            is_pointee(size, &self.root)
+                || declared_type(scene, &self.root).is_some_and(|own| size.sized() == Some(&own))
         })
     }
 
     /// Whether the range is one member and the address another one.
-    pub(crate) fn leaves_member(&self, address: &str) -> bool {
-        let member = self.address.starts_with('&') && self.address.contains("->");
-        let operand = self.operand.as_deref().unwrap_or_default();
-        let whole = self.address.trim_start_matches('&');
-        member
-            && operand == whole
-            && address.starts_with('&')
-            && !address.starts_with(&self.address)
+    pub(crate) fn leaves_member(&self, address: &Expression) -> bool {
+        let (Some(checked), Some(place)) = (member(&self.address), pointed(address)) else {
+            return false;
+        };
+        let size = self.size.as_ref().map(|size| &size.term);
+        let whole = matches!(size, Some(Term::SizeOf(of)) if **of == *checked);
+        whole && !place.lies_in(checked)
     }
 
     /// Whether the function checks that object by itself.
@@ -126,33 +112,69 @@ impl Range {
     }
 }
 
-/// The variable of an address that the parser has not seen: a statement with a
-/// scope is a loop to it.
-fn first_name(address: &str) -> String {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let start = address.trim_start_matches(|c| !is_word(c));
-    start.chars().take_while(|c| is_word(*c)).collect()
+/// The place whose address is taken.
+fn pointed(address: &Expression) -> Option<&Expression> {
+    match &address.term {
+        Term::Address(place) => Some(place),
+        _ => None,
+    }
+}
+
+/// The place whose address is taken, if it is a member of what a pointer points to.
+pub(crate) fn member(address: &Expression) -> Option<&Expression> {
+    let arrow = |own: &Expression| matches!(own.term, Term::Member { arrow: true, .. });
+    pointed(address).filter(|place| place.any(&arrow))
+}
+
+/// A size that no object has.
+fn is_endless(size: &Expression) -> bool {
+    const NAMES: [&str; 5] = ["TASK_SIZE", "ULONG_MAX", "SIZE_MAX", "LONG_MAX", "INT_MAX"];
+    match &size.term {
+        Term::Name(name) => NAMES.contains(&name.as_str()),
+        Term::Unary(operator, _) => matches!(operator.as_str(), "~" | "-"),
+        _ => false,
+    }
+}
+
+/// `sizeof(*root)`
+fn is_pointee(size: &Expression, root: &str) -> bool {
+    matches!(&size.term, Term::SizeOf(of)
+        if matches!(&of.term, Term::Behind(pointer) if pointer.name() == Some(root)))
+}
+
+/// The type whose size it is.
+fn sized_type(scene: &Scene<'_>, size: &Expression) -> Option<String> {
+    match &size.term {
+        Term::SizeOf(of) => match &of.term {
+            Term::Behind(pointer) => declared_type(scene, pointer.name()?),
+            _ => None,
+        },
+        _ => size.sized().map(str::to_owned),
+    }
 }
 
 /// `sizeof(*p)` is one element, `2 * sizeof(…)` two.
-fn elements(size: Option<&str>, operand: Option<&str>, root: &str) -> Option<u64> {
-    if let Some(operand) = operand {
-        return (operand == format!("*{root}")).then_some(1);
+fn elements(size: &Expression, root: &str) -> Option<u64> {
+    if is_pointee(size, root) {
+        return Some(1);
     }
-    let size = size?;
-    let (count, _) = match size.starts_with("sizeof") {
-        true => size.rsplit_once('*').map(|(unit, count)| (count, unit)),
-        false => size.split_once('*'),
-    }?;
-    answer::number(count.trim())
+    let Term::Binary(left, operator, right) = &size.term else {
+        return None;
+    };
+    let count = match (&left.term, &right.term) {
+        (Term::Number(count), Term::SizeOf(_) | Term::SizeOfType(_))
+        | (Term::SizeOf(_) | Term::SizeOfType(_), Term::Number(count)) => count,
+        _ => return None,
+    };
+    answer::number(count).filter(|_| operator == "*")
 }
 
 /// How many bytes a size is, where a `long` has 8.
-fn bytes(scene: &Scene<'_>, size: &str, operand: Option<&str>) -> Option<u64> {
-    match operand {
-        None => answer::number(size),
-        Some("void *") => Some(8),
-        Some(name) => scene.context.vocabulary.scalar(name, 8),
+fn bytes(scene: &Scene<'_>, size: &Expression) -> Option<u64> {
+    match &size.term {
+        Term::Number(number) => answer::number(number),
+        Term::SizeOfType(of) if of.pointers > 0 && of.dimensions.is_empty() => Some(8),
+        _ => scene.context.vocabulary.scalar(size.sized()?, 8),
     }
 }
 

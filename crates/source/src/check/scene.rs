@@ -2,7 +2,8 @@
 
 use tree_sitter::Node;
 
-use crate::flow::{Begin, Effect, EffectKind, Flow};
+use crate::expression::Expression;
+use crate::flow::{Action, Begin, Effect, EffectKind, Flow};
 use crate::lex::Token;
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
@@ -98,6 +99,30 @@ impl Scene<'_> {
             );
             (!written || self.graph.is_behind(effect)) && self.graph.name_of(effect) == name
         })
+    }
+
+    /// The expression in a place, which the parser need not have seen.
+    pub(crate) fn expression(&self, place: Span) -> Option<Expression> {
+        Expression::read(self.page.text, place, self.context.vocabulary)
+    }
+
+    /// The variable that the expression in a place starts from.
+    pub(crate) fn root_in(&self, place: Span) -> Option<String> {
+        let whole = self.expression(place)?;
+        Some(self.page.plain(whole.root().span))
+    }
+
+    /// Whether every way to a place passes what stops speculation: a fence, or a
+    /// begin that is one.
+    pub(crate) fn is_fenced(&self, place: Span) -> bool {
+        let words = self.page.words;
+        let bare = self.graph.reached(0, |node| match &node.action {
+            Action::Begin(begin) => begin.fence,
+            Action::Call(call) => words.is_fence(&call.name),
+            _ => false,
+        });
+        let mut own = self.graph.nodes_in(place);
+        !own.any(|node| bare.contains(&node))
     }
 
     /// The begin at a node and its place.

@@ -243,9 +243,10 @@ impl CheckWords {
         self.counts.may_be_in(line)
     }
 
-    /// How often a text has a word that holds back speculation or clamps an address.
-    pub(crate) fn fences(&self, text: &[u8]) -> usize {
-        self.fences.count_in(text)
+    /// Whether a call of that name stops speculation, or what it gives cannot be
+    /// misused by it.
+    pub(crate) fn is_fence(&self, name: &str) -> bool {
+        self.fences.count_in(name.as_bytes()) > 0
     }
 
     /// The call that closes a window; none where no call of that kind is known.

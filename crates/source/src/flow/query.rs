@@ -296,6 +296,31 @@ impl Flow {
             .contains(&node)
     }
 
+    /// The nodes whose action stands in a place.
+    pub(crate) fn nodes_in(&self, place: Span) -> impl Iterator<Item = usize> {
+        let all = self.nodes.iter().enumerate();
+        let inside =
+            all.filter(move |(_, node)| node.action != Action::Join && place.contains(node.span));
+        inside.map(|(at, _)| at)
+    }
+
+    /// Every node that ways from a node come to, itself included, where they end at
+    /// nodes that stop them. What is not reached from the entry is dominated by
+    /// those.
+    pub(crate) fn reached(&self, from: usize, stops: impl Fn(&Node) -> bool) -> HashSet<usize> {
+        let mut found = HashSet::new();
+        let mut work = vec![from];
+        while let Some(at) = work.pop() {
+            let Some(node) = self.nodes.get(at).filter(|node| !stops(node)) else {
+                continue;
+            };
+            if found.insert(at) {
+                work.extend(node.next.iter().map(|(_, next)| *next));
+            }
+        }
+        found
+    }
+
     /// Every node that ways from some nodes come to, those included.
     fn reachable(&self, from: Vec<usize>) -> HashSet<usize> {
         let (mut seen, mut work) = (HashSet::new(), from);

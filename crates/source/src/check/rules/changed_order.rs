@@ -30,7 +30,7 @@ fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
         {
             let message = format!(
                 "{} is stored after {}; before the change it was the other way round",
-                touch.address, other.address
+                touch.written.0, other.written.0
             );
             let page = change.page;
             let mut violation = page.violation(&INFO, touch.span, "now stored second", message);

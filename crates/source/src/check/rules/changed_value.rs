@@ -28,7 +28,7 @@ fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
         }
         let message = format!(
             "{} gets {} here; before the change it got {}",
-            touch.address, after.value, before.value
+            touch.written.0, after.written.1, before.written.1
         );
         out.push(
             change

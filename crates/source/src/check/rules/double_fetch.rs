@@ -7,6 +7,7 @@ use crate::check::accesses::{Access, accesses, each};
 use crate::check::model::{Confidence, Severity, Violation};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
+use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
 use crate::site::span;
 use crate::span::Span;
@@ -114,9 +115,18 @@ fn is_double(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> bool
 }
 
 /// `len` where the first address is `&p->len` and the second is `p`.
-fn field_of(first: &str, whole: &str) -> Option<String> {
-    let field = first.strip_prefix('&')?.strip_prefix(whole)?;
-    Some(field.strip_prefix("->")?.to_owned())
+fn field_of(first: &Expression, whole: &Expression) -> Option<String> {
+    let Term::Address(place) = &first.term else {
+        return None;
+    };
+    match &place.term {
+        Term::Member {
+            holder,
+            arrow: true,
+            field,
+        } if **holder == *whole => Some(field.clone()),
+        _ => None,
+    }
 }
 
 /// The conditions between two fetches.

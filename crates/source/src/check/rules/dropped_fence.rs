@@ -18,20 +18,16 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
-    let reads = |t: &&Touch| t.direction == Direction::Read;
-    let raw = |t: &&Touch| t.part;
-    let fewer = change.after.fences < change.before.fences;
-    let (before, after) = (&change.before.touches, &change.after.touches);
-    let was_raw = before.iter().filter(reads).any(|t| raw(&t));
-    let Some(read) = after.iter().filter(reads).find(|t| match fewer {
-        true => !t.checked && !t.inside,
-        false => raw(t) && !was_raw && change.after.fences == 0,
-    }) else {
+    let bare = |t: &&Touch| t.direction == Direction::Read && !t.fenced;
+    let was_fenced = |own: &Touch| {
+        let mut before = change.before.touches.iter();
+        let same = |t: &&Touch| t.direction == Direction::Read && t.root == own.root;
+        before.find(same).is_some_and(|t| t.fenced)
+    };
+    let mut after = change.after.touches.iter().filter(bare);
+    let Some(read) = after.find(|read| was_fenced(read)) else {
         return;
     };
-    if !before.iter().any(|t| t.direction == Direction::Read) {
-        return;
-    }
     let message = format!(
         "{}() may run ahead of the range check; before the change it could not",
         read.call

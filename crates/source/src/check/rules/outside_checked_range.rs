@@ -1,13 +1,12 @@
-use std::collections::BTreeSet;
-
 use tree_sitter::Node;
 
 use crate::check::accesses::{each, root_of};
 use crate::check::model::{Confidence, Severity, Violation};
 use crate::check::paths::Open;
-use crate::check::range::{Range, declared_type, is_related};
+use crate::check::range::{Range, declared_type, is_related, member};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
+use crate::expression::Expression;
 use crate::flow::{Action, Begin, EffectKind, Inside, Write};
 use crate::model::Reach;
 use crate::span::Span;
@@ -86,11 +85,19 @@ fn outside(scene: &Scene<'_>, range: &Range, inside: &Inside, place: Span) -> Op
     let root = root_of(scene.context, node);
     let (object, reach) = scene.context.object(node);
     let text = scene.page.plain(user);
+    let address = Expression::of(scene.context, node);
     let (what, confidence) = if root == range.root {
-        (
-            within(range, &reach, &text, object == root)?,
-            Confidence::High,
-        )
+        let beyond = match reach {
+            Reach::Element(index) if object == root => range
+                .elements
+                .is_some_and(|n| u64::from(index) >= n)
+                .then(|| format!("{text} is element {index}")),
+            Reach::Field | Reach::Whole => range
+                .leaves_member(address.uncast().1)
+                .then(|| format!("{text} is another member")),
+            _ => None,
+        };
+        (beyond?, Confidence::High)
     } else if range.is_checked_elsewhere(scene, &root) {
         return None;
     } else if !is_related(scene, &root, &range.root) {
@@ -117,19 +124,6 @@ fn outside(scene: &Scene<'_>, range: &Range, inside: &Inside, place: Span) -> Op
         .violation(&INFO, place, "outside what was checked", message);
     violation.confidence = confidence;
     Some(violation)
-}
-
-/// An access to the object itself, but beyond the size or the member.
-fn within(range: &Range, reach: &Reach, text: &str, own: bool) -> Option<String> {
-    match reach {
-        Reach::Element(index) if own && range.elements.is_some_and(|n| u64::from(*index) >= n) => {
-            Some(format!("{text} is element {index}"))
-        }
-        Reach::Field | Reach::Whole if range.leaves_member(text) => {
-            Some(format!("{text} is another member"))
-        }
-        _ => None,
-    }
 }
 
 /// Whether the one pointer is the other, moved back by something.
@@ -169,12 +163,12 @@ fn too_many(
     opened: Span,
 ) -> Option<Violation> {
     let bytes = range.bytes?;
-    let members: BTreeSet<String> = accesses
-        .iter()
-        .filter_map(|(inside, _)| inside.user)
-        .map(|user| scene.page.plain(user))
-        .filter(|text| text.starts_with('&') && text.contains("->"))
-        .collect();
+    let users = accesses.iter().filter_map(|(inside, _)| inside.user);
+    let mut members: Vec<Expression> = Vec::new();
+    for address in users.filter_map(|user| scene.expression(user)) {
+        let place = member(address.uncast().1).filter(|place| !members.contains(place));
+        members.extend(place.cloned());
+    }
     let too_small = members.len() as u64 > bytes || bytes <= 8 && members.len() > 1;
     too_small.then(|| {
         let message = format!(

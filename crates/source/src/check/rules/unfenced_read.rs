@@ -24,10 +24,6 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    let body = scene.body.span.of(scene.page.text);
-    if scene.page.words.fences(body) > 0 {
-        return;
-    }
     copies(scene, out);
     windows(scene, out);
 }
@@ -48,7 +44,7 @@ fn copies(scene: &Scene<'_>, out: &mut Vec<Violation>) {
     for access in accesses(scene) {
         let word = &access.word;
         let reads = word.part && word.direction == Direction::Read;
-        if !reads || access.span.start < checked.end {
+        if !reads || access.span.start < checked.end || scene.is_fenced(access.span) {
             continue;
         }
         let message = format!("{}() may run ahead of {check}()", word.name);
@@ -71,7 +67,7 @@ fn windows(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         let Some((begin, opened)) = scene.begin(*at).filter(|(begin, _)| !begin.fence) else {
             continue;
         };
-        if inside.direction != Some(Direction::Read) {
+        if inside.direction != Some(Direction::Read) || scene.is_fenced(place.span) {
             continue;
         }
         let page = scene.page;
