@@ -38,6 +38,7 @@ pub(crate) struct Does {
     pub(crate) cleanup: bool,
     #[serde(default)]
     pub(crate) faults_off: bool,
+    pub(crate) fence: Option<Fence>,
     pub(crate) in_run: Option<InRun>,
     pub(crate) in_window: Option<InWindow>,
     pub(crate) reason: String,
@@ -78,6 +79,16 @@ pub(crate) struct OfWindow {
     pub(crate) always: bool,
     #[serde(default)]
     pub(crate) fence: bool,
+}
+
+/// What a call does against speculation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Fence {
+    /// Nothing is loaded ahead of it.
+    All,
+    /// The address that it gives is the user's.
+    Given,
 }
 
 /// What a call is among accesses that one window may serve.
@@ -127,7 +138,6 @@ pub(crate) struct Search {
     pub(crate) teach: Vec<String>,
     pub(crate) define: Vec<String>,
     pub(crate) count: Vec<String>,
-    pub(crate) fence: Vec<String>,
 }
 
 /// All calls, in the order of the file.

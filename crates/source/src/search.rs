@@ -21,12 +21,6 @@ impl Parts {
     pub(crate) fn may_be_in(&self, text: &[u8]) -> bool {
         self.0.iter().any(|part| part.find(text).is_some())
     }
-
-    /// How often a text holds one of the parts.
-    pub(crate) fn count_in(&self, text: &[u8]) -> usize {
-        let counts = self.0.iter().map(|part| part.find_iter(text).count());
-        counts.sum()
-    }
 }
 
 fn finder(part: &str) -> Finder<'static> {

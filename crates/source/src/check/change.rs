@@ -91,10 +91,10 @@ fn touch(scene: &Scene<'_>, access: Access<'_>) -> Touch {
         written: (written(&access.address), written(&value)),
         value,
         address: access.address,
-        root: access.user_root,
         checked: access.word.checked,
         inside: access.inside,
-        fenced: own || scene.is_fenced(access.span),
+        fenced: own || scene.is_fenced(access.span, &access.user_root),
+        root: access.user_root,
         goes_on: goes_on(scene.context, access.node),
     }
 }

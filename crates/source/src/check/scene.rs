@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use crate::calls::Fence;
 use crate::expression::Expression;
 use crate::flow::{Action, Begin, Effect, EffectKind, Flow};
 use crate::lex::Token;
@@ -112,17 +113,32 @@ impl Scene<'_> {
         Some(self.page.plain(whole.root().span))
     }
 
-    /// Whether every way to a place passes what stops speculation: a fence, or a
-    /// begin that is one.
-    pub(crate) fn is_fenced(&self, place: Span) -> bool {
-        let words = self.page.words;
+    /// Whether every way to an access through that variable passes what stops
+    /// speculation: a fence, a begin that is one, what clamps the variable.
+    pub(crate) fn is_fenced(&self, access: Span, variable: &str) -> bool {
         let bare = self.graph.reached(0, |node| match &node.action {
             Action::Begin(begin) => begin.fence,
-            Action::Call(call) => words.is_fence(&call.name),
+            Action::Call(call) => match self.page.words.fence(&call.name) {
+                Some(Fence::All) => true,
+                Some(Fence::Given) => {
+                    access.contains(node.span) || self.is_given(node.span, variable)
+                }
+                None => false,
+            },
             _ => false,
         });
-        let mut own = self.graph.nodes_in(place);
+        let mut own = self.graph.nodes_in(access);
         !own.any(|node| bare.contains(&node))
+    }
+
+    /// Whether the result of a call goes into the variable.
+    fn is_given(&self, call: Span, variable: &str) -> bool {
+        let written = |effect: &&Effect| match &effect.kind {
+            EffectKind::Write(write) => write.value.is_some_and(|value| value.contains(call)),
+            _ => false,
+        };
+        let mut effects = self.graph.effects.iter().filter(written);
+        effects.any(|effect| self.graph.name_of(effect) == variable)
     }
 
     /// The begin at a node and its place.

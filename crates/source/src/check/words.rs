@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::Deserialize;
 use tollgate_defect::Defect;
 
-use crate::calls::{Call, Calls, Does, Family, InWindow, OfWindow};
+use crate::calls::{Call, Calls, Does, Family, Fence, InWindow, OfWindow};
 use crate::search::Parts;
 use crate::vocabulary::{Direction, Vocabulary};
 
@@ -127,7 +127,7 @@ pub struct CheckWords {
     teaches: Parts,
     defines: Parts,
     counts: Parts,
-    fences: Parts,
+    fences: HashMap<String, Fence>,
 }
 
 /// Why a name that a change calls is taken to be undefined.
@@ -167,6 +167,8 @@ impl CheckWords {
         });
         let manners = all
             .filter_map(|call| Some((call.name.clone(), forbidden(call.does.in_window.as_ref()?))));
+        let fences = calls.all.iter();
+        let fences = fences.filter_map(|call| Some((call.name.clone(), call.does.fence?)));
         let counted = calls.names(|does| does.arguments.is_some());
         let search = &calls.search;
         // Those of the kernel are in macros by other names as well.
@@ -190,7 +192,7 @@ impl CheckWords {
             teaches: Parts::of(&search.teach, &counted),
             defines: Parts::of(&search.define, &new),
             counts: Parts::of(&search.count, &new),
-            fences: Parts::of(&search.fence, &[]),
+            fences: fences.collect(),
         }
     }
 
@@ -243,10 +245,9 @@ impl CheckWords {
         self.counts.may_be_in(line)
     }
 
-    /// Whether a call of that name stops speculation, or what it gives cannot be
-    /// misused by it.
-    pub(crate) fn is_fence(&self, name: &str) -> bool {
-        self.fences.count_in(name.as_bytes()) > 0
+    /// What a call of that name does against speculation.
+    pub(crate) fn fence(&self, name: &str) -> Option<Fence> {
+        self.fences.get(name).copied()
     }
 
     /// The call that closes a window; none where no call of that kind is known.

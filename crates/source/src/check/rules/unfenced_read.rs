@@ -44,7 +44,10 @@ fn copies(scene: &Scene<'_>, out: &mut Vec<Violation>) {
     for access in accesses(scene) {
         let word = &access.word;
         let reads = word.part && word.direction == Direction::Read;
-        if !reads || access.span.start < checked.end || scene.is_fenced(access.span) {
+        if !reads
+            || access.span.start < checked.end
+            || scene.is_fenced(access.span, &access.user_root)
+        {
             continue;
         }
         let message = format!("{}() may run ahead of {check}()", word.name);
@@ -67,7 +70,9 @@ fn windows(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         let Some((begin, opened)) = scene.begin(*at).filter(|(begin, _)| !begin.fence) else {
             continue;
         };
-        if inside.direction != Some(Direction::Read) || scene.is_fenced(place.span) {
+        let root = inside.user.and_then(|user| scene.root_in(user));
+        let fenced = root.is_some_and(|root| scene.is_fenced(place.span, &root));
+        if inside.direction != Some(Direction::Read) || fenced {
             continue;
         }
         let page = scene.page;
