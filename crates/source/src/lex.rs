@@ -266,3 +266,23 @@ pub fn closing(tokens: &[Token], open: usize) -> Option<usize> {
     }
     None
 }
+
+/// The index of the token that opens the block closed at `close`, with the limit
+/// of [`closing`].
+pub(crate) fn opening(tokens: &[Token], close: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    for (index, token) in tokens.iter().enumerate().take(close + 1).rev() {
+        if token.is(b'}') {
+            depth += 1;
+            if depth > DEEPEST {
+                return None;
+            }
+        } else if token.is(b'{') {
+            depth = depth.saturating_sub(1);
+            if depth == 0 {
+                return Some(index);
+            }
+        }
+    }
+    None
+}

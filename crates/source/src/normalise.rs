@@ -1,10 +1,12 @@
-//! C as the kernel writes it, turned into C that the parser knows: same length,
-//! same lines, so that every byte of the parse is a byte of the original.
+//! C as the kernel writes it, turned into C that the parser knows: same length, so
+//! that every byte of the parse is a byte of the original.
 
-use std::collections::HashSet;
+mod spelling;
+
+use std::collections::{HashMap, HashSet};
 
 use crate::flow::{is_assembly, operands, parentheses};
-use crate::lex::{Token, TokenKind, closing};
+use crate::lex::{Token, TokenKind, closing, opening};
 use crate::span::Span;
 use crate::vocabulary::Vocabulary;
 
@@ -25,7 +27,8 @@ pub enum Branches {
 /// What [`normalise`] made of some tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Normalised {
-    /// The whole text; only the bytes of the tokens that were handed in differ.
+    /// The whole text, byte for byte where it was; only what the tokens that were
+    /// handed in hold differs, and blanks beside it.
     pub text: Vec<u8>,
     /// Comments, in order.
     pub comments: Vec<Span>,
@@ -61,6 +64,7 @@ pub fn normalise(
         vocabulary,
     };
     pass.blank_annotations();
+    pass.respell();
     pass.rewrite();
     out
 }
@@ -186,14 +190,52 @@ fn directive_words(span: Span, text: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|word| !word.is_empty())
 }
 
-/// The places of the `#if` or `#else` lines that begin a side to keep.
+/// The sides of one `#if`: the lines that begin them, and where its `#endif` is.
+struct Sides {
+    lines: Vec<Span>,
+    end: usize,
+}
+
+/// The places of the `#if` or `#else` lines that begin a side to keep. What one
+/// `#if` with two sides makes of a name holds for every other that asks for it
+/// alone: no configuration has the one's first side and the other's second.
 fn kept_sides(
     directives: impl Iterator<Item = Span>,
     text: &[u8],
     branches: Branches,
 ) -> HashSet<usize> {
+    let all = all_sides(directives, text);
+    let first = |sides: &Sides| sides.lines.first().map(|line| line.start);
+    let chosen = |sides: &Sides| side_to_keep(&sides.lines, sides.end, text, branches);
+    let mut known: HashMap<&[u8], bool> = HashMap::new();
+    let is_held = |sides: &&Sides| match branches {
+        Branches::Holding(byte) => {
+            let start = first(sides).unwrap_or(sides.end);
+            start <= byte && byte < sides.end
+        }
+        _ => false,
+    };
+    let held = all.iter().filter(is_held);
+    for sides in held.chain(all.iter().filter(|sides| sides.lines.len() == 2)) {
+        if let Some((name, wanted)) = asked(sides, text) {
+            let defined = (chosen(sides) == first(sides)) == wanted;
+            known.entry(name).or_insert(defined);
+        }
+    }
+    let kept = all.iter().filter_map(|sides| {
+        let told = asked(sides, text).and_then(|(name, wanted)| Some(*known.get(name)? == wanted));
+        match told {
+            Some(true) => first(sides),
+            Some(false) => sides.lines.get(1).map(|line| line.start),
+            None => chosen(sides),
+        }
+    });
+    kept.collect()
+}
+
+fn all_sides(directives: impl Iterator<Item = Span>, text: &[u8]) -> Vec<Sides> {
     let mut open: Vec<Vec<Span>> = Vec::new();
-    let mut kept = HashSet::new();
+    let mut all = Vec::new();
     for span in directives {
         match directive(span, text) {
             Directive::If => open.push(vec![span]),
@@ -202,18 +244,35 @@ fn kept_sides(
                 .last()
                 .into_iter()
                 .for_each(|sides| sides.push(span)),
-            Directive::Endif => kept.extend(
-                open.pop()
-                    .and_then(|sides| side_to_keep(&sides, span.start, text, branches)),
-            ),
+            Directive::Endif => all.extend(open.pop().map(|lines| Sides {
+                lines,
+                end: span.start,
+            })),
             Directive::Other => {}
         }
     }
-    kept.extend(
-        open.iter()
-            .filter_map(|sides| side_to_keep(sides, text.len(), text, branches)),
-    );
-    kept
+    all.extend(open.into_iter().map(|lines| Sides {
+        lines,
+        end: text.len(),
+    }));
+    all
+}
+
+/// The name whose definition an `#if` of at most two sides asks for, and whether the
+/// first side wants it to be there.
+fn asked<'t>(sides: &Sides, text: &'t [u8]) -> Option<(&'t [u8], bool)> {
+    let (line, rest) = sides.lines.split_first()?;
+    let plain = |line: &Span| directive_words(*line, text).next() == Some(b"else");
+    let mut words = directive_words(*line, text);
+    let (word, name, None) = (words.next()?, words.next()?, words.next()) else {
+        return None;
+    };
+    let wanted = match word {
+        b"ifdef" => true,
+        b"ifndef" => false,
+        _ => return None,
+    };
+    (rest.len() < 2 && rest.iter().all(plain)).then_some((name, wanted))
 }
 
 /// The side to keep of an `#if` whose `#endif` is at `end`.
@@ -329,6 +388,11 @@ fn overwrite(text: &mut [u8], span: Span, with: &[u8]) {
         room.copy_from_slice(with);
     }
 }
+
+/// The head of a loop that may be executed or not.
+const LOOP: &[u8] = b"while(1){";
+/// The same of a branch, for where there is no room for a loop.
+const BRANCH: &[u8] = b"if(a){";
 
 /// One pass over the code tokens of a body.
 struct Pass<'a> {
@@ -462,7 +526,7 @@ impl Pass<'_> {
         if !self.begins_statement(at) {
             return;
         }
-        if self.holds_statements(at + 1, close) {
+        if self.statement_argument(at + 1, close).is_some() {
             self.statement_arguments(at, close);
         } else {
             self.statement_macro(at, close);
@@ -480,49 +544,78 @@ impl Pass<'_> {
                 .any(|&b| self.is(before, b))
     }
 
-    fn holds_statements(&self, open: usize, close: usize) -> bool {
-        let inside = self.tokens.get(open + 1..close).unwrap_or_default();
-        let mut depth = 0usize;
-        inside.iter().any(|token| {
-            match token.kind {
-                TokenKind::Punct(b'(' | b'[' | b'{') => depth += 1,
-                TokenKind::Punct(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            depth == 0 && token.is(b';')
-        })
-    }
-
     /// `MACRO(a, b, statement; statement);`: how often and when they are
     /// executed is the macro's affair, so they become the body of a loop.
     fn statement_arguments(&mut self, at: usize, close: usize) {
-        let (Some(first), Some(last), true) = (
+        let (Some(first), Some(last), Some(before)) = (
             self.tokens.get(at).copied(),
             self.tokens.get(close).copied(),
-            self.is(close + 1, b';'),
+            close.checked_sub(1),
         ) else {
             return;
         };
         let Some(begin) = self.statement_argument(at + 1, close) else {
             return;
         };
-        overwrite(self.out, Span::new(first.span.start, begin), b"while(1){");
-        overwrite(self.out, last.span, b";");
-        if let Some(end) = self.tokens.get(close + 1).copied() {
-            overwrite(self.out, end.span, b"}");
+        let place = Span::new(first.span.start, begin);
+        let fits = |head: &'static [u8]| Some((self.room(place, head.len())?, head));
+        let Some((room, head)) = fits(LOOP).or_else(|| fits(BRANCH)) else {
+            return;
+        };
+        let end = self.tokens.get(close + 1).filter(|end| end.is(b';'));
+        match end.map(|end| end.span) {
+            Some(end) => {
+                overwrite(self.out, last.span, b";");
+                overwrite(self.out, end, b"}");
+            }
+            // The last statement has its own.
+            None if [b';', b'}'].iter().any(|byte| self.is(before, *byte)) => {
+                overwrite(self.out, last.span, b"}");
+            }
+            None => return,
         }
+        if let Some((written, rest)) = self
+            .out
+            .get_mut(room.start..room.end)
+            .and_then(|room| room.split_at_mut_checked(head.len()))
+        {
+            written.copy_from_slice(head);
+            rest.fill(b' ');
+        }
+    }
+
+    /// A place with the blanks around it, as many as it takes to hold so much; a
+    /// line of the preprocessor keeps its end.
+    fn room(&self, place: Span, wanted: usize) -> Option<Span> {
+        let byte = |at: usize| self.out.get(at).copied().unwrap_or_default();
+        let front = self.out.get(..place.start)?.trim_ascii_end();
+        let code = front.ends_with(b";") || front.ends_with(b"{") || front.ends_with(b"}");
+        let usable = |at: usize| byte(at).is_ascii_whitespace() && (code || byte(at) != b'\n');
+        let mut room = place;
+        while room.end - room.start < wanted {
+            let left = room.start.checked_sub(1).filter(|left| usable(*left));
+            room = match left {
+                Some(left) => Span::new(left, room.end),
+                None if byte(room.end).is_ascii_whitespace() => Span::new(room.start, room.end + 1),
+                None => return None,
+            };
+        }
+        Some(room)
     }
 
     /// Where the first argument with a statement begins.
     fn statement_argument(&self, open: usize, close: usize) -> Option<usize> {
         let mut depth = 0usize;
         let mut begin = self.tokens.get(open)?.span.end;
-        for token in self.tokens.get(open + 1..close)? {
+        for at in open + 1..close {
+            let token = self.tokens.get(at)?;
+            let first = self.is(at - 1, b',') || at == open + 1;
+            let statement = first && matches!(self.word(at), b"if" | b"for" | b"while" | b"switch");
             match token.kind {
+                _ if depth == 0 && (statement || token.is(b';')) => return Some(begin),
                 TokenKind::Punct(b'(' | b'[' | b'{') => depth += 1,
                 TokenKind::Punct(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
                 TokenKind::Punct(b',') if depth == 0 => begin = token.span.end,
-                TokenKind::Punct(b';') if depth == 0 => return Some(begin),
                 _ => {}
             }
         }
@@ -540,22 +633,40 @@ impl Pass<'_> {
         ) else {
             return;
         };
-        if next.is(b'{') || next.kind == TokenKind::Word && is_loop(self.word(at)) {
+        let ends_loop = self.is_after_do(at) && next.is(b';');
+        let holds = self.holds_next(self.word(at)) && next.kind == TokenKind::Word;
+        let loops = holds || is_loop(self.word(at)) && !next.is(b';') && !next.is(b'}');
+        if next.is(b'{') || loops || ends_loop {
             overwrite(self.out, first.span.join(last.span), b"while(1)");
         } else if next.is(b'}') || next.kind == TokenKind::Word && !self.is_after_do(at) {
             self.end_statement(last.span.end, next.span.start);
         }
     }
 
-    fn is_after_do(&self, at: usize) -> bool {
-        at.checked_sub(1)
-            .is_some_and(|before| self.is(before, b'}'))
-            && self.word(at).starts_with(b"while")
+    /// Whether a macro of that name holds the statement behind it, which needs no
+    /// braces then.
+    fn holds_next(&self, name: &[u8]) -> bool {
+        let words = self.vocabulary.words();
+        let scoped = std::str::from_utf8(name).is_ok_and(|name| words.scoped(name).is_some());
+        scoped || self.vocabulary.is_scope(name)
     }
 
+    /// Whether a word stands where the `while` of a `do { … } while` does.
+    fn is_after_do(&self, at: usize) -> bool {
+        let brace = at.checked_sub(1).filter(|before| self.is(*before, b'}'));
+        let opens = brace.and_then(|close| opening(&self.tokens, close));
+        let word = opens.and_then(|open| open.checked_sub(1));
+        word.is_some_and(|at| self.word(at) == b"do")
+    }
+
+    /// Puts a semicolon between two tokens; a line of the preprocessor between them
+    /// keeps its own.
     fn end_statement(&mut self, from: usize, to: usize) {
         let gap = self.out.get_mut(from..to).unwrap_or_default();
-        if let Some(room) = gap.iter_mut().find(|b| **b == b' ' || **b == b'\t') {
+        let line = gap.iter().position(|b| *b == b'#');
+        let free = line.map_or(gap.len(), |line| line.saturating_sub(1));
+        let mut free = gap.get_mut(..free).unwrap_or_default().iter_mut();
+        if let Some(room) = free.find(|b| b.is_ascii_whitespace()) {
             *room = b';';
         }
     }

@@ -319,8 +319,10 @@ fn judge(
     if graph.computed && interest.window {
         return Some(Unchecked::ComputedGoto);
     }
-    let entered_open = interest.window && !graph.opens();
-    let paths = if interest.window {
+    // Another side of an `#if` may hold all of them.
+    let window = interest.window && graph.has_window();
+    let entered_open = window && !graph.opens();
+    let paths = if window {
         follow(&graph, entered_open)
     } else {
         Paths::default()

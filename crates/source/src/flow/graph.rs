@@ -244,6 +244,17 @@ impl Flow {
             .any(|node| matches!(node.action, Action::Begin(_)))
     }
 
+    /// Whether anything here opens, closes or needs a window.
+    pub(crate) fn has_window(&self) -> bool {
+        let of = |action: &Action| {
+            matches!(
+                action,
+                Action::Begin(_) | Action::End { .. } | Action::Inside(_)
+            )
+        };
+        self.nodes.iter().any(|node| of(&node.action))
+    }
+
     /// The begin at a node.
     pub(crate) fn begin(&self, node: usize) -> Option<(&Begin, Span)> {
         match self.nodes.get(node) {

@@ -106,10 +106,11 @@ fn is_double(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> bool
                 && is_used(scene, second, &second.value_root)
         }
         (true, false) => field_of(&first.address, &second.address).is_some_and(|field| {
-            is_checked(scene, first, second, &first.value_root) && uses_field(scene, second, &field)
+            is_checked(scene, first, second, &first.value_root)
+                && uses_field(scene, first, second, &field)
         }),
         (false, false) if first.address == second.address => checked_field(scene, first, second)
-            .is_some_and(|field| uses_field(scene, second, &field)),
+            .is_some_and(|field| uses_field(scene, first, second, &field)),
         _ => false,
     }
 }
@@ -131,6 +132,13 @@ fn field_of(first: &Expression, whole: &Expression) -> Option<String> {
 
 /// The conditions between two fetches.
 fn conditions(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> Vec<Span> {
+    let mut found = conditions_from(scene, first.span.end);
+    found.retain(|place| place.start < second.span.start && !place.contains(second.span));
+    found
+}
+
+/// The conditions that end behind a byte.
+fn conditions_from(scene: &Scene<'_>, byte: usize) -> Vec<Span> {
     let mut found = Vec::new();
     each(scene.root, &mut |node| {
         let condition = match node.kind() {
@@ -139,13 +147,7 @@ fn conditions(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> Vec
             }
             _ => None,
         };
-        let between = |c: &Node<'_>| {
-            let place = span(*c);
-            first.span.end <= place.end
-                && place.start < second.span.start
-                && !place.contains(second.span)
-        };
-        found.extend(condition.filter(between).map(span));
+        found.extend(condition.map(span).filter(|place| byte <= place.end));
     });
     found
 }
@@ -196,9 +198,15 @@ fn field(scene: &Scene<'_>, node: Node<'_>, variable: &str) -> Option<String> {
 }
 
 /// Whether the second copy's own field is read after it, and neither set nor
-/// compared again.
-fn uses_field(scene: &Scene<'_>, second: &Access<'_>, wanted: &str) -> bool {
+/// checked again.
+fn uses_field(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>, wanted: &str) -> bool {
     let (mut read, mut set) = (false, false);
+    let checks = operands(scene, &conditions(scene, first, second));
+    let later = operands(scene, &conditions_from(scene, second.span.end));
+    let again = |place: Span| {
+        let mut own = later.iter().filter(|own| own.span.contains(place));
+        own.any(|own| checks.contains(own))
+    };
     each(scene.root, &mut |node| {
         if span(node).start < second.span.end || node.kind() != "field_expression" {
             return;
@@ -210,12 +218,22 @@ fn uses_field(scene: &Scene<'_>, second: &Access<'_>, wanted: &str) -> bool {
             p.kind() == "assignment_expression"
                 && p.child_by_field_name("left").map(|l| l.id()) == Some(node.id())
         });
-        // Set again, or compared with what was checked.
-        let settled = assigned || is_compared(scene, node);
+        // Set again, compared with what was checked, or checked as it was.
+        let settled = assigned || is_compared(scene, node) || again(span(node));
         set |= settled;
         read |= !settled;
     });
     read && !set
+}
+
+/// What conditions ask for, each thing by itself.
+fn operands(scene: &Scene<'_>, conditions: &[Span]) -> Vec<Expression> {
+    let mut found = Vec::new();
+    for whole in conditions.iter().filter_map(|at| scene.expression(*at)) {
+        let either = whole.joined("||").into_iter();
+        found.extend(either.flat_map(|own| own.joined("&&")).cloned());
+    }
+    found
 }
 
 /// Whether a condition compares the node with something.

@@ -101,7 +101,9 @@ fn outside(scene: &Scene<'_>, range: &Range, inside: &Inside, place: Span) -> Op
     } else if range.is_checked_elsewhere(scene, &root) {
         return None;
     } else if !is_related(scene, &root, &range.root) {
-        let sure = if declared_type(scene, &root).is_some() {
+        let sure = if is_checked_by_hand(scene, &root) {
+            Confidence::Low
+        } else if declared_type(scene, &root).is_some() {
             Confidence::High
         } else {
             Confidence::Medium
@@ -124,6 +126,26 @@ fn outside(scene: &Scene<'_>, range: &Range, inside: &Inside, place: Span) -> Op
         .violation(&INFO, place, "outside what was checked", message);
     violation.confidence = confidence;
     Some(violation)
+}
+
+/// Whether the pointer is made from a number that the function compares before:
+/// `if (at >= limit) …; p = (u32 __user *)at;`.
+fn is_checked_by_hand(scene: &Scene<'_>, root: &str) -> bool {
+    let graph = scene.graph;
+    graph.effects.iter().any(|effect| {
+        let EffectKind::Write(Write {
+            value: Some(value), ..
+        }) = &effect.kind
+        else {
+            return false;
+        };
+        let compared = |name: &str| {
+            let mut earlier = graph.comparisons.iter().filter(|at| at.end <= value.start);
+            earlier.any(|at| graph.names(*at, name))
+        };
+        let mut made_of = graph.effects_in(*value).map(|own| graph.name_of(own));
+        graph.name_of(effect) == root && graph.is_whole(effect) && made_of.any(compared)
+    })
 }
 
 /// Whether the one pointer is the other, moved back by something.
