@@ -337,6 +337,7 @@ fn judge(
         root,
         graph: &graph,
         paths: &paths,
+        unfenced: std::cell::OnceCell::new(),
     };
     run(&scene, interest, findings);
     None

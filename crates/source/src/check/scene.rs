@@ -1,10 +1,13 @@
 //! What a rule looks at: a file, or one function of it.
 
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
 use tree_sitter::Node;
 
 use crate::calls::Fence;
 use crate::expression::Expression;
-use crate::flow::{Action, Begin, Effect, EffectKind, Flow};
+use crate::flow::{Action, Begin, Effect, EffectKind, Flow, Node as Step};
 use crate::lex::Token;
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
@@ -80,6 +83,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) root: Node<'a>,
     pub(crate) graph: &'a Flow,
     pub(crate) paths: &'a Paths,
+    /// The nodes that a way without a fence comes to, once that was asked.
+    pub(crate) unfenced: OnceCell<HashSet<usize>>,
 }
 
 impl Scene<'_> {
@@ -116,19 +121,27 @@ impl Scene<'_> {
     /// Whether every way to an access through that variable passes what stops
     /// speculation: a fence, a begin that is one, what clamps the variable.
     pub(crate) fn is_fenced(&self, access: Span, variable: &str) -> bool {
-        let bare = self.graph.reached(0, |node| match &node.action {
+        let stops = |node: &Step| match &node.action {
             Action::Begin(begin) => begin.fence,
-            Action::Call(call) => match self.page.words.fence(&call.name) {
-                Some(Fence::All) => true,
-                Some(Fence::Given) => {
-                    access.contains(node.span) || self.is_given(node.span, variable)
-                }
-                None => false,
-            },
+            Action::Call(call) => self.page.words.fence(&call.name) == Some(Fence::All),
             _ => false,
-        });
-        let mut own = self.graph.nodes_in(access);
-        !own.any(|node| bare.contains(&node))
+        };
+        let clamps = |node: &Step| match &node.action {
+            Action::Call(call) if self.page.words.fence(&call.name) == Some(Fence::Given) => {
+                access.contains(node.span) || self.is_given(node.span, variable)
+            }
+            _ => false,
+        };
+        let bare = self.unfenced.get_or_init(|| self.graph.reached(0, stops));
+        let own: Vec<usize> = self.graph.nodes_in(access).collect();
+        if !own.iter().any(|node| bare.contains(node)) {
+            return true;
+        }
+        let clamped = self.graph.nodes.iter().any(clamps);
+        clamped && {
+            let bare = self.graph.reached(0, |node| stops(node) || clamps(node));
+            !own.iter().any(|node| bare.contains(node))
+        }
     }
 
     /// Whether the result of a call goes into the variable.

@@ -41,10 +41,13 @@ impl Pass<'_> {
                 gone.push(range);
             }
         }
+        let mut gone = gone.into_iter().peekable();
         let mut at = 0;
         self.tokens.retain(|_| {
+            let own = at;
             at += 1;
-            !gone.iter().any(|range| range.contains(&(at - 1)))
+            while gone.next_if(|range| range.end <= own).is_some() {}
+            !gone.peek().is_some_and(|range| range.contains(&own))
         });
     }
 
