@@ -315,3 +315,38 @@ fn of_a_range_of_history_only_what_is_new_is_reported() {
     let none = run(&mut lab.tollgate(&["check", "tree", "--patch", "HEAD~1..nowhere"]));
     assert_eq!(code(&none), 2);
 }
+
+#[test]
+fn an_inline_function_of_the_tree_s_headers_is_no_call() {
+    let lab = lab();
+    let inline = "static __always_inline bool is_wide(struct pair *k)\n{\n\treturn k->a & 1;\n}\n";
+    lab.edit("include/linux/pair.h", inline);
+    let calls = WRONG.replace(
+        "\tif (b > 7)\n\t\treturn -EINVAL;\n",
+        "\tb += is_wide(k);\n",
+    );
+    lab.edit(
+        "sound/pair.c",
+        &calls.replace("user_access_end", "user_write_access_end"),
+    );
+    let check = |more: &[&str]| {
+        let mut words = vec!["check", "tree"];
+        words.extend(more);
+        run(&mut lab.tollgate(&words))
+    };
+    for more in [&[][..], &["sound/pair.c"]] {
+        let output = check(more);
+        assert_eq!(code(&output), 0, "{more:?}: {}", text(&output));
+    }
+    lab.edit(
+        "include/linux/pair.h",
+        &inline.replace("k->a & 1", "work(k)"),
+    );
+    let output = check(&["sound/pair.c"]);
+    assert_eq!(code(&output), 1);
+    assert!(
+        text(&output).contains("is_wide() is called in the window"),
+        "{}",
+        text(&output)
+    );
+}

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::path::Name;
 use crate::scan::LeftOut;
 
+use super::inlines::Inlines;
 use super::model::{Checked, Confidence, Severity, Skipped, Violation};
+use super::words::CheckWords;
 
 /// A violation and the file that it is in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +99,24 @@ impl Checks {
             .sort_by(|a, b| (&a.path, &a.violation.mark).cmp(&(&b.path, &b.violation.mark)));
         self.skipped
             .sort_by(|a, b| (&a.0, place(&a.1)).cmp(&(&b.0, place(&b.1))));
+    }
+
+    /// The names of calls that are wrong only if a call is left of them.
+    #[must_use]
+    pub fn perhaps_inline(&self) -> BTreeSet<String> {
+        let all = self.violations.iter();
+        all.filter_map(|located| located.violation.unless_inline.clone())
+            .collect()
+    }
+
+    /// Drops the calls that are none: of inline functions and macros that leave no
+    /// call.
+    pub fn spare(&mut self, inlines: &Inlines, words: &CheckWords) {
+        let none = inlines.without_calls(words);
+        self.violations.retain(|located| {
+            let name = located.violation.unless_inline.as_ref();
+            !name.is_some_and(|name| none.contains(name))
+        });
     }
 
     /// Leaves out what is less bad, less sure, or of other rules; an empty list

@@ -11,6 +11,7 @@ mod allow;
 mod change;
 mod checks;
 mod excerpt;
+mod inlines;
 mod layout;
 mod learn;
 mod model;
@@ -38,6 +39,7 @@ use crate::split::{Body, bodies, unended};
 use crate::vocabulary::Vocabulary;
 
 pub use checks::{Checks, FileSkipped, Located};
+pub use inlines::Inlines;
 pub use learn::Learned;
 pub use model::{
     Checked, Confidence, Excerpt, Mark, Severity, Skipped, Suggestion, Unchecked, Violation,

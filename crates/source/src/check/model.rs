@@ -109,6 +109,9 @@ pub struct Violation {
     /// It holds only if no function calls this one with a window open.
     #[serde(skip)]
     pub(crate) unless_called_in_window: Option<String>,
+    /// It holds only if that name is no inline function or macro without a call.
+    #[serde(skip)]
+    pub(crate) unless_inline: Option<String>,
 }
 
 /// Why a function was not checked.

@@ -65,6 +65,7 @@ impl Page<'_> {
             suggestion: None,
             excerpts: Vec::new(),
             unless_called_in_window: None,
+            unless_inline: None,
         }
     }
 

@@ -326,6 +326,12 @@ impl CheckWords {
         self.ends.get(name)
     }
 
+    /// Whether a call of that name opens, closes or accesses anything of the user's.
+    pub(crate) fn touches(&self, name: &str) -> bool {
+        let window = self.begin(name).is_some() || self.end(name).is_some();
+        window || self.access(name).is_some() || self.scoped(name).is_some()
+    }
+
     pub(crate) fn scoped(&self, name: &str) -> Option<&BeginWord> {
         self.scoped.get(name)
     }

@@ -324,6 +324,7 @@ impl Comparison<'_> {
         checks.merge(new);
         checks.finish();
         checks.keep_new(&old);
+        self.after.spare(&mut checks, &after)?;
         Ok(checks)
     }
 

@@ -1,6 +1,6 @@
 //! The files that are checked, and those that teach what a tree calls its windows.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use tollgate_lab::input;
 use tollgate_source::check::{CheckWords, Checker, Checks, Learned};
 use tollgate_source::{GrammarError, Name, TreePath, Vocabulary, is_c, shown};
 
+use super::side::{Base, Side};
 use crate::choice::Choice;
 use crate::door::{Door, refuse_other};
 use crate::tree::{NUL, has_nul, sources_below};
@@ -68,6 +69,7 @@ fn behind(door: &Door, rest: &[PathBuf]) -> anyhow::Result<Answer> {
     let files: Vec<File> = choice.files.iter().map(in_tree).collect();
     let (words, unread) = words_for(door.root(), &files)?;
     let mut checks = run(&files, &words)?;
+    spare(door.root(), &files, &mut checks, &words)?;
     unlearned(&mut checks, &files, unread);
     for (folder, error) in &choice.unlisted {
         checks.miss(folder, unlisted(error));
@@ -102,6 +104,7 @@ fn from_here(given: &[PathBuf]) -> anyhow::Result<Answer> {
     }
     let (words, unread) = words_for(Path::new(""), &files)?;
     let mut checks = run(&files, &words)?;
+    spare(Path::new("."), &files, &mut checks, &words)?;
     unlearned(&mut checks, &files, unread);
     checks.finish();
     Ok(Answer { checks, named })
@@ -169,12 +172,26 @@ fn folder(root: &Path) -> anyhow::Result<Answer> {
     let words = builtin.with(&learned_from(&places, &builtin)?.learned);
     let all: Vec<File> = headers.into_iter().chain(files).collect();
     let mut checks = run(&all, &words)?;
+    spare(root, &all, &mut checks, &words)?;
     for (folder, error) in &found.unlisted {
         checks.miss(folder, unlisted(error));
     }
     checks.finish();
     let named = HashSet::new();
     Ok(Answer { checks, named })
+}
+
+/// Drops what is no call: inline functions of the headers of the tree that the files
+/// lie in.
+fn spare(
+    root: &Path,
+    files: &[File],
+    checks: &mut Checks,
+    words: &CheckWords,
+) -> anyhow::Result<()> {
+    let first = files.first().and_then(|file| tree_around(&file.place));
+    let tree = first.unwrap_or_else(|| root.to_owned());
+    Side::new(Base::Folder(&tree), BTreeMap::new()).spare(checks, words)
 }
 
 /// Names the headers that teach nothing since they cannot be read. One that is

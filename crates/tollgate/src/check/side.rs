@@ -13,11 +13,16 @@ use rayon::prelude::*;
 use tollgate_lab::git::{Repository, Revision, Words};
 use tollgate_lab::input;
 use tollgate_lab::patch::{Folder, Ground as _};
-use tollgate_source::check::{CheckWords, Checker, Learned, Undefined, holds_words, pastes};
+use tollgate_source::check::{
+    CheckWords, Checker, Checks, Inlines, Learned, Undefined, holds_words, pastes,
+};
 use tollgate_source::{TreePath, Vocabulary};
 
 use super::input::TEACHERS;
 use crate::tree::sources_below;
+
+/// How often inline functions are looked for that others call.
+const ROUNDS: usize = 4;
 
 /// What marks the top of a kernel tree, for headers and for code.
 const KERNEL: [&str; 2] = ["include/linux/uaccess.h", "Kconfig"];
@@ -180,6 +185,66 @@ impl<'a> Side<'a> {
         names
             .map(|name| self.kernel.joined(name.as_bytes()))
             .collect()
+    }
+
+    /// Drops the calls that are inline functions or macros of this side's headers and
+    /// leave no call; with the headers that could not be read.
+    pub(crate) fn spare(&self, checks: &mut Checks, words: &CheckWords) -> anyhow::Result<()> {
+        let mut names = checks.perhaps_inline();
+        if names.is_empty() || !self.is_kernel(&self.kernel) {
+            return Ok(());
+        }
+        let headers = self.headers();
+        let (mut inlines, mut known) = (Inlines::default(), names.clone());
+        for _ in 0..ROUNDS {
+            inlines.merge(self.inlines(&headers, &names)?);
+            names = inlines.wanted(words);
+            names.retain(|name| known.insert(name.clone()));
+            if names.is_empty() {
+                break;
+            }
+        }
+        checks.spare(&inlines, words);
+        Ok(())
+    }
+
+    /// What headers define of some names.
+    fn inlines(&self, headers: &[TreePath], names: &BTreeSet<String>) -> anyhow::Result<Inlines> {
+        let vocabulary = Vocabulary::shared()?;
+        let part = |paths: &[TreePath]| -> anyhow::Result<Inlines> {
+            let mut all = Inlines::default();
+            for text in self.texts(paths)?.into_iter().flatten() {
+                if !holds_words(&text, names).is_empty() {
+                    all.merge(Inlines::of(&text, names, vocabulary));
+                }
+            }
+            Ok(all)
+        };
+        let parts = headers.par_chunks(256).map(part);
+        let parts: Vec<Inlines> = parts.collect::<anyhow::Result<_>>()?;
+        let mut all = Inlines::default();
+        parts.into_iter().for_each(|part| all.merge(part));
+        Ok(all)
+    }
+
+    /// The headers that any file may include: those of include and of the
+    /// architectures.
+    fn headers(&self) -> Vec<TreePath> {
+        let depth = self.kernel.parts().count();
+        let shared = |path: &TreePath| {
+            let mut parts = path.parts().skip(depth);
+            match parts.next() {
+                Some(b"include") => true,
+                Some(b"arch") => parts.nth(1) == Some(b"include"),
+                _ => false,
+            }
+        };
+        let mut found: Vec<TreePath> = match &self.base {
+            Base::Folder(root) => sources_below(root, &self.kernel).paths,
+            Base::Commit(_, revision) => below(revision, &self.kernel).cloned().collect(),
+        };
+        found.retain(|path| path.is_header() && shared(path));
+        found
     }
 
     /// Which of some names nothing of this side has, and why; `held` are the files of

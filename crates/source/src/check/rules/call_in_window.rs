@@ -83,6 +83,8 @@ pub(super) fn judged(
     let mut violation = page.violation(rule, place, "called with the window open", message);
     violation.severity = severity;
     violation.confidence = confidence;
+    let unknown = page.words.manner(name) == Manner::Unknown;
+    violation.unless_inline = Some(name.clone()).filter(|_| unknown);
     match opened {
         Some(opened) => violation.related.push(page.mark(opened, "opened here")),
         None if confidence == Confidence::High => violation.confidence = Confidence::Medium,
