@@ -39,6 +39,8 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) faults_off: bool,
     pub(crate) fence: Option<Fence>,
+    #[serde(default)]
+    pub(crate) must_use: bool,
     pub(crate) in_run: Option<InRun>,
     pub(crate) in_window: Option<InWindow>,
     pub(crate) reason: String,
@@ -126,6 +128,15 @@ pub(crate) struct Family {
     pub(crate) reason: String,
 }
 
+/// Two calls of which the second takes back what the first did.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pair {
+    pub(crate) begin: String,
+    pub(crate) end: String,
+    pub(crate) reason: String,
+}
+
 /// Parts of names, for searches.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -145,6 +156,7 @@ pub(crate) struct Search {
 pub(crate) struct Calls {
     pub(crate) search: Search,
     pub(crate) families: Vec<Family>,
+    pub(crate) pairs: Vec<Pair>,
     pub(crate) all: Vec<Call>,
 }
 
@@ -153,6 +165,7 @@ pub(crate) struct Calls {
 struct File {
     search: Search,
     family: Vec<Family>,
+    pair: Vec<Pair>,
     call: Vec<Does>,
 }
 
@@ -169,6 +182,7 @@ impl Calls {
         let mut calls = Self {
             search: file.search,
             families: file.family,
+            pairs: file.pair,
             all: Vec::new(),
         };
         for does in file.call {

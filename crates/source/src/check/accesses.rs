@@ -24,6 +24,7 @@ pub(crate) struct Access<'t> {
     pub(crate) user: Span,
     /// How many bytes, if it is given.
     pub(crate) count: Option<Span>,
+    pub(crate) bytes: Option<Expression>,
     /// The variable that the value is or lies in.
     pub(crate) value_root: String,
     /// The variable that the address is made from.
@@ -85,6 +86,10 @@ fn access<'t>(context: &Context<'_>, words: &CheckWords, call: Node<'t>) -> Opti
         value_node: value,
         user: span(user),
         count: word.count.and_then(part).map(span),
+        bytes: word
+            .count
+            .and_then(part)
+            .map(|count| Expression::of(context, count)),
         value_root: root_of(context, value),
         user_root: root_of(context, user),
         address: Expression::of(context, bare(user)),

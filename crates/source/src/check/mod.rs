@@ -294,7 +294,8 @@ impl Interest {
         let opens = words.begin(name).is_some() || words.end(name).is_some();
         let scoped = words.scoped(name).is_some();
         self.window |= opens || scoped || words.in_window(name).is_some();
-        self.any |= words.access(name).is_some();
+        self.any |= words.access(name).is_some() || words.pair_of(name).is_some();
+        self.any |= words.must_use(name.as_bytes());
     }
 }
 
@@ -324,8 +325,12 @@ fn judge(
     // Another side of an `#if` may hold all of them.
     let window = interest.window && graph.has_window();
     let entered_open = window && !graph.opens();
-    let paths = if window {
-        follow(&graph, entered_open)
+    let paired = graph.nodes.iter().any(|node| match &node.action {
+        Action::Call(call) => page.words.pair_of(&call.name).is_some(),
+        _ => false,
+    });
+    let paths = if window || paired {
+        follow(&graph, entered_open, page.words)
     } else {
         Paths::default()
     };

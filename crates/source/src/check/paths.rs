@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::span::Span;
 
+use super::words::CheckWords;
 use crate::flow::{Action, Begin, Condition, Edge, Effect, EffectKind, Flow, Opening};
 
 /// A window that is open on a path.
@@ -37,6 +38,8 @@ pub(crate) struct State {
     pub(crate) last: Last,
     /// Conditions that are known to hold, or not to.
     facts: Vec<(usize, bool)>,
+    /// Pairs of calls of which the first was called, with its node.
+    pub(crate) held: Vec<(usize, usize)>,
     /// Variables that a read has left without a value, with its node.
     pub(crate) unset: Vec<(usize, usize)>,
 }
@@ -50,13 +53,16 @@ pub(crate) struct Paths {
     pub(crate) cut: bool,
 }
 
-/// More states at one node than any function of the kernel has.
+/// So many states at one node are kept apart by what they know of conditions; more
+/// are joined.
 const STATES: usize = 192;
-/// More steps than any function of the kernel needs.
+/// So many are kept apart by anything; more there cannot be in code that people write.
+const MOST: usize = 4 * STATES;
+/// Steps after which states are joined wherever they meet.
 const STEPS: usize = 60_000;
 
 /// Follows every path. `entered_open`: whether the caller has a window open.
-pub(crate) fn follow(graph: &Flow, entered_open: bool) -> Paths {
+pub(crate) fn follow(graph: &Flow, entered_open: bool, words: &CheckWords) -> Paths {
     let open = if entered_open {
         vec![Open::Caller]
     } else {
@@ -69,6 +75,8 @@ pub(crate) fn follow(graph: &Flow, entered_open: bool) -> Paths {
     let own = asked(graph);
     let mut walk = Walk {
         graph,
+        words,
+        steps: 0,
         tracked: tracked(graph, &own),
         own,
         paths: Paths {
@@ -78,13 +86,8 @@ pub(crate) fn follow(graph: &Flow, entered_open: bool) -> Paths {
         work: Vec::new(),
     };
     walk.arrive(0, first);
-    let mut steps = 0;
     while let Some((node, state)) = walk.work.pop() {
-        steps += 1;
-        if steps > STEPS {
-            walk.paths.cut = true;
-            break;
-        }
+        walk.steps += 1;
         walk.step(node, &state);
     }
     walk.paths
@@ -129,6 +132,8 @@ fn asked(graph: &Flow) -> HashMap<usize, usize> {
 
 struct Walk<'g> {
     graph: &'g Flow,
+    words: &'g CheckWords,
+    steps: usize,
     tracked: BTreeSet<usize>,
     own: HashMap<usize, usize>,
     paths: Paths,
@@ -143,7 +148,10 @@ impl Walk<'_> {
             return;
         };
         leave_scopes(self.graph, &mut state, place.span);
-        if known.len() >= STATES {
+        if known.len() >= STATES || self.steps > STEPS {
+            state.facts.clear();
+        }
+        if known.len() >= MOST {
             self.paths.cut = true;
         } else if known.insert(state.clone()) {
             self.work.push((node, state));
@@ -175,6 +183,11 @@ impl Walk<'_> {
                 next.open.pop();
                 next.last = Last::Closed(node);
             }
+            (Action::Call(call), _) => match self.words.pair_of(&call.name) {
+                Some((pair, true)) => hold(&mut next, pair, node),
+                Some((pair, false)) => next.held.retain(|(held, _)| *held != pair),
+                None => {}
+            },
             (Action::Inside(inside), Edge::Fault) => {
                 if let Some(place) = inside.fills {
                     next.unset.retain(|(known, _)| *known != place);
@@ -214,7 +227,10 @@ impl Walk<'_> {
 
     fn begun(&self, node: usize, begin: &Begin, state: State, edge: Edge) -> Vec<State> {
         let opened = |mut state: State| {
-            state.open.push(Open::Here(node));
+            // A loop that comes back with it open opens it no second time.
+            if !state.open.contains(&Open::Here(node)) {
+                state.open.push(Open::Here(node));
+            }
             state
         };
         let failed = |mut state: State| {
@@ -248,6 +264,13 @@ impl Walk<'_> {
         if let (Some(own), Some(truth)) = (own, truth) {
             learn(state, *own, truth);
         }
+    }
+}
+
+fn hold(state: &mut State, pair: usize, node: usize) {
+    if !state.held.contains(&(pair, node)) {
+        state.held.push((pair, node));
+        state.held.sort_unstable();
     }
 }
 

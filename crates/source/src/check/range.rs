@@ -98,6 +98,26 @@ impl Range {
         whole && !place.lies_in(checked)
     }
 
+    /// Whether one object is checked, and no number of them.
+    pub(crate) fn has_one(&self, begin: &Begin) -> bool {
+        let whole = begin.scope.is_some() && self.size.is_none();
+        let own = self.address.name() == Some(&self.root);
+        own && (whole || self.elements == Some(1))
+    }
+
+    /// Whether the size is that of a member of the object that begins where the
+    /// range does, and the address another member.
+    pub(crate) fn is_short_of(&self, address: &Expression) -> bool {
+        let own = self.address.name() == Some(&self.root);
+        let size = self.size.as_ref().filter(|_| own).map(|size| &size.term);
+        let (Some(Term::SizeOf(checked)), Some(place)) = (size, pointed(address)) else {
+            return false;
+        };
+        let member = matches!(checked.term, Term::Member { arrow: true, .. });
+        let same = checked.root().name() == Some(&self.root);
+        member && same && !place.lies_in(checked)
+    }
+
     /// Whether the function checks that object by itself.
     pub(crate) fn is_checked_elsewhere(&self, scene: &Scene<'_>, root: &str) -> bool {
         let mut found = false;
@@ -124,6 +144,22 @@ fn pointed(address: &Expression) -> Option<&Expression> {
 pub(crate) fn member(address: &Expression) -> Option<&Expression> {
     let arrow = |own: &Expression| matches!(own.term, Term::Member { arrow: true, .. });
     pointed(address).filter(|place| place.any(&arrow))
+}
+
+/// Whether an address is that of an element of the variable's that is not known:
+/// `&p[i]`, `p + i`.
+pub(crate) fn is_picked(address: &Expression, root: &str) -> bool {
+    let computed = |index: &Expression| !matches!(index.term, Term::Number(_));
+    match &address.term {
+        Term::Binary(base, operator, index) => {
+            operator == "+" && base.name() == Some(root) && computed(index)
+        }
+        Term::Address(place) => match &place.term {
+            Term::Element { array, index } => array.name() == Some(root) && computed(index),
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// A size that no object has.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::Deserialize;
 use tollgate_defect::Defect;
 
-use crate::calls::{Call, Calls, Does, Family, Fence, InWindow, OfWindow};
+use crate::calls::{Call, Calls, Does, Family, Fence, InWindow, OfWindow, Pair};
 use crate::search::Parts;
 use crate::vocabulary::{Direction, Vocabulary};
 
@@ -128,6 +128,8 @@ pub struct CheckWords {
     defines: Parts,
     counts: Parts,
     fences: HashMap<String, Fence>,
+    pairs: Vec<Pair>,
+    must_use: BTreeSet<String>,
 }
 
 /// Why a name that a change calls is taken to be undefined.
@@ -193,6 +195,8 @@ impl CheckWords {
             defines: Parts::of(&search.define, &new),
             counts: Parts::of(&search.count, &new),
             fences: fences.collect(),
+            pairs: calls.pairs.clone(),
+            must_use: calls.names(|does| does.must_use).into_iter().collect(),
         }
     }
 
@@ -243,6 +247,26 @@ impl CheckWords {
     /// The same of a line whose calls have their arguments counted.
     pub(crate) fn may_count(&self, line: &[u8]) -> bool {
         self.counts.may_be_in(line)
+    }
+
+    /// The pair that a call of that name is part of, and whether it begins it.
+    pub(crate) fn pair_of(&self, name: &str) -> Option<(usize, bool)> {
+        let begins = self.pairs.iter().position(|pair| pair.begin == name);
+        let ends = || self.pairs.iter().position(|pair| pair.end == name);
+        begins
+            .map(|pair| (pair, true))
+            .or_else(|| Some((ends()?, false)))
+    }
+
+    /// The two calls of a pair.
+    pub(crate) fn pair(&self, pair: usize) -> Option<(&str, &str)> {
+        let own = self.pairs.get(pair)?;
+        Some((&own.begin, &own.end))
+    }
+
+    /// Whether nobody may drop what a call of that name gives.
+    pub(crate) fn must_use(&self, name: &[u8]) -> bool {
+        std::str::from_utf8(name).is_ok_and(|name| self.must_use.contains(name))
     }
 
     /// What a call of that name does against speculation.

@@ -227,6 +227,15 @@ impl<'t> Builder<'_, '_> {
         if let (Some(word), Some(place)) = (self.begin_of(right), place) {
             let call = unhinted(self.context, right);
             self.begin(&word, call, Opening::Stored(place));
+            if word.always {
+                // What it gives is no answer but the masked address.
+                let value = Some(span(right));
+                let write = Write {
+                    value,
+                    ..Write::default()
+                };
+                self.write(place, write, at);
+            }
             return;
         }
         let inner = bare(right);

@@ -87,6 +87,18 @@ impl Places {
         self.has_step(place, |step| *step == Step::Behind)
     }
 
+    /// Whether the place is in what a variable points to, and no further pointer is
+    /// followed.
+    pub(crate) fn is_right_behind(&self, place: usize) -> bool {
+        let steps = self.chain(place).filter_map(|at| match self.all.get(at) {
+            Some(Place::Step(_, step)) => Some(step),
+            _ => None,
+        });
+        let steps: Vec<&Step> = steps.collect();
+        let followed = steps.iter().filter(|step| ***step == Step::Behind).count();
+        followed == 1 && steps.last() == Some(&&Step::Behind)
+    }
+
     /// Whether an element is picked on the way to the place.
     pub(crate) fn is_element(&self, place: usize) -> bool {
         self.has_step(place, |step| matches!(step, Step::Element(_)))

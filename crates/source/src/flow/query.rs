@@ -321,6 +321,17 @@ impl Flow {
         found
     }
 
+    /// The same for what comes behind a node.
+    pub(crate) fn reached_behind(
+        &self,
+        node: usize,
+        stops: impl Fn(&Node) -> bool,
+    ) -> HashSet<usize> {
+        let next = self.nodes.get(node).map_or(&[][..], |node| &node.next);
+        let all = next.iter().map(|(_, next)| self.reached(*next, &stops));
+        all.flatten().collect()
+    }
+
     /// Every node that ways from some nodes come to, those included.
     fn reachable(&self, from: Vec<usize>) -> HashSet<usize> {
         let (mut seen, mut work) = (HashSet::new(), from);
@@ -394,6 +405,28 @@ impl Flow {
             None => self.is_parameter(name),
         };
         ends && !self.is_shared(variable, leaves) && !self.is_read_from(variable, from)
+    }
+
+    /// Whether anything looks at what an effect writes into a local variable.
+    pub(crate) fn is_looked_at(&self, at: usize) -> bool {
+        let Some(written) = self.effects.get(at) else {
+            return true;
+        };
+        let variable = written.place;
+        let holds = |node: &&super::graph::Node| node.effects.contains(&at);
+        let Some(own) = self.nodes.iter().find(holds) else {
+            return true;
+        };
+        let later = self.effects.get(at + 1..own.effects.end).unwrap_or(&[]);
+        let next = later.iter().find(|e| self.places.is_in(e.place, variable));
+        match next {
+            Some(next) => !matches!(next.kind, EffectKind::Write(_)) || next.place != variable,
+            None => {
+                let mut ways = own.next.iter();
+                let returned = matches!(&own.action, Action::Exit { returned: Some(place), .. } if *place == variable);
+                returned || ways.any(|(_, next)| self.is_read_from(variable, *next))
+            }
+        }
     }
 
     /// Whether a way from a node comes to a read before an assignment.

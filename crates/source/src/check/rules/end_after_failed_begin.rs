@@ -19,6 +19,7 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+    (0..scene.graph.nodes.len()).for_each(|node| out.extend(into_scope(scene, node)));
     for (node, state) in scene.moments() {
         let (Some(place), Last::Failed(begin)) = (scene.graph.nodes.get(node), state.last) else {
             continue;
@@ -41,4 +42,25 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
             .push(page.mark(tried, "0 here: no window was opened"));
         out.push(violation);
     }
+}
+
+/// A scope whose begin goes to a label in it where it fails: the end of the scope
+/// closes what was not opened.
+fn into_scope(scene: &Scene<'_>, node: usize) -> Option<Violation> {
+    let (begin, opened) = scene.begin(node)?;
+    let scope = begin.scope?;
+    let mut jumps = scene.graph.jumps.iter();
+    let (_, label) = jumps.find(|(from, _)| *from == opened)?;
+    let mut labels = scene.graph.labels.iter();
+    let (_, target) = labels.find(|(name, at)| name == label && scope.contains(*at))?;
+    let message = format!(
+        "{}() goes to {label} where it fails, which lies in its scope",
+        begin.call
+    );
+    let page = scene.page;
+    let mut violation = page.violation(&INFO, *target, "nothing is open here", message);
+    violation
+        .related
+        .push(page.mark(opened, "jumps into its own scope"));
+    Some(violation)
 }

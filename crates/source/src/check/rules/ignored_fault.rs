@@ -1,10 +1,13 @@
 use tree_sitter::Node;
 
 use crate::Direction;
-use crate::check::accesses::{Access, accesses};
+use crate::check::accesses::{Access, accesses, each_call};
 use crate::check::model::{Confidence, Severity, Violation};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
+use crate::flow::EffectKind;
+use crate::site::span;
+use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -21,25 +24,77 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for access in accesses(scene) {
-        let reads = access.word.direction == Direction::Read && !access.inside;
-        if !reads || !is_own(scene, &access) || !is_lost(scene, &access) {
-            continue;
+    for access in accesses(scene).iter().filter(|access| !access.inside) {
+        let used = used(scene, access).filter(|_| is_dropped(access.node));
+        let told = used.map(|used| {
+            let message = format!(
+                "{} is used, but nothing asks whether {}() faulted",
+                access.value_root, access.word.name
+            );
+            (message, "its result is dropped", Some(used))
+        });
+        if let Some((message, label, used)) = told.or_else(|| unread(scene, access)) {
+            let page = scene.page;
+            let mut violation = page.violation(&INFO, access.span, label, message);
+            violation
+                .related
+                .extend(used.map(|used| page.mark(used, "used here")));
+            out.push(violation);
         }
-        let name = access.value_root.clone();
-        let mut reads = scene.reads(&name);
-        let Some(used) = reads.find(|read| read.span.start >= access.span.end) else {
-            continue;
-        };
-        let page = scene.page;
-        let message = format!(
-            "{name} is used, but nothing asks whether {}() faulted",
-            access.word.name
-        );
-        let mut violation = page.violation(&INFO, access.span, "its result is dropped", message);
-        violation.related.push(page.mark(used.span, "used here"));
-        out.push(violation);
     }
+    dropped(scene, out);
+}
+
+/// Where the variable is used that a read has filled.
+fn used(scene: &Scene<'_>, access: &Access<'_>) -> Option<Span> {
+    let own = access.word.direction == Direction::Read && is_own(scene, access);
+    let mut reads = scene.reads(&access.value_root).filter(|_| own);
+    let used = reads.find(|read| read.span.start >= access.span.end)?;
+    Some(used.span)
+}
+
+/// Whether the call is a statement of its own.
+fn is_dropped(call: Node<'_>) -> bool {
+    let parent = call.parent();
+    parent.is_some_and(|parent| parent.kind() == "expression_statement")
+}
+
+/// A result that goes into a variable of the function and that nothing looks at
+/// there.
+fn unread(scene: &Scene<'_>, access: &Access<'_>) -> Option<(String, &'static str, Option<Span>)> {
+    let holder = access.node.parent()?;
+    let stores = matches!(holder.kind(), "assignment_expression" | "init_declarator");
+    let place = stores.then(|| span(holder))?;
+    let at =
+        scene.graph.effects.iter().position(|effect| {
+            matches!(effect.kind, EffectKind::Write(_)) && effect.span == place
+        })?;
+    let effect = scene.graph.effects.get(at)?;
+    let name = scene.graph.name_of(effect);
+    scene.graph.local(name).filter(|local| local.plain)?;
+    if !scene.graph.is_whole(effect) || scene.graph.is_looked_at(at) {
+        return None;
+    }
+    let message = format!(
+        "nothing looks at what {}() gives to {name}",
+        access.word.name
+    );
+    Some((message, "its result is lost", used(scene, access)))
+}
+
+/// Calls whose result says more than whether they faulted.
+fn dropped(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+    each_call(scene.root, &mut |call| {
+        let name = scene.context.callee(call);
+        if scene.page.words.must_use(name) && is_dropped(call) {
+            let message = format!(
+                "nothing asks what {}() gives",
+                String::from_utf8_lossy(name)
+            );
+            let page = scene.page;
+            out.push(page.violation(&INFO, span(call), "its result is dropped", message));
+        }
+    });
 }
 
 /// Whether the value goes into a variable of this function; what a pointer
@@ -52,31 +107,4 @@ fn is_own(scene: &Scene<'_>, access: &Access<'_>) -> bool {
     let name = &access.value_root;
     let mut locals = scene.graph.locals.iter();
     plain && locals.any(|l| l.name == *name && (l.plain || l.array))
-}
-
-/// Whether nobody looks at the result: a statement of its own, or a variable
-/// that is not read any more.
-fn is_lost(scene: &Scene<'_>, access: &Access<'_>) -> bool {
-    let Some(parent) = access.node.parent() else {
-        return false;
-    };
-    match parent.kind() {
-        "expression_statement" => true,
-        "assignment_expression" => is_unread(scene, parent),
-        _ => false,
-    }
-}
-
-fn is_unread(scene: &Scene<'_>, assignment: Node<'_>) -> bool {
-    let Some(left) = assignment.child_by_field_name("left") else {
-        return false;
-    };
-    let own = assignment
-        .parent()
-        .is_some_and(|p| p.kind() == "expression_statement");
-    let plain = left.kind() == "identifier" && scene.context.operator(assignment) == b"=";
-    let name = scene.context.written(left);
-    let local = scene.graph.locals.iter().any(|l| l.name == name);
-    let read = scene.reads(&name).next().is_some();
-    own && plain && local && !read
 }

@@ -15,17 +15,21 @@ mod double_fetch;
 mod dropped_check;
 mod dropped_fence;
 mod end_after_failed_begin;
+mod half_done_pair;
 mod ignored_fault;
 mod jump_out_of_cleanup;
 mod macro_label;
 mod mismatched_end;
+mod misread_result;
 mod nested_window;
+mod other_object_checked;
 mod outside_checked_range;
 mod read_after_fault;
 mod unchecked_begin;
 mod undefined_call;
 mod unfenced_read;
 mod unsafe_outside_window;
+mod user_pointer_dereferenced;
 mod window_closed_twice;
 mod window_left_open;
 mod wrong_argument_count;
@@ -83,7 +87,7 @@ pub(crate) const UNUSED_ALLOW: RuleInfo = RuleInfo {
     why: "What it allowed is gone, or moved away from it; left in place it hides the next one.",
 };
 
-pub(crate) const RULES: [Rule; 28] = [
+pub(crate) const RULES: [Rule; 32] = [
     window_left_open::RULE,
     end_after_failed_begin::RULE,
     window_closed_twice::RULE,
@@ -93,6 +97,8 @@ pub(crate) const RULES: [Rule; 28] = [
     unsafe_outside_window::RULE,
     wrong_direction::RULE,
     outside_checked_range::RULE,
+    other_object_checked::RULE,
+    user_pointer_dereferenced::RULE,
     call_in_window::RULE,
     argument_in_window::RULE,
     wrong_argument_count::RULE,
@@ -101,6 +107,8 @@ pub(crate) const RULES: [Rule; 28] = [
     jump_out_of_cleanup::RULE,
     read_after_fault::RULE,
     ignored_fault::RULE,
+    misread_result::RULE,
+    half_done_pair::RULE,
     copied_holes::RULE,
     double_fetch::RULE,
     distant_access_ok::RULE,

@@ -1,13 +1,13 @@
-use tree_sitter::Node;
+use tree_sitter::Node as Syntax;
 
 use crate::check::accesses::{each, root_of};
 use crate::check::model::{Confidence, Severity, Violation};
 use crate::check::paths::Open;
-use crate::check::range::{Range, declared_type, is_related, member};
+use crate::check::range::{Range, declared_type, is_picked, is_related, member};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
 use crate::expression::Expression;
-use crate::flow::{Action, Begin, EffectKind, Inside, Write};
+use crate::flow::{Action, Begin, Effect, EffectKind, Inside, Node, Opening, Write};
 use crate::model::Reach;
 use crate::span::Span;
 
@@ -29,7 +29,7 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
     for node in 0..scene.graph.nodes.len() {
         if let Some((begin, opened)) = scene.begin(node) {
             let accesses = accesses(scene, node);
-            out.extend(window(scene, begin, opened, &accesses));
+            out.extend(window(scene, (node, begin), opened, &accesses));
         }
     }
 }
@@ -51,7 +51,7 @@ fn accesses<'s>(scene: &'s Scene<'_>, begin: usize) -> Vec<(&'s Inside, Span)> {
 
 fn window(
     scene: &Scene<'_>,
-    begin: &Begin,
+    (node, begin): (usize, &Begin),
     opened: Span,
     accesses: &[(&Inside, Span)],
 ) -> Vec<Violation> {
@@ -67,7 +67,10 @@ fn window(
     }
     let mut found: Vec<Violation> = accesses
         .iter()
-        .filter_map(|(inside, place)| outside(scene, &range, inside, *place))
+        .filter_map(|(inside, place)| {
+            let beyond = outside(scene, &range, begin, inside, *place);
+            beyond.or_else(|| elsewhere(scene, &range, node, inside, *place))
+        })
         .collect();
     found.extend(too_many(scene, &range, accesses, opened).filter(|_| found.is_empty()));
     for violation in &mut found {
@@ -79,7 +82,13 @@ fn window(
     found
 }
 
-fn outside(scene: &Scene<'_>, range: &Range, inside: &Inside, place: Span) -> Option<Violation> {
+fn outside(
+    scene: &Scene<'_>,
+    range: &Range,
+    begin: &Begin,
+    inside: &Inside,
+    place: Span,
+) -> Option<Violation> {
     let user = inside.user?;
     let node = scene.root.descendant_for_byte_range(user.start, user.end)?;
     let root = root_of(scene.context, node);
@@ -91,13 +100,21 @@ fn outside(scene: &Scene<'_>, range: &Range, inside: &Inside, place: Span) -> Op
             Reach::Element(index) if object == root => range
                 .elements
                 .is_some_and(|n| u64::from(index) >= n)
-                .then(|| format!("{text} is element {index}")),
+                .then(|| (format!("{text} is element {index}"), Confidence::High)),
+            Reach::Field | Reach::Whole if range.leaves_member(address.uncast().1) => {
+                Some((format!("{text} is another member"), Confidence::High))
+            }
             Reach::Field | Reach::Whole => range
-                .leaves_member(address.uncast().1)
-                .then(|| format!("{text} is another member")),
-            _ => None,
+                .is_short_of(address.uncast().1)
+                .then(|| (format!("{text} is more than that"), Confidence::Medium)),
+            Reach::Computed => range
+                .has_one(begin)
+                .then(|| is_picked(address.uncast().1, &root))
+                .filter(|picked| *picked)
+                .map(|_| (format!("{text} may be another element"), Confidence::Medium)),
+            Reach::Element(_) => None,
         };
-        (beyond?, Confidence::High)
+        beyond?
     } else if range.is_checked_elsewhere(scene, &root) {
         return None;
     } else if !is_related(scene, &root, &range.root) {
@@ -121,11 +138,100 @@ fn outside(scene: &Scene<'_>, range: &Range, inside: &Inside, place: Span) -> Op
         "{what}, which is all that the begin checked: {}",
         range.words()
     );
-    let mut violation = scene
-        .page
-        .violation(&INFO, place, "outside what was checked", message);
+    Some(violation(scene, place, message, confidence))
+}
+
+fn violation(scene: &Scene<'_>, place: Span, message: String, confidence: Confidence) -> Violation {
+    let page = scene.page;
+    let mut violation = page.violation(&INFO, place, "outside what was checked", message);
     violation.confidence = confidence;
-    Some(violation)
+    violation
+}
+
+/// An access that goes where the checked address does not lead any more, or by
+/// another way than through the one that is masked.
+fn elsewhere(
+    scene: &Scene<'_>,
+    range: &Range,
+    node: usize,
+    inside: &Inside,
+    place: Span,
+) -> Option<Violation> {
+    let (begin, opened) = scene.begin(node)?;
+    let root = scene.root_in(inside.user?)?;
+    let message =
+        if root == range.root && range.has_one(begin) && is_moved(scene, node, &root, place) {
+            format!(
+                "{root} has moved since its range was checked: {}",
+                range.words()
+            )
+        } else {
+            let masked = masked(scene, range, begin, opened)?;
+            let around = root != masked && is_related(scene, &root, &masked);
+            let own = scope_of(scene, begin, opened);
+            if !around || is_written(scene, &root, own) {
+                return None;
+            }
+            format!(
+                "{root} is not the address that {}() masks: that is {masked}",
+                begin.call
+            )
+        };
+    Some(violation(scene, place, message, Confidence::Medium))
+}
+
+/// The variable that holds the masked address: that of a scope's begin is hidden by
+/// one of its name, that of another takes the begin's result.
+fn masked(scene: &Scene<'_>, range: &Range, begin: &Begin, opened: Span) -> Option<String> {
+    if begin.scope.is_some() {
+        return Some(range.root.clone());
+    }
+    if begin.opening != Opening::Always {
+        return None;
+    }
+    let mut effects = scene.graph.effects.iter();
+    let stored = effects.find(|effect| match &effect.kind {
+        EffectKind::Write(write) => write.value.is_some_and(|value| value.contains(opened)),
+        _ => false,
+    })?;
+    Some(scene.graph.name_of(stored).to_owned())
+}
+
+/// Where a window is open, as far as its begin says.
+fn scope_of(scene: &Scene<'_>, begin: &Begin, opened: Span) -> Span {
+    begin
+        .scope
+        .unwrap_or(Span::new(opened.start, scene.body.span.end))
+}
+
+/// Whether a variable takes a value in a place.
+fn is_written(scene: &Scene<'_>, name: &str, place: Span) -> bool {
+    let graph = scene.graph;
+    let mut effects = graph.effects_in(place);
+    effects.any(|effect| {
+        let written = matches!(effect.kind, EffectKind::Write(_));
+        written && graph.is_whole(effect) && graph.name_of(effect) == name
+    })
+}
+
+/// Whether a way from a begin to an access moves the variable.
+fn is_moved(scene: &Scene<'_>, begin: usize, name: &str, access: Span) -> bool {
+    let graph = scene.graph;
+    let stops = |node: &Node| matches!(node.action, Action::Begin(_) | Action::End { .. });
+    let moves = |effect: &Effect| {
+        let written = matches!(effect.kind, EffectKind::Write(_));
+        let later = access.contains(effect.span);
+        written && !later && graph.is_whole(effect) && graph.name_of(effect) == name
+    };
+    let open = graph.reached_behind(begin, stops);
+    let movers = open
+        .into_iter()
+        .filter(|node| graph.effects_of(*node).iter().any(moves));
+    let own: Vec<usize> = graph.nodes_in(access).collect();
+    movers.into_iter().any(|node| {
+        let behind = graph.reached(node, stops);
+        own.iter().any(|own| behind.contains(own))
+    })
 }
 
 /// Whether the pointer is made from a number that the function compares before:
@@ -167,7 +273,7 @@ fn is_before(scene: &Scene<'_>, root: &str, of: &str) -> bool {
 }
 
 /// Whether something is taken away from the pointer in an expression.
-fn goes_back(scene: &Scene<'_>, node: Node<'_>, pointer: &str) -> bool {
+fn goes_back(scene: &Scene<'_>, node: Syntax<'_>, pointer: &str) -> bool {
     let mut found = false;
     each(node, &mut |node| {
         let minus = node.kind() == "binary_expression" && scene.context.operator(node) == b"-";

@@ -28,6 +28,16 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         let Action::End { call, .. } = &place.action else {
             continue;
         };
+        let scoped = state.open.last().and_then(|open| match open {
+            Open::Here(begin) => scene
+                .begin(*begin)
+                .filter(|(begin, _)| begin.scope.is_some()),
+            Open::Caller => None,
+        });
+        if let Some((begin, opened)) = scoped {
+            out.push(by_hand(scene, place.span, call, &begin.call, opened));
+            continue;
+        }
         match (state.open.as_slice(), state.last) {
             ([], Last::Closed(first)) => out.push(again(scene, place.span, call, first)),
             ([], Last::None) => out.push(never(scene, place.span, call)),
@@ -63,6 +73,15 @@ fn again(scene: &Scene<'_>, place: Span, call: &str, first: usize) -> Violation 
             .related
             .push(scene.page.mark(before, "closed here first"));
     }
+    violation
+}
+
+fn by_hand(scene: &Scene<'_>, place: Span, call: &str, begin: &str, opened: Span) -> Violation {
+    let message = format!("{call}() closes the window of {begin}(), which ends with its scope");
+    let page = scene.page;
+    let mut violation = page.violation(&INFO, place, "closed by hand", message);
+    let mark = page.mark(opened, "closed at the end of this scope");
+    violation.related.push(mark);
     violation
 }
 

@@ -1,0 +1,121 @@
+use crate::check::accesses::{Access, accesses, each_call, root_of};
+use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::range::{declared_type, is_related};
+use crate::check::rules::{Look, Rule, RuleInfo};
+use crate::check::scene::Scene;
+use crate::expression::{Expression, Term};
+use crate::site::span;
+use crate::span::Span;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "other-object-checked",
+    severity: Severity::Error,
+    confidence: Confidence::Medium,
+    summary: "a range check of one object, or of fewer bytes, before an access that does not check",
+    why: "__put_user(), __copy_to_user() and the like check nothing. What access_ok() has not seen may be \
+          the kernel's own memory.",
+};
+
+/// A check of a range.
+struct Check {
+    place: Span,
+    name: String,
+    root: String,
+    size: Option<Expression>,
+}
+
+fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+    let checks = checks(scene);
+    if checks.is_empty() {
+        return;
+    }
+    let all = accesses(scene);
+    let mut told: Vec<&str> = Vec::new();
+    for access in &all {
+        let unchecked = !access.word.checked && !access.inside;
+        if !unchecked || told.contains(&access.user_root.as_str()) {
+            continue;
+        }
+        let root = &access.user_root;
+        let own: Vec<&Check> = checks.iter().filter(|check| check.root == *root).collect();
+        let wrong = match own.as_slice() {
+            [] => other(scene, &checks, &all, root),
+            [check] => fewer(access, check).map(|message| (*check, message)),
+            _ => None,
+        };
+        if let Some((check, message)) = wrong {
+            told.push(root);
+            out.push(violation(scene, access, check, message));
+        }
+    }
+}
+
+fn violation(scene: &Scene<'_>, access: &Access<'_>, check: &Check, message: String) -> Violation {
+    let page = scene.page;
+    let mut violation = page.violation(&INFO, access.span, "not checked", message);
+    violation
+        .related
+        .push(page.mark(check.place, "checks this"));
+    violation
+}
+
+fn checks(scene: &Scene<'_>) -> Vec<Check> {
+    let mut found = Vec::new();
+    each_call(scene.root, &mut |call| {
+        let name = scene.context.callee(call);
+        let arguments = call.child_by_field_name("arguments");
+        let address = arguments.and_then(|a| a.named_child(0));
+        if let Some(address) = address.filter(|_| scene.page.words.checks_range(name)) {
+            let size = arguments.and_then(|a| a.named_child(1));
+            found.push(Check {
+                place: span(call),
+                name: String::from_utf8_lossy(name).into_owned(),
+                root: root_of(scene.context, address),
+                size: size.map(|size| Expression::of(scene.context, size)),
+            });
+        }
+    });
+    found
+}
+
+/// A check of an object that nothing accesses, where nothing checks the one that is
+/// accessed: both are pointers to user memory that have nothing to do with each other.
+fn other<'c>(
+    scene: &Scene<'_>,
+    checks: &'c [Check],
+    all: &[Access<'_>],
+    root: &str,
+) -> Option<(&'c Check, String)> {
+    let declared = |name: &str| declared_type(scene, name).is_some();
+    let idle = |check: &&Check| {
+        let used = all.iter().any(|access| access.user_root == check.root);
+        !used && declared(&check.root) && !is_related(scene, &check.root, root)
+    };
+    let check = checks.iter().find(idle).filter(|_| declared(root))?;
+    let message = format!(
+        "nothing checks the range of {root}; {}() checks {}, which nothing here accesses",
+        check.name, check.root
+    );
+    Some((check, message))
+}
+
+/// `access_ok(p, n)` before a copy of `n * size` bytes.
+fn fewer(access: &Access<'_>, check: &Check) -> Option<String> {
+    let (size, count) = (check.size.as_ref()?, access.bytes.as_ref()?);
+    let Term::Binary(left, operator, right) = &count.term else {
+        return None;
+    };
+    let times = operator == "*" && (**left == *size || **right == *size);
+    let unit = |own: &Expression| matches!(own.term, Term::SizeOf(_) | Term::SizeOfType(_));
+    (times && (unit(left) || unit(right))).then(|| {
+        format!(
+            "{}() checks as many bytes as {}() copies elements",
+            check.name, access.word.name
+        )
+    })
+}

@@ -1,0 +1,6 @@
+int f(u32 __user *p, u32 *v, size_t n)
+{
+	if (!access_ok(p, n))
+		return -EFAULT;
+	return __copy_to_user(p, v, n * sizeof(u32)) ? -EFAULT : 0;	// finds: other-object-checked
+}

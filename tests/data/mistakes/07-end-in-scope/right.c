@@ -1,0 +1,9 @@
+int f(struct pair __user *p, u32 v)
+{
+	scoped_user_write_access(p, fault) {
+		unsafe_put_user(v, &p->a, fault);
+	}
+	return 0;
+fault:
+	return -EFAULT;
+}
