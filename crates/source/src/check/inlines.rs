@@ -34,8 +34,7 @@ impl Inlines {
         let all = tokens(text, 0);
         for body in bodies(text, &all, vocabulary) {
             if names.contains(&body.name) {
-                let from = all.partition_point(|t| t.span.start < body.header.start);
-                let header = all.get(from..body.tokens.start).unwrap_or_default();
+                let header = header(&all, body.header.start, body.tokens.start);
                 let inside = all.get(body.tokens).unwrap_or_default();
                 found.add(
                     text,
@@ -113,6 +112,10 @@ impl Inlines {
             let none = |call: &String| match words.manner(call) {
                 Manner::Allowed => true,
                 Manner::Forbidden(_) => false,
+                // By its name a macro, of a header that is not among those.
+                Manner::Unknown if !self.known.contains_key(call) => {
+                    !call.bytes().any(|byte| byte.is_ascii_lowercase())
+                }
                 Manner::Unknown => found.contains(call) && !words.touches(call),
             };
             let settled = |own: &Definition| own.inline && own.calls.iter().all(none);
@@ -125,6 +128,14 @@ impl Inlines {
             found.extend(new);
         }
     }
+}
+
+/// The tokens of a header, with those of the lines before it that belong to it.
+fn header(all: &[Token], start: usize, end: usize) -> &[Token] {
+    let from = all.partition_point(|token| token.span.start < start);
+    let front = all.get(..from).unwrap_or_default().iter().rev();
+    let own = front.take_while(|token| token.kind == TokenKind::Word || token.is(b'*'));
+    all.get(from - own.count()..end).unwrap_or_default()
 }
 
 fn says_inline(text: &[u8], token: &Token) -> bool {

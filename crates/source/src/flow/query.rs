@@ -244,6 +244,14 @@ impl Flow {
         }
     }
 
+    /// Whether a variable takes a value anywhere.
+    #[must_use]
+    pub fn takes_a_value(&self, name: &str) -> bool {
+        let written = |e: &&Effect| matches!(e.kind, EffectKind::Write(_)) && self.is_whole(e);
+        let mut written = self.effects.iter().filter(written);
+        written.any(|effect| self.name_of(effect) == name)
+    }
+
     /// Whether anything takes a value in a place.
     #[must_use]
     pub fn writes(&self, place: Span) -> bool {

@@ -9,7 +9,7 @@ use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
-use crate::site::span;
+use crate::site::{bare, span};
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -190,7 +190,7 @@ fn checked_field(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> 
 
 /// The field, if the node is one of that variable.
 fn field(scene: &Scene<'_>, node: Node<'_>, variable: &str) -> Option<String> {
-    let holder = node.child_by_field_name("argument")?;
+    let holder = bare(node.child_by_field_name("argument")?);
     (scene.context.seen(holder) == variable.as_bytes())
         .then(|| node.child_by_field_name("field"))
         .flatten()

@@ -29,7 +29,7 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
             continue;
         };
         for (pair, begin) in &state.held {
-            if !ends(scene, *pair) || told.contains(&(node, *begin)) {
+            if !ends(scene, *pair, *begin) || told.contains(&(node, *begin)) {
                 continue;
             }
             told.push((node, *begin));
@@ -48,12 +48,15 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
     }
 }
 
-/// Whether the function ends such a pair at all: one that does not begins it for
-/// its caller.
-fn ends(scene: &Scene<'_>, pair: usize) -> bool {
-    let mut nodes = scene.graph.nodes.iter();
-    nodes.any(|node| match &node.action {
-        Action::Call(call) => scene.page.words.pair_of(&call.name) == Some((pair, false)),
-        _ => false,
-    })
+/// Whether some way from the begin comes to its end: where none does, the function
+/// begins it for its caller.
+fn ends(scene: &Scene<'_>, pair: usize, begin: usize) -> bool {
+    let graph = scene.graph;
+    let mut behind = graph.reached_behind(begin, |_| false).into_iter();
+    behind.any(
+        |node| match graph.nodes.get(node).map(|node| &node.action) {
+            Some(Action::Call(call)) => scene.page.words.pair_of(&call.name) == Some((pair, false)),
+            _ => false,
+        },
+    )
 }

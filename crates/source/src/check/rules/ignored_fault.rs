@@ -71,8 +71,11 @@ fn unread(scene: &Scene<'_>, access: &Access<'_>) -> Option<(String, &'static st
         })?;
     let effect = scene.graph.effects.get(at)?;
     let name = scene.graph.name_of(effect);
-    scene.graph.local(name).filter(|local| local.plain)?;
-    if !scene.graph.is_whole(effect) || scene.graph.is_looked_at(at) {
+    let local = scene.graph.local(name).filter(|local| local.plain)?;
+    if says_unused(scene, local.declared)
+        || !scene.graph.is_whole(effect)
+        || scene.graph.is_looked_at(at)
+    {
         return None;
     }
     let message = format!(
@@ -80,6 +83,18 @@ fn unread(scene: &Scene<'_>, access: &Access<'_>) -> Option<(String, &'static st
         access.word.name
     );
     Some((message, "its result is lost", used(scene, access)))
+}
+
+/// Whether a declaration says itself that nothing may look at the variable.
+fn says_unused(scene: &Scene<'_>, declared: Span) -> bool {
+    let tokens = scene.page.tokens;
+    let from = tokens.partition_point(|token| token.span.start < declared.start);
+    let own = tokens.get(from..).unwrap_or_default().iter();
+    let mut own = own.take_while(|token| token.span.end <= declared.end);
+    own.any(|token| {
+        let word = token.span.of(scene.page.text);
+        matches!(word, b"__maybe_unused" | b"__always_unused")
+    })
 }
 
 /// Calls whose result says more than whether they faulted.

@@ -93,7 +93,9 @@ fn other<'c>(
 ) -> Option<(&'c Check, String)> {
     let declared = |name: &str| declared_type(scene, name).is_some();
     let idle = |check: &&Check| {
-        let used = all.iter().any(|access| access.user_root == check.root);
+        let mut reads = scene.reads(&check.root);
+        let named = reads.any(|read| !check.place.contains(read.span));
+        let used = named || all.iter().any(|access| access.user_root == check.root);
         !used && declared(&check.root) && !is_related(scene, &check.root, root)
     };
     let check = checks.iter().find(idle).filter(|_| declared(root))?;

@@ -167,7 +167,8 @@ fn elsewhere(
             )
         } else {
             let masked = masked(scene, range, begin, opened)?;
-            let around = root != masked && is_related(scene, &root, &masked);
+            let one = begin.scope.is_none() || range.has_one(begin);
+            let around = one && root != masked && is_made_of(scene, &root, &masked);
             let own = scope_of(scene, begin, opened);
             if !around || is_written(scene, &root, own) {
                 return None;
@@ -177,7 +178,31 @@ fn elsewhere(
                 begin.call
             )
         };
-    Some(violation(scene, place, message, Confidence::Medium))
+    let sure = match is_checked_by_hand(scene, &root) {
+        true => Confidence::Low,
+        false => Confidence::Medium,
+    };
+    Some(violation(scene, place, message, sure))
+}
+
+/// Whether the one variable takes a value that names the other, or the other such a
+/// value before it is masked.
+fn is_made_of(scene: &Scene<'_>, one: &str, other: &str) -> bool {
+    let graph = scene.graph;
+    let takes = |one: &str, other: &str| {
+        graph.effects.iter().any(|effect| match &effect.kind {
+            EffectKind::Write(Write {
+                value: Some(value), ..
+            }) => {
+                let named = graph
+                    .effects_in(*value)
+                    .any(|own| graph.name_of(own) == other);
+                graph.name_of(effect) == one && graph.is_whole(effect) && named
+            }
+            _ => false,
+        })
+    };
+    takes(one, other) || takes(other, one) && scene.graph.is_parameter(one)
 }
 
 /// The variable that holds the masked address: that of a scope's begin is hidden by
@@ -250,7 +275,9 @@ fn is_checked_by_hand(scene: &Scene<'_>, root: &str) -> bool {
             earlier.any(|at| graph.names(*at, name))
         };
         let mut made_of = graph.effects_in(*value).map(|own| graph.name_of(own));
-        graph.name_of(effect) == root && graph.is_whole(effect) && made_of.any(compared)
+        let related =
+            graph.name_of(effect) == root || is_made_of(scene, root, graph.name_of(effect));
+        related && graph.is_whole(effect) && made_of.any(compared)
     })
 }
 

@@ -25,13 +25,37 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
             continue;
         }
         let name = scene.graph.name_of(effect);
-        let Some(of) = declared_type(scene, name) else {
+        let Some(of) = declared_type(scene, name).filter(|_| is_the_users(scene, effect)) else {
             continue;
         };
         let message = format!("{name} points to {of} of the user's, and is stored through by hand");
         let page = scene.page;
         out.push(page.violation(&INFO, effect.span, "a plain store", message));
     }
+}
+
+/// Whether the declaration that the variable has there makes it a pointer to user
+/// memory, no array of such; a parameter that takes another value may be anything.
+fn is_the_users(scene: &Scene<'_>, effect: &Effect) -> bool {
+    let (graph, text) = (scene.graph, scene.page.text);
+    let name = graph.name_of(effect);
+    let local = graph.places.as_local(graph.places.root(effect.place));
+    let place = match local.and_then(|local| graph.locals.get(local)) {
+        Some(local) if local.array => return false,
+        Some(local) => local.declared,
+        None if graph.takes_a_value(name) => return false,
+        None => scene.body.header,
+    };
+    let tokens = scene.page.tokens;
+    let from = tokens.partition_point(|token| token.span.start < place.start);
+    let to = tokens.partition_point(|token| token.span.end <= place.end);
+    let own = tokens.get(from..to).unwrap_or_default();
+    own.windows(3).any(|three| {
+        let [star, word, next] = three else {
+            return false;
+        };
+        star.is(b'*') && word.span.of(text) == name.as_bytes() && !next.is(b'[')
+    }) && own.iter().any(|token| token.span.of(text) == b"__user")
 }
 
 /// An assignment; what inline assembly writes is its own affair.

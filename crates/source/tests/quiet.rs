@@ -1,0 +1,60 @@
+//! What looks like a mistake and is none, in the forms in which trees have it.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+use tollgate_source::Vocabulary;
+use tollgate_source::check::{CheckWords, Checker, Confidence};
+
+/// The rules that find something with some certainty.
+fn found(text: &str) -> Vec<String> {
+    let vocabulary = Vocabulary::builtin().unwrap();
+    let words = CheckWords::builtin().unwrap();
+    let checked = Checker::new(&vocabulary, &words)
+        .unwrap()
+        .check(text.as_bytes());
+    assert_eq!(checked.skipped, [], "{text}");
+    let all = checked.violations.into_iter();
+    all.filter(|one| one.confidence > Confidence::Low)
+        .map(|one| format!("{}:{}", one.rule, one.mark.position.line))
+        .collect()
+}
+
+#[test]
+fn a_pointer_of_the_kernel_s_with_the_name_of_a_user_s() {
+    let shadow = "int f(struct msg *m, int v)\n{\n\tif (m->is_user) {\n\t\tstruct head __user *h = m->user;\n\n\t\treturn put_user(v, &h->a);\n\t} else {\n\t\tstruct head *h = m->kernel;\n\n\t\th->a = v;\n\t}\n\treturn 0;\n}\n";
+    let array = "int f(const void __user *pages[], u32 __user *p, int i)\n{\n\tu32 a;\n\n\tif (get_user(a, p + i))\n\t\treturn -EFAULT;\n\tpages[i] = compat_ptr(a);\n\treturn 0;\n}\n";
+    let mapped = "int f(u32 __user *p, int v)\n{\n\tu32 a;\n\n\tif (get_user(a, p))\n\t\treturn -EFAULT;\n\tp = page_address(page);\n\t*p = v;\n\treturn a;\n}\n";
+    for text in [shadow, array, mapped] {
+        assert_eq!(found(text), [] as [&str; 0], "{text}");
+    }
+    let wrong = shadow.replace("struct head *h", "struct head __user *h");
+    assert_eq!(found(&wrong), ["user-pointer-dereferenced:10"]);
+}
+
+#[test]
+fn an_object_that_is_used_in_other_ways_than_by_an_access() {
+    let text = "int f(void __user *p, u16 __user *pc, u32 v)\n{\n\tu16 code;\n\n\tif (__get_user(code, pc))\n\t\treturn -EFAULT;\n\tif (!access_ok(p, 4))\n\t\treturn -EFAULT;\n\tSTORE_WORD(p, v);\n\treturn code;\n}\n";
+    assert_eq!(found(text), [] as [&str; 0]);
+    let idle = text.replace("\tSTORE_WORD(p, v);\n", "");
+    assert_eq!(found(&idle), ["other-object-checked:5"]);
+}
+
+#[test]
+fn a_state_that_is_entered_on_one_way_and_left_on_another() {
+    let text = "void f(struct mm *mm, u32 __user *p, u32 v)\n{\n\tif (mm != current->mm) {\n\t\tif (__put_user(v, p))\n\t\t\treturn;\n\t\tuaccess_ttbr0_enable();\n\t} else {\n\t\tuaccess_ttbr0_disable();\n\t}\n}\n";
+    assert_eq!(found(text), [] as [&str; 0]);
+}
+
+#[test]
+fn a_result_that_its_own_declaration_calls_unused() {
+    let text = "void f(char *k, char __user *p)\n{\n\tint __maybe_unused unused;\n\n\tunused = copy_from_user(k, p, 9);\n\tunused = copy_to_user(p, k, 9);\n}\n";
+    assert_eq!(found(text), [] as [&str; 0]);
+    let plain = text.replace("int __maybe_unused unused", "int unused");
+    assert_eq!(found(&plain), ["ignored-fault:5", "ignored-fault:6"]);
+}
+
+#[test]
+fn a_range_that_takes_in_what_lies_beside_the_masked_object() {
+    let text = "int f(struct head __user *now, int before, int size, u32 v)\n{\n\tstruct head __user *prev = (void __user *)now - before;\n\n\tscoped_user_write_access_size(prev, size + before, fault) {\n\t\tunsafe_put_user(v, &prev->a, fault);\n\t\tunsafe_put_user(v, &now->b, fault);\n\t}\n\treturn 0;\nfault:\n\treturn -EFAULT;\n}\n";
+    assert_eq!(found(text), [] as [&str; 0]);
+}
