@@ -24,7 +24,8 @@ fn a_pointer_of_the_kernel_s_with_the_name_of_a_user_s() {
     let shadow = "int f(struct msg *m, int v)\n{\n\tif (m->is_user) {\n\t\tstruct head __user *h = m->user;\n\n\t\treturn put_user(v, &h->a);\n\t} else {\n\t\tstruct head *h = m->kernel;\n\n\t\th->a = v;\n\t}\n\treturn 0;\n}\n";
     let array = "int f(const void __user *pages[], u32 __user *p, int i)\n{\n\tu32 a;\n\n\tif (get_user(a, p + i))\n\t\treturn -EFAULT;\n\tpages[i] = compat_ptr(a);\n\treturn 0;\n}\n";
     let mapped = "int f(u32 __user *p, int v)\n{\n\tu32 a;\n\n\tif (get_user(a, p))\n\t\treturn -EFAULT;\n\tp = page_address(page);\n\t*p = v;\n\treturn a;\n}\n";
-    for text in [shadow, array, mapped] {
+    let cast = "int f(u32 __user *p, int v)\n{\n\tif (put_user(v, p))\n\t\t*((u32 *)p) = v;\n\treturn 0;\n}\n";
+    for text in [shadow, array, mapped, cast] {
         assert_eq!(found(text), [] as [&str; 0], "{text}");
     }
     let wrong = shadow.replace("struct head *h", "struct head __user *h");

@@ -15,6 +15,9 @@ const ARCHIVE: &str = "/usr/src/linux-source-6.12.tar.xz";
 /// The kernel that the judged lists were read from.
 const VERSION: [&str; 3] = ["VERSION = 6", "PATCHLEVEL = 12", "SUBLEVEL = 117"];
 
+/// The newer one that lists were read from.
+const NEWER: [&str; 3] = ["VERSION = 7", "PATCHLEVEL = 3", "SUBLEVEL = 4"];
+
 /// Set to 1: no kernel.
 const LEFT_OUT: &str = "TOLLGATE_NO_KERNEL";
 
@@ -53,6 +56,40 @@ pub fn tree() -> Option<PathBuf> {
     Some(tree.clone())
 }
 
+/// A newer tree, 7.3.4: `TOLLGATE_NEWER_TREE`, or what `scripts/tree 7.3` has put into
+/// the user's cache. Without one the test says that it is skipped. It is only to be
+/// read.
+///
+/// # Panics
+/// Where it is another kernel, or `TOLLGATE_TEST_ALL` is 1 and there is none.
+#[must_use]
+pub fn newer() -> Option<PathBuf> {
+    if is_left_out() {
+        return None;
+    }
+    let given = env::var_os("TOLLGATE_NEWER_TREE").map(PathBuf::from);
+    let Some(tree) = given.or_else(fetched) else {
+        missing("Linux 7.3.4", "scripts/tree 7.3 fetches it");
+        return None;
+    };
+    assert!(
+        is_version(&tree, NEWER),
+        "{}: that is no Linux 7.3.4; set TOLLGATE_NEWER_TREE",
+        tree.display()
+    );
+    Some(tree)
+}
+
+/// The tree of scripts/tree, which prints where it is; --kept fetches nothing.
+fn fetched() -> Option<PathBuf> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/tree");
+    let told = Command::new(script).args(["--kept", "7.3"]).output();
+    let told = told.unwrap();
+    let path = String::from_utf8(told.stdout).unwrap();
+    let path = path.trim_end();
+    (told.status.success() && !path.is_empty()).then(|| path.into())
+}
+
 /// Whether `TOLLGATE_NO_KERNEL=1` leaves out what reads or builds a kernel; the
 /// test then says that it is skipped.
 ///
@@ -68,6 +105,10 @@ pub fn is_left_out() -> bool {
 }
 
 fn is_the_kernel(tree: &Path) -> bool {
+    is_version(tree, VERSION)
+}
+
+fn is_version(tree: &Path, version: [&str; 3]) -> bool {
     let path = tree.join("Makefile");
     let makefile = match fs::read_to_string(&path) {
         Ok(text) => text,
@@ -75,7 +116,7 @@ fn is_the_kernel(tree: &Path) -> bool {
         Err(error) => panic!("{} cannot be read: {error}", path.display()),
     };
     let has = |line: &&str| makefile.lines().any(|have| have == *line);
-    VERSION.iter().all(has)
+    version.iter().all(has)
 }
 
 /// The kernel's own checker of objects, built from [`tree`] in a copy of what that

@@ -1,5 +1,5 @@
-//! What `tollgate check` says of Linux 6.12.117, finding by finding: each was
-//! read and judged (tests/data/check-6.12.tsv).
+//! What `tollgate check` says of Linux 6.12.117 and 7.3.4, finding by finding: each
+//! was read and judged (tests/data/check-6.12.tsv, check-7.3.tsv).
 
 #![allow(
     clippy::unwrap_used,
@@ -9,15 +9,20 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-const LIST: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../tests/data/check-6.12.tsv"
-);
+const LISTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data");
+
+/// A judged kernel: its list, and where its tree is.
+type Judged = (&'static str, fn() -> Option<PathBuf>);
+
+const KERNELS: [Judged; 2] = [
+    ("check-6.12.tsv", tollgate_testing::kernel::tree),
+    ("check-7.3.tsv", tollgate_testing::kernel::newer),
+];
 
 /// Path, function, rule.
 type Key = (String, String, String);
@@ -29,8 +34,8 @@ struct Row {
     reason: String,
 }
 
-fn list() -> Vec<Row> {
-    let text = fs::read_to_string(LIST).unwrap();
+fn list(name: &str) -> Vec<Row> {
+    let text = fs::read_to_string(Path::new(LISTS).join(name)).unwrap();
     let row = |line: &str| {
         let cells: Vec<&str> = line.split('\t').collect();
         let [path, function, rule, findings, verdict, reason] = cells.as_slice() else {
@@ -65,38 +70,38 @@ fn found(tree: &Path) -> BTreeMap<Key, u64> {
 }
 
 #[test]
-fn every_finding_on_the_kernel_was_judged() {
-    let Some(tree) = tollgate_testing::kernel::tree() else {
-        return;
-    };
-    let judged: BTreeMap<Key, u64> = list()
-        .into_iter()
-        .map(|row| (row.key, row.findings))
-        .collect();
-    assert_eq!(found(&tree), judged);
+fn every_finding_on_a_kernel_was_judged() {
+    for (name, tree) in KERNELS {
+        let Some(tree) = tree() else { continue };
+        let rows = list(name).into_iter();
+        let judged: BTreeMap<Key, u64> = rows.map(|row| (row.key, row.findings)).collect();
+        assert_eq!(found(&tree), judged, "{name}");
+    }
 }
 
 /// Of what the program says now, whatever the list has besides.
 #[test]
-fn fewer_than_one_in_ten_is_false_and_the_specimen_is_there() {
-    let Some(tree) = tollgate_testing::kernel::tree() else {
-        return;
-    };
-    let found = found(&tree);
-    let list = list();
-    let verdict = |key: &Key| {
-        let row = list.iter().find(|row| row.key == *key);
-        row.map_or("not judged", |row| row.verdict.as_str())
-    };
-    let count = |wanted: &str| {
-        let of = found.iter().filter(|(key, _)| verdict(key) == wanted);
-        of.map(|(_, findings)| findings).sum::<u64>()
-    };
-    let (right, wrong) = (count("true"), count("exception"));
-    let all: u64 = found.values().sum();
-    assert_eq!(all, right + wrong, "a verdict is true or exception");
-    assert!(wrong * 10 < all, "{wrong} of {all} are false");
-    assert!(list.iter().all(|row| row.reason.len() > 20));
-    let specimen = |key: &Key| key.0 == "arch/x86/kernel/sys_ia32.c" && key.2 == "mismatched-end";
-    assert!(found.keys().any(specimen));
+fn one_in_twenty_is_false_at_most_and_the_specimen_is_there() {
+    for (name, tree) in KERNELS {
+        let Some(tree) = tree() else { continue };
+        let (found, list) = (found(&tree), list(name));
+        let verdict = |key: &Key| {
+            let row = list.iter().find(|row| row.key == *key);
+            row.map_or("not judged", |row| row.verdict.as_str())
+        };
+        let count = |wanted: &str| {
+            let of = found.iter().filter(|(key, _)| verdict(key) == wanted);
+            of.map(|(_, findings)| findings).sum::<u64>()
+        };
+        let (right, open, wrong) = (count("true"), count("arguable"), count("exception"));
+        let all: u64 = found.values().sum();
+        let judged = right + open + wrong;
+        assert_eq!(all, judged, "a verdict is true, arguable or exception");
+        assert!(wrong * 20 <= all, "{name}: {wrong} of {all} are false");
+        assert!(open * 20 <= all * 3, "{name}: {open} of {all} are arguable");
+        assert!(list.iter().all(|row| row.reason.len() > 20));
+        let specimen =
+            |key: &Key| key.0 == "arch/x86/kernel/sys_ia32.c" && key.2 == "mismatched-end";
+        assert!(found.keys().any(specimen), "{name}");
+    }
 }

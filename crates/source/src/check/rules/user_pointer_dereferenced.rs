@@ -2,6 +2,7 @@ use crate::check::model::{Confidence, Severity, Violation};
 use crate::check::range::declared_type;
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
+use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
 
 pub(super) const RULE: Rule = Rule {
@@ -22,6 +23,16 @@ const INFO: RuleInfo = RuleInfo {
 fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
     for effect in &scene.graph.effects {
         if !is_store(effect) || !scene.graph.places.is_right_behind(effect.place) {
+            continue;
+        }
+        // Whoever casts it says that it is the kernel's there.
+        let cast = |own: &Expression| matches!(own.term, Term::Cast(..));
+        let store = scene.expression(effect.span);
+        let target = store.as_ref().map(|store| match &store.term {
+            Term::Assignment(left, ..) => &**left,
+            _ => store,
+        });
+        if target.is_none_or(|target| target.any(&cast)) {
             continue;
         }
         let name = scene.graph.name_of(effect);
