@@ -118,7 +118,7 @@ fn outside(
     } else if range.is_checked_elsewhere(scene, &root) {
         return None;
     } else if !is_related(scene, &root, &range.root) {
-        let sure = if is_checked_by_hand(scene, &root) {
+        let sure = if is_checked_by_hand(scene, &root, place) {
             Confidence::Low
         } else if declared_type(scene, &root).is_some() {
             Confidence::High
@@ -178,7 +178,7 @@ fn elsewhere(
                 begin.call
             )
         };
-    let sure = match is_checked_by_hand(scene, &root) {
+    let sure = match is_checked_by_hand(scene, &root, place) {
         true => Confidence::Low,
         false => Confidence::Medium,
     };
@@ -261,7 +261,7 @@ fn is_moved(scene: &Scene<'_>, begin: usize, name: &str, access: Span) -> bool {
 
 /// Whether the pointer is made from a number that the function compares before:
 /// `if (at >= limit) …; p = (u32 __user *)at;`.
-fn is_checked_by_hand(scene: &Scene<'_>, root: &str) -> bool {
+fn is_checked_by_hand(scene: &Scene<'_>, root: &str, access: Span) -> bool {
     let graph = scene.graph;
     graph.effects.iter().any(|effect| {
         let EffectKind::Write(Write {
@@ -271,7 +271,7 @@ fn is_checked_by_hand(scene: &Scene<'_>, root: &str) -> bool {
             return false;
         };
         let compared = |name: &str| {
-            let mut earlier = graph.comparisons.iter().filter(|at| at.end <= value.start);
+            let mut earlier = graph.comparisons.iter().filter(|at| at.end <= access.start);
             earlier.any(|at| graph.names(*at, name))
         };
         let mut made_of = graph.effects_in(*value).map(|own| graph.name_of(own));
