@@ -11,7 +11,7 @@ use crate::decode::{Gate, Instruction, Origin};
 use crate::elf::{ObjectError, Place};
 use crate::graph::{Body, Graph, is_cold};
 use crate::input::Input;
-use crate::rules::{Finding, walk};
+use crate::rules::{Finding, Rule, walk};
 use crate::symbols::Function;
 use crate::windows::{Repeat, Window, is_hidden, repeats, windows};
 
@@ -155,6 +155,7 @@ impl Analysis {
                 found.function(code, at, function)?;
             }
         }
+        found.leave_to_others();
         if found.functions.is_empty() {
             return Err(ObjectError::NoFunctions);
         }
@@ -201,8 +202,11 @@ struct Found {
     patched: Counts,
     /// Code without a name that a function has been given.
     unnamed: HashSet<Place>,
-    /// Bare labels that were followed as the ends of functions.
+    /// Bare labels, and what a fault leads to, that were followed as the ends of
+    /// functions.
     followed: HashSet<Place>,
+    /// All bare labels.
+    labels: HashSet<Place>,
 }
 
 impl Found {
@@ -220,11 +224,10 @@ impl Found {
             }
         }
         let mut gates = gates(code, function, body)?;
-        if self.followed.contains(&at) {
-            // It was entered as those do that jump to it.
-            gates.findings.clear();
-        }
         self.followed.extend(shared);
+        if !function.typed {
+            self.labels.insert(at);
+        }
         if cut {
             // What is behind the cut was not seen.
             gates.findings.clear();
@@ -236,6 +239,19 @@ impl Found {
 }
 
 impl Found {
+    /// What was entered as those do that jump to it, or go on there after a fault,
+    /// was judged there.
+    fn leave_to_others(&mut self) {
+        for (at, gates) in &mut self.functions {
+            let followed = self.followed.contains(at);
+            let label = self.labels.contains(at);
+            let closed = |finding: &Finding| finding.rule == Rule::CloseNotOpen;
+            gates
+                .findings
+                .retain(|finding| !followed || !label && !closed(finding));
+        }
+    }
+
     /// Code without a name is the first function's that runs it.
     fn take_unnamed(&mut self, body: &mut Body) {
         for instruction in &mut body.tails.instructions {

@@ -13,6 +13,7 @@ use tollgate_defect::{Defect, answer};
 use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, elf};
 
 use crate::input::{Input, MOST_BYTES};
+use crate::kallsyms::{self, Constants, Entry};
 use crate::symbols::{self, Symbols};
 pub(crate) use relocations::{Reference, Relocations};
 pub(crate) use tables::{Alternative, Choice, Faults, Jumps, Switched};
@@ -98,6 +99,9 @@ pub enum ObjectError {
         /// Names that are like it, as the end of a sentence.
         hint: String,
     },
+    /// What holds an object in another form, and cannot be unpacked.
+    #[error("{0}")]
+    Packed(String),
     /// No ELF file.
     #[error("{0}; give a complete .o, .ko, .a or vmlinux of a kernel build")]
     Format(String),
@@ -143,6 +147,7 @@ const LISTED: u64 = 4;
 const TABLES: &[&str] = &[
     "__ex_table",
     ".altinstructions",
+    ".alternative",
     "__jump_table",
     "__bug_table",
     "__mmu_ftr_fixup",
@@ -154,11 +159,22 @@ impl<'data> Image<'data> {
     /// When `bytes` is no complete ELF file.
     pub(crate) fn parse(input: Input<'data>) -> Result<Self, ObjectError> {
         let broken = |error: object::Error| broken(input, &error);
+        if let Some(reason) = flat(input) {
+            return Err(ObjectError::Format(reason.to_owned()));
+        }
         let file = File::parse(input).map_err(broken)?;
         let relocatable = file.kind() == ObjectKind::Relocatable;
         let named = named(&file).map_err(broken)?;
         refuse_too_much(&named, relocatable)?;
         let mut functions = symbols::by_section(&file).map_err(broken)?;
+        let own = if functions.is_empty() && !relocatable {
+            own_names(&named, &file).map_err(broken)?
+        } else {
+            Vec::new()
+        };
+        if !own.is_empty() {
+            functions = symbols::of_own_names(&file, &own);
+        }
         let mut sections = Vec::new();
         for (section, name) in named
             .iter()
@@ -182,7 +198,7 @@ impl<'data> Image<'data> {
             }
             Relocations::read(&file, &sections).map_err(broken)?
         } else {
-            sections.extend(bounded(&file, &sections).map_err(broken)?);
+            sections.extend(bounded(&file, &sections, &own).map_err(broken)?);
             Relocations::default()
         };
         // What was not read would be missing without a word.
@@ -252,6 +268,35 @@ impl<'data> Image<'data> {
     }
 }
 
+/// The names that a kernel without symbols carries in its constants.
+fn own_names(named: &[Named<'_, '_>], file: &File<'_>) -> object::Result<Vec<Entry>> {
+    let code: Vec<_> = named
+        .iter()
+        .filter(|(section, _)| has(section.flags(), elf::SHF_EXECINSTR))
+        .map(|(section, _)| (section.address(), section.size()))
+        .collect();
+    let is_code = |address: u64| {
+        let mut all = code.iter();
+        all.any(|(start, size)| address.wrapping_sub(*start) < *size)
+    };
+    let constants = named
+        .iter()
+        .filter(|(_, name)| name.starts_with(CONSTANTS.as_bytes()));
+    for (section, _) in constants {
+        let bytes = section.uncompressed_data()?;
+        let constants = Constants {
+            bytes: &bytes,
+            address: section.address(),
+            little: file.is_little_endian(),
+            wide: if file.is_64() { 8 } else { 4 },
+        };
+        if let Some(entries) = kallsyms::read(constants, is_code) {
+            return Ok(entries);
+        }
+    }
+    Ok(Vec::new())
+}
+
 /// The tables that a linked file holds inside other sections, between two
 /// symbols (`BOUNDED_SECTION_BY` of include/asm-generic/vmlinux.lds.h).
 ///
@@ -260,8 +305,14 @@ impl<'data> Image<'data> {
 fn bounded<'data>(
     file: &File<'data>,
     known: &[Section<'_>],
+    own: &[Entry],
 ) -> object::Result<Vec<Section<'data>>> {
     let mut bounds: HashMap<&[u8], u64> = HashMap::new();
+    for entry in own {
+        if entry.name.starts_with("__start___") || entry.name.starts_with("__stop___") {
+            bounds.insert(entry.name.as_bytes(), entry.address);
+        }
+    }
     for symbol in file.symbols() {
         let name = symbol.name_bytes()?;
         if name.starts_with(b"__start___") || name.starts_with(b"__stop___") {
@@ -393,6 +444,15 @@ pub(crate) fn broken(input: Input<'_>, error: &object::Error) -> ObjectError {
     ObjectError::Elf {
         bytes: input.size(),
         reason: kind(input).map_or_else(|| error.to_string(), str::to_owned),
+    }
+}
+
+/// What a file is that a machine boots and that has neither sections nor symbols
+/// (Documentation/arch/arm64/booting.rst, Documentation/arch/riscv/boot-image-header.rst).
+fn flat(input: Input<'_>) -> Option<&'static str> {
+    match input.start(0x3c).get(0x38..) {
+        Some(b"ARM\x64" | b"RSC\x05") => Some("it is an Image, which has no sections"),
+        _ => None,
     }
 }
 

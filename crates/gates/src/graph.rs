@@ -385,14 +385,24 @@ pub(crate) fn is_cold(name: &str) -> bool {
     name.contains(".cold")
 }
 
-/// The cold parts that the instructions of `function` jump to.
+/// Wherever an instruction may lead besides to the next one.
+fn ways(code: &Code<'_>, instruction: &Instruction) -> Vec<Place> {
+    let mut all = match instruction.flow {
+        Flow::Jump(to) | Flow::Branch(to) => to.place.into_iter().collect(),
+        Flow::Switch(table) => code.image.cases(table, None),
+        _ => Vec::new(),
+    };
+    all.extend(code.faults.fixup.get(&instruction.at));
+    let switched = code.jumps.get(&instruction.at);
+    all.extend(switched.into_iter().flat_map(|switched| &switched.targets));
+    all
+}
+
+/// The cold parts that the instructions of `function` lead to: by jumps, those of
+/// static branches and replacements among them, after a fault, by a table of cases.
 fn cold_parts(code: &Code<'_>, function: &Function, own: &[Instruction]) -> Vec<(Place, u64)> {
     let wanted = format!("{}.cold", function.name);
-    let part = |instruction: &Instruction| {
-        let (Flow::Jump(to) | Flow::Branch(to)) = instruction.flow else {
-            return None;
-        };
-        let place = to.place?;
+    let part = |place: Place, instruction: &Instruction| {
         if (function.start..function.end).contains(&place.address)
             && place.section == instruction.at.section
         {
@@ -406,7 +416,11 @@ fn cold_parts(code: &Code<'_>, function: &Function, own: &[Instruction]) -> Vec<
         let size = part.end.saturating_sub(part.start);
         part.name.starts_with(&wanted).then_some((start, size))
     };
-    let mut parts: Vec<_> = own.iter().filter_map(part).collect();
+    let parts = own.iter().flat_map(|instruction| {
+        let ways = ways(code, instruction).into_iter();
+        ways.filter_map(move |place| part(place, instruction))
+    });
+    let mut parts: Vec<_> = parts.collect();
     parts.sort();
     parts.dedup();
     parts

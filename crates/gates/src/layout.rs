@@ -75,6 +75,10 @@ pub(crate) enum Kind {
     OrRegister,
     /// Shifts a register to the left.
     ShiftLeft,
+    /// Rotates 64 bits of a register to the left, and keeps some of them.
+    Rotate,
+    /// The same, and the other bits are those that the register has.
+    RotateInsert,
     /// Compares its register with 0.
     CompareZero,
     /// Copies a register and compares it with 0.
@@ -144,6 +148,16 @@ pub(crate) struct Pattern {
     /// Whether `from` 0 is the number 0 and no register.
     #[serde(default)]
     pub(crate) zero: bool,
+    /// Of a rotation: the first bit that is kept, counted from the highest, in
+    /// pieces as in `target`; 0 where none is given.
+    #[serde(default)]
+    pub(crate) first: Vec<[u32; 3]>,
+    /// The last one; where none is given, 63, or with `down_to_shift` as many less
+    /// as the word is rotated by.
+    #[serde(default)]
+    pub(crate) last: Vec<[u32; 3]>,
+    #[serde(default)]
+    pub(crate) down_to_shift: bool,
     /// Values of the register that open, of a `write`.
     #[serde(default, deserialize_with = "hexes")]
     pub(crate) opens: Vec<u64>,
@@ -234,6 +248,23 @@ impl Pattern {
         let (first, _) = self.target.split_first()?;
         let unused = unused(*first);
         Some((gather(word, &self.target) << unused >> unused) + self.bias)
+    }
+
+    /// The bits that a rotation keeps.
+    pub(crate) fn kept(&self, word: u32) -> u64 {
+        let piece = |pieces: &[[u32; 3]]| gather(word, pieces).cast_unsigned() & 63;
+        let first = piece(&self.first);
+        let last = match (self.last.is_empty(), self.down_to_shift) {
+            (false, _) => piece(&self.last),
+            (true, true) => 63 - (self.number_of(word) & 63),
+            (true, false) => 63,
+        };
+        let (from, upto) = (u64::MAX >> first, u64::MAX << (63 - last));
+        // Where the last stands before the first, the bits go around.
+        match first <= last {
+            true => from & upto,
+            false => from | upto,
+        }
     }
 
     /// The number that the instruction holds, as the register's bits.

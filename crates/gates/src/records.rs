@@ -30,6 +30,9 @@ pub(crate) struct Record {
     /// Where fields stand that point to anything.
     #[serde(default)]
     pub(crate) other: Vec<usize>,
+    /// Where numbers stand that a linker may work out of two places.
+    #[serde(default)]
+    pub(crate) distances: Vec<usize>,
     /// Bytes of a field that points.
     #[serde(default = "four")]
     pub(crate) width: usize,
@@ -136,10 +139,13 @@ pub(crate) struct FixupLayout {
     _source: String,
 }
 
-/// `.altinstructions`.
+/// `.altinstructions`, or what an architecture calls it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AlternativeTable {
+    /// The section's name.
+    #[serde(default = "altinstructions")]
+    pub(crate) section: String,
     #[serde(rename = "layout")]
     pub(crate) layouts: Vec<AlternativeLayout>,
     /// Whether a record without a replacement points to a function that does
@@ -166,10 +172,16 @@ pub(crate) struct AlternativeLayout {
     /// The bit of it that says that a function does the replacing.
     #[serde(default)]
     pub(crate) callback: u16,
+    /// The bit of it that says that the feature is a vendor's own.
+    #[serde(default)]
+    pub(crate) vendor: u16,
     pub(crate) flags_at: Option<usize>,
     /// Where the length stands, in bytes, of what is replaced; that of the
     /// replacement is the next byte.
     pub(crate) lengths_at: usize,
+    /// Whether there is one length for both instead, of two bytes.
+    #[serde(default)]
+    pub(crate) one_length: bool,
     /// Where it stands how much of the former is padding.
     pub(crate) padding_at: Option<usize>,
     #[serde(rename = "reason")]
@@ -254,11 +266,6 @@ impl FaultTable {
     }
 }
 
-impl AlternativeTable {
-    /// The sections of alternatives have one name on every machine.
-    pub(crate) const SECTION: &'static str = ".altinstructions";
-}
-
 impl Laid for FaultLayout {
     fn record(&self) -> &Record {
         &self.record
@@ -304,6 +311,10 @@ impl Laid for JumpLayout {
     fn fields(&self) -> Vec<Option<usize>> {
         vec![Some(self.key_at)]
     }
+}
+
+fn altinstructions() -> String {
+    ".altinstructions".to_owned()
 }
 
 fn four() -> usize {

@@ -8,6 +8,7 @@ use object::{
 
 use crate::elf::File;
 use crate::input::Input;
+use crate::kallsyms::Entry;
 
 /// The functions of a `vmlinux`, found by address.
 ///
@@ -245,6 +246,56 @@ pub(crate) fn by_section(file: &File<'_>) -> object::Result<HashMap<usize, Symbo
     Ok(ordered
         .map(|(index, symbols)| (index, Symbols::new(symbols)))
         .collect())
+}
+
+/// The functions of each executable section by the kernel's own list of names,
+/// which has no sizes: each reaches to the next name.
+pub(crate) fn of_own_names(file: &File<'_>, names: &[Entry]) -> HashMap<usize, Symbols> {
+    let mut all = HashMap::new();
+    let entry_text = entry_text(names);
+    for section in file
+        .sections()
+        .filter(|section| executable(section.flags()))
+    {
+        let (start, size) = (section.address(), section.size());
+        let end = start.saturating_add(size);
+        let within = |entry: &&Entry| entry.address.wrapping_sub(start) < size;
+        let code: Vec<&Entry> = names
+            .iter()
+            .filter(within)
+            .filter(|entry| entry.is_code())
+            .collect();
+        let mut symbols = Vec::new();
+        for (index, entry) in code.iter().enumerate() {
+            let mut later = code.iter().skip(index + 1).map(|other| other.address);
+            let next = later.find(|next| *next > entry.address);
+            symbols.push(Symbol {
+                name: entry.name.clone(),
+                address: entry.address,
+                size: next.unwrap_or(end) - entry.address,
+                section_end: end,
+                function: !entry_text.contains(&entry.address),
+                weak: entry.kind.eq_ignore_ascii_case(&b'w'),
+                global: entry.kind.is_ascii_uppercase(),
+            });
+        }
+        all.insert(section.index().0, Symbols::new(symbols));
+    }
+    all.retain(|_, symbols| !symbols.functions.is_empty());
+    all
+}
+
+/// Where the code is that the processor enters: bare labels, which the list does
+/// not tell from functions. Nowhere where the list does not say.
+fn entry_text(names: &[Entry]) -> std::ops::Range<u64> {
+    let bound = |wanted: &str| {
+        let found = names.iter().find(|entry| entry.name == wanted);
+        found.map(|entry| entry.address)
+    };
+    match (bound("__entry_text_start"), bound("__entry_text_end")) {
+        (Some(start), Some(end)) => start..end,
+        _ => 0..0,
+    }
 }
 
 /// `.opd` of 64-bit powerpc with the old ABI (ELFv1): the symbol of a function

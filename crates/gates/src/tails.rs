@@ -37,14 +37,14 @@ pub(crate) fn tails(code: &Code<'_>, own: &[Instruction]) -> Tails {
     }
     let mut seen: BTreeMap<Place, Instruction> = BTreeMap::new();
     let is_own = |place: &Place| own.binary_search_by_key(place, |i| i.at).is_ok();
-    let mut work: Vec<Place> = own.iter().flat_map(|i| targets(code, i)).collect();
+    let mut work: Vec<Target> = own.iter().flat_map(|i| targets(code, i)).collect();
     work.sort();
     work.dedup();
-    while let Some(place) = work.pop() {
+    while let Some(Target { place, fault }) = work.pop() {
         if seen.len() > MOST || seen.contains_key(&place) || is_own(&place) {
             continue;
         }
-        let Some((origin, end)) = origin(code, place) else {
+        let Some((origin, end)) = origin(code, place, fault) else {
             continue;
         };
         if code
@@ -64,19 +64,29 @@ pub(crate) fn tails(code: &Code<'_>, own: &[Instruction]) -> Tails {
     found
 }
 
+/// Where a function may go on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Target {
+    place: Place,
+    /// After a fault: whatever stands there is no function that is called.
+    fault: bool,
+}
+
 /// Where an instruction may go on besides at the next one.
-fn targets(code: &Code<'_>, instruction: &Instruction) -> Vec<Place> {
+fn targets(code: &Code<'_>, instruction: &Instruction) -> Vec<Target> {
     let jump = match instruction.flow {
         Flow::Jump(to) | Flow::Branch(to) if code.role(&to) == Role::default() => to.place,
         _ => None,
     };
+    let target = |fault: bool| move |place| Target { place, fault };
     let fixup = code.faults.fixup.get(&instruction.at).copied();
-    jump.into_iter().chain(fixup).collect()
+    let jump = jump.into_iter().map(target(false));
+    jump.chain(fixup.map(target(true))).collect()
 }
 
 /// Whose code stands at a place and where it ends; none where it is a function
 /// of its own.
-fn origin(code: &Code<'_>, place: Place) -> Option<(Origin, u64)> {
+fn origin(code: &Code<'_>, place: Place, fault: bool) -> Option<(Origin, u64)> {
     let section = code.image.section(place.section).filter(|s| s.executable)?;
     let last = section.address.saturating_add(section.bytes.len() as u64);
     let Some(function) = code.function_at(place) else {
@@ -87,7 +97,7 @@ fn origin(code: &Code<'_>, place: Place) -> Option<(Origin, u64)> {
         place: Some(place),
         reference: None,
     };
-    let entered = function.typed && function.start == place.address;
+    let entered = function.typed && function.start == place.address && !fault;
     let known = entered || is_cold(&function.name) || code.role(&to) != Role::default();
     (!known).then_some((Origin::Other, function.end.min(last)))
 }

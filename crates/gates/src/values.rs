@@ -93,6 +93,15 @@ pub(crate) enum Operation {
     OrRegister { to: u8, from: u8, with: u8 },
     /// `to = from << number`.
     ShiftLeft { to: u8, from: u8, number: u64 },
+    /// `to` is `from`, rotated to the left by `number`, of which the bits `kept`
+    /// count; the others are 0, or what `to` has.
+    Rotate {
+        to: u8,
+        from: u8,
+        number: u64,
+        kept: u64,
+        insert: bool,
+    },
     /// `to = from`, and `to` is compared with 0.
     Compare { to: u8, from: u8 },
     /// A branch after a comparison: whether it is taken where that found 0.
@@ -160,6 +169,26 @@ impl Registers {
                 let shift = answer::fits::<u32, _>(number).unwrap_or(u32::MAX);
                 let shifted = |value: u64| value.checked_shl(shift).unwrap_or(0);
                 self.set(to, self.get(from).number(shifted));
+            }
+            Operation::Rotate {
+                to,
+                from,
+                number,
+                kept,
+                insert,
+            } => {
+                let own = match insert {
+                    true => self.get(to),
+                    false => Value::Number(0),
+                };
+                let value = match (self.get(from), own) {
+                    (Value::Number(from), Value::Number(own)) => {
+                        let rotated = from.rotate_left((number & 63) as u32);
+                        Value::Number(rotated & kept | own & !kept)
+                    }
+                    _ => Value::Lost,
+                };
+                self.set(to, value);
             }
         }
         self

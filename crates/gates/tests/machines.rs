@@ -10,6 +10,9 @@ use object::{
 };
 use tollgate_gates::{Analysis, FunctionGates, Rule};
 
+#[allow(dead_code, reason = "other tests use the rest")]
+mod support;
+
 /// A machine's instructions, as its assembler writes them.
 struct Machine {
     name: &'static str,
@@ -619,4 +622,81 @@ fn vectors_that_powerpc_takes_with_the_window_open_are_found() {
     assert_eq!(rules(&found), []);
     let parts = [Open, Call("__copy_tofrom_user_power7_vmx"), Close, Return];
     assert_eq!(rules(&function(&PPC64LE, "f", &parts)), []);
+}
+
+/// What an alternative puts in where the CPU has an extension, as the macros of
+/// 6.3 and later write it (arch/riscv/include/asm/alternative-macros.h).
+const RISCV_ALTERNATIVE: &str = "
+    .option norelax
+    .option norvc
+    .globl f
+    .type f, @function
+f:
+886: nop
+887: li a0, 0
+    ret
+yes:
+    li s1, 0x40000
+    csrs sstatus, s1
+    jal g
+    csrc sstatus, s1
+    ret
+    .size f, . - f
+    .subsection 1
+888: j yes
+    .previous
+    .pushsection .alternative, \"a\"
+    .4byte 886b - .
+    .4byte 888b - .
+    .2byte 0
+    .2byte 887b - 886b
+    .4byte 44
+    .popsection
+";
+
+#[test]
+fn a_jump_that_riscv_puts_in_leads_somewhere() {
+    let assembler = "riscv64-linux-gnu-as -march=rv64g_zicsr";
+    let Some(object) = support::assemble(assembler, RISCV_ALTERNATIVE) else {
+        return;
+    };
+    let analysis = Analysis::of(&object).unwrap();
+    let f = analysis.functions.iter().find(|f| f.name == "f").unwrap();
+    assert_eq!((f.counts.opens, f.counts.closes), (1, 1));
+    // The call, and not that no path reaches the window.
+    assert_eq!(rules(f), [Rule::CallInWindow]);
+    assert_eq!(f.findings[0].target.as_deref(), Some("g"));
+}
+
+#[test]
+fn the_amr_of_newer_compilers_is_a_number_too() {
+    // lis r9,0xaaaa; lis r10,0xa8aa; ori r9,r9,0xaaaa; ori r10,r10,0xaaaa;
+    // rldimi r9,r10,32,0; isync; mtspr AMR,r9; isync: AMR_KUAP_BLOCK_WRITE.
+    let open = [
+        0x3d20_aaaa,
+        0x3d40_a8aa,
+        0x6129_aaaa,
+        0x614a_aaaa,
+        0x7949_000e,
+        0x4c00_012c,
+        0x7d3d_03a6,
+        0x4c00_012c,
+    ];
+    // li r10,-4; rotldi r10,r10,56; isync; mtspr AMR,r10; isync: AMR_KUAP_BLOCKED.
+    let close = [
+        0x3940_fffc_u32,
+        0x794a_c002,
+        0x4c00_012c,
+        0x7d5d_03a6,
+        0x4c00_012c,
+    ];
+    let words = |words: &[u32]| words.iter().map(|word| Word(*word)).collect::<Vec<_>>();
+    let parts = [words(&open), words(&close), vec![Return]].concat();
+    let found = function(&PPC64LE, "f", &parts);
+    let counts = found.counts;
+    assert_eq!((counts.opens, counts.closes, counts.unknown), (1, 1, 0));
+    assert_eq!(rules(&found), []);
+    let parts = [words(&open), vec![Call("foo")], words(&close), vec![Return]].concat();
+    let found = function(&PPC64LE, "f", &parts);
+    assert_eq!(rules(&found), [Rule::CallInWindow]);
 }

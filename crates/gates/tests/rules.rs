@@ -416,6 +416,81 @@ fn source_lines_that_cannot_be_read_are_missed_by_name() {
     }
 }
 
+/// A function whose faults, cases and static branches lead into another one.
+fn led_elsewhere(name: &str, way: &str, closes: &str) -> Option<[Vec<Rule>; 2]> {
+    let text = format!(
+        "
+    FN f
+    STAC
+    {way}
+    CLAC
+    xorl %eax, %eax
+    ret
+    END f
+    .section .text.unlikely, \"ax\"
+    .type {name}, @function
+{name}:
+    {closes}
+    movl $-14, %eax
+    ret
+    .size {name}, . - {name}
+    .text
+"
+    );
+    let analysis = Analysis::of(&x86(&text)?).unwrap();
+    let rules = |name: &str| {
+        let all = analysis.functions.iter();
+        let found = all.filter(|f| f.name == name).flat_map(|f| &f.findings);
+        found.map(|finding| finding.rule).collect()
+    };
+    Some([rules("f"), rules(name)])
+}
+
+#[test]
+fn a_fault_is_followed_wherever_it_goes_on() {
+    for name in ["f.cold", "handle"] {
+        let way = format!("PUT {name}");
+        let Some(left) = led_elsewhere(name, &way, "nop") else {
+            return;
+        };
+        assert_eq!(left, [vec![Rule::ReturnOpen], vec![]], "{name}");
+        let closed = led_elsewhere(name, &way, "CLAC").unwrap();
+        assert_eq!(closed, [vec![], vec![]], "{name}");
+    }
+}
+
+#[test]
+fn a_cold_part_is_followed_whatever_leads_to_it() {
+    let switched = "
+1:  .byte 0x0f, 0x1f, 0x44, 0, 0
+    .pushsection __jump_table, \"aw\"
+    .long 1b - .
+    .long f.cold - .
+    .quad key - .
+    .popsection";
+    let replaced = "
+771: .byte 0x0f, 0x1f, 0x44, 0, 0
+772:
+    .pushsection .altinstr_replacement, \"ax\"
+773: jmp f.cold
+774: .popsection
+    .pushsection .altinstructions, \"a\"
+    .long 771b - .
+    .long 773b - .
+    .4byte 100
+    .byte 772b - 771b
+    .byte 774b - 773b
+    .popsection";
+    for way in [switched, replaced] {
+        let Some(left) = led_elsewhere("f.cold", way, "nop") else {
+            return;
+        };
+        assert_eq!(left, [vec![Rule::ReturnOpen], vec![]], "{way}");
+        let closed = led_elsewhere("f.cold", way, "CLAC").unwrap();
+        assert_eq!(closed, [vec![], vec![]], "{way}");
+    }
+}
+
 #[test]
 fn a_replacement_that_the_file_does_not_hold_is_counted() {
     // Beyond the end of its section, and of no section at all.

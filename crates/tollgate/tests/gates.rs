@@ -179,6 +179,41 @@ fn a_file_of_gigabytes_is_read_where_it_is_needed() {
 }
 
 #[test]
+fn standard_input_and_what_is_compressed_are_read_as_the_file_is() {
+    let folder = tempfile::tempdir().unwrap();
+    if !assemble(folder.path(), "clean.o", CLEAN) {
+        return;
+    }
+    let (code, own, _) = gates(folder.path(), &["clean.o"]);
+    assert_eq!(code, Some(0));
+    let program = env!("CARGO_BIN_EXE_tollgate");
+    for (command, name) in [
+        ("'{}' gates - <clean.o", "-"),
+        ("cat clean.o | '{}' gates /dev/stdin", "/dev/stdin"),
+        (
+            "gzip -c clean.o >clean.ko.gz; '{}' gates clean.ko.gz",
+            "clean.ko.gz",
+        ),
+        ("gzip -c clean.o | '{}' gates -", "-"),
+    ] {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &command.replace("{}", program)]);
+        let output = shell.current_dir(folder.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(shown, own.replace("clean.o", name), "{command}");
+    }
+    let (code, _, said) = gates(folder.path(), &["clean.ko.gz", "nosuch"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("no function `nosuch`"), "{said}");
+    fs::write(folder.path().join("cut.ko.xz"), b"\xfd7zXZ\0\0").unwrap();
+    let (code, _, said) = gates(folder.path(), &["cut.ko.xz"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("the xz data does not unpack"), "{said}");
+}
+
+#[test]
 fn what_is_no_ordinary_file_is_refused_and_not_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     if !assemble(folder.path(), "clean.o", CLEAN) {
@@ -192,23 +227,23 @@ fn what_is_no_ordinary_file_is_refused_and_not_waited_for() {
     let cases: [(&[&str], &str); 5] = [
         (
             &["pipe"],
-            "as a .o, .ko, .a or vmlinux: it is a pipe, and no ordinary file",
+            "as a .o, .ko, .a, vmlinux or bzImage: it is a pipe, and no ordinary file",
         ),
         (
             &["pipe", "f"],
-            "as a .o, .ko, .a or vmlinux: it is a pipe, and no ordinary file",
+            "as a .o, .ko, .a, vmlinux or bzImage: it is a pipe, and no ordinary file",
         ),
         (
             &["clean.o", "--against", "pipe"],
-            "as a .o, .ko, .a or vmlinux: it is a pipe, and no ordinary file",
+            "as a .o, .ko, .a, vmlinux or bzImage: it is a pipe, and no ordinary file",
         ),
         (
             &["/dev/zero"],
-            "cannot read /dev/zero as a .o, .ko, .a or vmlinux: it is a device, and no ordinary file",
+            "cannot read /dev/zero as a .o, .ko, .a, vmlinux or bzImage: it is a device, and no ordinary file",
         ),
         (
             &["folder"],
-            "cannot read folder as a .o, .ko, .a or vmlinux: it is a folder, and no ordinary file",
+            "cannot read folder as a .o, .ko, .a, vmlinux or bzImage: it is a folder, and no ordinary file",
         ),
     ];
     for (args, words) in cases {

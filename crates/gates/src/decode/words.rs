@@ -125,6 +125,13 @@ fn operation(layout: &Layout, pattern: Option<&Pattern>, word: u32) -> Operation
             with: of(pattern.with),
         },
         Kind::ShiftLeft => Operation::ShiftLeft { to, from, number },
+        Kind::Rotate | Kind::RotateInsert => Operation::Rotate {
+            to,
+            from,
+            number,
+            kept: pattern.kept(word),
+            insert: pattern.kind == Kind::RotateInsert,
+        },
         Kind::CompareZero => Operation::Compare { to, from: to },
         Kind::CopyCompare => Operation::Compare { to, from },
         Kind::Branch => pattern

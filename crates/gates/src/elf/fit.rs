@@ -114,7 +114,8 @@ impl Image<'_> {
         });
         let mut stray = offsets.filter(|offset| {
             let field = offset % record.size;
-            let mut fields = [&record.code, &record.data, &record.other].into_iter();
+            let all = [&record.code, &record.data, &record.other, &record.distances];
+            let mut fields = all.into_iter();
             !fields.any(|fields| fields.contains(&field))
         });
         stray.next()

@@ -12,6 +12,9 @@ use super::{File, Place, Section};
 pub(crate) struct Relocations {
     /// Sorted; of several for one place the first in the file alone.
     by_place: Vec<(Place, Reference)>,
+    /// Of two for one place what the second refers to: what the linker takes away
+    /// from the first, on riscv.
+    second: HashMap<Place, Reference>,
     names: Vec<String>,
     /// Whether the file has descriptors of functions.
     dots: bool,
@@ -41,9 +44,7 @@ impl Relocations {
         };
         let mut known = HashMap::new();
         for section in sections {
-            let Ok(of) = file.section_by_index(object::SectionIndex(section.index)) else {
-                continue;
-            };
+            let of = file.section_by_index(object::SectionIndex(section.index))?;
             for (offset, relocation) in of.relocations() {
                 let place = Place {
                     section: section.index,
@@ -54,7 +55,14 @@ impl Relocations {
         }
         all.by_place.sort_by_key(|(place, _)| *place);
         // riscv has two for one place (ADD32, SUB32): the first names the target.
-        all.by_place.dedup_by_key(|(place, _)| *place);
+        let second = &mut all.second;
+        all.by_place.dedup_by(|(place, other), (first, _)| {
+            let twice = place == first;
+            if twice {
+                second.insert(*place, *other);
+            }
+            twice
+        });
         Ok(all)
     }
 
@@ -109,6 +117,15 @@ impl Relocations {
         let found = self.by_place.binary_search_by_key(&place, |(at, _)| *at);
         let (_, reference) = self.by_place.get(answer::found(found)?)?;
         Some(*reference)
+    }
+
+    /// How far the first reference of a place lies behind the second, where there
+    /// are two: a length that the linker works out.
+    pub(crate) fn distance(&self, place: Place) -> Option<u64> {
+        let [from, to] = [self.second.get(&place).copied()?, self.at(place)?];
+        let [from, to] = [from.target(0, 0)?, to.target(0, 0)?];
+        (from.section == to.section).then_some(())?;
+        to.address.checked_sub(from.address)
     }
 
     /// The name of the symbol that is referred to; empty for a section. The

@@ -44,11 +44,11 @@ pub(crate) struct Alternative {
     /// What the compiler left there.
     pub(crate) at: Place,
     /// Its length in bytes.
-    pub(crate) length: u8,
+    pub(crate) length: u16,
     /// What the kernel puts there.
     pub(crate) replacement: Place,
     /// Its length in bytes.
-    pub(crate) replacement_length: u8,
+    pub(crate) replacement_length: u16,
     /// The number of the CPU's feature that decides.
     pub(crate) feature: u16,
     /// Bits above the feature: NOT, for one.
@@ -167,7 +167,7 @@ impl Image<'_> {
         table: &AlternativeTable,
     ) -> Result<Alternatives, ObjectError> {
         let mut all = Alternatives::default();
-        let name = AlternativeTable::SECTION;
+        let name = &table.section;
         let odd = |section: &Section<'_>, offset: usize, layout: &AlternativeLayout| {
             self.oddity(section, offset, table, layout)
         };
@@ -196,17 +196,17 @@ impl Image<'_> {
         layout: &AlternativeLayout,
     ) -> Option<&'static str> {
         let feature = self.half(section, offset + layout.feature_at)?;
-        let [length, replacement] = lengths(section, offset, layout)?;
+        let [length, replacement] = lengths(self, section, offset, layout)?;
         let padding = layout
             .padding_at
             .and_then(|at| section.bytes.get(offset + at));
-        if feature & !(layout.inverted | layout.callback) > MOST_FEATURES {
+        if feature & !(layout.inverted | layout.callback | layout.vendor) > MOST_FEATURES {
             Some("names a feature that no CPU has")
         } else if replacement > length {
             Some("replaces fewer bytes than it puts in")
         } else if table.callbacks && replacement != 0 && replacement != length {
             Some("puts in fewer bytes than it replaces")
-        } else if padding.is_some_and(|padding| *padding > length) {
+        } else if padding.is_some_and(|padding| u16::from(*padding) > length) {
             Some("pads more bytes than it replaces")
         } else {
             None
@@ -220,7 +220,7 @@ impl Image<'_> {
         table: &AlternativeTable,
         layout: &AlternativeLayout,
     ) -> bool {
-        let lengths = lengths(section, offset, layout);
+        let lengths = lengths(self, section, offset, layout);
         table.callbacks && lengths.is_some_and(|[_, replacement]| replacement == 0)
     }
 
@@ -264,7 +264,7 @@ impl Image<'_> {
         offset: usize,
         layout: &AlternativeLayout,
     ) -> Option<Alternative> {
-        let [length, replacement_length] = lengths(section, offset, layout)?;
+        let [length, replacement_length] = lengths(self, section, offset, layout)?;
         let feature = self.half(section, offset + layout.feature_at)?;
         let flags = match layout.flags_at {
             Some(at) => self.half(section, offset + at)?,
@@ -444,7 +444,20 @@ impl Image<'_> {
 const MOST_FEATURES: u16 = 1023;
 
 /// How many bytes a record replaces, and how many it puts in.
-fn lengths(section: &Section<'_>, offset: usize, layout: &AlternativeLayout) -> Option<[u8; 2]> {
-    let lengths = section.bytes.get(offset + layout.lengths_at..)?;
-    lengths.first_chunk::<2>().copied()
+fn lengths(
+    image: &Image<'_>,
+    section: &Section<'_>,
+    offset: usize,
+    layout: &AlternativeLayout,
+) -> Option<[u16; 2]> {
+    let at = offset + layout.lengths_at;
+    if layout.one_length {
+        let both = match image.relocations.distance(image.here(section, at)) {
+            Some(distance) => answer::fits::<u16, _>(distance)?,
+            None => image.half(section, at)?,
+        };
+        return Some([both, both]);
+    }
+    let lengths = section.bytes.get(at..)?.first_chunk::<2>()?;
+    Some(lengths.map(u16::from))
 }

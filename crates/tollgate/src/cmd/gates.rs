@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use tollgate_gates::{Analysis, Changes, Listing, ObjectError, Stream};
+use tollgate_gates::{Analysis, Changes, Input, Listing, ObjectError, Stream};
 use tollgate_lab::input;
 use tollgate_report::gates;
 use tollgate_source::{Name, shown};
@@ -19,8 +19,8 @@ use crate::term::Term;
     override_usage = "tollgate gates [OPTIONS] <OBJECT>... [FUNCTION]"
 )]
 pub(crate) struct Args {
-    /// Object files (.o, .ko, .a, vmlinux); a last word that is no file is the
-    /// function to list
+    /// Object files (.o, .ko, .a, vmlinux, also as .xz, .zst and .gz; bzImage), or
+    /// `-` for standard input; a last word that is no file is the function to list
     #[arg(required = true, value_name = "OBJECT")]
     objects: Vec<PathBuf>,
     /// Compare with this object: what a change did to each function
@@ -45,6 +45,9 @@ enum Format {
     Json,
 }
 
+/// What stands for standard input.
+const STDIN: &str = "-";
+
 const EXAMPLES: &str = "\
 Reads x86-64, i386, powerpc, arm64, arm and riscv. Of x86 it shows what the
 running kernel has: stac, clac and lfence are patched in at boot.
@@ -52,6 +55,7 @@ running kernel has: stac, clac and lfence are patched in at boot.
 Examples:
   tollgate gates vmlinux                        every function that crosses
   tollgate gates fs/eventpoll.o do_epoll_wait   one, its windows in the margin
+  tollgate gates /boot/vmlinuz-6.12.1           the kernel that a bzImage holds
   tollgate gates --find vmlinux                 who opens twice?
   tollgate gates old.o --against new.o          what did the change do?
 
@@ -73,12 +77,16 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
 /// The last word names a function where there is no such file.
 fn split(words: &[PathBuf]) -> (&[PathBuf], Option<&str>) {
     match words.split_last() {
-        Some((last, objects)) if !objects.is_empty() && !last.exists() => match last.to_str() {
+        Some((last, objects)) if !objects.is_empty() && !is_object(last) => match last.to_str() {
             Some(function) if !function.contains('/') => (objects, Some(function)),
             _ => (words, None),
         },
         _ => (words, None),
     }
+}
+
+fn is_object(path: &Path) -> bool {
+    path == Path::new(STDIN) || path.exists()
 }
 
 fn table(args: &Args, objects: &[PathBuf], term: &Term) -> anyhow::Result<Exit> {
@@ -120,17 +128,17 @@ fn analyses(path: &Path, term: &Term) -> anyhow::Result<Vec<(Name, Analysis)>> {
     let file = open(path)?;
     let own = Name::from(path);
     let shown = own.to_string();
-    if !tollgate_gates::is_archive(&file) {
-        let analysis = Analysis::of(&file).with_context(|| shown.clone())?;
+    if !tollgate_gates::is_archive(file.input()) {
+        let analysis = Analysis::of(file.input()).with_context(|| shown.clone())?;
         return Ok(vec![(own, analysis)]);
     }
     let (mut all, mut empty) = (Vec::new(), 0);
-    for member in tollgate_gates::members(&file).with_context(|| shown.clone())? {
+    for member in tollgate_gates::members(file.input()).with_context(|| shown.clone())? {
         let words = [own.as_bytes(), b"(", member.name.as_bytes(), b")"].concat();
         let name = Name::from(words.as_slice());
         let analysis = match member.object {
             Some(object) => Analysis::of(object),
-            None => Analysis::of(&open(&path.with_file_name("").join(&member.name))?),
+            None => Analysis::of(open(&path.with_file_name("").join(&member.name))?.input()),
         };
         match analysis {
             Ok(analysis) => all.push((name, analysis)),
@@ -152,7 +160,7 @@ fn listing(args: &Args, objects: &[PathBuf], function: &str, term: &Term) -> any
         args.format == Format::Text && !args.find,
         "a listing of one function is text; leave out --format and --find"
     );
-    let listings = Listing::of(&open(path)?, function);
+    let listings = Listing::of(open(path)?.input(), function);
     let listings = listings.with_context(|| shown(path))?;
     let text: Vec<String> = listings.iter().map(gates::listing_text).collect();
     term.result(&text.join("\n"))?;
@@ -169,7 +177,7 @@ fn against(args: &Args, objects: &[PathBuf], other: &Path, term: &Term) -> anyho
             objects.len()
         );
     };
-    let one = |path: &Path| Analysis::of(&open(path)?).with_context(|| shown(path));
+    let one = |path: &Path| Analysis::of(open(path)?.input()).with_context(|| shown(path));
     let (before, after) = (one(path)?, one(other)?);
     anyhow::ensure!(
         before.arch == after.arch,
@@ -200,9 +208,42 @@ fn show(text: &str, format: Format, term: &Term) -> std::io::Result<()> {
     }
 }
 
-/// Opens an ordinary file, of which is read what is needed.
-fn open(path: &Path) -> anyhow::Result<Stream<File>> {
-    let cannot = || format!("cannot read {} as a .o, .ko, .a or vmlinux", shown(path));
-    let file = input::open(path).with_context(cannot)?;
-    Stream::new(file).with_context(cannot)
+/// A file that is read from: as it is, or what it holds.
+enum Opened {
+    File(Stream<File>),
+    Bytes(Vec<u8>),
+}
+
+impl Opened {
+    fn input(&self) -> Input<'_> {
+        match self {
+            Self::File(stream) => stream.into(),
+            Self::Bytes(bytes) => bytes.into(),
+        }
+    }
+}
+
+/// Opens an ordinary file, of which is read what is needed; one that is compressed,
+/// or a bzImage, is unpacked into memory, and so is standard input.
+fn open(path: &Path) -> anyhow::Result<Opened> {
+    let cannot = || {
+        let shown = shown(path);
+        format!("cannot read {shown} as a .o, .ko, .a, vmlinux or bzImage")
+    };
+    let opened = if path == Path::new(STDIN) || input::is_stream(path) {
+        Opened::Bytes(input::given(&stdin(path)).with_context(cannot)?)
+    } else {
+        let file = input::open(path).with_context(cannot)?;
+        Opened::File(Stream::new(file).with_context(cannot)?)
+    };
+    let unpacked = tollgate_gates::unpacked(opened.input()).with_context(|| shown(path))?;
+    Ok(unpacked.map_or(opened, Opened::Bytes))
+}
+
+/// `-` is standard input, as everywhere.
+fn stdin(path: &Path) -> PathBuf {
+    match path == Path::new(STDIN) {
+        true => "/dev/stdin".into(),
+        false => path.to_owned(),
+    }
 }

@@ -1,0 +1,162 @@
+//! Files that hold an object in another form: compressed, or as a boot image.
+
+use std::io::{Cursor, Read};
+
+use tollgate_defect::answer;
+
+use crate::elf::ObjectError;
+use crate::input::{Input, MOST_BYTES};
+
+/// Bytes of a boot image's header that tell what it is (arch/x86/boot/header.S).
+const HEADER: u64 = 0x268;
+/// How often one thing may be packed into another: a bzImage in an archive.
+const DEEPEST: usize = 3;
+
+/// How bytes are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packing {
+    Gzip,
+    Xz,
+    Zstd,
+    /// The rest of what the kernel may be packed with.
+    Other(&'static str),
+}
+
+const PACKINGS: [(&[u8], Packing); 7] = [
+    (b"\x1f\x8b", Packing::Gzip),
+    (b"\xfd7zXZ\0", Packing::Xz),
+    (b"\x28\xb5\x2f\xfd", Packing::Zstd),
+    (b"BZh", Packing::Other("bzip2")),
+    (b"\x5d\0\0", Packing::Other("lzma")),
+    (b"\x89LZO\0\r\n", Packing::Other("lzo")),
+    (b"\x02\x21\x4c\x18", Packing::Other("lz4")),
+];
+
+impl Packing {
+    fn of(start: &[u8]) -> Option<Self> {
+        let mut all = PACKINGS.iter();
+        let found = all.find(|(magic, _)| start.starts_with(magic));
+        found.map(|(_, packing)| *packing)
+    }
+
+    /// # Errors
+    /// When the bytes are damaged, or hold more than is read of one file.
+    fn unpack(self, packed: &[u8]) -> Result<Vec<u8>, ObjectError> {
+        let damaged =
+            |reason: String| ObjectError::Packed(format!("{self} does not unpack: {reason}"));
+        let reader: Box<dyn Read + '_> = match self {
+            Self::Gzip => Box::new(flate2::read::GzDecoder::new(packed)),
+            Self::Xz => Box::new(lzma_rust2::XzReader::new(Cursor::new(packed), true)),
+            Self::Zstd => {
+                let decoder = ruzstd::decoding::StreamingDecoder::new(packed);
+                Box::new(decoder.map_err(|error| damaged(error.to_string()))?)
+            }
+            Self::Other(name) => {
+                let sentence =
+                    format!("it is packed with {name}, which is not read; unpack it first");
+                return Err(ObjectError::Packed(sentence));
+            }
+        };
+        let mut bytes = Vec::new();
+        let read = reader.take(MOST_BYTES + 1).read_to_end(&mut bytes);
+        read.map_err(|error| damaged(error.to_string()))?;
+        match bytes.len() as u64 > MOST_BYTES {
+            true => Err(ObjectError::TooMuch {
+                what: format!("what {self} holds"),
+                bytes: bytes.len() as u64,
+                most: MOST_BYTES,
+            }),
+            false => Ok(bytes),
+        }
+    }
+}
+
+impl std::fmt::Display for Packing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Gzip => "the gzip data",
+            Self::Xz => "the xz data",
+            Self::Zstd => "the zstd data",
+            Self::Other(name) => name,
+        })
+    }
+}
+
+/// The object that a compressed file or a bzImage holds; none where the file is
+/// neither, and may be an object itself.
+///
+/// # Errors
+/// When it is one of them and damaged, holds more than is read of one file, or is
+/// packed in a way that is not known.
+pub fn unpacked<'data>(from: impl Into<Input<'data>>) -> Result<Option<Vec<u8>>, ObjectError> {
+    let input = from.into();
+    if holds(input.start(HEADER)).is_none() {
+        return Ok(None);
+    }
+    let whole = input.start(input.size());
+    if let Some(asked) = input.refused() {
+        return Err(ObjectError::TooMuch {
+            what: "the packed file".to_owned(),
+            bytes: asked,
+            most: MOST_BYTES,
+        });
+    }
+    let mut bytes = once(whole)?;
+    for _ in 1..DEEPEST {
+        match holds(&bytes) {
+            Some(_) => bytes = once(&bytes)?,
+            None => break,
+        }
+    }
+    Ok(Some(bytes))
+}
+
+/// What the bytes of a file are that holds another.
+enum Holds {
+    Packed(Packing),
+    BzImage,
+}
+
+fn holds(start: &[u8]) -> Option<Holds> {
+    let boots = start.get(0x202..0x206) == Some(b"HdrS");
+    let boots = boots.then_some(Holds::BzImage);
+    boots.or(Packing::of(start).map(Holds::Packed))
+}
+
+fn once(bytes: &[u8]) -> Result<Vec<u8>, ObjectError> {
+    match holds(bytes) {
+        Some(Holds::Packed(packing)) => packing.unpack(bytes),
+        Some(Holds::BzImage) => payload(bytes),
+        None => Ok(bytes.to_vec()),
+    }
+}
+
+/// The kernel that a bzImage unpacks at boot (Documentation/arch/x86/boot.rst,
+/// payload_offset, payload_length).
+fn payload(image: &[u8]) -> Result<Vec<u8>, ObjectError> {
+    let cut = || ObjectError::Packed("the bzImage ends before the kernel that it holds".to_owned());
+    let packed = packed(image).ok_or_else(cut)?;
+    match Packing::of(packed) {
+        // gzip has the length at its own end; behind the others the kernel puts it.
+        Some(Packing::Gzip) => Packing::Gzip.unpack(packed),
+        Some(packing) => {
+            let end = packed.len().checked_sub(4).ok_or_else(cut)?;
+            packing.unpack(packed.get(..end).ok_or_else(cut)?)
+        }
+        None => Ok(packed.to_vec()),
+    }
+}
+
+fn packed(image: &[u8]) -> Option<&[u8]> {
+    let word = |at: usize| {
+        let raw = *image.get(at..)?.first_chunk::<4>()?;
+        answer::fits::<usize, _>(u32::from_le_bytes(raw))
+    };
+    // No number means four sectors, of old.
+    let sectors = match *image.get(0x1f1)? {
+        0 => 4,
+        sectors => usize::from(sectors),
+    };
+    let from = (sectors + 1).checked_mul(512)?.checked_add(word(0x248)?)?;
+    image.get(from..from.checked_add(word(0x24c)?)?)
+}

@@ -1,0 +1,264 @@
+//! Kernels and modules as distributions ship them: compressed, without symbols.
+
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    dead_code,
+    reason = "a test says what it expects"
+)]
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use tollgate_gates::{Analysis, ObjectError, Rule, unpacked};
+use tollgate_testing::missing;
+
+mod support;
+use support::{KERNEL, assemble, link, x86};
+
+const FUNCTIONS: &str = "
+    FN f
+    STAC
+    PUT 1f
+    CLAC
+1:  ret
+    END f
+    FN g
+    call f
+    ret
+    END g
+";
+
+/// What a program makes of bytes; none where it is not installed.
+fn through(command: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut words = command.split(' ');
+    let child = Command::new(words.next()?)
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = child else {
+        missing(command, "scripts/setup --all-tests installs it");
+        return None;
+    };
+    let mut input = child.stdin.take().unwrap();
+    let bytes = bytes.to_vec();
+    let writer = std::thread::spawn(move || input.write_all(&bytes).unwrap());
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    assert!(output.status.success(), "{command}");
+    Some(output.stdout)
+}
+
+/// A fault leaves the window open.
+fn check(bytes: &[u8], what: &str) {
+    let analysis = Analysis::of(bytes).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let f = analysis.functions.iter().find(|f| f.name == "f").unwrap();
+    assert_eq!((f.counts.opens, f.counts.closes), (1, 1), "{what}");
+    let rules: Vec<_> = f.findings.iter().map(|finding| finding.rule).collect();
+    assert_eq!(rules, [Rule::ReturnOpen], "{what}");
+    assert!(analysis.functions.iter().any(|f| f.name == "g"), "{what}");
+}
+
+/// As scripts/Makefile.modinst and arch/x86/boot/compressed/Makefile pack.
+const PACKERS: [&str; 4] = [
+    "gzip -n -f -9",
+    "xz --check=crc32 --lzma2=dict=1MiB",
+    "xz --check=crc32 --x86 --lzma2=dict=32MiB",
+    "zstd -q -19",
+];
+
+#[test]
+fn a_compressed_module_is_read_as_what_it_holds() {
+    let Some(object) = x86(FUNCTIONS) else { return };
+    assert_eq!(unpacked(&object).unwrap(), None);
+    for packer in PACKERS {
+        let Some(packed) = through(packer, &object) else {
+            continue;
+        };
+        let whole = unpacked(&packed).unwrap().unwrap();
+        assert!(whole == object, "{packer}");
+        check(&whole, packer);
+        // One that ends early, or is altered, is no shorter module.
+        for length in [7, packed.len() / 2, packed.len() - 1] {
+            let cut = unpacked(&packed[..length]);
+            assert!(
+                matches!(cut, Err(ObjectError::Packed(_))),
+                "{packer}: {length}"
+            );
+        }
+        let mut altered = packed.clone();
+        let at = altered.len() / 2;
+        altered[at] ^= 0x55;
+        assert!(
+            unpacked(&altered).map_or(true, |bytes| bytes != Some(object.clone())),
+            "{packer}"
+        );
+    }
+    let twice = through(PACKERS[0], &through(PACKERS[0], &object).unwrap()).unwrap();
+    assert!(unpacked(&twice).unwrap().unwrap() == object);
+    let error = unpacked(b"BZh91AY&SY".as_slice()).unwrap_err().to_string();
+    assert!(error.contains("packed with bzip2"), "{error}");
+}
+
+/// A bzImage that holds these bytes (Documentation/arch/x86/boot.rst).
+fn bzimage(payload: &[u8]) -> Vec<u8> {
+    let mut image = vec![0; 0x400];
+    image[..2].copy_from_slice(b"MZ");
+    image[0x1f1] = 1;
+    image[0x202..0x206].copy_from_slice(b"HdrS");
+    image[0x248..0x24c].copy_from_slice(&0x20_u32.to_le_bytes());
+    image[0x24c..0x250].copy_from_slice(&u32::try_from(payload.len()).unwrap().to_le_bytes());
+    [image, vec![0; 0x20], payload.to_vec(), vec![0; 64]].concat()
+}
+
+/// How the addresses of a kernel's own list of names are written.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// Each from itself, 7.0 and later.
+    Near,
+    /// From a base that follows.
+    Base,
+    /// The same, less than 0, for others are absolute.
+    Split,
+    /// From a base, before the names: up to 6.3.
+    Before,
+}
+
+/// The list that scripts/kallsyms writes: `f` and `g`, and 300 others.
+fn kallsyms(form: Form) -> String {
+    let others = (0..300).map(|number| ("f", format!("dx{number:03}")));
+    let own = [("f", "Tf".to_owned()), ("g", "tg".to_owned())];
+    let names: Vec<_> = others.chain(own).collect();
+    let mut text = "\n.section .rodata\n.ascii \"0\"\n.byte 0\n.balign 8\n".to_owned();
+    let offsets = |text: &mut String| {
+        for (at, _) in &names {
+            let line = match form {
+                Form::Near => format!(".long {at} - .\n"),
+                Form::Base | Form::Before => format!(".long {at} - f\n"),
+                Form::Split => format!(".long -1 - ({at} - f)\n"),
+            };
+            text.push_str(&line);
+        }
+        text.push_str(".balign 8\n");
+        if !matches!(form, Form::Near) {
+            text.push_str(".quad f\n");
+        }
+    };
+    if matches!(form, Form::Before) {
+        offsets(&mut text);
+    }
+    writeln!(text, ".long {}", names.len()).unwrap();
+    let (mut markers, mut length) = (Vec::new(), 0);
+    for (number, (_, name)) in names.iter().enumerate() {
+        if number % 256 == 0 {
+            markers.push(length);
+        }
+        writeln!(text, ".byte {}\n.ascii \"{name}\"", name.len()).unwrap();
+        length += name.len() + 1;
+    }
+    text.push_str(".balign 4\n");
+    markers
+        .iter()
+        .for_each(|at| writeln!(text, ".long {at}").unwrap());
+    let mut index = 0;
+    let mut indices = Vec::new();
+    for token in 0..=255_u8 {
+        let letter = token.is_ascii_alphanumeric();
+        let letters = if letter {
+            char::from(token).to_string()
+        } else {
+            "~~".to_owned()
+        };
+        writeln!(text, ".asciz \"{letters}\"").unwrap();
+        indices.push(index);
+        index += letters.len() + 1;
+    }
+    text.push_str(".balign 4\n");
+    indices
+        .iter()
+        .for_each(|at| writeln!(text, ".short {at}").unwrap());
+    text.push_str(".balign 4\n");
+    if !matches!(form, Form::Before) {
+        offsets(&mut text);
+    }
+    text + ".text\n"
+}
+
+#[test]
+fn a_kernel_without_symbols_is_read_by_its_own_list_of_names() {
+    for form in [Form::Near, Form::Base, Form::Split, Form::Before] {
+        let text = format!("{KERNEL}{FUNCTIONS}{}", kallsyms(form));
+        let Some(object) = assemble("as --64", &text) else {
+            return;
+        };
+        let Some(linked) = link(&object) else { return };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vmlinux");
+        std::fs::write(&path, &linked).unwrap();
+        let mut strip = Command::new("strip");
+        assert!(strip.arg("-s").arg(&path).status().unwrap().success());
+        let stripped = std::fs::read(&path).unwrap();
+        check(&stripped, &format!("{form:?}"));
+        // As it is booted, its length behind it.
+        let Some(packed) = through("zstd -q -19", &stripped) else {
+            continue;
+        };
+        let length = u32::try_from(stripped.len()).unwrap().to_le_bytes();
+        let image = bzimage(&[packed.as_slice(), &length].concat());
+        let whole = unpacked(&image).unwrap().unwrap();
+        assert!(whole == stripped, "{form:?}");
+        let cut = unpacked(&image[..image.len() - 100])
+            .unwrap_err()
+            .to_string();
+        assert!(cut.contains("the bzImage ends before"), "{cut}");
+    }
+}
+
+#[test]
+fn a_list_of_names_that_lies_is_none() {
+    let text = format!("{KERNEL}{FUNCTIONS}{}", kallsyms(Form::Near));
+    let Some(object) = assemble("as --64", &text) else {
+        return;
+    };
+    let Some(linked) = link(&object) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("vmlinux");
+    std::fs::write(&path, &linked).unwrap();
+    assert!(
+        Command::new("strip")
+            .arg("-s")
+            .arg(&path)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let stripped = std::fs::read(&path).unwrap();
+    for at in (0..stripped.len().saturating_sub(4)).step_by(61) {
+        for lie in [0_u32, u32::MAX, 0x0102_0304] {
+            let mut altered = stripped.clone();
+            altered[at..at + 4].copy_from_slice(&lie.to_le_bytes());
+            if let Err(error) = Analysis::of(&altered) {
+                assert!(
+                    !error.to_string().contains("a defect of tollgate"),
+                    "{error}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn an_image_without_sections_is_named() {
+    let mut image = vec![0; 0x1000];
+    image[..2].copy_from_slice(b"MZ");
+    for magic in [b"ARM\x64", b"RSC\x05"] {
+        image[0x38..0x3c].copy_from_slice(magic);
+        let error = Analysis::of(&image).unwrap_err().to_string();
+        assert!(
+            error.contains("it is an Image, which has no sections"),
+            "{error}"
+        );
+    }
+}
