@@ -19,8 +19,8 @@ pub mod fuzz;
 mod measured;
 mod net;
 mod plot;
-mod profile;
 mod proof;
+pub mod ranks;
 mod ratio;
 mod results;
 mod run;
@@ -45,7 +45,6 @@ pub use executions::{CountsError, CountsFault, Executed, Executions, Phase};
 pub use measured::{Measured, Quantity, Repetitions};
 pub use net::Net;
 pub use plot::{Plot, PlotLine, PlotPoint};
-pub use profile::{Profile, ProfileError, SymbolShare};
 pub use proof::{NotRun, Proof, Row, Tried};
 pub use ratio::Ratio;
 pub use results::{ConsoleError, ConsoleFault, Outcome, Point, Repetition, Results, Skip};
@@ -54,7 +53,8 @@ pub use sample::{Counts, FpuCounts, Sample, UNKNOWN_FUNCTION, Workload};
 pub use series::{Peak, Series, SeriesChange, SeriesPoint, SeriesRow};
 pub use setting::{Benchmark, Find, Image, LIMITS, Setting, Unit};
 pub use time::{
-    Against, CONFIDENCE_PERCENT, Change, Estimate, Floor, FloorError, Host, MachineText, NetTime,
-    RESAMPLES, Rounds, SEED, TIME_LIMITS, TimeChange, Timing, Timings, middle_of_each,
+    Against, Boots, BootsChange, BootsFinding, CONFIDENCE_PERCENT, Change, Estimate, FALSE_ALARMS,
+    FEW_BOOTS, Floor, FloorError, Host, MachineText, NetTime, RESAMPLES, Rounds, SEED, TIME_LIMITS,
+    TimeChange, Timing, Timings, middle_of_each,
 };
 pub use verdict::Verdict;

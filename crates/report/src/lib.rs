@@ -13,6 +13,7 @@ pub mod gates;
 mod name;
 pub mod profile;
 mod sarif;
+pub mod shares;
 pub mod timing;
 
 pub use findings::{

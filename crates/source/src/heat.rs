@@ -46,6 +46,17 @@ impl Default for Warmth {
     }
 }
 
+/// The functions of a file that call one which another file defines, directly or by
+/// one another, nearest first. As far as the file's tokens say: a name in a macro's
+/// body is of nobody.
+#[must_use]
+pub fn callers_of(text: &[u8], function: &str, vocabulary: &Vocabulary) -> Vec<String> {
+    let tokens = crate::lex::tokens(text, 0);
+    let bodies = crate::split::bodies(text, &tokens, vocabulary);
+    let paths = Paths::new(text, &tokens, &bodies, vocabulary);
+    paths.mentioning(text, &tokens, &bodies, function)
+}
+
 /// How far calls are followed inside a file.
 const FAR: usize = 4;
 
@@ -141,6 +152,32 @@ impl<'a> Paths<'a> {
             at += 1;
         }
         seen.into_iter().skip(1).map(str::to_owned).collect()
+    }
+
+    /// Those that mention a word which is no function of the file, and who calls them,
+    /// nearest first: who a function of a header may have become a part of.
+    fn mentioning(
+        &self,
+        text: &[u8],
+        tokens: &[Token],
+        bodies: &[Body],
+        word: &str,
+    ) -> Vec<String> {
+        let holds = |body: &&Body| {
+            let inside = tokens.get(body.tokens.clone()).unwrap_or_default();
+            inside.iter().any(|token| {
+                token.kind == TokenKind::Word && token.span.of(text) == word.as_bytes()
+            })
+        };
+        let mut found: Vec<String> = Vec::new();
+        for body in bodies.iter().filter(holds).filter(|body| body.name != word) {
+            for name in std::iter::once(body.name.clone()).chain(self.callers(&body.name)) {
+                if !found.contains(&name) {
+                    found.push(name);
+                }
+            }
+        }
+        found
     }
 
     fn hottest<'n>(&self, path: &TreePath, names: &[&'n str]) -> Option<(&Heat, &'n str)> {

@@ -37,7 +37,7 @@ pub use analyse::{Analyser, GrammarError};
 pub use chance::{Beside, Chance, Kind, SMALL, Size};
 pub use expression::{Expression, Term};
 pub use flow::{Effect, EffectKind, Flow, Junction, Local, Statement, StatementKind, Write};
-pub use heat::{Heat, Warmth};
+pub use heat::{Heat, Warmth, callers_of};
 pub use lex::{Token, TokenKind, closing, is_called, tokens};
 pub use model::{
     Exit, FileReport, Form, Function, Hazard, Jump, NotAnalysed, Reach, Reason, Run, Site, Step,

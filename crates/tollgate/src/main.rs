@@ -6,6 +6,7 @@
 )]
 
 mod ascii;
+mod candidates;
 mod check;
 mod choice;
 mod cmd;
@@ -14,6 +15,7 @@ mod door;
 mod exit;
 mod figures;
 mod folders;
+mod given;
 mod macros;
 mod patch;
 mod place;

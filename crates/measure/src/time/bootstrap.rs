@@ -63,6 +63,11 @@ impl Turns {
         Self { values, less }
     }
 
+    /// Repetitions.
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
     /// The median, less that of the other.
     pub(super) fn value(&self) -> Option<f64> {
         let value = median(&self.values)?;
@@ -74,7 +79,7 @@ impl Turns {
 
     /// The same of turns drawn anew. Where the numbers of repetitions differ, the
     /// turns that both had are drawn.
-    fn resampled(&self, dice: &mut Dice, drawn: &mut Drawn) -> Option<f64> {
+    pub(super) fn resampled(&self, dice: &mut Dice, drawn: &mut Drawn) -> Option<f64> {
         drawn.0.clear();
         drawn.1.clear();
         let common = self.less.as_ref().map_or(usize::MAX, Vec::len);
@@ -96,7 +101,7 @@ impl Turns {
 
 /// Room for the values that are drawn, and for those that are subtracted.
 #[derive(Default)]
-struct Drawn(Vec<f64>, Vec<f64>);
+pub(super) struct Drawn(Vec<f64>, Vec<f64>);
 
 /// The value of `turns` with its interval; none where there is none.
 pub(super) fn of_turns(turns: &Turns) -> Option<Estimate> {
@@ -113,8 +118,17 @@ pub(super) fn of_runs(a: &Turns, b: &Turns) -> Option<Estimate> {
 
 /// The interval that holds [`CONFIDENCE_PERCENT`] of what `draw` gives, as many
 /// below it as above.
-fn estimate(value: f64, mut draw: impl FnMut() -> Option<f64>) -> Option<Estimate> {
-    let mut drawn: Vec<f64> = (0..RESAMPLES).map_while(|_| draw()).collect();
+fn estimate(value: f64, draw: impl FnMut() -> Option<f64>) -> Option<Estimate> {
+    estimate_of(value, RESAMPLES, draw)
+}
+
+/// The same of so many draws.
+pub(super) fn estimate_of(
+    value: f64,
+    resamples: usize,
+    mut draw: impl FnMut() -> Option<f64>,
+) -> Option<Estimate> {
+    let mut drawn: Vec<f64> = (0..resamples).map_while(|_| draw()).collect();
     drawn.sort_unstable_by(f64::total_cmp);
     let outside = drawn.len() * (100 - CONFIDENCE_PERCENT as usize) / 200;
     let low = *drawn.get(outside)?;
@@ -139,9 +153,13 @@ fn middle(values: &mut [f64]) -> Option<f64> {
 }
 
 /// SplitMix64.
-struct Dice(u64);
+pub(super) struct Dice(u64);
 
 impl Dice {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -151,7 +169,7 @@ impl Dice {
 
     /// A number below `end`; of the 2^64 values the last few are favoured by less
     /// than one in 2^50 for any number of repetitions that a run can have.
-    fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         let scaled = u128::from(self.next()) * (end as u128);
         (scaled >> 64) as usize
     }

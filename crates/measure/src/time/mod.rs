@@ -1,6 +1,7 @@
 //! Time on this machine: repetitions that took turns to medians with intervals.
 
 mod against;
+mod boots;
 mod bootstrap;
 mod floor;
 mod host;
@@ -13,6 +14,7 @@ use crate::results::{Repetition, Skip};
 use crate::sample::Workload;
 
 pub use against::{Against, Change, TimeChange};
+pub use boots::{Boots, BootsChange, BootsFinding, FALSE_ALARMS, FEW_BOOTS};
 use bootstrap::Turns;
 pub use bootstrap::{CONFIDENCE_PERCENT, Estimate, RESAMPLES, SEED};
 pub use floor::{Floor, FloorError};

@@ -7,7 +7,7 @@ pub(crate) const WIDTH: usize = 80;
 
 /// `text` with every character that could move a cursor, hide or reorder text
 /// written as its code.
-pub(super) fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     clean_but(text, |_| false)
 }
 
@@ -37,7 +37,7 @@ fn harmful(c: char) -> bool {
 }
 
 /// `text` in at most `most` characters, the end of a longer one replaced.
-pub(super) fn shorten(text: &str, most: usize) -> String {
+pub(crate) fn shorten(text: &str, most: usize) -> String {
     let text = clean(text);
     if text.chars().count() <= most {
         return text;
@@ -48,7 +48,7 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
 
 /// The thousands of every number in `text` apart, not those of a fraction:
 /// `1,190,753.25`.
-pub(super) fn grouped(text: &str) -> String {
+pub(crate) fn grouped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 3);
     let mut rest = text;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {

@@ -2,8 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use tollgate_arch::Architectures;
-use tollgate_measure::Profile;
+use tollgate_profile::{Kinds, Profile};
 use tollgate_source::Finding;
 
 use super::{Profiled, Share, View};
@@ -13,8 +12,8 @@ impl View<'_> {
     /// not name has the part of the nearest caller in its file that it names,
     /// into which a compiler may have put it; callers in other files are not
     /// known.
-    pub fn rank_by(&mut self, profile: &Profile, architectures: &Architectures) {
-        let parts = parts(profile, architectures);
+    pub fn rank_by(&mut self, profile: &Profile, kinds: &Kinds) {
+        let parts = parts(profile, kinds);
         let mut met: HashSet<String> = HashSet::new();
         for finding in &self.scan.findings {
             let found = names(finding).find_map(|name| Some((parts.get(&name)?, name)));
@@ -32,9 +31,9 @@ impl View<'_> {
         }
         let unmatched = profile.kernel().map(|share| &share.symbol);
         self.profile = Some(Profiled {
-            unit: profile.unit.clone(),
+            unit: profile.measure.words(),
             unmatched: unmatched
-                .filter(|symbol| !met.contains(&plain(symbol, architectures)))
+                .filter(|symbol| !met.contains(&kinds.plain(symbol)))
                 .cloned()
                 .collect(),
         });
@@ -53,43 +52,23 @@ fn names(finding: &Finding) -> impl Iterator<Item = String> {
 }
 
 /// By plain name: the part in percent; what a compiler split is added up.
-fn parts(profile: &Profile, architectures: &Architectures) -> HashMap<String, f64> {
+fn parts(profile: &Profile, kinds: &Kinds) -> HashMap<String, f64> {
     let mut parts = HashMap::new();
     for share in profile.kernel() {
-        *parts
-            .entry(plain(&share.symbol, architectures))
-            .or_insert(0.0) += share.percent;
+        *parts.entry(kinds.plain(&share.symbol)).or_insert(0.0) += share.percent;
     }
     parts
-}
-
-/// A symbol without what compilers put behind a name (`.isra.0`, `.part.0`) and
-/// what the macros of system calls put before it (`__x64_sys_`).
-fn plain(symbol: &str, architectures: &Architectures) -> String {
-    // Of every architecture, include/linux/syscalls.h and include/linux/compat.h.
-    const COMMON: [&str; 6] = [
-        "__se_sys_",
-        "__se_compat_sys_",
-        "__do_sys_",
-        "__do_compat_sys_",
-        "compat_sys_",
-        "sys_",
-    ];
-    let name = symbol.split('.').next().unwrap_or(symbol);
-    let own = architectures.iter().flat_map(|one| &one.syscalls);
-    let mut all = own.map(String::as_str).chain(COMMON);
-    let bare = all.find_map(|prefix| name.strip_prefix(prefix));
-    bare.unwrap_or(name).to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use tollgate_arch::Architectures;
     use tollgate_source::{Analyser, Kind, Scan, TreePath, Vocabulary};
 
-    use super::{Profile, View, plain};
+    use tollgate_profile::{Kinds, Reading};
+
+    use super::View;
 
     const TEXT: &str = "static int cold(struct s __user *p)\n{\n\treturn put_user(1, &p->a) || put_user(2, &p->b);\n}\n\n\
         static int inlined(struct s __user *p)\n{\n\treturn put_user(1, &p->a) || put_user(2, &p->b);\n}\n\n\
@@ -103,8 +82,8 @@ mod tests {
         scan.add(&TreePath::within("fs/x.c"), report);
         let mut view = View::new(&scan, BTreeSet::from([Kind::Run]));
         let rows = "30.0% a [kernel] [k] fput\n12.5% a [kernel] [k] __x64_sys_thing.isra.0\n";
-        let architectures = Architectures::built_in().unwrap();
-        view.rank_by(&Profile::parse(rows).unwrap(), architectures);
+        let kinds = Kinds::builtin().unwrap();
+        view.rank_by(&Reading::of_text(rows).unwrap().ranking().unwrap(), &kinds);
         let order: Vec<_> = view
             .findings()
             .into_iter()
@@ -133,16 +112,5 @@ mod tests {
         for said in [sarif, json.to_string()] {
             assert!(said.contains("a run holds no access"), "{said}");
         }
-    }
-
-    #[test]
-    fn what_compilers_and_macros_add_to_a_name_is_taken_off() {
-        let architectures = Architectures::built_in().unwrap();
-        let plain = |symbol| plain(symbol, architectures);
-        assert_eq!(plain("snd_pcm_ioctl.part.0"), "snd_pcm_ioctl");
-        assert_eq!(plain("__riscv_sys_read"), "read");
-        assert_eq!(plain("__s390x_sys_read"), "read");
-        assert_eq!(plain("__ia32_compat_sys_sigaction"), "sigaction");
-        assert_eq!(plain("ksys_read"), "ksys_read");
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use tollgate_measure::{Counts, Profile};
+use tollgate_measure::Counts;
+use tollgate_profile::{Profile, Reading, Space};
 
 use super::*;
 use crate::comparison::several;
@@ -69,13 +70,12 @@ fn underlined(name: &str) -> String {
 
 /// The counts of a profile whose parts add up to `total`.
 fn counts(profile: &Profile, total: u64) -> BTreeMap<(String, bool), u64> {
-    let shares = profile.shares.iter();
-    shares
-        .map(|share| {
-            let count = (share.percent / 100.0 * total as f64).round() as u64;
-            ((share.symbol.clone(), share.kernel), count)
-        })
-        .collect()
+    let rows = profile.rows.iter();
+    rows.map(|share| {
+        let count = (share.percent / 100.0 * total as f64).round() as u64;
+        ((share.symbol.clone(), share.space == Space::Kernel), count)
+    })
+    .collect()
 }
 
 /// Image, workload, function and count of each line of the folded form.
@@ -152,8 +152,8 @@ proptest! {
     ) {
         let text = profile(&with_functions(&functions, user), ProfileFormat::PerfScript).unwrap();
         let wanted = expected(&functions, user, underlined);
-        let read = Profile::parse(&text).unwrap();
-        prop_assert_eq!(&read.unit, "samples of instructions");
+        let read = Reading::of_text(&text).unwrap().ranking().unwrap();
+        prop_assert_eq!(read.measure.words(), "samples of instructions");
         prop_assert_eq!(counts(&read, wanted.values().sum()), wanted);
     }
 

@@ -2,8 +2,10 @@
 
 mod cases;
 mod check;
+mod compare;
 mod fix;
 mod gates;
+mod profile;
 pub(crate) mod prove;
 pub(crate) mod run;
 pub(crate) mod scan;
@@ -61,6 +63,10 @@ pub(crate) enum Command {
     Prove(Box<prove::Args>),
     /// Time benchmarks on this machine and its kernel
     Run(run::Args),
+    /// Read a profile: which part of it is paid at the boundary
+    Profile(profile::Args),
+    /// Compare profiles, or times of several boots
+    Compare(compare::Args),
     /// List the cases that prove knows, with what was claimed of them
     Cases(cases::Args),
 }
@@ -78,6 +84,8 @@ impl Command {
             Self::Gates(args) => gates::run(&args, term),
             Self::Prove(args) => prove::run(&args, term),
             Self::Run(args) => run::run(&args, term),
+            Self::Profile(args) => profile::run(&args, term),
+            Self::Compare(args) => compare::run(&args, term),
             Self::Cases(args) => cases::run(&args, term),
         }
     }
@@ -90,6 +98,7 @@ Examples:
                                         the patch that makes one pay once
   tollgate prove epoll                  what does it gain, is it the same?
   tollgate run signal                   and in time, on this machine?
+  tollgate profile perf.data            what does a workload pay?
   tollgate check ~/linux                is every window closed on every path?
   tollgate gates vmlinux                what opens the gate in object code?
 

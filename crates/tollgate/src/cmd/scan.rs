@@ -8,13 +8,14 @@ use tollgate_arch::Architectures;
 use tollgate_lab::git::{Repository, is_range};
 use tollgate_lab::input;
 use tollgate_lab::process::Runner;
-use tollgate_measure::Profile;
+use tollgate_profile::{Kinds, Profile};
 use tollgate_report::View;
 use tollgate_source::{Kind, Name, Scan, TreePath, Vocabulary, opens_windows, shown};
 
 use crate::choice::Choice;
 use crate::door::Door;
 use crate::exit::Exit;
+use crate::given::{self, Holds};
 
 use crate::scanner;
 use crate::signals;
@@ -45,8 +46,7 @@ pub(crate) struct Args {
     /// line, with the reason
     #[arg(long)]
     rank: bool,
-    /// Rank by a profile instead: the text of perf report, script, annotate or
-    /// top, also out of a mail, or what prove --format json wrote
+    /// Rank by a profile instead: anything that tollgate profile reads
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
     /// How to write the findings
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     view.verbose = args.verbose;
     view.ranked = args.rank;
     if let Some(profile) = &profile {
-        view.rank_by(profile, Architectures::built_in()?);
+        view.rank_by(profile, &Kinds::builtin()?);
     }
     show(args, &tree, &view, term)?;
     if scan.files == 0 && scan.missed.is_empty() {
@@ -206,10 +206,14 @@ fn header_opens(
 }
 
 fn profile(path: &Path) -> anyhow::Result<Profile> {
-    let text = input::given(path)
-        .with_context(|| format!("the profile {} could not be read", shown(path)))?;
-    Profile::parse(&String::from_utf8_lossy(&text))
-        .with_context(|| format!("{} is no profile", shown(path)))
+    let is_none = || format!("{} is no profile", shown(path));
+    match given::read(path, None)?.holds {
+        Holds::Reading(reading) => reading.ranking().with_context(is_none),
+        Holds::Timings(_) => Err(anyhow::anyhow!(
+            "it holds times of tollgate run, which name no symbol"
+        ))
+        .with_context(is_none),
+    }
 }
 
 /// A name that is no folder of arch/ would leave everything out.

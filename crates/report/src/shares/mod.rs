@@ -1,0 +1,15 @@
+//! Profiles that were read, and comparisons of them, for people and programs. Made
+//! of plain data; nothing is decided here.
+
+mod boots;
+mod compared;
+mod json;
+mod text;
+
+pub use boots::{boots_json, boots_text};
+pub use compared::{COMPARE_VERSION, Pair, compare_json, compare_text};
+pub use json::{PROFILE_VERSION, profile_json};
+pub use text::{ReadFile, profile_text};
+
+#[cfg(test)]
+mod tests;
