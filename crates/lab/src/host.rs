@@ -54,6 +54,11 @@ impl Cpus {
         parts.map(Self)
     }
 
+    /// All of them, in order.
+    pub fn numbers(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().cloned().flatten()
+    }
+
     /// Whether that one is among them.
     #[must_use]
     pub fn has(&self, cpu: usize) -> bool {

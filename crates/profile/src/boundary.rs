@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::interval::{Interval, share};
+use crate::interval::{Interval, Level, share};
 use crate::kinds::Kinds;
 use crate::profile::{Profile, Space};
 use crate::text::annotate::Annotation;
@@ -116,14 +116,15 @@ impl Boundary {
             }
         }
         found.sort_by(|a, b| b.percent.total_cmp(&a.percent));
-        let samples = profile.samples.known();
+        let samples = profile.weighed();
+        let level = Level::of(1);
         for kind in &mut found {
-            kind.interval = samples.map(|samples| share(kind.percent, samples, 0.05));
+            kind.interval = samples.map(|samples| share(kind.percent, samples, level));
         }
         let percent = found.iter().fold(0.0, |sum, kind| sum + kind.percent);
         Self {
             percent,
-            interval: samples.map(|samples| share(percent, samples, 0.05)),
+            interval: samples.map(|samples| share(percent, samples, level)),
             kernel: profile
                 .rows
                 .iter()

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use crate::interval::{self, Interval, needed};
+use std::collections::{BTreeSet, HashMap};
+
+use crate::interval::{self, Interval, Level, needed};
 use crate::kinds::{Kinds, matches};
 use crate::profile::{Measure, Profile, is_unresolved};
 use crate::reading::same_unit;
@@ -60,6 +62,16 @@ impl Group {
             given: false,
         };
         kinds.all().map(group).collect()
+    }
+
+    /// All that was counted.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self {
+            name: "all of it".to_owned(),
+            patterns: vec!["*".to_owned()],
+            given: false,
+        }
     }
 
     /// What says that a kernel is being debugged.
@@ -182,20 +194,51 @@ pub struct Comparison {
     pub floor: f64,
 }
 
+/// A profile with its parts and counts by symbol.
+struct Side<'p> {
+    profile: &'p Profile,
+    parts: HashMap<&'p str, (f64, u64)>,
+}
+
+impl<'p> Side<'p> {
+    fn new(profile: &'p Profile) -> Self {
+        let mut parts: HashMap<&str, (f64, u64)> = HashMap::new();
+        for row in &profile.rows {
+            let part = parts.entry(&row.symbol).or_default();
+            part.0 += row.percent;
+            part.1 = part.1.saturating_add(row.count.unwrap_or_default());
+        }
+        Self { profile, parts }
+    }
+
+    fn percent(&self, names: &[&str]) -> f64 {
+        let found = names.iter().filter_map(|name| self.parts.get(name));
+        found.fold(0.0, |sum, part| sum + part.0)
+    }
+
+    fn count(&self, names: &[&str]) -> u64 {
+        let found = names.iter().filter_map(|name| self.parts.get(name));
+        found.fold(0, |sum, part| sum.saturating_add(part.1))
+    }
+}
+
 struct Sides<'p> {
-    before: &'p [&'p Profile],
-    after: &'p [&'p Profile],
+    before: Vec<Side<'p>>,
+    after: Vec<Side<'p>>,
     floor: f64,
 }
+
+/// Symbols that are compared one by one: of more the largest.
+const MOST_SYMBOLS: usize = 2_000;
 
 impl Comparison {
     /// Compares. `floor` is in points; the kinds know what is no part of a name.
     ///
     /// # Errors
     /// When the profiles do not count the same.
-    pub fn new(
-        before: &[&Profile],
-        after: &[&Profile],
+    pub fn new<'p>(
+        before: &[&'p Profile],
+        after: &[&'p Profile],
         groups: &[Group],
         kinds: &Kinds,
         floor: f64,
@@ -212,29 +255,28 @@ impl Comparison {
                 after: other.measure.words(),
             });
         }
+        let side = |all: &[&'p Profile]| all.iter().map(|one| Side::new(one)).collect();
         let sides = Sides {
-            before,
-            after,
+            before: side(before),
+            after: side(after),
             floor,
         };
-        let with_rows: Vec<&Group> = groups
-            .iter()
-            .filter(|group| sides.symbols().any(|symbol| group.holds(symbol, kinds)))
-            .collect();
-        let alpha = |count: usize| 0.05 / count.max(1) as f64;
-        let group = |group: &&Group| {
-            sides.change(
-                &group.name,
-                |symbol| group.holds(symbol, kinds),
-                alpha(with_rows.len()),
-            )
+        let names = sides.symbols();
+        let of_group = |group: &&Group| -> Vec<&str> {
+            let held = names.iter().filter(|symbol| group.holds(symbol, kinds));
+            held.copied().collect()
         };
-        let named = sides.symbols().filter(|symbol| !is_unresolved(symbol));
-        let mut names: Vec<&str> = named.collect();
-        names.sort_unstable();
-        names.dedup();
-        let symbol = |name: &&str| sides.change(name, |symbol| symbol == *name, alpha(names.len()));
-        let mut symbols: Vec<ShareChange> = names.iter().map(symbol).collect();
+        let groups_met: Vec<(&Group, Vec<&str>)> = groups
+            .iter()
+            .map(|group| (group, of_group(&group)))
+            .filter(|(_, names)| !names.is_empty())
+            .collect();
+        let level = Level::of(groups_met.len());
+        let group = |(group, names): &(&Group, Vec<&str>)| sides.change(&group.name, names, level);
+        let listed = sides.largest(&names);
+        let level = Level::of(listed.len());
+        let symbol = |name: &&str| sides.change(name, &[*name], level);
+        let mut symbols: Vec<ShareChange> = listed.iter().map(symbol).collect();
         symbols.sort_by(|a, b| {
             b.difference()
                 .abs()
@@ -245,9 +287,9 @@ impl Comparison {
             measure: first.measure.clone(),
             samples_before: before.iter().map(|one| one.samples.known()).collect(),
             samples_after: after.iter().map(|one| one.samples.known()).collect(),
-            groups: with_rows.iter().map(group).collect(),
+            groups: groups_met.iter().map(group).collect(),
             symbols,
-            notes: sides.notes(groups, kinds),
+            notes: sides.notes(groups, &groups_met, &listed),
             floor,
         })
     }
@@ -260,29 +302,46 @@ impl Comparison {
 }
 
 impl<'p> Sides<'p> {
-    fn all(&self) -> impl Iterator<Item = &'p Profile> + use<'p> {
-        self.before.iter().chain(self.after).copied()
+    fn all(&self) -> impl Iterator<Item = &'p Profile> {
+        let sides = self.before.iter().chain(&self.after);
+        sides.map(|side| side.profile)
     }
 
-    fn symbols(&self) -> impl Iterator<Item = &'p str> + use<'p> {
-        self.all()
-            .flat_map(|profile| profile.rows.iter().map(|row| row.symbol.as_str()))
+    /// Each name once.
+    fn symbols(&self) -> BTreeSet<&'p str> {
+        let rows = self.all().flat_map(|profile| &profile.rows);
+        rows.map(|row| row.symbol.as_str()).collect()
     }
 
-    fn change(&self, name: &str, holds: impl Fn(&str) -> bool, alpha: f64) -> ShareChange {
-        let part = |profile: &Profile| -> f64 {
-            let rows = profile.rows.iter().filter(|row| holds(&row.symbol));
-            rows.fold(0.0, |sum, row| sum + row.percent)
-        };
-        let old: Vec<f64> = self.before.iter().map(|one| part(one)).collect();
-        let new: Vec<f64> = self.after.iter().map(|one| part(one)).collect();
+    /// The names that are compared one by one: no addresses, and of very many the
+    /// largest.
+    fn largest(&self, names: &BTreeSet<&'p str>) -> Vec<&'p str> {
+        let mut all: Vec<&str> = names
+            .iter()
+            .copied()
+            .filter(|name| !is_unresolved(name))
+            .collect();
+        if all.len() > MOST_SYMBOLS {
+            let sides = || self.before.iter().chain(&self.after);
+            let part = |name: &str| {
+                sides()
+                    .map(|side| side.percent(&[name]))
+                    .fold(0.0, f64::max)
+            };
+            all.sort_by(|a, b| part(b).total_cmp(&part(a)).then(a.cmp(b)));
+            all.truncate(MOST_SYMBOLS);
+        }
+        all
+    }
+
+    fn change(&self, name: &str, names: &[&str], level: Level) -> ShareChange {
+        let parts =
+            |side: &[Side<'_>]| -> Vec<f64> { side.iter().map(|one| one.percent(names)).collect() };
+        let (old, new) = (parts(&self.before), parts(&self.after));
         let (before, after) = (mean(&old), mean(&new));
-        let hidden = [
-            self.hidden(self.before, &holds),
-            self.hidden(self.after, &holds),
-        ];
-        let counts = self.counts(&holds);
-        let interval = self.interval(&old, &new, alpha);
+        let hidden = [hidden(&self.before, names), hidden(&self.after, names)];
+        let counts = self.counts(names);
+        let interval = self.interval(&old, &new, level);
         let told = match (counts, interval) {
             (Some([old, new]), _) => exact(old, new),
             (None, Some(interval)) => self.told(interval, hidden),
@@ -296,21 +355,23 @@ impl<'p> Sides<'p> {
             counts,
             interval: interval.filter(|_| counts.is_none()),
             told,
-            needed: needed(before, after, alpha).filter(|_| counts.is_none()),
+            needed: needed(before, after, level).filter(|_| counts.is_none()),
         }
     }
 
     /// One profile a side: what chance does to samples. Several: what they differ by.
-    fn interval(&self, old: &[f64], new: &[f64], alpha: f64) -> Option<Interval> {
-        if let ([old], [new], [before], [after]) = (old, new, self.before, self.after) {
-            let samples = before.samples.known().zip(after.samples.known())?;
+    fn interval(&self, old: &[f64], new: &[f64], level: Level) -> Option<Interval> {
+        if let ([old], [new], [before], [after]) =
+            (old, new, self.before.as_slice(), self.after.as_slice())
+        {
+            let samples = before.profile.weighed().zip(after.profile.weighed())?;
             return Some(interval::difference(
                 (*old, samples.0),
                 (*new, samples.1),
-                alpha,
+                level,
             ));
         }
-        interval::means(old, new, alpha)
+        interval::means(old, new, level)
     }
 
     /// What rows that are not listed could change is not told.
@@ -326,45 +387,15 @@ impl<'p> Sides<'p> {
         }
     }
 
-    /// The most that rows which a profile does not list can add: those that the
-    /// other profiles have, each no larger than the smallest that is listed.
-    fn hidden(&self, side: &[&Profile], holds: &impl Fn(&str) -> bool) -> f64 {
-        let most = |profile: &&Profile| {
-            if !profile.partial {
-                return 0.0;
-            }
-            let mut missing: Vec<&str> = self
-                .symbols()
-                .filter(|symbol| {
-                    holds(symbol) && !profile.rows.iter().any(|row| row.symbol == **symbol)
-                })
-                .collect();
-            missing.sort_unstable();
-            missing.dedup();
-            let rest = (100.0 - profile.shown()).max(0.0);
-            match (missing.len(), profile.elided) {
-                (0, _) => 0.0,
-                (_, true) => rest,
-                (count, false) => rest.min(count as f64 * profile.smallest()),
-            }
-        };
-        mean(&side.iter().map(most).collect::<Vec<f64>>())
-    }
-
-    fn counts(&self, holds: &impl Fn(&str) -> bool) -> Option<[u64; 2]> {
-        let (&[before], &[after]) = (self.before, self.after) else {
+    fn counts(&self, names: &[&str]) -> Option<[u64; 2]> {
+        let ([before], [after]) = (self.before.as_slice(), self.after.as_slice()) else {
             return None;
         };
-        let exact = before.measure == Measure::Instructions;
-        let sum = |profile: &Profile| {
-            let rows = profile.rows.iter().filter(|row| holds(&row.symbol));
-            rows.filter_map(|row| row.count)
-                .fold(0, u64::saturating_add)
-        };
-        exact.then(|| [sum(before), sum(after)])
+        let exact = before.profile.measure == Measure::Instructions;
+        exact.then(|| [before.count(names), after.count(names)])
     }
 
-    fn notes(&self, groups: &[Group], kinds: &Kinds) -> Vec<String> {
+    fn notes(&self, groups: &[Group], met: &[(&Group, Vec<&str>)], listed: &[&str]) -> Vec<String> {
         let mut notes = Vec::new();
         let exact = self.all().any(|one| one.measure == Measure::Instructions);
         if !exact && self.before.len() == 1 && self.after.len() == 1 {
@@ -384,7 +415,10 @@ impl<'p> Sides<'p> {
             notes.push("A profile lists only some rows: a symbol that it does not list is below its smallest row, not 0; where that could decide, nothing is told.".to_owned());
         }
         notes.extend(self.unresolved());
-        notes.extend(self.unmatched(groups, kinds));
+        notes.extend(unmatched(groups, met));
+        if listed.len() == MOST_SYMBOLS {
+            notes.push(format!("Of the symbols the {MOST_SYMBOLS} largest are compared one by one; groups hold all."));
+        }
         if !exact {
             notes.push(
                 "A share is of all that its run did: it shrinks also where other work grew."
@@ -395,11 +429,11 @@ impl<'p> Sides<'p> {
     }
 
     fn unresolved(&self) -> Option<String> {
-        let part = |side: &[&Profile]| {
+        let part = |side: &[Side<'_>]| {
             mean(
                 &side
                     .iter()
-                    .map(|one| one.unresolved().0)
+                    .map(|one| one.profile.unresolved().0)
                     .collect::<Vec<f64>>(),
             )
         };
@@ -407,25 +441,44 @@ impl<'p> Sides<'p> {
         (names > 0).then(|| {
             format!(
                 "Names that are addresses ({names} rows), {:.2} % before and {:.2} % after, are not compared: an address of one build says nothing in another.",
-                part(self.before),
-                part(self.after)
+                part(&self.before),
+                part(&self.after)
             )
         })
     }
+}
 
-    fn unmatched(&self, groups: &[Group], kinds: &Kinds) -> Option<String> {
-        let met = |group: &&Group| self.symbols().any(|symbol| group.holds(symbol, kinds));
-        let missing = groups.iter().filter(|group| group.given && !met(group));
-        let missing: Vec<&str> = missing.map(|group| group.name.as_str()).collect();
-        match (missing.as_slice(), groups.iter().any(|group| met(&group))) {
-            ([], true) => None,
-            ([], false) => Some("No symbol of the boundary is in either side.".to_owned()),
-            (missing, _) => Some(format!(
-                "In neither side is any symbol of: {}.",
-                missing.join(", ")
-            )),
-        }
+fn unmatched(groups: &[Group], met: &[(&Group, Vec<&str>)]) -> Option<String> {
+    let is_met = |group: &Group| met.iter().any(|(known, _)| known.name == group.name);
+    let missing = groups.iter().filter(|group| group.given && !is_met(group));
+    let missing: Vec<&str> = missing.map(|group| group.name.as_str()).collect();
+    match (missing.as_slice(), met.is_empty()) {
+        ([], false) => None,
+        ([], true) => Some("No symbol of the boundary is in either side.".to_owned()),
+        (missing, _) => Some(format!(
+            "In neither side is any symbol of: {}.",
+            missing.join(", ")
+        )),
     }
+}
+
+/// The most that rows which a profile does not list can add: those that the other
+/// profiles have, each no larger than the smallest that is listed.
+fn hidden(side: &[Side<'_>], names: &[&str]) -> f64 {
+    let most = |side: &Side<'_>| {
+        let profile = side.profile;
+        let missing = names
+            .iter()
+            .filter(|name| !side.parts.contains_key(*name))
+            .count();
+        let rest = (100.0 - profile.shown()).max(0.0);
+        match (profile.partial, missing, profile.elided) {
+            (false, _, _) | (_, 0, _) => 0.0,
+            (true, _, true) => rest,
+            (true, count, false) => rest.min(count as f64 * profile.smallest()),
+        }
+    };
+    mean(&side.iter().map(most).collect::<Vec<f64>>())
 }
 
 fn exact(before: u64, after: u64) -> Told {

@@ -12,6 +12,8 @@ pub(crate) struct Gather {
     stacks: HashMap<Vec<Frame>, f64>,
     total: f64,
     samples: u64,
+    /// Of the periods, squared.
+    squares: f64,
     deep: bool,
 }
 
@@ -36,6 +38,7 @@ impl Gather {
         counts.0 += period;
         counts.1 = counts.1.saturating_add(samples);
         self.total += period;
+        self.squares += period * period / (samples.max(1) as f64);
         self.samples = self.samples.saturating_add(samples);
         self.deep |= frames.len() > 1;
         if self.stacks.len() < MOST_STACKS || self.stacks.contains_key(&frames) {
@@ -55,6 +58,7 @@ impl Gather {
         };
         let mut profile = Profile::new(form, measure);
         profile.samples = Samples::Exactly(self.samples);
+        profile.effective = effective(self.total, self.squares, self.samples);
         let row = |((frame, object), (period, count)): ((Frame, String), (f64, u64))| Row {
             symbol: frame.symbol,
             object,
@@ -88,4 +92,16 @@ impl Gather {
         profile.settle();
         profile
     }
+}
+
+/// Samples of one weight that would say as much (Kish 1965): fewer than there are where
+/// some weigh more than others. None where that is all of them, or next to it.
+fn effective(total: f64, squares: f64, samples: u64) -> Option<u64> {
+    const NEARLY: f64 = 0.95;
+    let effective = if squares > 0.0 {
+        total * total / squares
+    } else {
+        0.0
+    };
+    (effective < NEARLY * samples as f64).then(|| (effective as u64).max(1))
 }

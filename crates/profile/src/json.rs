@@ -1,4 +1,4 @@
-//! What `tollgate prove --format json` writes: instructions by function, exactly.
+//! What `tollgate prove --json` writes: instructions by function, exactly.
 
 use serde::Deserialize;
 

@@ -27,7 +27,7 @@ mod text;
 pub use boundary::{Boundary, Caller, DebugShare, GateShare, KindShare, SymbolShare, gate_shares};
 pub use compare::{Comparison, Group, GroupError, MARKED, RefusedComparison, ShareChange, Told};
 pub use explain::{Candidate, Evidence, Explained, explain};
-pub use interval::{Interval, difference, needed, share};
+pub use interval::{Interval, Level, difference, needed, share};
 pub use kinds::{Debugging, Gate, Kind, Kinds, matches};
 pub use perf_data::{Kallsyms, PerfDataError, is_perf_data};
 pub use profile::{

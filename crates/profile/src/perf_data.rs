@@ -10,6 +10,8 @@ use linux_perf_data::linux_perf_event_reader::{CpuMode, EventRecord, SampleRecor
 use linux_perf_data::{PerfFile, PerfFileReader, PerfFileRecord};
 use tollgate_defect::answer;
 
+mod sizes;
+
 use crate::gather::Gather;
 use crate::profile::{Form, Frame, Measure, Profile, Space, space_of};
 
@@ -120,7 +122,7 @@ pub enum PerfDataError {
 /// # Errors
 /// When it is damaged, or holds no samples.
 pub(crate) fn perf_data(bytes: &[u8], kernel: &Kallsyms) -> Result<Vec<Profile>, PerfDataError> {
-    check_sections(bytes)?;
+    sizes::check(bytes)?;
     // Damage that the library does not expect ends in a panic of its own.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
@@ -130,50 +132,6 @@ pub(crate) fn perf_data(bytes: &[u8], kernel: &Kallsyms) -> Result<Vec<Profile>,
         Ok(read) => read,
         Err(_) => Err(PerfDataError::Damaged),
     }
-}
-
-/// Where the head says that things lie: a size that is not there would be allocated
-/// (tools/perf/util/header.h, `perf_file_header`).
-fn check_sections(bytes: &[u8]) -> Result<(), PerfDataError> {
-    let length = bytes.len() as u64;
-    let big = bytes.starts_with(b"2ELIFREP");
-    let word = |at: u64| -> Option<u64> {
-        let at = answer::fits::<usize, _>(at)?;
-        let eight = *bytes.get(at..)?.first_chunk::<8>()?;
-        Some(if big {
-            u64::from_be_bytes(eight)
-        } else {
-            u64::from_le_bytes(eight)
-        })
-    };
-    let head = word(8);
-    if head == Some(16) {
-        return Ok(());
-    }
-    let outside = |what, offset, size| PerfDataError::Outside {
-        what,
-        offset,
-        size,
-        length,
-    };
-    let section = |what, at: u64| -> Result<(u64, u64), PerfDataError> {
-        let pair = word(at).zip(word(at + 8));
-        let (offset, size) = pair.ok_or(outside("its head", 0, 104))?;
-        match offset.checked_add(size).is_some_and(|end| end <= length) {
-            true => Ok((offset, size)),
-            false => Err(outside(what, offset, size)),
-        }
-    };
-    section("the list of events", 24)?;
-    let (offset, size) = section("the data", 40)?;
-    let flags: u32 = (0..4)
-        .filter_map(|n| word(72 + 8 * n))
-        .map(u64::count_ones)
-        .sum();
-    for n in 0..u64::from(flags) {
-        section("a feature", offset + size + 16 * n)?;
-    }
-    Ok(())
 }
 
 fn read(bytes: &[u8], kernel: &Kallsyms) -> Result<Vec<Profile>, PerfDataError> {

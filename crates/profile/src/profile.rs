@@ -28,7 +28,7 @@ pub enum Form {
     Folded,
     /// `perf annotate`: the lines of functions, each with its part of its function.
     Annotate,
-    /// `tollgate prove --format json`.
+    /// `tollgate prove --json`.
     Prove,
 }
 
@@ -163,6 +163,8 @@ pub struct Profile {
     pub measure: Measure,
     /// How many samples.
     pub samples: Samples,
+    /// Where some weigh more than others: how many of one weight would say as much.
+    pub effective: Option<u64>,
     /// Each symbol of each object once, the largest part first.
     pub rows: Vec<Row>,
     /// Where call chains were recorded.
@@ -184,12 +186,23 @@ impl Profile {
             title: None,
             measure,
             samples: Samples::Unknown,
+            effective: None,
             rows: Vec::new(),
             stacks: Vec::new(),
             partial: false,
             elided: false,
             notes: Vec::new(),
         }
+    }
+
+    /// The samples that an interval may be made of, where they are known.
+    #[must_use]
+    pub fn weighed(&self) -> Option<u64> {
+        let known = self.samples.known()?;
+        Some(
+            self.effective
+                .map_or(known, |effective| effective.min(known)),
+        )
     }
 
     /// The sum of all rows, in percent.

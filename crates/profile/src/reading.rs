@@ -26,7 +26,7 @@ pub struct Reading {
 pub enum ReadError {
     /// Nothing in it has a form that is read.
     #[error(
-        "no line of {lines} is a row of perf report, perf top, perf script or perf annotate, a folded stack, a table of times or a line of lat_sig, and it is not what prove --format json writes{}", first_line(.first)
+        "no line of {lines} is a row of perf report, perf top, perf script or perf annotate, a folded stack, a table of times or a line of lat_sig, and it is not what prove --json writes{}", first_line(.first)
     )]
     Nothing {
         /// How many lines there are.

@@ -356,3 +356,40 @@ fn times_that_another_run_lacks_are_kept() {
     timed(&["getppid", "getrlimit"], &file);
     assert!(!kept(2).exists());
 }
+
+/// As many processes as there are CPUs are timed beside each other; more are named.
+#[test]
+fn several_processes_at_once_are_rows_of_their_own() {
+    let document = document(&[
+        "getppid",
+        "--reps",
+        "10",
+        "--ops",
+        "2000",
+        "--parallel",
+        "1,2,4096",
+    ]);
+    assert_eq!(faults(&document), Vec::<String>::new());
+    let rows = document["workloads"].as_array().unwrap();
+    let skips = document["not_run"].as_array().unwrap();
+    let parallel = |row: &Value| row["parameters"]["parallel"].as_u64();
+    let found: Vec<Option<u64>> = rows.iter().map(parallel).collect();
+    let reason = |skip: &Value| skip["reason"].as_str().unwrap().to_owned();
+    let told: Vec<String> = skips.iter().map(reason).collect();
+    let last = told.last().unwrap();
+    assert!(
+        last.starts_with("it takes 4096 CPUs, and this process may run on "),
+        "{last}"
+    );
+    // A machine with one CPU says the same of two.
+    match found.as_slice() {
+        [None, Some(2)] => assert_eq!(told.len(), 1),
+        [None] => assert!(told[0].starts_with("it takes 2 CPUs"), "{told:?}"),
+        other => panic!("{other:?}"),
+    }
+    for row in rows {
+        assert_eq!(row["nanoseconds"].as_array().unwrap().len(), 10);
+    }
+    let odd = run(&["getppid", "--parallel", "0"]);
+    assert_eq!(odd.status.code(), Some(2));
+}

@@ -495,3 +495,31 @@ fn hidden_folders_links_and_programs_are_not_the_kernels() {
     assert_eq!(found.len(), 1, "{said}");
     assert!(found[0].starts_with("kernel/tools/late.c:3"), "{said}");
 }
+
+/// A function of a header is a part of whoever calls it, in any file.
+#[test]
+fn a_profile_is_explained_by_what_the_tree_calls() {
+    let lab = lab();
+    lab.edit(
+        "include/linux/event.h",
+        "static inline int put_event(struct event __user *p)\n{\n\tif (__put_user(1, &p->a) || __put_user(2, &p->b))\n\t\treturn -1;\n\treturn 0;\n}\n",
+    );
+    lab.edit(
+        "fs/poll.c",
+        "/* put_event is spoken of here */\nstatic int send_events(struct event __user *p)\n{\n\treturn put_event(p);\n}\n\nint do_wait(struct event __user *p)\n{\n\treturn send_events(p);\n}\n",
+    );
+    fs::write(
+        lab.path("script.txt"),
+        "a 1 1.0: 30 cycles: \n\tffffffff81000003 __put_user_nocheck_4+0x3 ([kernel.kallsyms])\n\tffffffff81000010 do_wait+0x10 ([kernel.kallsyms])\n\n\
+         a 1 1.1: 70 cycles: \n\tffffffff81000020 idle+0x3 ([kernel.kallsyms])\n\n",
+    )
+    .unwrap();
+    let output = in_tree(&lab, &["profile", "script.txt", "--tree", "tree"]);
+    assert_eq!(code(&output), 0, "{}", lab.said(&output));
+    let shown = text(&output.stdout)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    let wanted = "at most 30.00 % (42.86 % faster): include/linux/event.h:1 put_event in do_wait, 1 window saved; it reached __put_user_nocheck_4 30.00";
+    assert!(shown.contains(wanted), "{shown}");
+}

@@ -165,6 +165,13 @@ fn extent(profile: &Profile) -> String {
         true => "no call chains",
         false => "with call chains",
     };
+    let counted = match profile.effective {
+        Some(effective) => format!(
+            "{counted} of unlike weight, which say as much as {} of one",
+            grouped(effective)
+        ),
+        None => counted,
+    };
     let symbols = plural(profile.rows.len(), "symbol");
     let measure = profile.measure.words();
     format!("{symbols}{whole}, in percent of {measure}; {counted}; {stacks}.")

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use tollgate_measure::{Boots, Floor, Timings};
 use tollgate_profile::{
-    Comparison, Group, Kinds, MARKED, Point, Profile, Reading, Told, point_series,
+    Comparison, Group, Kinds, MARKED, Measure, Point, Profile, Reading, Told, point_series,
 };
 use tollgate_report::shares::{
     Pair, ReadFile, boots_json, boots_text, compare_json, compare_text, profile_json, profile_text,
@@ -217,6 +217,12 @@ fn compared(
     let kinds = Kinds::builtin()?;
     if groups.is_empty() {
         groups.extend(Group::marked(all));
+        let counted = |one: &&Profile| one.measure == Measure::Instructions;
+        groups.extend(
+            all.first()
+                .filter(|one| counted(one))
+                .map(|_| Group::everything()),
+        );
         groups.extend(Group::kinds(&kinds));
         groups.extend(Group::debugging(&kinds));
     }
@@ -262,9 +268,16 @@ fn within(args: &Args, given: &Given) -> anyhow::Result<Vec<Pair>> {
         );
     }
     let mut pairs = Vec::new();
+    // Of counts only those of one workload say anything of each other.
+    let alike = |one: &Profile, other: &Profile| match (workload(one), workload(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => true,
+    };
     for (at, before) in all.iter().enumerate() {
         let firsts = all.len() <= ALL_PAIRS || at == 0;
-        for after in all.iter().skip(at + 1).filter(|_| firsts) {
+        let firsts = firsts || workload(before).is_some();
+        let others = all.iter().skip(at + 1).filter(|_| firsts);
+        for after in others.filter(|after| alike(before, after)) {
             pairs.push((before, after));
         }
     }
@@ -276,7 +289,21 @@ fn within(args: &Args, given: &Given) -> anyhow::Result<Vec<Pair>> {
             comparison: compared(args, &[before], &[after], &every)?,
         })
     };
+    if pairs.is_empty() {
+        bail!("{} has no two images with one workload", given.name);
+    }
     pairs.into_iter().map(pair).collect()
+}
+
+/// `epoll_wait events=1` of `A base, epoll_wait events=1`, where it was counted.
+fn workload(profile: &Profile) -> Option<&str> {
+    let counted = profile.form == tollgate_profile::Form::Prove;
+    let (_, workload) = profile
+        .title
+        .as_ref()
+        .filter(|_| counted)?
+        .split_once(", ")?;
+    Some(workload)
 }
 
 fn is_counted(given: &Given) -> anyhow::Result<bool> {

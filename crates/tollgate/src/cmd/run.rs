@@ -40,6 +40,10 @@ pub(crate) struct Args {
     /// The CPU that everything stays on, or any; the last one where none is given
     #[arg(long, value_name = "N|any", value_parser = cpu)]
     pub(crate) cpu: Option<Cpu>,
+    /// Also so many processes at once, each on a CPU of its own: 1,2,4; 1 is what is
+    /// always timed
+    #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = processes)]
+    pub(crate) parallel: Vec<usize>,
     /// The JSON of an earlier run, of another kernel, to compare with
     #[arg(long, value_name = "FILE")]
     pub(crate) against: Option<PathBuf>,
@@ -84,6 +88,11 @@ fn ops(text: &str) -> Result<u64, String> {
     number.ok_or_else(|| format!("{text} is no number of operations: a guest takes {limits}"))
 }
 
+fn processes(text: &str) -> Result<usize, String> {
+    let count = answer::number(text).filter(|count| (1..=4096).contains(count));
+    count.ok_or_else(|| format!("{text} is no number of processes: give 1 to 4096"))
+}
+
 fn cpu(text: &str) -> Result<Cpu, String> {
     match (text, text.parse()) {
         ("any", _) => Ok(Cpu::Any),
@@ -104,6 +113,7 @@ Examples:
   tollgate run epoll_wait getppid --param events=1,64 --json A.json
                                           kept, for the other kernel's boot
   tollgate run epoll_wait getppid --param events=1,64 --against A.json
+  tollgate run poll --parallel 1,2,4      several processes at once
   tollgate run -- ./my-benchmark 64       a program of your own
 
 Exit codes: 0 measured, 1 slower than the earlier run beyond the interval and

@@ -1,6 +1,7 @@
 //! Benchmarks on the machine that tollgate runs on: jobs, operations, rounds.
 
 mod jobs;
+mod parallel;
 mod rounds;
 mod stand;
 

@@ -10,6 +10,7 @@ use tollgate_measure::{
 };
 
 use super::jobs::Job;
+use super::parallel::{self, Serial};
 use super::stand::{Guest, Stand};
 use crate::progress::Steps;
 use crate::prove::lab::workload;
@@ -137,6 +138,8 @@ impl<'a> Session<'a> {
         };
         steps.step(&what, work, |()| format!("{repetitions} rounds"))?;
         all.not_run = std::mem::take(&mut self.not_run);
+        let beside = self.beside(&all);
+        parallel::add(self.stand, &self.guests, &beside, &mut all, steps)?;
         all.rounds = Rounds {
             repetitions,
             chosen_for_microseconds: self.stand.args.ops.is_none().then_some(LEAST),
@@ -149,6 +152,23 @@ impl<'a> Session<'a> {
         all.host.tollgate = env!("CARGO_PKG_VERSION").to_owned();
         all.drop_incomplete();
         Ok(all)
+    }
+
+    /// The benchmarks that were timed alone; a program of the user's runs alone only.
+    fn beside(&self, all: &Timings) -> Vec<Serial> {
+        let jobs = self.jobs.iter().filter(|job| !job.own);
+        let serial = jobs.filter_map(|job| {
+            let wanted = workload(&job.benchmark);
+            let timing = all
+                .timings
+                .iter()
+                .find(|timing| timing.workload == wanted)?;
+            Some(Serial {
+                benchmark: job.benchmark.clone(),
+                timing: timing.clone(),
+            })
+        });
+        serial.collect()
     }
 
     /// Each benchmark once, in turn; those that failed fall out and are named.

@@ -1,0 +1,179 @@
+//! The same benchmark in several processes at once, each on a CPU of its own.
+
+use std::thread;
+
+use anyhow::anyhow;
+use tollgate_lab::case::Benchmark;
+use tollgate_lab::host;
+use tollgate_lab::native::Native;
+use tollgate_measure::{Results, Skip, Timing, Timings};
+
+use super::stand::{Guest, Stand};
+use crate::progress::Steps;
+
+/// Repetitions that each process makes, one after the other. That in the middle counts:
+/// the processes do not start at one moment, and all are at work then.
+const EACH: u32 = 5;
+
+/// What the name of a workload is given.
+const PARAMETER: &str = "parallel";
+
+/// A benchmark that ran by itself and is to run beside itself.
+pub(crate) struct Serial {
+    pub(crate) benchmark: Benchmark,
+    pub(crate) timing: Timing,
+}
+
+/// Times every benchmark with so many processes at once, as many rounds as it was timed
+/// alone; adds what came of it, and why it could not be.
+///
+/// # Errors
+/// When a process cannot be run, or the user asked to stop.
+pub(crate) fn add(
+    stand: &Stand<'_>,
+    guests: &[Guest],
+    serial: &[Serial],
+    all: &mut Timings,
+    steps: &Steps<'_>,
+) -> anyhow::Result<()> {
+    // Of a machine with more, those that are asked for are enough.
+    const MOST: usize = 4096;
+    let allowed = host::allowed_cpus();
+    let cpus: Vec<usize> = allowed
+        .iter()
+        .flat_map(|cpus| cpus.numbers())
+        .take(MOST)
+        .collect();
+    let mut known = Vec::new();
+    for count in stand
+        .args
+        .parallel
+        .iter()
+        .copied()
+        .filter(|count| *count > 1)
+    {
+        if known.contains(&count) {
+            continue;
+        }
+        known.push(count);
+        let chosen = cpus.get(..count);
+        let what = format!("time {} benchmarks, {count} at once", serial.len());
+        let Some(chosen) = chosen else {
+            all.not_run
+                .extend(serial.iter().map(|one| too_few(one, count, cpus.len())));
+            continue;
+        };
+        let work = || {
+            for one in serial {
+                let timed = timed(stand, guests, one, chosen)?;
+                match timed {
+                    Ok(timing) => all.timings.push(timing),
+                    Err(skip) => all.not_run.push(skip),
+                }
+            }
+            Ok::<_, anyhow::Error>(())
+        };
+        steps.step(&what, work, |()| format!("on the CPUs {chosen:?}"))?;
+    }
+    Ok(())
+}
+
+fn too_few(serial: &Serial, count: usize, cpus: usize) -> Skip {
+    Skip {
+        job: named(serial, count).workload.to_string(),
+        reason: format!("it takes {count} CPUs, and this process may run on {cpus}"),
+    }
+}
+
+/// The workload with the number of processes among its parameters, in the order of
+/// their names.
+fn named(serial: &Serial, count: usize) -> Timing {
+    let mut timing = Timing {
+        nanoseconds: Vec::new(),
+        less: None,
+        ..serial.timing.clone()
+    };
+    let parameters = &mut timing.workload.parameters;
+    parameters.push((PARAMETER.to_owned(), count as i64));
+    parameters.sort();
+    timing
+}
+
+fn timed(
+    stand: &Stand<'_>,
+    guests: &[Guest],
+    serial: &Serial,
+    cpus: &[usize],
+) -> anyhow::Result<Result<Timing, Skip>> {
+    let mut timing = named(serial, cpus.len());
+    let abi = &serial.benchmark.abi;
+    let guest = guests.iter().find(|guest| guest.abi == *abi);
+    let guest = guest.ok_or_else(|| anyhow!("no program of the ABI of {}", timing.workload))?;
+    let plan = Benchmark {
+        reps: EACH,
+        ..serial.benchmark.clone()
+    }
+    .plan_line();
+    for _ in 0..stand.args.reps {
+        match once(stand, guest, &plan, cpus)? {
+            Ok(time) => timing.nanoseconds.push(time),
+            Err(reason) => {
+                return Ok(Err(Skip {
+                    job: timing.workload.to_string(),
+                    reason,
+                }));
+            }
+        }
+    }
+    Ok(Ok(timing))
+}
+
+/// The mean of what the middle repetition took in each process.
+fn once(
+    stand: &Stand<'_>,
+    guest: &Guest,
+    plan: &str,
+    cpus: &[usize],
+) -> anyhow::Result<Result<u64, String>> {
+    let consoles: Vec<anyhow::Result<Results>> = thread::scope(|scope| {
+        let start = |cpu: &usize| {
+            let cpu = *cpu;
+            scope.spawn(move || process(stand, guest, plan, cpu))
+        };
+        let running: Vec<_> = cpus.iter().map(start).collect();
+        let joined = running.into_iter().map(|one| match one.join() {
+            Ok(results) => results,
+            Err(_) => Err(anyhow!("a thread that waits for a process ended early")),
+        });
+        joined.collect()
+    });
+    let mut sum = 0_u64;
+    for results in consoles {
+        let results = results?;
+        let said = results.errors.first().cloned();
+        let said = said.or_else(|| results.skips.first().map(|skip| skip.reason.clone()));
+        if let Some(reason) = said {
+            return Ok(Err(reason));
+        }
+        let middle = results
+            .repetitions
+            .into_values()
+            .find(|one| one.number == EACH.div_ceil(2));
+        match middle.and_then(|one| one.nanoseconds) {
+            Some(time) => sum = sum.saturating_add(time),
+            None => return Ok(Err("a process printed no time of it".to_owned())),
+        }
+    }
+    Ok(Ok(sum / (cpus.len() as u64).max(1)))
+}
+
+fn process(stand: &Stand<'_>, guest: &Guest, plan: &str, cpu: usize) -> anyhow::Result<Results> {
+    let scratch = stand.cache.scratch()?;
+    let native = Native {
+        guest: &guest.program,
+        cpu: Some(cpu),
+        limit: stand.args.timeout,
+    };
+    let console = native.run(plan, scratch.path(), &stand.runner)?;
+    Ok(Results::parse(&console)?)
+}
