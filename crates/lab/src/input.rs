@@ -22,9 +22,11 @@ const PIPES: i64 = 0x5049_5045;
 /// The system's own, or what else the file is: a pipe, a device, larger.
 pub fn source(path: &Path) -> io::Result<Vec<u8>> {
     let file = open(path)?;
-    match file.metadata()?.len() > LARGEST {
+    let length = file.metadata()?.len();
+    match length > LARGEST {
         true => Err(too_large()),
-        false => limited(file),
+        // Room for all of it, and for the end to be seen.
+        false => filled(Vec::with_capacity(length as usize + 1), file),
     }
 }
 
@@ -137,7 +139,10 @@ pub fn other(about: &Metadata) -> Option<&'static str> {
 /// # Errors
 /// The reader's own, or that there is more.
 pub fn limited(reader: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    filled(Vec::new(), reader)
+}
+
+fn filled(mut bytes: Vec<u8>, reader: impl Read) -> io::Result<Vec<u8>> {
     reader.take(LARGEST + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > LARGEST {
         true => Err(too_large()),

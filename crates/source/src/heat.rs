@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::lex::{Token, TokenKind};
 use crate::path::TreePath;
+use crate::search::Shapes;
 use crate::split::Body;
 use crate::vocabulary::Vocabulary;
 
@@ -86,9 +87,10 @@ impl<'a> Paths<'a> {
             callers: HashMap::default(),
             fields: HashMap::default(),
         };
+        let shapes = Shapes::of(names.keys().copied());
         let mut holders = bodies.iter().peekable();
         for (at, token) in tokens.iter().enumerate() {
-            if token.kind != TokenKind::Word {
+            if token.kind != TokenKind::Word || !shapes.may_be(token.span.of(text)) {
                 continue;
             }
             let Some(name) = names.get(token.span.of(text)) else {

@@ -23,6 +23,35 @@ impl Parts {
     }
 }
 
+/// Words by their first bytes and their lengths: quick to say that a word is none of
+/// them.
+pub(crate) struct Shapes([u64; 256]);
+
+impl Shapes {
+    pub(crate) fn of<'w>(words: impl Iterator<Item = &'w [u8]>) -> Self {
+        let mut shapes = Self([0; 256]);
+        for word in words {
+            let (first, length) = Self::shape(word);
+            let lengths = shapes.0.get_mut(first).into_iter();
+            lengths.for_each(|lengths| *lengths |= length);
+        }
+        shapes
+    }
+
+    pub(crate) fn may_be(&self, word: &[u8]) -> bool {
+        let (first, length) = Self::shape(word);
+        self.0
+            .get(first)
+            .is_some_and(|lengths| lengths & length != 0)
+    }
+
+    /// The first byte, and a bit for the length.
+    fn shape(word: &[u8]) -> (usize, u64) {
+        let first = word.first().map_or(0, |first| usize::from(*first));
+        (first, 1 << (word.len() % 64))
+    }
+}
+
 fn finder(part: &str) -> Finder<'static> {
     Finder::new(part.as_bytes()).into_owned()
 }

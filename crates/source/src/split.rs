@@ -98,14 +98,59 @@ struct Part {
 }
 
 fn parts(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Part> {
+    let all = tokens.iter().enumerate();
+    let marks = all.filter(|(_, token)| {
+        matches!(
+            token.kind,
+            TokenKind::Punct(b'{' | b'}') | TokenKind::Directive
+        )
+    });
+    let cutter = Cutter {
+        text,
+        tokens,
+        vocabulary,
+        marks: marks.map(|(at, _)| at).collect(),
+    };
     let mut found = Vec::new();
     let mut at = 0;
-    while let Some(open) = next_body(text, tokens, at) {
-        let close = end_of_body(text, tokens, open);
-        let end = close.map_or(tokens.len(), |close| close + 1);
-        let part = match next_header(text, tokens, open..end, vocabulary) {
+    while let Some(open) = cutter.next_body(at) {
+        let part = cutter.part(open);
+        at = part.end;
+        found.push(part);
+    }
+    found
+}
+
+/// Cuts a file into its functions.
+struct Cutter<'a> {
+    text: &'a [u8],
+    tokens: &'a [Token],
+    vocabulary: &'a Vocabulary,
+    /// The braces and the lines of the preprocessor, as indices into the tokens.
+    marks: Vec<usize>,
+}
+
+impl Cutter<'_> {
+    /// The marks from a token on.
+    fn marks(&self, from: usize) -> impl Iterator<Item = usize> {
+        let first = self.marks.partition_point(|at| *at < from);
+        self.marks.get(first..).unwrap_or_default().iter().copied()
+    }
+
+    fn at_margin(&self, index: usize, byte: u8) -> bool {
+        is_at_margin(self.text, self.tokens, index, byte)
+    }
+
+    fn is_in_macro(&self, open: usize) -> bool {
+        macro_of(self.text, self.tokens, open).is_some()
+    }
+
+    fn part(&self, open: usize) -> Part {
+        let close = self.end_of_body(open);
+        let end = close.map_or(self.tokens.len(), |close| close + 1);
+        match self.next_header(open..end) {
             // `{ return 0; }` in a line of its own ends there.
-            Some(next) => match closing(tokens, open).filter(|close| *close < next) {
+            Some(next) => match closing(self.tokens, open).filter(|close| *close < next) {
                 Some(close) => Part {
                     open,
                     close: Some(close),
@@ -119,77 +164,68 @@ fn parts(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Part> {
             },
             None => Part {
                 open,
-                close: close.filter(|close| !leaves_open(text, tokens, open..*close, vocabulary)),
+                close: close.filter(|close| !self.leaves_open(open..*close)),
                 end,
             },
-        };
-        at = part.end;
-        found.push(part);
+        }
     }
-    found
-}
 
-/// Whether the brace at the margin is one too few for the body that it ends: what
-/// closes it stands behind another function, or nowhere. An `#if` may count some
-/// braces twice, a macro some not at all: neither is asked.
-fn leaves_open(
-    text: &[u8],
-    tokens: &[Token],
-    body: std::ops::Range<usize>,
-    vocabulary: &Vocabulary,
-) -> bool {
-    let (open, margin) = (body.start, body.end);
-    let own = tokens.get(open..=margin).unwrap_or_default();
-    let count = |byte| own.iter().filter(|token| token.is(byte)).count();
-    let is_plain = macro_of(text, tokens, open).is_none()
-        && !own.iter().any(|token| token.kind == TokenKind::Directive);
-    let is_alone = |close| next_header(text, tokens, open..close, vocabulary).is_none();
-    is_plain && count(b'{') > count(b'}') && !closing(tokens, open).is_some_and(is_alone)
-}
-
-/// Where the header of another function begins before the body at the margin has
-/// ended: no `#if` stands between that could leave out one of the two.
-fn next_header(
-    text: &[u8],
-    tokens: &[Token],
-    body: std::ops::Range<usize>,
-    vocabulary: &Vocabulary,
-) -> Option<usize> {
-    let open = body.start;
-    let starts = is_at_margin(text, tokens, open, b'{') && macro_of(text, tokens, open).is_none();
-    let inside = body.skip(1).take_while(|&i| {
-        tokens
-            .get(i)
-            .is_some_and(|token| token.kind != TokenKind::Directive)
-    });
-    let mut braces = inside.filter(|&i| is_at_margin(text, tokens, i, b'{'));
-    let inner = braces.find(|&i| starts && follows_parameters(tokens, i))?;
-    let header = header(tokens, inner, true);
-    let (name, _) = name(text, tokens.get(header.clone())?, vocabulary)?;
-    let is_statement = matches!(name.as_str(), "if" | "for" | "while" | "switch");
-    (header.start > open && !is_statement).then_some(header.start)
-}
-
-fn next_body(text: &[u8], tokens: &[Token], from: usize) -> Option<usize> {
-    (from..tokens.len()).find(|&i| {
-        is_at_margin(text, tokens, i, b'{')
-            || tokens.get(i).is_some_and(|t| t.is(b'{')) && follows_parameters(tokens, i)
-    })
-}
-
-/// The brace at the margin, wherever `#if` leaves the braces unbalanced; a body
-/// that opens inside a line, `f(void) {}`, ends where its brace is closed.
-fn end_of_body(text: &[u8], tokens: &[Token], open: usize) -> Option<usize> {
-    if macro_of(text, tokens, open).is_some() {
-        return closing(tokens, open);
+    /// Whether the brace at the margin is one too few for the body that it ends: what
+    /// closes it stands behind another function, or nowhere. An `#if` may count some
+    /// braces twice, a macro some not at all: neither is asked.
+    fn leaves_open(&self, body: std::ops::Range<usize>) -> bool {
+        let (open, margin) = (body.start, body.end);
+        let (mut opened, mut closed) = (0usize, 0usize);
+        for at in self.marks(open).take_while(|at| *at <= margin) {
+            match self.tokens.get(at).map(|token| token.kind) {
+                Some(TokenKind::Punct(b'{')) => opened += 1,
+                Some(TokenKind::Directive) => return false,
+                _ => closed += 1,
+            }
+        }
+        let is_alone = |close| self.next_header(open..close).is_none();
+        opened > closed
+            && !self.is_in_macro(open)
+            && !closing(self.tokens, open).is_some_and(is_alone)
     }
-    let at_margin = (open + 1..tokens.len()).find(|&i| is_at_margin(text, tokens, i, b'}'));
-    if is_at_margin(text, tokens, open, b'{') {
-        return at_margin;
+
+    /// Where the header of another function begins before the body at the margin has
+    /// ended: no `#if` stands between that could leave out one of the two.
+    fn next_header(&self, body: std::ops::Range<usize>) -> Option<usize> {
+        let (text, tokens, open) = (self.text, self.tokens, body.start);
+        let starts = self.at_margin(open, b'{') && !self.is_in_macro(open);
+        let is_code = |at: &usize| tokens.get(*at).is_some_and(Token::is_code);
+        let inside = self.marks(open + 1);
+        let inside = inside.take_while(|at| *at < body.end && is_code(at));
+        let mut braces = inside.filter(|at| self.at_margin(*at, b'{'));
+        let inner = braces.find(|at| starts && follows_parameters(tokens, *at))?;
+        let header = header(tokens, inner, true);
+        let (name, _) = name(text, tokens.get(header.clone())?, self.vocabulary)?;
+        let is_statement = matches!(name.as_str(), "if" | "for" | "while" | "switch");
+        (header.start > open && !is_statement).then_some(header.start)
     }
-    closing(tokens, open)
-        .filter(|close| at_margin.is_none_or(|margin| *close < margin))
-        .or(at_margin)
+
+    fn next_body(&self, from: usize) -> Option<usize> {
+        let opens = |at: &usize| self.tokens.get(*at).is_some_and(|token| token.is(b'{'));
+        let mut braces = self.marks(from).filter(opens);
+        braces.find(|at| self.at_margin(*at, b'{') || follows_parameters(self.tokens, *at))
+    }
+
+    /// The brace at the margin, wherever `#if` leaves the braces unbalanced; a body
+    /// that opens inside a line, `f(void) {}`, ends where its brace is closed.
+    fn end_of_body(&self, open: usize) -> Option<usize> {
+        if self.is_in_macro(open) {
+            return closing(self.tokens, open);
+        }
+        let mut behind = self.marks(open + 1);
+        let at_margin = behind.find(|at| self.at_margin(*at, b'}'));
+        if self.at_margin(open, b'{') {
+            return at_margin;
+        }
+        closing(self.tokens, open)
+            .filter(|close| at_margin.is_none_or(|margin| *close < margin))
+            .or(at_margin)
+    }
 }
 
 fn is_at_margin(text: &[u8], tokens: &[Token], index: usize, byte: u8) -> bool {

@@ -1,13 +1,17 @@
 //! The calls that the rules know, by what they do.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
+use foldhash::fast::RandomState;
 use serde::Deserialize;
 use tollgate_defect::Defect;
 
 use crate::calls::{Call, Calls, Does, Family, Fence, InWindow, OfWindow, Pair};
 use crate::search::Parts;
 use crate::vocabulary::{Direction, Vocabulary};
+
+/// Every word of what is checked is looked up in several of these.
+type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 
 /// What a window lets through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -184,7 +188,7 @@ impl CheckWords {
             unsafes: accesses(true),
             accesses: accesses(false),
             arities: arities.collect(),
-            learned_arities: HashMap::new(),
+            learned_arities: HashMap::default(),
             allowed: manners.collect(),
             undefined: BTreeMap::new(),
             range_checks: calls.names(Does::only_checks).into_iter().collect(),
