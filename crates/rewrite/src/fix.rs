@@ -3,11 +3,10 @@
 use std::io;
 
 use tollgate_source::{
-    Access, Analyser, Expression, FileReport, Function, LineIndex, Run, Term, TreePath, Vocabulary,
+    Access, Analyser, FileReport, Function, Headers, LineIndex, Run, TreePath, Types, Vocabulary,
 };
 
 use crate::edit::{Edit, apply};
-use crate::headers;
 use crate::include;
 use crate::masked;
 use crate::message::Facts;
@@ -22,11 +21,10 @@ use crate::size_switch;
 use crate::struct_copy;
 use crate::style::Style;
 use crate::target::{Target, is_meant, near};
-use crate::types::Types;
 use crate::window::{self, Written};
 
 /// A tree to read from.
-pub trait ReadTree {
+pub trait ReadTree: Sync {
     /// The bytes of a file, by its path relative to the tree.
     ///
     /// # Errors
@@ -34,7 +32,7 @@ pub trait ReadTree {
     fn read(&self, path: &TreePath) -> io::Result<Vec<u8>>;
 }
 
-impl<F: Fn(&TreePath) -> io::Result<Vec<u8>>> ReadTree for F {
+impl<F: Fn(&TreePath) -> io::Result<Vec<u8>> + Sync> ReadTree for F {
     fn read(&self, path: &TreePath) -> io::Result<Vec<u8>> {
         self(path)
     }
@@ -113,12 +111,9 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
     else {
         return Err(not_understood(target, &function));
     };
-    let texts = if request.style == Style::Window && !has_elements(&text, &function, &vocabulary) {
-        Vec::new()
-    } else {
-        headers::texts(tree, &target.path, &text)
-    };
-    let types = Types::new(&vocabulary, texts);
+    let reader = |path: &TreePath| tree.read(path);
+    let headers = Headers::new(&reader).map_err(|e| FixError::Analysis(e.to_string()))?;
+    let types = Types::new(&headers, &target.path, &text);
     let subject = Subject {
         text: &text,
         lines: &LineIndex::new(&text),
@@ -136,16 +131,6 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
         },
     };
     rewrite(target, &subject, request)
-}
-
-/// Whether an access is to an element of an array, whose size a header has.
-fn has_elements(text: &[u8], function: &Function, vocabulary: &Vocabulary) -> bool {
-    let element = |own: &Expression| matches!(own.term, Term::Element { .. });
-    let mut sites = function.runs.iter().flat_map(|run| &run.sites);
-    sites.any(|site| {
-        let address = Expression::read(text, site.address, vocabulary);
-        address.is_some_and(|address| address.any(&element))
-    })
 }
 
 /// The words of an access, with the macros of the headers beside the file. A

@@ -1,12 +1,11 @@
 //! Which accesses of a run one copy of a structure can serve.
 
-use tollgate_source::{Direction, Span};
+use tollgate_source::{Direction, Shape, Span, Type};
 
 use crate::plan::{Plan, Subject};
 use crate::pointer::{Pointer, joined, path};
 use crate::refusal::{Reason, Refusal};
 use crate::struct_copy::place;
-use crate::types::{MODELS, Shape, Type};
 
 /// Elements of an array that are looked at one by one.
 const ELEMENTS: u64 = 16;
@@ -53,9 +52,7 @@ pub(crate) fn parts(
 ) -> Result<Vec<Part>, Refusal> {
     let unknown = |error| subject.refuse(plan.region, Reason::Layout(error));
     let types = subject.styled.types;
-    let of = types
-        .outline(&pointer.pointee(), MODELS[0])
-        .map_err(unknown)?;
+    let of = types.outline(&pointer.pointee()).map_err(unknown)?;
     let paths = plan.run.sites.iter().map(|site| {
         let path = path(subject, site, &pointer.name)?;
         Some(joined(&path)).filter(|path| of.at(path).is_ok())
@@ -187,8 +184,9 @@ impl Cutter<'_, '_> {
 
     /// Whether the structure has holes on some architecture, as far as is known.
     fn has_holes(&self, name: &str) -> bool {
-        MODELS.iter().any(|model| {
-            let of = self.subject.styled.types.layout(name, *model);
+        let types = self.subject.styled.types;
+        types.machines().into_iter().any(|machine| {
+            let of = types.layout_on(name, machine);
             of.map_or(true, |of| of.has_holes())
         })
     }
@@ -214,7 +212,7 @@ fn untouched(of: &Type, own: &[(usize, String)]) -> Vec<String> {
 fn leaves(of: &Type, path: &str, own: &[(usize, String)], found: &mut Vec<String>) {
     let is = |wanted: &str| own.iter().any(|(_, have)| have == wanted);
     match &of.shape {
-        Shape::Scalar | Shape::Opaque if is(path) => {}
+        Shape::Scalar | Shape::Pointer(_) | Shape::Opaque if is(path) => {}
         Shape::Struct(_) => {
             for (_, member) in of.members() {
                 leaves(&member.of, &format!("{path}.{}", member.name), own, found);
@@ -249,7 +247,7 @@ fn leaves(of: &Type, path: &str, own: &[(usize, String)], found: &mut Vec<String
 fn is_open(of: &Type) -> bool {
     match &of.shape {
         Shape::Opaque => true,
-        Shape::Scalar => false,
+        Shape::Scalar | Shape::Pointer(_) => false,
         Shape::Array(of, _) => is_open(of),
         Shape::Struct(members) | Shape::Union(members) => {
             members.iter().any(|member| is_open(&member.of))

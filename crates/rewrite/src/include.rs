@@ -44,12 +44,6 @@ pub(crate) fn uaccess(text: &[u8]) -> Option<Edit> {
     }
 }
 
-/// What the file includes, with its quotes or angle brackets.
-pub(crate) fn all(text: &[u8]) -> Vec<String> {
-    let known = includes(text, &tokens(text, 0)).into_iter();
-    known.map(|include| include.path).collect()
-}
-
 /// The headers that the file includes from its own folder.
 pub(crate) fn own_headers(text: &[u8]) -> Vec<String> {
     let known = includes(text, &tokens(text, 0)).into_iter();

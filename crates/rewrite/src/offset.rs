@@ -178,7 +178,7 @@ fn follows(
         (Some(a), Some(b)) => a <= b,
         _ => far.starts_with(near),
     };
-    let bytes = |name: &str| subject.styled.types.everywhere(name);
+    let bytes = |name: &str| subject.styled.types.size_everywhere(name);
     let size = |place: &Place| place.cast.as_deref().map_or(Some(1), bytes);
     let same = a.cast == b.cast;
     let wider = size(a).zip(size(b)).is_some_and(|(a, b)| a <= b);
@@ -189,7 +189,7 @@ fn follows(
 fn is_bytes(subject: &Subject<'_>, name: &str) -> bool {
     let declared = declared(subject, name).unwrap_or_default();
     let first = declared.split_whitespace().next().unwrap_or_default();
-    first == "void" || subject.styled.types.everywhere(first) == Some(1)
+    first == "void" || subject.styled.types.size_everywhere(first) == Some(1)
 }
 
 #[cfg(test)]

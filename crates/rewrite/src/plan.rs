@@ -3,7 +3,7 @@
 use tollgate_source::Vocabulary;
 use tollgate_source::{
     Direction, EffectKind, Exit, Expression, Flow, Form, Function, Hazard, LineIndex, Run, Site,
-    Span, Step, StepKind, Token, TokenKind, Trait, tokens,
+    Span, Step, StepKind, Token, TokenKind, Trait, Types, tokens,
 };
 
 use crate::advance::{self, Advance};
@@ -21,7 +21,6 @@ use crate::offset;
 use crate::range;
 use crate::refusal::{Reason, Refusal};
 use crate::style::Style;
-use crate::types::Types;
 use crate::zero;
 
 /// A function and everything that is known of it.
@@ -49,7 +48,7 @@ pub(crate) struct Subject<'a> {
 pub(crate) struct Styled<'a> {
     /// How user memory is accessed after the fix.
     pub(crate) style: Style,
-    /// The definitions that the file may use; none for the style `window`.
+    /// The types that the file sees.
     pub(crate) types: &'a Types<'a>,
     /// Whether only the end for both ways closes a masked begin everywhere.
     pub(crate) one_mask: bool,

@@ -2,7 +2,7 @@
 //! it another value while the window is open.
 
 use tollgate_source::{
-    EffectKind, Expression, Reach, Site, Span, Step, StepKind, Term, Token, TokenKind,
+    EffectKind, Expression, Reach, Site, Span, Step, StepKind, Term, Token, TokenKind, Type,
     is_qualifier, tokens,
 };
 
@@ -10,7 +10,6 @@ use crate::layout::on_one_line;
 use crate::plan::{Line, Plan, Subject};
 use crate::range;
 use crate::refusal::{Reason, Refusal};
-use crate::types::{MODELS, Type};
 use crate::zero;
 
 /// What masking covers, in bytes: arch/x86/include/asm/uaccess_64.h relies on a
@@ -118,9 +117,7 @@ pub(crate) fn whole(
 pub(crate) fn dense(subject: &Subject<'_>, plan: &Plan, pointer: &Pointer) -> Result<(), Refusal> {
     let unknown = |error| subject.refuse(plan.region, Reason::Layout(error));
     let types = subject.styled.types;
-    let of = types
-        .layout(&pointer.pointee(), MODELS[0])
-        .map_err(unknown)?;
+    let of = types.layout(&pointer.pointee()).map_err(unknown)?;
     let mut last = 0;
     let mut end = of.size;
     for site in &plan.run.sites {

@@ -7,7 +7,6 @@ use crate::offset;
 use crate::plan::Subject;
 use crate::pointer;
 use crate::refusal::{Reason, Refusal};
-use crate::types::MODELS;
 
 /// The object and the size of the range, as C.
 pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Result<(String, String), Refusal> {
@@ -46,10 +45,7 @@ fn member_of_array(subject: &Subject<'_>, site: &Site, object: &str) -> Result<(
     let Some(path) = path.filter(|path| path.iter().any(|step| step.index.is_some())) else {
         return Ok(());
     };
-    let of = pointer::pointee(subject, object).map(|name| {
-        let types = subject.styled.types;
-        types.outline(&name, MODELS[0])
-    });
+    let of = pointer::pointee(subject, object).map(|name| subject.styled.types.outline(&name));
     match of {
         Some(Ok(of)) if of.at(&pointer::joined(&path)).is_ok() => Ok(()),
         _ => {

@@ -1,7 +1,7 @@
 //! Why a run is not rewritten. Each refusal names the line.
 
 use tollgate_defect::Defect;
-use tollgate_source::TreePath;
+use tollgate_source::{LayoutError, TreePath};
 
 use crate::offers::UACCESS;
 use crate::style::Style;
@@ -288,21 +288,4 @@ pub enum Reason {
     /// No sizes at all.
     #[error("no sizes were given: say them with --sizes, such as --sizes 4,8,16")]
     NoSizes,
-}
-
-/// Why the layout of a type is not known.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LayoutError {
-    /// No definition.
-    #[error("the definition of {0} was not found in the file or the headers that it includes")]
-    Missing(String),
-    /// A definition that is not understood.
-    #[error("the layout of {0} is not known: {1:?} in its definition is not understood")]
-    Unclear(String, String),
-    /// No such member.
-    #[error("{0} has no member {1}")]
-    Member(String, String),
-    /// No declaration of the pointer.
-    #[error("what {0} points to is not known")]
-    Pointee(String),
 }

@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::span::{Position, Span};
-use crate::types::Extent;
 use crate::vocabulary::Direction;
 
 /// What a finding is about.
@@ -56,8 +55,8 @@ impl Kind {
 pub enum Size {
     /// So many bytes, on a machine with 64-bit pointers.
     Bytes(u64),
-    /// A constant that the definitions of the tree have to tell.
-    Constant(Extent),
+    /// A constant that the definitions of the tree have to tell, as C.
+    Constant(String),
     /// A constant that they do not tell; what is missing.
     Unsized(String),
     /// Only known when the copy happens.

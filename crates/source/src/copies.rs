@@ -8,14 +8,15 @@ use crate::lex::{Token, TokenKind, closing, is_called, tokens};
 use crate::model::{NotAnalysed, Reason};
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies};
-use crate::types::{TypeName, extent};
 use crate::vocabulary::{Direction, Vocabulary};
 
 mod assigned;
 mod calm;
+mod constant;
 mod declared;
 
 use calm::is_calm;
+use constant::constant;
 use declared::declared;
 
 /// A function as the search sees it.
@@ -269,9 +270,8 @@ impl Place<'_> {
 
     /// The size that tokens of the call at `at` give.
     fn size(&self, tokens: &[Token], at: usize) -> Size {
-        let declared =
-            |name: &[u8]| -> Option<TypeName> { declared(self.text, &self.tokens, at, name) };
-        match (extent(self.text, tokens, &declared), tokens) {
+        let declared = |name: &[u8]| declared(self.text, &self.tokens, at, name);
+        match (constant(self.text, tokens, &declared), tokens) {
             (Some(found), _) => Size::Constant(found),
             (None, [variable]) if self.may_vary(tokens) => {
                 self.assigned(variable.span.of(self.text), at)

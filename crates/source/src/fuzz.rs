@@ -2,7 +2,7 @@
 //! ordinary tests run it over `fuzz/corpus`.
 
 use crate::check::{CheckWords, Checker, Violation};
-use crate::{Analyser, Function, Vocabulary};
+use crate::{Analyser, Function, Headers, TreePath, Types, Vocabulary, definitions};
 
 /// Whatever a file holds, every call that the words show is either parsed or
 /// named with a reason, and every span lies inside the file.
@@ -28,18 +28,43 @@ pub fn check(bytes: &[u8]) {
     let (Ok(vocabulary), Ok(words)) = (Vocabulary::builtin(), CheckWords::builtin()) else {
         return;
     };
-    let Ok(mut checker) = Checker::new(&vocabulary, &words) else {
+    // The headers of a tree that holds nothing else.
+    let reader = |_: &TreePath| Ok(bytes.to_vec());
+    let Ok(headers) = Headers::new(&reader) else {
+        return;
+    };
+    let Ok(mut checker) = Checker::new(&vocabulary, &words, &headers) else {
         return;
     };
     let learned = checker.learn(bytes);
     let before = bytes.get(bytes.len() / 2..).unwrap_or_default();
-    for checked in [checker.check(bytes), checker.check_change(before, bytes)] {
+    for checked in [
+        checker.check(&TreePath::within("a.c"), bytes),
+        checker.check_change(&TreePath::within("a.c"), before, bytes),
+    ] {
         checked.violations.iter().for_each(|v| shown(v, bytes));
     }
     let words = words.with(&learned);
-    if let Ok(mut checker) = Checker::new(&vocabulary, &words) {
-        checker.check(bytes);
+    if let Ok(mut checker) = Checker::new(&vocabulary, &words, &headers) {
+        checker.check(&TreePath::within("a.c"), bytes);
     }
+}
+
+/// Whatever a file holds, its types have a layout or a reason on every machine.
+pub fn types(bytes: &[u8]) {
+    let reader = |_: &TreePath| Ok(bytes.to_vec());
+    let Ok(headers) = Headers::new(&reader) else {
+        return;
+    };
+    let types = Types::new(&headers, &TreePath::within("a.c"), bytes);
+    for name in definitions(bytes) {
+        for machine in types.machines() {
+            if let Ok(of) = types.layout_on(&name, machine) {
+                assert!(of.size.is_multiple_of(of.align.max(1)), "{name}: {of:?}");
+            }
+        }
+    }
+    types.value(&String::from_utf8_lossy(bytes)).ok();
 }
 
 fn shown(violation: &Violation, bytes: &[u8]) {
@@ -85,5 +110,10 @@ mod tests {
     #[test]
     fn the_corpus_of_checks_holds() {
         over_the_corpus("check", super::check);
+    }
+
+    #[test]
+    fn the_corpus_of_types_holds() {
+        over_the_corpus("types", super::types);
     }
 }

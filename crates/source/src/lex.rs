@@ -51,16 +51,18 @@ impl Token {
 /// The tokens of `text` from byte `from` on; spans count from the start of `text`.
 #[must_use]
 pub fn tokens(text: &[u8], from: usize) -> Vec<Token> {
-    let mut lexer = Lexer {
+    let mut found = Vec::with_capacity(text.len().saturating_sub(from) / 5);
+    found.extend(lex(text, from));
+    found
+}
+
+/// The same, one by one.
+pub(crate) fn lex(text: &[u8], from: usize) -> impl Iterator<Item = Token> {
+    Lexer {
         text,
         at: from,
         line_begins: true,
-    };
-    let mut found = Vec::with_capacity(text.len().saturating_sub(from) / 5);
-    while let Some(token) = lexer.next() {
-        found.push(token);
     }
-    found
 }
 
 struct Lexer<'a> {
@@ -69,7 +71,9 @@ struct Lexer<'a> {
     line_begins: bool,
 }
 
-impl Lexer<'_> {
+impl Iterator for Lexer<'_> {
+    type Item = Token;
+
     fn next(&mut self) -> Option<Token> {
         self.skip_blanks();
         let start = self.at;
@@ -80,7 +84,9 @@ impl Lexer<'_> {
             span: Span::new(start, self.at.min(self.text.len())),
         })
     }
+}
 
+impl Lexer<'_> {
     fn kind(&mut self, first: u8) -> TokenKind {
         match first {
             b'#' if self.line_begins => self.directive(),
@@ -99,14 +105,16 @@ impl Lexer<'_> {
     }
 
     fn skip_blanks(&mut self) {
-        while let Some(byte) = self.peek(0) {
-            match byte {
-                b'\n' => self.line_begins = true,
-                b' ' | b'\t' | b'\r' | b'\x0c' | b'\\' => {}
-                _ => return,
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let blanks = rest.iter().take_while(|byte| match byte {
+            b'\n' => {
+                self.line_begins = true;
+                true
             }
-            self.at += 1;
-        }
+            b' ' | b'\t' | b'\r' | b'\x0c' | b'\\' => true,
+            _ => false,
+        });
+        self.at += blanks.count();
     }
 
     fn punct(&mut self, byte: u8, length: usize) -> TokenKind {
@@ -155,13 +163,18 @@ impl Lexer<'_> {
 
     /// A comment that begins on the line may carry it over several.
     fn directive(&mut self) -> TokenKind {
-        while let Some(byte) = self.peek(0) {
-            match byte {
-                b'\n' if !self.continued(self.at) => break,
-                b'/' if self.peek(1) == Some(b'*') => {
+        while let Some(rest) = self.text.get(self.at..) {
+            let Some(next) = memchr::memchr2(b'\n', b'/', rest) else {
+                self.at = self.text.len();
+                break;
+            };
+            self.at += next;
+            match rest.get(next) {
+                Some(b'\n') if !self.continued(self.at) => break,
+                Some(b'/') if self.peek(1) == Some(b'*') => {
                     self.block_comment();
                 }
-                b'/' if self.peek(1) == Some(b'/') => {
+                Some(b'/') if self.peek(1) == Some(b'/') => {
                     self.line_comment();
                 }
                 _ => self.at += 1,

@@ -49,8 +49,8 @@ pub use scan::{Aside, CopyCounts, Finding, LeftOut, Missed, MissedPart, Scan};
 pub use span::{LineIndex, Position, Span};
 pub use split::{Body, bodies};
 pub use types::{
-    Extent, Layout, Place, Reader, TypeIndex, TypeName, definitions, included, is_qualifier,
-    may_define,
+    Headers, LayoutError, Machine, Member, Shape, Type, TypeIndex, TypeName, Types, Uncovered,
+    definitions, included, is_qualifier, may_define, no_tree,
 };
 pub use vocabulary::{Access, CopyCall, Direction, Vocabulary, WindowCall};
 pub use wrappers::opens_windows;

@@ -10,7 +10,7 @@ use crate::chance::{Chance, Kind, SMALL, Size};
 use crate::model::{FileReport, Function, NotAnalysed, Reason};
 use crate::path::{Name, TreePath};
 use crate::span::Position;
-use crate::types::Extent;
+use crate::types::LayoutError;
 use crate::vocabulary::Direction;
 
 /// A function with at least one run.
@@ -214,7 +214,7 @@ impl Scan {
     /// small, is not known before it happens, or could not be looked up.
     /// `bytes` gives the size of a constant for code in a file, or says what it
     /// lacks.
-    pub fn measure(&mut self, mut bytes: impl FnMut(&Extent, &TreePath) -> Result<u64, String>) {
+    pub fn measure(&mut self, mut bytes: impl FnMut(&str, &TreePath) -> Result<u64, LayoutError>) {
         for aside in &mut self.asides {
             aside.measure(&mut bytes);
         }
@@ -372,11 +372,11 @@ impl CopyCounts {
 
 impl Aside {
     /// Looks its size up, as [`Scan::measure`] does for all.
-    pub fn measure(&mut self, mut bytes: impl FnMut(&Extent, &TreePath) -> Result<u64, String>) {
-        if let Size::Constant(extent) = &self.chance.size {
-            self.chance.size = match bytes(extent, &self.path) {
+    pub fn measure(&mut self, mut bytes: impl FnMut(&str, &TreePath) -> Result<u64, LayoutError>) {
+        if let Size::Constant(constant) = &self.chance.size {
+            self.chance.size = match bytes(constant, &self.path) {
                 Ok(bytes) => Size::Bytes(bytes),
-                Err(lacks) => Size::Unsized(lacks),
+                Err(lacks) => Size::Unsized(lacks.what()),
             };
         }
     }

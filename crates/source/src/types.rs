@@ -1,47 +1,31 @@
-//! Sizes of types, from the definitions in a tree: as much as it takes to say
-//! how large a copy is, on a machine with 64-bit pointers.
+//! The types of C as a tree defines them: how large they are and where their
+//! members lie, on each machine that Linux runs on.
+//!
+//! A definition is read from its text, wherever the tree has it: the file
+//! itself, the headers that it includes, or the only one that an index of the
+//! tree knows. What is not understood is an error that names it, never a guess.
+//! Where an option of the configuration decides, every choice is followed, and
+//! an answer is one only if all choices agree.
 
 mod constant;
-mod definition;
+mod declare;
+mod expand;
+mod file;
+mod find;
+mod headers;
+mod index;
+mod input;
 mod layout;
-mod parse;
-mod scalar;
+mod machine;
+mod name;
+mod record;
+mod run;
 
-pub use constant::included;
-pub use definition::{Place, TypeIndex, definitions, may_define};
-pub use layout::{Layout, Reader};
-pub use parse::is_qualifier;
-pub(crate) use parse::{dimensions as array_dimensions, extent, type_name, type_of_words};
-pub(crate) use scalar::Scalars;
-
-use serde::{Deserialize, Serialize};
-
-/// A constant number of bytes as the text gives it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Extent {
-    /// A number.
-    Number(u64),
-    /// `sizeof(…)`.
-    SizeOf(TypeName),
-    /// How far the fields of a type lie behind its begin.
-    OffsetOf(TypeName),
-    /// A constant with a name: a macro.
-    Named(String),
-    /// Two of them and the operator between: `+`, `-`, `*` or `/`.
-    Both(Box<(Extent, char, Extent)>),
-}
-
-/// A type as a declaration or a `sizeof` names it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TypeName {
-    /// `struct name`, `union name`, or the words of a plain type.
-    pub base: String,
-    /// How often it is a pointer.
-    pub pointers: usize,
-    /// The dimensions of an array, outermost first.
-    pub dimensions: Vec<Extent>,
-    /// Fields to go down to, outermost first.
-    pub fields: Vec<String>,
-    /// How often it is then dereferenced or indexed.
-    pub dereferences: usize,
-}
+pub(crate) use declare::starts_type;
+pub use headers::{Headers, included, no_tree};
+pub use index::{TypeIndex, definitions, may_define};
+pub use layout::{Member, Shape, Type, Uncovered};
+pub use machine::Machine;
+pub(crate) use name::type_name;
+pub use name::{TypeName, is_qualifier};
+pub use run::{LayoutError, Types};

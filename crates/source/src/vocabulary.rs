@@ -11,7 +11,6 @@ use crate::calls::{CALLS, Call, Calls, Does, InRun};
 use crate::check::CheckWords;
 use crate::heat::Heat;
 use crate::search::{Found, Parts, Places};
-use crate::types::Scalars;
 
 /// Whether an access reads user memory or writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -91,7 +90,6 @@ type WordSet = HashSet<Vec<u8>, RandomState>;
 /// The calls and annotations that the analysis knows.
 #[derive(Clone, Debug)]
 pub struct Vocabulary {
-    scalars: Arc<Scalars>,
     accesses: Words<Access>,
     calls: Arc<Roles>,
     heat: Vec<Heat>,
@@ -165,7 +163,6 @@ impl Vocabulary {
         let paths: Paths = read("data/access/heat.toml", HEAT)?;
         let calls = Calls::parse(calls)?;
         Ok(Self {
-            scalars: Arc::new(Scalars::builtin()?),
             accesses: by_name(calls.all.iter().filter_map(access_of), |a| &a.name),
             calls: Arc::new(Roles::of(&calls)),
             heat: paths.path,
@@ -173,13 +170,6 @@ impl Vocabulary {
                 .map(|a| (a.name.into_bytes(), a.arguments))
                 .collect(),
         })
-    }
-
-    /// The size in bytes of a type that needs no definition, as it is written, where
-    /// a `long` has so many bytes.
-    #[must_use]
-    pub fn scalar(&self, written: &str, long: u64) -> Option<u64> {
-        self.scalars.size(written, long)
     }
 
     /// The same vocabulary with macros that wrap accesses.

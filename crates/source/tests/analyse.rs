@@ -290,8 +290,12 @@ fn a_function_whose_braces_do_not_end_is_named() {
         let lines: Vec<_> = lines.collect();
         let functions = report.functions.iter().filter(|f| !f.runs.is_empty());
         let functions: Vec<_> = functions.map(|f| f.name.clone()).collect();
-        let mut checker = Checker::new(&vocabulary, &words).unwrap();
-        let skipped = checker.check(text.as_bytes()).skipped.into_iter();
+        let headers = tollgate_source::Headers::new(&tollgate_source::no_tree).unwrap();
+        let mut checker = Checker::new(&vocabulary, &words, &headers).unwrap();
+        let skipped = checker
+            .check(&tollgate_source::TreePath::top(), text.as_bytes())
+            .skipped
+            .into_iter();
         let skipped = skipped.filter(|s| s.reason == Unchecked::Unended);
         let skipped: Vec<_> = skipped.map(|s| (s.function, s.position.line)).collect();
         assert_eq!(lines, skipped, "{text}");

@@ -7,7 +7,7 @@ use std::thread;
 
 use tollgate_behaviour::deep::{SHAPES, Shape};
 use tollgate_source::check::{CheckWords, Checker};
-use tollgate_source::{Analyser, Reason, Vocabulary};
+use tollgate_source::{Analyser, Headers, Reason, TreePath, Vocabulary};
 
 /// Half of what the threads have that read a tree.
 const STACK: usize = 1024 * 1024;
@@ -32,10 +32,11 @@ fn looked_at(shape: &Shape, depth: usize) -> Look {
     for function in &report.functions {
         analyser.flow(&text, function);
     }
-    let mut checker = Checker::new(&vocabulary, &words).unwrap();
+    let headers = Headers::new(&tollgate_source::no_tree).unwrap();
+    let mut checker = Checker::new(&vocabulary, &words, &headers).unwrap();
     let learned = checker.learn(&text);
     assert_eq!(learned, checker.learn(&text));
-    let checked = checker.check(&text);
+    let checked = checker.check(&TreePath::within("a.c"), &text);
     let left = report.not_analysed.iter().chain(&report.copies_left_out);
     let reasons: Vec<Reason> = left.map(|access| access.reason).collect();
     let look = match reasons.as_slice() {

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tollgate_source::Vocabulary;
 use tollgate_source::check::{CheckWords, Checker, Checks, Confidence, Severity, Undefined, rules};
+use tollgate_source::{Headers, TreePath, Vocabulary};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -17,13 +17,15 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 fn found(before: Option<&str>, text: &str) -> Vec<(String, u32)> {
     let vocabulary = Vocabulary::builtin().unwrap();
     let words = CheckWords::builtin().unwrap();
-    let undefined = before.map(|before| undefined(&vocabulary, &words, before, text));
+    let headers = Headers::new(&tollgate_source::no_tree).unwrap();
+    let undefined = before.map(|before| undefined(&vocabulary, &words, &headers, before, text));
     let words = words.with_undefined(&undefined.unwrap_or_default());
-    let mut checker = Checker::new(&vocabulary, &words).unwrap();
+    let mut checker = Checker::new(&vocabulary, &words, &headers).unwrap();
+    let path = TreePath::within("a.c");
     let mut checks = Checks::default();
     let checked = match before {
-        Some(before) => checker.check_change(before.as_bytes(), text.as_bytes()),
-        None => checker.check(text.as_bytes()),
+        Some(before) => checker.check_change(&path, before.as_bytes(), text.as_bytes()),
+        None => checker.check(&path, text.as_bytes()),
     };
     checks.add(&"a.c".into(), checked);
     checks.finish();
@@ -38,10 +40,11 @@ fn found(before: Option<&str>, text: &str) -> Vec<(String, u32)> {
 fn undefined(
     vocabulary: &Vocabulary,
     words: &CheckWords,
+    headers: &Headers<'_>,
     before: &str,
     text: &str,
 ) -> BTreeMap<String, Undefined> {
-    let checker = Checker::new(vocabulary, words).unwrap();
+    let checker = Checker::new(vocabulary, words, headers).unwrap();
     let mut names = checker.new_calls(before.as_bytes(), text.as_bytes());
     names.retain(|name| name == "__user_write_access_begin");
     let mentioned = checker.mentions(text.as_bytes(), &names);

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 use tollgate_source::check::{CheckWords, Checker, Confidence};
-use tollgate_source::{Analyser, Vocabulary};
+use tollgate_source::{Analyser, Headers, TreePath, Vocabulary, no_tree};
 
 /// Statements around a write, each as a tree has them.
 const STATEMENTS: [&str; 18] = [
@@ -41,9 +41,10 @@ fn what_only_the_kernel_writes_is_understood() {
         assert_eq!(report.parsed, 2, "{statement}");
         let function = report.functions.first().unwrap();
         assert_eq!(function.runs.len(), 1, "{statement}");
-        let checked = Checker::new(&vocabulary, &words)
+        let headers = Headers::new(&no_tree).unwrap();
+        let checked = Checker::new(&vocabulary, &words, &headers)
             .unwrap()
-            .check(text.as_bytes());
+            .check(&TreePath::top(), text.as_bytes());
         assert_eq!(checked.skipped, [], "{statement}");
         assert_eq!(checked.functions, 1, "{statement}");
     }
@@ -70,9 +71,10 @@ fn a_variable_with_two_underscores_keeps_its_name() {
 fn found(text: &str) -> Vec<(String, u32)> {
     let vocabulary = Vocabulary::builtin().unwrap();
     let words = CheckWords::builtin().unwrap();
-    let checked = Checker::new(&vocabulary, &words)
+    let headers = Headers::new(&no_tree).unwrap();
+    let checked = Checker::new(&vocabulary, &words, &headers)
         .unwrap()
-        .check(text.as_bytes());
+        .check(&TreePath::top(), text.as_bytes());
     let all = checked.violations.into_iter();
     all.map(|one| (one.rule, one.mark.position.line)).collect()
 }
@@ -123,9 +125,10 @@ fn an_address_that_is_compared_by_hand_is_said_without_certainty() {
     let vocabulary = Vocabulary::builtin().unwrap();
     let words = CheckWords::builtin().unwrap();
     let of = |text: &str| {
-        let checked = Checker::new(&vocabulary, &words)
+        let headers = Headers::new(&no_tree).unwrap();
+        let checked = Checker::new(&vocabulary, &words, &headers)
             .unwrap()
-            .check(text.as_bytes());
+            .check(&TreePath::top(), text.as_bytes());
         let all = checked.violations.into_iter();
         all.map(|one| (one.rule, one.confidence))
             .collect::<Vec<_>>()

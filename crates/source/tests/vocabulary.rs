@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 use tollgate_source::check::{Checked, Checker};
-use tollgate_source::{Analyser, Direction, Vocabulary};
+use tollgate_source::{Analyser, Direction, Headers, TreePath, Vocabulary};
 
 const CALLS: &str = include_str!("../../../data/calls.toml");
 
@@ -123,8 +123,9 @@ fn a_copy_is_found_by_its_own_size() {
 }
 
 fn checked(vocabulary: &Vocabulary, text: &[u8]) -> Checked {
-    let mut checker = Checker::new(vocabulary, vocabulary.words()).unwrap();
-    checker.check(text)
+    let headers = Headers::new(&tollgate_source::no_tree).unwrap();
+    let mut checker = Checker::new(vocabulary, vocabulary.words(), &headers).unwrap();
+    checker.check(&TreePath::top(), text)
 }
 
 fn rules(vocabulary: &Vocabulary, text: &[u8]) -> Vec<(String, u32)> {
@@ -178,11 +179,12 @@ fn windows_checks_and_what_may_not_be_inside_are_known_to_every_rule() {
 #[test]
 fn a_macro_of_a_header_is_learned_from_a_new_name() {
     let vocabulary = more();
-    let checker = Checker::new(&vocabulary, vocabulary.words()).unwrap();
+    let headers = Headers::new(&tollgate_source::no_tree).unwrap();
+    let checker = Checker::new(&vocabulary, vocabulary.words(), &headers).unwrap();
     let learned = checker.learn(b"#define my_lift(p, n) lift_gate(p, n)\n");
     let words = vocabulary.words().with(&learned);
     let text = String::from_utf8_lossy(GATES).replace("lift_gate", "my_lift");
-    let mut checker = Checker::new(&vocabulary, &words).unwrap();
-    let found = checker.check(text.as_bytes()).violations;
+    let mut checker = Checker::new(&vocabulary, &words, &headers).unwrap();
+    let found = checker.check(&TreePath::top(), text.as_bytes()).violations;
     assert!(found.iter().any(|one| one.rule == "window-left-open"));
 }

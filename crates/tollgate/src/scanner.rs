@@ -1,7 +1,7 @@
 //! What the C files of a tree hold: read and analysed by all processors, each
 //! file once, so that the tree is never in memory.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use tollgate_lab::input;
 use tollgate_source::{
-    Access, Analyser, FileReport, GrammarError, Layout, Scan, TreePath, TypeIndex, Vocabulary,
-    definitions, may_define,
+    Access, Analyser, Aside, FileReport, GrammarError, Headers, Scan, TreePath, TypeIndex, Types,
+    Vocabulary, definitions, may_define,
 };
 
 use crate::choice::Choice;
@@ -26,7 +26,7 @@ pub(crate) fn scan(tree: &Tree) -> anyhow::Result<Scan> {
     let vocabulary = Vocabulary::builtin()?;
     let scanner = Scanner::new(tree, &vocabulary);
     walk(tree.root(), &TreePath::top(), &scanner);
-    Ok(scanner.finish())
+    scanner.finish(true)
 }
 
 /// What some files hold.
@@ -37,7 +37,7 @@ pub(crate) fn scan_files(tree: &Tree, choice: Choice) -> anyhow::Result<Scan> {
     let vocabulary = Vocabulary::builtin()?;
     let scanner = Scanner::new(tree, &vocabulary);
     scanner.files(&choice.files);
-    let mut scan = scanner.finish();
+    let mut scan = scanner.finish(false)?;
     for (folder, error) in &choice.unlisted {
         scan.miss(folder, unlisted(error));
     }
@@ -174,7 +174,8 @@ impl<'a> Scanner<'a> {
         all
     }
 
-    fn finish(self) -> Scan {
+    /// `whole` says whether the files are all of the tree's.
+    fn finish(self, whole: bool) -> anyhow::Result<Scan> {
         let (tree, vocabulary) = (self.tree, self.vocabulary);
         let mut all = self.found();
         let strangers = std::mem::take(&mut all.strangers);
@@ -182,29 +183,38 @@ impl<'a> Scanner<'a> {
         let mut scan = std::mem::take(&mut all.scan);
         let wrappers = all.wrappers();
         let types = with_strangers(tree, vocabulary, strangers, wrappers, &mut scan, types);
-        measure(tree, vocabulary, &types, &mut scan);
+        measure(tree, whole.then_some(types), &mut scan)?;
         scan.sort();
-        scan
+        Ok(scan)
     }
 }
 
 /// Looks the sizes of copies up. Files of one folder share headers, so that each
 /// processor takes neighbours.
-fn measure(tree: &Tree, vocabulary: &Vocabulary, types: &TypeIndex, scan: &mut Scan) {
+fn measure(tree: &Tree, types: Option<TypeIndex>, scan: &mut Scan) -> anyhow::Result<()> {
+    let reader = |path: &TreePath| tree.read(path);
+    let headers = Headers::new(&reader)?.with_index(types);
     scan.asides.sort_by(|a, b| a.path.cmp(&b.path));
     let share = scan.asides.len().div_ceil(rayon::current_num_threads());
     scan.asides.par_chunks_mut(share.max(1)).for_each(|asides| {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "a header that cannot be read is named by the scan; its types are not known"
-        )]
-        let mut reader = |path: &TreePath| tree.read(path).ok();
-        let mut layout = Layout::new(vocabulary, types, &mut reader);
-        for aside in asides {
-            aside.measure(|extent, from| layout.bytes(extent, from));
+        for asides in asides.chunk_by_mut(|a, b| a.path == b.path) {
+            measure_in(&headers, asides);
         }
     });
     scan.keep_paying();
+    Ok(())
+}
+
+/// The same for the copies of one file: many are of one size.
+fn measure_in(headers: &Headers<'_>, asides: &mut [Aside]) {
+    let Some(first) = asides.first() else { return };
+    let (types, mut known) = (Types::stored(headers, &first.path), HashMap::new());
+    for aside in asides {
+        aside.measure(|constant, _| {
+            let known = known.entry(constant.to_owned());
+            known.or_insert_with(|| types.value(constant)).clone()
+        });
+    }
 }
 
 /// Adds the sources that wait for the macros of the headers: one that uses a

@@ -12,7 +12,6 @@ mod change;
 mod checks;
 mod excerpt;
 mod inlines;
-mod layout;
 mod learn;
 mod model;
 mod paths;
@@ -33,9 +32,11 @@ use crate::flow::{Action, Flow, Source, build};
 use crate::lex::{Token, TokenKind};
 use crate::normalise::{Branches, Normalised, normalise};
 use crate::parse::BodyParser;
+use crate::path::TreePath;
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies, unended};
+use crate::types::{Headers, Types};
 use crate::vocabulary::Vocabulary;
 
 pub use checks::{Checks, FileSkipped, Located};
@@ -57,6 +58,7 @@ use scene::{Page, Scene};
 pub struct Checker<'v> {
     vocabulary: &'v Vocabulary,
     words: &'v CheckWords,
+    headers: &'v Headers<'v>,
     parser: BodyParser,
 }
 
@@ -72,14 +74,19 @@ struct Findings {
 }
 
 impl<'v> Checker<'v> {
-    /// A checker that knows these words.
+    /// A checker that knows these words, and finds types in those headers.
     ///
     /// # Errors
     /// When the grammar was built for another parser library.
-    pub fn new(vocabulary: &'v Vocabulary, words: &'v CheckWords) -> Result<Self, GrammarError> {
+    pub fn new(
+        vocabulary: &'v Vocabulary,
+        words: &'v CheckWords,
+        headers: &'v Headers<'v>,
+    ) -> Result<Self, GrammarError> {
         Ok(Self {
             vocabulary,
             words,
+            headers,
             parser: BodyParser::new()?,
         })
     }
@@ -95,41 +102,44 @@ impl<'v> Checker<'v> {
         learn::learn(text, &all, &bodies, self.words)
     }
 
-    /// What the rules say of a file. Any bytes give an answer.
-    pub fn check(&mut self, text: &[u8]) -> Checked {
-        self.look(text, None)
+    /// What the rules say of a file, by its path in the tree. Any bytes give an
+    /// answer.
+    pub fn check(&mut self, path: &TreePath, text: &[u8]) -> Checked {
+        self.look(path, text, None)
     }
 
     /// What the rules say of a file after a change, those included that compare
     /// it with the file before the change.
-    pub fn check_change(&mut self, before: &[u8], after: &[u8]) -> Checked {
-        let before = self.before(before);
-        self.check_after(&before, after)
+    pub fn check_change(&mut self, path: &TreePath, before: &[u8], after: &[u8]) -> Checked {
+        let before = self.before(path, before);
+        self.check_after(&before, path, after)
     }
 
     /// What a file does before a change, for [`Checker::check_after`] of a checker
     /// that may know other words.
     #[must_use]
-    pub fn before(&mut self, text: &[u8]) -> Before {
+    pub fn before(&mut self, path: &TreePath, text: &[u8]) -> Before {
         let mut old = Findings::default();
         if self.words.suspects(text) {
-            self.functions_of(text, &mut old);
+            let types = Types::new(self.headers, path, text);
+            self.functions_of(text, &types, &mut old);
         }
         Before(old.facts)
     }
 
     /// [`Checker::check_change`], where the file before the change was looked at.
-    pub fn check_after(&mut self, before: &Before, after: &[u8]) -> Checked {
-        self.look(after, Some(&before.0))
+    pub fn check_after(&mut self, before: &Before, path: &TreePath, after: &[u8]) -> Checked {
+        self.look(path, after, Some(&before.0))
     }
 
-    fn look(&mut self, text: &[u8], before: Option<&FactsOf>) -> Checked {
+    fn look(&mut self, path: &TreePath, text: &[u8], before: Option<&FactsOf>) -> Checked {
         if !self.words.suspects(text) {
             return Checked::default();
         }
         let mut findings = Findings::default();
-        let (all, bodies, words) = self.functions_of(text, &mut findings);
-        let page = page(text, &all, &bodies, &words);
+        let types = Types::new(self.headers, path, text);
+        let (all, bodies, words) = self.functions_of(text, &types, &mut findings);
+        let page = page(text, &all, &bodies, &words, &types);
         for rule in &RULES {
             if let Look::Words(look) = rule.look {
                 look(&page, &mut findings.checked.violations);
@@ -151,13 +161,14 @@ impl<'v> Checker<'v> {
     fn functions_of(
         &mut self,
         text: &[u8],
+        types: &Types<'_>,
         findings: &mut Findings,
     ) -> (Vec<Token>, Vec<Body>, CheckWords) {
         let all = crate::lex::tokens(text, 0);
         let bodies = bodies(text, &all, self.vocabulary);
         let learned = learn::learn(text, &all, &bodies, self.words);
         let words = self.words.with(&learned);
-        let page = page(text, &all, &bodies, &words);
+        let page = page(text, &all, &bodies, &words, types);
         for body in &bodies {
             let tokens = all.get(body.tokens.clone()).unwrap_or_default();
             let interest = Interest::of(text, tokens, &words, self.vocabulary);
@@ -251,6 +262,7 @@ fn page<'a>(
     tokens: &'a [Token],
     bodies: &'a [Body],
     words: &'a CheckWords,
+    types: &'a Types<'a>,
 ) -> Page<'a> {
     Page {
         text,
@@ -258,6 +270,7 @@ fn page<'a>(
         tokens,
         bodies,
         words,
+        types,
     }
 }
 

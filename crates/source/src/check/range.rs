@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tollgate_defect::answer;
 
 use crate::lex::{Token, TokenKind};
+use crate::span::Span;
 
 use super::accesses::{each_call, root_of};
 use super::scene::Scene;
@@ -210,10 +211,22 @@ fn bytes(scene: &Scene<'_>, size: &Expression) -> Option<u64> {
     match &size.term {
         Term::Number(number) => answer::number(number),
         Term::SizeOfType(of) if of.pointers > 0 && of.dimensions.is_empty() => Some(8),
-        _ => scene.context.vocabulary.scalar(size.sized()?, 8),
+        _ => scene.page.types.scalar(size.sized()?),
     }
 }
 
+/// The type that `sizeof(struct x)` or `sizeof(*p)` names.
+pub(crate) fn sizeof_operand(text: &[u8], place: Span) -> Option<String> {
+    let text = place.text(text);
+    let inner = text.trim().strip_prefix("sizeof")?.trim();
+    let inner = inner
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'))
+        .unwrap_or(inner);
+    Some(inner.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The tokens of the function, its header included.
 pub(crate) fn function_tokens<'s>(scene: &Scene<'s>) -> &'s [Token] {
     let place = scene.body.header.join(scene.body.span);
     let tokens = scene.page.tokens;

@@ -12,6 +12,7 @@ use crate::lex::Token;
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::Body;
+use crate::types::Types;
 
 use super::model::{Mark, Violation};
 use super::paths::{Paths, State};
@@ -25,6 +26,7 @@ pub(crate) struct Page<'a> {
     pub(crate) tokens: &'a [Token],
     pub(crate) bodies: &'a [Body],
     pub(crate) words: &'a CheckWords,
+    pub(crate) types: &'a Types<'a>,
 }
 
 impl Page<'_> {

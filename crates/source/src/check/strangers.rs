@@ -195,7 +195,8 @@ mod tests {
     fn with(look: impl Fn(&Checker<'_>) -> BTreeSet<String>) -> Vec<String> {
         let vocabulary = Vocabulary::builtin().unwrap();
         let words = CheckWords::builtin().unwrap();
-        let checker = Checker::new(&vocabulary, &words).unwrap();
+        let headers = crate::Headers::new(&crate::no_tree).unwrap();
+        let checker = Checker::new(&vocabulary, &words, &headers).unwrap();
         look(&checker).into_iter().collect()
     }
 

@@ -1,10 +1,10 @@
 //! The size that a variable holds when a copy happens, by its assignments.
 
+use super::constant::constant;
 use super::declared::declared;
 use super::{Place, written};
 use crate::chance::Size;
 use crate::lex::{Token, TokenKind, closing};
-use crate::types::extent;
 
 impl Place<'_> {
     /// What the variable `name` holds at the token `at`: what the last
@@ -150,7 +150,7 @@ impl Place<'_> {
     fn value(&self, at: usize) -> Size {
         let value = self.value_tokens(at);
         let declared = |name: &[u8]| declared(self.text, &self.tokens, at, name);
-        match extent(self.text, value, &declared) {
+        match constant(self.text, value, &declared) {
             Some(found) => Size::Constant(found),
             None if value.is_empty() || self.may_vary(value) => Size::Runtime,
             None => Size::Unsized(written(self.text, value)),

@@ -1,11 +1,11 @@
 //! The declared type of a variable, found among the tokens of its function.
 
-use crate::lex::{Token, TokenKind};
-use crate::types::{TypeName, array_dimensions, type_of_words};
+use crate::lex::{Token, TokenKind, closing};
+use crate::types::{is_qualifier, starts_type};
 
-/// The type of the nearest declaration of `name` that can be seen from the
+/// A pointer to the type of the nearest declaration of `name` that can be seen from the
 /// token `at`: a word, stars, the name, and then what ends a declarator.
-pub(super) fn declared(text: &[u8], tokens: &[Token], at: usize, name: &[u8]) -> Option<TypeName> {
+pub(super) fn declared(text: &[u8], tokens: &[Token], at: usize, name: &[u8]) -> Option<String> {
     let mut depth = 0usize;
     for place in (0..at).rev() {
         let token = tokens.get(place)?;
@@ -32,7 +32,7 @@ fn may_declare(text: &[u8], before: &[Token]) -> bool {
     header || call.is_some_and(|t| t.span.of(text) == b"for")
 }
 
-fn declaration(text: &[u8], tokens: &[Token], at: usize) -> Option<TypeName> {
+fn declaration(text: &[u8], tokens: &[Token], at: usize) -> Option<String> {
     let next = tokens.get(at + 1)?;
     if ![b';', b',', b'=', b')', b'['].iter().any(|b| next.is(*b)) {
         return None;
@@ -62,7 +62,7 @@ fn declaration(text: &[u8], tokens: &[Token], at: usize) -> Option<TypeName> {
 }
 
 /// A later declarator of a declaration: the type is that of the first.
-fn shared(text: &[u8], own: &[Token], comma: usize, behind: &[Token]) -> Option<TypeName> {
+fn shared(text: &[u8], own: &[Token], comma: usize, behind: &[Token]) -> Option<String> {
     let words = own
         .iter()
         .position(|t| t.is(b'*') || t.is(b',') || t.is(b'=') || t.is(b'['))?;
@@ -75,16 +75,44 @@ fn shared(text: &[u8], own: &[Token], comma: usize, behind: &[Token]) -> Option<
     typed(text, own.get(..end)?, own.get(comma + 1..)?, behind)
 }
 
-/// The type of `words`, as a pointer for each star of the declarator.
-fn typed(text: &[u8], words: &[Token], own: &[Token], behind: &[Token]) -> Option<TypeName> {
-    let plain: Vec<Token> = words.iter().filter(|t| !t.is(b'*')).copied().collect();
-    let named = type_of_words(text, &plain)?;
-    Some(TypeName {
-        pointers: own.iter().filter(|t| t.is(b'*')).count(),
-        dimensions: match behind.first() {
-            Some(open) if open.is(b'[') => array_dimensions(text, behind)?,
-            _ => Vec::new(),
-        },
-        ..named
+/// A pointer to the type of `words`, which has a star for each of the declarator's.
+fn typed(text: &[u8], words: &[Token], own: &[Token], behind: &[Token]) -> Option<String> {
+    let base = base(text, words)?;
+    let stars = "*".repeat(own.iter().filter(|t| t.is(b'*')).count());
+    let dimensions = dimensions(text, behind)?;
+    Some(match dimensions.is_empty() {
+        true => format!("{base} {stars}*"),
+        false => format!("{base} {stars}(*){dimensions}"),
     })
+}
+
+/// The words of a type: those that are known to be one, or a single word that
+/// may be a typedef.
+fn base(text: &[u8], words: &[Token]) -> Option<String> {
+    let own = words.iter().filter(|t| !t.is(b'*'));
+    let words: Vec<String> = own
+        .filter(|t| !is_qualifier(t.span.of(text)))
+        .map(|t| t.span.text(text))
+        .collect();
+    let word = |at: usize| words.get(at).map_or("", String::as_str);
+    let tagged = words.len() == 2 && matches!(word(0), "struct" | "union" | "enum");
+    let plain = !words.is_empty() && words.iter().all(|word| starts_type(word));
+    let single = words.len() == 1
+        && word(0).starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && !matches!(word(0), "return" | "goto" | "else" | "do" | "case");
+    (tagged || plain || single).then(|| words.join(" "))
+}
+
+/// The dimensions of an array, `[4][N]`, as they are written.
+fn dimensions(text: &[u8], mut tokens: &[Token]) -> Option<String> {
+    let mut found = String::new();
+    while tokens.first().is_some_and(|t| t.is(b'[')) {
+        let close = closing(tokens, 0)?;
+        for token in tokens.get(..=close)? {
+            found += &token.span.text(text);
+            found.push(' ');
+        }
+        tokens = tokens.get(close + 1..)?;
+    }
+    Some(found)
 }

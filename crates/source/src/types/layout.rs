@@ -1,350 +1,351 @@
-//! How large a type is: the layout that the ABIs of 64-bit Linux share.
+//! Where the members of a type lie, by the rules that gcc has for the ABIs of
+//! Linux.
 
-use std::collections::HashMap;
-use std::rc::Rc;
+use super::machine::Machine;
+use super::run::LayoutError;
 
-use super::constant::{Given, given, included};
-use super::definition::{Definition, Field, FieldType, TypeIndex, read};
-use super::{Extent, TypeName};
-use crate::path::TreePath;
-use crate::vocabulary::Vocabulary;
-
-/// Gives the bytes of a file of the tree.
-pub type Reader<'r> = dyn FnMut(&TreePath) -> Option<Vec<u8>> + 'r;
-
-/// Size and alignment, in bytes.
-type Measure = (u64, u64);
-
-const POINTER: Measure = (8, 8);
-/// Deeper than any type of the kernel; a type that holds itself ends here.
-const DEEPEST: usize = 12;
-
-/// Measures types; each definition is read once.
-pub struct Layout<'i, 'r> {
-    vocabulary: &'i Vocabulary,
-    index: &'i TypeIndex,
-    reader: &'i mut Reader<'r>,
-    texts: HashMap<TreePath, Option<Rc<Vec<u8>>>>,
-    /// Macros by file and name.
-    macros: HashMap<(TreePath, String), Given>,
-    known: HashMap<(&'i TreePath, usize), Option<Rc<Definition>>>,
+/// A type on one machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Type {
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its alignment inside a structure, in bytes.
+    pub align: u64,
+    /// What it is made of.
+    pub shape: Shape,
+    /// How it is written, `struct s`; nothing if it has no name.
+    pub name: String,
 }
 
-impl<'i, 'r> Layout<'i, 'r> {
-    /// A layout over the definitions of a tree.
-    pub fn new(
-        vocabulary: &'i Vocabulary,
-        index: &'i TypeIndex,
-        reader: &'i mut Reader<'r>,
-    ) -> Self {
+/// What a type is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A number.
+    Scalar,
+    /// A pointer, to the type that is written so; empty if that has no name.
+    Pointer(String),
+    /// Members one behind the other.
+    Struct(Vec<Member>),
+    /// Members in the same place.
+    Union(Vec<Member>),
+    /// That many of one type.
+    Array(Box<Type>, u64),
+    /// A type whose definition was not found; its size is a guess.
+    Opaque,
+}
+
+/// A member of a structure or union.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its name; empty for an anonymous structure or union.
+    pub name: String,
+    /// Where it begins, in bytes.
+    pub offset: u64,
+    /// Of a bit-field: its first bit behind that byte, and how many it has.
+    pub bits: Option<(u64, u64)>,
+    /// Its type.
+    pub of: Type,
+}
+
+/// What some members of a type leave uncovered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uncovered {
+    /// The members of which no bit is covered, the outermost of each, by path.
+    pub members: Vec<String>,
+    /// Bits that are not covered: the first and the one behind the last, in order.
+    pub gaps: Vec<(u64, u64)>,
+}
+
+impl Type {
+    /// A type without members.
+    pub(super) fn plain(size: u64, align: u64, shape: Shape, name: String) -> Self {
         Self {
-            vocabulary,
-            index,
-            reader,
-            texts: HashMap::new(),
-            macros: HashMap::new(),
-            known: HashMap::new(),
+            size,
+            align,
+            shape,
+            name,
         }
     }
 
-    /// How many bytes, for code in the file `from`.
-    ///
-    /// # Errors
-    /// What is not known: the name of a type or a constant.
-    pub fn bytes(&mut self, extent: &Extent, from: &TreePath) -> Result<u64, String> {
-        self.number(extent, from, 0)
-    }
-
-    fn number(&mut self, extent: &Extent, from: &TreePath, depth: usize) -> Result<u64, String> {
-        match extent {
-            Extent::Number(number) => Ok(*number),
-            Extent::Named(name) => self.constant(name, from, depth + 1),
-            Extent::SizeOf(name) => self.size_of(name, from, depth).map(|(size, _)| size),
-            Extent::OffsetOf(name) => self.offset_of(name, from, depth),
-            Extent::Both(both) => {
-                let (left, operator, right) = both.as_ref();
-                let a = self.number(left, from, depth)?;
-                let b = self.number(right, from, depth)?;
-                let result = match operator {
-                    '+' => a.checked_add(b),
-                    '-' => a.checked_sub(b),
-                    '*' => a.checked_mul(b),
-                    _ => a.checked_div(b),
-                };
-                result.ok_or_else(|| format!("{a} {operator} {b}"))
+    /// The members, its own and those of anonymous members, with their offsets.
+    #[must_use]
+    pub fn members(&self) -> Vec<(u64, &Member)> {
+        let (Shape::Struct(own) | Shape::Union(own)) = &self.shape else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for member in own {
+            if member.name.is_empty() {
+                let inner = member.of.members().into_iter();
+                found.extend(inner.map(|(at, inner)| (member.offset + at, inner)));
+            } else {
+                found.push((member.offset, member));
             }
         }
-    }
-
-    /// The value of a macro for code in a file: what the file itself defines,
-    /// or else the headers that it includes, if they agree.
-    fn constant(&mut self, name: &str, from: &TreePath, depth: usize) -> Result<u64, String> {
-        let unknown = || name.to_owned();
-        if depth > DEEPEST {
-            return Err(unknown());
-        }
-        match self.given(from, name) {
-            Given::Value(extent) => return self.number(&extent, from, depth),
-            Given::Unclear => return Err(unknown()),
-            Given::Nothing => {}
-        }
-        let text = self.text(from).ok_or_else(unknown)?;
-        let mut found = None;
-        for path in included(&text, &from.folder()) {
-            let value = match self.given(&path, name) {
-                Given::Nothing => continue,
-                Given::Unclear => return Err(unknown()),
-                Given::Value(extent) => self.number(&extent, &path, depth)?,
-            };
-            if found.is_some_and(|before| before != value) {
-                return Err(unknown());
-            }
-            found = Some(value);
-        }
-        found.ok_or_else(unknown)
-    }
-
-    fn given(&mut self, path: &TreePath, name: &str) -> Given {
-        let key = (path.clone(), name.to_owned());
-        if let Some(known) = self.macros.get(&key) {
-            return known.clone();
-        }
-        let text = self.text(path);
-        let found = text.map_or(Given::Nothing, |text| given(&text, name));
-        self.macros.insert(key, found.clone());
         found
     }
 
-    fn text(&mut self, path: &TreePath) -> Option<Rc<Vec<u8>>> {
-        if let Some(known) = self.texts.get(path) {
-            return known.clone();
-        }
-        let text = (self.reader)(path).map(Rc::new);
-        self.texts.insert(path.clone(), text.clone());
-        text
-    }
-
-    fn size_of(
-        &mut self,
-        name: &TypeName,
-        from: &TreePath,
-        depth: usize,
-    ) -> Result<Measure, String> {
-        let (kind, from) = self.reached(name, from)?;
-        let taken = name.dereferences;
-        match kind {
-            FieldType::Named(own) => {
-                let (dimensions, pointers) = match own.dimensions.get(taken..) {
-                    Some(left) => (left, Some(own.pointers)),
-                    None => {
-                        let taken = taken.saturating_sub(own.dimensions.len());
-                        (Default::default(), own.pointers.checked_sub(taken))
-                    }
+    /// The offset and the type of `a.b[2].c`.
+    ///
+    /// # Errors
+    /// When there is no such member.
+    pub fn at(&self, path: &str) -> Result<(u64, &Self), LayoutError> {
+        let mut found = (0, self);
+        for part in path.split('.') {
+            let mut indices = part.split('[');
+            let name = indices.next().unwrap_or_default().trim();
+            let missing = || LayoutError::Member(found.1.name.clone(), part.to_owned());
+            let members = found.1.members();
+            let (at, member) = members
+                .into_iter()
+                .find(|(_, member)| member.name == name)
+                .ok_or_else(missing)?;
+            let mut next = (found.0 + at, &member.of);
+            for index in indices {
+                let number: u64 = index.trim_end_matches(']').parse().map_err(|_| missing())?;
+                let Shape::Array(element, count) = &next.1.shape else {
+                    return Err(missing());
                 };
-                let one = match pointers.ok_or_else(|| own.base.clone())? {
-                    0 => self.base(&own.base, &from, depth)?,
-                    _ => POINTER,
-                };
-                self.times(one, dimensions, &from, depth)
+                if number >= *count {
+                    return Err(missing());
+                }
+                next = (next.0 + number * element.size, element);
             }
-            FieldType::Inline(inner, dimensions) => {
-                let one = self.measure(&inner, &from, depth + 1)?;
-                let left = dimensions.get(taken..).ok_or_else(|| name.base.clone())?;
-                self.times(one, left, &from, depth)
+            found = next;
+        }
+        Ok(found)
+    }
+
+    /// The first bit of `a.b`, and the one behind its last.
+    fn range(&self, path: &str) -> Result<(u64, u64), LayoutError> {
+        let (outer, name) = path.rsplit_once('.').unwrap_or(("", path));
+        let (at, of) = if outer.is_empty() {
+            (0, self)
+        } else {
+            self.at(outer)?
+        };
+        let mut members = of.members().into_iter();
+        let found = members.find(|(_, member)| member.name == name);
+        let missing = || LayoutError::Member(of.name.clone(), name.to_owned());
+        let (own, member) = found.ok_or_else(missing)?;
+        let (first, last) = member.range();
+        let moved = (at + own - member.offset) * 8;
+        Ok((first + moved, last + moved))
+    }
+
+    /// What of it is not covered by the members at those paths.
+    ///
+    /// # Errors
+    /// When there is no such member.
+    pub fn uncovered<'p>(
+        &self,
+        paths: impl Iterator<Item = &'p str>,
+    ) -> Result<Uncovered, LayoutError> {
+        let mut covered = paths
+            .map(|path| self.range(path))
+            .collect::<Result<Vec<_>, _>>()?;
+        covered.sort_unstable();
+        let mut gaps = Vec::new();
+        let mut end = 0;
+        for (from, to) in covered.into_iter().chain([(self.size * 8, self.size * 8)]) {
+            if from > end {
+                gaps.push((end, from));
             }
+            end = end.max(to);
         }
+        let mut members = Vec::new();
+        self.untouched(0, "", &gaps, &mut members);
+        Ok(Uncovered { members, gaps })
     }
 
-    /// How far the last of the fields lies behind the type's begin.
-    fn offset_of(&mut self, name: &TypeName, from: &TreePath, depth: usize) -> Result<u64, String> {
-        let mut kind = FieldType::Named(bare(name));
-        let (mut file, mut offset) = (from.to_owned(), 0u64);
-        for wanted in &name.fields {
-            let (definition, path) = self.inside(kind, &file, &name.base)?;
-            let found = self.within(&definition, wanted, &path, depth + 1)?;
-            let (start, next) = found.ok_or_else(|| lacks(wanted, &name.base))?;
-            offset = offset.saturating_add(start);
-            (kind, file) = (next, path);
-        }
-        Ok(offset)
-    }
-
-    /// Where a field lies in a definition, and its type.
-    fn within(
-        &mut self,
-        definition: &Definition,
-        wanted: &str,
-        path: &TreePath,
-        depth: usize,
-    ) -> Result<Option<(u64, FieldType)>, String> {
-        let mut end = 0u64;
-        for field in &definition.fields {
-            if field.name == wanted && !wanted.is_empty() {
-                let (_, natural) = self.field(field, path, depth)?;
-                let start = definition.start(end, natural);
-                return Ok(Some((start, field.kind.clone())));
-            }
-            let (size, natural) = self.field(field, path, depth)?;
-            let start = definition.start(end, natural);
-            if let FieldType::Inline(inner, _) = &field.kind
-                && field.name.is_empty()
-                && let Some((inside, kind)) = self.within(inner, wanted, path, depth + 1)?
-            {
-                return Ok(Some((start.saturating_add(inside), kind)));
-            }
-            end = end.max(start.saturating_add(size));
-        }
-        Ok(None)
-    }
-
-    fn times(
-        &mut self,
-        one: Measure,
-        dimensions: &[Extent],
-        from: &TreePath,
-        depth: usize,
-    ) -> Result<Measure, String> {
-        let mut size = one.0;
-        for dimension in dimensions {
-            let number = self.number(dimension, from, depth + 1)?;
-            size = size
-                .checked_mul(number)
-                .ok_or_else(|| "its size".to_owned())?;
-        }
-        Ok((size, one.1))
-    }
-
-    /// The type that the fields lead to, and the file that declares it.
-    fn reached(
-        &mut self,
-        name: &TypeName,
-        from: &TreePath,
-    ) -> Result<(FieldType, TreePath), String> {
-        let mut reached = (FieldType::Named(bare(name)), from.clone());
-        for wanted in &name.fields {
-            let (definition, path) = self.inside(reached.0, &reached.1, &name.base)?;
-            let found = find(&definition, wanted);
-            reached = (found.ok_or_else(|| lacks(wanted, &name.base))?, path);
-        }
-        Ok(reached)
-    }
-
-    /// What a type with fields holds, and the file that says so.
-    fn inside(
-        &mut self,
-        kind: FieldType,
-        from: &TreePath,
-        base: &str,
-    ) -> Result<(Rc<Definition>, TreePath), String> {
-        match kind {
-            FieldType::Named(name) if name.base.is_empty() => Err(base.to_owned()),
-            FieldType::Named(name) => {
-                let (definition, path) = self.definition(&name.base, from)?;
-                Ok((definition, path.clone()))
-            }
-            FieldType::Inline(inner, _) => Ok((Rc::new(inner), from.clone())),
-        }
-    }
-
-    fn base(&mut self, base: &str, from: &TreePath, depth: usize) -> Result<Measure, String> {
-        if let Some(size) = self.vocabulary.scalar(base, POINTER.0) {
-            return Ok((size, size.max(1)));
-        }
-        if depth > DEEPEST {
-            return Err(base.to_owned());
-        }
-        let (definition, path) = self.definition(base, from)?;
-        self.measure(&definition, path, depth)
-    }
-
-    fn definition(
-        &mut self,
-        base: &str,
-        from: &TreePath,
-    ) -> Result<(Rc<Definition>, &'i TreePath), String> {
-        let place = self
-            .index
-            .nearest(base, from)
-            .ok_or_else(|| base.to_owned())?;
-        let key = (place.path, place.start);
-        if !self.known.contains_key(&key) {
-            let text = self.text(place.path);
-            let found = text.and_then(|text| read(&text, place.start));
-            self.known.insert(key, found.map(Rc::new));
-        }
-        match self.known.get(&key) {
-            Some(Some(definition)) => Ok((Rc::clone(definition), place.path)),
-            _ => Err(format!("what {base} holds ({})", place.path)),
-        }
-    }
-
-    fn measure(
-        &mut self,
-        definition: &Definition,
-        path: &TreePath,
-        depth: usize,
-    ) -> Result<Measure, String> {
-        if depth > DEEPEST {
-            return Err(path.to_string());
-        }
-        let (mut end, mut largest) = (0u64, 1u64);
-        for field in &definition.fields {
-            let (size, natural) = self.field(field, path, depth + 1)?;
-            let alignment = if definition.packed { 1 } else { natural };
-            largest = largest.max(alignment);
-            let start = definition.start(end, natural);
-            end = end.max(start.saturating_add(size));
-        }
-        Ok((up(end, largest), largest))
-    }
-
-    fn field(&mut self, field: &Field, path: &TreePath, depth: usize) -> Result<Measure, String> {
-        match &field.kind {
-            FieldType::Named(name) => self.size_of(name, path, depth),
-            FieldType::Inline(inner, dimensions) => {
-                let one = self.measure(inner, path, depth)?;
-                self.times(one, dimensions, path, depth)
+    /// Members, the outermost first, of which no bit is covered.
+    fn untouched(&self, base: u64, prefix: &str, gaps: &[(u64, u64)], out: &mut Vec<String>) {
+        for (at, member) in self.members() {
+            let moved = base + (at - member.offset) * 8;
+            let (from, to) = (member.range().0 + moved, member.range().1 + moved);
+            let path = format!("{prefix}{}", member.name);
+            if from < to && gaps.iter().any(|gap| gap.0 <= from && to <= gap.1) {
+                out.push(path);
+            } else if matches!(member.of.shape, Shape::Struct(_)) {
+                member.of.untouched(from, &format!("{path}."), gaps, out);
             }
         }
     }
-}
 
-fn up(value: u64, alignment: u64) -> u64 {
-    value.div_ceil(alignment.max(1)).saturating_mul(alignment)
-}
-
-impl Definition {
-    /// Where a field of that alignment lies if those before it end at `end`.
-    fn start(&self, end: u64, natural: u64) -> u64 {
-        match (self.union, self.packed) {
-            (true, _) => 0,
-            (false, true) => end,
-            (false, false) => up(end, natural),
+    /// Whether a member of it, at any depth, has bits before or behind it that
+    /// are no member's.
+    #[must_use]
+    pub fn has_holes(&self) -> bool {
+        match &self.shape {
+            Shape::Scalar | Shape::Pointer(_) => false,
+            // Nothing is known of it.
+            Shape::Opaque => true,
+            Shape::Array(of, _) => of.has_holes(),
+            // The smaller members of a union leave bytes of the larger.
+            Shape::Union(_) => true,
+            Shape::Struct(members) => {
+                let mut end = 0;
+                let gap = members.iter().any(|member| {
+                    let (from, to) = member.range();
+                    let gap = from != end || member.of.has_holes();
+                    end = to;
+                    gap
+                });
+                gap || end != self.size * 8
+            }
         }
     }
-}
 
-/// The type alone, without what is done to it.
-fn bare(name: &TypeName) -> TypeName {
-    TypeName {
-        fields: Vec::new(),
-        dereferences: 0,
-        ..name.clone()
-    }
-}
-
-fn lacks(field: &str, base: &str) -> String {
-    format!("the field {field} of {base}")
-}
-
-/// The type of a field; those of a struct without a name count as the outer's.
-fn find(definition: &Definition, wanted: &str) -> Option<FieldType> {
-    definition
-        .fields
-        .iter()
-        .find_map(|field| match &field.kind {
-            kind if field.name == wanted && !wanted.is_empty() => Some(kind.clone()),
-            FieldType::Inline(inner, _) if field.name.is_empty() => find(inner, wanted),
-            _ => None,
+    /// That many of it, one behind the other.
+    pub(super) fn times(self, count: u64) -> Option<Self> {
+        let size = self.size.checked_mul(count)?;
+        let (base, dimensions) = match self.name.find('[') {
+            Some(at) if !self.name.contains("(*") => self.name.split_at(at),
+            _ => (self.name.as_str(), ""),
+        };
+        let named = !base.is_empty() && !base.contains("(*");
+        let name = named.then(|| format!("{} [{count}]{dimensions}", base.trim_end()));
+        Some(Self {
+            name: name.unwrap_or_default(),
+            align: self.align,
+            shape: Shape::Array(Box::new(self), count),
+            size,
         })
+    }
+}
+
+/// What a pointer to a type of that name is called.
+pub(super) fn pointer_to(name: &str) -> String {
+    match name.find('[') {
+        None if !name.is_empty() => format!("{name} *"),
+        Some(at) if !name.contains("(*") => {
+            let (base, dimensions) = name.split_at(at);
+            format!("{base}(*){dimensions}")
+        }
+        _ => String::new(),
+    }
+}
+
+impl Member {
+    /// Its first bit and the one behind its last, from where the structure begins.
+    #[must_use]
+    pub fn range(&self) -> (u64, u64) {
+        let (first, width) = self.bits.unwrap_or((0, self.of.size * 8));
+        let start = self.offset * 8 + first;
+        (start, start + width)
+    }
+}
+
+/// What attributes say of a type or a member.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Attributes {
+    pub(super) packed: bool,
+    /// The alignment that is asked for; 0 if none is.
+    pub(super) align: u64,
+}
+
+/// A member before it has a place.
+pub(super) struct Unplaced {
+    pub(super) name: String,
+    pub(super) of: Type,
+    /// How many bits it has, if it is a bit-field.
+    pub(super) width: Option<u64>,
+    pub(super) attributes: Attributes,
+    /// Whether it is a member: bit-fields without a name only take room.
+    pub(super) counts: bool,
+}
+
+/// How the members of one structure are placed.
+pub(super) struct Placing<'m> {
+    pub(super) machine: &'m Machine,
+    pub(super) union: bool,
+    pub(super) attributes: Attributes,
+    /// The limit of `#pragma pack`, in bytes.
+    pub(super) pack: Option<u64>,
+}
+
+impl Placing<'_> {
+    /// The structure; none if its size has no number.
+    pub(super) fn place(&self, unplaced: Vec<Unplaced>, name: String) -> Option<Type> {
+        let (mut end, mut size, mut align) = (0u64, 0u64, 1u64);
+        let mut members = Vec::new();
+        for member in unplaced {
+            let natural = self.alignment(&member);
+            let raises = member.counts || self.machine.unnamed;
+            align = align.max(if raises { natural } else { 1 });
+            let from = if self.union { 0 } else { end };
+            let (start, width) = match member.width {
+                Some(width) => (self.bit(from, width, natural, &member)?, width),
+                None => (
+                    up(from, natural.checked_mul(8)?)?,
+                    member.of.size.checked_mul(8)?,
+                ),
+            };
+            end = start.checked_add(width)?;
+            size = size.max(end);
+            if member.counts {
+                members.push(member.placed(start));
+            }
+        }
+        let align = align.max(self.attributes.align);
+        Some(Type {
+            size: up(size.div_ceil(8), align)?,
+            align,
+            shape: match self.union {
+                true => Shape::Union(members),
+                false => Shape::Struct(members),
+            },
+            name,
+        })
+    }
+
+    /// The alignment of a member, in bytes.
+    fn alignment(&self, member: &Unplaced) -> u64 {
+        let packed = self.attributes.packed || member.attributes.packed;
+        let natural = if packed { 1 } else { member.of.align };
+        let asked = natural.max(member.attributes.align).max(1);
+        asked.min(self.pack.unwrap_or(asked))
+    }
+
+    /// The first bit of a bit-field: it may not span more units of its type's
+    /// alignment than its type does (gcc, stor-layout.cc, place_field()).
+    fn bit(&self, from: u64, width: u64, natural: u64, member: &Unplaced) -> Option<u64> {
+        let unit = natural.checked_mul(8)?;
+        let packed = self.attributes.packed || member.attributes.packed;
+        match width {
+            0 => up(from, member.of.align.checked_mul(8)?),
+            _ if packed || self.pack.is_some() => Some(from),
+            _ => {
+                let spans = (from % unit).checked_add(width)?.div_ceil(unit);
+                let excess = spans > (member.of.size * 8) / unit;
+                if excess { up(from, unit) } else { Some(from) }
+            }
+        }
+    }
+}
+
+impl Unplaced {
+    /// The type of the member of that name, if this is it or holds it.
+    pub(super) fn named(self, name: &str) -> Option<Type> {
+        if self.name == name {
+            return Some(self.of);
+        }
+        let held = self.name.is_empty() && self.width.is_none();
+        let inner = held.then(|| self.of.at(name).ok()).flatten();
+        inner.map(|(_, of)| of.clone())
+    }
+
+    fn placed(self, start: u64) -> Member {
+        Member {
+            offset: start / 8,
+            bits: self.width.map(|width| (start % 8, width)),
+            name: self.name,
+            of: self.of,
+        }
+    }
+}
+
+/// The next multiple.
+fn up(value: u64, of: u64) -> Option<u64> {
+    value.checked_next_multiple_of(of)
 }

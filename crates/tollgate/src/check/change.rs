@@ -17,7 +17,7 @@ use tollgate_lab::patch::{self, Applied, AtCommit, Folder, Ground, Patch};
 use tollgate_lab::process::Runner;
 use tollgate_lab::tree::Tree;
 use tollgate_source::check::{CheckWords, Checked, Checker, Checks};
-use tollgate_source::{Name, TreePath, Vocabulary, shown};
+use tollgate_source::{GrammarError, Headers, Name, TreePath, Vocabulary, shown};
 
 use super::input::Answer;
 use super::side::{Base, C, Side, Sought};
@@ -236,7 +236,7 @@ fn stated_base<'r>(
 fn compared<'a>(
     base: &dyn Fn() -> Base<'a>,
     applied: Applied,
-    place: &dyn Fn(&TreePath) -> TreePath,
+    place: &(dyn Fn(&TreePath) -> TreePath + Sync),
     patch: &Path,
     term: &Term,
 ) -> anyhow::Result<Checks> {
@@ -283,7 +283,7 @@ struct Comparison<'a> {
     before: Side<'a>,
     after: Side<'a>,
     /// What people are shown of a path.
-    shown: &'a dyn Fn(&TreePath) -> TreePath,
+    shown: &'a (dyn Fn(&TreePath) -> TreePath + Sync),
     files: Vec<File>,
     /// What of the change is no C file.
     others: Vec<TreePath>,
@@ -314,13 +314,18 @@ impl Comparison<'_> {
         let after = self
             .after
             .words(&self.texts(|file| file.after.as_deref()), &headers)?;
-        let sought = self.undefined(&vocabulary, &after)?;
+        let old_tree = |path: &TreePath| self.before.header(path);
+        let new_tree = |path: &TreePath| self.after.header(path);
+        let (old_headers, new_headers) = (Headers::new(&old_tree)?, Headers::new(&new_tree)?);
+        let sought = self.undefined(&Checker::new(&vocabulary, &after, &new_headers)?)?;
         for (path, error) in sought.unread {
             let name = (self.shown)(&path);
             checks.miss(&name, format!("{error}, so it is not known which names that the change calls are defined nowhere"));
         }
         let after = after.with_undefined(&sought.undefined);
-        let (old, new) = self.both(&vocabulary, &before, &after)?;
+        let old = || Checker::new(&vocabulary, &before, &old_headers);
+        let new = || Checker::new(&vocabulary, &after, &new_headers);
+        let (old, new) = self.both(&old, &new)?;
         checks.merge(new);
         checks.finish();
         checks.keep_new(&old);
@@ -339,8 +344,7 @@ impl Comparison<'_> {
     }
 
     /// What the change begins to call, and nothing defines.
-    fn undefined(&self, vocabulary: &Vocabulary, words: &CheckWords) -> anyhow::Result<Sought> {
-        let checker = Checker::new(vocabulary, words)?;
+    fn undefined(&self, checker: &Checker<'_>) -> anyhow::Result<Sought> {
         let mut names = BTreeSet::new();
         for file in &self.files {
             names.extend(checker.new_calls(text(&file.before), text(&file.after)));
@@ -354,25 +358,23 @@ impl Comparison<'_> {
     }
 
     /// What the rules say of each side.
-    fn both(
+    fn both<'c>(
         &self,
-        vocabulary: &Vocabulary,
-        before: &CheckWords,
-        after: &CheckWords,
+        before: &(dyn Fn() -> Result<Checker<'c>, GrammarError> + Sync),
+        after: &(dyn Fn() -> Result<Checker<'c>, GrammarError> + Sync),
     ) -> anyhow::Result<(Checks, Checks)> {
         let names = self.files.iter();
         let names: Vec<TreePath> = names.map(|file| (self.shown)(&file.path)).collect();
         let part = |chunk: &[(&File, &TreePath)]| -> anyhow::Result<(Checks, Checks)> {
-            let mut old_rules = Checker::new(vocabulary, before)?;
-            let mut new_rules = Checker::new(vocabulary, after)?;
+            let (mut old_rules, mut new_rules) = (before()?, after()?);
             let (mut old, mut new) = (Checks::default(), Checks::default());
             for (file, name) in chunk {
-                old.add(name, old_rules.check(text(&file.before)));
+                let path = self.before.in_kernel(&file.path);
+                old.add(name, old_rules.check(&path, text(&file.before)));
                 if let Some(after) = &file.after {
-                    new.add(
-                        name,
-                        new_rules.check_after(&old_rules.before(text(&file.before)), after),
-                    );
+                    let before = old_rules.before(&path, text(&file.before));
+                    let path = self.after.in_kernel(&file.path);
+                    new.add(name, new_rules.check_after(&before, &path, after));
                 }
             }
             Ok((old, new))

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use tollgate_defect::{Defect, OrDefect as _};
+use tollgate_defect::{Defect, OrDefect as _, answer};
 
 use anyhow::Context;
 use rayon::prelude::*;
 use tollgate_lab::input;
 use tollgate_source::check::{CheckWords, Checker, Checks, Learned};
-use tollgate_source::{GrammarError, Name, TreePath, Vocabulary, is_c, shown};
+use tollgate_source::{GrammarError, Headers, Name, TreePath, Vocabulary, is_c, no_tree, shown};
 
 use super::side::{Base, Side};
 use crate::choice::Choice;
@@ -68,7 +68,7 @@ fn behind(door: &Door, rest: &[PathBuf]) -> anyhow::Result<Answer> {
     };
     let files: Vec<File> = choice.files.iter().map(in_tree).collect();
     let (words, unread) = words_for(door.root(), &files)?;
-    let mut checks = run(&files, &words)?;
+    let mut checks = run(door.root(), &files, &words)?;
     spare(door.root(), &files, &mut checks, &words)?;
     unlearned(&mut checks, &files, unread);
     for (folder, error) in &choice.unlisted {
@@ -103,7 +103,7 @@ fn from_here(given: &[PathBuf]) -> anyhow::Result<Answer> {
         files.push(File { name, place });
     }
     let (words, unread) = words_for(Path::new(""), &files)?;
-    let mut checks = run(&files, &words)?;
+    let mut checks = run(Path::new(""), &files, &words)?;
     spare(Path::new("."), &files, &mut checks, &words)?;
     unlearned(&mut checks, &files, unread);
     checks.finish();
@@ -138,10 +138,12 @@ fn standard_input() -> anyhow::Result<Answer> {
     let text =
         input::limited(io::stdin()).context("the source on standard input could not be read")?;
     let (vocabulary, words) = (Vocabulary::builtin()?, CheckWords::builtin()?);
+    let headers = Headers::new(&no_tree)?;
     let (mut checks, name) = (Checks::default(), Name::from(super::STANDARD_INPUT));
+    let mut checker = Checker::new(&vocabulary, &words, &headers)?;
     match has_nul(&text) {
         true => checks.miss(&name, NUL.to_owned()),
-        false => checks.add(&name, Checker::new(&vocabulary, &words)?.check(&text)),
+        false => checks.add(&name, checker.check(&TreePath::top(), &text)),
     }
     checks.finish();
     let named = HashSet::from([name]);
@@ -171,7 +173,7 @@ fn folder(root: &Path) -> anyhow::Result<Answer> {
     // A header of the folder is checked as well, and is named there.
     let words = builtin.with(&learned_from(&places, &builtin)?.learned);
     let all: Vec<File> = headers.into_iter().chain(files).collect();
-    let mut checks = run(&all, &words)?;
+    let mut checks = run(root, &all, &words)?;
     spare(root, &all, &mut checks, &words)?;
     for (folder, error) in &found.unlisted {
         checks.miss(folder, unlisted(error));
@@ -279,8 +281,9 @@ impl Lessons {
 
 fn learned_from(headers: &[&Path], words: &CheckWords) -> anyhow::Result<Lessons> {
     let vocabulary = Vocabulary::builtin()?;
+    let no_headers = Headers::new(&no_tree)?;
     let lessons = headers.par_chunks(64).map_init(
-        || Checker::new(&vocabulary, words),
+        || Checker::new(&vocabulary, words, &no_headers),
         |checker, paths| {
             let checker = checker.as_ref();
             let checker = checker.or_defect("a header cannot be looked through")?;
@@ -301,23 +304,68 @@ fn learned_from(headers: &[&Path], words: &CheckWords) -> anyhow::Result<Lessons
 }
 
 /// Files are read, checked and dropped one by one on each processor.
-fn run(files: &[File], words: &CheckWords) -> anyhow::Result<Checks> {
+fn run(root: &Path, files: &[File], words: &CheckWords) -> anyhow::Result<Checks> {
     let vocabulary = Vocabulary::builtin()?;
+    let tree = files.iter().find_map(|file| tree_around(&file.place));
+    let tree = tree.unwrap_or_else(|| root.to_owned());
+    let reader = |path: &TreePath| input::source(&tree.join(path));
+    let headers = Headers::new(&reader)?;
+    let below = Below::new(root, &tree);
     let parts: Vec<Checks> = files
         .par_chunks(32)
-        .map_init(|| Checker::new(&vocabulary, words), part)
+        .map_init(
+            || Checker::new(&vocabulary, words, &headers),
+            |checker, files| part(&below, checker, files),
+        )
         .collect();
     let mut all = Checks::default();
     parts.into_iter().for_each(|part| all.merge(part));
     Ok(all)
 }
 
-fn part(checker: &mut Result<Checker<'_>, GrammarError>, files: &[File]) -> Checks {
+/// A folder, and the tree that its files lie in.
+struct Below<'a> {
+    root: &'a Path,
+    tree: &'a Path,
+    /// Where the folder is in the tree, if it is.
+    inner: Option<TreePath>,
+}
+
+impl<'a> Below<'a> {
+    fn new(root: &'a Path, tree: &'a Path) -> Self {
+        let inner = inside(root, tree);
+        Self { root, tree, inner }
+    }
+
+    /// Where a file is in the tree; by its name if it is in none.
+    fn path(&self, file: &File) -> TreePath {
+        let own = answer::below(&file.place, self.root);
+        let own = own.zip(self.inner.as_ref());
+        let own = own.map(|(own, inner)| inner.joined(Name::from(own).as_bytes()));
+        own.or_else(|| inside(&file.place, self.tree))
+            .unwrap_or_else(|| TreePath::top().joined(file.name.file()))
+    }
+}
+
+fn inside(path: &Path, tree: &Path) -> Option<TreePath> {
+    // One that is not there is named where it is read.
+    let (Ok(full), Ok(tree)) = (fs::canonicalize(path), fs::canonicalize(tree)) else {
+        return None;
+    };
+    TreePath::new(Name::from(answer::below(&full, &tree)?).as_bytes())
+}
+
+fn part(
+    below: &Below<'_>,
+    checker: &mut Result<Checker<'_>, GrammarError>,
+    files: &[File],
+) -> Checks {
     let mut checks = Checks::default();
-    for File { name, place } in files {
+    for file in files {
+        let File { name, place } = file;
         match (input::given(place), checker.as_mut()) {
             (Ok(text), _) if has_nul(&text) => checks.miss(name, NUL.to_owned()),
-            (Ok(text), Ok(checker)) => checks.add(name, checker.check(&text)),
+            (Ok(text), Ok(checker)) => checks.add(name, checker.check(&below.path(file), &text)),
             (Err(error), _) => checks.miss(name, error.to_string()),
             (_, Err(error)) => checks.miss(name, error.to_string()),
         }

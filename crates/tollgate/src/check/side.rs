@@ -7,7 +7,6 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 use tollgate_defect::answer;
-use tollgate_source::GrammarError;
 
 use rayon::prelude::*;
 use tollgate_lab::git::{Repository, Revision, Words};
@@ -16,7 +15,7 @@ use tollgate_lab::patch::{Folder, Ground as _};
 use tollgate_source::check::{
     CheckWords, Checker, Checks, Inlines, Learned, Undefined, holds_words, pastes,
 };
-use tollgate_source::{TreePath, Vocabulary};
+use tollgate_source::{GrammarError, Headers, TreePath, Vocabulary, no_tree};
 
 use super::input::TEACHERS;
 use crate::tree::sources_below;
@@ -122,7 +121,11 @@ impl<'a> Side<'a> {
         let vocabulary = Vocabulary::builtin()?;
         let builtin = vocabulary.words();
         let texts = self.lessons(teachers, builtin)?;
-        Ok(builtin.taught(|words| learned(&vocabulary, words, &texts))?)
+        let headers = Headers::new(&no_tree)?;
+        Ok(
+            builtin
+                .taught(|words| learned(&Checker::new(&vocabulary, words, &headers)?, &texts))?,
+        )
     }
 
     /// The texts of those of some headers that may teach anything, and of those
@@ -176,12 +179,26 @@ impl<'a> Side<'a> {
         Ok(found)
     }
 
-    /// What a file includes, where it may be.
-    fn included(&self, path: &TreePath, text: &[u8]) -> Vec<TreePath> {
+    /// A path of this side as the kernel tree has it.
+    pub(crate) fn in_kernel(&self, path: &TreePath) -> TreePath {
         let own = answer::below(path.as_path(), self.kernel.as_path());
         let own = own.and_then(|own| TreePath::new(own.as_os_str().as_bytes()));
-        let folder = own.unwrap_or_else(|| path.clone()).folder();
-        let names = tollgate_source::included(text, &folder).into_iter();
+        own.unwrap_or_else(|| path.clone())
+    }
+
+    /// A file of the kernel tree, for the types in it.
+    pub(crate) fn header(&self, path: &TreePath) -> io::Result<Vec<u8>> {
+        let path = self.kernel.joined(path.as_bytes());
+        let text = match self.has(&path) {
+            true => self.texts(&[path]).map_err(io::Error::other)?.pop(),
+            false => None,
+        };
+        text.flatten().ok_or(io::ErrorKind::NotFound.into())
+    }
+
+    /// What a file includes, where it may be.
+    fn included(&self, path: &TreePath, text: &[u8]) -> Vec<TreePath> {
+        let names = tollgate_source::included(text, &self.in_kernel(path)).into_iter();
         names
             .map(|name| self.kernel.joined(name.as_bytes()))
             .collect()
@@ -390,12 +407,7 @@ fn entries(folder: &Path) -> io::Result<Vec<Vec<u8>>> {
 }
 
 /// What headers teach to who knows some words already.
-fn learned(
-    vocabulary: &Vocabulary,
-    words: &CheckWords,
-    texts: &[Vec<u8>],
-) -> Result<Learned, GrammarError> {
-    let checker = Checker::new(vocabulary, words)?;
+fn learned(checker: &Checker<'_>, texts: &[Vec<u8>]) -> Result<Learned, GrammarError> {
     let mut all = Learned::default();
     for text in texts {
         all.merge(checker.learn(text));

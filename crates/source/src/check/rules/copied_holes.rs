@@ -3,13 +3,14 @@ use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 use crate::check::accesses::{Access, accesses, each, root_of};
-use crate::check::layout::{Layout, layouts, sizeof_operand, struct_name};
 use crate::check::model::{Confidence, Severity, Suggestion, Violation};
-use crate::check::range::function_tokens;
+use crate::check::range::{function_tokens, sizeof_operand};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
 use crate::flow::{Local, is_assembly};
+use crate::lex::Token;
 use crate::site::span;
+use crate::types::{LayoutError, Machine, Shape, Type};
 use crate::{Direction, Span};
 
 pub(super) const RULE: Rule = Rule {
@@ -46,12 +47,12 @@ fn copied<'s>(scene: &'s Scene<'_>, access: &Access<'_>) -> Option<&'s Local> {
     let local = scene.graph.locals.iter().find(|l| l.name == name)?;
     let operand = sizeof_operand(scene.page.text, access.count?)?;
     let whole = operand == local.name || operand == local.base_type;
-    (local.plain && !local.initialised && whole && struct_name(&local.base_type).is_some())
-        .then_some(local)
+    (local.plain && !local.initialised && whole).then_some(local)
 }
 
 #[derive(Default)]
 struct Filled {
+    /// The paths of the members that are set, `a.b`.
     members: BTreeSet<String>,
     /// Whether something that is not followed may have set all of it.
     elsewhere: bool,
@@ -60,6 +61,7 @@ struct Filled {
 /// What sets members of the struct before it is copied.
 fn filled(scene: &Scene<'_>, local: &Local, access: &Access<'_>) -> Filled {
     let mut found = Filled::default();
+    let mut seen = BTreeSet::new();
     each(scene.root, &mut |node| {
         let before = node.start_byte() < access.span.start;
         if node.kind() == "identifier"
@@ -67,9 +69,17 @@ fn filled(scene: &Scene<'_>, local: &Local, access: &Access<'_>) -> Filled {
             && scene.context.seen(node) == local.name.as_bytes()
             && local.scope.contains(span(node))
         {
+            seen.insert(node.start_byte());
             mention(scene, node, &mut found);
         }
     });
+    // The other sides of an #if are not in the parse.
+    let hidden = |token: &Token| {
+        let names = token.span.of(scene.page.text) == local.name.as_bytes();
+        let before = token.span.start < access.span.start && local.scope.contains(token.span);
+        names && before && !seen.contains(&token.span.start)
+    };
+    found.elsewhere |= function_tokens(scene).iter().any(hidden);
     found
 }
 
@@ -82,12 +92,11 @@ fn mention(scene: &Scene<'_>, node: Node<'_>, found: &mut Filled) {
         _ if is_operand(scene, node) => found.elsewhere = true,
         "declaration" => {}
         "field_expression" => {
-            let member = parent.child_by_field_name("field");
-            let whole = outermost(parent);
+            let Some((path, whole)) = member(scene, node) else {
+                return;
+            };
             if is_target(scene, whole) {
-                found
-                    .members
-                    .extend(member.map(|member| scene.context.written(member)));
+                found.members.insert(path);
             } else if takes_address(scene, whole) {
                 found.elsewhere = true;
             }
@@ -99,26 +108,37 @@ fn mention(scene: &Scene<'_>, node: Node<'_>, found: &mut Filled) {
 /// Whether a node is in an operand of inline assembly, which the parser sees as a
 /// call.
 fn is_operand(scene: &Scene<'_>, node: Node<'_>) -> bool {
-    let tokens = function_tokens(scene);
-    let is_assembly_at = |place: usize| {
-        let at = tokens.partition_point(|token| token.span.start < place);
-        let word = tokens.get(at).map(|token| token.span.of(scene.page.text));
-        word.is_some_and(is_assembly)
-    };
     let mut around = std::iter::successors(Some(node), Node::parent);
-    around.any(|node| node.kind() == "call_expression" && is_assembly_at(node.start_byte()))
+    around.any(|node| {
+        let tokens = function_tokens(scene);
+        let at = tokens.partition_point(|t| t.span.start < node.start_byte());
+        let word = tokens.get(at).map(|t| t.span.of(scene.page.text));
+        node.kind() == "call_expression" && word.is_some_and(is_assembly)
+    })
 }
 
-fn outermost(node: Node<'_>) -> Node<'_> {
-    match node.parent() {
-        Some(parent)
-            if matches!(parent.kind(), "field_expression" | "subscript_expression")
-                && parent.child_by_field_name("argument").map(|a| a.id()) == Some(node.id()) =>
-        {
-            outermost(parent)
+/// The path from a variable to the member that an expression names, and the
+/// expression; an element stands for its whole array. None if the path leaves
+/// the variable through a pointer.
+fn member<'t>(scene: &Scene<'_>, variable: Node<'t>) -> Option<(String, Node<'t>)> {
+    let (mut node, mut path, mut array) = (variable, Vec::new(), false);
+    while let Some(parent) = node.parent() {
+        let inner = parent
+            .child_by_field_name("argument")
+            .map(|inner| inner.id());
+        match parent.kind() {
+            _ if inner != Some(node.id()) => break,
+            "subscript_expression" => array = true,
+            "field_expression" if scene.context.operator(parent) == b"." => {
+                let field = parent.child_by_field_name("field")?;
+                path.extend((!array).then(|| scene.context.written(field)));
+            }
+            "field_expression" => return None,
+            _ => break,
         }
-        _ => node,
+        node = parent;
     }
+    Some((path.join("."), node))
 }
 
 /// Whether a node is assigned, or filled by a read from the user.
@@ -154,17 +174,16 @@ fn judged(
     local: &Local,
     filled: &Filled,
 ) -> Option<Violation> {
-    let name = struct_name(&local.base_type)?;
-    let known = layouts(scene.context.vocabulary, scene.page.text, scene.page.tokens);
-    let (what, confidence) = match known.get(name) {
-        Some(layout) => (missing(layout, filled)?, Confidence::High),
-        None => (
-            "its padding, and any member that is not set here, is what lay on the stack".to_owned(),
+    let name = &local.base_type;
+    let (what, confidence) = match unset(scene, name, filled) {
+        Ok(what) => (what?, Confidence::High),
+        Err(error) => (
+            format!("what lay on the stack may go with it: {error}"),
             Confidence::Low,
         ),
     };
     let page = scene.page;
-    let message = format!("struct {name} goes to the user, but {what}");
+    let message = format!("{name} goes to the user, but {what}");
     let mut violation = page.violation(&INFO, access.span, "copied whole", message);
     violation.confidence = confidence;
     if let Some(declared) = declaration(scene, local) {
@@ -176,23 +195,47 @@ fn judged(
     Some(violation)
 }
 
-/// What of the struct nobody has set.
-fn missing(layout: &Layout, filled: &Filled) -> Option<String> {
-    let unset: Vec<&str> = layout
-        .members
-        .iter()
-        .map(|member| member.name.as_str())
-        .filter(|name| !filled.members.contains(*name))
-        .collect();
-    if let Some(first) = unset.first() {
-        return Some(match unset.len() {
+/// What of the struct nobody has set, on the first machine on which that is so.
+fn unset(scene: &Scene<'_>, name: &str, filled: &Filled) -> Result<Option<String>, LayoutError> {
+    let types = scene.page.types;
+    let mut unknown = None;
+    for machine in types.machines_with(name) {
+        match types.layout_on(name, machine) {
+            Ok(of) if !matches!(of.shape, Shape::Struct(_) | Shape::Union(_)) => return Ok(None),
+            Ok(of) => {
+                if let Some(what) = missing(&of, machine, filled) {
+                    return Ok(Some(what));
+                }
+            }
+            Err(error) => unknown = unknown.or(Some(error)),
+        }
+    }
+    match unknown {
+        Some(error) if name.starts_with("struct ") => Err(error),
+        _ => Ok(None),
+    }
+}
+
+/// What of a type nobody has set; nothing if a member has another name there.
+fn missing(of: &Type, machine: &Machine, filled: &Filled) -> Option<String> {
+    let left = of
+        .uncovered(filled.members.iter().map(String::as_str))
+        .ok()?;
+    if let Some(first) = left.members.first() {
+        return Some(match left.members.len() {
             1 => format!("its member {first} is never set"),
             n => format!("{n} of its members are never set, {first} the first"),
         });
     }
-    let (at, size) = *layout.holes().first()?;
+    let (from, to) = *left.gaps.first()?;
+    let place = match machine.long {
+        8 => "64-bit".to_owned(),
+        _ => machine.name.clone(),
+    };
     Some(format!(
-        "nobody set the {size} bytes of padding at offset {at} (64-bit)"
+        "nobody set the {} bytes of padding at offset {} ({place})",
+        (to - from).div_ceil(8),
+        from / 8
     ))
 }
 

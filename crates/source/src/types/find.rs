@@ -1,0 +1,578 @@
+//! Where a name is defined for a file: itself, what needs no definition, the
+//! headers that it includes, nearest first.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+
+use super::expand::Macro;
+use super::file::{Branch, Entry, File, Kind, TYPES, directive, name_at};
+use super::input::{Input, Word};
+use super::run::{LayoutError, Run};
+use crate::lex::{TokenKind, lex};
+use crate::path::TreePath;
+use crate::span::Span;
+
+/// A file whose text is read, and the one for which it is.
+#[derive(Clone)]
+pub(super) struct Scope {
+    pub(super) file: Arc<File>,
+    pub(super) root: Arc<File>,
+}
+
+impl Scope {
+    /// Another file that is read for the same one.
+    pub(super) fn with(&self, file: Arc<File>) -> Self {
+        Self {
+            file,
+            root: Arc::clone(&self.root),
+        }
+    }
+}
+
+/// A definition and the file that holds it.
+pub(super) struct Found {
+    pub(super) scope: Scope,
+    pub(super) entry: Entry,
+}
+
+/// Files that are looked through for one name.
+const FILES: usize = 3000;
+
+/// Tokens of the longest statement that is read.
+const STATEMENT: usize = 30_000;
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+struct Wanted<'w> {
+    name: &'w str,
+    kinds: &'w [Kind],
+    /// Whether a macro counts that stands for nothing but its own name.
+    any: bool,
+    /// A file that is not looked at.
+    but: Option<usize>,
+}
+
+/// A name without a definition that counts.
+fn unknown(name: &str, absent: bool) -> LayoutError {
+    match absent {
+        true => LayoutError::Absent(name.to_owned()),
+        false => LayoutError::Missing(name.to_owned()),
+    }
+}
+
+/// The file for its identity.
+pub(super) fn id(file: &Arc<File>) -> usize {
+    Arc::as_ptr(file).addr()
+}
+
+impl Run<'_> {
+    /// Where a name is defined as one of those kinds.
+    pub(super) fn find(
+        &mut self,
+        name: &str,
+        kinds: &[Kind],
+        scope: &Scope,
+    ) -> Result<Found, LayoutError> {
+        let (any, but) = (false, None);
+        let wanted = Wanted {
+            name,
+            kinds,
+            any,
+            but,
+        };
+        let found = self.search(wanted, scope)?;
+        if !found.is_default(name) {
+            return Ok(found);
+        }
+        // It counts only where nothing else defines the name.
+        let own = &found.scope.file;
+        let root = self.reader_of(own, wanted, scope);
+        let root = scope.with(root.unwrap_or_else(|| Arc::clone(own)));
+        let but = Some(id(&found.scope.file));
+        let other = self.search(Wanted { but, ..wanted }, &root);
+        Ok(other.unwrap_or(found))
+    }
+
+    fn search(&mut self, wanted: Wanted<'_>, scope: &Scope) -> Result<Found, LayoutError> {
+        let name = wanted.name;
+        self.work(name)?;
+        self.cut = false;
+        let mut absent = false;
+        let prelude = Arc::clone(&self.types.headers.facts.prelude);
+        let stages = [
+            self.near(name, scope),
+            vec![prelude],
+            self.indexed(name, scope),
+        ];
+        for files in stages {
+            if let Some(found) = self.among(&files, wanted, scope, &mut absent) {
+                return Ok(found);
+            }
+        }
+        if wanted.kinds == [Kind::Tag] && self.is_settled(name, scope) {
+            return Err(unknown(name, absent));
+        }
+        let own = self.types.real(&scope.file);
+        let mut found = self.remembered(Arc::clone(&own), wanted, scope, &mut absent);
+        let root = match found {
+            Some(_) => None,
+            None => self.reader_of(&own, wanted, scope),
+        };
+        if let Some(root) = root.filter(|root| !Arc::ptr_eq(&own, root)) {
+            // What the file includes, or defines, before it includes the header.
+            let asked = Arc::ptr_eq(&root, &self.types.real(&scope.root));
+            self.own += usize::from(asked);
+            let first = std::slice::from_ref(&root);
+            found = self.among(first, wanted, scope, &mut absent);
+            found = found.or_else(|| self.remembered(root, wanted, scope, &mut absent));
+        }
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        Err(unknown(name, absent))
+    }
+
+    /// The file that a header is read for, and that may define what it lacks: the
+    /// one that is asked about. What is generic is read for the architecture's own
+    /// header of that name, and what programs get lacks no macro: each of those
+    /// headers is compiled alone (usr/include/Makefile).
+    fn reader_of(
+        &self,
+        header: &Arc<File>,
+        wanted: Wanted<'_>,
+        scope: &Scope,
+    ) -> Option<Arc<File>> {
+        let path = header.path.lossy();
+        if path.contains("/asm-generic/") {
+            let mut own = self.own_of(&header.path).into_iter();
+            return own.find_map(|path| self.types.headers.file(&path));
+        }
+        let alone = path.contains("/uapi/") && wanted.kinds == [Kind::Macro];
+        (!alone).then(|| self.types.real(&scope.root))
+    }
+
+    /// The file itself; not looked at if an index says that it defines no such
+    /// type.
+    fn near(&self, name: &str, scope: &Scope) -> Vec<Arc<File>> {
+        let index = self.types.headers.index.as_ref();
+        let own = |index: &super::TypeIndex| index.files(name).contains(&&scope.file.path);
+        let elsewhere = index.is_some_and(|index| !index.files(name).is_empty() && !own(index));
+        match elsewhere {
+            true => Vec::new(),
+            false => vec![self.types.real(&scope.file)],
+        }
+    }
+
+    /// The headers that define a type by an index, if there is one alone, or they
+    /// are one for who includes them.
+    fn indexed(&self, name: &str, scope: &Scope) -> Vec<Arc<File>> {
+        let files = self.candidates(name, scope).unwrap_or_default();
+        let headers = self.types.headers;
+        files
+            .into_iter()
+            .filter_map(|path| headers.file(path))
+            .collect()
+    }
+
+    /// The headers that define a type by an index, as far as a file may see them: in
+    /// the place of a generic one the architecture's own. None if it may be any of
+    /// several.
+    fn candidates(&self, name: &str, scope: &Scope) -> Option<Vec<&TreePath>> {
+        let index = self.types.headers.index.as_ref();
+        let mut files = index.map(|index| index.files(name)).unwrap_or_default();
+        files.retain(|path| path.is_header() && self.is_near(path, &scope.root.path));
+        files.dedup();
+        if files.len() > 1 {
+            let all = files.clone();
+            files.retain(|path| !self.own_of(path).iter().any(|own| all.contains(&own)));
+        }
+        let mut others = files.iter().skip(1);
+        let same = others.all(|path| files.first().is_some_and(|first| is_same(first, path)));
+        same.then_some(files)
+    }
+
+    /// Where an architecture may have its own header for a generic one.
+    fn own_of(&self, path: &TreePath) -> Vec<TreePath> {
+        let path = path.lossy();
+        let Some((_, name)) = path.split_once("/asm-generic/") else {
+            return Vec::new();
+        };
+        let arch = &self.machine.arch;
+        let own = ["", "uapi/"].map(|uapi| format!("arch/{arch}/include/{uapi}asm/{name}"));
+        let own = own.iter().skip(usize::from(self.machine.programs));
+        own.map(|path| TreePath::within(path)).collect()
+    }
+
+    /// Whether an index has said all of a struct or union that it knows: the file which
+    /// is asked about does not define it.
+    fn is_settled(&self, name: &str, scope: &Scope) -> bool {
+        let index = self.types.headers.index.as_ref();
+        let files = index.map(|index| index.files(name)).unwrap_or_default();
+        let elsewhere = !files.is_empty() && !files.contains(&&scope.root.path);
+        elsewhere && self.candidates(name, scope).is_some()
+    }
+
+    /// Whether a word may be a typedef: one that an index does not know, nor is
+    /// spelled as most are, is taken for none.
+    pub(super) fn may_be_typedef(&self, word: &str) -> bool {
+        let headers = self.types.headers;
+        let known = || !headers.facts.prelude.entries(word, TYPES).is_empty();
+        let index = headers.index.as_ref();
+        word.ends_with("_t") || index.is_none_or(|index| !index.files(word).is_empty()) || known()
+    }
+
+    /// Whether code of a file may see what another defines: not that of another
+    /// architecture, nor of programs.
+    fn is_near(&self, path: &TreePath, root: &TreePath) -> bool {
+        let mut parts = path.parts();
+        match (parts.next(), parts.next()) {
+            (Some(b"arch"), Some(arch)) => arch == self.machine.arch.as_bytes(),
+            (Some(top @ (b"tools" | b"samples" | b"scripts" | b"Documentation")), _) => {
+                root.parts().next() == Some(top)
+            }
+            _ => true,
+        }
+    }
+
+    /// The nearest headers that define the name, as they were found before if no
+    /// question can find them another way.
+    fn remembered(
+        &mut self,
+        from: Arc<File>,
+        wanted: Wanted<'_>,
+        scope: &Scope,
+        absent: &mut bool,
+    ) -> Option<Found> {
+        let headers = self.types.headers;
+        let kinds = wanted.kinds.iter().map(|kind| 1 << *kind as usize).sum();
+        let plain = wanted.but.is_none() && self.types.is_stored(&from);
+        let asked = (
+            id(&from),
+            self.machine.id,
+            (kinds, wanted.any),
+            wanted.name.into(),
+        );
+        if let Some(known) = plain.then(|| headers.found(&asked)).flatten() {
+            return known.map(|(file, entry)| Found {
+                scope: scope.with(file),
+                entry,
+            });
+        }
+        let (before, was_absent) = (self.own, *absent);
+        let found = self.included(from, wanted, scope, absent);
+        if plain
+            && before == self.own
+            && was_absent == *absent
+            && self.deciding.is_empty()
+            && !self.cut
+        {
+            let definer = found.as_ref();
+            let definer = definer.map(|found| (Arc::clone(&found.scope.file), found.entry));
+            headers.keep_found(asked, definer);
+        }
+        found
+    }
+
+    /// The nearest headers that define the name.
+    fn included(
+        &mut self,
+        from: Arc<File>,
+        wanted: Wanted<'_>,
+        scope: &Scope,
+        absent: &mut bool,
+    ) -> Option<Found> {
+        let mut seen: HashSet<usize, RandomState> = HashSet::default();
+        seen.insert(id(&from));
+        let mut level = vec![from];
+        let most = FILES;
+        while !level.is_empty() {
+            let mut next = Vec::new();
+            for file in &level {
+                if seen.len() >= most {
+                    self.cut = true;
+                    break;
+                }
+                let included = self.types.included(file, self.machine);
+                let new = included.iter().filter(|file| seen.insert(id(file)));
+                next.extend(new.cloned());
+            }
+            let found = self.among(&next, wanted, scope, absent);
+            if found.is_some() {
+                return found;
+            }
+            level = next;
+        }
+        None
+    }
+
+    /// The definition among files, if one of them has any. Of several, which one
+    /// counts is an option like any other.
+    fn among(
+        &mut self,
+        files: &[Arc<File>],
+        wanted: Wanted<'_>,
+        scope: &Scope,
+        absent: &mut bool,
+    ) -> Option<Found> {
+        let mut found: Vec<Found> = Vec::new();
+        for file in files.iter().filter(|file| wanted.but != Some(id(file))) {
+            for entry in file.entries(wanted.name, wanted.kinds) {
+                let own = scope.with(Arc::clone(file));
+                let active = self.is_active(&own, file.branch(entry.at));
+                *absent |= !active;
+                if active && wanted.fits(&own, &entry) {
+                    found.push(Found { scope: own, entry });
+                }
+            }
+        }
+        if found.len() > 1 {
+            found.dedup_by(|a, b| a.is_same(b));
+        }
+        while found.len() > 1 {
+            let first = found.swap_remove(0);
+            let place = format!("{} at byte {}", first.scope.file.path, first.entry.at);
+            if self.choose(&format!(
+                "which definition of {} is meant, such as {place}",
+                wanted.name
+            )) {
+                return Some(first);
+            }
+        }
+        found.pop()
+    }
+
+    /// Whether a branch of an `#if` is compiled.
+    pub(super) fn is_active(&mut self, scope: &Scope, branch: Option<usize>) -> bool {
+        let Some(branch) = branch.and_then(|at| scope.file.branches.get(at)).cloned() else {
+            return true;
+        };
+        self.is_active(scope, branch.parent) && (branch.guard || self.is_side(scope, &branch))
+    }
+
+    /// Whether all of the `#if`s around a place are compiled; of each its lines so
+    /// far.
+    pub(super) fn are_active(&mut self, scope: &Scope, sides: &[Vec<Span>]) -> bool {
+        sides.iter().all(|lines| {
+            let Some((own, earlier)) = lines.split_last() else {
+                return true;
+            };
+            !earlier.iter().any(|line| self.holds(scope, *line)) && self.holds(scope, *own)
+        })
+    }
+
+    fn is_side(&mut self, scope: &Scope, branch: &Branch) -> bool {
+        let mut lines = branch.earlier.clone();
+        lines.push(branch.own);
+        self.are_active(scope, &[lines])
+    }
+
+    /// Whether the line that begins a side of an `#if` lets it be compiled.
+    fn holds(&mut self, scope: &Scope, line: Span) -> bool {
+        let key = (id(&scope.file), line.start);
+        // What its own condition hangs on is not defined yet.
+        if self.deciding.contains(&key) {
+            return false;
+        }
+        self.deciding.push(key);
+        let text = &scope.file.text;
+        let (word, behind) = directive(text, line);
+        let name = || String::from_utf8_lossy(name_at(text, behind)).into_owned();
+        let answer = match word {
+            b"else" => true,
+            b"ifdef" => self.is_defined(&name(), scope),
+            b"ifndef" => !self.is_defined(&name(), scope),
+            _ => {
+                let all = lex(text.get(..line.end).unwrap_or_default(), behind);
+                let words = all.filter(|t| t.kind != TokenKind::Comment);
+                let words = words.map(|t| Word::of(text, &t)).collect();
+                let holds = self.nested("a condition", |run| Ok(run.condition(words, scope)));
+                holds.unwrap_or(false)
+            }
+        };
+        self.deciding.pop();
+        answer
+    }
+
+    /// Whether a name is a macro.
+    pub(super) fn is_defined(&mut self, name: &str, scope: &Scope) -> bool {
+        if self.machine.value(name).is_some() {
+            return true;
+        }
+        if self.types.headers.facts.is_settled(name) {
+            return false;
+        }
+        if name.starts_with("CONFIG_") || self.unsure.is_some() {
+            return self.choose(name);
+        }
+        let kinds = &[Kind::Macro];
+        let (any, but) = (true, None);
+        let wanted = Wanted {
+            name,
+            kinds,
+            any,
+            but,
+        };
+        match self.search(wanted, scope) {
+            Ok(_) => true,
+            Err(_) if self.cut => self.choose(name),
+            // `__NAME` is defined by headers alone, `__NAME__` by compilers too.
+            Err(_) => (!name.starts_with("__") || name.ends_with("__")) && self.choose(name),
+        }
+    }
+
+    /// The words of a statement that are compiled, to its semicolon.
+    pub(super) fn statement(&mut self, found: &Found) -> Result<Input, LayoutError> {
+        let (scope, at) = (&found.scope, found.entry.at);
+        let file = Arc::clone(&scope.file);
+        let unclear = |what: &[u8]| {
+            let what = String::from_utf8_lossy(what).into_owned();
+            let place = format!("what {} defines at byte {at}", file.path);
+            LayoutError::Unclear(place, what)
+        };
+        let mut sides = Vec::new();
+        let (mut words, mut depth) = (Vec::new(), 0usize);
+        for token in lex(&file.text, at).take(STATEMENT) {
+            match token.kind {
+                TokenKind::Comment => continue,
+                TokenKind::Directive => {
+                    let active = self.line(scope, token.span, &mut sides);
+                    if active && directive(&file.text, token.span).0 == b"include" {
+                        return Err(unclear(b"#include"));
+                    }
+                    continue;
+                }
+                _ if sides.iter().any(|side: &Side| !side.active) => continue,
+                TokenKind::Punct(b'{' | b'(' | b'[') => depth += 1,
+                TokenKind::Punct(b'}' | b')' | b']') if depth == 0 => break,
+                TokenKind::Punct(b'}' | b')' | b']') => depth -= 1,
+                TokenKind::Punct(b';') if depth == 0 => return Ok(Input::new(words)),
+                _ => {}
+            }
+            words.push(Word::of(&file.text, &token));
+        }
+        Err(unclear(b"its end"))
+    }
+
+    /// Follows the `#if`s inside a statement; whether the line itself is compiled.
+    fn line(&mut self, scope: &Scope, line: Span, sides: &mut Vec<Side>) -> bool {
+        let around = |sides: &[Side]| sides.iter().all(|side| side.active);
+        match directive(&scope.file.text, line).0 {
+            b"if" | b"ifdef" | b"ifndef" => {
+                let active = around(sides) && self.holds(scope, line);
+                sides.push(Side {
+                    active,
+                    taken: active,
+                });
+            }
+            b"elif" | b"else" => match sides.pop() {
+                Some(before) => {
+                    let active = !before.taken && around(sides) && self.holds(scope, line);
+                    sides.push(Side {
+                        active,
+                        taken: before.taken || active,
+                    });
+                }
+                // The statement began inside the first side.
+                None => sides.push(Side {
+                    active: false,
+                    taken: true,
+                }),
+            },
+            b"endif" => drop(sides.pop()),
+            _ => return around(sides),
+        }
+        false
+    }
+}
+
+/// Where the declarations of the structure at a place begin that have some word,
+/// with the lines of the `#if`s around each.
+pub(super) fn declarations(text: &[u8], at: usize, word: &str) -> Vec<(usize, Vec<Vec<Span>>)> {
+    let (mut found, mut sides) = (Vec::new(), Vec::<Vec<Span>>::new());
+    let (mut depth, mut begin, mut named) = (0usize, None, false);
+    let mut inside = lex(text, at).take(STATEMENT);
+    inside.find(|token| token.is(b'{'));
+    for token in inside {
+        match token.kind {
+            TokenKind::Comment => continue,
+            TokenKind::Directive => {
+                match directive(text, token.span).0 {
+                    b"if" | b"ifdef" | b"ifndef" => sides.push(vec![token.span]),
+                    b"elif" | b"else" => {
+                        let last = sides.last_mut().into_iter();
+                        last.for_each(|lines| lines.push(token.span));
+                    }
+                    b"endif" => drop(sides.pop()),
+                    _ => {}
+                }
+                continue;
+            }
+            TokenKind::Punct(b'{' | b'(' | b'[') => depth += 1,
+            TokenKind::Punct(b'}' | b')' | b']') if depth == 0 => break,
+            TokenKind::Punct(b'}' | b')' | b']') => depth -= 1,
+            TokenKind::Punct(b';') if depth == 0 => {
+                found.extend(begin.take().filter(|_| named));
+                named = false;
+                continue;
+            }
+            TokenKind::Word => named |= token.span.of(text) == word.as_bytes(),
+            _ => {}
+        }
+        begin = begin.or_else(|| Some((token.span.start, sides.clone())));
+    }
+    found
+}
+
+/// Whether two headers have one name in an `#include`: what the kernel has of its own
+/// beside what programs get.
+fn is_same(a: &TreePath, b: &TreePath) -> bool {
+    let name = |path: &TreePath| {
+        let path = path.lossy().into_owned();
+        let name = path.split_once("include/").map_or("", |(_, name)| name);
+        name.strip_prefix("uapi/").unwrap_or(name).to_owned()
+    };
+    !name(a).is_empty() && name(a) == name(b)
+}
+
+/// A side of an `#if` inside a statement.
+struct Side {
+    active: bool,
+    /// Whether this or an earlier side is compiled.
+    taken: bool,
+}
+
+impl Wanted<'_> {
+    /// Whether an entry is a definition: a macro of its own name is none.
+    fn fits(&self, scope: &Scope, entry: &Entry) -> bool {
+        let own = || Macro::read(scope, entry.at).is_none_or(|found| found.is_only(self.name));
+        self.any || entry.kind != Kind::Macro || !own()
+    }
+}
+
+impl Found {
+    /// Whether this is a macro that is defined only where it is not yet.
+    fn is_default(&self, name: &str) -> bool {
+        let file = &self.scope.file;
+        let branch = file
+            .branch(self.entry.at)
+            .and_then(|at| file.branches.get(at));
+        let asked = |branch: &Branch| {
+            let (_, behind) = directive(&file.text, branch.own);
+            name_at(&file.text, behind) == name.as_bytes()
+        };
+        self.entry.kind == Kind::Macro && branch.is_some_and(|own| own.guard && asked(own))
+    }
+
+    /// Whether two lines define a macro in the same words.
+    fn is_same(&self, other: &Self) -> bool {
+        let line = |found: &Self| {
+            let line = lex(&found.scope.file.text, found.entry.at).next();
+            line.map(|token| token.span.text(&found.scope.file.text))
+        };
+        self.entry.kind == Kind::Macro
+            && self.entry.kind == other.entry.kind
+            && line(self) == line(other)
+    }
+}

@@ -1,0 +1,280 @@
+//! The files of a tree as far as types need them, each read once, and where
+//! `#include` finds them.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use foldhash::fast::RandomState;
+use memchr::memmem;
+
+use super::file::{Entry, File, Include, Included, spelled};
+use super::index::TypeIndex;
+use super::layout::Type;
+use super::machine::{Facts, Machine};
+use crate::path::TreePath;
+use tollgate_defect::Defect;
+
+/// Gives the bytes of a file of the tree, by its path, or the system's own words.
+type Reader<'r> = dyn Fn(&TreePath) -> io::Result<Vec<u8>> + Sync + 'r;
+
+/// The reader of what is in no tree.
+///
+/// # Errors
+/// Always: there is no file.
+pub fn no_tree(_: &TreePath) -> io::Result<Vec<u8>> {
+    Err(io::ErrorKind::NotFound.into())
+}
+
+/// The headers of a tree, read when a type needs them. All threads share one.
+pub struct Headers<'r> {
+    reader: &'r Reader<'r>,
+    pub(super) facts: Facts,
+    pub(super) index: Option<TypeIndex>,
+    files: RwLock<HashMap<TreePath, Option<Arc<File>>, RandomState>>,
+    unread: Mutex<Option<String>>,
+    /// By machine and the name of an `#include`.
+    shared: RwLock<HashMap<usize, Named, RandomState>>,
+    found: RwLock<HashMap<Asked, Option<Definer>, RandomState>>,
+    known: RwLock<HashMap<Place, Type, RandomState>>,
+}
+
+/// Files by the names that include them; none of one that the tree does not have.
+type Named = HashMap<Box<str>, Option<Arc<File>>, RandomState>;
+
+/// A name that was looked for through what a file includes: the file, the machine,
+/// and what it may be.
+pub(super) type Asked = (usize, usize, (usize, bool), Box<str>);
+
+/// The file that defines it, and its definition there.
+pub(super) type Definer = (Arc<File>, Entry);
+
+/// Where a type is defined: the file, the place in it, the name and the machine.
+pub(super) type Place = (usize, usize, String);
+
+impl std::fmt::Debug for Headers<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Headers").finish_non_exhaustive()
+    }
+}
+
+impl<'r> Headers<'r> {
+    /// The headers that `reader` gives.
+    ///
+    /// # Errors
+    /// When a data file does not have its form; a test keeps that from happening.
+    pub fn new(reader: &'r Reader<'r>) -> Result<Self, Defect> {
+        Ok(Self {
+            reader,
+            facts: Facts::builtin()?,
+            index: None,
+            files: RwLock::default(),
+            unread: Mutex::default(),
+            shared: RwLock::default(),
+            found: RwLock::default(),
+            known: RwLock::default(),
+        })
+    }
+
+    /// The same, with an index of all that the tree defines: what only one file
+    /// of it defines is found without a look at what includes what.
+    #[must_use]
+    pub fn with_index(self, index: Option<TypeIndex>) -> Self {
+        Self { index, ..self }
+    }
+
+    /// The machines that a file of the tree is compiled for: those of its folder
+    /// in `arch/`, or else one for each way to lay types out that is in wide use.
+    pub(super) fn machines(&self, path: &TreePath) -> Vec<&Machine> {
+        let mut parts = path.parts();
+        let arch = (parts.next() == Some(b"arch"))
+            .then(|| parts.next())
+            .flatten();
+        let of = |machine: &&Machine| arch.is_some_and(|arch| machine.arch.as_bytes() == arch);
+        let own: Vec<&Machine> = self.kernels().filter(of).collect();
+        match own.is_empty() {
+            true => self.kernels().filter(|machine| machine.reference).collect(),
+            false => own,
+        }
+    }
+
+    fn kernels(&self) -> impl Iterator<Item = &Machine> {
+        self.facts
+            .machines
+            .iter()
+            .filter(|machine| !machine.programs)
+    }
+
+    /// The machines that may define a name which the others do not: those of the
+    /// folders of `arch/` in which an index has it, or any.
+    pub(super) fn definers(&self, name: &str) -> Vec<&Machine> {
+        let index = self.index.as_ref().map(|index| index.files(name));
+        let has = |machine: &Machine, path: &TreePath| {
+            let mut parts = path.parts();
+            parts.next() == Some(b"arch") && parts.next() == Some(machine.arch.as_bytes())
+        };
+        let defines = |machine: &&Machine| {
+            let files = index.as_ref();
+            files.is_none_or(|files| files.iter().any(|path| has(machine, path)))
+        };
+        self.kernels().filter(defines).collect()
+    }
+
+    /// The machine of that name.
+    #[must_use]
+    pub fn machine(&self, name: &str) -> Option<&Machine> {
+        self.facts.machines.iter().find(|m| m.name == name)
+    }
+
+    /// What was found of a name before.
+    pub(super) fn found(&self, asked: &Asked) -> Option<Option<Definer>> {
+        let found = self.found.read().unwrap_or_else(PoisonError::into_inner);
+        found.get(asked).cloned()
+    }
+
+    /// Keeps what every question finds the same way.
+    pub(super) fn keep_found(&self, asked: Asked, definer: Option<Definer>) {
+        let mut found = self.found.write().unwrap_or_else(PoisonError::into_inner);
+        found.insert(asked, definer);
+    }
+
+    /// A type that was read before.
+    pub(super) fn known(&self, place: &Place) -> Option<Type> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(place).cloned()
+    }
+
+    /// Keeps a type that every file sees the same way.
+    pub(super) fn keep(&self, place: Place, of: &Type) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert(place, of.clone());
+    }
+
+    /// A file of the tree.
+    pub(super) fn file(&self, path: &TreePath) -> Option<Arc<File>> {
+        let known = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(path) {
+            return known.clone();
+        }
+        drop(known);
+        let file = match (self.reader)(path) {
+            Ok(text) => Some(Arc::new(File::new(path.clone(), text))),
+            Err(error) => {
+                let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+                if !absent.contains(&error.kind()) {
+                    let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+                    unread.get_or_insert_with(|| format!("{path} could not be read: {error}"));
+                }
+                None
+            }
+        };
+        let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        files.entry(path.clone()).or_insert(file).clone()
+    }
+
+    /// The first file that could not be read, with why. It may define what is missing.
+    pub(super) fn unread(&self) -> Option<String> {
+        let unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        unread.clone()
+    }
+
+    /// The files that a file includes on a machine, as far as they are in the tree;
+    /// `may` says which branches of an `#if` may be compiled.
+    pub(super) fn resolved(
+        &self,
+        file: &File,
+        machine: &Machine,
+        may: &dyn Fn(Option<usize>) -> bool,
+    ) -> Included {
+        let mut seen: HashSet<_, RandomState> = HashSet::default();
+        let includes = file.includes.iter().filter(|include| {
+            let new = (include.name.as_str(), include.quoted);
+            may(include.branch) && seen.insert(new)
+        });
+        includes
+            .filter_map(|include| self.include(&file.path, include, machine))
+            .collect()
+    }
+
+    /// The file of a name in the folders that all files are compiled with.
+    fn shared(&self, name: &str, machine: &Machine) -> Option<Arc<File>> {
+        let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(&machine.id).and_then(|all| all.get(name)) {
+            return known.clone();
+        }
+        drop(known);
+        let found = searched(name, machine).find_map(|path| self.file(&path));
+        let mut known = self.shared.write().unwrap_or_else(PoisonError::into_inner);
+        let own = known.entry(machine.id).or_default();
+        own.insert(name.into(), found.clone());
+        found
+    }
+
+    fn include(&self, from: &TreePath, include: &Include, machine: &Machine) -> Option<Arc<File>> {
+        let name = include.name.as_bytes();
+        let folder = from.folder();
+        let beside = include.quoted.then(|| folder.joined(name));
+        let beside = beside.and_then(|path| self.file(&path));
+        let found = beside.or_else(|| self.shared(&include.name, machine));
+        // Makefiles name further folders, mostly some above the file.
+        found.or_else(|| {
+            let above = std::iter::successors(Some(folder), |folder| Some(folder.folder()));
+            let named = |folder: TreePath| {
+                let inner = [b"".as_slice(), b"include", b"inc"];
+                inner.map(|inner| folder.joined(inner).joined(name))
+            };
+            above
+                .take_while(|folder| folder.parts().count() > 1)
+                .flat_map(named)
+                .find_map(|path| self.file(&path))
+        })
+    }
+}
+
+/// Where the files that a file includes may be in the tree, as far as all
+/// architectures share them; `path` is its own. A search of the text alone.
+#[must_use]
+pub fn included(text: &[u8], path: &TreePath) -> Vec<TreePath> {
+    let places = memmem::find_iter(text, b"#include");
+    let named = places.filter_map(|at| {
+        let rest = text.get(at + b"#include".len()..)?.trim_ascii_start();
+        spelled(rest.get(..LONGEST).unwrap_or(rest))
+    });
+    let folder = path.folder();
+    let shared = |(name, quoted): (String, bool)| {
+        let paths: Vec<TreePath> = match quoted {
+            true => vec![folder.joined(name.as_bytes())],
+            false if name.starts_with("asm/") => Vec::new(),
+            false => SHARED
+                .map(|folder| TreePath::within(&format!("{folder}/{name}")))
+                .to_vec(),
+        };
+        paths
+    };
+    named.flat_map(shared).collect()
+}
+
+/// Longer than any path of a header.
+const LONGEST: usize = 256;
+
+/// Folders of the headers that all architectures share.
+const SHARED: [&str; 2] = ["include", "include/uapi"];
+
+/// The folders that every file of the kernel is compiled with, and those that
+/// programs get. Of a header in `asm/` that an architecture lacks it has the
+/// generic one.
+fn searched(name: &str, machine: &Machine) -> impl Iterator<Item = TreePath> {
+    let own = format!("arch/{}/include", machine.arch);
+    let folders = [&own, SHARED[0], &format!("{own}/uapi"), SHARED[1]];
+    let mut paths = folders.map(|folder| format!("{folder}/{name}")).to_vec();
+    if let Some(name) = name.strip_prefix("asm/") {
+        paths.extend(SHARED.map(|folder| format!("{folder}/asm-generic/{name}")));
+    }
+    let kernel = !machine.programs;
+    paths.retain(|path| kernel || path.contains("/uapi/"));
+    // No architecture has any of these.
+    if name.starts_with("linux/") {
+        paths.retain(|path| !path.starts_with("arch/"));
+    }
+    paths.into_iter().map(|path| TreePath::within(&path))
+}

@@ -1,0 +1,146 @@
+//! Which files of a tree define a type: found while a scan reads them.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use foldhash::fast::RandomState;
+use memchr::memmem::Finder;
+
+use super::file::name_at;
+use crate::path::TreePath;
+
+/// The types that the files of a tree define, by `struct name` or by the name of
+/// a typedef.
+#[derive(Clone, Debug, Default)]
+pub struct TypeIndex {
+    own: Part,
+    /// What other threads found; joining them would cost more than asking each.
+    others: Vec<Part>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Part {
+    paths: Vec<TreePath>,
+    /// Which of the paths, and the one of the same name before it.
+    found: Vec<(usize, Option<usize>)>,
+    /// By name: which of `found` is its last.
+    last: HashMap<String, usize, RandomState>,
+}
+
+impl TypeIndex {
+    /// Adds what [`definitions`] found in a file.
+    pub fn add(&mut self, path: &TreePath, names: Vec<String>) {
+        if names.is_empty() {
+            return;
+        }
+        let file = self.own.paths.len();
+        self.own.paths.push(path.clone());
+        for name in names {
+            let before = self.own.last.insert(name, self.own.found.len());
+            self.own.found.push((file, before));
+        }
+    }
+
+    /// Takes over the definitions of another part of the tree.
+    pub fn merge(&mut self, other: Self) {
+        self.others.push(other.own);
+        self.others.extend(other.others);
+    }
+
+    /// The files that define a type.
+    pub(super) fn files(&self, name: &str) -> Vec<&TreePath> {
+        let parts = self.others.iter().chain([&self.own]);
+        parts.flat_map(|part| part.of(name)).collect()
+    }
+}
+
+impl Part {
+    fn of(&self, name: &str) -> impl Iterator<Item = &TreePath> {
+        let at = |index: usize| self.found.get(index);
+        let last = self.last.get(name).copied().and_then(at);
+        let all = std::iter::successors(last, move |found| found.1.and_then(at));
+        all.filter_map(|found| self.paths.get(found.0))
+    }
+}
+
+static MARGINS: LazyLock<[Finder<'static>; 3]> =
+    LazyLock::new(|| ["\ntypedef", "\nstruct", "\nunion"].map(Finder::new));
+
+/// Whether a file that holds this piece may define a type that is worth to be
+/// found: headers full of the addresses of registers hold no brace.
+#[must_use]
+pub fn may_define(piece: &[u8]) -> bool {
+    memchr::memchr(b'{', piece).is_some()
+}
+
+/// The types that a file defines at its margin, but for enums: most stand beside
+/// what uses them. A search that is quick to say none.
+#[must_use]
+pub fn definitions(text: &[u8]) -> Vec<String> {
+    let mut found = Vec::new();
+    // Only a typedef defines a type without a brace.
+    let margins = MARGINS.get(..if may_define(text) { 3 } else { 1 });
+    let margins = margins.into_iter().flatten();
+    let places = margins.flat_map(|margin| margin.find_iter(text));
+    let lines = places.filter_map(|at| text.get(at + 1..));
+    [text]
+        .into_iter()
+        .chain(lines)
+        .for_each(|line| defined(line, &mut found));
+    found
+}
+
+/// Adds what the statement at the front defines.
+fn defined(text: &[u8], found: &mut Vec<String>) {
+    let typedef = text.strip_prefix(b"typedef").map(<[u8]>::trim_ascii_start);
+    found.extend(tag(typedef.unwrap_or(text)));
+    if let Some(rest) = typedef {
+        renamed(rest, found);
+    }
+}
+
+/// `struct name {`
+fn tag(text: &[u8]) -> Option<String> {
+    let words = ["struct", "union"];
+    let word = words
+        .iter()
+        .find(|word| text.starts_with(word.as_bytes()))?;
+    let rest = text.get(word.len()..)?.trim_ascii_start();
+    let name = name_at(rest, 0);
+    let behind = rest.get(name.len()..)?.trim_ascii_start();
+    let name = String::from_utf8_lossy(name);
+    (!name.is_empty() && behind.first() == Some(&b'{')).then(|| format!("{word} {name}"))
+}
+
+/// `… name;` and `struct … { … } name, *other;`
+fn renamed(text: &[u8], found: &mut Vec<String>) {
+    let start = match memchr::memchr2(b'{', b';', text) {
+        Some(open) if text.get(open) == Some(&b'{') => closed(text, open),
+        _ => 0,
+    };
+    let rest = text.get(start..).unwrap_or_default();
+    let end = memchr::memchr(b';', rest).unwrap_or_default();
+    let rest = rest.get(..end).unwrap_or_default();
+    let called = rest.contains(&b'(');
+    for declarator in rest.split(|byte| *byte == b',' && !called) {
+        let name = declarator.trim_ascii_end();
+        let word = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_';
+        let length = name.iter().rev().take_while(word).count();
+        let name = name.get(name.len() - length..).unwrap_or_default();
+        found.extend((length > 0).then(|| String::from_utf8_lossy(name).into_owned()));
+    }
+}
+
+/// The place behind the brace that closes the one at `open`; the end if none does.
+fn closed(text: &[u8], open: usize) -> usize {
+    let inside = text.get(open..).unwrap_or_default();
+    let mut depth = 0usize;
+    for at in memchr::memchr2_iter(b'{', b'}', inside) {
+        match inside.get(at) {
+            Some(b'{') => depth += 1,
+            _ if depth == 1 => return open + at + 1,
+            _ => depth -= 1,
+        }
+    }
+    text.len()
+}

@@ -1,0 +1,250 @@
+//! The machines that Linux runs on, and the types that need no definition: read
+//! from `data/types/`.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::file::File;
+use crate::path::TreePath;
+use crate::vocabulary::read;
+use tollgate_defect::Defect;
+
+const MACHINES: &str = include_str!("../../../../data/types/machines.toml");
+const SCALARS: &str = include_str!("../../../../data/types/scalars.toml");
+
+/// What the layout of a structure depends on besides its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Its name, `x86_64`.
+    pub name: String,
+    /// Its folder in `arch/`.
+    pub arch: String,
+    /// The size of `long` and of a pointer, in bytes.
+    pub long: u64,
+    /// The alignment of a scalar of 8 bytes inside a structure.
+    pub(super) wide: u64,
+    /// The alignment that no scalar exceeds.
+    pub(super) most: u64,
+    /// Whether a bit-field without a name raises the alignment.
+    pub(super) unnamed: bool,
+    /// Whether code outside `arch/` is judged on it.
+    pub(super) reference: bool,
+    /// Whether programs are compiled for it, and no kernel.
+    pub(super) programs: bool,
+    /// Which of all it is, for what is kept by machine.
+    pub(super) id: usize,
+    defines: HashMap<String, String>,
+}
+
+impl Machine {
+    /// The alignment that a scalar of that size has inside a structure.
+    pub(super) fn alignment(&self, size: u64) -> u64 {
+        let natural = if size == 8 { self.wide } else { size };
+        natural.clamp(1, self.most)
+    }
+
+    /// The machine as programs see it, with the headers in `uapi` folders alone.
+    #[must_use]
+    pub fn for_programs(&self) -> Self {
+        let mut own = self.clone();
+        own.programs = true;
+        own.id = usize::MAX - self.id;
+        own.name += " (programs)";
+        own.defines
+            .retain(|name, _| name != "__KERNEL__" && !name.starts_with("CONFIG_"));
+        own
+    }
+
+    /// What a name that the compiler or the configuration defines stands for.
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
+        self.defines.get(name).map(String::as_str)
+    }
+}
+
+#[derive(Deserialize)]
+struct Widths {
+    long: u64,
+    defines: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Every {
+    defines: Vec<String>,
+    undefined: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct One {
+    name: String,
+    arch: String,
+    long: u64,
+    wide: u64,
+    most: u64,
+    #[serde(default)]
+    unnamed: bool,
+    #[serde(default)]
+    reference: bool,
+    #[serde(default)]
+    programs: bool,
+    defines: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct All {
+    every: Vec<Every>,
+    width: Vec<Widths>,
+    machine: Vec<One>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Width {
+    Long,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Size {
+    Bytes(u64),
+    Of(Width),
+}
+
+#[derive(Deserialize)]
+struct Scalar {
+    names: Vec<String>,
+    size: Size,
+}
+
+#[derive(Deserialize)]
+struct Typedef {
+    names: Vec<String>,
+    is: String,
+    option: Option<String>,
+    otherwise: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Macro {
+    define: String,
+}
+
+#[derive(Deserialize)]
+struct Nothing {
+    names: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Words {
+    scalar: Vec<Scalar>,
+    typedef: Vec<Typedef>,
+    r#macro: Vec<Macro>,
+    nothing: Vec<Nothing>,
+}
+
+/// What is known of types without a tree.
+#[derive(Debug)]
+pub(super) struct Facts {
+    /// Every machine.
+    pub(super) machines: Vec<Machine>,
+    /// Names that some machine defines: the others do not have them.
+    settled: HashSet<String>,
+    /// The types of C with their sizes; none for that of a `long`.
+    scalars: HashMap<String, Option<u64>>,
+    /// Typedefs and macros, as a header would define them.
+    pub(super) prelude: Arc<File>,
+}
+
+impl Facts {
+    /// The facts of `data/types/`, which are compiled in.
+    pub(super) fn builtin() -> Result<Self, Defect> {
+        let all: All = read("data/types/machines.toml", MACHINES)?;
+        let words: Words = read("data/types/scalars.toml", SCALARS)?;
+        let (path, text) = (TreePath::within("data/types/scalars.toml"), prelude(&words));
+        let scalars = words.scalar.into_iter().flat_map(|scalar| {
+            let size = match scalar.size {
+                Size::Bytes(bytes) => Some(bytes),
+                Size::Of(Width::Long) => None,
+            };
+            scalar.names.into_iter().map(move |name| (name, size))
+        });
+        let machines: Vec<Machine> = {
+            let machines = all.machine.iter().enumerate();
+            machines.map(|(id, one)| all.machine(id, one)).collect()
+        };
+        let defined = machines.iter().flat_map(|machine| machine.defines.keys());
+        let never = all.every.iter().flat_map(|every| &every.undefined);
+        Ok(Self {
+            scalars: scalars.collect(),
+            settled: defined.chain(never).cloned().collect(),
+            machines,
+            prelude: Arc::new(File::new(path, text.into_bytes())),
+        })
+    }
+
+    /// The size of a type of C in bytes.
+    pub(super) fn scalar(&self, name: &str, machine: &Machine) -> Option<u64> {
+        let size = self.scalars.get(name)?;
+        Some(size.unwrap_or(machine.long))
+    }
+
+    /// Whether a name is known not to be defined on a machine that does not
+    /// define it.
+    pub(super) fn is_settled(&self, name: &str) -> bool {
+        self.settled.contains(name)
+    }
+}
+
+impl All {
+    fn machine(&self, id: usize, one: &One) -> Machine {
+        let every = self.every.iter().flat_map(|every| &every.defines);
+        let width = self.width.iter().filter(|width| width.long == one.long);
+        let all = every
+            .chain(width.flat_map(|width| &width.defines))
+            .chain(&one.defines)
+            .map(|define| define.split_once('=').unwrap_or((define, "1")));
+        let machine = Machine {
+            name: one.name.clone(),
+            arch: one.arch.clone(),
+            long: one.long,
+            wide: one.wide,
+            most: one.most,
+            unnamed: one.unnamed,
+            reference: one.reference,
+            programs: false,
+            id,
+            defines: all.map(|(n, v)| (n.to_owned(), v.to_owned())).collect(),
+        };
+        match one.programs {
+            true => Machine {
+                name: one.name.clone(),
+                ..machine.for_programs()
+            },
+            false => machine,
+        }
+    }
+}
+
+/// The typedefs and macros as a header.
+fn prelude(words: &Words) -> String {
+    let mut text = String::new();
+    for typedef in &words.typedef {
+        for name in &typedef.names {
+            let line = |is: &str| format!("typedef {is} {name};\n");
+            text += &match (&typedef.option, &typedef.otherwise) {
+                (Some(option), Some(otherwise)) => {
+                    let (set, not) = (line(&typedef.is), line(otherwise));
+                    format!("#ifdef {option}\n{set}#else\n{not}#endif\n")
+                }
+                _ => line(&typedef.is),
+            };
+        }
+    }
+    let defines = words.r#macro.iter().map(|one| &one.define);
+    let nothing = words.nothing.iter().flat_map(|one| &one.names);
+    for define in defines.chain(nothing) {
+        text += &format!("#define {define}\n");
+    }
+    text
+}

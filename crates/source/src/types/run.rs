@@ -1,0 +1,421 @@
+//! Questions about types, and the choices of a configuration that their answers
+//! hang on.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use super::file::{File, Included, TYPES};
+use super::find::Scope;
+use super::headers::Headers;
+use super::input::{Input, Word};
+use super::layout::Type;
+use super::machine::Machine;
+use crate::lex::lex;
+use crate::path::TreePath;
+
+/// Why a type, or a constant, is not known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LayoutError {
+    /// No definition.
+    #[error("the definition of {0} was not found in the file or the headers that it includes")]
+    Missing(String),
+    /// A definition that is only there under options that are not chosen.
+    #[error("{0} is defined only under options that are not set")]
+    Absent(String),
+    /// A definition that may be in a file which could not be read.
+    #[error("the definition of {0} was not found: {1}")]
+    Unread(String, String),
+    /// A definition that is not understood.
+    #[error("{0} is not known: {1:?} in its definition is not understood")]
+    Unclear(String, String),
+    /// No such member.
+    #[error("{0} has no member {1}")]
+    Member(String, String),
+    /// An answer that differs between configurations.
+    #[error("{0} depends on {options}", options = .1.join(", "))]
+    Depends(String, Vec<String>),
+    /// No declaration of the pointer.
+    #[error("what {0} points to is not known")]
+    Pointee(String),
+}
+
+impl LayoutError {
+    /// What is missing, in as few words as name it.
+    #[must_use]
+    pub fn what(&self) -> String {
+        match self {
+            Self::Missing(name) | Self::Absent(name) | Self::Unread(name, _) => name.clone(),
+            Self::Unclear(name, word) => format!("{word} in {name}"),
+            Self::Member(name, member) => format!("the member {member} of {name}"),
+            Self::Depends(_, options) => match options.as_slice() {
+                [first, _, _, _, ..] => format!("{first} and other options"),
+                few => few.join(", "),
+            },
+            Self::Pointee(name) => format!("what {name} points to"),
+        }
+    }
+}
+
+/// Choices that are followed for one question; more are not told apart.
+const CHOICES: usize = 32;
+
+/// Definitions, expressions and conditions within each other that are followed.
+const DEPTH: usize = 64;
+
+/// Statements and expressions that are read for one answer.
+const WORK: usize = 4000;
+
+/// The types as one file of a tree sees them.
+#[derive(Debug)]
+pub struct Types<'h> {
+    pub(super) headers: &'h Headers<'h>,
+    /// The bytes of the file, if they are not the tree's.
+    text: Option<&'h [u8]>,
+    /// Stands for the file until it is looked into.
+    root: Arc<File>,
+    real: OnceCell<Arc<File>>,
+}
+
+impl<'h> Types<'h> {
+    /// The types that a file sees, by its path in the tree and its bytes.
+    #[must_use]
+    pub fn new(headers: &'h Headers<'h>, path: &TreePath, text: &'h [u8]) -> Self {
+        Self {
+            text: Some(text),
+            ..Self::stored(headers, path)
+        }
+    }
+
+    /// The types that a file sees which is read from the tree where it is needed.
+    #[must_use]
+    pub fn stored(headers: &'h Headers<'h>, path: &TreePath) -> Self {
+        Self {
+            headers,
+            text: None,
+            root: Arc::new(File::new(path.clone(), Vec::new())),
+            real: OnceCell::new(),
+        }
+    }
+
+    /// A file as it is in the tree; the one that is asked about as it was given.
+    pub(super) fn real(&self, file: &Arc<File>) -> Arc<File> {
+        if !Arc::ptr_eq(file, &self.root) {
+            return Arc::clone(file);
+        }
+        let real = self.real.get_or_init(|| match self.text {
+            Some(text) => Arc::new(File::new(file.path.clone(), text.to_vec())),
+            None => self
+                .headers
+                .file(&file.path)
+                .unwrap_or_else(|| Arc::clone(file)),
+        });
+        Arc::clone(real)
+    }
+
+    /// The headers that a file includes.
+    pub(super) fn included(&self, file: &Arc<File>, machine: &Machine) -> Included {
+        file.included(machine.id, || {
+            let may = |branch: Option<usize>| self.may_be_active(file, branch, machine);
+            self.headers.resolved(file, machine, &may)
+        })
+    }
+
+    /// Whether a branch of an `#if` is compiled for a machine in some configuration,
+    /// as far as that shows without a look at other files.
+    fn may_be_active(&self, file: &Arc<File>, branch: Option<usize>, machine: &Machine) -> bool {
+        let mut run = Run::new(self, machine, false, Vec::new());
+        run.unsure = Some(false);
+        let scope = Scope {
+            file: Arc::clone(file),
+            root: Arc::clone(file),
+        };
+        run.is_active(&scope, branch) || run.unsure == Some(true)
+    }
+
+    /// The machines that the file is compiled for, the first of which has 64 bits
+    /// where the architecture has both.
+    #[must_use]
+    pub fn machines(&self) -> Vec<&'h Machine> {
+        self.headers.machines(&self.root.path)
+    }
+
+    /// The layout of a type as it is written in a declaration, on the first of
+    /// the machines.
+    ///
+    /// # Errors
+    /// When it is not known, or not the same in all configurations.
+    pub fn layout(&self, written: &str) -> Result<Type, LayoutError> {
+        self.first(written, |machine| self.layout_on(written, machine))
+    }
+
+    /// The answer for the first of the machines, or else for one whose
+    /// architecture alone defines what the answer needs.
+    fn first<T>(
+        &self,
+        asked: &str,
+        ask: impl Fn(&Machine) -> Result<T, LayoutError>,
+    ) -> Result<T, LayoutError> {
+        let unknown = || LayoutError::Missing(asked.to_owned());
+        let machine = *self.machines().first().ok_or_else(unknown)?;
+        let answer = ask(machine);
+        let Err(LayoutError::Missing(name) | LayoutError::Absent(name)) = &answer else {
+            return answer;
+        };
+        let others = self.headers.definers(name).into_iter();
+        let mut known = others.filter_map(|machine| ask(machine).ok());
+        known.next().map_or(answer, Ok)
+    }
+
+    /// The machines that the file is compiled for, or else those whose
+    /// architecture alone defines a type.
+    #[must_use]
+    pub fn machines_with(&self, written: &str) -> Vec<&'h Machine> {
+        let own = self.machines();
+        let first = own.first().map(|machine| self.layout_on(written, machine));
+        match first {
+            Some(Err(LayoutError::Missing(name) | LayoutError::Absent(name))) => {
+                let others = self.headers.definers(&name).into_iter();
+                let known = others.filter(|machine| self.layout_on(written, machine).is_ok());
+                let known: Vec<&Machine> = known.collect();
+                if known.is_empty() { own } else { known }
+            }
+            _ => own,
+        }
+    }
+
+    /// The layout of a type on a machine.
+    ///
+    /// # Errors
+    /// When it is not known, or not the same in all configurations.
+    pub fn layout_on(&self, written: &str, machine: &Machine) -> Result<Type, LayoutError> {
+        self.agreed(written, machine, false, |run| run.type_written(written))
+    }
+
+    /// The size of a type that needs no definition of the tree, on the first of
+    /// the machines.
+    #[must_use]
+    pub fn scalar(&self, written: &str) -> Option<u64> {
+        let facts = &self.headers.facts;
+        let machine = *self.machines().first()?;
+        let known = facts.prelude.entries(written, TYPES).is_empty();
+        match facts.scalar(written, machine) {
+            None if known => None,
+            None => Some(self.layout_on(written, machine).ok()?.size),
+            size => size,
+        }
+    }
+
+    /// The size of a type that is the same on all of the machines.
+    #[must_use]
+    pub fn size_everywhere(&self, written: &str) -> Option<u64> {
+        let machines = self.machines().into_iter();
+        let mut sizes = machines.map(|machine| Some(self.layout_on(written, machine).ok()?.size));
+        let first = sizes.next()??;
+        sizes.all(|size| size == Some(first)).then_some(first)
+    }
+
+    /// The layout with types of no known definition left open: for what does not
+    /// depend on sizes.
+    ///
+    /// # Errors
+    /// When its own definition is not known.
+    pub fn outline(&self, written: &str) -> Result<Type, LayoutError> {
+        self.first(written, |machine| {
+            self.agreed(written, machine, true, |run| run.type_written(written))
+        })
+    }
+
+    /// The value of a constant expression on the first of the machines.
+    ///
+    /// # Errors
+    /// When it is not known, or not the same in all configurations.
+    pub fn value(&self, expression: &str) -> Result<u64, LayoutError> {
+        let value = |run: &mut Run<'_>| run.value_written(expression);
+        let value = self.first(expression, |machine| {
+            self.agreed(expression, machine, false, value)
+        })?;
+        let unknown = |_| LayoutError::Unclear(expression.to_owned(), value.to_string());
+        u64::try_from(value).map_err(unknown)
+    }
+
+    /// The answer that all choices of the configuration agree on.
+    fn agreed<T: PartialEq>(
+        &self,
+        asked: &str,
+        machine: &Machine,
+        open: bool,
+        answer: impl Fn(&mut Run<'_>) -> Result<T, LayoutError>,
+    ) -> Result<T, LayoutError> {
+        let mut given = Vec::new();
+        let mut found: Option<(Result<T, LayoutError>, Choices)> = None;
+        for _ in 0..CHOICES {
+            let mut run = Run::new(self, machine, open, given);
+            let own = answer(&mut run);
+            let choices = run.choices;
+            let kept = match (found, own) {
+                // What the configuration leaves out is not compiled either.
+                (None | Some((Err(LayoutError::Absent(_)), _)), own) => (own, choices.clone()),
+                (Some(before), Err(LayoutError::Absent(_))) => before,
+                (Some((before, _)), own) if before == own => (before, choices.clone()),
+                (Some((_, before)), _) => {
+                    let differs = |option: &&(String, bool)| !choices.contains(option);
+                    let options = before.iter().filter(differs).map(|(name, _)| name.clone());
+                    return Err(LayoutError::Depends(asked.to_owned(), options.collect()));
+                }
+            };
+            match next(choices) {
+                Some(next) => given = next,
+                None => return kept.0.map_err(|error| self.unread(error)),
+            }
+            found = Some(kept);
+        }
+        let options = given.into_iter().map(|(name, _)| name).collect();
+        Err(LayoutError::Depends(asked.to_owned(), options))
+    }
+
+    /// What is missing may be in a file that could not be read.
+    fn unread(&self, error: LayoutError) -> LayoutError {
+        match (error, self.headers.unread()) {
+            (LayoutError::Missing(name) | LayoutError::Absent(name), Some(why)) => {
+                LayoutError::Unread(name, why)
+            }
+            (error, _) => error,
+        }
+    }
+
+    /// Whether a file is in the tree as it is.
+    pub(super) fn is_stored(&self, file: &Arc<File>) -> bool {
+        let own = self.real.get().is_some_and(|real| Arc::ptr_eq(file, real));
+        !own || self.text.is_none()
+    }
+}
+
+/// Options with what was chosen for them, in the order they came up.
+type Choices = Vec<(String, bool)>;
+
+/// The choices to follow behind these; none behind the last.
+fn next(mut choices: Choices) -> Option<Choices> {
+    while choices.pop_if(|(_, chosen)| !*chosen).is_some() {}
+    choices.last_mut()?.1 = false;
+    Some(choices)
+}
+
+/// One way through a question: every option that decides something has a choice.
+pub(super) struct Run<'t> {
+    pub(super) types: &'t Types<'t>,
+    pub(super) machine: &'t Machine,
+    /// Whether a type without a known definition is no error.
+    pub(super) open: bool,
+    choices: Choices,
+    /// How often something was asked or found that another question may not see
+    /// the same way.
+    pub(super) own: usize,
+    work: usize,
+    depth: usize,
+    /// The limit of `#pragma pack` where the text that is read stands, in bytes.
+    pub(super) pack: Option<u64>,
+    /// Of a question that no other file is to be read for: whether something
+    /// came up that is not known.
+    pub(super) unsure: Option<bool>,
+    /// Whether the last search ended before it had seen every header.
+    pub(super) cut: bool,
+    /// Lines whose condition is being decided.
+    pub(super) deciding: Vec<(usize, usize)>,
+}
+
+impl<'t> Run<'t> {
+    fn new(types: &'t Types<'t>, machine: &'t Machine, open: bool, choices: Choices) -> Self {
+        Self {
+            types,
+            machine,
+            open,
+            choices,
+            own: 0,
+            work: 0,
+            depth: 0,
+            pack: None,
+            unsure: None,
+            cut: false,
+            deciding: Vec::new(),
+        }
+    }
+
+    /// What is chosen for an option.
+    pub(super) fn choose(&mut self, option: &str) -> bool {
+        self.own += 1;
+        self.unsure = self.unsure.map(|_| true);
+        if let Some((_, chosen)) = self.choices.iter().find(|(name, _)| name == option) {
+            return *chosen;
+        }
+        self.choices.push((option.to_owned(), true));
+        true
+    }
+
+    /// Counts a piece of work.
+    pub(super) fn work(&mut self, on: &str) -> Result<(), LayoutError> {
+        self.work += 1;
+        match self.work > WORK {
+            true => Err(LayoutError::Unclear(on.to_owned(), "its length".to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// Goes down to what something is made of; text that nests deeper than any of
+    /// the kernel, or a type that holds itself, must not use up the stack.
+    pub(super) fn nested<T>(
+        &mut self,
+        on: &str,
+        work: impl FnOnce(&mut Self) -> Result<T, LayoutError>,
+    ) -> Result<T, LayoutError> {
+        if self.depth >= DEPTH {
+            return Err(LayoutError::Unclear(on.to_owned(), "its depth".to_owned()));
+        }
+        self.depth += 1;
+        let done = work(self);
+        self.depth -= 1;
+        done
+    }
+
+    /// The file that is asked about, and what it sees.
+    fn root(&self) -> Scope {
+        let root = &self.types.root;
+        Scope {
+            file: Arc::clone(root),
+            root: Arc::clone(root),
+        }
+    }
+
+    fn type_written(&mut self, written: &str) -> Result<Type, LayoutError> {
+        let mut input = words(written);
+        let scope = self.root();
+        let of = self.type_name(&mut input, &scope)?;
+        end(&input, written).map(|()| of)
+    }
+
+    fn value_written(&mut self, expression: &str) -> Result<i128, LayoutError> {
+        let mut input = words(expression);
+        let scope = self.root();
+        let value = self.value(&mut input, &scope)?;
+        end(&input, expression).map(|()| value)
+    }
+}
+
+/// A text as words.
+pub(super) fn words(text: &str) -> Input {
+    let bytes = text.as_bytes();
+    Input::new(lex(bytes, 0).map(|t| Word::of(bytes, &t)).collect())
+}
+
+/// A number in parentheses.
+pub(super) fn bracketed(value: i128) -> Vec<Word> {
+    let mut input = words(&format!("({value})"));
+    std::iter::from_fn(|| input.next()).collect()
+}
+
+/// Nothing must be left.
+fn end(input: &Input, of: &str) -> Result<(), LayoutError> {
+    match input.peek(0) {
+        None => Ok(()),
+        Some(word) => Err(LayoutError::Unclear(of.to_owned(), word.text.to_string())),
+    }
+}
