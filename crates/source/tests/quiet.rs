@@ -2,16 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
-use tollgate_source::Vocabulary;
 use tollgate_source::check::{CheckWords, Checker, Confidence};
+use tollgate_source::{Headers, TreePath, Vocabulary, no_tree};
 
 /// The rules that find something with some certainty.
 fn found(text: &str) -> Vec<String> {
     let vocabulary = Vocabulary::builtin().unwrap();
     let words = CheckWords::builtin().unwrap();
-    let checked = Checker::new(&vocabulary, &words)
+    let headers = Headers::new(&no_tree).unwrap();
+    let checked = Checker::new(&vocabulary, &words, &headers)
         .unwrap()
-        .check(text.as_bytes());
+        .check(&TreePath::top(), text.as_bytes());
     assert_eq!(checked.skipped, [], "{text}");
     let all = checked.violations.into_iter();
     all.filter(|one| one.confidence > Confidence::Low)
