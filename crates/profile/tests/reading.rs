@@ -271,6 +271,50 @@ fn the_callers_of_helpers_are_read_from_drawn_call_graphs() {
     );
 }
 
+/// With --children a drawing leads to the row and on to what it calls.
+#[test]
+fn what_a_row_calls_is_not_its_caller() {
+    let text = "# To display more, say so.
+#
+# Children      Self  Command  Shared Object      Symbol
+    99.00%     1.00%  guest    [kernel.kallsyms]  [k] do_syscall_64
+            |
+            ---do_syscall_64
+               |
+                --97.00%--__x64_sys_epoll_wait
+                          do_epoll_wait
+
+    20.00%    20.00%  guest    [kernel.kallsyms]  [k] __put_user_4
+            |
+            ---entry_SYSCALL_64_after_hwframe
+               do_syscall_64
+               ep_send_events
+               __put_user_4
+";
+    let profile = one(text);
+    assert_eq!(profile.title, None);
+    let stacks: Vec<Vec<&str>> = profile
+        .stacks
+        .iter()
+        .map(|stack| {
+            stack
+                .frames
+                .iter()
+                .map(|frame| frame.symbol.as_str())
+                .collect()
+        })
+        .collect();
+    assert_eq!(
+        stacks,
+        [[
+            "__put_user_4",
+            "ep_send_events",
+            "do_syscall_64",
+            "entry_SYSCALL_64_after_hwframe"
+        ]]
+    );
+}
+
 #[test]
 fn perf_script_counts_periods_and_the_first_frame() {
     let text = "server  1234  5041.123456:     250000 cycles: \n\tffffffff8123 __put_user_nocheck_4+0x3 ([kernel.kallsyms])\n\tffffffff8124 ep_send_events+0x10 ([kernel.kallsyms])\n\nserver  1234  5041.123457:     750000 cycles: \n\tffffffffc0ab snd_pcm_ioctl+0x10 (/lib/modules/6.12/kernel/sound/snd-pcm.ko)\n\t      7f8812 a(int, b)+0x10 (/usr/lib/libc.so.6)\n\nserver 1234 [001] 5041.2: 1 page-faults: 7f8812 main+0x1f (/usr/bin/server)\n";
@@ -345,6 +389,24 @@ fn annotated_blocks_are_counted_and_named() {
             ]
         );
     }
+}
+
+/// Without the addresses, or without the bytes.
+#[test]
+fn annotated_lines_are_read_with_columns_left_out() {
+    let without_addresses =
+        "  0.29 :  3d 20 7f ff  lis  r9,32767\n  1.95 :  7d 3a c3 a6  mtspr  794,r9\n";
+    let without_bytes = "  0.29 :  c057f85c:  lis  r9,32767\n  1.95 :  c057f870:  mtspr  794,r9\n";
+    for text in [without_addresses, without_bytes] {
+        let read = read(text);
+        let codes: Vec<&str> = read.annotations[0]
+            .lines
+            .iter()
+            .map(|line| line.code.as_str())
+            .collect();
+        assert_eq!(codes, ["lis r9,32767", "mtspr 794,r9"]);
+    }
+    assert!(Reading::of_text("1.5 : some words\n2.5 : other words\n").is_err());
 }
 
 #[test]

@@ -186,12 +186,15 @@ fn read(text: &str) -> Option<Annotated> {
         },
         None => (None, code),
     };
-    // `1.5 : text` is anything; only the line of the terminal's own form has no address.
+    // `1.5 : text` is anything; the line of the terminal's own form has no address.
     let drawn = text.contains('│') || text.contains('|');
-    let code = without_bytes(code);
+    let bare = without_bytes(code);
+    // Where the address was left out, the instruction's bytes say what the line is.
+    let has_bytes = bare.len() < code.trim_start().len();
+    let code = bare;
     let arrows = |c: char| c.is_whitespace() || "←→↓↑│".contains(c);
     let code = code.trim_start_matches(arrows);
-    ((address.is_some() || drawn) && !code.is_empty()).then(|| Annotated {
+    ((address.is_some() || drawn || has_bytes) && !code.is_empty()).then(|| Annotated {
         percent,
         address,
         code: code.split_whitespace().collect::<Vec<_>>().join(" "),

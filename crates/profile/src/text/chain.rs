@@ -41,6 +41,11 @@ struct Node {
 pub(crate) fn stacks(region: &[&Line<'_>], row: &Row) -> Vec<Stack> {
     let nodes: Vec<Node> = region.iter().filter_map(|line| node(&line.text)).collect();
     let mut paths = paths(&nodes, row.percent);
+    if row.with_callees.is_some() {
+        // With --children the drawing of a row also leads on to what it calls: only
+        // what ends in the row's symbol is of its own samples.
+        paths.retain(|(path, _)| path.len() > 1 && path.last() == Some(&row.symbol));
+    }
     for (path, _) in &mut paths {
         if path.first() != Some(&row.symbol) && path.last() == Some(&row.symbol) {
             path.reverse();

@@ -129,8 +129,9 @@ pub(crate) fn title(lines: &[Line<'_>], at: usize) -> Option<String> {
         return None;
     }
     let paragraph = above.get(..=end)?;
-    // A listing says nothing of what follows it.
-    if paragraph.last()?.text.contains(['│', '|']) {
+    // A listing says nothing of what follows it, nor do perf's own comments.
+    let last = paragraph.last()?.text.trim_start();
+    if last.starts_with('#') || last.contains(['│', '|']) {
         return None;
     }
     let depth = paragraph.last()?.depth;
