@@ -24,15 +24,7 @@ pub fn console(bytes: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    /// Runs a body over its corpus, which must not be empty.
-    fn run(target: &str, body: fn(&[u8])) {
-        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
-        let files = std::fs::read_dir(corpus.join(target)).unwrap();
-        let ran = files.map(|file| body(&std::fs::read(file.unwrap().path()).unwrap()));
-        assert!(ran.count() > 0, "{target} has no corpus");
-    }
+    use tollgate_testing::corpus::run;
 
     #[test]
     fn the_corpus_of_counts_holds() {

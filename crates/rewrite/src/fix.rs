@@ -125,8 +125,7 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
         styled: Styled {
             style: request.style,
             types: &types,
-            one_mask: masked::is_for_both_ways(tree, offers)
-                .map_err(|error| FixError::Analysis(error.to_string()))?,
+            one_mask: masked::is_for_both_ways(tree, offers)?,
             touch_all_members: request.touch_all_members,
         },
     };

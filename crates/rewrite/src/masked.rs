@@ -5,32 +5,47 @@
 //! masked address from then on, so that a function that looks at it again gets a
 //! variable of its own for the window.
 
-use tollgate_arch::{Architectures, Wrong};
+use std::io::ErrorKind;
+
+use tollgate_arch::Architectures;
 use tollgate_source::TreePath;
 
 use crate::edit::Edit;
 use crate::fix::ReadTree;
 use crate::gate::{Gate, Masked};
-use crate::offers::Offers;
+use crate::offers::{self, Offers};
 use crate::plan::{Plan, Subject};
 use crate::pointer::{self, Pointer};
-use crate::refusal::Refusal;
+use crate::refusal::{FixError, Refusal};
 use crate::window::{self, Written};
 
 /// Whether a masked begin is for both ways and only the end for both ways closes
 /// it everywhere: an architecture has that begin, and ends for one way.
 ///
 /// # Errors
-/// When the table of architectures cannot be read.
-pub(crate) fn is_for_both_ways(tree: &dyn ReadTree, offers: Offers) -> Result<bool, Wrong> {
-    let known = Architectures::built_in()?;
-    let has = |name: &str| has_own_ends(&headers(tree, known, name));
-    Ok(!offers.masked_ways && known.iter().any(|architecture| has(&architecture.name)))
+/// When the table of architectures or a header cannot be read.
+pub(crate) fn is_for_both_ways(tree: &dyn ReadTree, offers: Offers) -> Result<bool, FixError> {
+    let mut found = false;
+    for architecture in known()?.iter() {
+        found |= has_own_ends(&headers(tree, &architecture.name)?);
+    }
+    Ok(!offers.masked_ways && found)
+}
+
+fn known() -> Result<&'static Architectures, FixError> {
+    Architectures::built_in().map_err(|error| FixError::Analysis(error.to_string()))
 }
 
 fn has_own_ends(text: &[u8]) -> bool {
-    defines(text, b"masked_user_access_begin")
-        && (defines(text, b"user_read_access_end") || defines(text, b"user_write_access_end"))
+    let defines = |name: &[u8]| is_defined(text, |define| define == name);
+    defines(b"masked_user_access_begin")
+        && (defines(b"user_read_access_end") || defines(b"user_write_access_end"))
+}
+
+fn is_defined(text: &[u8], is: impl Fn(&[u8]) -> bool) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mut names = offers::defines(text).filter_map(|define| define.split(|b| !is_word(b)).next());
+    names.any(is)
 }
 
 /// Whether kernels of an architecture, named as its folder under `arch/`, can
@@ -38,22 +53,30 @@ fn has_own_ends(text: &[u8]) -> bool {
 /// to what `window` does.
 ///
 /// # Errors
-/// When the table of architectures cannot be read.
-pub fn can_mask(tree: &dyn ReadTree, architecture: &str) -> Result<bool, Wrong> {
-    let text = headers(tree, Architectures::built_in()?, architecture);
+/// When the table of architectures or a header cannot be read.
+pub fn can_mask(tree: &dyn ReadTree, architecture: &str) -> Result<bool, FixError> {
+    let text = headers(tree, architecture)?;
     // `masked_user_access_begin`, or one for a way.
-    Ok(memchr::memmem::find(&text, b"#define masked_user_").is_some())
+    Ok(is_defined(&text, |define| {
+        define.starts_with(b"masked_user_")
+    }))
 }
 
-fn headers(tree: &dyn ReadTree, known: &Architectures, architecture: &str) -> Vec<u8> {
-    let header = |path: &String| tree.read(&TreePath::within(path)).unwrap_or_default();
-    let paths = known.access_headers(architecture);
-    paths.iter().flat_map(header).collect()
-}
-
-fn defines(text: &[u8], name: &[u8]) -> bool {
-    let define = [b"#define ", name].concat();
-    memchr::memmem::find(text, &define).is_some()
+/// The headers of an architecture that there are; a tree need not have them all.
+fn headers(tree: &dyn ReadTree, architecture: &str) -> Result<Vec<u8>, FixError> {
+    let mut all = Vec::new();
+    for path in known()?.access_headers(architecture) {
+        let path = TreePath::within(&path);
+        match tree.read(&path) {
+            Ok(text) => all.extend([text.as_slice(), b"\n"].concat()),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => {
+                let reason = error.to_string();
+                return Err(FixError::File { path, reason });
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// Writes a window with a masked begin for each plan that may have one.
@@ -141,4 +164,39 @@ fn declarations(
         .collect();
     let (at, followed) = pointer::declarations(subject);
     (!lines.is_empty()).then(|| Edit::insert(at, pointer::declaring(&lines, followed)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    const HEADER: &str = "arch/x86/include/asm/uaccess.h";
+
+    #[test]
+    fn a_macro_is_known_however_it_is_spaced() {
+        for (text, masks) in [
+            ("#define masked_user_access_begin(x) x\n", true),
+            ("#  define\tmasked_user_read_access_begin(x) x\n", true),
+            ("/* #define masked_user_access_begin(x) */\n", false),
+        ] {
+            let tree = |path: &TreePath| match &*path.lossy() {
+                HEADER => Ok(text.as_bytes().to_vec()),
+                _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+            };
+            assert_eq!(can_mask(&tree, "x86").unwrap(), masks, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_header_that_cannot_be_read_is_no_header_without_masks() {
+        let tree = |_: &TreePath| Err(io::Error::from(io::ErrorKind::PermissionDenied));
+        let told = can_mask(&tree, "x86").unwrap_err().to_string();
+        assert!(told.contains("arch/x86/include/asm/"), "{told}");
+        let offers = Offers::read(b"");
+        assert!(is_for_both_ways(&tree, offers).is_err());
+        let gone = |_: &TreePath| Err(io::Error::from(io::ErrorKind::NotFound));
+        assert!(!can_mask(&gone, "x86").unwrap());
+    }
 }

@@ -71,7 +71,8 @@ impl Offers {
     }
 }
 
-fn defines(header: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// What stands behind each `#define` of a header.
+pub(crate) fn defines(header: &[u8]) -> impl Iterator<Item = &[u8]> {
     let lines = tokens(header, 0)
         .into_iter()
         .filter(|token| token.kind == TokenKind::Directive);

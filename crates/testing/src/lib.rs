@@ -9,6 +9,7 @@
     reason = "a test that cannot do its work fails"
 )]
 
+pub mod corpus;
 pub mod kernel;
 mod skip;
 

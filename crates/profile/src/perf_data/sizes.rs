@@ -102,7 +102,9 @@ impl File<'_> {
         self.identifiers(types, attr_size.saturating_add(16), attr_size)?;
         let mut at = data + size;
         for bit in 0..256_u64 {
-            let flags = self.word(72 + 8 * (bit / 64)).unwrap_or_default();
+            let place = 72 + 8 * (bit / 64);
+            let flags = self.word(place);
+            let flags = flags.ok_or_else(|| self.outside("the list of features", place, 8))?;
             if flags & (1 << (bit % 64)) == 0 {
                 continue;
             }
@@ -160,7 +162,8 @@ impl File<'_> {
                 // The library says what is wrong with it.
                 _ if size < 8 => return Ok(()),
                 AUXTRACE => {
-                    more = self.word(at + 8).unwrap_or_default();
+                    let length = self.word(at + 8);
+                    more = length.ok_or_else(|| self.outside("a trace in the data", at, 16))?;
                     let end = (at + size).checked_add(more);
                     if end.is_none_or(|end| end > self.bytes.len() as u64) {
                         return Err(self.outside("a trace in the data", at, more));

@@ -54,6 +54,18 @@ struct Wanted<'w> {
     but: Option<usize>,
 }
 
+impl<'w> Wanted<'w> {
+    /// A name wherever it is defined as more than itself.
+    fn of(name: &'w str, kinds: &'w [Kind]) -> Self {
+        Self {
+            name,
+            kinds,
+            any: false,
+            but: None,
+        }
+    }
+}
+
 /// A name without a definition that counts.
 fn unknown(name: &str, absent: bool) -> LayoutError {
     match absent {
@@ -75,13 +87,7 @@ impl Run<'_> {
         kinds: &[Kind],
         scope: &Scope,
     ) -> Result<Found, LayoutError> {
-        let (any, but) = (false, None);
-        let wanted = Wanted {
-            name,
-            kinds,
-            any,
-            but,
-        };
+        let wanted = Wanted::of(name, kinds);
         let found = self.search(wanted, scope)?;
         if !found.is_default(name) {
             return Ok(found);
@@ -407,12 +413,10 @@ impl Run<'_> {
             return self.choose(name);
         }
         let kinds = &[Kind::Macro];
-        let (any, but) = (true, None);
+        let any = true;
         let wanted = Wanted {
-            name,
-            kinds,
             any,
-            but,
+            ..Wanted::of(name, kinds)
         };
         match self.search(wanted, scope) {
             Ok(_) => true,

@@ -262,9 +262,12 @@ fn within(args: &Args, given: &Given) -> anyhow::Result<Vec<Pair>> {
     let all = &reading(given)?.profiles;
     if let [one] = all.as_slice() {
         bail!(
-            "{} holds one profile alone, at line {}: there is nothing to compare it with",
+            "{} holds one profile alone{}: there is nothing to compare it with",
             given.name,
-            one.place.first
+            match one.place.first {
+                0 => String::new(),
+                line => format!(", at line {line}"),
+            }
         );
     }
     let mut pairs = Vec::new();

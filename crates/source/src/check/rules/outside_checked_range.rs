@@ -7,7 +7,7 @@ use crate::check::range::{Range, declared_type, is_picked, is_related, member};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
 use crate::expression::Expression;
-use crate::flow::{Action, Begin, Effect, EffectKind, Inside, Node, Opening, Write};
+use crate::flow::{Action, Begin, Effect, EffectKind, Inside, Node, Opening};
 use crate::model::Reach;
 use crate::span::Span;
 
@@ -190,17 +190,8 @@ fn elsewhere(
 fn is_made_of(scene: &Scene<'_>, one: &str, other: &str) -> bool {
     let graph = scene.graph;
     let takes = |one: &str, other: &str| {
-        graph.effects.iter().any(|effect| match &effect.kind {
-            EffectKind::Write(Write {
-                value: Some(value), ..
-            }) => {
-                let named = graph
-                    .effects_in(*value)
-                    .any(|own| graph.name_of(own) == other);
-                graph.name_of(effect) == one && graph.is_whole(effect) && named
-            }
-            _ => false,
-        })
+        let mut own = graph.assignments().filter(|(name, _)| *name == one);
+        own.any(|(_, value)| graph.names(value, other))
     };
     takes(one, other) || takes(other, one) && scene.graph.is_parameter(one)
 }
@@ -263,38 +254,24 @@ fn is_moved(scene: &Scene<'_>, begin: usize, name: &str, access: Span) -> bool {
 /// `if (at >= limit) …; p = (u32 __user *)at;`.
 fn is_checked_by_hand(scene: &Scene<'_>, root: &str, access: Span) -> bool {
     let graph = scene.graph;
-    graph.effects.iter().any(|effect| {
-        let EffectKind::Write(Write {
-            value: Some(value), ..
-        }) = &effect.kind
-        else {
-            return false;
-        };
-        let compared = |name: &str| {
-            let mut earlier = graph.comparisons.iter().filter(|at| at.end <= access.start);
-            earlier.any(|at| graph.names(*at, name))
-        };
-        let mut made_of = graph.effects_in(*value).map(|own| graph.name_of(own));
-        let related =
-            graph.name_of(effect) == root || is_made_of(scene, root, graph.name_of(effect));
-        related && graph.is_whole(effect) && made_of.any(compared)
+    let compared = |name: &str| {
+        let mut earlier = graph.comparisons.iter().filter(|at| at.end <= access.start);
+        earlier.any(|at| graph.names(*at, name))
+    };
+    graph.assignments().any(|(name, value)| {
+        let related = name == root || is_made_of(scene, root, name);
+        let mut made_of = graph.effects_in(value).map(|own| graph.name_of(own));
+        related && made_of.any(compared)
     })
 }
 
 /// Whether the one pointer is the other, moved back by something.
 fn is_before(scene: &Scene<'_>, root: &str, of: &str) -> bool {
     let graph = scene.graph;
-    graph.effects.iter().any(|effect| {
-        let EffectKind::Write(Write {
-            value: Some(value), ..
-        }) = &effect.kind
-        else {
-            return false;
-        };
-        let name = graph.name_of(effect);
+    graph.assignments().any(|(name, value)| {
         let other = if name == root { of } else { root };
         let node = scene.root.descendant_for_byte_range(value.start, value.end);
-        let own = graph.is_whole(effect) && (name == root || name == of);
+        let own = name == root || name == of;
         own && node.is_some_and(|node| goes_back(scene, node, other))
     })
 }
