@@ -26,6 +26,13 @@ pub fn octal(digits: &str) -> Option<u64> {
     u64::from_str_radix(digits, 8).ok()
 }
 
+/// The number that the digits of a base are; none where they are not.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "whether it is one was asked")]
+pub fn digits(digits: &str, base: u32) -> Option<i128> {
+    i128::from_str_radix(digits, base).ok()
+}
+
 /// The text that bytes are; none where they are not UTF-8.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "whether they are was asked")]
@@ -74,6 +81,7 @@ mod tests {
         assert_eq!(number::<u8>("300"), None);
         assert_eq!((hexadecimal("1f"), hexadecimal("g")), (Some(31), None));
         assert_eq!((octal("17"), octal("8")), (Some(15), None));
+        assert_eq!((digits("101", 2), digits("2", 2)), (Some(5), None));
         assert_eq!((text(b"a"), text(b"\xff")), (Some("a"), None));
         assert_eq!((fits::<u8, _>(255), fits::<u8, _>(256)), (Some(255), None));
         assert_eq!((there(Ok(1)), there(Err::<u8, _>(()))), (Some(1), None));

@@ -132,26 +132,57 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
     rewrite(target, &subject, request)
 }
 
-/// The words of an access, with the macros of the headers beside the file. A
-/// header that cannot be read is not the function's: nothing is known of it.
+/// The words of an access, with the macros of the headers beside the file; a header
+/// that is not there lies in another folder of headers.
 fn vocabulary(tree: &dyn ReadTree, path: &TreePath, text: &[u8]) -> Result<Vocabulary, FixError> {
     let builtin = Vocabulary::builtin().map_err(|e| FixError::Analysis(e.to_string()))?;
     let mut analyser = Analyser::new(&builtin).map_err(|e| FixError::Analysis(e.to_string()))?;
     let folder = path.folder();
-    let headers = include::own_headers(text).into_iter();
-    let wrappers: Vec<Access> = headers
-        .filter_map(|name| tree.read(&folder.joined(name.as_bytes())).ok())
-        .flat_map(|header| analyser.analyse(&header).wrappers)
-        .filter(Access::is_known_by_name)
-        .collect();
+    let mut wrappers = Vec::new();
+    for name in include::own_headers(text) {
+        let path = folder.joined(name.as_bytes());
+        match tree.read(&path) {
+            Ok(header) => wrappers.extend(analyser.analyse(&header).wrappers),
+            Err(error) if is_absent(&error) => {}
+            Err(error) => return Err(unread(&path, &error)),
+        }
+    }
+    wrappers.retain(Access::is_known_by_name);
     Ok(builtin.with(wrappers))
 }
 
 fn read(tree: &dyn ReadTree, path: &TreePath) -> Result<Vec<u8>, FixError> {
-    tree.read(path).map_err(|error| FixError::File {
+    tree.read(path).map_err(|error| unread(path, &error))
+}
+
+/// How the subject begins, as it was asked for or by the path.
+pub(crate) fn prefix(
+    target: &Target,
+    request: &Request,
+    function: &str,
+) -> Result<String, FixError> {
+    match &request.prefix {
+        Some(prefix) => Ok(prefix.clone()),
+        None => prefix_of_path(&target.path).map_err(|defect| FixError::Defect {
+            path: target.path.clone(),
+            function: function.to_owned(),
+            defect,
+        }),
+    }
+}
+
+fn unread(path: &TreePath, error: &io::Error) -> FixError {
+    FixError::File {
         path: path.clone(),
         reason: error.to_string(),
-    })
+    }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 /// A function of which nothing was looked at is not said to hold nothing.
@@ -226,10 +257,7 @@ fn rewrite(target: &Target, subject: &Subject<'_>, request: &Request) -> Result<
     }
     let before: usize = function.runs.iter().map(|run| run.sites.len()).sum();
     let after = before.saturating_sub(written.saved);
-    let prefix = request
-        .prefix
-        .clone()
-        .unwrap_or_else(|| prefix_of_path(&target.path));
+    let prefix = prefix(target, request, &function.name)?;
     let facts = Facts {
         prefix: &prefix,
         function: &function.name,
@@ -303,9 +331,8 @@ fn planned(subject: &Subject<'_>) -> (Vec<Plan>, Vec<Refusal>) {
 fn plans_for(subject: &Subject<'_>, run: &Run) -> (Vec<Plan>, Option<Refusal>) {
     let in_pieces = || -> Vec<Plan> {
         let pieces = pieces(subject, run).into_iter();
-        pieces
-            .filter_map(|piece| plan(subject, &piece).ok())
-            .collect()
+        // The refusal of the whole is the one that is said.
+        pieces.flat_map(|piece| plan(subject, &piece)).collect()
     };
     match plan(subject, run) {
         // Only the style `window` has a form for it.

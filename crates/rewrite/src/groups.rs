@@ -1,5 +1,6 @@
 //! Which accesses of a run one copy of a structure can serve.
 
+use tollgate_defect::answer;
 use tollgate_source::{Direction, Shape, Span, Type};
 
 use crate::plan::{Plan, Subject};
@@ -110,8 +111,12 @@ impl Cutter<'_, '_> {
 
     fn of(&self, of: &Type, prefix: &str, path: &str) -> Option<Type> {
         let own = path.strip_prefix(prefix)?.trim_start_matches('.');
-        let (_, found) = of.at(own).ok()?;
-        matches!(found.shape, Shape::Struct(_) | Shape::Union(_)).then(|| found.clone())
+        match of.at(own) {
+            Ok((_, found)) if matches!(found.shape, Shape::Struct(_) | Shape::Union(_)) => {
+                Some(found.clone())
+            }
+            _ => None,
+        }
     }
 
     /// The member of `prefix` that an access goes into.
@@ -186,8 +191,8 @@ impl Cutter<'_, '_> {
     fn has_holes(&self, name: &str) -> bool {
         let types = self.subject.styled.types;
         types.machines().into_iter().any(|machine| {
-            let of = types.layout_on(name, machine);
-            of.map_or(true, |of| of.has_holes())
+            // What is not known may have some.
+            !matches!(types.layout_on(name, machine), Ok(of) if !of.has_holes())
         })
     }
 }
@@ -224,7 +229,7 @@ fn leaves(of: &Type, path: &str, own: &[(usize, String)], found: &mut Vec<String
                 leaves(element, &format!("{path}[{index}]"), own, found);
             }
             // Nothing of it: one name is enough.
-            if found.len() - before == usize::try_from(*count).unwrap_or(usize::MAX) {
+            if Some(found.len() - before) == answer::fits(*count) {
                 found.truncate(before);
                 found.push(path.to_owned());
             }

@@ -4,6 +4,11 @@
 //! the file's new text and the message of the patch, or the reason why the
 //! function stays as it is. The meaning is kept, or the fix is refused.
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::disallowed_methods, clippy::let_underscore_must_use)
+)]
+
 mod advance;
 mod braces;
 mod carried;

@@ -1,6 +1,7 @@
 //! How the subject of a patch to a file begins.
 
 use std::collections::HashMap;
+use tollgate_defect::{Defect, OrDefect};
 
 use serde::Deserialize;
 use tollgate_source::TreePath;
@@ -40,20 +41,20 @@ pub fn prefix_of_history<'a>(subjects: impl Iterator<Item = &'a str>) -> Option<
 
 /// The prefix for a file without history: from `data/patch/prefixes.toml`, else
 /// from its path.
-#[must_use]
-pub fn prefix_of_path(path: &TreePath) -> String {
+///
+/// # Errors
+/// A defect: the table is part of the program.
+pub fn prefix_of_path(path: &TreePath) -> Result<String, Defect> {
     // What has bytes that are no text is in no table, and a subject is text.
     let shown = path.to_string();
     let path = shown.as_str();
-    let entries = toml::from_str::<Table>(PREFIXES)
-        .map(|table| table.prefix)
-        .unwrap_or_default();
-    let fitting = entries
+    let table: Table = toml::from_str(PREFIXES).or_defect("data/patch/prefixes.toml")?;
+    let fitting = table
+        .prefix
         .into_iter()
         .filter(|entry| path.starts_with(&entry.path));
-    fitting
-        .max_by_key(|entry| entry.path.len())
-        .map_or_else(|| from_parts(path), |entry| entry.subject)
+    let longest = fitting.max_by_key(|entry| entry.path.len());
+    Ok(longest.map_or_else(|| from_parts(path), |entry| entry.subject))
 }
 
 /// `drivers/tee/tee_core.c` is `tee`; `fs/xfs/xfs_ioctl.c` is `xfs`; a file at
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     fn of(path: &str) -> String {
-        prefix_of_path(&TreePath::within(path))
+        prefix_of_path(&TreePath::within(path)).unwrap()
     }
 
     #[test]

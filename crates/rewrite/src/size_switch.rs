@@ -7,19 +7,17 @@
 //! kernel's side is read and written with memcpy() of a constant size, so that
 //! neither its alignment nor its type matters.
 
-use std::fmt::Write;
-
 use tollgate_source::{
     CopyCall, Direction, LineIndex, Span, Token, TokenKind, Vocabulary, bodies, closing, is_called,
     tokens,
 };
 
 use crate::edit::{Edit, apply};
+use crate::fix::prefix;
 use crate::fix::{Patched, Request};
 use crate::include;
 use crate::layout::wrapped;
 use crate::offers::Offers;
-use crate::prefix::prefix_of_path;
 use crate::refusal::{FixError, Reason, Refusal};
 use crate::style::Style;
 use crate::target::{Target, argument, is_meant, near};
@@ -71,10 +69,7 @@ pub(crate) fn fix(
     };
     let mut edits = switch.edits(&copies, header);
     edits.extend(include::uaccess(text));
-    let prefix = request
-        .prefix
-        .clone()
-        .unwrap_or_else(|| prefix_of_path(&target.path));
+    let prefix = prefix(target, request, &name)?;
     let rewritten = apply(text, &edits).map_err(|defect| FixError::Defect {
         path: target.path.clone(),
         function: name.clone(),
@@ -239,13 +234,11 @@ impl Switch<'_> {
             "{} without a call. On a fault, and for any other size, {call}() does what it always did.",
             self.listed("A copy of")
         ));
-        let _ = write!(
-            out,
+        out += &format!(
             "static inline unsigned long\n{name}({to}, {from}, unsigned long n)\n{{\n{}",
             self.variables(direction, user)
         );
-        let _ = write!(
-            out,
+        out += &format!(
             "\t/* Not every architecture takes an access that is not aligned. */\n\
              \tif (!IS_ENABLED(CONFIG_HAVE_EFFICIENT_UNALIGNED_ACCESS) &&\n\
              \t    !IS_ALIGNED((unsigned long){user}, {}))\n\t{rest}\n\tswitch (n) {{\n",
@@ -258,9 +251,9 @@ impl Switch<'_> {
         for size in self.sizes {
             out += &self.case(*size, direction, user);
         }
-        let _ = write!(out, "\tdefault:\n\t\tbreak;\n\t}}\n\n{rest}");
+        out += &format!("\tdefault:\n\t\tbreak;\n\t}}\n\n{rest}");
         if let Some(way) = self.window(direction).filter(|_| self.words() > 1) {
-            let _ = write!(out, "\nefault:\n\tuser{way}_access_end();\n{rest}");
+            out += &format!("\nefault:\n\tuser{way}_access_end();\n{rest}");
         }
         out + "}\n"
     }
@@ -285,11 +278,11 @@ impl Switch<'_> {
         };
         let mut out = String::new();
         if self.words() > 0 {
-            let _ = writeln!(out, "\t{constant}u64 __user *user = {user};");
-            let _ = writeln!(out, "\tu64 words[{}];", self.words());
+            out += &format!("\t{constant}u64 __user *user = {user};\n");
+            out += &format!("\tu64 words[{}];\n", self.words());
         }
         for size in self.sizes.iter().filter(|size| **size < 8) {
-            let _ = writeln!(out, "\tu{0} word{0};", size * 8);
+            out += &format!("\tu{0} word{0};\n", size * 8);
         }
         out + "\n"
     }

@@ -470,11 +470,14 @@ impl<'s, 'a> Writer<'s, 'a> {
             || next.is_empty()
             || next.starts_with(b"}")
             || next.starts_with(b"#");
-        let open = braces::opening(self.subject, region).ok().flatten();
-        let close = open.map(|at| {
-            self.edits.push(Edit::insert(at, " {"));
-            format!("\n{}}}", braces::outer(indent))
-        });
+        // A plan that has no place for braces was refused with its shape.
+        let close = match braces::opening(self.subject, region) {
+            Ok(Some(at)) => {
+                self.edits.push(Edit::insert(at, " {"));
+                Some(format!("\n{}}}", braces::outer(indent)))
+            }
+            _ => None,
+        };
         let gap = if apart { "" } else { "\n" };
         let gap = close.unwrap_or_else(|| gap.to_owned());
         let text = text.strip_prefix(indent).unwrap_or(text);

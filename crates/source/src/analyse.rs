@@ -125,7 +125,9 @@ impl<'v> Analyser<'v> {
         let tokens = file.tokens.get(body.tokens.clone())?;
         let scopes: Vec<Span> = self.scope_words(file.text, tokens).collect();
         let normalised = normalise(file.text, tokens, &file.vocabulary, branches);
-        let tree = self.parser.parse(&normalised, body.span, tokens).ok()?;
+        let Ok(tree) = self.parser.parse(&normalised, body.span, tokens) else {
+            return None;
+        };
         if tree.root_node().has_error() {
             return None;
         }

@@ -96,10 +96,10 @@ impl Expression {
         }
         let whole = Span::new(0, framed.len());
         let normalised = normalise(&framed, &all, vocabulary, Branches::First);
-        let tree = BodyParser::new()
-            .ok()?
-            .parse(&normalised, whole, &all)
-            .ok()?;
+        let parsed = BodyParser::new().map(|mut parser| parser.parse(&normalised, whole, &all));
+        let Ok(Ok(tree)) = parsed else {
+            return None;
+        };
         let node = only(
             tree.root_node(),
             &["compound_statement", "return_statement"],

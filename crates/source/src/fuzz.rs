@@ -64,7 +64,7 @@ pub fn types(bytes: &[u8]) {
             }
         }
     }
-    types.value(&String::from_utf8_lossy(bytes)).ok();
+    drop(types.value(&String::from_utf8_lossy(bytes)));
 }
 
 fn shown(violation: &Violation, bytes: &[u8]) {

@@ -4,6 +4,11 @@
 //! only the functions that hold one are normalised (same length, so that every
 //! place is a place of the original) and parsed.
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::disallowed_methods, clippy::let_underscore_must_use)
+)]
+
 mod analyse;
 mod apart;
 mod bound;

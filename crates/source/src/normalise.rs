@@ -4,6 +4,7 @@
 mod spelling;
 
 use std::collections::{HashMap, HashSet};
+use tollgate_defect::answer;
 
 use crate::flow::{is_assembly, operands, parentheses};
 use crate::lex::{Token, TokenKind, closing, opening};
@@ -647,7 +648,7 @@ impl Pass<'_> {
     /// braces then.
     fn holds_next(&self, name: &[u8]) -> bool {
         let words = self.vocabulary.words();
-        let scoped = std::str::from_utf8(name).is_ok_and(|name| words.scoped(name).is_some());
+        let scoped = answer::text(name).is_some_and(|name| words.scoped(name).is_some());
         scoped || self.vocabulary.is_scope(name)
     }
 

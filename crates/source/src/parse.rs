@@ -47,7 +47,9 @@ impl BodyParser {
             start_point: Point::new(0, 0),
             end_point: Point::new(usize::MAX >> 33, 0),
         };
-        self.0.set_included_ranges(&[range]).ok()?;
-        self.0.parse(&normalised.text, None)
+        match self.0.set_included_ranges(&[range]) {
+            Ok(()) => self.0.parse(&normalised.text, None),
+            Err(_) => None,
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::ops::Deref;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -269,23 +269,22 @@ fn shown_bytes(bytes: &[u8]) -> String {
     for chunk in bytes.utf8_chunks() {
         chunk.valid().chars().for_each(|c| push(&mut out, c));
         for byte in chunk.invalid() {
-            // Writing to a String does not fail.
-            let _ = write!(out, "\\x{byte:02x}");
+            out += &format!("\\x{byte:02x}");
         }
     }
     out
 }
 
 fn push(out: &mut String, c: char) {
-    let _ = match c {
-        '\\' => write!(out, "\\\\"),
-        '\n' => write!(out, "\\n"),
-        '\t' => write!(out, "\\t"),
-        '\r' => write!(out, "\\r"),
-        c if c.is_ascii_control() => write!(out, "\\x{:02x}", u32::from(c)),
-        c if is_unseen(c) => write!(out, "\\u{{{:x}}}", u32::from(c)),
-        c => write!(out, "{c}"),
-    };
+    match c {
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\t' => out.push_str("\\t"),
+        '\r' => out.push_str("\\r"),
+        c if c.is_ascii_control() => *out += &format!("\\x{:02x}", u32::from(c)),
+        c if is_unseen(c) => *out += &format!("\\u{{{:x}}}", u32::from(c)),
+        c => out.push(c),
+    }
 }
 
 /// Text that others have written, such as what a program says of a file: what
@@ -336,12 +335,12 @@ fn unshown(text: &str) -> Option<Vec<u8>> {
                 after
             }
             'x' => {
-                bytes.push(u8::from_str_radix(after.get(..2)?, 16).ok()?);
+                bytes.push(answer::fits(answer::hexadecimal(after.get(..2)?)?)?);
                 after.get(2..)?
             }
             'u' => {
                 let (code, after) = after.strip_prefix('{')?.split_once('}')?;
-                let c = char::from_u32(u32::from_str_radix(code, 16).ok()?)?;
+                let c = char::from_u32(answer::fits(answer::hexadecimal(code)?)?)?;
                 bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 after
             }

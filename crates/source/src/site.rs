@@ -176,8 +176,8 @@ impl<'a> Context<'a> {
     }
 
     fn element(&self, index: Node<'_>) -> Reach {
-        let text = std::str::from_utf8(self.seen(index)).unwrap_or_default();
-        text.parse().map_or(Reach::Computed, Reach::Element)
+        let number = answer::text(self.seen(index)).and_then(answer::number);
+        number.map_or(Reach::Computed, Reach::Element)
     }
 
     /// The operator of a unary, binary, field or assignment expression.
@@ -226,9 +226,7 @@ impl<'a> Context<'a> {
 
 fn last_child(node: Node<'_>) -> Option<Node<'_>> {
     let last = node.named_child_count().checked_sub(1)?;
-    u32::try_from(last)
-        .ok()
-        .and_then(|last| node.named_child(last))
+    node.named_child(answer::fits(last)?)
 }
 
 /// The span of a node.

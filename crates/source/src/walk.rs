@@ -1,5 +1,6 @@
 //! The statements of a function in order, and the runs among them.
 
+use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::chain;
@@ -360,9 +361,7 @@ fn first_word(text: &[u8]) -> &[u8] {
 
 fn last_statement(body: Node<'_>) -> Option<Node<'_>> {
     if body.kind() == "compound_statement" {
-        return u32::try_from(body.named_child_count().checked_sub(1)?)
-            .ok()
-            .and_then(|last| body.named_child(last));
+        return body.named_child(answer::fits(body.named_child_count().checked_sub(1)?)?);
     }
     Some(body)
 }

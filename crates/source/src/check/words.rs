@@ -1,6 +1,7 @@
 //! The calls that the rules know, by what they do.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tollgate_defect::answer;
 
 use foldhash::fast::RandomState;
 use serde::Deserialize;
@@ -206,12 +207,12 @@ impl CheckWords {
 
     /// Whether a call of that name does nothing but check a range.
     pub(crate) fn checks_range(&self, name: &[u8]) -> bool {
-        std::str::from_utf8(name).is_ok_and(|name| self.range_checks.contains(name))
+        answer::text(name).is_some_and(|name| self.range_checks.contains(name))
     }
 
     /// Whether a call of that name is what others are made of.
     pub(crate) fn is_part(&self, name: &[u8]) -> bool {
-        std::str::from_utf8(name).is_ok_and(|name| self.parts.contains(name))
+        answer::text(name).is_some_and(|name| self.parts.contains(name))
     }
 
     /// Whether a name is one of those that need an open window, known or not.
@@ -270,7 +271,7 @@ impl CheckWords {
 
     /// Whether nobody may drop what a call of that name gives.
     pub(crate) fn must_use(&self, name: &[u8]) -> bool {
-        std::str::from_utf8(name).is_ok_and(|name| self.must_use.contains(name))
+        answer::text(name).is_some_and(|name| self.must_use.contains(name))
     }
 
     /// What a call of that name does against speculation.

@@ -4,6 +4,7 @@
 use super::is_cast;
 use crate::lex::{Token, TokenKind, closing};
 use crate::types::starts_type;
+use tollgate_defect::answer;
 
 /// The constant that the tokens are, with each variable in a `sizeof` written as
 /// an object of its type; none if something in them is only known when the
@@ -63,7 +64,7 @@ fn cast(text: &[u8], tokens: &[Token]) -> Option<usize> {
     let close = closing(tokens, 0)?;
     let inside = tokens.get(1..close)?;
     let alone = inside.first()?.span.of(text);
-    let typed = std::str::from_utf8(alone).is_ok_and(starts_type) || alone.ends_with(b"_t");
+    let typed = answer::text(alone).is_some_and(starts_type) || alone.ends_with(b"_t");
     (is_cast(inside) || inside.len() == 1 && typed).then_some(close + 1)
 }
 
@@ -82,7 +83,7 @@ fn named(text: &[u8], tokens: &[Token], declared: &dyn Fn(&[u8]) -> Option<Strin
     for (at, token) in tokens.iter().enumerate() {
         let word = token.span.of(text);
         let variable = at > 0 && token.kind == TokenKind::Word && first;
-        let typed = std::str::from_utf8(word).is_ok_and(starts_type);
+        let typed = answer::text(word).is_some_and(starts_type);
         match variable
             .then(|| declared(word))
             .flatten()

@@ -1,6 +1,7 @@
 //! From the statements of a body to its graph.
 
 use std::collections::HashMap;
+use tollgate_defect::answer;
 
 use tree_sitter::Node;
 
@@ -215,8 +216,8 @@ impl<'t> Builder<'_, '_> {
 
     /// Whether the name is one of the header.
     pub(crate) fn is_parameter(&self, name: &[u8]) -> bool {
-        let name = std::str::from_utf8(name);
-        name.is_ok_and(|name| self.graph.header.contains(name))
+        let name = answer::text(name);
+        name.is_some_and(|name| self.graph.header.contains(name))
     }
 
     /// How the last statement of the body leaves.
@@ -697,9 +698,7 @@ fn expression(node: Node<'_>) -> Option<Span> {
 
 fn last_child(node: Node<'_>) -> Option<Node<'_>> {
     let last = node.named_child_count().checked_sub(1)?;
-    u32::try_from(last)
-        .ok()
-        .and_then(|last| node.named_child(last))
+    node.named_child(answer::fits(last)?)
 }
 
 fn is_array(declarator: Node<'_>) -> bool {

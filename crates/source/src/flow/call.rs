@@ -126,11 +126,7 @@ impl<'t> Builder<'_, '_> {
     }
 
     pub(super) fn access(&mut self, node: Node<'t>, arguments: Node<'t>, word: &AccessWord) {
-        let part = |at: usize| {
-            u32::try_from(at)
-                .ok()
-                .and_then(|at| arguments.named_child(at))
-        };
+        let part = |at: usize| arguments.named_child(answer::fits(at)?);
         let label = part(word.arguments - 1).map(|label| self.context.written(label));
         self.graph.accesses.push(word.name.clone());
         let number = self.graph.accesses.len() - 1;

@@ -7,6 +7,7 @@ use super::input::{Input, Word, parts};
 use super::layout::{Shape, Type};
 use super::run::{LayoutError, Run};
 use crate::lex::TokenKind;
+use tollgate_defect::answer;
 
 type Result<T> = std::result::Result<T, LayoutError>;
 
@@ -47,7 +48,7 @@ fn operator(input: &Input, level: usize) -> Option<&'static str> {
 }
 
 fn applied(operator: &str, a: i128, b: i128) -> Option<i128> {
-    let shift = || u32::try_from(b).ok().filter(|by| *by < 64);
+    let shift = || answer::fits(b).filter(|by: &u32| *by < 64);
     Some(match operator {
         "||" => i128::from(a != 0 || b != 0),
         "&&" => i128::from(a != 0 && b != 0),
@@ -88,7 +89,7 @@ fn literal(word: &Word) -> Option<i128> {
         [b'0', _, ..] => (lower.get(1..)?, 8),
         _ => (lower.as_str(), 10),
     };
-    i128::from_str_radix(digits, radix).ok()
+    answer::digits(digits, radix)
 }
 
 impl Run<'_> {

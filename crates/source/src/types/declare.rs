@@ -5,6 +5,7 @@ use super::find::Scope;
 use super::input::{Input, Word};
 use super::layout::{Attributes, Shape, Type, pointer_to};
 use super::run::{LayoutError, Run};
+use tollgate_defect::answer;
 
 type Result<T> = std::result::Result<T, LayoutError>;
 
@@ -189,7 +190,7 @@ impl Run<'_> {
     /// Whether a name in front of another is a macro and no typedef.
     fn is_macro(&mut self, word: &str, scope: &Scope) -> bool {
         let found = self.find(word, &[Kind::Typedef, Kind::Macro], scope);
-        word == "__attribute__" || found.is_ok_and(|found| found.entry.kind == Kind::Macro)
+        word == "__attribute__" || matches!(found, Ok(found) if found.entry.kind == Kind::Macro)
     }
 
     /// An attribute, or a macro that stands for some, at the front.
@@ -254,9 +255,7 @@ impl Run<'_> {
     }
 
     fn aligned(&self, value: i128, out: &mut Attributes) -> Result<()> {
-        let bytes = u64::try_from(value)
-            .ok()
-            .filter(|bytes| bytes.is_power_of_two());
+        let bytes = answer::fits(value).filter(|bytes: &u64| bytes.is_power_of_two());
         let unclear = || LayoutError::Unclear("an alignment".to_owned(), value.to_string());
         out.align = out.align.max(bytes.ok_or_else(unclear)?);
         Ok(())
@@ -366,7 +365,7 @@ impl Run<'_> {
             words => self.whole_value(words.to_vec(), scope)?,
         };
         let unclear = || LayoutError::Unclear("an array".to_owned(), count.to_string());
-        let times = u64::try_from(count).ok();
+        let times = answer::fits(count);
         times.and_then(|times| one.times(times)).ok_or_else(unclear)
     }
 

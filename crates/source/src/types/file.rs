@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tollgate_defect::answer;
 
 use foldhash::fast::{FixedState, RandomState};
 use memchr::memmem;
@@ -638,7 +639,7 @@ impl<'t> Lines<'t> {
                     limit = now;
                 }
                 "pop" => limit = self.pushed.pop().flatten(),
-                number => limit = number.parse().ok(),
+                number => limit = answer::number(number),
             }
         }
         self.packs.push((line.start, limit));

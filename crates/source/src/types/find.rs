@@ -97,8 +97,10 @@ impl Run<'_> {
         let root = self.reader_of(own, wanted, scope);
         let root = scope.with(root.unwrap_or_else(|| Arc::clone(own)));
         let but = Some(id(&found.scope.file));
-        let other = self.search(Wanted { but, ..wanted }, &root);
-        Ok(other.unwrap_or(found))
+        match self.search(Wanted { but, ..wanted }, &root) {
+            Ok(other) => Ok(other),
+            Err(_) => Ok(found),
+        }
     }
 
     fn search(&mut self, wanted: Wanted<'_>, scope: &Scope) -> Result<Found, LayoutError> {
@@ -394,7 +396,7 @@ impl Run<'_> {
                 let words = all.filter(|t| t.kind != TokenKind::Comment);
                 let words = words.map(|t| Word::of(text, &t)).collect();
                 let holds = self.nested("a condition", |run| Ok(run.condition(words, scope)));
-                holds.unwrap_or(false)
+                matches!(holds, Ok(true))
             }
         };
         self.deciding.pop();

@@ -331,8 +331,10 @@ impl Unplaced {
             return Some(self.of);
         }
         let held = self.name.is_empty() && self.width.is_none();
-        let inner = held.then(|| self.of.at(name).ok()).flatten();
-        inner.map(|(_, of)| of.clone())
+        match self.of.at(name) {
+            Ok((_, inner)) if held => Some(inner.clone()),
+            _ => None,
+        }
     }
 
     fn placed(self, start: u64) -> Member {

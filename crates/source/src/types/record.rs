@@ -7,6 +7,7 @@ use super::find::{Found, Scope, declarations, id};
 use super::input::{Input, Word};
 use super::layout::{Attributes, Placing, Shape, Type, Unplaced};
 use super::run::{LayoutError, Run};
+use tollgate_defect::answer;
 
 type Result<T> = std::result::Result<T, LayoutError>;
 
@@ -344,7 +345,7 @@ impl Run<'_> {
         if input.eat(b':') {
             let bits = self.value(input, scope)?;
             let unclear = || LayoutError::Unclear(declarator.name.clone(), bits.to_string());
-            let fits = u64::try_from(bits).ok().filter(|bits| *bits <= of.size * 8);
+            let fits = answer::fits(bits).filter(|bits| *bits <= of.size * 8);
             width = Some(fits.ok_or_else(unclear)?);
         }
         while self.annotation(input, scope, Place::Declarator, &mut attributes)? {}

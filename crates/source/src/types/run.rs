@@ -162,8 +162,8 @@ impl<'h> Types<'h> {
             return answer;
         };
         let others = self.headers.definers(name).into_iter();
-        let mut known = others.filter_map(|machine| ask(machine).ok());
-        known.next().map_or(answer, Ok)
+        let mut known = others.map(ask);
+        known.find(Result::is_ok).unwrap_or(answer)
     }
 
     /// The machines that the file is compiled for, or else those whose
@@ -200,8 +200,17 @@ impl<'h> Types<'h> {
         let known = facts.prelude.entries(written, TYPES).is_empty();
         match facts.scalar(written, machine) {
             None if known => None,
-            None => Some(self.layout_on(written, machine).ok()?.size),
+            None => self.size_on(written, machine),
             size => size,
+        }
+    }
+
+    /// The size of a type on a machine; none where it is not known, or not the same
+    /// in all configurations.
+    fn size_on(&self, written: &str, machine: &Machine) -> Option<u64> {
+        match self.layout_on(written, machine) {
+            Ok(of) => Some(of.size),
+            Err(_) => None,
         }
     }
 
@@ -209,7 +218,7 @@ impl<'h> Types<'h> {
     #[must_use]
     pub fn size_everywhere(&self, written: &str) -> Option<u64> {
         let machines = self.machines().into_iter();
-        let mut sizes = machines.map(|machine| Some(self.layout_on(written, machine).ok()?.size));
+        let mut sizes = machines.map(|machine| self.size_on(written, machine));
         let first = sizes.next()??;
         sizes.all(|size| size == Some(first)).then_some(first)
     }

@@ -218,9 +218,9 @@ fn unset(scene: &Scene<'_>, name: &str, filled: &Filled) -> Result<Option<String
 
 /// What of a type nobody has set; nothing if a member has another name there.
 fn missing(of: &Type, machine: &Machine, filled: &Filled) -> Option<String> {
-    let left = of
-        .uncovered(filled.members.iter().map(String::as_str))
-        .ok()?;
+    let Ok(left) = of.uncovered(filled.members.iter().map(String::as_str)) else {
+        return None;
+    };
     if let Some(first) = left.members.first() {
         return Some(match left.members.len() {
             1 => format!("its member {first} is never set"),
