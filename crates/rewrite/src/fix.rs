@@ -8,80 +8,18 @@ use tollgate_source::{
 
 use crate::edit::{Edit, apply};
 use crate::include;
-use crate::masked;
+use crate::masks;
 use crate::message::Facts;
 use crate::offers::{Offers, UACCESS};
-use crate::pieces::pieces;
-use crate::plan::{Plan, Styled, Subject, plan};
-use crate::pointer::is_woven;
-use crate::prefix::prefix_of_path;
+use crate::plan::Plan;
+use crate::planning::{pieces, plan};
+use crate::prefix::prefix;
 use crate::refusal::{FixError, Reason, Refusal};
-use crate::scoped;
-use crate::size_switch;
-use crate::struct_copy;
-use crate::style::Style;
+use crate::request::{Patched, ReadTree, Request};
+use crate::styles::{self, Form, Work, is_woven, size_switch};
+use crate::subject::{Styled, Subject};
 use crate::target::{Target, is_meant, near};
-use crate::window::{self, Written};
-
-/// A tree to read from.
-pub trait ReadTree: Sync {
-    /// The bytes of a file, by its path relative to the tree.
-    ///
-    /// # Errors
-    /// The reader's own.
-    fn read(&self, path: &TreePath) -> io::Result<Vec<u8>>;
-}
-
-impl<F: Fn(&TreePath) -> io::Result<Vec<u8>> + Sync> ReadTree for F {
-    fn read(&self, path: &TreePath) -> io::Result<Vec<u8>> {
-        self(path)
-    }
-}
-
-/// What a patch is asked for.
-#[derive(Clone, Debug, Default)]
-pub struct Request {
-    /// How windows are written.
-    pub style: Style,
-    /// How the subject begins; from the path if it is not given.
-    pub prefix: Option<String>,
-    /// Measured figures for the message, each a line that is already worded.
-    pub figures: Vec<String>,
-    /// Whether accesses that go on after a fault may be made to stop.
-    pub stop_at_first_fault: bool,
-    /// Whether a copy of a structure may touch members that the function leaves
-    /// alone: it writes them as zero, or reads them for nothing.
-    pub touch_all_members: bool,
-    /// The sizes in bytes that get accesses of their own in the style
-    /// `size-switch`.
-    pub sizes: Vec<u32>,
-    /// Macros around accesses that other headers of the tree define; those of
-    /// the headers beside the file are read without it.
-    pub macros: Vec<Access>,
-}
-
-/// A file with a function rewritten.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Patched {
-    /// The file, relative to the tree.
-    pub path: TreePath,
-    /// The function as it is defined.
-    pub function: String,
-    /// The bytes of the file.
-    pub original: Vec<u8>,
-    /// The bytes of the file with the function rewritten.
-    pub rewritten: Vec<u8>,
-    /// The first line of the message.
-    pub subject: String,
-    /// The rest of the message, with a line end behind the last line.
-    pub body: String,
-    /// Windows that the function's runs opened before.
-    pub windows_before: usize,
-    /// Windows that they open after.
-    pub windows_after: usize,
-    /// Runs of the function that stay as they are, with the reason.
-    pub refused: Vec<Refusal>,
-}
+use crate::writing::Written;
 
 /// Rewrites one function.
 ///
@@ -91,32 +29,43 @@ pub struct Patched {
 pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Patched, FixError> {
     let text = read(tree, &target.path)?;
     let offers = Offers::read(&read(tree, &TreePath::within(UACCESS))?);
-    if let Some(lacks) = request.style.lacks(offers) {
+    if let Some(lacks) = styles::lacks(request.style, offers) {
         return Err(FixError::Style {
             style: request.style,
             lacks,
         });
     }
-    if request.style == Style::SizeSwitch {
-        return size_switch::fix(target, &text, offers, request);
+    match styles::work(request.style) {
+        Work::Runs(form) => of_runs(tree, target, request, &text, offers, form),
+        Work::Copies => size_switch::fix(target, &text, offers, request),
     }
-    let vocabulary = vocabulary(tree, &target.path, &text)?.with(request.macros.clone());
+}
+
+fn of_runs(
+    tree: &dyn ReadTree,
+    target: &Target,
+    request: &Request,
+    text: &[u8],
+    offers: Offers,
+    form: &dyn Form,
+) -> Result<Patched, FixError> {
+    let vocabulary = vocabulary(tree, &target.path, text)?.with(request.macros.clone());
     let mut analyser = Analyser::new(&vocabulary).map_err(|e| FixError::Analysis(e.to_string()))?;
-    let report = analyser.analyse(&text);
+    let report = analyser.analyse(text);
     too_large(target, &report)?;
     let function = choose(target, report.functions)?;
     let Some(flow) = analyser
-        .flow(&text, &function)
+        .flow(text, &function)
         .filter(|_| function.understood)
     else {
         return Err(not_understood(target, &function));
     };
     let reader = |path: &TreePath| tree.read(path);
     let headers = Headers::new(&reader).map_err(|e| FixError::Analysis(e.to_string()))?;
-    let types = Types::new(&headers, &target.path, &text);
+    let types = Types::new(&headers, &target.path, text);
     let subject = Subject {
-        text: &text,
-        lines: &LineIndex::new(&text),
+        text,
+        lines: &LineIndex::new(text),
         function: &function,
         flow: &flow,
         vocabulary: &vocabulary,
@@ -124,12 +73,13 @@ pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Pa
         stop_at_first_fault: request.stop_at_first_fault,
         styled: Styled {
             style: request.style,
+            weaves: form.weaves(),
             types: &types,
-            one_mask: masked::is_for_both_ways(tree, offers)?,
+            one_mask: masks::is_for_both_ways(tree, offers)?,
             touch_all_members: request.touch_all_members,
         },
     };
-    rewrite(target, &subject, request)
+    rewrite(target, &subject, request, form)
 }
 
 /// The words of an access, with the macros of the headers beside the file; a header
@@ -153,22 +103,6 @@ fn vocabulary(tree: &dyn ReadTree, path: &TreePath, text: &[u8]) -> Result<Vocab
 
 fn read(tree: &dyn ReadTree, path: &TreePath) -> Result<Vec<u8>, FixError> {
     tree.read(path).map_err(|error| unread(path, &error))
-}
-
-/// How the subject begins, as it was asked for or by the path.
-pub(crate) fn prefix(
-    target: &Target,
-    request: &Request,
-    function: &str,
-) -> Result<String, FixError> {
-    match &request.prefix {
-        Some(prefix) => Ok(prefix.clone()),
-        None => prefix_of_path(&target.path).map_err(|defect| FixError::Defect {
-            path: target.path.clone(),
-            function: function.to_owned(),
-            defect,
-        }),
-    }
 }
 
 fn unread(path: &TreePath, error: &io::Error) -> FixError {
@@ -243,9 +177,14 @@ fn not_understood(target: &Target, function: &Function) -> FixError {
     }
 }
 
-fn rewrite(target: &Target, subject: &Subject<'_>, request: &Request) -> Result<Patched, FixError> {
+fn rewrite(
+    target: &Target,
+    subject: &Subject<'_>,
+    request: &Request,
+    form: &dyn Form,
+) -> Result<Patched, FixError> {
     let function = subject.function;
-    let (written, refused) = windows(subject);
+    let (written, refused) = windows(subject, form);
     let (plans, edits) = (written.plans, written.edits);
     if plans.is_empty() {
         let refusal = refused.into_iter().next();
@@ -257,8 +196,9 @@ fn rewrite(target: &Target, subject: &Subject<'_>, request: &Request) -> Result<
     }
     let before: usize = function.runs.iter().map(|run| run.sites.len()).sum();
     let after = before.saturating_sub(written.saved);
-    let prefix = prefix(target, request, &function.name)?;
+    let prefix = prefix(target, request.prefix.as_deref(), &function.name)?;
     let facts = Facts {
+        form,
         prefix: &prefix,
         function: &function.name,
         plans: &plans,
@@ -295,14 +235,9 @@ fn edited(
 }
 
 /// A window for each run that may have one, or for pieces of it.
-fn windows(subject: &Subject<'_>) -> (Written, Vec<Refusal>) {
+fn windows(subject: &Subject<'_>, form: &dyn Form) -> (Written, Vec<Refusal>) {
     let (plans, mut refused) = planned(subject);
-    let mut written = match subject.styled.style {
-        Style::StructCopy => struct_copy::write(subject, plans),
-        Style::Masked => masked::write(subject, plans),
-        Style::Scoped => scoped::write(subject, plans),
-        Style::Window | Style::SizeSwitch => window::write(subject, plans),
-    };
+    let mut written = form.write(subject, plans);
     refused.append(&mut written.refused);
     refused.sort_by_key(|refusal| refusal.line);
     (written, refused)
@@ -335,8 +270,7 @@ fn plans_for(subject: &Subject<'_>, run: &Run) -> (Vec<Plan>, Option<Refusal>) {
         pieces.flat_map(|piece| plan(subject, &piece)).collect()
     };
     match plan(subject, run) {
-        // Only the style `window` has a form for it.
-        Ok(whole) if subject.styled.style != Style::Window && is_woven(subject, &whole) => {
+        Ok(whole) if !subject.styled.weaves && is_woven(subject, &whole) => {
             let plans = in_pieces();
             let plans = if plans.is_empty() { vec![whole] } else { plans };
             (plans, None)

@@ -1,154 +1,75 @@
-//! What opens and closes a window, in the words of each style.
+//! What opens and closes a window: each style has its own.
 
-use crate::layout::call;
-use crate::plan::Plan;
-use crate::window::arm;
+use std::fmt::Debug;
+
+use crate::layout::{arm, call};
+
+/// A window as the style's words for it ask: where it opens, and what happens if
+/// it does not.
+pub(crate) struct Opening<'a> {
+    /// The middle of the names of the begin and the end, empty for both ways.
+    pub(crate) way: &'a str,
+    /// The object whose range is checked.
+    pub(crate) object: &'a str,
+    /// The size of that range.
+    pub(crate) size: &'a str,
+    /// The statements of the way out.
+    pub(crate) exit: &'a [String],
+    /// How wide a line may be.
+    pub(crate) columns: usize,
+    /// The blanks before it.
+    pub(crate) indent: &'a str,
+}
 
 /// What opens and closes one window.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Gate {
-    /// `user_write_access_begin()` and its end; the middle of both names.
-    Plain(&'static str),
-    /// `masked_user_access_begin()`, or the plain begin where that is not to be
-    /// had; the plain end closes both.
-    Masked(Masked),
-    /// `scoped_user_write_access()`; the end of its block closes it.
-    Scoped(Scoped),
-    /// `copy_to_user()` and the like, which open and close by themselves.
-    Copies,
-}
-
-/// A masked begin.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Masked {
-    /// The middle of the names of the plain begin and end.
-    pub(crate) way: &'static str,
-    /// The masked begin's name.
-    pub(crate) begin: String,
-    /// The pointer as the function has it.
-    pub(crate) pointer: String,
-    /// The variable that holds the masked pointer.
-    pub(crate) masked: String,
-}
-
-/// A scope.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Scoped {
-    /// The name of what opens it.
-    pub(crate) name: String,
-    /// Whether the size of what the pointer points to is all that is accessed.
-    pub(crate) whole: bool,
-}
-
-impl Gate {
-    /// The window of the style `window`.
-    pub(crate) fn plain(way: &'static str) -> Self {
-        Self::Plain(way)
-    }
-
+pub(crate) trait Gate: Debug {
     /// The statement that closes the window; none where a block does.
-    pub(crate) fn end(&self) -> Option<String> {
-        match self {
-            Self::Plain(way) | Self::Masked(Masked { way, .. }) => {
-                Some(format!("user{way}_access_end();"))
-            }
-            Self::Scoped(_) | Self::Copies => None,
-        }
+    fn end(&self) -> Option<String> {
+        None
     }
 
     /// The statements that open it; nothing where a block does.
-    pub(crate) fn opening(&self, plan: &Plan, columns: usize, indent: &str) -> String {
-        match self {
-            Self::Plain(_) => begin(plan, columns, indent, "if", &plan.object, &plan.size),
-            Self::Masked(masked) => masked.opening(plan, columns, indent),
-            Self::Scoped(_) | Self::Copies => String::new(),
-        }
+    fn opening(&self, _: &Opening<'_>) -> String {
+        String::new()
     }
 
-    /// The line that opens the block of the accesses and the one that closes it.
-    pub(crate) fn scope(
-        &self,
-        plan: &Plan,
-        columns: usize,
-        label: &str,
-        indent: &str,
-    ) -> Option<(String, String)> {
-        let Self::Scoped(scoped) = self else {
-            return None;
-        };
-        let (object, size) = (plan.object.as_str(), plan.size.as_str());
-        let arguments = [object, size, label];
-        let short = [object, label];
-        let arguments: &[&str] = if scoped.whole { &short } else { &arguments };
-        let head = call(columns, indent, &scoped.name, arguments, ") {");
-        Some((head, format!("{indent}}}")))
+    /// The line that opens the block of the accesses, which leave it by the label,
+    /// and the one that closes it.
+    fn scope(&self, _: &Opening<'_>, _label: &str) -> Option<(String, String)> {
+        None
     }
 
     /// An address of an access, through the pointer that the window has.
-    pub(crate) fn address(&self, address: String) -> String {
-        match self {
-            Self::Masked(masked) => masked.renamed(&address),
-            _ => address,
-        }
+    fn address(&self, address: String) -> String {
+        address
     }
 }
 
-impl Masked {
-    fn opening(&self, plan: &Plan, columns: usize, indent: &str) -> String {
-        let masked = &self.masked;
-        let kept = if self.pointer == *masked {
-            String::new()
-        } else {
-            format!("{indent}{masked} = {};\n", self.pointer)
-        };
-        let (open, close) = if plan.fault.statements.len() > 1 {
-            (" {", "} ")
-        } else {
-            ("", "")
-        };
-        let first = format!(
-            "{indent}if (can_do_masked_user_access()){open}\n{indent}\t{masked} = {}({masked});\n",
-            self.begin
-        );
-        let keyword = format!("{close}else if");
-        let size = self.renamed(&plan.size);
-        kept + &first + &begin(plan, columns, indent, &keyword, masked, &size)
+impl Opening<'_> {
+    /// `if (!begin(…)) exit`.
+    fn begin(&self) -> String {
+        self.begin_behind("if")
     }
 
-    fn renamed(&self, text: &str) -> String {
-        renamed(text, &self.pointer, &self.masked)
+    /// The same behind another word than `if`.
+    pub(crate) fn begin_behind(&self, keyword: &str) -> String {
+        let head = format!("{keyword} (!user{}_access_begin", self.way);
+        let arguments = [self.object, self.size];
+        let begin = call(self.columns, self.indent, &head, &arguments, "))");
+        begin + &arm(self.exit, self.indent)
     }
 }
 
-/// `if (!begin(…)) exit`.
-fn begin(
-    plan: &Plan,
-    columns: usize,
-    indent: &str,
-    keyword: &str,
-    object: &str,
-    size: &str,
-) -> String {
-    let head = format!("{keyword} (!user{}_access_begin", plan.way);
-    let begin = call(columns, indent, &head, &[object, size], "))");
-    begin + &arm(&plan.fault.statements, indent)
-}
+/// `user_write_access_begin()` and its end; the middle of both names.
+#[derive(Debug)]
+pub(crate) struct Plain(pub(crate) &'static str);
 
-/// `text` with each word `from` as `to`.
-pub(crate) fn renamed(text: &str, from: &str, to: &str) -> String {
-    let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    for (found, _) in text.match_indices(from) {
-        let before = text.get(..found).unwrap_or_default();
-        let behind = text.get(found + from.len()..).unwrap_or_default();
-        let member = before.ends_with('.') || before.ends_with("->");
-        if found < at || member || part(before.chars().next_back()) || part(behind.chars().next()) {
-            continue;
-        }
-        out.push_str(text.get(at..found).unwrap_or_default());
-        out.push_str(to);
-        at = found + from.len();
+impl Gate for Plain {
+    fn end(&self) -> Option<String> {
+        Some(format!("user{}_access_end();", self.0))
     }
-    out + text.get(at..).unwrap_or_default()
+
+    fn opening(&self, window: &Opening<'_>) -> String {
+        window.begin()
+    }
 }

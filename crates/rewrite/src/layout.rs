@@ -199,6 +199,29 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> String {
     lines.join("\n")
 }
 
+/// Whether `text` holds `name` as a word, or as a whole expression; a member of
+/// that name is something else.
+pub(crate) fn mentions(text: &str, name: &str) -> bool {
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    !name.is_empty()
+        && text.match_indices(name).any(|(at, _)| {
+            let front = text.get(..at).unwrap_or_default();
+            let after = text.get(at + name.len()..).and_then(|s| s.chars().next());
+            let member = front.ends_with('.') || front.ends_with("->");
+            !member && !is_word(front.chars().next_back()) && !is_word(after)
+        })
+}
+
+/// The body of an `if`, with braces if it has more than one statement.
+pub(crate) fn arm(statements: &[String], indent: &str) -> String {
+    let body = reindent(&statements.join("\n"), "", &format!("{indent}\t"));
+    if statements.len() == 1 {
+        format!("\n{body}")
+    } else {
+        format!(" {{\n{body}\n{indent}}}")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,45 +9,31 @@
     warn(clippy::disallowed_methods, clippy::let_underscore_must_use)
 )]
 
-mod advance;
-mod braces;
-mod carried;
-mod chained;
-mod condition;
-mod covered;
 mod directives;
 mod edit;
-mod falls;
-mod fault;
 mod fix;
 mod gate;
-mod groups;
 mod include;
 mod layout;
-mod masked;
-mod maybe;
+mod masks;
 mod message;
 mod offers;
-mod offset;
-mod pieces;
 mod plan;
-mod pointer;
+mod planning;
 mod prefix;
-mod range;
 mod refusal;
-mod scoped;
-mod shape;
-mod size_switch;
-mod struct_copy;
+mod request;
 mod style;
+mod styles;
+mod subject;
 mod target;
-mod window;
-mod zero;
+mod writing;
 
-pub use fix::{Patched, ReadTree, Request, fix};
-pub use masked::can_mask;
+pub use fix::fix;
+pub use masks::can_mask;
 pub use offers::{Offers, UACCESS};
 pub use prefix::{prefix_of_history, prefix_of_path};
 pub use refusal::{FixError, Reason, Refusal};
+pub use request::{Patched, ReadTree, Request};
 pub use style::{Style, StyleError};
 pub use target::{Target, TargetError};

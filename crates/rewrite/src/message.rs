@@ -2,9 +2,9 @@
 
 use tollgate_source::{Direction, Jump, Trait};
 
-use crate::gate::Gate;
 use crate::layout::{width, wrapped};
 use crate::plan::{Line, Plan};
+use crate::styles::Form;
 use crate::target::argument;
 
 /// Columns of a commit message: Documentation/process/submitting-patches.rst.
@@ -12,6 +12,8 @@ const COLUMNS: usize = 75;
 
 /// What the message is made of.
 pub(crate) struct Facts<'a> {
+    /// How the style is written, with its words.
+    pub(crate) form: &'a dyn Form,
     /// How the subject begins.
     pub(crate) prefix: &'a str,
     /// The function as it is defined.
@@ -32,14 +34,9 @@ impl Facts<'_> {
     /// The first line.
     pub(crate) fn subject(&self) -> String {
         let name = self.name();
-        let long = format!("{}: Use one user access window in {name}()", self.prefix);
-        let many = format!("{}: Use user access windows in {name}()", self.prefix);
         let short = format!("{}: Open user access once in {name}()", self.prefix);
-        let wanted = match self.plans.first().map(|plan| &plan.gate) {
-            Some(Gate::Copies) => format!("{}: Copy user memory at once in {name}()", self.prefix),
-            _ if self.plans.len() > 1 => many,
-            _ => long,
-        };
+        let does = self.form.does(self.plans.len() > 1);
+        let wanted = format!("{}: {does} {name}()", self.prefix);
         if width(&wanted) <= COLUMNS {
             wanted
         } else {
@@ -125,22 +122,13 @@ impl Facts<'_> {
         } else {
             "once"
         };
-        let how = match self.plans.first().map(|plan| &plan.gate) {
-            Some(Gate::Scoped(_)) => {
-                format!(
-                    "Open it {once} with a scope that closes it, and use the unsafe accessors inside."
-                )
-            }
-            Some(Gate::Copies) => "Copy adjacent members at once.".to_owned(),
-            _ => format!("Open it {once} and use the unsafe accessors inside."),
-        };
-        format!("{how} {}", self.counts())
+        format!("{} {}", self.form.change(once), self.counts())
     }
 
     /// What each window takes the place of; how often a function comes to it is
     /// not known.
     fn counts(&self) -> String {
-        if self.plans.iter().any(|plan| plan.gate == Gate::Copies) {
+        if !self.form.opens_one_each() {
             return format!(
                 "That is {} instead of {} when nothing faults.",
                 windows(self.after),
@@ -172,22 +160,7 @@ impl Facts<'_> {
     }
 
     fn meaning(&self) -> String {
-        let mut text = match self.plans.first().map(|plan| &plan.gate) {
-            Some(Gate::Masked(_)) => {
-                "Where the architecture can mask the pointer, that takes the place of the range check and its fence: \
-                 a pointer outside user space then faults at the first access. Elsewhere the begin checks the range of \
-                 the whole object, next to the accesses"
-            }
-            Some(Gate::Scoped(_)) => {
-                "The scope checks the range of the whole object, or masks the pointer where the architecture can"
-            }
-            Some(Gate::Copies) => "Each copy checks its range",
-            _ if self.plans.iter().any(|plan| !is_object(plan)) => {
-                "The begin checks the range of all accesses behind it, next to them"
-            }
-            _ => "The begin checks the range of the whole object, next to the accesses",
-        }
-        .to_owned();
+        let mut text = self.form.range(self.plans.iter().all(is_object)).to_owned();
         if self.plans.iter().any(|plan| plan.absorbs) {
             text += ", and takes the place of access_ok()";
         }
@@ -195,13 +168,8 @@ impl Facts<'_> {
             text += "; until now a check elsewhere had to cover them";
         }
         text += &format!(". {}", self.outcome());
-        let copies = |plan: &&Plan| plan.gate == Gate::Copies;
-        if self.plans.iter().filter(copies).any(|plan| plan.zeroes) {
-            text += " One thing changes: on a fault nothing is stored of what the copy was to read, where the members before \
-                     the fault were stored, and the one that faulted was made zero.";
-        } else if self.plans.iter().any(|plan| plan.zeroes) {
-            text += " get_user() makes its variable zero on a fault, where something may look at it later: the variable is made \
-                     zero before the read.";
+        if self.plans.iter().any(|plan| plan.zeroes) {
+            text = format!("{text} {}", self.form.zeroes());
         }
         if self.plans.iter().any(|plan| plan.stops) {
             text += " One thing changes: the accesses stop at the first fault, where the later ones were still tried.";
@@ -210,10 +178,7 @@ impl Facts<'_> {
     }
 
     fn outcome(&self) -> String {
-        let order = match self.plans.first().map(|plan| &plan.gate) {
-            Some(Gate::Copies) => "though a copy goes in the order of addresses",
-            _ => "and the accesses happen in the same order",
-        };
+        let order = self.form.order();
         match self.plans.first().map(|plan| &plan.fault.jump) {
             Some(Jump::Return(value)) if !value.is_empty() && self.same_jump() => {
                 format!("On a fault the function still returns {value}, {order}.")

@@ -6,6 +6,9 @@ use tollgate_defect::{Defect, OrDefect};
 use serde::Deserialize;
 use tollgate_source::TreePath;
 
+use crate::refusal::FixError;
+use crate::target::Target;
+
 const PREFIXES: &str = include_str!("../../../data/patch/prefixes.toml");
 
 #[derive(Deserialize)]
@@ -37,6 +40,25 @@ pub fn prefix_of_history<'a>(subjects: impl Iterator<Item = &'a str>) -> Option<
         .into_iter()
         .max_by(|a, b| (a.1, b.0.len(), b.0).cmp(&(b.1, a.0.len(), a.0)));
     best.map(|(prefix, _)| prefix.to_owned())
+}
+
+/// The prefix that was asked for, or that of the path.
+///
+/// # Errors
+/// A defect: the table is part of the program.
+pub(crate) fn prefix(
+    target: &Target,
+    asked: Option<&str>,
+    function: &str,
+) -> Result<String, FixError> {
+    match asked {
+        Some(prefix) => Ok(prefix.to_owned()),
+        None => prefix_of_path(&target.path).map_err(|defect| FixError::Defect {
+            path: target.path.clone(),
+            function: function.to_owned(),
+            defect,
+        }),
+    }
 }
 
 /// The prefix for a file without history: from `data/patch/prefixes.toml`, else

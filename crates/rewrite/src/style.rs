@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::offers::Offers;
-
 /// How user memory is accessed after the fix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
@@ -36,34 +34,6 @@ impl Style {
     /// The names of all styles, in the order in which they are explained.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|(_, name)| *name)
-    }
-
-    /// What the style needs and the tree does not have.
-    pub(crate) fn lacks(self, offers: Offers) -> Option<&'static str> {
-        let needs = |has: bool, what| (!has).then_some(what);
-        let window = needs(
-            offers.both || offers.read || offers.write,
-            "user_access_begin(ptr, len)",
-        );
-        match self {
-            Self::Window => window,
-            Self::Masked => needs(
-                offers.masked,
-                "can_do_masked_user_access() and masked_user_access_begin()",
-            )
-            .or(window),
-            Self::Scoped => needs(
-                offers.scoped,
-                "scoped_user_read_access() and scoped_user_write_access()",
-            )
-            .or(needs(
-                offers.local_labels,
-                "unsafe_get_user() that leaves a scope with a cleanup by a label of its own (arch_unsafe_get_user())",
-            )),
-            Self::StructCopy | Self::SizeSwitch => {
-                needs(offers.copies, "copy_from_user() and copy_to_user()")
-            }
-        }
     }
 }
 

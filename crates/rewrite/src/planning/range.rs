@@ -3,10 +3,10 @@
 use tollgate_source::{Expression, Reach, Run, Site, Span, Term, Trait};
 
 use crate::layout::on_one_line;
-use crate::offset;
-use crate::plan::Subject;
-use crate::pointer;
+use crate::planning::declared::{joined, path, pointee, size_behind, type_of};
+use crate::planning::offset;
 use crate::refusal::{Reason, Refusal};
+use crate::subject::Subject;
 
 /// The object and the size of the range, as C.
 pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Result<(String, String), Refusal> {
@@ -41,13 +41,13 @@ pub(crate) fn one_object<'r>(subject: &Subject<'_>, run: &'r Run) -> Result<&'r 
 /// An element of an array that is the object's member: the size of the object
 /// takes it in only if the array has so many elements, which is no open array's.
 fn member_of_array(subject: &Subject<'_>, site: &Site, object: &str) -> Result<(), Refusal> {
-    let path = pointer::path(subject, site, object);
+    let path = path(subject, site, object);
     let Some(path) = path.filter(|path| path.iter().any(|step| step.index.is_some())) else {
         return Ok(());
     };
-    let of = pointer::pointee(subject, object).map(|name| subject.styled.types.outline(&name));
+    let of = pointee(subject, object).map(|name| subject.styled.types.outline(&name));
     match of {
-        Some(Ok(of)) if of.at(&pointer::joined(&path)).is_ok() => Ok(()),
+        Some(Ok(of)) if of.at(&joined(&path)).is_ok() => Ok(()),
         _ => {
             let reason = Reason::Range(subject.line(site.address));
             Err(subject.refuse(site.span, reason))
@@ -95,15 +95,6 @@ fn one_address(subject: &Subject<'_>, run: &Run) -> Option<(String, String)> {
     Some((text, size))
 }
 
-/// The size of what an address points to.
-pub(crate) fn size_behind(subject: &Subject<'_>, address: &Expression) -> String {
-    let text = subject.line(address.span);
-    match &address.term {
-        Term::Name(_) | Term::Member { .. } | Term::Element { .. } => format!("sizeof(*{text})"),
-        _ => format!("sizeof(*({text}))"),
-    }
-}
-
 /// Fields of one element of an array, `&o[i].a` and `&o[i].b`.
 fn one_element(subject: &Subject<'_>, run: &Run) -> Option<(String, String)> {
     let addresses = addresses(subject, run)?;
@@ -141,10 +132,7 @@ fn one_member(subject: &Subject<'_>, run: &Run, object: &str) -> Option<(String,
     if run.has(Trait::AccessOk) || run.sites.iter().any(|site| site.reach != Reach::Field) {
         return None;
     }
-    let mut paths = run
-        .sites
-        .iter()
-        .map(|site| pointer::path(subject, site, object));
+    let mut paths = run.sites.iter().map(|site| path(subject, site, object));
     let mut common = paths.next()??;
     common.pop();
     for path in paths {
@@ -153,14 +141,14 @@ fn one_member(subject: &Subject<'_>, run: &Run, object: &str) -> Option<(String,
         let same = common.iter().zip(&path).take_while(|(a, b)| a == b).count();
         common.truncate(same);
     }
-    let member = format!("{}->{}", on_one_line(object), pointer::joined(&common));
+    let member = format!("{}->{}", on_one_line(object), joined(&common));
     (!common.is_empty()).then(|| (format!("&{member}"), format!("sizeof({member})")))
 }
 
 /// Whether the begin may check all of the object: user memory may hold less of
 /// it where it is a union, or where its size is compared.
 fn whole(subject: &Subject<'_>, run: &Run, object: &str) -> Result<(), Refusal> {
-    let Some(declared) = declared(subject, object) else {
+    let Some(declared) = type_of(subject, object) else {
         return Ok(());
     };
     let shorter = Reason::Shorter(format!("*{object}"));
@@ -191,12 +179,6 @@ fn may_be_less(own: &Expression, later: bool, object: &str, declared: &str) -> b
         (true, true) => true,
         (_, last) => later || below != last,
     }
-}
-
-/// The type of a variable of the function as its declaration has it.
-pub(crate) fn declared(subject: &Subject<'_>, object: &str) -> Option<String> {
-    let local = subject.flow.local(object).map(|own| own.base_type.clone());
-    local.or_else(|| pointer::base(subject, object))
 }
 
 /// `sizeof(struct s)` or `sizeof(*p)`.

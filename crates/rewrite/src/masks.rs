@@ -1,23 +1,14 @@
-//! The style `masked`: where the architecture can turn a bad pointer into one
-//! that faults, that takes the place of the range check and its fence.
-//!
-//! fs/select.c and lib/strncpy_from_user.c have the form. The pointer holds the
-//! masked address from then on, so that a function that looks at it again gets a
-//! variable of its own for the window.
+//! Which architectures can turn a bad pointer into one that faults, by their
+//! headers.
 
 use std::io::ErrorKind;
 
 use tollgate_arch::Architectures;
 use tollgate_source::TreePath;
 
-use crate::edit::Edit;
-use crate::fix::ReadTree;
-use crate::gate::{Gate, Masked};
 use crate::offers::{self, Offers};
-use crate::plan::{Plan, Subject};
-use crate::pointer::{self, Pointer};
-use crate::refusal::{FixError, Refusal};
-use crate::window::{self, Written};
+use crate::refusal::FixError;
+use crate::request::ReadTree;
 
 /// Whether a masked begin is for both ways and only the end for both ways closes
 /// it everywhere: an architecture has that begin, and ends for one way.
@@ -77,93 +68,6 @@ fn headers(tree: &dyn ReadTree, architecture: &str) -> Result<Vec<u8>, FixError>
         }
     }
     Ok(all)
-}
-
-/// Writes a window with a masked begin for each plan that may have one.
-pub(crate) fn write(subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
-    let mut names = Vec::<(String, String, String)>::new();
-    let (mut fitted, mut refused) = (Vec::new(), Vec::new());
-    for plan in plans {
-        match fit(subject, plan, &mut names) {
-            Ok(plan) => fitted.push(plan),
-            Err(refusal) => refused.push(refusal),
-        }
-    }
-    let mut written = window::write(subject, fitted);
-    written.refused.append(&mut refused);
-    written
-        .edits
-        .extend(declarations(subject, &written, &names));
-    written
-}
-
-fn fit(
-    subject: &Subject<'_>,
-    plan: Plan,
-    names: &mut Vec<(String, String, String)>,
-) -> Result<Plan, Refusal> {
-    pointer::spares_check(subject, &plan)?;
-    let pointer = Pointer::of(subject, &plan)?;
-    let mut plan = pointer::whole(subject, plan, &pointer)?;
-    pointer::dense(subject, &plan, &pointer)?;
-    if subject.styled.one_mask {
-        plan.way = "";
-    }
-    let masked = if pointer::used_again(subject, &plan, &pointer.name) {
-        own_variable(subject, &pointer, names)
-    } else {
-        pointer.name.clone()
-    };
-    let way = if subject.offers.masked_ways {
-        plan.way
-    } else {
-        ""
-    };
-    plan.gate = Gate::Masked(Masked {
-        way: plan.way,
-        begin: format!("masked_user{way}_access_begin"),
-        pointer: pointer.name,
-        masked,
-    });
-    Ok(plan)
-}
-
-/// The variable of the function that holds the masked pointer.
-fn own_variable(
-    subject: &Subject<'_>,
-    pointer: &Pointer,
-    names: &mut Vec<(String, String, String)>,
-) -> String {
-    let known = names.iter().find(|(of, _, _)| *of == pointer.name);
-    if let Some((_, name, _)) = known {
-        return name.clone();
-    }
-    let taken: Vec<String> = names.iter().map(|(_, name, _)| name.clone()).collect();
-    let name = pointer::free_name(subject, "masked", &taken);
-    let line = pointer.declare(&name);
-    names.push((pointer.name.clone(), name.clone(), line));
-    name
-}
-
-/// The edit that declares the variables which the windows use.
-fn declarations(
-    subject: &Subject<'_>,
-    written: &Written,
-    names: &[(String, String, String)],
-) -> Option<Edit> {
-    let used = |name: &str| {
-        let gates = written.plans.iter().map(|plan| &plan.gate);
-        gates
-            .into_iter()
-            .any(|gate| matches!(gate, Gate::Masked(masked) if masked.masked == name))
-    };
-    let lines: Vec<String> = names
-        .iter()
-        .filter(|(_, name, _)| used(name))
-        .map(|(_, _, line)| line.clone())
-        .collect();
-    let (at, followed) = pointer::declarations(subject);
-    (!lines.is_empty()).then(|| Edit::insert(at, pointer::declaring(&lines, followed)))
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use tollgate_defect::answer;
 use tollgate_source::{Direction, Shape, Span, Type};
 
-use crate::plan::{Plan, Subject};
-use crate::pointer::{Pointer, joined, path};
+use crate::plan::Plan;
+use crate::planning::declared::{Pointer, joined, path};
 use crate::refusal::{Reason, Refusal};
-use crate::struct_copy::place;
+use crate::subject::Subject;
 
 /// Elements of an array that are looked at one by one.
 const ELEMENTS: u64 = 16;
@@ -268,4 +268,13 @@ fn is_padding(path: &str) -> bool {
         .trim_matches('_')
         .trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
     matches!(bare, "pad" | "padding")
+}
+
+/// `p->s.status`, or `*p` for all of it.
+pub(crate) fn place(pointer: &str, prefix: &str) -> String {
+    if prefix.is_empty() {
+        format!("*{pointer}")
+    } else {
+        format!("{pointer}->{prefix}")
+    }
 }

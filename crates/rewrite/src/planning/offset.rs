@@ -3,8 +3,8 @@
 
 use tollgate_source::{Expression, Run, StepKind, Term, TypeName};
 
-use crate::plan::Subject;
-use crate::range::{self, declared};
+use crate::planning::declared::{size_behind, type_of};
+use crate::subject::Subject;
 
 /// `put_user(a, (u32 __user *)p); p += sizeof(u32); put_user(b, (u64 __user *)p);`:
 /// the object, and the size up to the end of the last access.
@@ -102,7 +102,7 @@ pub(crate) fn offsets(subject: &Subject<'_>, run: &Run) -> Option<(String, Strin
     let cast = places.iter().any(|place| place.cast.is_some());
     let size = match number(distance) {
         Some(distance) if !cast => {
-            let element = range::size_behind(subject, start);
+            let element = size_behind(subject, start);
             format!("{} * {element}", distance.saturating_add(1))
         }
         _ if start.name().is_some_and(|name| is_bytes(subject, name)) && !distance.is_empty() => {
@@ -187,7 +187,7 @@ fn follows(
 
 /// Whether a distance from the variable counts bytes.
 fn is_bytes(subject: &Subject<'_>, name: &str) -> bool {
-    let declared = declared(subject, name).unwrap_or_default();
+    let declared = type_of(subject, name).unwrap_or_default();
     let first = declared.split_whitespace().next().unwrap_or_default();
     first == "void" || subject.styled.types.size_everywhere(first) == Some(1)
 }

@@ -3,8 +3,9 @@
 
 use tollgate_source::{Direction, Effect, Form, Jump, Site, Span, StepKind};
 
-use crate::plan::{Line, Plan, Subject};
+use crate::plan::{Line, Plan};
 use crate::refusal::{Reason, Refusal};
+use crate::subject::Subject;
 
 /// Adds `x = 0;` before each read of which something may look at `x` after a
 /// fault: before the begin for the first, if a failed check of the range makes it

@@ -1,17 +1,23 @@
-//! The style `window`: begin, unsafe accesses, one label, an end on every path.
+//! Windows written into a function: what opens them, the unsafe accesses, labels,
+//! an end on every path.
+
+pub(crate) mod braces;
+mod falls;
+pub(crate) mod shape;
+pub(crate) mod variables;
 
 use std::collections::BTreeSet;
 
 use tollgate_source::{Direction, Jump, Span, StatementKind};
 
-use crate::braces;
-use crate::chained::Chained;
 use crate::edit::Edit;
-use crate::falls;
-use crate::layout::{call, reindent, tidy, untied, widest};
-use crate::plan::{Line, Plan, Subject};
+use crate::gate::Opening;
+use crate::layout::{arm, call, tidy, untied, widest};
+use crate::plan::{Chained, Line, Plan};
 use crate::refusal::Refusal;
-use crate::shape::{Shape, declaration, shape};
+use crate::subject::Subject;
+use crate::writing::shape::{Shape, shape};
+use crate::writing::variables::declaration;
 
 /// The way out at the end of the function: windows that leave alike share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -272,8 +278,19 @@ impl<'s, 'a> Writer<'s, 'a> {
     /// What opens the window, behind what the condition asked before it.
     fn opening(&self, plan: &Plan, indent: &str) -> String {
         let before = plan.before.map(|part| self.kept(plan, part, indent) + "\n");
-        let opening = plan.gate.opening(plan, self.columns(), indent);
+        let opening = plan.gate.opening(&self.frame(plan, indent));
         before.unwrap_or_default() + &self.cleared(plan, indent) + &opening
+    }
+
+    fn frame<'p>(&self, plan: &'p Plan, indent: &'p str) -> Opening<'p> {
+        Opening {
+            way: plan.way,
+            object: &plan.object,
+            size: &plan.size,
+            exit: &plan.fault.statements,
+            columns: self.columns(),
+            indent,
+        }
     }
 
     fn cleared(&self, plan: &Plan, indent: &str) -> String {
@@ -369,7 +386,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     /// `first` between the opening and them and `last` behind them.
     fn inside(&self, plan: &Plan, label: &str, indent: &str, first: &str, last: &str) -> String {
         let opening = self.opening(plan, indent);
-        let Some((head, tail)) = plan.gate.scope(plan, self.columns(), label, indent) else {
+        let Some((head, tail)) = plan.gate.scope(&self.frame(plan, indent), label) else {
             let accesses = self.accesses(plan, label, indent);
             return format!("{opening}\n\n{first}{accesses}{last}");
         };
@@ -508,16 +525,6 @@ fn block(labelled: &Labelled, indent: &str) -> String {
     let way_out = format!("{label}:\n{}{statements}", end.collect::<String>());
     let ends = "#endif\n".repeat(labelled.conditions.len());
     format!("\n{}{way_out}{ends}", all(&labelled.conditions, ""))
-}
-
-/// The body of an `if`, with braces if it has more than one statement.
-pub(crate) fn arm(statements: &[String], indent: &str) -> String {
-    let body = reindent(&statements.join("\n"), "", &format!("{indent}\t"));
-    if statements.len() == 1 {
-        format!("\n{body}")
-    } else {
-        format!(" {{\n{body}\n{indent}}}")
-    }
 }
 
 /// The variable holds what the way out returns.

@@ -3,15 +3,15 @@
 
 use tollgate_source::{EffectKind, Run, Span, Step, StepKind};
 
-use crate::plan::{Subject, needs};
 use crate::refusal::{Reason, Refusal};
+use crate::subject::Subject;
 
 /// `err |= access;` goes on with what `err` held: a window forgets it, so that
 /// it must have been 0.
 pub(crate) fn check(subject: &Subject<'_>, run: &Run) -> Result<(), Refusal> {
     for (step, variable) in first_results(run) {
         if is_carried(subject, run, step, variable)
-            && (!is_zero(subject, run, variable) || needs(subject, run, variable))
+            && (!is_zero(subject, run, variable) || subject.needs(run, variable))
         {
             return Err(subject.refuse(step.span, Reason::Carried(variable.to_owned())));
         }

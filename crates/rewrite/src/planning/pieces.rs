@@ -3,7 +3,7 @@
 
 use tollgate_source::{Direction, Hazard, Jump, Run, Span, Step, StepKind, Trait};
 
-use crate::plan::Subject;
+use crate::subject::Subject;
 
 /// The parts of a run with at least two accesses each, to one object and with
 /// one way out. None if the run has no place to cut.

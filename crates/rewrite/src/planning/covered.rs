@@ -3,14 +3,13 @@
 
 use tollgate_source::{Span, StatementKind, Term};
 
-use crate::fault::statements;
-use crate::plan::{Plan, Subject};
-use crate::style::Style;
+use crate::plan::Plan;
+use crate::subject::Subject;
 
 /// The plan with the check above it in what it replaces. Other styles may mask
 /// the pointer instead of checking it, and what follows may need the check.
 pub(crate) fn absorb(subject: &Subject<'_>, plan: &mut Plan) {
-    let plain = subject.styled.style == Style::Window && plan.chained.is_none();
+    let plain = subject.styled.weaves && plan.chained.is_none();
     let found = plain.then(|| above(subject, plan)).flatten();
     if let Some(check) = found {
         plan.region = check.join(plan.region);
@@ -33,7 +32,7 @@ fn above(subject: &Subject<'_>, plan: &Plan) -> Option<Span> {
         }
         _ => false,
     };
-    let alike = statements(subject, exit.span) == plan.fault.statements && plan.before.is_none();
+    let alike = subject.statements(exit.span) == plan.fault.statements && plan.before.is_none();
     let alone = subject.is_code(Span::new(check.span.start, plan.region.start));
     (check.kind == StatementKind::If && same && alike && alone).then_some(check.span)
 }

@@ -3,22 +3,11 @@
 //! the one before, and `if (access || access) ret = 0;`.
 
 use tollgate_source::{
-    Direction, EffectKind, Exit, Form, Jump, Run, Span, StatementKind, Step, StepKind,
+    Direction, EffectKind, Exit, Form, Jump, Run, Span, StatementKind, Step, StepKind, Trait,
 };
 
-use crate::fault::{Fault, falls_to_return};
-use crate::plan::{Subject, needs};
-
-/// What says behind the window whether an access faulted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Chained {
-    /// The variable.
-    pub(crate) variable: String,
-    /// What it holds after a fault.
-    pub(crate) fault: String,
-    /// What it holds if there was none.
-    pub(crate) success: String,
-}
+use crate::plan::{Chained, Fault};
+use crate::subject::Subject;
 
 /// What says it, if the run is of this kind.
 pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Option<Chained> {
@@ -44,7 +33,7 @@ fn settled(subject: &Subject<'_>, run: &Run) -> Option<Chained> {
         && !falls_to_return(subject, run, step, exit);
     let (variable, fault) = set(subject, exit).filter(|_| joined)?;
     let success = held(subject, run, &variable)?;
-    (!needs(subject, run, &variable)).then_some(Chained {
+    (!subject.needs(run, &variable)).then_some(Chained {
         variable,
         fault,
         success,
@@ -79,7 +68,7 @@ fn variable<'r>(subject: &Subject<'_>, run: &'r Run) -> Option<&'r str> {
     let variable = assigned(first).filter(|_| first.under.is_none())?;
     let chained =
         |step: &Step| assigned(step) == Some(variable) && !step.partial && hangs_on(subject, step);
-    if needs(subject, run, variable) {
+    if subject.needs(run, variable) {
         return None;
     }
     let writes = run.count(Direction::Read) == 0;
@@ -125,4 +114,13 @@ pub(crate) fn fault(run: &Run) -> Fault {
         answers: Vec::new(),
         given: None,
     }
+}
+
+/// `err = -EFAULT;` where `return err;` is all that follows: nothing else
+/// happens, so that the fault may return at once.
+pub(crate) fn falls_to_return(subject: &Subject<'_>, run: &Run, step: &Step, exit: &Exit) -> bool {
+    let set = set(subject, exit).filter(|(_, value)| value == "-EFAULT");
+    let returned = |(name, _): (String, String)| subject.flow.only_returns(&name, step.span);
+    let last = run.steps.last().is_some_and(|last| last.span == step.span);
+    set.is_some_and(returned) && last && !run.has(Trait::InLoop)
 }

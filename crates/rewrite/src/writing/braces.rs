@@ -3,8 +3,8 @@
 
 use tollgate_source::{Span, Token, tokens};
 
-use crate::plan::Subject;
 use crate::refusal::{Reason, Refusal};
+use crate::subject::Subject;
 
 /// Where an opening brace has to be put for the statements of a place; none
 /// where they stand in a block already.

@@ -3,7 +3,7 @@
 
 use tollgate_source::StatementKind;
 
-use crate::plan::Subject;
+use crate::subject::Subject;
 
 /// The line of a label that a way out goes to, if nothing else comes to the line
 /// before it.

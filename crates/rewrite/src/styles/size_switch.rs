@@ -13,13 +13,12 @@ use tollgate_source::{
 };
 
 use crate::edit::{Edit, apply};
-use crate::fix::prefix;
-use crate::fix::{Patched, Request};
 use crate::include;
-use crate::layout::wrapped;
+use crate::layout::{mentions, wrapped};
 use crate::offers::Offers;
+use crate::prefix::prefix;
 use crate::refusal::{FixError, Reason, Refusal};
-use crate::style::Style;
+use crate::request::{Patched, Request};
 use crate::target::{Target, argument, is_meant, near};
 
 /// The most bytes that get accesses of their own: eight of eight bytes.
@@ -41,12 +40,6 @@ pub(crate) fn fix(
     offers: Offers,
     request: &Request,
 ) -> Result<Patched, FixError> {
-    if let Some(lacks) = Style::SizeSwitch.lacks(offers) {
-        return Err(FixError::Style {
-            style: Style::SizeSwitch,
-            lacks,
-        });
-    }
     let vocabulary = Vocabulary::shared().map_err(|e| FixError::Analysis(e.to_string()))?;
     let (name, header, body) = find(target, text, vocabulary)?;
     let line = LineIndex::new(text).position(header.start).line;
@@ -69,7 +62,7 @@ pub(crate) fn fix(
     };
     let mut edits = switch.edits(&copies, header);
     edits.extend(include::uaccess(text));
-    let prefix = prefix(target, request, &name)?;
+    let prefix = prefix(target, request.prefix.as_deref(), &name)?;
     let rewritten = apply(text, &edits).map_err(|defect| FixError::Defect {
         path: target.path.clone(),
         function: name.clone(),
@@ -218,9 +211,7 @@ impl Switch<'_> {
         let file = String::from_utf8_lossy(self.text);
         let numbered = (2u32..).map(|number| format!("{base}{number}"));
         let mut names = std::iter::once(base.clone()).chain(numbered);
-        names
-            .find(|name| !crate::plan::mentions(&file, name))
-            .unwrap_or(base)
+        names.find(|name| !mentions(&file, name)).unwrap_or(base)
     }
 
     fn definition(&self, call: &str, direction: Direction) -> String {

@@ -2,9 +2,10 @@
 
 use tollgate_source::{Expression, Form, Junction, Run, Span, Step, StepKind, Term};
 
-use crate::maybe;
-use crate::plan::{Plan, Subject};
+use crate::plan::Plan;
+use crate::planning::maybe;
 use crate::refusal::{Reason, Refusal};
+use crate::subject::Subject;
 
 /// What the conditions of a run hold besides it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

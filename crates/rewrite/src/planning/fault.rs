@@ -1,34 +1,11 @@
 //! What a run does on a fault: one thing, whichever access faults.
 
-use tollgate_source::{
-    Direction, Exit, Expression, Form, Jump, Run, Span, Step, StepKind, Term, Trait,
-};
+use tollgate_source::{Direction, Exit, Expression, Form, Jump, Run, Span, Step, StepKind, Term};
 
-use crate::chained;
-use crate::layout::{on_one_line, reindent};
-use crate::plan::Subject;
+use crate::plan::Fault;
+use crate::planning::chained::falls_to_return;
 use crate::refusal::{Reason, Refusal};
-
-/// What happens on a fault.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
-    /// The statements without indentation, the jump last.
-    pub(crate) statements: Vec<String>,
-    /// The jump.
-    pub(crate) jump: Jump,
-    /// Where the statements stand.
-    pub(crate) body: Span,
-    /// Those among them that are kept as they are written.
-    pub(crate) kept: Span,
-    /// Whether the statement behind the run is part of it.
-    pub(crate) takes_after: bool,
-    /// Whether later accesses used to happen after a fault.
-    pub(crate) stops: bool,
-    /// The tests of a result, which go.
-    pub(crate) answers: Vec<Span>,
-    /// The variable that is made -EFAULT first: it held the access's own.
-    pub(crate) given: Option<String>,
-}
+use crate::subject::Subject;
 
 impl Fault {
     /// Whether something that is done on a fault names the variable.
@@ -186,15 +163,6 @@ fn from_step<'r>(
     }
 }
 
-/// `err = -EFAULT;` where `return err;` is all that follows: nothing else
-/// happens, so that the fault may return at once.
-pub(crate) fn falls_to_return(subject: &Subject<'_>, run: &Run, step: &Step, exit: &Exit) -> bool {
-    let set = chained::set(subject, exit).filter(|(_, value)| value == "-EFAULT");
-    let returned = |(name, _): (String, String)| subject.flow.only_returns(&name, step.span);
-    let last = run.steps.last().is_some_and(|last| last.span == step.span);
-    set.is_some_and(returned) && last && !run.has(Trait::InLoop)
-}
-
 /// `return get_user(…);` and `return err;` both give the caller -EFAULT.
 fn returning(body: Span) -> Fault {
     Fault {
@@ -214,7 +182,7 @@ fn leave(subject: &Subject<'_>, exit: &Exit) -> Result<Fault, Refusal> {
         return Err(subject.refuse(exit.span, Reason::Exit("the next statement")));
     }
     Ok(Fault {
-        statements: statements(subject, exit.span),
+        statements: subject.statements(exit.span),
         jump: exit.jump.clone(),
         body: exit.span,
         kept: exit.span,
@@ -223,23 +191,6 @@ fn leave(subject: &Subject<'_>, exit: &Exit) -> Result<Fault, Refusal> {
         answers: Vec::new(),
         given: None,
     })
-}
-
-/// The lines of a body without its braces and its indentation.
-pub(crate) fn statements(subject: &Subject<'_>, body: Span) -> Vec<String> {
-    let text = subject.at(body);
-    let Some(inner) = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')) else {
-        return vec![on_one_line(&text)];
-    };
-    let inner = inner.trim_matches('\n').trim_end();
-    let indent: String = inner
-        .chars()
-        .take_while(|c| matches!(c, ' ' | '\t'))
-        .collect();
-    reindent(inner, &indent, "")
-        .lines()
-        .map(str::to_owned)
-        .collect()
 }
 
 /// The variable held the access's own -EFAULT when the way out was taken.

@@ -3,7 +3,7 @@
 
 use tollgate_source::{Form, Run, Span, StepKind};
 
-use crate::plan::{Subject, stays};
+use crate::subject::Subject;
 
 /// The condition under which the access with that index happens, if a window
 /// can ask it: it is the whole rest of its `if`, calls nothing and changes
@@ -23,5 +23,5 @@ pub(crate) fn condition(subject: &Subject<'_>, run: &Run, index: usize) -> Optio
     let (asked, rest) = (joint.left, joint.right);
     let plain = !step.partial && rest.start <= site.span.start;
     let pure = !subject.flow.calls(asked) && !subject.flow.writes(asked);
-    (plain && pure && stays(subject, asked).is_ok()).then_some(asked)
+    (plain && pure && subject.stays(asked).is_ok()).then_some(asked)
 }

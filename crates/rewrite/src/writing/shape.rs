@@ -4,14 +4,13 @@
 
 use tollgate_source::{EffectKind, Jump, Span, StatementKind, StepKind, Trait};
 
-use crate::carried::first_results;
-use crate::chained::Chained;
 use crate::directives::is_left_between;
-use crate::edit::Edit;
-use crate::maybe;
-use crate::plan::{Line, Plan, Subject};
-use crate::pointer;
+use crate::plan::{Chained, Line, Plan};
+use crate::planning::carried::first_results;
+use crate::planning::maybe;
 use crate::refusal::{Reason, Refusal};
+use crate::subject::Subject;
+use crate::writing::variables::declaration;
 
 /// What a variable for errors is called.
 const NAMES: [&str; 7] = ["err", "ret", "error", "rc", "retval", "result", "res"];
@@ -94,29 +93,6 @@ fn declarable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
     declaration(subject, name).map(|_| (*name).to_owned())
 }
 
-/// The edit that declares a variable behind those that the function has, or as
-/// its first.
-pub(crate) fn declaration(subject: &Subject<'_>, line: &str) -> Option<Edit> {
-    let body = subject.function.body;
-    if subject.flow.locals.iter().any(|l| l.scope == body) {
-        let place = declarations_end(subject)?;
-        return Some(Edit::insert(place, format!("\t{line}\n")));
-    }
-    let (at, followed) = pointer::declarations(subject);
-    let text = pointer::declaring(&[line.to_owned()], followed);
-    (!followed).then(|| Edit::insert(at, text))
-}
-
-/// Where the declarations at the head of the function end: kernel style has an
-/// empty line there.
-fn declarations_end(subject: &Subject<'_>) -> Option<usize> {
-    let statements = subject.flow.inside(subject.function.body);
-    let declarations = statements.take_while(|own| own.kind == StatementKind::Declaration);
-    let end = declarations.last()?.span.end;
-    let behind = subject.text.get(end..)?;
-    behind.starts_with(b"\n\n").then_some(end + 1)
-}
-
 /// A variable that took results of the run and that nothing reads outside of what
 /// is replaced: without a use it would be declared for nothing.
 pub(crate) fn own_variable(subject: &Subject<'_>, plan: &Plan, regions: &[Span]) -> Option<String> {
@@ -128,8 +104,7 @@ fn lonely(subject: &Subject<'_>, plan: &Plan, regions: &[Span]) -> Vec<String> {
     let all = first_results(&plan.run).into_iter();
     let variables = all.map(|(_, variable)| variable).filter(|variable| {
         let plain = flow.local(variable).is_some_and(|local| local.plain);
-        let stored = crate::plan::needs(subject, &plan.run, variable)
-            || leaves_with(subject, plan, variable);
+        let stored = subject.needs(&plan.run, variable) || leaves_with(subject, plan, variable);
         plain && !stored && !flow.is_read_outside(variable, regions)
     });
     variables.map(str::to_owned).collect()
@@ -148,7 +123,7 @@ pub(crate) fn left_unused(subject: &Subject<'_>, plan: &Plan, regions: &[Span]) 
             || leaves_with(subject, plan, variable)
             || places.any(|place| subject.flow.reads(place, variable))
     };
-    let filled = |variable: &str| crate::plan::needs(subject, &plan.run, variable);
+    let filled = |variable: &str| subject.needs(&plan.run, variable);
     let unused = |variable: &&String| {
         let own = subject
             .flow
@@ -201,7 +176,7 @@ fn error_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
                 && l.scope == subject.function.body
         }) && subject.flow.is_dead(name, plan.region)
             && plan.fault.leaves_dead(subject, name, plan.region)
-            && !crate::plan::needs(subject, &plan.run, name)
+            && !subject.needs(&plan.run, name)
             && !leaves_with(subject, plan, name)
             && !plan
                 .behind

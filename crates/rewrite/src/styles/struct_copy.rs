@@ -9,17 +9,19 @@
 
 use tollgate_source::{Direction, Site, Span};
 
-use crate::braces;
 use crate::edit::Edit;
-use crate::gate::Gate;
-use crate::groups::{Group, Part, parts};
-use crate::layout::{call, tidy, widest};
-use crate::plan::{Line, Plan, Subject};
-use crate::pointer::{self, Pointer};
+use crate::layout::{arm, call, tidy, widest};
+use crate::offers::Offers;
+use crate::plan::{Line, Plan};
+use crate::planning::zero;
 use crate::refusal::{Reason, Refusal};
-use crate::shape::{left_unused, own_variable};
-use crate::window::{Written, arm};
-use crate::zero;
+use crate::styles::form::{Form, copies};
+use crate::styles::groups::{Group, Part, parts, place};
+use crate::styles::pointer;
+use crate::subject::Subject;
+use crate::writing::shape::{left_unused, own_variable};
+use crate::writing::variables::{declaring, free_name};
+use crate::writing::{Written, braces};
 
 /// The largest copy, in bytes: scripts/checkstack.pl names functions that use
 /// more than 100, and a build warns from 1024 on.
@@ -35,35 +37,61 @@ struct Copy {
     name: String,
 }
 
-/// Writes copies for each plan that may have them.
-pub(crate) fn write(subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
-    let mut written = Written::default();
-    let mut copies = Vec::new();
-    let regions: Vec<Span> = plans.iter().map(|plan| plan.region).collect();
-    for plan in plans {
-        match Writer::new(subject, &plan, &regions, &mut copies) {
-            Ok(writer) => {
-                written.saved += writer.saved();
-                written.changes.extend(writer.changes());
-                written.edits.extend(writer.edits());
-                written.plans.push(Plan {
-                    gate: Gate::Copies,
-                    ..plan
-                });
+/// One copy of a structure for each group of its members.
+pub(crate) struct StructCopy;
+
+impl Form for StructCopy {
+    fn lacks(&self, offers: Offers) -> Option<&'static str> {
+        copies(offers)
+    }
+
+    fn write(&self, subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
+        let mut written = Written::default();
+        let mut copies = Vec::new();
+        let regions: Vec<Span> = plans.iter().map(|plan| plan.region).collect();
+        for plan in plans {
+            match Writer::new(subject, &plan, &regions, &mut copies) {
+                Ok(writer) => {
+                    written.saved += writer.saved();
+                    written.changes.extend(writer.changes());
+                    written.edits.extend(writer.edits());
+                    written.plans.push(plan);
+                }
+                Err(refusal) => written.refused.push(refusal),
             }
-            Err(refusal) => written.refused.push(refusal),
         }
+        let declared = copies
+            .iter()
+            .map(|copy| format!("{} {};", copy.of, copy.name));
+        let declared: Vec<String> = declared.collect();
+        written.edits.extend(declaring(subject, &declared));
+        written
     }
-    let lines: Vec<String> = copies
-        .iter()
-        .map(|copy| format!("{} {};", copy.of, copy.name))
-        .collect();
-    if !lines.is_empty() {
-        let (at, followed) = pointer::declarations(subject);
-        let text = pointer::declaring(&lines, followed);
-        written.edits.push(Edit::insert(at, text));
+
+    fn does(&self, _: bool) -> &'static str {
+        "Copy user memory at once in"
     }
-    written
+
+    fn change(&self, _: &str) -> String {
+        "Copy adjacent members at once.".to_owned()
+    }
+
+    fn opens_one_each(&self) -> bool {
+        false
+    }
+
+    fn range(&self, _: bool) -> &'static str {
+        "Each copy checks its range"
+    }
+
+    fn order(&self) -> &'static str {
+        "though a copy goes in the order of addresses"
+    }
+
+    fn zeroes(&self) -> &'static str {
+        "One thing changes: on a fault nothing is stored of what the copy was to read, where the members before \
+         the fault were stored, and the one that faulted was made zero."
+    }
 }
 
 /// Writes the copies of one plan.
@@ -112,7 +140,7 @@ impl<'w, 'a> Writer<'w, 'a> {
             return Err(subject.refuse(place, Reason::CopiedAfterFault(variable)));
         }
         let braces = braces::opening(subject, plan.region)?;
-        let pointer = Pointer::of(subject, plan)?;
+        let pointer = pointer::of(subject, plan)?;
         let parts = parts(subject, plan, &pointer)?;
         let groups = || parts.iter().filter_map(Part::group);
         if let Some(large) = groups().find(|group| group.size > STACK) {
@@ -314,15 +342,6 @@ fn in_order(subject: &Subject<'_>, plan: &Plan, parts: &[Part]) -> Result<(), Re
     Ok(())
 }
 
-/// `p->s.status`, or `*p` for all of it.
-pub(crate) fn place(pointer: &str, prefix: &str) -> String {
-    if prefix.is_empty() {
-        format!("*{pointer}")
-    } else {
-        format!("{pointer}->{prefix}")
-    }
-}
-
 /// The copy for a group: one for all groups of the same member.
 fn named(subject: &Subject<'_>, group: &Group, copies: &mut Vec<Copy>) -> String {
     let same = |copy: &&Copy| copy.prefix == group.prefix && copy.of == group.of;
@@ -337,7 +356,7 @@ fn named(subject: &Subject<'_>, group: &Group, copies: &mut Vec<Copy>) -> String
         format!("user_{member}")
     };
     let taken: Vec<String> = copies.iter().map(|copy| copy.name.clone()).collect();
-    let name = pointer::free_name(subject, &base, &taken);
+    let name = free_name(subject, &base, &taken);
     copies.push(Copy {
         prefix: group.prefix.clone(),
         of: group.of.clone(),

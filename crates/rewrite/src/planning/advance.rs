@@ -3,39 +3,10 @@
 
 use tollgate_source::{EffectKind, Hazard, Jump, Run, Site};
 
-use crate::maybe;
-use crate::plan::{Plan, Subject};
+use crate::plan::{Advance, Plan};
+use crate::planning::maybe;
 use crate::refusal::{Reason, Refusal};
-
-/// A pointer that each access moves on by one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Advance {
-    /// The pointer.
-    pub(crate) pointer: String,
-    /// How many accesses there are.
-    pub(crate) count: usize,
-}
-
-impl Advance {
-    /// The object and the size of the range, as C.
-    pub(crate) fn range(&self) -> (String, String) {
-        let Self { pointer, count } = self;
-        (pointer.clone(), format!("{count} * sizeof(*{pointer})"))
-    }
-
-    /// The address of the access with that index.
-    pub(crate) fn address(&self, index: usize) -> String {
-        match index {
-            0 => self.pointer.clone(),
-            index => format!("{} + {index}", self.pointer),
-        }
-    }
-
-    /// What moves the pointer on behind the window.
-    pub(crate) fn statement(&self) -> String {
-        format!("{} += {};", self.pointer, self.count)
-    }
-}
+use crate::subject::Subject;
 
 /// The pointer, if every access of the run has the address `pointer++`, happens
 /// whatever else holds, and nothing else in the run names the pointer.

@@ -1,0 +1,130 @@
+//! The variable that a window's accesses go through, for the styles that give
+//! it another value while the window is open.
+
+use tollgate_source::{EffectKind, Reach, Site, Span, Step, StepKind, Type};
+
+use crate::layout::on_one_line;
+use crate::plan::{Line, Plan};
+use crate::planning::declared::{Pointer, declared, joined, path};
+use crate::planning::{range, zero};
+use crate::refusal::{Reason, Refusal};
+use crate::subject::Subject;
+
+/// What masking covers, in bytes: arch/x86/include/asm/uaccess_64.h relies on a
+/// guard page behind the user addresses.
+const PAGE: u64 = 4096;
+
+/// Whether more is woven into the window than accesses of one place: a pointer
+/// that moves, a condition, a way out of its own.
+pub(crate) fn is_woven(subject: &Subject<'_>, plan: &Plan) -> bool {
+    let objects = plan.run.objects();
+    let object = objects.first().copied().unwrap_or_default();
+    let flow = subject.flow;
+    let moved = |step: &Step| {
+        let mut effects = flow.effects_in(step.span);
+        let written = |kind: &EffectKind| matches!(kind, EffectKind::Write(_));
+        step.kind == StepKind::Plain
+            && effects.any(|e| written(&e.kind) && flow.is_whole(e) && flow.name_of(e) == object)
+    };
+    let woven = |line: &Line| matches!(line, Line::When { .. } | Line::Leave(..));
+    plan.advance.is_some() || plan.lines.iter().any(woven) || plan.run.steps.iter().any(moved)
+}
+
+/// The variable that all accesses of the plan go through.
+pub(crate) fn of(subject: &Subject<'_>, plan: &Plan) -> Result<Pointer, Refusal> {
+    if is_woven(subject, plan) {
+        return Err(subject.refuse(plan.region, Reason::Shape(subject.styled.style)));
+    }
+    let name = on_one_line(plan.run.objects().first().unwrap_or(&""));
+    let declared = declared(subject, &name);
+    declared.ok_or_else(|| {
+        let reason = Reason::Pointer(subject.styled.style, name);
+        subject.refuse(plan.region, reason)
+    })
+}
+
+/// A pointer that is masked is not checked: an `access_ok()` that the window
+/// takes the place of must not be what later accesses rely on, nor what keeps a
+/// variable from being made zero.
+pub(crate) fn spares_check(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
+    let behind = Span::new(plan.region.end, subject.function.body.end);
+    let unchecked = subject.vocabulary.unchecked().iter();
+    let calls = unchecked.filter_map(|name| subject.flow.calls_to(behind, name));
+    if let Some(call) = calls.min().filter(|_| plan.absorbs) {
+        return Err(subject.refuse(call, Reason::Unchecked));
+    }
+    match zero::inside(plan).filter(|_| plan.absorbs) {
+        Some(variable) => Err(subject.refuse(plan.region, Reason::LeftAlone(variable.to_owned()))),
+        None => Ok(()),
+    }
+}
+
+/// The plan with the whole of what the pointer points to as its range, which is
+/// the only one that a style can take that gives the pointer another value.
+pub(crate) fn whole(
+    subject: &Subject<'_>,
+    mut plan: Plan,
+    pointer: &Pointer,
+) -> Result<Plan, Refusal> {
+    if plan.chained.is_some() {
+        return Err(subject.refuse(plan.region, Reason::Shape(subject.styled.style)));
+    }
+    if plan.object != pointer.name {
+        (plan.object, plan.size) = range::of_object(subject, &plan.run, &pointer.name)?;
+    }
+    Ok(plan)
+}
+
+/// Masking covers the accesses: all of the object lies within a page, and its
+/// members are accessed in the order of their addresses.
+pub(crate) fn dense(subject: &Subject<'_>, plan: &Plan, pointer: &Pointer) -> Result<(), Refusal> {
+    let unknown = |error| subject.refuse(plan.region, Reason::Layout(error));
+    let types = subject.styled.types;
+    let of = types.layout(&pointer.pointee()).map_err(unknown)?;
+    let mut last = 0;
+    let mut end = of.size;
+    for site in &plan.run.sites {
+        let at = offset(subject, site, pointer, &of)?;
+        let address = subject.line(site.address);
+        if at < last {
+            return Err(subject.refuse(site.span, Reason::Order(address)));
+        }
+        last = at;
+        if let Reach::Element(index) = site.reach {
+            end = end.max(of.size.saturating_mul(u64::from(index) + 1));
+        }
+    }
+    if end > PAGE {
+        let object = format!("*{}", pointer.name);
+        return Err(subject.refuse(plan.region, Reason::Large(object, end)));
+    }
+    Ok(())
+}
+
+fn offset(
+    subject: &Subject<'_>,
+    site: &Site,
+    pointer: &Pointer,
+    of: &Type,
+) -> Result<u64, Refusal> {
+    match site.reach {
+        Reach::Whole => return Ok(0),
+        Reach::Element(index) => return Ok(of.size.saturating_mul(u64::from(index))),
+        Reach::Field | Reach::Computed => {}
+    }
+    let unknown = |error| subject.refuse(site.span, Reason::Layout(error));
+    match path(subject, site, &pointer.name) {
+        Some(path) => of.at(&joined(&path)).map(|(at, _)| at).map_err(unknown),
+        None => Err(subject.refuse(site.span, Reason::Range(subject.line(site.address)))),
+    }
+}
+
+/// Whether the pointer is looked at again, or on the way out of a fault.
+pub(crate) fn used_again(subject: &Subject<'_>, plan: &Plan, name: &str) -> bool {
+    let kept = plan
+        .behind
+        .is_some_and(|part| subject.flow.names(part, name));
+    kept || plan.fault.names(subject, name)
+        || !plan.fault.leaves_dead(subject, name, plan.region)
+        || !subject.flow.is_dead(name, plan.region)
+}
