@@ -8,11 +8,12 @@ use tollgate_defect::{Defect, OrDefect as _};
 
 use crate::code::Code;
 use crate::decode::{Gate, Instruction, Origin};
-use crate::elf::{ObjectError, Place};
-use crate::graph::{Body, Graph, is_cold};
+use crate::elf::Place;
+use crate::error::ObjectError;
+use crate::graph::{Body, Graph};
 use crate::input::Input;
 use crate::rules::{Finding, Rule, walk};
-use crate::symbols::Function;
+use crate::symbols::{Function, is_cold};
 use crate::windows::{Repeat, Window, is_hidden, repeats, windows};
 
 /// The gates of a file.

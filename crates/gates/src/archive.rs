@@ -2,7 +2,8 @@
 
 use object::read::archive::ArchiveFile;
 
-use crate::elf::{ObjectError, broken};
+use crate::elf::broken;
+use crate::error::ObjectError;
 use crate::input::Input;
 
 /// A member of an archive.

@@ -2,10 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::code::Role;
-use crate::elf::ObjectError;
-use crate::layout::hex;
-use crate::tables::parse;
+use crate::data::{hex, parse};
+use crate::error::ObjectError;
 
 const CALLS: &str = include_str!("../../../data/code/calls.toml");
 
@@ -62,6 +60,20 @@ pub(crate) enum ThunkKind {
     Return,
     /// A jump or a call through a register.
     Indirect,
+}
+
+/// What is known of a function by its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Role {
+    pub(crate) hidden: bool,
+    pub(crate) noreturn: bool,
+    pub(crate) thunk: Option<ThunkKind>,
+    /// The registers that a call of it loses, where they are fewer than usual.
+    pub(crate) clobbers: Option<u32>,
+    /// Opens the gate for its caller.
+    pub(crate) opens: bool,
+    /// Closes it for its caller.
+    pub(crate) closes: bool,
 }
 
 impl Calls {

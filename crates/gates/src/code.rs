@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tollgate_defect::{Defect, OrDefect as _, answer};
 
-use crate::calls::{Calls, ThunkKind};
+use crate::calls::{Calls, Role, ThunkKind};
 use crate::decode::{Decoder, Destination, Flow, Gate, Instruction};
-use crate::elf::{Alternative, Choice, Faults, Image, Jumps, ObjectError, Place, Switched};
+use crate::elf::{Alternative, Choice, Faults, Image, Jumps, Place, Switched};
+use crate::error::ObjectError;
 use crate::input::Input;
 use crate::layout::Layout;
 use crate::records::AlternativeTable;
@@ -43,20 +44,6 @@ pub(crate) struct Code<'data> {
     /// What is known of the functions that the file defines, by where they
     /// begin: names are compared once, not at every call.
     roles: HashMap<Place, Role>,
-}
-
-/// What is known of a function by its name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Role {
-    pub(crate) hidden: bool,
-    pub(crate) noreturn: bool,
-    pub(crate) thunk: Option<ThunkKind>,
-    /// The registers that a call of it loses, where they are fewer than usual.
-    pub(crate) clobbers: Option<u32>,
-    /// Opens the gate for its caller.
-    pub(crate) opens: bool,
-    /// Closes it for its caller.
-    pub(crate) closes: bool,
 }
 
 /// What the kernel puts in place of some bytes.

@@ -3,7 +3,8 @@
 mod words;
 mod x86;
 
-use crate::elf::{Image, ObjectError, Place, Reference};
+use crate::elf::{Image, Place, Reference};
+use crate::error::ObjectError;
 use crate::layout::Layout;
 use crate::opcodes::Opcodes;
 use crate::tables::Found;

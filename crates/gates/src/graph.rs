@@ -9,7 +9,7 @@ use crate::decode::{Flow, Gate, Instruction, Origin};
 use crate::elf::{Choice, Place};
 use crate::symbols::Function;
 use crate::tails::{Tails, tails};
-use crate::values::settle_writes;
+use crate::settle::settle_writes;
 
 /// A function's instructions, those of its cold parts among them, and where
 /// each goes on.
@@ -378,11 +378,6 @@ impl Graph {
             self.set(*index, steps, None);
         }
     }
-}
-
-/// Whether a symbol names what the compiler put apart as unlikely.
-pub(crate) fn is_cold(name: &str) -> bool {
-    name.contains(".cold")
 }
 
 /// Wherever an instruction may lead besides to the next one.

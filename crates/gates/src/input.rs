@@ -21,6 +21,9 @@ const BLOCK: u64 = 1 << 16;
 /// bytes (KSYM_NAME_LEN).
 const LONGEST_NAME: u64 = 4096;
 
+/// An ELF file, of which is read what is asked for.
+pub(crate) type File<'data> = object::File<'data, Input<'data>>;
+
 /// An object, or a part of a file that holds one.
 #[derive(Clone, Copy)]
 pub struct Input<'data> {

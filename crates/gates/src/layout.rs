@@ -5,6 +5,7 @@
 
 use serde::Deserialize;
 
+use crate::data::{hex, hex64, hexes};
 use crate::records::{AlternativeTable, FaultTable, FixupTable};
 
 /// A machine's tables.
@@ -189,32 +190,6 @@ pub(crate) struct Pattern {
 
 fn four() -> u8 {
     4
-}
-
-pub(crate) fn hex<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
-    let text = String::deserialize(from)?;
-    u32::from_str_radix(&text, 16).map_err(|_| {
-        serde::de::Error::custom(format!(
-            "`{text}` is no number of up to 8 hexadecimal digits"
-        ))
-    })
-}
-
-fn hex64<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    hex_digits(&String::deserialize(from)?)
-}
-
-fn hex_digits<E: serde::de::Error>(text: &str) -> Result<u64, E> {
-    u64::from_str_radix(text, 16).map_err(|_| {
-        E::custom(format!(
-            "`{text}` is no number of up to 16 hexadecimal digits"
-        ))
-    })
-}
-
-fn hexes<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
-    let all = Vec::<String>::deserialize(from)?.into_iter();
-    all.map(|text| hex_digits(&text)).collect()
 }
 
 impl Layout {

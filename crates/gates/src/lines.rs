@@ -7,7 +7,8 @@ use addr2line::gimli::{DwarfSections, EndianSlice, RunTimeEndian, SectionId};
 use object::{Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget};
 use serde::Serialize;
 
-use crate::elf::{File, size_of};
+use crate::elf::size_of;
+use crate::input::File;
 use crate::input::MOST_BYTES;
 
 /// A place in the source that an instruction was made from.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tollgate_arch::{Architectures, Target, Wrong};
 use tollgate_defect::answer;
 
-use crate::tables;
+use crate::data;
 
 /// The bytes of an address behind ModRM on x86: SIB and a displacement of four
 /// (Intel SDM vol. 2, 2.1.3).
@@ -120,12 +120,12 @@ impl Opcodes {
     pub fn built_in(arch: &str) -> Result<Self, OpcodesError> {
         let architectures = Architectures::built_in().map_err(OpcodesError::Architectures)?;
         let target = architectures.target(arch).map(|(_, target)| target);
-        let text = target.and_then(|target| Some((target, tables::opcodes(target.opcodes())?)));
+        let text = target.and_then(|target| Some((target, data::opcodes(target.opcodes())?)));
         match text {
             Some((target, text)) => Self::parse(target, text),
             None => Err(OpcodesError::UnknownArch {
                 arch: arch.to_owned(),
-                known: tables::with_opcodes().join(", "),
+                known: data::with_opcodes().join(", "),
             }),
         }
     }

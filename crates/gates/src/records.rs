@@ -9,9 +9,8 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use crate::elf::ObjectError;
-use crate::layout::hex;
-use crate::tables::parse;
+use crate::data::{hex, parse};
+use crate::error::ObjectError;
 
 const TABLES: &str = include_str!("../../../data/code/tables.toml");
 

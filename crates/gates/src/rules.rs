@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
-use crate::code::{Code, Role};
+use crate::calls::Role;
+use crate::code::Code;
 use crate::decode::{Direction, Flow, Gate, Instruction, Origin};
 use crate::elf::Choice;
 use crate::graph::{Graph, Leave};

@@ -6,8 +6,7 @@ use object::{
     Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, SectionIndex, SymbolKind,
 };
 
-use crate::elf::File;
-use crate::input::Input;
+use crate::input::{File, Input};
 use crate::kallsyms::Entry;
 
 /// The functions of a `vmlinux`, found by address.
@@ -55,6 +54,11 @@ pub(crate) struct Function {
     /// Whether its type is function: entry stubs are bare labels.
     pub(crate) typed: bool,
     pub(crate) name: String,
+}
+
+/// Whether a symbol names what the compiler put apart as unlikely.
+pub(crate) fn is_cold(name: &str) -> bool {
+    name.contains(".cold")
 }
 
 /// A kernel image whose functions cannot be read.

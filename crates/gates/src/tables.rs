@@ -4,42 +4,17 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use include_dir::{Dir, include_dir};
 use object::Object as _;
 use object::read::elf::FileHeader as _;
-use serde::Deserialize;
 use tollgate_arch::{Architecture, Architectures, Decoder, Elf, Order, Wrong};
 use tollgate_defect::OrDefect as _;
 
 use crate::calls::Calls;
-use crate::elf::{File, ObjectError};
+use crate::data::{code, parse, with_opcodes};
+use crate::error::ObjectError;
+use crate::input::File;
 use crate::layout::Layout;
 use crate::opcodes::Opcodes;
-
-/// How object code is read, a file an architecture, and what all have alike.
-static CODE: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../data/code");
-/// What instructions mean to the gate, a file a target.
-static OPCODES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../data/arch");
-
-/// The text of a file of `data/code`.
-pub(crate) fn code(name: &str) -> Option<&'static str> {
-    CODE.get_file(format!("{name}.toml"))?.contents_utf8()
-}
-
-/// The text of a file of `data/arch`.
-pub(crate) fn opcodes(name: &str) -> Option<&'static str> {
-    OPCODES.get_file(format!("{name}.toml"))?.contents_utf8()
-}
-
-/// The targets that `data/arch` has a file of, in order.
-pub(crate) fn with_opcodes() -> Vec<&'static str> {
-    let files = OPCODES.files();
-    let mut names: Vec<_> = files
-        .filter_map(|file| file.path().file_stem()?.to_str())
-        .collect();
-    names.sort_unstable();
-    names
-}
 
 /// All that is known of architectures.
 pub(crate) struct Tables {
@@ -180,14 +155,6 @@ fn elf(file: &File<'_>) -> Result<Elf, ObjectError> {
         class: if file.is_64() { 64 } else { 32 },
         order: Order::of(file.is_little_endian()),
     })
-}
-
-/// Reads a data file of the program.
-///
-/// # Errors
-/// When it is not as the program describes it.
-pub(crate) fn parse<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, ObjectError> {
-    toml::from_str(text).map_err(|error| ObjectError::Table(error.to_string()))
 }
 
 /// The layouts that the program carries, by architecture.

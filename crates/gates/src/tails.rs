@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::code::{Code, Role};
+use crate::calls::Role;
+use crate::code::Code;
 use crate::decode::{Destination, Flow, Instruction, Origin};
 use crate::elf::Place;
-use crate::graph::is_cold;
+use crate::symbols::is_cold;
 
 /// Instructions of tails that are followed: none of a kernel has so many.
 const MOST: usize = 1 << 14;

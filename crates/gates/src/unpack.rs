@@ -4,7 +4,7 @@ use std::io::{Cursor, Read};
 
 use tollgate_defect::answer;
 
-use crate::elf::ObjectError;
+use crate::error::ObjectError;
 use crate::input::{Input, MOST_BYTES};
 
 /// Bytes of a boot image's header that tell what it is (arch/x86/boot/header.S).

@@ -1,6 +1,7 @@
 //! The fields of records: numbers, and what they point to.
 
-use super::{Image, Place, Section};
+use super::image::Image;
+use super::place::{Place, Section};
 use crate::records::Record;
 
 /// What a field that points to code points to.

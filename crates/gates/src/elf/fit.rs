@@ -6,8 +6,10 @@
 //! relocation stands where a field is. One that fits is the table's; several
 //! that would read the same are one.
 
-use super::{Image, ObjectError, Place, Section};
-use crate::elf::fields::Pointed;
+use super::fields::Pointed;
+use super::image::Image;
+use super::place::{Place, Section};
+use crate::error::ObjectError;
 use crate::records::{Laid, Record};
 use tollgate_defect::answer;
 

@@ -5,7 +5,8 @@ use tollgate_defect::answer;
 
 use object::{Object, ObjectSection, ObjectSymbol, Relocation, RelocationTarget};
 
-use super::{File, Place, Section};
+use super::place::{Place, Section};
+use crate::input::File;
 
 /// The relocations of the sections that are read, by place.
 #[derive(Default)]

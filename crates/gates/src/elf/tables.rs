@@ -7,7 +7,9 @@ use tollgate_defect::answer;
 
 use object::ObjectSymbol;
 
-use super::{Image, ObjectError, Place, Section};
+use super::image::{Image, broken};
+use super::place::{Place, Section};
+use crate::error::ObjectError;
 use crate::records::{
     AlternativeLayout, AlternativeTable, Common, FaultLayout, FaultTable, FixupTable, JumpLayout,
     Laid,
@@ -387,7 +389,7 @@ impl Image<'_> {
         }
         for symbol in object::Object::symbols(&self.file) {
             let name = symbol.name_bytes();
-            let name = name.map_err(|error| super::broken(self.input, &error))?;
+            let name = name.map_err(|error| broken(self.input, &error))?;
             let number = names.iter().position(|known| known.as_bytes() == name);
             let end = symbol.address().saturating_add(symbol.size());
             all.extend(number.map(|number| (number as u64, symbol.address()..end)));

@@ -108,7 +108,7 @@ fn x86_64_knows_how_registers_are_saved_and_loaded() {
 
 #[test]
 fn every_built_in_table_reads_and_gives_reasons() {
-    for arch in tables::with_opcodes() {
+    for arch in data::with_opcodes() {
         let opcodes = Opcodes::built_in(arch).unwrap();
         assert_eq!(opcodes.arch(), arch);
         assert!(!opcodes.entries().is_empty(), "{arch}");
