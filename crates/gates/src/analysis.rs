@@ -11,6 +11,7 @@ use crate::decode::{Gate, Instruction, Origin};
 use crate::elf::Place;
 use crate::error::ObjectError;
 use crate::graph::{Body, Graph};
+use crate::helpers::learn;
 use crate::input::Input;
 use crate::rules::{Finding, Rule, walk};
 use crate::symbols::{Function, is_cold};
@@ -100,7 +101,8 @@ impl Counts {
             Gate::Close => self.closes += 1,
             Gate::Unknown | Gate::Write { .. } => self.unknown += 1,
             Gate::Fence => self.fences += 1,
-            Gate::No | Gate::Save | Gate::Restore => {}
+            Gate::No | Gate::Save | Gate::Restore | Gate::PushFlags | Gate::PopFlags => {}
+            Gate::OpenKernel | Gate::CloseKernel => {}
         }
     }
 }
@@ -138,29 +140,11 @@ impl Analysis {
     /// functions, larger than any kernel, or with tables that are laid out as
     /// in no kernel that is known.
     pub fn of<'data>(from: impl Into<Input<'data>>) -> Result<Self, ObjectError> {
-        Self::of_code(&Code::parse(from.into())?)
+        Self::of_code(&mut Code::parse(from.into())?)
     }
 
-    pub(crate) fn of_code(code: &Code<'_>) -> Result<Self, ObjectError> {
-        code.refuse_much_twice()?;
-        let mut found = Found::default();
-        let (cold, warm): (Vec<_>, Vec<_>) = code.functions().partition(|(_, f)| is_cold(&f.name));
-        // What a bare label names may be the end of a function.
-        let (typed, labels): (Vec<_>, Vec<_>) = warm.into_iter().partition(|(_, f)| f.typed);
-        for (at, function) in typed.into_iter().chain(labels) {
-            found.function(code, at, function)?;
-        }
-        for (at, function) in cold {
-            // A part that nothing claimed is a function by itself.
-            if !found.claimed.contains(&at) {
-                found.function(code, at, function)?;
-            }
-        }
-        found.leave_to_others();
-        if found.functions.is_empty() {
-            return Err(ObjectError::NoFunctions);
-        }
-        found.functions.sort_by_key(|(at, _)| *at);
+    pub(crate) fn of_code(code: &mut Code<'_>) -> Result<Self, ObjectError> {
+        let found = with_helpers(code)?;
         let mut patched = Counts::default();
         code.patched()
             .iter()
@@ -195,6 +179,27 @@ impl Analysis {
     }
 }
 
+/// Every function of a file, with the helpers that are known by their callers: the
+/// code knows them, too, then.
+fn with_helpers(code: &mut Code<'_>) -> Result<Found, ObjectError> {
+    let mut found = Found::of(code)?;
+    let learned = learn(code, &found.functions)?;
+    for (at, gates) in &mut found.functions {
+        if let Some(known) = learned.get(at) {
+            *gates = known.clone();
+        }
+    }
+    Ok(found)
+}
+
+/// Makes helpers of the gate known to the code.
+///
+/// # Errors
+/// As of [`Analysis::of`].
+pub(crate) fn learn_helpers(code: &mut Code<'_>) -> Result<(), ObjectError> {
+    with_helpers(code).map(drop)
+}
+
 #[derive(Default)]
 struct Found {
     functions: Vec<(Place, FunctionGates)>,
@@ -211,6 +216,30 @@ struct Found {
 }
 
 impl Found {
+    /// Every function of a file, by itself.
+    fn of(code: &Code<'_>) -> Result<Self, ObjectError> {
+        code.refuse_much_twice()?;
+        let mut found = Found::default();
+        let (cold, warm): (Vec<_>, Vec<_>) = code.functions().partition(|(_, f)| is_cold(&f.name));
+        // What a bare label names may be the end of a function.
+        let (typed, labels): (Vec<_>, Vec<_>) = warm.into_iter().partition(|(_, f)| f.typed);
+        for (at, function) in typed.into_iter().chain(labels) {
+            found.function(code, at, function)?;
+        }
+        for (at, function) in cold {
+            // A part that nothing claimed is a function by itself.
+            if !found.claimed.contains(&at) {
+                found.function(code, at, function)?;
+            }
+        }
+        found.leave_to_others();
+        if found.functions.is_empty() {
+            return Err(ObjectError::NoFunctions);
+        }
+        found.functions.sort_by_key(|(at, _)| *at);
+        Ok(found)
+    }
+
     fn function(&mut self, code: &Code<'_>, at: Place, function: &Function) -> Result<(), Defect> {
         let mut body = Body::of(code, at, function);
         self.take_unnamed(&mut body);
@@ -291,10 +320,20 @@ pub(crate) fn gates(
     // Most functions have nothing to do with user memory.
     let shared = counts(code, body.tails.instructions.iter());
     let crosses = gates.crosses() || shared.gates() + shared.accesses > 0;
+    let crosses = crosses || body.instructions.iter().any(crosses_elsewhere);
     if crosses || code.calls.is_allowed(&function.name) {
         follow(code, function, Graph::of(code, body), &mut gates);
     }
     Ok(gates)
+}
+
+/// Whether an instruction is of a gate that does not count as the function's.
+fn crosses_elsewhere(instruction: &Instruction) -> bool {
+    match instruction.gate {
+        Gate::OpenKernel | Gate::CloseKernel => true,
+        Gate::Open | Gate::Close => instruction.origin == Origin::Put,
+        _ => false,
+    }
 }
 
 /// Adds what only the paths tell.

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use tollgate_defect::{Defect, OrDefect as _, answer};
 
 use crate::calls::{Calls, Role, ThunkKind};
-use crate::decode::{Decoder, Destination, Flow, Gate, Instruction};
-use crate::elf::{Alternative, Choice, Faults, Image, Jumps, Place, Switched};
+use crate::decode::{Comparison, Decoder, Destination, Flow, Gate, Instruction};
+use crate::elf::{Faults, Image, Jumps, Place};
 use crate::error::ObjectError;
 use crate::input::Input;
 use crate::layout::Layout;
-use crate::records::AlternativeTable;
+use crate::replace::{Detours, Patch, Replaced};
 use crate::symbols::Function;
 use crate::tables::Tables;
 use crate::values::Operation;
@@ -35,6 +35,8 @@ pub(crate) struct Code<'data> {
     warnings: HashSet<Place>,
     /// What is patched in: the gate's alone.
     patches: BTreeMap<Place, Patch>,
+    /// What other features put in, by where.
+    pub(crate) detours: Detours,
     /// Where a feature of the CPU switches code off.
     optional: BTreeMap<Place, u64>,
     /// Where a fence is put in.
@@ -44,15 +46,6 @@ pub(crate) struct Code<'data> {
     /// What is known of the functions that the file defines, by where they
     /// begin: names are compared once, not at every call.
     roles: HashMap<Place, Role>,
-}
-
-/// What the kernel puts in place of some bytes.
-struct Patch {
-    /// Bytes that it replaces.
-    length: u64,
-    instructions: Vec<Instruction>,
-    /// The bytes that the instructions are made of.
-    bytes: Vec<u8>,
 }
 
 impl<'data> Code<'data> {
@@ -77,6 +70,7 @@ impl<'data> Code<'data> {
             calls: &found.machine.calls,
             architecture: found.machine.name(),
             patches: BTreeMap::new(),
+            detours: Detours::default(),
             optional: BTreeMap::new(),
             fences: HashSet::new(),
             image,
@@ -88,7 +82,14 @@ impl<'data> Code<'data> {
             roles: HashMap::new(),
         };
         code.roles = code.known_roles();
-        code.patch()?;
+        let put = Replaced::read(&code.image, code.layout, &code.decoder)?;
+        for (at, switched) in put.switched {
+            let known = code.jumps.entry(at).or_default();
+            known.targets.extend(switched.targets);
+            known.jumped = switched.jumped;
+        }
+        (code.patches, code.detours) = (put.patches, put.detours);
+        code.unread += put.unread;
         code.mark_fixups()?;
         Ok(code)
     }
@@ -111,109 +112,6 @@ impl<'data> Code<'data> {
     fn is_optional(&self, at: Place) -> bool {
         let before = self.optional.range(..=at).next_back();
         before.is_some_and(|(start, end)| start.section == at.section && at.address < *end)
-    }
-
-    fn patch(&mut self) -> Result<(), ObjectError> {
-        let Some(table) = &self.layout.alternatives else {
-            return Ok(());
-        };
-        let found = self.image.alternatives(table)?;
-        let mut detours = Vec::new();
-        for (at, records) in &found.by_place {
-            let gate = records
-                .iter()
-                .rev()
-                .find_map(|r| self.replacement(table, r));
-            match gate {
-                Some(patch) => drop(self.patches.insert(*at, patch)),
-                None => {
-                    for record in records {
-                        match self.detour(record) {
-                            Some(detour) => detours.push((*at, detour)),
-                            None => self.unread += 1,
-                        }
-                    }
-                }
-            }
-        }
-        for (at, choice) in found.nops {
-            let jumped = Some(Choice {
-                feature: choice,
-                on: false,
-            });
-            detours.push((
-                at,
-                Switched {
-                    targets: Vec::new(),
-                    jumped,
-                },
-            ));
-        }
-        for (at, detour) in detours {
-            let switched = self.jumps.entry(at).or_default();
-            switched.targets.extend(detour.targets);
-            switched.jumped = detour.jumped;
-        }
-        self.unread += found.unread;
-        Ok(())
-    }
-
-    /// Where the jumps of a replacement go that is not of the gate. A feature of
-    /// x86 decides nothing here: objtool follows both ways there, too.
-    /// None where the file does not hold it.
-    fn detour(&self, record: &Alternative) -> Option<Switched> {
-        let mut instructions = Vec::new();
-        let length = usize::from(record.replacement_length);
-        let bytes = self.image.bytes_at(record.replacement, length);
-        let bytes = bytes.filter(|bytes| bytes.len() == length)?;
-        let decoder = &self.decoder;
-        decoder.decode(
-            &self.image,
-            self.layout,
-            record.replacement,
-            bytes,
-            &mut instructions,
-        );
-        let target = |instruction: &Instruction| match instruction.flow {
-            Flow::Jump(to) | Flow::Branch(to) => to.place,
-            _ => None,
-        };
-        let targets: Vec<Place> = instructions.iter().filter_map(target).collect();
-        let table = self.layout.alternatives.as_ref();
-        let settled = table.is_some_and(|table| table.callbacks);
-        let jumped = settled.then_some(Choice {
-            feature: record.feature.into(),
-            on: !targets.is_empty(),
-        });
-        Some(Switched { targets, jumped })
-    }
-
-    /// The instructions of a record that is of the gate.
-    fn replacement(&self, table: &AlternativeTable, record: &Alternative) -> Option<Patch> {
-        let length = usize::from(record.replacement_length);
-        let bytes = self.image.bytes_at(record.replacement, length)?;
-        if record.flags != 0 || !is_of_the_gate(table, record.feature, bytes) {
-            return None;
-        }
-        let mut instructions = Vec::new();
-        let decoder = &self.decoder;
-        decoder.decode(
-            &self.image,
-            self.layout,
-            record.at,
-            bytes,
-            &mut instructions,
-        );
-        let gates = |gate: Gate| !matches!(gate, Gate::No);
-        instructions.iter().any(|i| gates(i.gate)).then_some(())?;
-        instructions.iter_mut().for_each(|i| i.patched = true);
-        let length = u64::from(record.length.max(1));
-        let bytes = bytes.to_vec();
-        Some(Patch {
-            length,
-            instructions,
-            bytes,
-        })
     }
 
     /// Every instruction that the table of replacements puts in place.
@@ -254,6 +152,23 @@ impl<'data> Code<'data> {
         ))
     }
 
+    /// What a comparison asks; with what its relocation says in an object file.
+    pub(crate) fn comparison(&self, at: Place, bytes: &[u8]) -> Option<Comparison> {
+        let from = if self.image.relocatable {
+            0
+        } else {
+            at.address
+        };
+        let mut comparison = self.decoder.comparison(from, bytes)?;
+        for offset in 0..bytes.len() as u64 {
+            let address = at.address.saturating_add(offset);
+            if let Some(reference) = self.image.relocations.at(Place { address, ..at }) {
+                comparison.text.push_str(&format!(" {reference:?}"));
+            }
+        }
+        Some(comparison)
+    }
+
     /// The instructions between two addresses of a section, in order.
     pub(crate) fn instructions(&self, from: Place, end: u64) -> Vec<Instruction> {
         let to = Place {
@@ -282,19 +197,28 @@ impl<'data> Code<'data> {
         self.decoder
             .decode(&self.image, self.layout, at, bytes, out);
         for instruction in out.iter_mut().skip(first) {
-            // A pushf that is not patched in saves interrupts, not the gate.
-            if matches!(instruction.gate, Gate::Save | Gate::Restore) {
-                instruction.gate = Gate::No;
-            }
-            instruction.flow = self.settled(instruction);
-            instruction.gate = self.settled_gate(instruction);
-            if let Flow::Call(to) = instruction.flow
-                && let Some(lost) = self.role(&to).clobbers
-            {
-                instruction.operation = Operation::Lose(lost);
-            }
+            instruction.gate = instruction.gate.of_flags();
+            self.settle(instruction);
             instruction.patched = instruction.gate != Gate::No && self.is_switched(instruction.at);
         }
+    }
+
+    /// Adds what the file knows besides the bytes.
+    fn settle(&self, instruction: &mut Instruction) {
+        instruction.flow = self.settled(instruction);
+        instruction.gate = self.settled_gate(instruction);
+        if let Flow::Call(to) = instruction.flow
+            && let Some(lost) = self.role(&to).clobbers
+        {
+            instruction.operation = Operation::Lose(lost);
+        }
+    }
+
+    /// What the kernel may have in place of some of these instructions.
+    pub(crate) fn detours(&self, of: &[Instruction]) -> Vec<Instruction> {
+        let mut all: Vec<_> = self.detours.of(of).collect();
+        all.iter_mut().for_each(|i| self.settle(i));
+        all
     }
 
     /// Whether the kernel puts a gate in, or leaves it in, by the CPU's features.
@@ -343,6 +267,23 @@ impl<'data> Code<'data> {
             .functions()
             .map(|(at, f)| (at, self.calls.role(&f.name)));
         named.filter(|(_, role)| *role != Role::default()).collect()
+    }
+
+    /// Makes known what functions of the file are.
+    pub(crate) fn learn(&mut self, roles: &BTreeMap<Place, Role>) {
+        self.roles.extend(roles);
+    }
+
+    /// Takes that back.
+    pub(crate) fn forget(&mut self, roles: &BTreeMap<Place, Role>) {
+        for at in roles.keys() {
+            self.roles.remove(at);
+        }
+    }
+
+    /// What is known of the function that begins at a place.
+    pub(crate) fn role_at(&self, at: Place) -> Role {
+        self.roles.get(&at).copied().unwrap_or_default()
     }
 
     /// What is known of what a call or jump goes to.
@@ -443,18 +384,4 @@ impl<'data> Code<'data> {
             .functions
             .at(place.address)
     }
-}
-
-fn is_of_the_gate(table: &AlternativeTable, feature: u16, bytes: &[u8]) -> bool {
-    let text = || {
-        bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    };
-    let mut features = table.features.iter();
-    table.features.is_empty()
-        || features.any(|known| {
-            known.number == feature && known.only.as_ref().is_none_or(|only| *only == text())
-        })
 }

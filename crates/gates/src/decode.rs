@@ -1,7 +1,10 @@
 //! Bytes to instructions, as far as the gate and the flow of control go.
 
+mod effects;
 mod words;
 mod x86;
+
+pub(crate) use effects::{Comparison, Effect, Memory};
 
 use crate::elf::{Image, Place, Reference};
 use crate::error::ObjectError;
@@ -42,6 +45,8 @@ pub(crate) enum Origin {
     Unnamed,
     /// A bare label's, or another function's.
     Other,
+    /// A replacement's, that the function may have in place of its own.
+    Put,
 }
 
 /// Which way an access to user memory goes.
@@ -72,6 +77,25 @@ pub(crate) enum Gate {
     Save,
     /// Takes it back (`popf`).
     Restore,
+    /// Puts all flags by, the gate's state among them, for another reason.
+    PushFlags,
+    /// Takes them back.
+    PopFlags,
+    /// Opens the way to low memory of the kernel's own (LASS).
+    OpenKernel,
+    /// Closes it.
+    CloseKernel,
+}
+
+impl Gate {
+    /// Of code that is not the gate's: what saves flags there saves interrupts.
+    pub(crate) fn of_flags(self) -> Self {
+        match self {
+            Self::Save => Self::PushFlags,
+            Self::Restore => Self::PopFlags,
+            other => other,
+        }
+    }
 }
 
 /// Where control goes.
@@ -134,6 +158,30 @@ impl Decoder {
         match self {
             Self::X86 { bits, opcodes } => x86::decode(image, opcodes, *bits, at, bytes, out),
             Self::Words => words::decode(image, layout, at, bytes, out),
+        }
+    }
+
+    /// What an instruction changes; none where the machine's are not known so well.
+    pub(crate) fn effect(&self, bytes: &[u8]) -> Option<Effect> {
+        match self {
+            Self::X86 { bits, .. } => Some(effects::effect(*bits, bytes)),
+            Self::Words => None,
+        }
+    }
+
+    /// What a branch asks, as a number, and whether it jumps where that holds.
+    pub(crate) fn asked(&self, bytes: &[u8]) -> Option<(u8, bool)> {
+        match self {
+            Self::X86 { bits, .. } => effects::asked(*bits, bytes),
+            Self::Words => None,
+        }
+    }
+
+    /// What a comparison asks, as if it stood at an address.
+    pub(crate) fn comparison(&self, at: u64, bytes: &[u8]) -> Option<Comparison> {
+        match self {
+            Self::X86 { bits, .. } => effects::comparison(*bits, at, bytes),
+            Self::Words => None,
         }
     }
 

@@ -7,9 +7,9 @@ use tollgate_defect::answer;
 use crate::code::Code;
 use crate::decode::{Flow, Gate, Instruction, Origin};
 use crate::elf::{Choice, Place};
+use crate::settle::settle_writes;
 use crate::symbols::Function;
 use crate::tails::{Tails, tails};
-use crate::settle::settle_writes;
 
 /// A function's instructions, those of its cold parts among them, and where
 /// each goes on.
@@ -45,6 +45,8 @@ pub(crate) struct Step {
     pub(crate) to: usize,
     /// Taken when the instruction faults: it has not run.
     pub(crate) fault: bool,
+    /// Taken where something else stands in its place: it has not run either.
+    pub(crate) instead: bool,
     /// Taken only where the CPU is so.
     pub(crate) choice: Option<Choice>,
 }
@@ -54,6 +56,7 @@ impl Step {
         Self {
             to,
             fault: false,
+            instead: false,
             choice: None,
         }
     }
@@ -95,10 +98,13 @@ impl Body {
     pub(crate) fn of(code: &Code<'_>, at: Place, function: &Function) -> Self {
         let end = code.end_of(at, function);
         let mut instructions = code.instructions(at, end);
+        instructions.extend(code.detours(&instructions));
         let cold = cold_parts(code, function, &instructions);
         for (place, size) in &cold {
             let end = place.address.saturating_add(*size);
-            instructions.extend(code.instructions(*place, end));
+            let part = code.instructions(*place, end);
+            instructions.extend(code.detours(&part));
+            instructions.extend(part);
         }
         instructions.sort_by_key(|instruction| instruction.at);
         instructions.dedup_by_key(|instruction| instruction.at);
@@ -155,6 +161,11 @@ impl Graph {
         graph
     }
 
+    /// Where the function begins.
+    pub(crate) fn start(&self) -> Option<Place> {
+        Some(self.instructions.get(self.entry)?.at)
+    }
+
     /// The index of the instruction at a place.
     pub(crate) fn find(&self, place: Place) -> Option<usize> {
         let found = self.instructions.binary_search_by_key(&place, |i| i.at);
@@ -169,13 +180,17 @@ impl Graph {
                 continue;
             };
             let mut steps: Vec<Step> = Vec::new();
-            let leave = self.way(code, ends, index, &instruction, &mut steps);
+            let mut leave = self.way(code, ends, index, &instruction, &mut steps);
+            if let Flow::Switch(table) = instruction.flow {
+                let cases = self.cases(code, &tables, table);
+                // What points out of the function is no table of its cases.
+                leave = cases.is_empty().then_some(Leave::IndirectJump);
+                steps.extend(cases);
+            }
             if leave == Some(Leave::IndirectJump) {
                 indirect.push(index);
             }
-            if let Flow::Switch(table) = instruction.flow {
-                steps.extend(self.cases(code, &tables, table));
-            }
+            steps.extend(self.detours(code, instruction.at));
             let fixup = code.faults.fixup.get(&instruction.at);
             let fixup = fixup.and_then(|place| self.find(*place));
             steps.extend(fixup.map(|to| Step {
@@ -187,7 +202,22 @@ impl Graph {
         if !indirect.is_empty() {
             self.drop_padding(code);
         }
-        self.connect_switches(&indirect);
+        self.connect_switches(&indirect, code.layout.finds_tables);
+    }
+
+    /// Where what may stand in place of an instruction begins: what is empty goes
+    /// on behind.
+    fn detours(&self, code: &Code<'_>, at: Place) -> Vec<Step> {
+        let starts = code.detours.at(at).iter().map(|detour| {
+            let first = detour.instructions.first();
+            first.map_or(detour.back, |first| first.at)
+        });
+        let starts = starts.filter_map(|place| self.inner(place));
+        let instead = |step| Step {
+            instead: true,
+            ..step
+        };
+        starts.map(instead).collect()
     }
 
     /// Nothing runs through what fills a gap: it leads nowhere.
@@ -251,13 +281,20 @@ impl Graph {
             }
             Flow::Stop | Flow::Bug | Flow::Switch(_) => {}
         }
+        if let Some(back) = code.detours.back(instruction.at) {
+            let next = self.inner(back).filter(|_| goes_on);
+            steps.extend(next);
+            return leave;
+        }
         let next = self.instructions.get(index + 1);
+        // A replacement ends with its last instruction.
+        let put = instruction.origin == Origin::Put;
         let end = ends
             .iter()
             .filter(|end| end.section == instruction.at.section);
         let end = end.filter(|end| end.address > instruction.at.address);
         let end = end.min().copied();
-        match next.filter(|next| end.is_some_and(|end| next.at < end)) {
+        match next.filter(|next| put || end.is_some_and(|end| next.at < end)) {
             Some(_) if goes_on => {
                 let otherwise = jumped.map(Choice::otherwise);
                 steps.push(Step::to(index + 1).when(otherwise));
@@ -286,8 +323,16 @@ impl Graph {
         let next = later.and_then(<[Place]>::first);
         let next = next.filter(|other| other.section == table.section);
         let end = next.map(|place| place.address);
-        let cases = code.image.cases(table, end).into_iter();
-        let mut steps: Vec<Step> = cases.map_while(|place| self.inner(place)).collect();
+        let inner = |places: Vec<Place>| -> Vec<Step> {
+            let places = places.into_iter();
+            let cases = places.map_while(|place| self.inner(place));
+            // The function itself is no case: another table begins there.
+            cases.take_while(|step| step.to != self.entry).collect()
+        };
+        let mut steps = inner(code.image.cases(table, end));
+        if steps.is_empty() {
+            steps = inner(code.image.distant_cases(table, end));
+        }
         steps.sort_by_key(|step| step.to);
         steps.dedup();
         steps
@@ -351,7 +396,10 @@ impl Graph {
     /// A jump through a register goes to the cases of a `switch`: to the
     /// blocks that nothing else leads to. Where there is none it is a call
     /// that returns to the caller.
-    fn connect_switches(&mut self, indirect: &[usize]) {
+    ///
+    /// Where tables are found, it leaves with the window open and goes to those
+    /// blocks with it closed: they are looked at, and nothing is taken for a case.
+    fn connect_switches(&mut self, indirect: &[usize], finds_tables: bool) {
         if indirect.is_empty() {
             return;
         }
@@ -368,14 +416,16 @@ impl Graph {
         if cases.is_empty() {
             return;
         }
-        self.guessed = indirect.to_vec();
+        if !finds_tables {
+            self.guessed = indirect.to_vec();
+        }
         self.tangled = indirect.len().saturating_mul(cases.len()) > MOST_STEPS;
         if self.tangled {
             return;
         }
         for index in indirect {
             let steps = cases.iter().map(|to| Step::to(*to)).collect();
-            self.set(*index, steps, None);
+            self.set(*index, steps, finds_tables.then_some(Leave::IndirectJump));
         }
     }
 }
@@ -384,7 +434,10 @@ impl Graph {
 fn ways(code: &Code<'_>, instruction: &Instruction) -> Vec<Place> {
     let mut all = match instruction.flow {
         Flow::Jump(to) | Flow::Branch(to) => to.place.into_iter().collect(),
-        Flow::Switch(table) => code.image.cases(table, None),
+        Flow::Switch(table) => {
+            let distant = code.image.distant_cases(table, None).into_iter();
+            distant.chain(code.image.cases(table, None)).collect()
+        }
         _ => Vec::new(),
     };
     all.extend(code.faults.fixup.get(&instruction.at));

@@ -19,6 +19,10 @@ pub(crate) struct Layout {
     /// it.
     #[serde(default)]
     pub(crate) shares_tails: bool,
+    /// Whether the table of a switch is found, so that another jump through a
+    /// register leaves the function.
+    #[serde(default)]
+    pub(crate) finds_tables: bool,
     /// Bits of a register's field.
     #[serde(default)]
     pub(crate) register_bits: u32,

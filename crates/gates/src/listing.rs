@@ -3,9 +3,9 @@
 use serde::Serialize;
 use tollgate_defect::Defect;
 
-use crate::analysis::{FunctionGates, gates};
+use crate::analysis::{FunctionGates, gates, learn_helpers};
 use crate::code::Code;
-use crate::decode::{Flow, Gate, Instruction};
+use crate::decode::{Flow, Gate, Instruction, Origin};
 use crate::elf::Place;
 use crate::error::ObjectError;
 use crate::graph::{Body, Graph};
@@ -72,18 +72,32 @@ impl Listing {
     /// # Errors
     /// As of [`crate::Analysis::of`], and when it has no such function.
     pub fn of<'data>(from: impl Into<Input<'data>>, name: &str) -> Result<Vec<Self>, ObjectError> {
-        let code = Code::parse(from.into())?;
-        let named: Vec<_> = code.functions().filter(|(_, f)| f.name == name).collect();
-        if named.is_empty() {
-            return Err(ObjectError::NoFunction {
-                name: name.to_owned(),
-                hint: hint(&code, name),
-            });
+        let mut code = Code::parse(from.into())?;
+        let listings = named(&code, name)?;
+        // What is wrong with a function alone may be right with what it calls.
+        if listings
+            .iter()
+            .all(|listing| listing.function.findings.is_empty())
+        {
+            return Ok(listings);
         }
-        let listings = named.into_iter();
-        let listings = listings.map(|(at, function)| listing(&code, at, function));
-        Ok(listings.collect::<Result<_, Defect>>()?)
+        learn_helpers(&mut code)?;
+        named(&code, name)
     }
+}
+
+/// The functions of this name.
+fn named(code: &Code<'_>, name: &str) -> Result<Vec<Listing>, ObjectError> {
+    let named: Vec<_> = code.functions().filter(|(_, f)| f.name == name).collect();
+    if named.is_empty() {
+        return Err(ObjectError::NoFunction {
+            name: name.to_owned(),
+            hint: hint(code, name),
+        });
+    }
+    let listings = named.into_iter();
+    let listings = listings.map(|(at, function)| listing(code, at, function));
+    Ok(listings.collect::<Result<_, Defect>>()?)
 }
 
 fn hint(code: &Code<'_>, name: &str) -> String {
@@ -104,7 +118,9 @@ fn listing(code: &Code<'_>, at: Place, function: &Function) -> Result<Listing, D
     let walked = walk(code, &graph, &function.name, function.typed);
     let debug = Debug::of(&code.image.file, at.section);
     let mut lines = Vec::new();
-    for (instruction, open) in graph.instructions.iter().zip(walked.open) {
+    let put = |instruction: &&Instruction| instruction.origin == Origin::Put;
+    let all = graph.instructions.iter().zip(walked.open);
+    for (instruction, open) in all.filter(|(instruction, _)| !put(instruction)) {
         lines.push(line(code, instruction, open)?);
     }
     let sourced = debug.check();
@@ -146,7 +162,7 @@ fn line(code: &Code<'_>, instruction: &Instruction, inside: bool) -> Result<Line
             Gate::Close => Mark::Close,
             Gate::Unknown | Gate::Write { .. } => Mark::Unknown,
             Gate::Fence => Mark::Fence,
-            Gate::No | Gate::Save | Gate::Restore => Mark::Other,
+            _ => Mark::Other,
         },
         inside,
         access: code.faults.user.contains(&instruction.at),

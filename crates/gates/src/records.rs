@@ -175,6 +175,9 @@ pub(crate) struct AlternativeLayout {
     #[serde(default)]
     pub(crate) vendor: u16,
     pub(crate) flags_at: Option<usize>,
+    /// The bit of the flags that says that the CPU must lack the feature.
+    #[serde(default)]
+    pub(crate) not: u16,
     /// Where the length stands, in bytes, of what is replaced; that of the
     /// replacement is the next byte.
     pub(crate) lengths_at: usize,
@@ -198,6 +201,10 @@ pub(crate) struct Feature {
     _name: String,
     /// The one replacement that is meant, where the feature has others.
     pub(crate) only: Option<String>,
+    /// Whether it opens the way to low memory of the kernel's own, and not to that
+    /// of users.
+    #[serde(default)]
+    pub(crate) kernel: bool,
     #[serde(rename = "reason")]
     _reason: String,
     #[serde(rename = "source")]

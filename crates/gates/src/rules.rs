@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use crate::calls::Role;
 use crate::code::Code;
+use crate::conditions::{Conditions, Known};
 use crate::decode::{Direction, Flow, Gate, Instruction, Origin};
 use crate::elf::Choice;
-use crate::graph::{Graph, Leave};
+use crate::graph::{Graph, Leave, Step};
 
 /// A rule of the window. The first seven are those of the kernel's objtool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -98,6 +99,10 @@ impl Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct State {
     open: bool,
+    /// Whether the way to low memory of the kernel's own is open (LASS).
+    kernel: bool,
+    /// The states that were put by with all flags, for another reason.
+    flags: Flags,
     /// States that were put by, a bit each below a leading one; 0 for none.
     saved: u32,
     /// Whether the CPU has the feature that splits the function, once a path
@@ -105,6 +110,23 @@ struct State {
     split: Option<bool>,
     /// The accesses that the open window keeps out.
     keeps_out: Option<Direction>,
+    /// What is known of conditions that are asked again.
+    known: Known,
+}
+
+/// States of the gate that were put by with all flags, since they were last taken
+/// back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Flags {
+    open: bool,
+    closed: bool,
+}
+
+impl State {
+    /// Whether nothing else may be called: one flag of the CPU stands for both.
+    fn inside(self) -> bool {
+        self.open || self.kernel
+    }
 }
 
 /// What the walk over every path saw.
@@ -116,6 +138,8 @@ pub(crate) struct Walked {
     pub(crate) reached: Vec<bool>,
     /// Whether a path ended where a gate's direction could not be told.
     pub(crate) lost: bool,
+    /// Whether a path returns with the window closed, and whether one with it open.
+    pub(crate) returns: [bool; 2],
 }
 
 struct Walk<'a, 'data> {
@@ -129,22 +153,58 @@ struct Walk<'a, 'data> {
     /// Whether each access must stand in a window.
     needs: bool,
     has_gates: bool,
+    /// What decides which paths there are; none where every way is one.
+    conditions: Option<&'a Conditions>,
     seen: HashSet<(usize, State)>,
     found: BTreeMap<(u64, Rule), Finding>,
     walked: Walked,
 }
 
-/// Walks every path of a function, in every state of the gate.
+/// Walks every path of a function, in every state of the gate. What is found only
+/// where one condition is taken to hold and not to hold is no finding; one in code
+/// that then is not reached at all stays one.
 pub(crate) fn walk(code: &Code<'_>, graph: &Graph, name: &str, typed: bool) -> Walked {
+    let mut walked = walk_with(code, graph, name, typed, None);
+    if walked.findings.is_empty() {
+        return walked;
+    }
+    let conditions = Conditions::of(code, graph);
+    if conditions.is_empty() {
+        return walked;
+    }
+    let again = walk_with(code, graph, name, typed, Some(&conditions));
+    if !again.lost {
+        let known: HashSet<_> = again.findings.iter().map(|f| (f.address, f.rule)).collect();
+        let all = graph.instructions.iter().zip(&again.reached);
+        let dead = all.filter(|(_, reached)| !**reached);
+        let dead: HashSet<u64> = dead
+            .map(|(i, _)| code.detours.shown(i.at).address)
+            .collect();
+        let stays = |f: &Finding| known.contains(&(f.address, f.rule)) || dead.contains(&f.address);
+        walked.findings.retain(stays);
+    }
+    walked
+}
+
+fn walk_with(
+    code: &Code<'_>,
+    graph: &Graph,
+    name: &str,
+    typed: bool,
+    conditions: Option<&Conditions>,
+) -> Walked {
     let size = graph.instructions.len();
     let mut walk = Walk {
         code,
         graph,
         safe: code.calls.is_allowed(name),
-        role: code.calls.role(name),
+        role: graph
+            .start()
+            .map_or_else(Role::default, |at| code.role_at(at)),
         typed,
         needs: (code.layout.accesses_need_window || graph.needs) && !code.calls.is_kernel(name),
         has_gates: graph.instructions.iter().any(is_gate),
+        conditions,
         seen: HashSet::new(),
         found: BTreeMap::new(),
         walked: Walked {
@@ -152,6 +212,7 @@ pub(crate) fn walk(code: &Code<'_>, graph: &Graph, name: &str, typed: bool) -> W
             open: vec![false; size],
             reached: vec![false; size],
             lost: false,
+            returns: [false; 2],
         },
     };
     walk.run();
@@ -173,20 +234,26 @@ pub(crate) fn walk(code: &Code<'_>, graph: &Graph, name: &str, typed: bool) -> W
     walked
 }
 
+/// States that are followed in any function.
+const FEW_STATES: usize = 1 << 16;
+
 /// States that are followed in a function. Code of the kernel has two an
 /// instruction, and a few more where the state is saved; hostile code could
 /// have as many as there are numbers of 31 bits.
 fn most(graph: &Graph) -> usize {
-    graph.instructions.len().saturating_mul(16)
+    graph.instructions.len().saturating_mul(16).max(FEW_STATES)
 }
 
 impl Walk<'_, '_> {
     fn run(&mut self) {
         let start = State {
             open: self.safe || self.role.closes,
+            kernel: false,
+            flags: Flags::default(),
             saved: 0,
             split: None,
             keeps_out: None,
+            known: Known::default(),
         };
         let mut work = vec![(self.graph.entry, start, None)];
         while let Some((index, state, opened)) = work.pop() {
@@ -205,14 +272,19 @@ impl Walk<'_, '_> {
                 continue;
             };
             self.leave(index, instruction, after, opened_after);
+            let exit = self.graph.exits.get(index).copied().flatten();
+            if exit == Some(Leave::IndirectJump) && after.inside() {
+                continue;
+            }
             for step in self.graph.steps.get(index).into_iter().flatten() {
                 // What faults has not run.
-                let (state, opened) = if step.fault {
+                let (state, opened) = if step.fault || step.instead {
                     (state, opened)
                 } else {
                     (after, opened_after)
                 };
-                if let Some(state) = self.chosen(state, step.choice) {
+                let chosen = self.chosen(state, step.choice);
+                if let Some(state) = chosen.and_then(|state| self.known(index, step, state)) {
                     work.push((step.to, state, opened));
                 }
             }
@@ -233,6 +305,20 @@ impl Walk<'_, '_> {
         })
     }
 
+    /// The state on a way with what that says of conditions; none where they are
+    /// known to be otherwise.
+    fn known(&self, index: usize, step: &Step, state: State) -> Option<State> {
+        let Some(conditions) = self.conditions else {
+            return Some(state);
+        };
+        let before = match step.instead {
+            true => state.known,
+            false => conditions.after(index, state.known),
+        };
+        let known = conditions.on(index, step, before)?;
+        Some(State { known, ..state })
+    }
+
     fn mark(&mut self, index: usize, state: State) {
         if let Some(reached) = self.walked.reached.get_mut(index) {
             *reached = true;
@@ -249,11 +335,11 @@ impl Walk<'_, '_> {
         before: State,
         opened: Option<u64>,
     ) -> Option<(State, Option<u64>)> {
-        let at = instruction.at.address;
+        let at = self.shown(instruction);
         let mut state = before;
         match instruction.gate {
             Gate::Open => {
-                if state.open {
+                if state.inside() {
                     self.find(Rule::OpenTwice, at, opened, None);
                 }
                 (state.open, state.keeps_out) = (true, instruction.keeps_out);
@@ -266,6 +352,25 @@ impl Walk<'_, '_> {
             }
             Gate::Save => self.save(at, &mut state),
             Gate::Restore => restore(&mut state),
+            Gate::PushFlags => {
+                state.flags.open |= state.open;
+                state.flags.closed |= !state.open;
+            }
+            Gate::PopFlags => return Some(self.take_flags(at, state, opened)),
+            Gate::OpenKernel => {
+                if state.inside() {
+                    self.find(Rule::OpenTwice, at, opened, None);
+                }
+                state.kernel = true;
+                return Some((state, Some(at)));
+            }
+            Gate::CloseKernel => {
+                if !state.kernel {
+                    self.find(Rule::CloseNotOpen, at, None, None);
+                }
+                state.kernel = false;
+                return Some((state, opened.filter(|_| state.open)));
+            }
             Gate::Unknown | Gate::Write { .. } => return None,
             Gate::No | Gate::Fence => {}
         }
@@ -273,8 +378,30 @@ impl Walk<'_, '_> {
         Some((state, opened))
     }
 
+    /// Where the running kernel has an instruction.
+    fn shown(&self, instruction: &Instruction) -> u64 {
+        self.code.detours.shown(instruction.at).address
+    }
+
+    /// Flags come back with the gate's state in which they were put by, where that
+    /// is one: nothing is known of those that came from elsewhere.
+    fn take_flags(&self, at: u64, before: State, opened: Option<u64>) -> (State, Option<u64>) {
+        let Flags { open, closed } = before.flags;
+        let mut state = before;
+        state.flags = Flags::default();
+        match (open, closed) {
+            (true, false) if !state.open => {
+                state.open = true;
+                return (state, Some(at));
+            }
+            (false, true) => (state.open, state.keeps_out) = (false, None),
+            _ => {}
+        }
+        (state, opened.filter(|_| state.inside()))
+    }
+
     fn close(&mut self, instruction: &Instruction, state: State) {
-        let at = instruction.at.address;
+        let at = self.shown(instruction);
         // Entry stubs are no functions: they close what the user may have left
         // open.
         let stub = !self.typed || instruction.origin == Origin::Other;
@@ -297,9 +424,9 @@ impl Walk<'_, '_> {
 
     /// What may not be done in a window, or may only be done in one.
     fn inside(&mut self, instruction: &Instruction, state: State, opened: Option<u64>) {
-        let at = instruction.at.address;
+        let at = self.shown(instruction);
         match instruction.flow {
-            Flow::Call(to) if state.open => {
+            Flow::Call(to) if state.inside() => {
                 let name = self.code.name(&to).map(|(name, _)| name.to_owned());
                 if !name
                     .as_deref()
@@ -308,7 +435,7 @@ impl Walk<'_, '_> {
                     self.find(Rule::CallInWindow, at, opened, name);
                 }
             }
-            Flow::IndirectCall if state.open => self.find(Rule::CallInWindow, at, opened, None),
+            Flow::IndirectCall if state.inside() => self.find(Rule::CallInWindow, at, opened, None),
             _ => {}
         }
         if !self.code.faults.user.contains(&instruction.at) {
@@ -339,7 +466,10 @@ impl Walk<'_, '_> {
         let Some(leave) = self.graph.exits.get(index).copied().flatten() else {
             return;
         };
-        let at = instruction.at.address;
+        if let Some(returns) = self.walked.returns.get_mut(usize::from(state.inside())) {
+            *returns = true;
+        }
+        let at = self.shown(instruction);
         let target = match instruction.flow {
             Flow::Jump(to) | Flow::Branch(to) => {
                 self.code.name(&to).map(|(name, _)| name.to_owned())
@@ -349,8 +479,8 @@ impl Walk<'_, '_> {
         let allowed = target
             .as_deref()
             .is_some_and(|name| self.code.calls.is_allowed(name));
-        match (leave, state.open) {
-            (Leave::Return, true) if !self.safe && !self.role.opens => {
+        match (leave, state.inside()) {
+            (Leave::Return, true) if state.kernel || !self.safe && !self.role.opens => {
                 self.find(Rule::ReturnOpen, at, opened, None)
             }
             (Leave::Return, false) if self.safe => self.find(Rule::ReturnClosed, at, None, None),

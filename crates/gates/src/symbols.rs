@@ -53,6 +53,8 @@ pub(crate) struct Function {
     reach: u64,
     /// Whether its type is function: entry stubs are bare labels.
     pub(crate) typed: bool,
+    /// Whether other files may call it.
+    pub(crate) global: bool,
     pub(crate) name: String,
 }
 
@@ -222,6 +224,7 @@ fn functions(symbols: &[Symbol]) -> Vec<Function> {
             end,
             reach,
             typed: symbol.function,
+            global: symbol.global || symbol.weak,
             name: symbol.name.clone(),
         }
     };

@@ -56,8 +56,11 @@ pub(crate) fn tails(code: &Code<'_>, own: &[Instruction]) -> Tails {
         }
         let known = |place: &Place| is_own(place) || seen.contains_key(place);
         let piece = piece(code, place, end, known);
-        work.extend(piece.instructions.iter().flat_map(|i| targets(code, i)));
+        let put = code.detours(&piece.instructions);
+        let all = piece.instructions.iter().chain(&put);
+        work.extend(all.flat_map(|i| targets(code, i)));
         found.ends.extend(piece.end);
+        seen.extend(put.into_iter().map(|i| (i.at, i)));
         let all = piece.instructions.into_iter();
         seen.extend(all.map(|i| (i.at, Instruction { origin, ..i })));
     }

@@ -26,11 +26,17 @@ pub(crate) fn decode(
             section: at.section,
             address: at.address.wrapping_add(from as u64),
         };
+        let mut flow = flow(image, &instruction, here, raw);
+        if matches!(flow, Flow::IndirectJump) {
+            let before = bytes.get(..from).unwrap_or_default();
+            let table = recent_table(image, bits, at, before, out);
+            flow = table.map_or(flow, Flow::Switch);
+        }
         out.push(Instruction {
             at: here,
             length: answer::fits::<u8, _>(raw.len()).unwrap_or(u8::MAX),
             gate: gate(opcodes, &instruction, raw),
-            flow: flow(image, &instruction, here, raw),
+            flow,
             patched: false,
             operation: Operation::Nothing,
             padding: instruction.mnemonic() == Mnemonic::Nop,
@@ -135,6 +141,62 @@ fn table(
     };
     let implicit = instruction.memory_displacement64().cast_signed();
     image.relocations.at(field)?.target(implicit, 0)
+}
+
+/// How many instructions before a jump through a register its table is looked for.
+const NEAR: usize = 40;
+
+/// The table that the code before a jump through a register last named: its entry
+/// is loaded first (`mov table(,%rax,8),%rax`), or the table's address is.
+fn recent_table(
+    image: &Image<'_>,
+    bits: u32,
+    start: Place,
+    before: &[u8],
+    decoded: &[Instruction],
+) -> Option<Place> {
+    let own = decoded.iter().rev().take(NEAR);
+    let own = own.take_while(|i| i.at.section == start.section && i.at >= start);
+    let mut own = own.take_while(|i| !matches!(i.flow, Flow::Switch(_) | Flow::IndirectJump));
+    own.find_map(|instruction| {
+        let from = instruction.at.address.checked_sub(start.address)?;
+        let raw = before.get(answer::fits::<usize, _>(from)?..)?;
+        let raw = raw.get(..usize::from(instruction.length))?;
+        constant(image, bits, instruction.at, raw)
+    })
+}
+
+/// The place among constants that an instruction names.
+fn constant(image: &Image<'_>, bits: u32, at: Place, raw: &[u8]) -> Option<Place> {
+    let mut decoder = iced_x86::Decoder::with_ip(bits, raw, at.address, DecoderOptions::NONE);
+    let instruction = decoder.decode();
+    if instruction.flow_control() != FlowControl::Next {
+        return None;
+    }
+    let fields = decoder.get_constant_offsets(&instruction);
+    let relative = instruction.is_ip_rel_memory_operand();
+    let (offset, value) = if fields.has_displacement() {
+        (
+            fields.displacement_offset(),
+            instruction.memory_displacement64(),
+        )
+    } else if fields.has_immediate() {
+        (fields.immediate_offset(), instruction.immediate64())
+    } else {
+        return None;
+    };
+    if !image.relocatable {
+        return image.data_place_of(value);
+    }
+    let address = at.address.wrapping_add(offset as u64);
+    let reference = image.relocations.at(Place { address, ..at })?;
+    let rest = raw.len().checked_sub(offset)?;
+    let (implicit, bias) = match relative {
+        true => (0, rest as u64),
+        false => (value.cast_signed(), 0),
+    };
+    let place = reference.target(implicit, bias)?;
+    image.is_constant(place).then_some(place)
 }
 
 /// The instruction in AT&T syntax.

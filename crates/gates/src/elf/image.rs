@@ -138,6 +138,12 @@ impl<'data> Image<'data> {
         Some(Place { section, address })
     }
 
+    /// Whether a place is among constants.
+    pub(crate) fn is_constant(&self, place: Place) -> bool {
+        self.section(place.section)
+            .is_some_and(|section| is_constants(&section.name))
+    }
+
     /// The bytes at a place, cut where the section ends.
     pub(crate) fn bytes_at(&self, place: Place, length: usize) -> Option<&[u8]> {
         let section = self.section(place.section)?;

@@ -53,8 +53,8 @@ pub(crate) struct Alternative {
     pub(crate) replacement_length: u16,
     /// The number of the CPU's feature that decides.
     pub(crate) feature: u16,
-    /// Bits above the feature: NOT, for one.
-    pub(crate) flags: u16,
+    /// Whether it is for CPUs that lack the feature.
+    pub(crate) inverted: bool,
 }
 
 /// Code that is switched at boot or later, by where it stands.
@@ -268,15 +268,15 @@ impl Image<'_> {
     ) -> Option<Alternative> {
         let [length, replacement_length] = lengths(self, section, offset, layout)?;
         let feature = self.half(section, offset + layout.feature_at)?;
-        let flags = match layout.flags_at {
-            Some(at) => self.half(section, offset + at)?,
+        let inverted = match layout.flags_at {
+            Some(at) => self.half(section, offset + at)? & layout.not,
             None => feature & layout.inverted,
         };
         Some(Alternative {
             at: self.pointer(section, offset, 0, &layout.record)?,
             replacement: self.pointer(section, offset, 4, &layout.record)?,
             feature: feature & !layout.inverted,
-            flags,
+            inverted: inverted != 0,
             length,
             replacement_length,
         })
@@ -408,6 +408,27 @@ impl Image<'_> {
             .collect()
     }
 
+    /// The same of a table whose entries are distances from its begin (`movslq
+    /// (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax`).
+    pub(crate) fn distant_cases(&self, table: Place, end: Option<u64>) -> Vec<Place> {
+        let entries = (0..).map(|entry: u64| table.address.saturating_add(entry * 4));
+        let entries = entries.take_while(|at| end.is_none_or(|end| *at < end));
+        entries
+            .map_while(|address| self.distant_case(table, Place { address, ..table }))
+            .collect()
+    }
+
+    fn distant_case(&self, table: Place, entry: Place) -> Option<Place> {
+        let distance = i32::from_le_bytes(*self.bytes_at(entry, 4)?.first_chunk::<4>()?);
+        if self.relocatable {
+            // The record counts from the entry.
+            let before = table.address.wrapping_sub(entry.address);
+            let reference = self.relocations.at(entry)?;
+            return reference.fills(4).then(|| reference.target(0, before))?;
+        }
+        self.place_of(table.address.wrapping_add_signed(distance.into()))
+    }
+
     fn case(&self, entry: Place, size: u64) -> Option<Place> {
         let bytes = self.bytes_at(entry, answer::fits::<usize, _>(size)?)?;
         let value = match (bytes.first_chunk::<8>(), bytes.first_chunk::<4>()) {
@@ -416,7 +437,9 @@ impl Image<'_> {
             (None, None) => return None,
         };
         if self.relocatable {
-            return self.relocations.at(entry)?.target(value.cast_signed(), 0);
+            let reference = self.relocations.at(entry)?;
+            let fills = reference.fills(answer::fits::<usize, _>(size)?);
+            return fills.then(|| reference.target(value.cast_signed(), 0))?;
         }
         self.place_of(value)
     }
