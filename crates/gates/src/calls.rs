@@ -14,6 +14,7 @@ pub(crate) struct Calls {
     hidden: Vec<Names>,
     allowed: Vec<Names>,
     kernel: Vec<Names>,
+    entry: Vec<Names>,
     noreturn: Vec<Names>,
     clobbers: Vec<Clobbers>,
     opens: Vec<Names>,
@@ -87,6 +88,7 @@ impl Calls {
             &mut calls.hidden,
             &mut calls.allowed,
             &mut calls.kernel,
+            &mut calls.entry,
             &mut calls.noreturn,
             &mut calls.opens,
             &mut calls.closes,
@@ -114,6 +116,12 @@ impl Calls {
     /// faults says user.
     pub(crate) fn is_kernel(&self, name: &str) -> bool {
         self.kernel.iter().any(|names| names.holds(name))
+    }
+
+    /// A function that enters or leaves the kernel, or sets up a CPU: what it writes
+    /// to the gate's register is no window's.
+    pub(crate) fn is_entry(&self, name: &str) -> bool {
+        self.entry.iter().any(|names| names.holds(name))
     }
 
     /// A function that may run with the window open.
@@ -162,6 +170,7 @@ mod tests {
             .iter()
             .chain(&calls.allowed)
             .chain(&calls.kernel)
+            .chain(&calls.entry)
             .chain(&calls.opens)
             .chain(&calls.closes)
             .chain(calls.clobbers.iter().map(|entry| &entry.names));

@@ -109,7 +109,7 @@ impl<'data> Code<'data> {
     }
 
     /// Whether a feature of the CPU switches an instruction off.
-    fn is_optional(&self, at: Place) -> bool {
+    pub(crate) fn is_optional(&self, at: Place) -> bool {
         let before = self.optional.range(..=at).next_back();
         before.is_some_and(|(start, end)| start.section == at.section && at.address < *end)
     }
@@ -136,6 +136,15 @@ impl<'data> Code<'data> {
     /// # Errors
     /// When the file has no such bytes: it was decoded from some.
     pub(crate) fn bytes_of(&self, instruction: &Instruction) -> Result<&[u8], Defect> {
+        let what = format!(
+            "no bytes of the instruction at {:#x}",
+            instruction.at.address
+        );
+        self.bytes(instruction).or_defect(&what)
+    }
+
+    /// The same; none where the file has none.
+    pub(crate) fn bytes(&self, instruction: &Instruction) -> Option<&[u8]> {
         let (here, length) = (instruction.at, usize::from(instruction.length));
         let section = Place { address: 0, ..here };
         // What a patch is longer than it replaces is never run from its own place.
@@ -144,12 +153,7 @@ impl<'data> Code<'data> {
             let from = answer::fits::<usize, _>(here.address.checked_sub(at.address)?)?;
             patch.bytes.get(from..from.checked_add(length)?)
         });
-        let own = || self.image.bytes_at(here, length);
-        let bytes = put.or_else(own);
-        bytes.or_defect(&format!(
-            "no bytes of the instruction at {:#x}",
-            here.address
-        ))
+        put.or_else(|| self.image.bytes_at(here, length))
     }
 
     /// What a comparison asks; with what its relocation says in an object file.

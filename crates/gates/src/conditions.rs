@@ -164,7 +164,7 @@ fn ends(comparison: &Comparison, effect: Effect, escapes: bool) -> bool {
 /// What an instruction changes; none where it may be anything.
 fn effect(code: &Code<'_>, graph: &Graph, index: usize) -> Option<Effect> {
     let instruction = graph.instructions.get(index)?;
-    let bytes = code.bytes_of(instruction).ok()?;
+    let bytes = code.bytes(instruction)?;
     let mut effect = code.decoder.effect(bytes)?;
     if matches!(instruction.flow, Flow::Call(_) | Flow::IndirectCall) {
         effect.registers = code.layout.call_clobbers;
@@ -223,7 +223,7 @@ fn question(
     if !matches!(instruction.flow, Flow::Branch(_)) {
         return None;
     }
-    let (asked, taken) = code.decoder.asked(code.bytes_of(instruction).ok()?)?;
+    let (asked, taken) = code.decoder.asked(code.bytes(instruction)?)?;
     let mut at = index;
     loop {
         if entered.get(at).copied().unwrap_or(true) {
@@ -234,7 +234,7 @@ fn question(
         if !matches!(before.flow, Flow::Next) {
             return None;
         }
-        let bytes = code.bytes_of(before).ok()?;
+        let bytes = code.bytes(before)?;
         if let Some(comparison) = code.comparison(before.at, bytes) {
             return Some((asked, taken, comparison));
         }

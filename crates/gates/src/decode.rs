@@ -77,7 +77,8 @@ pub(crate) enum Gate {
     Save,
     /// Takes it back (`popf`).
     Restore,
-    /// Puts all flags by, the gate's state among them, for another reason.
+    /// Puts all flags by, the gate's state among them, for another reason; or the
+    /// value of the gate's register.
     PushFlags,
     /// Takes them back.
     PopFlags,

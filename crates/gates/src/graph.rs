@@ -262,7 +262,8 @@ impl Graph {
         let targets = switched.into_iter().flat_map(|switched| &switched.targets);
         let targets = targets.filter_map(|to| self.inner(*to));
         steps.extend(targets.map(|step| step.when(jumped)));
-        let mut goes_on = switched.is_some();
+        // What a feature switches off is not there on every CPU.
+        let mut goes_on = switched.is_some() || code.is_optional(instruction.at);
         let mut leave = None;
         match instruction.flow {
             Flow::Next | Flow::IndirectCall => goes_on = true,

@@ -62,6 +62,8 @@ pub(crate) enum Kind {
     Write,
     /// Holds back speculation.
     Fence,
+    /// Puts the gate's own value into a register, from which it may be taken back.
+    Save,
     /// Puts a value into a register that opens the gate.
     OpenValue,
     /// Puts a value into a register that closes it.

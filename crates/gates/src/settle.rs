@@ -54,6 +54,7 @@ fn gate(pattern: &Pattern, value: Value) -> Gate {
         Value::Neither => Gate::No,
         Value::Opens => Gate::Open,
         Value::Closes => Gate::Close,
+        Value::State => Gate::PopFlags,
         Value::Number(number) if pattern.opens.contains(&number) => Gate::Open,
         Value::Number(number) if pattern.closes.contains(&number) => Gate::Close,
         Value::Number(_) if pattern.else_other => Gate::No,

@@ -15,6 +15,8 @@ pub(crate) enum Value {
     Closes,
     /// It does neither.
     Neither,
+    /// It is what the gate had when it was read.
+    State,
     /// This number.
     Number(u64),
     /// Loaded from memory other than the stack, with these bits set besides.

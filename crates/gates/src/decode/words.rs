@@ -73,6 +73,7 @@ fn gate(layout: &Layout, found: Option<(usize, &Pattern)>, word: u32) -> Gate {
         Kind::Open => Gate::Open,
         Kind::Close => Gate::Close,
         Kind::Fence => Gate::Fence,
+        Kind::Save => Gate::PushFlags,
         Kind::Write => Gate::Write {
             register: narrow(pattern.register_of(word, layout.register_bits)),
             pattern: answer::fits::<u16, _>(index).unwrap_or(u16::MAX),
@@ -110,6 +111,7 @@ fn operation(layout: &Layout, pattern: Option<&Pattern>, word: u32) -> Operation
         pattern.number_of(word),
     );
     match pattern.kind {
+        Kind::Save => Operation::Set(to, Value::State),
         Kind::OpenValue => Operation::Set(to, Value::Opens),
         Kind::CloseValue => Operation::Set(to, Value::Closes),
         Kind::OtherValue => Operation::Set(to, Value::Neither),
