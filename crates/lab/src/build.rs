@@ -16,7 +16,7 @@ use crate::machine::Kbuild;
 use crate::objtool;
 use crate::process::{self, Runner};
 use crate::progress::Progress;
-use crate::room;
+use crate::space;
 use crate::toolchain::Compiler;
 
 /// What Kbuild would otherwise take from the clock, the user and the machine:
@@ -79,7 +79,7 @@ pub enum Error {
 /// A folder that kernels are built in, one after the other, each taking over
 /// the objects of the one before.
 #[derive(Debug)]
-pub struct Workshop {
+pub struct BuildDir {
     root: PathBuf,
 }
 
@@ -113,8 +113,8 @@ pub struct Built {
     pub image: Option<PathBuf>,
 }
 
-impl Workshop {
-    /// The workshop at `root`, which need not exist yet.
+impl BuildDir {
+    /// The build_dir at `root`, which need not exist yet.
     #[must_use]
     pub fn new(root: PathBuf) -> Self {
         Self { root }
@@ -253,7 +253,7 @@ impl Workshop {
         }
         let text = cache::read_file(&log)?;
         let text = String::from_utf8_lossy(&text);
-        let room = room::after_failure(&text, &[&self.root, &std::env::temp_dir()]);
+        let room = space::after_failure(&text, &[&self.root, &std::env::temp_dir()]);
         Err(Error::Failed {
             what: order.what.to_owned(),
             first_error: first_error(&text),
@@ -262,7 +262,7 @@ impl Workshop {
         })
     }
 
-    /// The path of the workshop must not keep a second one from a hit.
+    /// The path of the build_dir must not keep a second one from a hit.
     fn share_compiler_cache(&self, order: &Order<'_>, command: &mut Command) {
         let Some(folder) = order.ccache else { return };
         command
@@ -412,7 +412,7 @@ fn is_object(line: &str) -> bool {
 pub(crate) fn first_error(log: &str) -> String {
     let lines: Vec<&str> = log.lines().collect();
     let is_error = |line: &&str| {
-        line.contains(": error") || line.contains("error: ") || line.contains(room::NO_SPACE)
+        line.contains(": error") || line.contains("error: ") || line.contains(space::NO_SPACE)
     };
     let first = lines
         .iter()
@@ -489,23 +489,23 @@ mod tests {
     #[test]
     fn a_log_that_cannot_be_read_is_not_one_without_complaints() {
         let dir = tempfile::tempdir().unwrap();
-        let workshop = Workshop::new(dir.path().to_owned());
-        fs::write(workshop.log(), "  CC      fs/eventpoll.o\n").unwrap();
-        workshop.check_windows("A").unwrap();
-        fs::remove_file(workshop.log()).unwrap();
-        let told = workshop.check_windows("A").unwrap_err().to_string();
-        assert!(told.contains(workshop.log().to_str().unwrap()), "{told}");
+        let build_dir = BuildDir::new(dir.path().to_owned());
+        fs::write(build_dir.log(), "  CC      fs/eventpoll.o\n").unwrap();
+        build_dir.check_windows("A").unwrap();
+        fs::remove_file(build_dir.log()).unwrap();
+        let told = build_dir.check_windows("A").unwrap_err().to_string();
+        assert!(told.contains(build_dir.log().to_str().unwrap()), "{told}");
     }
 
     #[test]
     fn whether_a_build_was_cut_off_has_to_be_known() {
         let dir = tempfile::tempdir().unwrap();
-        let workshop = Workshop::new(dir.path().to_owned());
-        workshop.recover().unwrap();
-        std::os::unix::fs::symlink("running", workshop.running()).unwrap();
-        let told = workshop.recover().unwrap_err().to_string();
+        let build_dir = BuildDir::new(dir.path().to_owned());
+        build_dir.recover().unwrap();
+        std::os::unix::fs::symlink("running", build_dir.running()).unwrap();
+        let told = build_dir.recover().unwrap_err().to_string();
         assert!(
-            told.contains(workshop.running().to_str().unwrap()),
+            told.contains(build_dir.running().to_str().unwrap()),
             "{told}"
         );
     }
@@ -513,20 +513,20 @@ mod tests {
     #[test]
     fn what_a_cut_off_build_wrote_is_built_again() {
         let dir = tempfile::tempdir().unwrap();
-        let workshop = Workshop::new(dir.path().to_owned());
-        fs::create_dir_all(workshop.build().join("fs")).unwrap();
-        fs::write(workshop.build().join("fs/old.o"), "whole").unwrap();
+        let build_dir = BuildDir::new(dir.path().to_owned());
+        fs::create_dir_all(build_dir.build().join("fs")).unwrap();
+        fs::write(build_dir.build().join("fs/old.o"), "whole").unwrap();
         let long_ago = SystemTime::now() - std::time::Duration::from_secs(60);
         let old = fs::File::options()
             .write(true)
-            .open(workshop.build().join("fs/old.o"))
+            .open(build_dir.build().join("fs/old.o"))
             .unwrap();
         old.set_modified(long_ago).unwrap();
-        fs::write(workshop.running(), "").unwrap();
+        fs::write(build_dir.running(), "").unwrap();
         std::thread::sleep(std::time::Duration::from_millis(20));
-        fs::write(workshop.build().join("fs/new.o"), "half").unwrap();
-        workshop.recover().unwrap();
-        assert!(workshop.build().join("fs/old.o").exists());
-        assert!(!workshop.build().join("fs/new.o").exists());
+        fs::write(build_dir.build().join("fs/new.o"), "half").unwrap();
+        build_dir.recover().unwrap();
+        assert!(build_dir.build().join("fs/old.o").exists());
+        assert!(!build_dir.build().join("fs/new.o").exists());
     }
 }

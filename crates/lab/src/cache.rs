@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use tollgate_source::shown;
+use tollgate_source::{plain, shown};
 
-use crate::room;
+use crate::space;
 
 /// Why the cache cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum Error {
         holder: String,
     },
     /// A file in it cannot be written.
-    #[error("could not write {}: {source}{}", shown(.path), room::hint(.source, .path, room::OR_CACHE))]
+    #[error("could not write {}: {source}{}", shown(.path), space::hint(.source, .path, space::OR_CACHE))]
     Write {
         /// The file or folder.
         path: PathBuf,
@@ -32,7 +32,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A file that the user wants elsewhere cannot be written.
-    #[error("could not write {}: {source}{}", shown(.path), room::hint(.source, .path, ", or give another file"))]
+    #[error("could not write {}: {source}{}", shown(.path), space::hint(.source, .path, ", or give another file"))]
     Result {
         /// The file.
         path: PathBuf,
@@ -166,8 +166,17 @@ fn busy(path: PathBuf, lock: &mut File) -> Error {
 fn sign(lock: &mut File) -> io::Result<()> {
     lock.set_len(0)?;
     lock.rewind()?;
-    writeln!(lock, "{}", std::process::id())
+    // The program's own name says nothing that the reader does not know.
+    let words: Vec<String> = std::env::args_os()
+        .skip(1)
+        .take(SIGNED)
+        .map(|word| plain(&word.to_string_lossy()).into_owned())
+        .collect();
+    writeln!(lock, "{} ({})", std::process::id(), words.join(" "))
 }
+
+/// Words of the command line that tell others who holds the lock.
+const SIGNED: usize = 2;
 
 /// Makes a folder and those above it.
 ///

@@ -19,14 +19,14 @@ use tollgate_source::{TreePath, shown};
 
 use crate::cache;
 use crate::process::Interrupt;
-use crate::room;
+use crate::space;
 use crate::tree::{self, Change, Kind, Manifest, Tree};
 
 /// Why the copy could not be brought into the wanted state.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file of the copy could not be written.
-    #[error("could not write {} in the private copy of the tree: {source}{}", shown(.path), room::hint(.source, .path, room::OR_CACHE))]
+    #[error("could not write {} in the private copy of the tree: {source}{}", shown(.path), space::hint(.source, .path, space::OR_CACHE))]
     Write {
         /// The file.
         path: PathBuf,

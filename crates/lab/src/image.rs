@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tollgate_source::TreePath;
 
-use crate::build::{self, Built, Order, Workshop};
+use crate::build::{self, BuildDir, Built, Order};
 use crate::cache::{self, Cache};
 use crate::config::Fragment;
 use crate::copy::{self, PrivateCopy};
@@ -89,7 +89,7 @@ impl Image {
 
 /// Builds images of one tree, in one configuration, with one compiler.
 #[derive(Debug)]
-pub struct Foundry<'a> {
+pub struct ImageBuilder<'a> {
     /// Where images and workshops are.
     pub cache: &'a Cache,
     /// The tree.
@@ -108,7 +108,7 @@ pub struct Foundry<'a> {
     pub runner: &'a Runner,
 }
 
-impl Foundry<'_> {
+impl ImageBuilder<'_> {
     /// The image of a variant: out of the cache, or built.
     ///
     /// # Errors
@@ -155,7 +155,7 @@ impl Foundry<'_> {
         let source = PrivateCopy::new(root.join("source"), root.join("source.json"));
         let interrupt = self.runner.interrupt();
         source.sync(self.tree, &variant.change, wanted, interrupt)?;
-        let workshop = Workshop::new(root.clone());
+        let build_dir = BuildDir::new(root.clone());
         let kconfig = wanted.id_of(is_kconfig);
         let ccache = ccache().then(|| self.cache.root().join("ccache"));
         let fragment = self.fragment.with(&variant.config);
@@ -169,12 +169,12 @@ impl Foundry<'_> {
             jobs: self.jobs,
             ccache: ccache.as_deref(),
         };
-        let built = workshop.build_kernel(&order, self.runner, progress)?;
+        let built = build_dir.build_kernel(&order, self.runner, progress)?;
         source.verify(wanted, interrupt)?;
-        self.keep(key, &built, &workshop)
+        self.keep(key, &built, &build_dir)
     }
 
-    fn keep(&self, key: String, built: &Built, workshop: &Workshop) -> Result<Image, Error> {
+    fn keep(&self, key: String, built: &Built, build_dir: &BuildDir) -> Result<Image, Error> {
         let bytes = read(&built.vmlinux)?;
         let boots = built.image.as_deref();
         let image = Image {
@@ -193,8 +193,8 @@ impl Foundry<'_> {
             if let (Some(from), Some(name)) = (boots, &image.boots) {
                 cache::write_file(&scratch.join(name), &read(from)?)?;
             }
-            copy_text(&workshop.config(), &scratch.join("config"))?;
-            copy_text(&workshop.log(), &scratch.join("build.log"))?;
+            copy_text(&build_dir.config(), &scratch.join("config"))?;
+            copy_text(&build_dir.log(), &scratch.join("build.log"))?;
             cache::write_json(&scratch.join("image.json"), &image)
         })?;
         Ok(Image { folder, ..image })
@@ -219,7 +219,7 @@ impl Foundry<'_> {
         tree::hash(text.concat().as_bytes())
     }
 
-    /// One workshop for all variants and all states of a series, so that each
+    /// One build_dir for all variants and all states of a series, so that each
     /// build starts from the objects of the one before.
     fn workshop_name(&self) -> PathBuf {
         let identity = [&self.fragment.text, &self.compiler.version]

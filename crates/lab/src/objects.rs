@@ -18,7 +18,7 @@ use crate::config::{self, Fragment};
 use crate::copy::{self, PrivateCopy};
 use crate::input;
 use crate::process::{self, Runner};
-use crate::room;
+use crate::space;
 use crate::tree::{Change, Kind, Manifest, Tree};
 
 /// Why no object can be compiled.
@@ -233,7 +233,7 @@ impl<'a> Objects<'a> {
 
     /// Where a program wrote that failed for want of room.
     fn room(&self, said: &str) -> String {
-        room::after_failure(said, &[&self.root, &std::env::temp_dir()])
+        space::after_failure(said, &[&self.root, &std::env::temp_dir()])
     }
 
     fn room_left(&self, goal: &str) -> Result<(), Error> {

@@ -8,7 +8,7 @@ mod mail;
 
 pub use damage::{Cause, Damage};
 pub use ground::{AtCommit, File, Folder, Ground};
-pub use mail::{Part, parts};
+pub use mail::{Part, Parts, parts};
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -123,6 +123,8 @@ pub struct Patch {
     pub diff: Vec<u8>,
     /// How many patches it holds: 1, or the mails of a mailbox that have one.
     pub patches: usize,
+    /// The subjects of the patches of which the mailbox has a newer version.
+    pub superseded: Vec<String>,
     /// The commit that it says it was made for, `base-commit:` of
     /// git-format-patch(1).
     pub base: Option<String>,

@@ -18,7 +18,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use tollgate_source::shown;
 
-use crate::room;
+use crate::space;
 
 /// How often a wait looks whether the user or the clock has ended it.
 const TICK: Duration = Duration::from_millis(50);
@@ -85,7 +85,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// Its output could not be kept.
-    #[error("could not write the log {}: {source}{}", shown(.path), room::hint(.source, .path, room::OR_CACHE))]
+    #[error("could not write the log {}: {source}{}", shown(.path), space::hint(.source, .path, space::OR_CACHE))]
     Log {
         /// The log.
         path: PathBuf,
@@ -225,7 +225,7 @@ impl Runner {
             program,
             status,
             message: first_lines(&said, SHOWN),
-            room: room::after_failure(&said, &[folder, &std::env::temp_dir()]),
+            room: space::after_failure(&said, &[folder, &std::env::temp_dir()]),
         })
     }
 

@@ -9,7 +9,7 @@ use tollgate_source::{TreePath, shown};
 
 use crate::cache::Cache;
 use crate::git::{self, Difference, Range, Repository};
-use crate::patch::{self, Part, Patch};
+use crate::patch::{self, Part, Parts, Patch};
 use crate::process::Runner;
 use crate::tree::{Change, Manifest, Tree};
 
@@ -57,7 +57,8 @@ pub struct State {
     pub touched: BTreeSet<TreePath>,
 }
 
-/// The tree as it is, and with one patch of the mailbox more each time.
+/// The tree as it is, and with one patch of the mailbox more each time; with the
+/// subjects of the patches of which it has a newer version.
 ///
 /// # Errors
 /// When the mailbox cannot be read or a patch does not apply.
@@ -66,8 +67,8 @@ pub fn mailbox(
     tree: &Tree,
     cache: &Cache,
     runner: &Runner,
-) -> Result<Vec<State>, Error> {
-    let parts = patch::parts(path, cache, runner)?;
+) -> Result<(Vec<State>, Vec<String>), Error> {
+    let Parts { parts, superseded } = patch::parts(path, cache, runner)?;
     let mut states = vec![State {
         number: 0,
         title: "the tree before the series".to_owned(),
@@ -91,7 +92,7 @@ pub fn mailbox(
             change,
         });
     }
-    Ok(states)
+    Ok((states, superseded))
 }
 
 /// The first `number` patches as one.
@@ -101,6 +102,7 @@ fn first(path: &Path, parts: &[Part], number: usize) -> Patch {
         path: path.to_owned(),
         diff: diffs.collect::<Vec<_>>().concat(),
         patches: number,
+        superseded: Vec::new(),
         base: None,
     }
 }

@@ -9,7 +9,7 @@ use tollgate_source::shown;
 use crate::cache::{self, Cache};
 use crate::process::{self, Runner};
 use crate::progress::Progress;
-use crate::room;
+use crate::space;
 
 /// Where Debian's package linux-source-6.12 puts the source.
 pub const DEBIAN_SOURCE: &str = "/usr/src/linux-source-6.12.tar.xz";
@@ -113,7 +113,7 @@ fn extract(archive: &Path, folder: &Path, cache: &Cache, runner: &Runner) -> Res
         path: archive.to_owned(),
         reason: reason.to_owned(),
         log,
-        room: room::after_failure(&said, &[folder]),
+        room: space::after_failure(&said, &[folder]),
     })
 }
 

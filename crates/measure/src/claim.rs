@@ -140,7 +140,7 @@ impl FunctionGroup {
         let functions = measured.functions.iter();
         let ours = functions.filter(|(name, _)| self.holds(name));
         ours.fold(0, |sum: u64, (_, counts)| {
-            sum.saturating_add(counts.instructions)
+            sum.saturating_add(counts.instructions())
         })
     }
 }
@@ -231,7 +231,7 @@ impl ClaimedFigures {
             letter,
             variant: variant.to_owned(),
             claimed,
-            kernel: measured.kernel.instructions,
+            kernel: measured.kernel.instructions(),
             units: row.comparison.divisor(Per::Unit, measured),
             groups: groups.map(|group| group.instructions(measured)).collect(),
             agrees: None,

@@ -1,21 +1,21 @@
 //! Two images compared: plain data, for renderers and programs.
 
 use std::cmp::Reverse;
-use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::behaviour::Behaviour;
 use crate::context::Context;
-use crate::measured::{Measured, Quantity};
+use crate::measured::Measured;
+use crate::quantity::{Counts, Group, Quantity};
 use crate::ratio::Ratio;
 use crate::results::Skip;
-use crate::sample::{Counts, Workload};
+use crate::sample::Workload;
 use crate::setting::{Image, Setting};
 use crate::verdict::Verdict;
 
 /// Image A (the base) against image B (a variant).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Comparison {
     /// What both share and the counts depend on.
     pub setting: Setting,
@@ -39,7 +39,7 @@ pub struct Comparison {
 }
 
 /// One benchmark on both images.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WorkloadComparison {
     /// What ran.
     pub workload: Workload,
@@ -63,7 +63,7 @@ pub struct WorkloadComparison {
 }
 
 /// How many units a call handles.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnitCount {
     /// The unit's name, `event`.
     pub name: String,
@@ -72,7 +72,7 @@ pub struct UnitCount {
 }
 
 /// One function on both images; zeros where it was not entered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FunctionComparison {
     /// The symbol.
     pub name: String,
@@ -84,7 +84,7 @@ pub struct FunctionComparison {
 
 /// Image A run twice and compared with itself: whether the counts can be
 /// reproduced at all.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Repeat {
     /// The workloads that were counted in both runs.
     pub workloads: usize,
@@ -95,7 +95,7 @@ pub struct Repeat {
 }
 
 /// A workload that gave two counts on one image.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RepeatDifference {
     /// What ran.
     pub workload: Workload,
@@ -112,7 +112,7 @@ pub struct RepeatDifference {
 }
 
 /// A run of an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     /// The image of that letter.
@@ -121,9 +121,8 @@ pub enum Side {
     Again(char),
 }
 
-/// Something the reader has to know beside the figures. Displayed as a
-/// sentence.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Something the reader has to know beside the figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Note {
     /// The guest could not run a job.
@@ -251,10 +250,13 @@ impl WorkloadComparison {
     #[must_use]
     pub fn function_figure(&self, per: Per, function: &FunctionComparison) -> Figure {
         let before = Ratio::new(
-            function.before.instructions,
+            function.before.instructions(),
             self.divisor(per, &self.before),
         );
-        let after = Ratio::new(function.after.instructions, self.divisor(per, &self.after));
+        let after = Ratio::new(
+            function.after.instructions(),
+            self.divisor(per, &self.after),
+        );
         Figure { before, after }
     }
 
@@ -273,17 +275,16 @@ impl WorkloadComparison {
         }
     }
 
-    /// Whether a register that opens or closes by its value was written on either
-    /// image.
+    /// Whether there is any of a quantity on either image.
     #[must_use]
-    pub fn writes_gate(&self) -> bool {
-        self.before.kernel.writes > 0 || self.after.kernel.writes > 0
+    pub fn has(&self, quantity: Quantity) -> bool {
+        self.before.count(quantity) > 0 || self.after.count(quantity) > 0
     }
 
     /// Whether the registers of the FPU were saved or loaded on either image.
     #[must_use]
     pub fn moves_registers(&self) -> bool {
-        !self.before.kernel.fpu.is_zero() || !self.after.kernel.fpu.is_zero()
+        self.before.kernel.any_of(Group::Registers) || self.after.kernel.any_of(Group::Registers)
     }
 
     /// Bytes of registers that the kernel's saves and loads moved at most,
@@ -346,16 +347,9 @@ impl FunctionComparison {
     /// By how many instructions it differs, of all operations.
     #[must_use]
     pub fn moved(&self) -> u64 {
-        self.after.instructions.abs_diff(self.before.instructions)
-    }
-}
-
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Image(letter) => write!(f, "{letter}"),
-            Self::Again(letter) => write!(f, "the second run of {letter}"),
-        }
+        self.after
+            .instructions()
+            .abs_diff(self.before.instructions())
     }
 }
 
@@ -365,46 +359,5 @@ impl Note {
     #[must_use]
     pub fn incomplete(&self) -> bool {
         matches!(self, Self::Failed { .. } | Self::Missing { .. })
-    }
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Skipped { side, skip } => {
-                write!(f, "{}: skipped {}: {}", side, skip.job, skip.reason)
-            }
-            Self::Failed { side, text } => write!(f, "{}: failed: {text}", side),
-            Self::Missing { side, workload } => {
-                write!(f, "{}: {workload} has no counts", side)
-            }
-            Self::Unplanned { side, workload } => {
-                write!(f, "{}: {workload} ran unasked and is not compared", side)
-            }
-            Self::NoUnit {
-                workload,
-                parameter,
-            } => {
-                write!(
-                    f,
-                    "{workload}: no parameter `{parameter}` of 1 or more; figures are per call"
-                )
-            }
-            Self::UserMoved {
-                workload,
-                before,
-                after,
-            } => {
-                write!(
-                    f,
-                    "{workload}: the benchmark itself executed {before} instructions in A, {after} in B"
-                )
-            }
-            Self::NoControl => f.write_str("no control: nothing was measured that must not move"),
-            Self::NotRepeated => {
-                f.write_str("A was not run a second time: not shown to be reproducible")
-            }
-            Self::NoPoints => f.write_str("behaviour was not compared: no sweep gave a point"),
-        }
     }
 }

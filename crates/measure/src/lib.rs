@@ -20,6 +20,7 @@ mod measured;
 mod net;
 mod plot;
 mod proof;
+mod quantity;
 pub mod ranks;
 mod ratio;
 mod results;
@@ -42,16 +43,17 @@ pub use comparison::{
 };
 pub use context::Context;
 pub use executions::{CountsError, CountsFault, Executed, Executions, Phase};
-pub use measured::{Measured, Quantity, Repetitions};
+pub use measured::{Measured, Repetitions};
 pub use net::Net;
 pub use plot::{Plot, PlotLine, PlotPoint};
 pub use proof::{NotRun, Proof, Row, Tried};
+pub use quantity::{Counts, Group, Quantity};
 pub use ratio::Ratio;
 pub use results::{ConsoleError, ConsoleFault, Outcome, Point, Repetition, Results, Skip};
 pub use run::{Run, RunError};
-pub use sample::{Counts, FpuCounts, Sample, UNKNOWN_FUNCTION, Workload};
+pub use sample::{Sample, UNKNOWN_FUNCTION, Workload};
 pub use series::{Peak, Series, SeriesChange, SeriesPoint, SeriesRow};
-pub use setting::{Benchmark, Find, Image, LIMITS, Setting, Unit};
+pub use setting::{Benchmark, Find, Image, Setting, Unit};
 pub use time::{
     Against, Boots, BootsChange, BootsFinding, CONFIDENCE_PERCENT, Change, Estimate, FALSE_ALARMS,
     FEW_BOOTS, Floor, FloorError, Host, MachineText, NetTime, RESAMPLES, Rounds, SEED, TIME_LIMITS,

@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sample::{Counts, FpuCounts, Sample};
+use crate::quantity::{Counts, Quantity};
+use crate::sample::Sample;
 
 /// What FXSAVE writes, in bytes (Intel SDM vol. 1, 10.5.1).
 const LEGACY_BYTES: u64 = 512;
 
 /// The count of a workload on one image: that of one representative
 /// repetition, with how far the repetitions agree.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Measured {
     /// Operations (calls) of the repetition.
     pub operations: u64,
@@ -50,98 +51,13 @@ impl Repetitions {
     }
 }
 
-/// What is counted of a workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
-    /// Instructions executed in the kernel.
-    Kernel,
-    /// Instructions executed in user space.
-    User,
-    /// Windows opened.
-    Opens,
-    /// Windows closed.
-    Closes,
-    /// Writes of a register that opens or closes by its value.
-    Writes,
-    /// Speculation fences.
-    Fences,
-    /// XSAVE and its kin.
-    Xsave,
-    /// XRSTOR and XRSTORS.
-    Xrstor,
-    /// FXSAVE.
-    Fxsave,
-    /// FXRSTOR.
-    Fxrstor,
-    /// WRPKRU.
-    Wrpkru,
-    /// RDPKRU.
-    Rdpkru,
-}
-
-impl Quantity {
-    /// What the kernel does, instructions first.
-    pub const OF_KERNEL: [Self; 11] = [
-        Self::Kernel,
-        Self::Opens,
-        Self::Closes,
-        Self::Writes,
-        Self::Fences,
-        Self::Xsave,
-        Self::Xrstor,
-        Self::Fxsave,
-        Self::Fxrstor,
-        Self::Wrpkru,
-        Self::Rdpkru,
-    ];
-
-    /// What moves the registers of the FPU, and the protection keys with them.
-    pub const OF_FPU: [Self; 6] = [
-        Self::Xsave,
-        Self::Xrstor,
-        Self::Fxsave,
-        Self::Fxrstor,
-        Self::Wrpkru,
-        Self::Rdpkru,
-    ];
-
-    /// Its name, in the plural: `kernel instructions`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Kernel => "kernel instructions",
-            Self::User => "user instructions",
-            Self::Opens => "opens",
-            Self::Closes => "closes",
-            Self::Writes => "gate writes",
-            Self::Fences => "fences",
-            Self::Xsave => "XSAVE",
-            Self::Xrstor => "XRSTOR",
-            Self::Fxsave => "FXSAVE",
-            Self::Fxrstor => "FXRSTOR",
-            Self::Wrpkru => "WRPKRU",
-            Self::Rdpkru => "RDPKRU",
-        }
-    }
-}
-
 impl Measured {
     /// How much of `quantity` all operations took.
     #[must_use]
     pub fn count(&self, quantity: Quantity) -> u64 {
         match quantity {
-            Quantity::Kernel => self.kernel.instructions,
             Quantity::User => self.user,
-            Quantity::Opens => self.kernel.opens,
-            Quantity::Closes => self.kernel.closes,
-            Quantity::Writes => self.kernel.writes,
-            Quantity::Fences => self.kernel.fences,
-            Quantity::Xsave => self.kernel.fpu.xsave,
-            Quantity::Xrstor => self.kernel.fpu.xrstor,
-            Quantity::Fxsave => self.kernel.fpu.fxsave,
-            Quantity::Fxrstor => self.kernel.fpu.fxrstor,
-            Quantity::Wrpkru => self.kernel.fpu.wrpkru,
-            Quantity::Rdpkru => self.kernel.fpu.rdpkru,
+            of_kernel => self.kernel.get(of_kernel),
         }
     }
 
@@ -149,10 +65,12 @@ impl Measured {
     /// `size` bytes; an FXSAVE or FXRSTOR moves 512.
     #[must_use]
     pub fn context_moved(&self, size: u64) -> u64 {
-        let fpu = self.kernel.fpu;
-        let whole = fpu.xsave.saturating_add(fpu.xrstor).saturating_mul(size);
-        let legacy = fpu.fxsave.saturating_add(fpu.fxrstor);
-        whole.saturating_add(legacy.saturating_mul(LEGACY_BYTES))
+        let moved = |one, other, bytes| {
+            let times = self.kernel.get(one).saturating_add(self.kernel.get(other));
+            times.saturating_mul(bytes)
+        };
+        let whole = moved(Quantity::Xsave, Quantity::Xrstor, size);
+        whole.saturating_add(moved(Quantity::Fxsave, Quantity::Fxrstor, LEGACY_BYTES))
     }
 
     /// The count of repetitions of one workload, of which those numbered 0
@@ -165,15 +83,15 @@ impl Measured {
     #[must_use]
     pub fn of<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Option<Self> {
         let mut samples: Vec<_> = samples.into_iter().filter(|s| s.repetition > 0).collect();
-        samples.sort_by_key(|sample| (sample.kernel.instructions, sample.user));
+        samples.sort_by_key(|sample| (sample.kernel.instructions(), sample.user));
         let alike = |one: &Sample| samples.iter().filter(|other| same(one, other)).count();
         // The first of the most common ones: `max_by_key` would take the last.
         let common = samples.iter().rev().max_by_key(|sample| alike(sample))?;
         let mut repetitions = Repetitions {
             total: samples.len(),
             identical: alike(common),
-            fewest: samples.first()?.kernel.instructions,
-            most: samples.last()?.kernel.instructions,
+            fewest: samples.first()?.kernel.instructions(),
+            most: samples.last()?.kernel.instructions(),
         };
         let mut taken = *common;
         if !repetitions.exact() {
@@ -187,7 +105,7 @@ impl Measured {
             kernel: if exact {
                 taken.kernel
             } else {
-                medians(&samples)
+                Counts::medians(&samples.iter().map(|one| one.kernel).collect::<Vec<_>>())
             },
             functions: taken.functions.clone(),
             repetitions,
@@ -200,7 +118,11 @@ impl Measured {
     #[must_use]
     pub fn moved_to(&self, after: &Self) -> Ordering {
         if self.repetitions.exact() && after.repetitions.exact() {
-            return after.call_against(after.kernel.instructions, self, self.kernel.instructions);
+            return after.call_against(
+                after.kernel.instructions(),
+                self,
+                self.kernel.instructions(),
+            );
         }
         let fewest = after.repetitions.fewest;
         let most = after.repetitions.most;
@@ -223,32 +145,6 @@ impl Measured {
     fn call_against(&self, count: u64, other: &Self, other_count: u64) -> Ordering {
         let ours = u128::from(count) * u128::from(other.operations);
         ours.cmp(&(u128::from(other_count) * u128::from(self.operations)))
-    }
-}
-
-/// Each count's own median: a repetition of median instructions may be the one
-/// that loads registers most often.
-fn medians(samples: &[&Sample]) -> Counts {
-    let of = |count: fn(&Counts) -> u64| {
-        let mut counts: Vec<u64> = samples.iter().map(|one| count(&one.kernel)).collect();
-        counts.sort_unstable();
-        let middle = counts.len().saturating_sub(1) / 2;
-        counts.get(middle).copied().unwrap_or_default()
-    };
-    Counts {
-        instructions: of(|kernel| kernel.instructions),
-        opens: of(|kernel| kernel.opens),
-        closes: of(|kernel| kernel.closes),
-        writes: of(|kernel| kernel.writes),
-        fences: of(|kernel| kernel.fences),
-        fpu: FpuCounts {
-            xsave: of(|kernel| kernel.fpu.xsave),
-            xrstor: of(|kernel| kernel.fpu.xrstor),
-            fxsave: of(|kernel| kernel.fpu.fxsave),
-            fxrstor: of(|kernel| kernel.fpu.fxrstor),
-            wrpkru: of(|kernel| kernel.fpu.wrpkru),
-            rdpkru: of(|kernel| kernel.fpu.rdpkru),
-        },
     }
 }
 

@@ -3,8 +3,9 @@
 //! its points.
 
 use crate::comparison::{Per, WorkloadComparison};
-use crate::measured::{Measured, Quantity};
+use crate::measured::Measured;
 use crate::proof::{Proof, Row};
+use crate::quantity::Quantity;
 use crate::ratio::Ratio;
 use crate::sample::Workload;
 use crate::series::{Series, SeriesRow};
@@ -255,7 +256,7 @@ impl Series {
 /// One plot for each quantity; those whose lines are the same are one.
 fn plots(about: &About, counted: &[Counted<'_>]) -> Vec<Plot> {
     let mut all: Vec<Plot> = Vec::new();
-    for quantity in Quantity::OF_KERNEL {
+    for quantity in Quantity::of_kernel() {
         let lines = lines(counted, quantity);
         let mut points = lines.iter().flat_map(|line| &line.points);
         if points.all(|point| point.y.is_zero()) {

@@ -1,7 +1,7 @@
 //! All that one run of `prove` found: each variant against the base, and the
 //! variants against each other.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::claim::{Claim, ClaimCheck};
 use crate::comparison::{Comparison, Per, WorkloadComparison};
@@ -12,7 +12,7 @@ use crate::setting::{Benchmark, Image, Setting};
 use crate::{Booted, Workload};
 
 /// The comparisons of one run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Proof {
     /// What is being proved: the case's name, or the patch's.
     pub subject: String,
@@ -27,7 +27,7 @@ pub struct Proof {
 }
 
 /// A variant without an image.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NotRun {
     /// Its name.
     pub variant: String,
@@ -219,7 +219,7 @@ mod tests {
         let proof = proof(&[run(5310, 73_386), run(5410, 74_000)], false);
         let rows = proof.rows();
         assert_eq!(rows[1].columns.len(), 3);
-        let figures = rows[1].figures(Per::Call, |measured| measured.kernel.instructions);
+        let figures = rows[1].figures(Per::Call, |measured| measured.kernel.instructions());
         let shown: Vec<String> = figures.iter().map(|(_, value)| value.decimal(1)).collect();
         assert_eq!(shown, ["8306.6", "7338.6", "7400.0"]);
         assert_eq!(proof.headline(), Some(&rows[1].comparison.workload));

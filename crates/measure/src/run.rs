@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use tollgate_defect::answer;
 
-use tollgate_gates::{Meaning, Opcodes, Symbols};
+use tollgate_gates::{Opcodes, Symbols};
 
-use crate::executions::{CountsError, Executed, Executions, Phase};
+use crate::executions::{CountsError, Executions, Phase};
+use crate::quantity::Counts;
 use crate::results::{ConsoleError, Point, Repetition, Results, Skip};
-use crate::sample::{Counts, Sample, UNKNOWN_FUNCTION, guest_suffix};
+use crate::sample::{Sample, UNKNOWN_FUNCTION, guest_suffix};
 
 /// What one boot of an image gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -181,7 +182,8 @@ fn sample(repetition: &Repetition, phase: &Phase, opcodes: &Opcodes, symbols: &S
         let function = symbols
             .function_at(executed.address)
             .unwrap_or(UNKNOWN_FUNCTION);
-        *functions.entry(function).or_default() += counts(executed, opcodes);
+        *functions.entry(function).or_default() +=
+            Counts::of(opcodes.meaning(&executed.bytes), executed.count);
     }
     Sample {
         workload: repetition.workload.clone(),
@@ -194,27 +196,6 @@ fn sample(repetition: &Repetition, phase: &Phase, opcodes: &Opcodes, symbols: &S
             .map(|(name, counts)| (name.to_owned(), counts))
             .collect(),
     }
-}
-
-fn counts(executed: &Executed, opcodes: &Opcodes) -> Counts {
-    let mut counts = Counts {
-        instructions: executed.count,
-        ..Counts::default()
-    };
-    match opcodes.meaning(&executed.bytes) {
-        Meaning::Open => counts.opens = executed.count,
-        Meaning::Close => counts.closes = executed.count,
-        Meaning::Write => counts.writes = executed.count,
-        Meaning::Fence => counts.fences = executed.count,
-        Meaning::Xsave => counts.fpu.xsave = executed.count,
-        Meaning::Xrstor => counts.fpu.xrstor = executed.count,
-        Meaning::Fxsave => counts.fpu.fxsave = executed.count,
-        Meaning::Fxrstor => counts.fpu.fxrstor = executed.count,
-        Meaning::Wrpkru => counts.fpu.wrpkru = executed.count,
-        Meaning::Rdpkru => counts.fpu.rdpkru = executed.count,
-        Meaning::Other => {}
-    }
-    counts
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 
 use crate::comparison::{Comparison, Figure, UnitCount, WorkloadComparison};
 use crate::measured::Measured;
+use crate::quantity::Quantity;
 use crate::ratio::Ratio;
 use crate::sample::Workload;
 use crate::setting::Image;
@@ -158,18 +159,15 @@ impl<'a> SeriesRow<'a> {
     #[must_use]
     pub fn kernel(&self, index: usize) -> Option<Ratio> {
         let measured = self.at(index)?;
-        Some(self.per_unit(measured.kernel.instructions, measured))
+        Some(self.per_unit(measured.kernel.instructions(), measured))
     }
 
     /// XSAVE and its kin, and XRSTOR and its kin, per unit at a point.
     #[must_use]
     pub fn registers(&self, index: usize) -> Option<(Ratio, Ratio)> {
         let measured = self.at(index)?;
-        let fpu = measured.kernel.fpu;
-        Some((
-            self.per_unit(fpu.xsave, measured),
-            self.per_unit(fpu.xrstor, measured),
-        ))
+        let per_unit = |quantity| self.per_unit(measured.count(quantity), measured);
+        Some((per_unit(Quantity::Xsave), per_unit(Quantity::Xrstor)))
     }
 
     /// A point against the base.

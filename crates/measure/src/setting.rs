@@ -79,15 +79,3 @@ pub struct Unit {
     /// call is one.
     pub parameter: Option<String>,
 }
-
-/// What exact counts under QEMU TCG do not tell; printed with every comparison.
-/// That some processors serialise on stac and clac is what the kernel's own
-/// mails report of AMD Zen up to 4.
-pub const LIMITS: &[&str] = &[
-    "These are counts of instructions, not time. QEMU TCG models no \
-     cache, no pipeline and no branch prediction.",
-    "Opening, closing and fencing count as one instruction each. What they cost \
-     on a processor is not in the figures; some serialise on them.",
-    "Each iteration of a rep movs counts as an instruction; hardware does not \
-     retire them one by one.",
-];

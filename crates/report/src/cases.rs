@@ -1,10 +1,10 @@
 //! The cases that can be proved, with what others claim of them.
 
-use crate::document::document;
+use crate::json::to_json;
 use serde::Serialize;
 use tollgate_defect::Defect;
 
-use crate::comparison::text::labelled;
+use crate::text::labelled;
 
 /// The version of the JSON form; it grows when a reader would break.
 pub const CASES_VERSION: u32 = 1;
@@ -100,7 +100,7 @@ fn paragraph(case: &CaseLine) -> String {
 /// # Errors
 /// None that input can cause.
 pub fn json(cases: &[CaseLine]) -> Result<String, Defect> {
-    document(&Document {
+    to_json(&Document {
         version: CASES_VERSION,
         kind: "cases",
         cases,

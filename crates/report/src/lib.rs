@@ -7,14 +7,19 @@
 pub mod cases;
 pub mod checks;
 pub mod comparison;
-mod document;
+pub mod document;
 mod findings;
+mod fixed;
+pub mod format;
 pub mod gates;
+mod json;
 mod name;
 pub mod profile;
 mod sarif;
 pub mod shares;
+mod text;
 pub mod timing;
+mod words;
 
 pub use findings::{
     FINDINGS_VERSION, Profiled, Share, View, findings_json, findings_source, findings_text,

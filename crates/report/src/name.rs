@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tollgate_source::{LeftOut, Name};
 
-use crate::findings::plural;
+use crate::text::plural;
 
 /// The name of a file in a JSON document. `file` is the name itself. JSON is
 /// UTF-8, and a name need not be: one that is not is written in `file` as people

@@ -96,7 +96,7 @@ fn functions(measured: &Measured) -> Vec<Function> {
             name => name.to_owned(),
         },
         user: false,
-        instructions: counts.instructions,
+        instructions: counts.instructions(),
     });
     let user = std::iter::once(Function {
         name: USER.to_owned(),

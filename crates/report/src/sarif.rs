@@ -1,8 +1,10 @@
 //! Findings as SARIF 2.1.0, which code hosts and editors read.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
-use tollgate_defect::{Defect, OrDefect as _};
-use tollgate_source::{Aside, Finding, Kind, Missed, MissedPart, Name, Run};
+use tollgate_defect::{Defect, OrDefect as _, answer};
+use tollgate_source::{Aside, Finding, Kind, Missed, MissedPart, Name, Position, Run, TreePath};
 
 use crate::findings::{View, aside_words};
 use crate::name::{left_out_sarif, location};
@@ -40,19 +42,30 @@ const RULES: [(Kind, &str, &str); 5] = [
 ];
 
 /// The findings in the form of the OASIS standard SARIF 2.1.0. What was not
-/// analysed is a notification of the run.
+/// analysed is a notification of the run. SARIF counts columns in UTF-16, and what is
+/// known of a place is its byte: `read` gives the lines. Where it does not, the place
+/// is the line.
 ///
 /// # Errors
 /// When a run holds no access, which is a defect.
-pub fn findings_sarif(view: &View<'_>) -> Result<String, Defect> {
+pub fn findings_sarif(
+    view: &View<'_>,
+    read: &mut dyn FnMut(&TreePath) -> Option<Vec<u8>>,
+) -> Result<String, Defect> {
+    let mut columns = Columns {
+        read,
+        texts: HashMap::new(),
+    };
     let mut results = Vec::new();
     for finding in view.findings() {
         for run in &finding.function.runs {
-            results.push(result(finding, run)?);
+            results.push(result(finding, run, &mut columns)?);
         }
     }
-    results.extend(view.asides().into_iter().map(aside_result));
-    let missed = view.scan.missed.iter().map(notification);
+    let asides = view.asides().into_iter();
+    results.extend(asides.map(|aside| aside_result(aside, &mut columns)));
+    let missed = view.scan.missed.iter();
+    let missed = missed.map(|missed| notification(missed, &mut columns));
     let missed: Vec<Value> = missed.chain(left_out_sarif(&view.scan.left_out)).collect();
     let rules = RULES.iter().map(described).collect();
     Ok(log(rules, &results, &missed))
@@ -98,19 +111,20 @@ fn rule_index(wanted: Kind) -> Option<usize> {
     RULES.iter().position(|(kind, ..)| *kind == wanted)
 }
 
-fn aside_result(aside: &Aside) -> Value {
+fn aside_result(aside: &Aside, columns: &mut Columns<'_>) -> Value {
     let chance = &aside.chance;
+    let place = columns.place(&aside.path, chance.position);
     json!({
         "ruleId": rule(chance.kind),
         "ruleIndex": rule_index(chance.kind),
         "level": "note",
         "message": { "text": format!("{}: {}", chance.function, aside_words(aside)) },
-        "locations": [{ "physicalLocation": place_of(&aside.path, chance.position.line, chance.position.column),
+        "locations": [{ "physicalLocation": place,
                         "logicalLocations": [{ "name": chance.function, "kind": "function" }] }],
     })
 }
 
-fn result(finding: &Finding, run: &Run) -> Result<Value, Defect> {
+fn result(finding: &Finding, run: &Run, columns: &mut Columns<'_>) -> Result<Value, Defect> {
     let forms: Vec<&str> = run.forms.iter().map(|form| form.name()).collect();
     let text = format!(
         "{}: {} adjacent user accesses ({}); one window saves {}",
@@ -120,38 +134,92 @@ fn result(finding: &Finding, run: &Run) -> Result<Value, Defect> {
         run.windows_saved()
     );
     let first = run.sites.first().or_defect("a run holds no access")?;
-    let place = first.position;
+    let place = columns.place(&finding.path, first.position);
     Ok(json!({
         "ruleId": rule(Kind::Run),
         "ruleIndex": rule_index(Kind::Run),
         "level": "note",
         "message": { "text": text },
-        "locations": [{ "physicalLocation": place_of(&finding.path, place.line, place.column),
+        "locations": [{ "physicalLocation": place,
                         "logicalLocations": [{ "name": finding.function.name, "kind": "function" }] }],
     }))
 }
 
-/// A place in a file of the tree.
-pub(crate) fn place_of(path: &Name, line: u32, column: u32) -> Value {
-    json!({
-        "artifactLocation": location(path),
-        "region": { "startLine": line.max(1), "startColumn": column.max(1) },
-    })
+/// A place in a file: a line, and where it is known the column in UTF-16.
+pub(crate) fn place_of(path: &Name, line: u32, column: Option<u32>) -> Value {
+    let mut region = json!({ "startLine": line.max(1) });
+    if let Some(column) = column {
+        region["startColumn"] = column.into();
+    }
+    json!({ "artifactLocation": location(path), "region": region })
 }
 
-fn notification(missed: &Missed) -> Value {
+/// The column in UTF-16 of a byte of a line, both from 1.
+pub(crate) fn utf16_column(line: &[u8], column: u32) -> Option<u32> {
+    let before = answer::fits::<usize, _>(column)?.checked_sub(1)?;
+    let before = String::from_utf8_lossy(line.get(..before)?);
+    answer::fits(before.encode_utf16().count() + 1)
+}
+
+/// The texts of files, to count columns in.
+struct Columns<'r> {
+    read: &'r mut dyn FnMut(&TreePath) -> Option<Vec<u8>>,
+    texts: HashMap<TreePath, Option<Vec<u8>>>,
+}
+
+impl Columns<'_> {
+    fn place(&mut self, path: &TreePath, at: Position) -> Value {
+        let read = &mut self.read;
+        let text = self.texts.entry(path.clone()).or_insert_with(|| read(path));
+        let number = answer::fits::<usize, _>(at.line).unwrap_or(usize::MAX);
+        let lines = text.as_deref().into_iter();
+        let mut lines = lines.flat_map(|text| text.split(|byte| *byte == b'\n'));
+        let line = lines.nth(number.saturating_sub(1));
+        let column = line.and_then(|line| utf16_column(line, at.column));
+        place_of(path, at.line, column)
+    }
+}
+
+fn notification(missed: &Missed, columns: &mut Columns<'_>) -> Value {
     let place = match &missed.what {
         MissedPart::File(_) => {
             json!({ "artifactLocation": location(&missed.path) })
         }
-        MissedPart::Unended(_, place) => place_of(&missed.path, place.line, place.column),
-        MissedPart::Access(access) => {
-            place_of(&missed.path, access.position.line, access.position.column)
-        }
+        MissedPart::Unended(_, place) => columns.place(&missed.path, *place),
+        MissedPart::Access(access) => columns.place(&missed.path, access.position),
     };
     json!({
         "level": "note",
         "message": { "text": missed.to_string() },
         "locations": [{ "physicalLocation": place }],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes were written where UTF-16 was declared.
+    #[test]
+    fn a_column_counts_utf16() {
+        assert_eq!(utf16_column(b"\tput_user(x);", 2), Some(2));
+        assert_eq!(utf16_column("/* ä€ */ f(x)".as_bytes(), 13), Some(10));
+        assert_eq!(utf16_column("/* 😀 */ f(x)".as_bytes(), 12), Some(10));
+        assert_eq!(utf16_column(b"ab", 9), None);
+        let mut read = |_: &TreePath| Some("a\n/* ä */ f(x)\n".as_bytes().to_vec());
+        let mut columns = Columns {
+            read: &mut read,
+            texts: HashMap::new(),
+        };
+        let place = columns.place(
+            &TreePath::within("a.c"),
+            Position {
+                line: 2,
+                column: 10,
+            },
+        );
+        assert_eq!(place["region"], json!({ "startLine": 2, "startColumn": 9 }));
+        let place = columns.place(&TreePath::within("a.c"), Position { line: 9, column: 1 });
+        assert_eq!(place["region"], json!({ "startLine": 9 }));
+    }
 }

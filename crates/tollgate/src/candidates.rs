@@ -6,10 +6,12 @@ use std::path::Path;
 use memchr::memmem;
 use rayon::prelude::*;
 use tollgate_profile::Candidate;
-use tollgate_source::{Finding, TreePath, Vocabulary, callers_of};
+use tollgate_source::{Finding, Scan, TreePath, Vocabulary, callers_of};
 
 use crate::cmd::scan::with_windows;
+use crate::progress::Meter;
 use crate::scanner;
+use crate::term::Term;
 use crate::tree::Tree;
 
 /// All of them, where a window saves something, with who calls them: of a function in
@@ -17,40 +19,56 @@ use crate::tree::Tree;
 ///
 /// # Errors
 /// When the tree cannot be read.
-pub(crate) fn of(root: &Path) -> anyhow::Result<Vec<Candidate>> {
+pub(crate) fn of(root: &Path, term: &Term) -> anyhow::Result<Vec<Candidate>> {
     let tree = Tree::open(root)?;
-    let mut scan = scanner::scan(&tree)?;
+    let mut scan = scanner::scan(&tree, &Meter::new(term, "scan", "files", None))?;
     let wanted = with_windows(&tree)?;
     if !wanted.is_empty() {
         scan.keep_architectures(&wanted);
     }
-    let mut all: Vec<Candidate> = scan.findings.iter().map(candidate).collect();
-    let headers: Vec<usize> = (0..)
-        .zip(&scan.findings)
-        .filter(|(_, finding): &(usize, &Finding)| finding.path.is_header())
-        .map(|(at, _)| at)
-        .collect();
+    with_callers(
+        &tree,
+        &mut scan,
+        &Meter::new(term, "who calls headers", "files", Some(0)),
+    )?;
+    Ok(scan.findings.iter().map(candidate).collect())
+}
+
+/// Adds to functions of headers who calls them in other files: an inline one is part
+/// of the functions that it was put into.
+///
+/// # Errors
+/// When the vocabulary is not what it should be.
+pub(crate) fn with_callers(tree: &Tree, scan: &mut Scan, meter: &Meter) -> anyhow::Result<()> {
     let vocabulary = Vocabulary::builtin()?;
-    let names: Vec<(usize, String)> = headers
-        .iter()
-        .filter_map(|at| Some((*at, all.get(*at)?.function.clone())))
+    let findings = (0..).zip(&scan.findings);
+    let names: Vec<(usize, String)> = findings
+        .filter(|(_, finding): &(usize, &Finding)| finding.path.is_header())
+        .map(|(at, finding)| (at, finding.function.name.clone()))
         .collect();
+    if names.is_empty() {
+        return Ok(());
+    }
     let paths = tree.sources().paths;
+    meter.begin(paths.len());
     let found: Vec<(usize, Vec<String>)> = paths
         .par_iter()
-        .flat_map_iter(|path| callers_in(&tree, path, &names, &vocabulary))
+        .flat_map_iter(|path| {
+            meter.advance(1);
+            callers_in(tree, path, &names, &vocabulary)
+        })
         .collect();
     for (at, callers) in found {
-        let Some(candidate) = all.get_mut(at) else {
+        let Some(finding) = scan.findings.get_mut(at) else {
             continue;
         };
         for caller in callers {
-            if !candidate.callers.contains(&caller) {
-                candidate.callers.push(caller);
+            if !finding.function.callers.contains(&caller) {
+                finding.function.callers.push(caller);
             }
         }
     }
-    Ok(all)
+    Ok(())
 }
 
 fn candidate(finding: &Finding) -> Candidate {

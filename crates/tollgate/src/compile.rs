@@ -6,9 +6,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use rayon::prelude::*;
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 use tollgate_arch::{Architecture, Architectures};
 use tollgate_defect::OrDefect as _;
-use tollgate_lab::cache::Cache;
 use tollgate_lab::config::Fragment;
 use tollgate_lab::objects::{Objects, Setting};
 use tollgate_lab::process::Runner;
@@ -23,10 +23,6 @@ use crate::{door, folders};
 
 /// How many files that include a header are tried.
 const INCLUDERS: usize = 6;
-/// Lines in a row that two texts must share to be aligned again.
-const ALIKE: usize = 3;
-/// Lines, of both texts together, between two such places in a patch.
-const FAR: usize = 600;
 /// What an `#error` in the place of a window says.
 const PROBE: &str = "tollgate: this line is compiled";
 
@@ -75,11 +71,15 @@ pub(crate) fn all(
     let place = folders::cache(cache)?;
     door::refuse_unbuildable(&place)?;
     door::refuse_inside(tree.root(), "the cache", &place)?;
-    let cache = Cache::open(&place)?;
+    let cache = folders::open_cache(&place, term)?;
     door::refuse_own(tree.root(), cache.root())?;
     let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
     let steps = Steps::new(term);
-    let manifest = tree.as_lab().manifest(runner.interrupt())?;
+    let manifest = steps.step(
+        "read the tree",
+        || tree.as_lab().manifest(runner.interrupt()),
+        |_| String::new(),
+    )?;
     let compiled = Architectures::built_in()?.compiled();
     let (architecture, target, fragment) =
         compiled.or_defect("no architecture names the objects of `fix --check`")?;
@@ -101,14 +101,14 @@ pub(crate) fn all(
         || Objects::open(root, setting),
         |_| String::new(),
     )?;
-    let verdict = |patched: &Patched| {
+    let verdict = |(number, patched): (usize, &Patched)| {
         steps.step(
-            &format!("check {}", patched.function),
+            &format!("check {number} of {}: {}", patches.len(), patched.function),
             || one(tree, &objects, architecture, patched),
             |_| String::new(),
         )
     };
-    patches.iter().map(verdict).collect()
+    (1..).zip(patches).map(verdict).collect()
 }
 
 /// The verdict of the first object that compiles the place.
@@ -193,36 +193,11 @@ fn probes(patched: &Patched) -> (Vec<u8>, Vec<usize>) {
 /// The indices of the lines that only the second text has. That the same line
 /// stands elsewhere in the first does not matter: functions look alike.
 fn added_lines(old: &[&[u8]], new: &[&[u8]]) -> HashSet<usize> {
-    let (mut at_old, mut at_new) = (0, 0);
-    let mut added = HashSet::new();
-    while at_new < new.len() {
-        let (left, right) = (rest(old, at_old), rest(new, at_new));
-        if left.first() != right.first() {
-            let (gone, come) = next_match(left, right);
-            added.extend(at_new..at_new + come);
-            (at_old, at_new) = (at_old + gone, at_new + come);
-        }
-        (at_old, at_new) = (at_old + 1, at_new + 1);
-    }
-    added
-}
-
-fn rest<'a, 'b>(lines: &'a [&'b [u8]], from: usize) -> &'a [&'b [u8]] {
-    lines.get(from..).unwrap_or_default()
-}
-
-/// How many lines of both to leave out until they go on alike for some lines;
-/// all of the second where they never do.
-fn next_match(old: &[&[u8]], new: &[&[u8]]) -> (usize, usize) {
-    let alike = |gone: usize, come: usize| {
-        let (left, right) = (rest(old, gone), rest(new, come));
-        let count = ALIKE.min(left.len()).max(1);
-        left.get(..count).is_some() && left.get(..count) == right.get(..count)
-    };
-    (1..=FAR)
-        .flat_map(|sum| (0..=sum).map(move |gone| (gone, sum - gone)))
-        .find(|(gone, come)| alike(*gone, *come))
-        .unwrap_or((old.len(), new.len()))
+    let changes = capture_diff_slices(Algorithm::Patience, old, new);
+    let added = changes
+        .iter()
+        .filter(|change| matches!(change.tag(), DiffTag::Insert | DiffTag::Replace));
+    added.flat_map(DiffOp::new_range).collect()
 }
 
 fn probe(line: usize) -> String {

@@ -2,6 +2,14 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tollgate_lab::cache::{Cache, Error};
+use tollgate_source::shown;
+
+use crate::progress::Meter;
+use crate::signals;
+use crate::term::Term;
 
 /// The cache: what the user says, else `$TOLLGATE_CACHE`, else `$XDG_CACHE_HOME/tollgate`, else
 /// `~/.cache/tollgate` (XDG Base Directory Specification).
@@ -37,3 +45,32 @@ pub(crate) fn cache(given: Option<&Path>) -> anyhow::Result<PathBuf> {
 pub(crate) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
+
+/// Opens the cache. Where another tollgate is at work in it, that is said, and
+/// waited for.
+///
+/// # Errors
+/// What the system says, and where the wait is interrupted.
+pub(crate) fn open_cache(place: &Path, term: &Term) -> anyhow::Result<Cache> {
+    let interrupt = signals::obeyed();
+    let mut meter = None;
+    loop {
+        match Cache::open(place) {
+            Err(Error::Busy { path, holder }) => {
+                meter.get_or_insert_with(|| {
+                    term.note(&format!(
+                        "waiting for process {holder}, which is at work in the cache {} (--cache names another)",
+                        shown(&path)
+                    ));
+                    Meter::of(term, "waiting for the cache")
+                });
+                interrupt.check()?;
+                std::thread::sleep(AGAIN);
+            }
+            opened => return Ok(opened?),
+        }
+    }
+}
+
+/// How long until the lock is asked for again.
+const AGAIN: Duration = Duration::from_millis(200);

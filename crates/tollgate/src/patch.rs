@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use tollgate_lab::process::Runner;
-use tollgate_lab::{git, input, room};
+use tollgate_lab::{git, input, space};
 use tollgate_rewrite::Patched;
 use tollgate_source::{Name, TreePath, shown};
 
 use crate::signals;
+use crate::term::Term;
 
 /// Who wrote a patch and when, as git takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +102,20 @@ pub(crate) fn mail(
     repository.git(&[&["format-patch", "-1", "--stdout"], FORM].concat())
 }
 
+/// Says which patches of a thread do not count, since it has a newer version.
+pub(crate) fn note_superseded(subjects: &[String], term: &Term) {
+    let Some(first) = subjects.first() else {
+        return;
+    };
+    let others = match subjects.len() {
+        1 => String::new(),
+        many => format!(" and {} more", many - 1),
+    };
+    term.note(&format!(
+        "the newest version of each patch is taken; left out as older: {first}{others}"
+    ));
+}
+
 /// How every patch is written.
 const FORM: &[&str] = &["--zero-commit", "--abbrev=12", "--no-renames", "--stat=75"];
 
@@ -158,6 +173,7 @@ fn put_all(files: &[(OsString, Vec<u8>)], into: &Path) -> anyhow::Result<Vec<Pat
     fs::create_dir_all(into)
         .with_context(|| format!("{} could not be made for the patches", shown(into)))?;
     let into = fs::canonicalize(into)?;
+    refuse_other_series(files, &into)?;
     let mut new = Vec::new();
     for (name, bytes) in files {
         let place = into.join(name);
@@ -185,6 +201,29 @@ fn put_all(files: &[(OsString, Vec<u8>)], into: &Path) -> anyhow::Result<Vec<Pat
             .with_context(|| format!("{} could not be written", shown(&place)))?;
     }
     Ok(files.iter().map(|(name, _)| into.join(name)).collect())
+}
+
+/// A folder with the patches of two series is applied as one by whoever takes `*.patch`.
+fn refuse_other_series(files: &[(OsString, Vec<u8>)], into: &Path) -> anyhow::Result<()> {
+    let is_numbered = |name: &OsStr| {
+        let bytes = name.as_bytes();
+        let digits = bytes
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        digits == 4 && bytes.get(digits) == Some(&b'-') && bytes.ends_with(b".patch")
+    };
+    let other = |name: &OsString| is_numbered(name) && files.iter().all(|(own, _)| own != name);
+    let mut names = input::names_in(into)?;
+    names.sort();
+    match names.iter().find(|name| other(name)) {
+        Some(name) => bail!(
+            "{} holds another series ({}); nothing was written: move it away, or give another folder",
+            shown(into),
+            shown(Path::new(name))
+        ),
+        None => Ok(()),
+    }
 }
 
 /// The patches to one file as one patch, in the order of their first.
@@ -232,7 +271,7 @@ fn cover_letter(text: &str, patches: &[Patched], functions: usize) -> String {
 fn temporary() -> anyhow::Result<tempfile::TempDir> {
     let folder = std::env::temp_dir();
     tempfile::tempdir().map_err(|error| {
-        let hint = room::hint(&error, &folder, OR_ELSEWHERE);
+        let hint = space::hint(&error, &folder, OR_ELSEWHERE);
         anyhow!("no temporary folder could be made for git: {error}{hint}")
     })
 }
@@ -350,6 +389,6 @@ fn make_folder(path: &Path) -> anyhow::Result<()> {
 }
 
 fn no_room(path: &Path, error: &io::Error) -> anyhow::Error {
-    let hint = room::hint(error, path, OR_ELSEWHERE);
+    let hint = space::hint(error, path, OR_ELSEWHERE);
     anyhow!("could not write {}: {error}{hint}", shown(path))
 }

@@ -4,7 +4,8 @@
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tollgate_defect::answer;
 use tollgate_lab::progress::Progress;
 
 use crate::term::Term;
@@ -12,6 +13,91 @@ use crate::term::Term;
 /// Columns of a step's name and of what came of it.
 const NAME: usize = 34;
 const HOW: usize = 34;
+
+/// Work that ends sooner is not worth a line.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How far one long piece of work is, on a terminal, once it has taken two seconds.
+pub(crate) struct Meter {
+    bar: ProgressBar,
+}
+
+impl Meter {
+    /// Of `total` things, where it is known how many there are.
+    pub(crate) fn new(term: &Term, what: &str, things: &str, total: Option<usize>) -> Self {
+        let bar = match total {
+            Some(total) => {
+                ProgressBar::with_draw_target(answer::fits(total), ProgressDrawTarget::hidden())
+            }
+            None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
+        };
+        let meter = Self { bar };
+        if term.progress() {
+            let done = match (total, things) {
+                (_, "") => "",
+                (Some(_), _) => "  {pos} of {len} ",
+                (None, _) => "  {pos} ",
+            };
+            let form = format!("{{spinner}} {{msg}}{done}{things}  {{elapsed}}");
+            meter.bar.set_message(what.to_owned());
+            style(&meter.bar, &form, term);
+            meter.show_later();
+        }
+        meter
+    }
+
+    /// Of work that says nothing until it is done.
+    pub(crate) fn of(term: &Term, what: &str) -> Self {
+        Self::new(term, what, "", None)
+    }
+
+    /// Of something nobody watches.
+    pub(crate) fn silent() -> Self {
+        let bar = ProgressBar::hidden();
+        Self { bar }
+    }
+
+    /// So many more are done.
+    pub(crate) fn advance(&self, done: usize) {
+        self.bar.inc(answer::fits(done).unwrap_or(u64::MAX));
+    }
+
+    /// How many there are, where that is only known meanwhile.
+    pub(crate) fn begin(&self, total: usize) {
+        self.bar.set_position(0);
+        self.bar.set_length(answer::fits(total).unwrap_or(u64::MAX));
+    }
+
+    fn show_later(&self) {
+        let bar = self.bar.downgrade();
+        // It wakes once, and finds nothing where the work has ended.
+        std::thread::spawn(move || {
+            std::thread::sleep(PATIENCE);
+            if let Some(bar) = bar.upgrade().filter(|bar| !bar.is_finished()) {
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+                bar.enable_steady_tick(TICK);
+            }
+        });
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// How often a spinner turns.
+const TICK: Duration = Duration::from_millis(200);
+
+fn style(bar: &ProgressBar, form: &str, term: &Term) {
+    if let Ok(style) = ProgressStyle::with_template(form) {
+        bar.set_style(match term.utf8() {
+            true => style,
+            false => style.tick_chars("|/-\\ "),
+        });
+    }
+}
 
 /// Draws the steps on standard error.
 pub(crate) struct Steps<'a> {
@@ -25,6 +111,11 @@ impl<'a> Steps<'a> {
             term,
             bar: RefCell::new(None),
         }
+    }
+
+    /// What they are drawn on.
+    pub(crate) fn term(&self) -> &'a Term {
+        self.term
     }
 
     /// Runs one step and says how long it took; `how` words its result.
@@ -60,13 +151,8 @@ impl Progress for Steps<'_> {
             return;
         }
         let bar = ProgressBar::new_spinner().with_message(what.to_owned());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}  {elapsed}  {prefix}") {
-            bar.set_style(match self.term.utf8() {
-                true => style,
-                false => style.tick_chars("|/-\\ "),
-            });
-        }
-        bar.enable_steady_tick(Duration::from_millis(200));
+        style(&bar, "{spinner} {msg}  {elapsed}  {prefix}", self.term);
+        bar.enable_steady_tick(TICK);
         self.bar.replace(Some(bar));
     }
 

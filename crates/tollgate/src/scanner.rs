@@ -15,16 +15,17 @@ use tollgate_source::{
 };
 
 use crate::choice::Choice;
-use crate::tree::{NUL, Room, Tree, has_nul, text_of};
+use crate::progress::Meter;
+use crate::tree::{Buffer, NUL, Tree, has_nul, text_of};
 use crate::walk::{Folder, Visit, walk};
 
 /// Everything that a tree holds, and the folders that could not be listed.
 ///
 /// # Errors
 /// When the vocabulary is not what it should be.
-pub(crate) fn scan(tree: &Tree) -> anyhow::Result<Scan> {
+pub(crate) fn scan(tree: &Tree, meter: &Meter) -> anyhow::Result<Scan> {
     let vocabulary = Vocabulary::builtin()?;
-    let scanner = Scanner::new(tree, &vocabulary);
+    let scanner = Scanner::new(tree, &vocabulary, meter);
     walk(tree.root(), &TreePath::top(), &scanner);
     scanner.finish(true)
 }
@@ -33,9 +34,9 @@ pub(crate) fn scan(tree: &Tree) -> anyhow::Result<Scan> {
 ///
 /// # Errors
 /// When the vocabulary is not what it should be.
-pub(crate) fn scan_files(tree: &Tree, choice: Choice) -> anyhow::Result<Scan> {
+pub(crate) fn scan_files(tree: &Tree, choice: Choice, meter: &Meter) -> anyhow::Result<Scan> {
     let vocabulary = Vocabulary::builtin()?;
-    let scanner = Scanner::new(tree, &vocabulary);
+    let scanner = Scanner::new(tree, &vocabulary, meter);
     scanner.files(&choice.files);
     let mut scan = scanner.finish(false)?;
     for (folder, error) in &choice.unlisted {
@@ -56,7 +57,8 @@ pub(crate) fn macros(tree: &Tree) -> anyhow::Result<Vec<Access>> {
     let mut paths = tree.sources().paths;
     paths.retain(|path| path.is_header());
     let vocabulary = Vocabulary::builtin()?;
-    let scanner = Scanner::new(tree, &vocabulary);
+    let silent = Meter::silent();
+    let scanner = Scanner::new(tree, &vocabulary, &silent);
     scanner.files(&paths);
     Ok(scanner.found().wrappers())
 }
@@ -107,6 +109,7 @@ impl Part {
 
 struct Scanner<'a> {
     tree: &'a Tree,
+    meter: &'a Meter,
     vocabulary: &'a Vocabulary,
     /// One for each processor, so that none ever waits for another.
     workers: Vec<Mutex<Worker<'a>>>,
@@ -115,7 +118,7 @@ struct Scanner<'a> {
 struct Worker<'a> {
     vocabulary: &'a Vocabulary,
     analyser: Result<Analyser<'a>, GrammarError>,
-    room: Room,
+    buffer: Buffer,
     part: Part,
 }
 
@@ -126,6 +129,7 @@ impl Visit for Scanner<'_> {
                 worker.file(&folder.path_of(name), || folder.open(name));
             }
         });
+        self.meter.advance(names.len());
     }
 
     fn unlisted(&self, folder: TreePath, error: &io::Error) {
@@ -134,18 +138,19 @@ impl Visit for Scanner<'_> {
 }
 
 impl<'a> Scanner<'a> {
-    fn new(tree: &'a Tree, vocabulary: &'a Vocabulary) -> Self {
+    fn new(tree: &'a Tree, vocabulary: &'a Vocabulary, meter: &'a Meter) -> Self {
         let worker = || {
             Mutex::new(Worker {
                 vocabulary,
                 analyser: Analyser::new(vocabulary),
-                room: Room::default(),
+                buffer: Buffer::default(),
                 part: Part::default(),
             })
         };
         let workers = std::iter::repeat_with(worker);
         Self {
             tree,
+            meter,
             vocabulary,
             workers: workers.take(rayon::current_num_threads()).collect(),
         }
@@ -162,6 +167,7 @@ impl<'a> Scanner<'a> {
         paths.par_iter().for_each(|path| {
             let open = || input::open(&self.tree.root().join(path));
             self.with_worker(|worker| worker.file(path, open));
+            self.meter.advance(1);
         });
     }
 
@@ -235,7 +241,8 @@ fn with_strangers(
         scan.add(&path, report);
     }
     let vocabulary = vocabulary.with(wrappers);
-    let scanner = Scanner::new(tree, &vocabulary);
+    let silent = Meter::silent();
+    let scanner = Scanner::new(tree, &vocabulary, &silent);
     let paths: Vec<TreePath> = again.into_iter().map(|(path, _)| path).collect();
     scanner.files(&paths);
     let found = scanner.found();
@@ -255,7 +262,7 @@ impl Worker<'_> {
         let holds = |piece: &[u8]| {
             vocabulary.may_hold(piece) || header && may_define(piece) || has_nul(piece)
         };
-        let text = open().and_then(|file| text_of(file, &mut self.room, holds));
+        let text = open().and_then(|file| text_of(file, &mut self.buffer, holds));
         match (text, self.analyser.as_mut()) {
             (Ok(text), _) if has_nul(text) => self.part.scan.miss(path, NUL.to_owned()),
             (Ok(text), Ok(analyser)) => {

@@ -3,12 +3,20 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 
 use clap::builder::StyledStr;
 
+use rustix::termios::tcgetwinsize;
+use tollgate_report::format::Look;
 use tollgate_source::plain;
 
 use crate::ascii;
+
+/// The usual width of lines, and the most: a table may be as wide, prose is not.
+const WIDTHS: (usize, usize) = (80, 240);
+/// What is narrower is wrapped by the terminal.
+const LEAST: usize = 40;
 
 /// When to colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -41,6 +49,22 @@ impl Term {
             quiet,
             utf8: ascii::locale_is_utf8(|name| std::env::var_os(name)),
             dumb: std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
+        }
+    }
+
+    /// How results on standard output look.
+    pub(crate) fn look(&self) -> Look {
+        Look {
+            color: self.color_stdout(),
+            width: width(io::stdout()),
+        }
+    }
+
+    /// How results on standard error look.
+    pub(crate) fn look_stderr(&self) -> Look {
+        Look {
+            color: self.color_stderr(),
+            width: width(io::stderr()),
         }
     }
 
@@ -159,6 +183,19 @@ impl Term {
                 terminal && !refused && !self.dumb
             }
         }
+    }
+}
+
+/// The columns of a terminal, within what is comfortable; the usual ones elsewhere.
+fn width(stream: impl IsTerminal + AsFd) -> usize {
+    if !stream.is_terminal() {
+        return WIDTHS.0;
+    }
+    let columns = tcgetwinsize(stream).map(|size| usize::from(size.ws_col));
+    match columns {
+        // A terminal that does not know its size says 0.
+        Ok(0) | Err(_) => WIDTHS.0,
+        Ok(columns) => columns.clamp(LEAST, WIDTHS.1),
     }
 }
 

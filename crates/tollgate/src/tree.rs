@@ -114,16 +114,16 @@ const OVERLAP: usize = 64;
 /// The size of a page.
 const PAGE: usize = 1 << 12;
 
-/// Room for one file after another, from the start of a page on: the page cache
+/// Buffer for one file after another, from the start of a page on: the page cache
 /// is copied at half the speed to where an allocator's mark of 16 bytes puts it
 /// (`rep movsb` on AMD Zen, where it aliases with the source).
 #[derive(Default)]
-pub(crate) struct Room {
+pub(crate) struct Buffer {
     bytes: Vec<u8>,
     start: usize,
 }
 
-impl Room {
+impl Buffer {
     /// All of it.
     fn all(&mut self) -> &mut [u8] {
         self.bytes.get_mut(self.start..).unwrap_or_default()
@@ -146,11 +146,11 @@ impl Room {
         self.all().get(..length).unwrap_or_default()
     }
 
-    /// Reads from a byte of the room on until it ends or the file does, and gives
+    /// Reads from a byte of the buffer on until it ends or the file does, and gives
     /// the place of the last byte that is known.
     fn fill(&mut self, file: &mut File, from: usize, to: usize) -> io::Result<usize> {
-        let room = self.all().get_mut(from..to).unwrap_or_default();
-        Ok(from + fill(file, room)?)
+        let buffer = self.all().get_mut(from..to).unwrap_or_default();
+        Ok(from + fill(file, buffer)?)
     }
 }
 
@@ -162,53 +162,53 @@ impl Room {
 /// The file system's own.
 pub(crate) fn text_of(
     mut file: File,
-    room: &mut Room,
+    buffer: &mut Buffer,
     holds: impl Fn(&[u8]) -> bool,
 ) -> io::Result<&[u8]> {
-    room.grow(PIECE);
-    let mut length = room.fill(&mut file, 0, PIECE)?;
+    buffer.grow(PIECE);
+    let mut length = buffer.fill(&mut file, 0, PIECE)?;
     if length < PIECE {
-        return Ok(room.filled(length));
+        return Ok(buffer.filled(length));
     }
-    if holds(room.filled(PIECE)) {
-        return whole(&mut file, room, PIECE);
+    if holds(buffer.filled(PIECE)) {
+        return whole(&mut file, buffer, PIECE);
     }
     let mut seen = length as u64;
     while length == PIECE {
         if seen > input::LARGEST {
             return Err(input::too_large());
         }
-        room.all().copy_within(PIECE - OVERLAP..PIECE, 0);
-        length = room.fill(&mut file, OVERLAP, PIECE)?;
+        buffer.all().copy_within(PIECE - OVERLAP..PIECE, 0);
+        length = buffer.fill(&mut file, OVERLAP, PIECE)?;
         seen += (length - OVERLAP) as u64;
-        if holds(room.filled(length)) {
+        if holds(buffer.filled(length)) {
             file.rewind()?;
-            return whole(&mut file, room, 0);
+            return whole(&mut file, buffer, 0);
         }
     }
     Ok(&[])
 }
 
 /// The bytes of a file of which the first are read.
-fn whole<'b>(file: &mut File, room: &'b mut Room, mut length: usize) -> io::Result<&'b [u8]> {
+fn whole<'b>(file: &mut File, buffer: &'b mut Buffer, mut length: usize) -> io::Result<&'b [u8]> {
     loop {
-        room.grow(length + 1);
-        let end = room.all().len();
-        length = room.fill(file, length, end)?;
+        buffer.grow(length + 1);
+        let end = buffer.all().len();
+        length = buffer.fill(file, length, end)?;
         if length < end {
-            return Ok(room.filled(length));
+            return Ok(buffer.filled(length));
         }
         if end as u64 > input::LARGEST {
             return Err(input::too_large());
         }
-        room.grow(end * 2);
+        buffer.grow(end * 2);
     }
 }
 
-/// Reads until the room is full or the file has ended.
-fn fill(file: &mut File, room: &mut [u8]) -> io::Result<usize> {
+/// Reads until the buffer is full or the file has ended.
+fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
-    while let Some(rest) = room.get_mut(length..).filter(|rest| !rest.is_empty()) {
+    while let Some(rest) = buffer.get_mut(length..).filter(|rest| !rest.is_empty()) {
         match file.read(rest) {
             Ok(0) => break,
             Ok(more) => length += more,
@@ -225,18 +225,18 @@ mod tests {
 
     use std::fs::{self, File};
 
-    use super::{PIECE, Room, text_of};
+    use super::{Buffer, PIECE, text_of};
 
     fn is_found(text: &[u8]) -> bool {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.c");
         fs::write(&path, text).unwrap();
         let holds = |piece: &[u8]| memchr::memmem::find(piece, b"word").is_some();
-        // Room that has held a larger file, and room that is new.
-        let mut used = Room::default();
+        // Buffer that has held a larger file, and buffer that is new.
+        let mut used = Buffer::default();
         used.grow(5 * PIECE);
-        [used, Room::default()].iter_mut().all(|room| {
-            let found = text_of(File::open(&path).unwrap(), room, holds).unwrap();
+        [used, Buffer::default()].iter_mut().all(|buffer| {
+            let found = text_of(File::open(&path).unwrap(), buffer, holds).unwrap();
             assert!(found.is_empty() || found == text);
             found == text
         })

@@ -7,7 +7,8 @@
 mod support;
 
 use std::fs;
-use std::process::Command;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
 
 use support::{Lab, code, run, snapshot};
 
@@ -263,8 +264,12 @@ fn run_refuses_before_work() {
 fn what_is_wrong_is_said_before_who_else_is_at_work() {
     let lab = lab();
     let cache = tollgate_lab::cache::Cache::open(&lab.cache()).unwrap();
-    let busy = run(&mut lab.prove(&[]));
-    assert!(lab.said(&busy).contains("in use"), "{}", lab.said(&busy));
+    let mut waits = lab.prove(&[]).stderr(Stdio::piped()).spawn().unwrap();
+    let said = BufReader::new(waits.stderr.take().unwrap()).lines().next();
+    let said = said.unwrap().unwrap();
+    assert!(said.starts_with("waiting for process "), "{said}");
+    waits.kill().unwrap();
+    waits.wait().unwrap();
     let missing = run(&mut lab.prove(&["--patch", "nofile.patch"]));
     assert_eq!(code(&missing), 2);
     assert_eq!(

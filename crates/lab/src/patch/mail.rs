@@ -1,6 +1,9 @@
 //! A patch as people have it: a plain diff, a mail, or a mailbox with several.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
 use tollgate_defect::answer;
 
 use super::{Error, Patch};
@@ -12,7 +15,8 @@ use crate::process::{self, Runner};
 impl Patch {
     /// Reads a plain diff, a mail or a mailbox. The mails of a mailbox that have
     /// a diff are one patch after the other, in the order of their numbers
-    /// (`[PATCH 2/3]`) where all have one, else in the file's.
+    /// (`[PATCH 2/3]`) where all have one, else in the file's. Of a thread with several
+    /// versions it is the newest. What is compressed with gzip is unpacked.
     ///
     /// # Errors
     /// When the file cannot be read, or is a mailbox without a diff.
@@ -21,13 +25,14 @@ impl Patch {
         if !is_mail(&diff) {
             return Ok(Self::plain(path, diff));
         }
-        let parts = parts_of(path, &diff, cache, runner)?;
+        let Parts { parts, superseded } = parts_of(path, &diff, cache, runner)?;
         let diffs: Vec<Vec<u8>> = parts.into_iter().map(|part| part.diff).collect();
         Ok(Self {
             path: path.to_owned(),
             base: base(&diff),
             diff: diffs.concat(),
             patches: diffs.len(),
+            superseded,
         })
     }
 
@@ -39,6 +44,7 @@ impl Patch {
             base: base(&diff),
             diff,
             patches: 1,
+            superseded: Vec::new(),
         }
     }
 }
@@ -52,17 +58,26 @@ pub struct Part {
     pub diff: Vec<u8>,
 }
 
+/// The patches of a mailbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// Those that count, one by one.
+    pub parts: Vec<Part>,
+    /// The subjects of those of which it has a newer version.
+    pub superseded: Vec<String>,
+}
+
 /// The patches of a mailbox one by one, at least one, in the order in which
 /// [`Patch::read`] has them.
 ///
 /// # Errors
 /// When the file cannot be read, or has no mail with a diff.
-pub fn parts(path: &Path, cache: &Cache, runner: &Runner) -> Result<Vec<Part>, Error> {
+pub fn parts(path: &Path, cache: &Cache, runner: &Runner) -> Result<Parts, Error> {
     parts_of(path, &read_file(path)?, cache, runner)
 }
 
 /// A pipe can be read once, so that git gets a file of what was read.
-fn parts_of(path: &Path, text: &[u8], cache: &Cache, runner: &Runner) -> Result<Vec<Part>, Error> {
+fn parts_of(path: &Path, text: &[u8], cache: &Cache, runner: &Runner) -> Result<Parts, Error> {
     let scratch = cache.scratch()?;
     let (file, folder) = (scratch.path().join("mbox"), scratch.path().join("mails"));
     cache::write_file(&file, text)?;
@@ -79,14 +94,23 @@ fn parts_of(path: &Path, text: &[u8], cache: &Cache, runner: &Runner) -> Result<
         Error::Process(process::Error::Failed { message, .. }) => no_patch(message),
         other => other,
     })?;
-    if parts.is_empty() {
+    if parts.parts.is_empty() {
         return Err(no_patch("none of its mails has a diff".to_owned()));
     }
     Ok(parts)
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
-    input::given(path).map_err(|source| missing(path, source))
+    let text = input::given(path).map_err(|source| missing(path, source))?;
+    unpacked(text).map_err(|source| missing(path, source))
+}
+
+/// What a list's archive packs with gzip (RFC 1952), as it was.
+fn unpacked(text: Vec<u8>) -> std::io::Result<Vec<u8>> {
+    match text.starts_with(&[0x1f, 0x8b]) {
+        true => input::limited(MultiGzDecoder::new(text.as_slice())),
+        false => Ok(text),
+    }
 }
 
 fn missing(path: &Path, source: std::io::Error) -> Error {
@@ -126,7 +150,7 @@ struct Mailbox<'a> {
 
 impl Mailbox<'_> {
     /// The mails that have a diff, decoded, in order.
-    fn parts(&self) -> Result<Vec<Part>, Error> {
+    fn parts(&self) -> Result<Parts, Error> {
         let mut split = git::isolated(self.folder);
         // -b: a mail without the line `From ` is a mailbox of one.
         split.args(["mailsplit", "-b", "-o.", "../mbox"]);
@@ -141,10 +165,14 @@ impl Mailbox<'_> {
                 mails.push(mail);
             }
         }
-        if mails.iter().all(|mail| mail.number.is_some()) {
-            mails.sort_by_key(|mail| mail.number);
+        let (mut mails, older) = newest(mails);
+        if mails.iter().all(|mail| mail.tag.number.is_some()) {
+            mails.sort_by_key(|mail| mail.tag.number);
         }
-        Ok(mails.into_iter().map(|mail| mail.part).collect())
+        Ok(Parts {
+            parts: mails.into_iter().map(|mail| mail.part).collect(),
+            superseded: older.into_iter().map(|mail| mail.said).collect(),
+        })
     }
 
     fn mail(&self, name: &str) -> Result<Mail, Error> {
@@ -164,8 +192,10 @@ impl Mailbox<'_> {
             subject: plain.trim_start_matches("Subject:").trim().to_owned(),
             diff: cache::read_file(&self.folder.join(format!("{name}.diff")))?,
         };
+        let said = subject(&String::from_utf8_lossy(&raw)).unwrap_or(info);
         Ok(Mail {
-            number: number_in(&subject(&String::from_utf8_lossy(&raw)).unwrap_or(info)),
+            tag: Tag::of(&said),
+            said: said.trim_start_matches("Subject:").trim().to_owned(),
             part,
         })
     }
@@ -178,9 +208,74 @@ fn uncounted(listed: &str) -> Error {
 }
 
 struct Mail {
-    /// N of `[PATCH N/M]`.
-    number: Option<u32>,
+    tag: Tag,
+    /// The whole subject.
+    said: String,
     part: Part,
+}
+
+/// What stands in brackets before a subject: `[PATCH v3 02/10]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Tag {
+    version: u32,
+    number: Option<u32>,
+    of: Option<u32>,
+}
+
+impl Tag {
+    /// A patch that names no version is the first.
+    fn of(subject: &str) -> Self {
+        let tag = subject
+            .split_once('[')
+            .and_then(|(_, rest)| rest.split_once(']'));
+        let words = tag.map_or("", |(tag, _)| tag);
+        let version = words.split_whitespace().find_map(|word| {
+            let digits = word.strip_prefix(['v', 'V'])?;
+            answer::number(digits)
+        });
+        let counted = words
+            .split_whitespace()
+            .find_map(|word| word.split_once('/'));
+        let number = counted.and_then(|(number, _)| answer::number(number));
+        Self {
+            version: version.unwrap_or(1),
+            number,
+            of: number.and(counted).and_then(|(_, of)| answer::number(of)),
+        }
+    }
+}
+
+/// The mails of the newest version, and the others. Where the newest is not whole,
+/// since only some patches were sent again, each patch is its own newest one.
+fn newest(mails: Vec<Mail>) -> (Vec<Mail>, Vec<Mail>) {
+    let last = mails.iter().map(|mail| mail.tag.version).max();
+    let numbers = mails
+        .iter()
+        .filter(|mail| Some(mail.tag.version) == last)
+        .filter_map(|mail| Some((mail.tag.number?, mail.tag.of?)));
+    let numbers: BTreeSet<(u32, u32)> = numbers.collect();
+    let whole = numbers
+        .first()
+        .is_some_and(|(_, of)| (1..=*of).all(|number| numbers.contains(&(number, *of))));
+    // One without a number is known by its subject.
+    let key = |mail: &Mail| match mail.tag.number {
+        Some(number) => (Some(number), String::new()),
+        None => (None, mail.part.subject.clone()),
+    };
+    let mut versions: BTreeMap<(Option<u32>, String), u32> = BTreeMap::new();
+    for mail in &mails {
+        let known = versions.entry(key(mail)).or_default();
+        *known = mail.tag.version.max(*known);
+    }
+    mails.into_iter().partition(|mail| {
+        let numbered = whole && mail.tag.number.is_some();
+        let wanted = if numbered {
+            last
+        } else {
+            versions.get(&key(mail)).copied()
+        };
+        Some(mail.tag.version) == wanted
+    })
 }
 
 fn has_diff(text: &[u8]) -> bool {
@@ -199,24 +294,56 @@ fn subject(mail: &str) -> Option<String> {
     Some(std::iter::once(first).chain(more).collect())
 }
 
-fn number_in(subject: &str) -> Option<u32> {
-    let (_, rest) = subject.split_once('[')?;
-    let (tag, _) = rest.split_once(']')?;
-    let word = tag.split_whitespace().find(|word| word.contains('/'))?;
-    answer::number(word.split('/').next()?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_number_of_a_patch_is_in_its_subject() {
-        assert_eq!(number_in("Subject: [PATCH v3 02/10] a: b"), Some(2));
-        assert_eq!(number_in("Subject: [PATCH] a/b: c"), None);
-        assert_eq!(number_in("Subject: a [x/y] b"), None);
+        let of = |subject: &str| {
+            let tag = Tag::of(subject);
+            (tag.version, tag.number, tag.of)
+        };
+        assert_eq!(of("Subject: [PATCH v3 02/10] a: b"), (3, Some(2), Some(10)));
+        assert_eq!(of("Subject: [PATCH] a/b: c"), (1, None, None));
+        assert_eq!(of("Subject: a [x/y] b"), (1, None, None));
+        assert_eq!(of("Subject: [RFC PATCH v2] vfs: d"), (2, None, None));
         let folded = "To: x\nSubject: [PATCH\n 2/2] a\nFrom: y\n";
-        assert_eq!(number_in(&subject(folded).unwrap_or_default()), Some(2));
+        assert_eq!(
+            of(&subject(folded).unwrap_or_default()),
+            (1, Some(2), Some(2))
+        );
+    }
+
+    fn taken(subjects: &[&str]) -> Vec<String> {
+        let mail = |said: &&str| Mail {
+            tag: Tag::of(said),
+            said: (*said).to_owned(),
+            part: Part {
+                subject: said.rsplit("] ").next().unwrap_or_default().to_owned(),
+                diff: Vec::new(),
+            },
+        };
+        let (taken, older) = newest(subjects.iter().map(mail).collect());
+        assert_eq!(taken.len() + older.len(), subjects.len());
+        taken.into_iter().map(|mail| mail.said).collect()
+    }
+
+    #[test]
+    fn of_a_thread_the_newest_version_counts() {
+        let (one, two) = ("[PATCH 1/2] a: b", "[PATCH 2/2] a: c");
+        let (new, newer) = ("[PATCH v2 1/2] a: bb", "[PATCH v2 2/2] a: c");
+        assert_eq!(taken(&[one, two, new, newer]), [new, newer]);
+        // Fewer patches than before.
+        assert_eq!(
+            taken(&[one, two, "[PATCH v3 1/1] a: d"]),
+            ["[PATCH v3 1/1] a: d"]
+        );
+        // Only one was sent again.
+        assert_eq!(taken(&[one, two, newer]), [one, newer]);
+        assert_eq!(taken(&[one, two]), [one, two]);
+        let single = ["[PATCH] a: b", "[PATCH v2] a: b", "[PATCH] x: y"];
+        assert_eq!(taken(&single), ["[PATCH v2] a: b", "[PATCH] x: y"]);
     }
 
     #[test]

@@ -2,8 +2,9 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::comparison::Per;
+use crate::quantity::{Counts, Quantity};
 use crate::results::{Outcome, Point, Skip};
-use crate::sample::{Counts, Sample};
+use crate::sample::Sample;
 use crate::setting::Unit;
 
 pub(crate) fn epoll(events: i64) -> Workload {
@@ -53,12 +54,9 @@ pub(crate) fn benchmarks() -> Vec<Benchmark> {
 
 /// Three identical repetitions after a warm-up, ten operations each.
 pub(crate) fn samples(workload: &Workload, functions: &[(&str, u64)]) -> Vec<Sample> {
-    let counts = |instructions| Counts {
-        instructions,
-        opens: 20,
-        closes: 20,
-        fences: 0,
-        ..Counts::default()
+    let counts = |instructions| {
+        use Quantity::{Closes, Kernel, Opens};
+        Counts::from([(Kernel, instructions), (Opens, 20), (Closes, 20)])
     };
     let functions: BTreeMap<_, _> = functions
         .iter()
@@ -140,11 +138,11 @@ fn writes_of_the_gate_are_seen_on_either_image() {
         let run = |writes| {
             let mut run = run(5540, 83_066);
             for sample in &mut run.samples {
-                sample.kernel.writes = writes;
+                sample.kernel = sample.kernel.with(Quantity::Writes, writes);
             }
             run
         };
-        compare(&run(before), None, &run(after)).workloads[0].writes_gate()
+        compare(&run(before), None, &run(after)).workloads[0].has(Quantity::Writes)
     };
     assert!(!writes(0, 0));
     assert!(writes(10, 0) && writes(0, 10) && writes(10, 10));
@@ -161,7 +159,13 @@ fn functions_are_sorted_by_what_they_changed() {
     let comparison = compare(&a, None, &b);
     let names = comparison.workloads[0].functions.iter();
     let names: Vec<_> = names
-        .map(|f| (f.name.as_str(), f.before.instructions, f.after.instructions))
+        .map(|f| {
+            (
+                f.name.as_str(),
+                f.before.instructions(),
+                f.after.instructions(),
+            )
+        })
         .collect();
     assert_eq!(
         names,
@@ -231,13 +235,7 @@ fn nothing_is_left_out_in_silence() {
     b.points.clear();
     b.samples.retain(|sample| sample.workload != getppid());
     let notes = compare(&a, None, &b).notes;
-    insta::assert_snapshot!(
-        notes
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join("\n")
-    );
+    insta::assert_debug_snapshot!(notes);
 }
 
 #[test]

@@ -5,10 +5,7 @@ use crate::sample::Workload;
 /// from 0.
 fn samples(instructions: &[u64]) -> Vec<Sample> {
     let sample = |(number, instructions): (u32, &u64)| {
-        let kernel = Counts {
-            instructions: *instructions,
-            ..Counts::default()
-        };
+        let kernel = Counts::from([(Quantity::Kernel, *instructions)]);
         Sample {
             workload: Workload {
                 benchmark: "b".into(),
@@ -33,7 +30,7 @@ fn of(instructions: &[u64]) -> (u64, bool, usize, usize) {
         ..
     } = Measured::of(&samples(instructions)).unwrap();
     (
-        kernel.instructions,
+        kernel.instructions(),
         repetitions.exact(),
         repetitions.total,
         repetitions.identical,
@@ -60,8 +57,8 @@ fn an_interrupt_in_one_repetition_is_passed_over() {
 fn each_count_has_its_own_median() {
     let mut all = samples(&[0, 1000, 1100, 1200]);
     for (sample, loads) in all.iter_mut().zip([0, 5, 9, 1]) {
-        sample.kernel.fpu.xrstor = loads;
-        sample.kernel.opens = loads * 2;
+        let kernel = sample.kernel.with(Quantity::Xrstor, loads);
+        sample.kernel = kernel.with(Quantity::Opens, loads * 2);
     }
     let measured = Measured::of(&all).unwrap();
     assert_eq!(measured.count(Quantity::Kernel), 1100);

@@ -3,7 +3,7 @@ use crate::compare::tests::{epoll, getppid, samples};
 use crate::results::{Outcome, Point};
 use crate::run::Run;
 use crate::setting::{Benchmark, Image, Setting, Unit};
-use crate::{Booted, FpuCounts, NotRun, Tried};
+use crate::{Booted, NotRun, Tried};
 
 fn image(letter: char, variant: &str) -> Image {
     Image {
@@ -22,10 +22,7 @@ fn proof(workloads: &[(Workload, u64)], points: Vec<Point>) -> Proof {
             .flat_map(|(workload, cost)| {
                 let mut all = samples(workload, &[("f", (cost + more) * 10)]);
                 for sample in &mut all {
-                    sample.kernel.fpu = FpuCounts {
-                        xsave: 10 + more * 10,
-                        ..FpuCounts::ZERO
-                    };
+                    sample.kernel = sample.kernel.with(Quantity::Xsave, 10 + more * 10);
                 }
                 all
             })

@@ -1,6 +1,7 @@
 use tollgate_gates::Symbol;
 
 use super::*;
+use crate::quantity::Quantity::{Closes, Fences, Kernel, Opens, Writes};
 use crate::sample::Workload;
 
 const CONSOLE: &str = "\
@@ -45,29 +46,15 @@ fn a_write_that_does_not_say_its_value_counts_by_itself() {
     let symbols = Symbols::new([Symbol::function("put", 0xc000_0000_0000_0000, 0x20)]);
     let opcodes = Opcodes::built_in("ppc64le").unwrap();
     let run = Run::read(CONSOLE.as_bytes(), counts.as_bytes(), &opcodes, &symbols).unwrap();
-    let expected = Counts {
-        instructions: 28,
-        writes: 16,
-        fences: 4,
-        ..Counts::default()
-    };
+    let expected = Counts::from([(Kernel, 28), (Writes, 16), (Fences, 4)]);
     assert_eq!(run.samples[1].kernel, expected);
 }
 
 #[test]
 fn instructions_get_a_function_and_a_meaning() {
     let run = read(CONSOLE, COUNTS).unwrap();
-    let put = Counts {
-        instructions: 28,
-        opens: 8,
-        closes: 8,
-        fences: 4,
-        ..Counts::default()
-    };
-    let unknown = Counts {
-        instructions: 2,
-        ..Counts::default()
-    };
+    let put = Counts::from([(Kernel, 28), (Opens, 8), (Closes, 8), (Fences, 4)]);
+    let unknown = Counts::from([(Kernel, 2)]);
     let expected = Sample {
         workload: Workload {
             benchmark: "epoll_wait".into(),
@@ -77,10 +64,7 @@ fn instructions_get_a_function_and_a_meaning() {
         repetition: 1,
         operations: 4,
         user: 44,
-        kernel: Counts {
-            instructions: 30,
-            ..put
-        },
+        kernel: put.with(Kernel, 30),
         functions: [("put".into(), put), ("[unknown]".into(), unknown)].into(),
     };
     assert_eq!(run.samples.len(), 2);

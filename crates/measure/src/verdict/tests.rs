@@ -1,17 +1,13 @@
 use super::*;
 use crate::compare::tests::{compare, epoll, getppid, point, run, samples};
+use crate::quantity::{Counts, Quantity};
 use crate::results::Skip;
 use crate::run::Run;
-use crate::sample::{Counts, FpuCounts};
 
-/// The verdict on A, A again and B, and its sentence.
-fn verdict(a: &Run, again: &Run, b: &Run) -> (Verdict, u8, String) {
+/// The verdict on A, A again and B, and its exit code.
+fn verdict(a: &Run, again: &Run, b: &Run) -> (Verdict, u8) {
     let comparison = compare(a, Some(again), b);
-    (
-        comparison.verdict,
-        comparison.verdict.exit_code(),
-        comparison.statement(),
-    )
+    (comparison.verdict, comparison.verdict.exit_code())
 }
 
 fn edited(run: &Run, edit: impl FnOnce(&mut Run)) -> Run {
@@ -27,14 +23,9 @@ fn add_to_all(run: &mut Run, workload: &crate::Workload, counts: Counts) {
         .for_each(|s| s.kernel += counts);
 }
 
-const ONE: Counts = Counts {
-    instructions: 1,
-    opens: 0,
-    closes: 0,
-    writes: 0,
-    fences: 0,
-    fpu: FpuCounts::ZERO,
-};
+fn one() -> Counts {
+    Counts::from([(Quantity::Kernel, 1)])
+}
 
 #[test]
 fn counts_alone() {
@@ -53,19 +44,16 @@ fn counts_alone() {
 fn what_outweighs_the_counts() {
     let a = run(5540, 83_066);
     let b = run(5310, 73_386);
-    let fence = Counts {
-        fences: 10,
-        ..Counts::default()
-    };
+    let fence = Counts::from([(Quantity::Fences, 10)]);
     let failed = |run: &mut Run| {
         run.points.clear();
         run.errors
             .push("sweep epoll_wait: killed by signal 9".to_owned());
     };
     let verdicts = [
-        verdict(&a, &a, &edited(&b, |b| add_to_all(b, &getppid(), ONE))),
+        verdict(&a, &a, &edited(&b, |b| add_to_all(b, &getppid(), one()))),
         verdict(&a, &a, &edited(&b, |b| add_to_all(b, &getppid(), fence))),
-        verdict(&a, &edited(&a, |a| add_to_all(a, &epoll(1), ONE)), &b),
+        verdict(&a, &edited(&a, |a| add_to_all(a, &epoll(1), one())), &b),
         verdict(&a, &edited(&a, |a| a.points = vec![point("end/0", 2)]), &b),
         verdict(&a, &a, &edited(&b, |b| b.points = vec![point("end/0", 0)])),
         verdict(&a, &a, &edited(&b, |b| b.points.clear())),
@@ -83,7 +71,7 @@ fn what_outweighs_the_counts() {
 fn another_behaviour_outweighs_a_control_that_moved() {
     let a = run(5540, 83_066);
     let b = edited(&a, |b| {
-        add_to_all(b, &getppid(), ONE);
+        add_to_all(b, &getppid(), one());
         b.points = vec![point("end/0", 0)];
     });
     assert_eq!(verdict(&a, &a, &b).0, Verdict::BehaviourDiffers);
@@ -107,10 +95,10 @@ fn a_benchmark_that_every_run_skips_is_a_note_and_no_more() {
 }
 
 #[test]
-fn medians_are_called_so_and_only_move_out_of_their_range() {
+fn medians_only_move_out_of_their_range() {
     let scatter = |run: &mut Run, by: u64| {
         for (index, sample) in (0..).zip(run.samples.iter_mut()) {
-            sample.kernel.instructions += index % 4 * by;
+            sample.kernel += Counts::from([(Quantity::Kernel, index % 4 * by)]);
         }
     };
     let a = edited(&run(5540, 83_066), |run| scatter(run, 7));

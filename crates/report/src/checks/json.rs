@@ -1,6 +1,6 @@
 //! Violations as JSON, in the form of `schema/check.schema.json`.
 
-use crate::document::document;
+use crate::json::to_json;
 use serde::Serialize;
 use tollgate_defect::Defect;
 use tollgate_source::Name;
@@ -81,7 +81,7 @@ struct JsonSkipped<'a> {
 /// # Errors
 /// None that input can cause.
 pub fn checks_json(checks: &Checks, tree: &Name) -> Result<String, Defect> {
-    document(&Document {
+    to_json(&Document {
         version: CHECKS_VERSION,
         tool: "tollgate",
         tree: tree.into(),

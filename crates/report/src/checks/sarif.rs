@@ -1,13 +1,14 @@
 //! Violations as SARIF 2.1.0.
 
 use serde_json::{Value, json};
+use tollgate_defect::answer;
 use tollgate_source::Name;
 use tollgate_source::check::{
-    Checks, Confidence, FileSkipped, Located, Mark, RuleInfo, Severity, Suggestion, rules,
+    Checks, Confidence, Excerpt, FileSkipped, Located, Mark, RuleInfo, Severity, Suggestion, rules,
 };
 
 use crate::name::{left_out_sarif, location};
-use crate::sarif::{log, place_of};
+use crate::sarif::{log, place_of, utf16_column};
 
 /// The violations in the form of the OASIS standard SARIF 2.1.0. What was not
 /// checked is a notification of the run.
@@ -54,7 +55,8 @@ fn precision(confidence: Confidence) -> &'static str {
 fn result(all: &[&RuleInfo], located: &Located) -> Value {
     let violation = &located.violation;
     let index = all.iter().position(|info| info.name == violation.rule);
-    let mut location = json!({ "physicalLocation": place(&located.path, &violation.mark) });
+    let place = |mark: &Mark| place(&located.path, mark, &violation.excerpts);
+    let mut location = json!({ "physicalLocation": place(&violation.mark) });
     let mut text = violation.message.clone();
     if let Some(function) = &violation.function {
         location["logicalLocations"] = json!([{ "name": function, "kind": "function" }]);
@@ -65,7 +67,7 @@ fn result(all: &[&RuleInfo], located: &Located) -> Value {
         .iter()
         .map(|mark| {
             json!({
-                "physicalLocation": place(&located.path, mark),
+                "physicalLocation": place(mark),
                 "message": { "text": mark.text },
             })
         })
@@ -85,8 +87,14 @@ fn result(all: &[&RuleInfo], located: &Located) -> Value {
     result
 }
 
-fn place(path: &Name, mark: &Mark) -> Value {
-    place_of(path, mark.position.line, mark.position.column)
+fn place(path: &Name, mark: &Mark, excerpts: &[Excerpt]) -> Value {
+    let at = mark.position;
+    let column = excerpts.iter().find_map(|excerpt| {
+        let number = answer::fits::<usize, _>(at.line.checked_sub(excerpt.line)?)?;
+        let line = excerpt.text.lines().nth(number)?;
+        utf16_column(line.as_bytes(), at.column)
+    });
+    place_of(path, at.line, column)
 }
 
 fn fix(path: &Name, suggestion: &Suggestion) -> Value {
@@ -118,7 +126,7 @@ fn notification(path: &Name, what: &FileSkipped) -> Value {
                 skipped.function,
                 skipped.reason.words()
             ),
-            place_of(path, skipped.position.line, skipped.position.column),
+            place_of(path, skipped.position.line, None),
         ),
     };
     json!({

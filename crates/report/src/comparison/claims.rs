@@ -4,22 +4,20 @@ use tollgate_measure::{
     Claim, ClaimCheck, ClaimCounts, ClaimHere, ClaimRow, ClaimedFigures, Figure, Proof,
 };
 
-use super::facts;
-use super::terminal::{lines, table};
-use super::text::{WIDTH, clean, labelled, plural, shorten, wrap};
+use super::tables;
+use crate::document::{Block, Cell, Kind, Section, Table, Way};
+use crate::text::plural;
 
-/// The longest name of a variant in a table, in columns.
-const NAME: usize = 24;
-
-/// Every claim with the counts that stand beside it, as text of at most 80
-/// columns; none where nothing was claimed.
-pub(super) fn text(proof: &Proof) -> Option<String> {
-    let mut parts: Vec<String> = proof.claims.iter().filter_map(claim).collect();
-    parts.extend(rest(proof));
-    (!parts.is_empty()).then(|| parts.join("\n"))
+/// Every claim with the counts that stand beside it; none where nothing was claimed.
+pub(super) fn section(proof: &Proof) -> Option<Section> {
+    let claims = proof.claims.iter().filter_map(claim);
+    let mut blocks: Vec<Block> = claims.flatten().collect();
+    blocks.extend(rest(proof).map(Block::List));
+    let some = !blocks.is_empty();
+    some.then(|| Section::new("Beside the claims", blocks))
 }
 
-fn claim(check: &ClaimCheck) -> Option<String> {
+fn claim(check: &ClaimCheck) -> Option<Vec<Block>> {
     let Claim {
         text,
         source,
@@ -28,13 +26,16 @@ fn claim(check: &ClaimCheck) -> Option<String> {
     let (ClaimHere::Counted(counts), Some(figures)) = (&check.here, figures) else {
         return None;
     };
-    let said = format!("{} [{}]", clean(text), clean(source));
-    let said = wrap(&said, WIDTH).join("\n");
-    Some(format!("{said}\n{}", counted(figures, counts)))
+    let said = Block::Text(format!("{text} [{source}]"));
+    Some(
+        std::iter::once(said)
+            .chain(counted(figures, counts))
+            .collect(),
+    )
 }
 
 /// A line for each reason why nothing stands beside some claims.
-fn rest(proof: &Proof) -> Option<String> {
+fn rest(proof: &Proof) -> Option<Vec<String>> {
     let mut reasons: Vec<(String, usize)> = Vec::new();
     let missing = proof.claims.iter().filter(|check| claim(check).is_none());
     for reason in missing.map(|check| nothing(&check.here)) {
@@ -44,14 +45,10 @@ fn rest(proof: &Proof) -> Option<String> {
         }
     }
     let line = |(reason, count): &(String, usize)| {
-        let text = format!(
-            "{} without a count beside: {reason}",
-            plural(*count, "claim")
-        );
-        wrap(&text, WIDTH).join("\n") + "\n"
+        let claims = plural(*count, "claim");
+        format!("{claims} without a count beside: {reason}")
     };
-    let lines: String = reasons.iter().map(line).collect();
-    (!reasons.is_empty()).then_some(lines)
+    (!reasons.is_empty()).then(|| reasons.iter().map(line).collect())
 }
 
 /// Why nothing stands beside a claim.
@@ -60,16 +57,16 @@ pub(super) fn nothing(here: &ClaimHere) -> String {
         ClaimHere::NoFigures | ClaimHere::Counted(_) => {
             "no figures that a count could stand beside".to_owned()
         }
-        ClaimHere::NotCounted { workload } => clean(&format!(
-            "{workload} was not run (--variant all runs everything)"
-        )),
+        ClaimHere::NotCounted { workload } => {
+            format!("{workload} was not run (--variant all runs everything)")
+        }
         ClaimHere::NoVariant => {
             "none of its variants was run (--variant all runs everything)".to_owned()
         }
     }
 }
 
-fn counted(figures: &ClaimedFigures, counts: &ClaimCounts) -> String {
+fn counted(figures: &ClaimedFigures, counts: &ClaimCounts) -> Vec<Block> {
     let whole = figures.groups.is_empty();
     let what = format!(
         "claimed: {}; here: {} per {} of {}",
@@ -81,80 +78,84 @@ fn counted(figures: &ClaimedFigures, counts: &ClaimCounts) -> String {
         counts.per,
         figures.workload
     );
-    let mut out = labelled("", &clean(&what), 2, WIDTH);
-    out += &indented(&rows(figures, counts));
-    for (index, group) in figures.groups.iter().enumerate() {
+    let groups = figures.groups.iter().enumerate().map(|(index, group)| {
         let shares: Vec<String> = counts.rows.iter().map(|row| share(row, index)).collect();
-        let text = format!("{}: {}", clean(&group.name), shares.join(", "));
-        out += &labelled("", &text, 2, WIDTH);
-    }
-    if let Some(order) = &counts.order {
+        format!("{}: {}", group.name, shares.join(", "))
+    });
+    let order = counts.order.as_ref().map(|order| {
         let agrees = if order.agrees() {
             "the same"
         } else {
             "not the same"
         };
         let (claimed, here) = (spaced(&order.claimed), spaced(&order.here));
-        let text = format!("cheapest first: claimed {claimed}, here {here}: {agrees} order");
-        out += &labelled("", &text, 2, WIDTH);
-    }
-    out
+        format!("cheapest first: claimed {claimed}, here {here}: {agrees} order")
+    });
+    let below: Vec<String> = groups.chain(order).collect();
+    let mut blocks = vec![Block::Text(what), Block::Table(rows(figures, counts))];
+    blocks.extend((!below.is_empty()).then_some(Block::List(below)));
+    blocks
 }
 
-fn rows(figures: &ClaimedFigures, counts: &ClaimCounts) -> String {
+fn rows(figures: &ClaimedFigures, counts: &ClaimCounts) -> Table {
     let whole = figures.groups.is_empty();
-    let mut table = table(&["", "claimed", "", "here", "", "agrees"], 1);
+    let mut table = Table::new(&[
+        ("image", Kind::Name),
+        ("claimed", Kind::Number),
+        ("change", Kind::Number),
+        ("here", Kind::Number),
+        ("change", Kind::Number),
+        ("agrees", Kind::Number),
+    ]);
     let base = counts.rows.first();
     for row in &counts.rows {
-        let change = base.filter(|base| whole && base.letter != row.letter);
-        let name = format!("{} {}", row.letter, clean(&row.variant));
-        table.add_row([
-            shorten(&name, NAME),
-            row.claimed.to_string(),
-            change
-                .map(|base| claimed_change(base, row))
-                .unwrap_or_default(),
-            here(row, whole),
-            change
-                .map(|base| change_here(base, row))
-                .unwrap_or_default(),
-            match (row.agrees, base) {
-                (None, Some(base)) if base.letter == row.letter => String::new(),
-                (None, _) => "unclear".to_owned(),
-                (Some(true), _) => "yes".to_owned(),
-                (Some(false), _) => "no".to_owned(),
-            },
+        let base = base.filter(|base| base.letter != row.letter);
+        let change = base.filter(|_| whole);
+        let agrees = match (row.agrees, base) {
+            (None, None) => "",
+            (None, Some(_)) => "unclear",
+            (Some(true), _) => "yes",
+            (Some(false), _) => "no",
+        };
+        table.row([
+            format!("{} {}", row.letter, row.variant).into(),
+            row.claimed.to_string().into(),
+            change.map_or_else(Cell::default, |base| claimed_change(base, row).into()),
+            here(row, whole).into(),
+            change.map_or_else(Cell::default, |base| change_here(base, row)),
+            agrees.into(),
         ]);
     }
-    lines(&table)
+    table
 }
 
 fn here(row: &ClaimRow, whole: bool) -> String {
     match whole {
         true => row.here().decimal(2),
-        false => facts::percent(row.here()),
+        false => tables::percent(row.here()),
     }
 }
 
 /// A share in hundredths, with its instructions an operation.
 fn share(row: &ClaimRow, group: usize) -> String {
     let instructions = row.groups.get(group).copied().unwrap_or_default();
-    format!("{} {}", row.letter, facts::percent(row.share(instructions)))
+    format!(
+        "{} {}",
+        row.letter,
+        tables::percent(row.share(instructions))
+    )
 }
 
 fn claimed_change(base: &ClaimRow, row: &ClaimRow) -> String {
     format!("{:+.1} %", (row.claimed / base.claimed - 1.0) * 100.0)
 }
 
-fn change_here(base: &ClaimRow, row: &ClaimRow) -> String {
-    facts::signed_percent(Figure {
+fn change_here(base: &ClaimRow, row: &ClaimRow) -> Cell {
+    let figure = Figure {
         before: base.here(),
         after: row.here(),
-    })
-}
-
-fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}\n")).collect()
+    };
+    Cell::from(tables::signed_percent(figure)).going(Way::of(figure.difference()))
 }
 
 /// `B A C` of `BAC`.

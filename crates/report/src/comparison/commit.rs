@@ -2,8 +2,8 @@
 
 use tollgate_measure::{Comparison, Per, Quantity, WorkloadComparison};
 
-use super::facts;
-use super::text::{clean, wrap};
+use super::tables;
+use crate::text::{clean, wrap};
 
 /// The width that `git log` leaves in a terminal of 80 columns.
 const WIDTH: usize = 72;
@@ -49,7 +49,7 @@ fn row(row: &WorkloadComparison) -> Row {
         row.workload,
         row.per_name(Per::Unit)
     );
-    let percent = facts::signed_percent(figure);
+    let percent = tables::signed_percent(figure);
     let percent = if percent.is_empty() {
         percent
     } else {
@@ -65,9 +65,9 @@ fn row(row: &WorkloadComparison) -> Row {
 }
 
 fn gate(row: &WorkloadComparison) -> String {
-    let change = |quantity| facts::change(row.figure(Per::Unit, quantity));
+    let change = |quantity| tables::change(row.figure(Per::Unit, quantity));
     let writes = row
-        .writes_gate()
+        .has(Quantity::Writes)
         .then(|| format!(", writes of its register {}", change(Quantity::Writes)));
     let text = format!(
         "Per {} ({}): window opens {}, closes {}, fences {}{}.",

@@ -1,18 +1,19 @@
 //! The comparison for programs; `schema/prove.schema.json` describes it.
 
-use crate::document::document;
+use crate::json::to_json;
 use std::collections::BTreeMap;
 use tollgate_defect::Defect;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tollgate_measure::{
     Behaviour, ClaimCheck, ClaimCounts, ClaimHere, ClaimRow, ClaimedFigures, Comparison, Context,
-    Counts, Figure, FunctionComparison, Image, LIMITS, Measured, NotRun, Note, Per,
-    PointDifference, Proof, Quantity, Ratio, RepeatDifference, Repetitions, Setting, UnitCount,
-    Verdict, Workload, WorkloadComparison,
+    Counts, Figure, FunctionComparison, Group, Image, Measured, NotRun, Note, Per, PointDifference,
+    Proof, Quantity, Ratio, RepeatDifference, Repetitions, Setting, UnitCount, Verdict, Workload,
+    WorkloadComparison,
 };
 
 use super::claims;
+use crate::words::{self, LIMITS};
 
 /// The version of the JSON form of comparisons; it grows when a reader would
 /// break.
@@ -26,7 +27,7 @@ pub const PROVE_VERSION: u32 = 2;
 /// # Errors
 /// None that input can cause.
 pub fn json(proof: &Proof) -> Result<String, Defect> {
-    document(&Document {
+    to_json(&Document {
         version: PROVE_VERSION,
         kind: "prove",
         subject: &proof.subject,
@@ -195,7 +196,7 @@ impl<'a> JsonComparison<'a> {
         Self {
             verdict: comparison.verdict,
             exit_code: comparison.verdict.exit_code(),
-            statement: comparison.statement(),
+            statement: words::statement(comparison),
             before: &comparison.before,
             after: &comparison.after,
             setting: &comparison.setting,
@@ -330,35 +331,38 @@ impl JsonMeasured {
     }
 }
 
+/// Every quantity by its key; what is not always shown is left out where there is
+/// none, that of the registers together.
 #[derive(Serialize)]
 struct JsonFigures {
-    kernel: JsonFigure,
-    user: JsonFigure,
-    opens: JsonFigure,
-    closes: JsonFigure,
-    /// Left out where no such register was written.
+    #[serde(flatten)]
+    own: Named,
     #[serde(skip_serializing_if = "Option::is_none")]
-    writes: Option<JsonFigure>,
-    fences: JsonFigure,
-    /// Left out where the kernel saved and loaded no registers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fpu: Option<BTreeMap<String, JsonFigure>>,
+    fpu: Option<Named>,
+}
+
+/// Figures by key, in their order.
+struct Named(Vec<(&'static str, JsonFigure)>);
+
+impl Serialize for Named {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, figure)| (key, figure)))
+    }
 }
 
 impl JsonFigures {
     fn new(row: &WorkloadComparison, per: Per) -> Self {
-        let figure = |quantity| JsonFigure::new(row.figure(per, quantity));
+        let named = |quantity: Quantity| {
+            let figure = JsonFigure::new(row.figure(per, quantity));
+            (quantity.key(), figure)
+        };
+        let shown = |one: &Quantity| one.is_always_shown() || row.has(*one);
+        let own = Quantity::all().filter(|one| one.group() != Group::Registers);
         Self {
-            kernel: figure(Quantity::Kernel),
-            user: figure(Quantity::User),
-            opens: figure(Quantity::Opens),
-            closes: figure(Quantity::Closes),
-            writes: row.writes_gate().then(|| figure(Quantity::Writes)),
-            fences: figure(Quantity::Fences),
-            fpu: row.moves_registers().then(|| {
-                let named = |quantity: Quantity| (quantity.name().to_lowercase(), figure(quantity));
-                Quantity::OF_FPU.into_iter().map(named).collect()
-            }),
+            own: Named(own.filter(shown).map(named).collect()),
+            fpu: row
+                .moves_registers()
+                .then(|| Named(Quantity::of_group(Group::Registers).map(named).collect())),
         }
     }
 }
@@ -392,7 +396,7 @@ struct JsonFunction<'a> {
 impl<'a> JsonFunction<'a> {
     fn new(row: &WorkloadComparison, counts: &'a FunctionComparison) -> Self {
         let share =
-            |of: Counts, whole: Counts| Ratio::new(of.instructions, whole.instructions).value();
+            |of: Counts, whole: Counts| Ratio::new(of.instructions(), whole.instructions()).value();
         Self {
             counts,
             before_share: share(counts.before, row.before.kernel),
@@ -451,7 +455,7 @@ impl JsonNote {
     fn new(note: &Note) -> Self {
         Self {
             incomplete: note.incomplete(),
-            text: note.to_string(),
+            text: words::note(note),
         }
     }
 }

@@ -1,157 +1,150 @@
-//! A series for the terminal and for programs.
+//! A series as a document: what each patch changed, and a table and a curve for each
+//! workload that any of them moved.
 
-use crate::document::document;
-use serde::Serialize;
-use tollgate_defect::Defect;
 use tollgate_measure::{Comparison, Figure, Ratio, Series, SeriesPoint, SeriesRow, Verdict};
 
-use super::facts;
-use super::text::{WIDTH, labelled, plural, shorten, signed, wrap};
+use super::{checks, proof, tables};
+use crate::document::{self, Block, Cell, Document, Extent, Fact, Kind, Section, Table};
+use crate::text::plural;
+use crate::words;
 
-/// The version of the JSON form of a series.
-pub const SERIES_VERSION: u32 = 1;
+/// What the plots of a series have in common.
+const OF_POINTS: &str = "Counts under QEMU TCG, not time; point 0 is the base. Filled marks are \
+    exact, hollow ones medians.";
+/// What stands below the last table.
+const COUNTED: &str = "Instructions of the kernel, counted under QEMU TCG: not time. Exact, but \
+    medians where it says so.";
 
-/// The longest subject of a patch in a table, in columns.
-const TITLE: usize = 28;
-/// How far the text behind a label is indented.
-const INDENT: usize = 13;
-
-/// A series as text of at most 80 columns: a table for each workload that any
-/// point moved, what each patch changed, the checks, and the verdict last.
+/// A series with all that stands behind it.
 #[must_use]
-pub fn series_terminal(series: &Series) -> String {
+pub fn series_document(series: &Series) -> Document {
+    let first = series.comparisons.first();
     let rows = series.rows();
-    let moved = rows.iter().filter(|row| row.ever_moved());
-    let mut parts = vec![head(series)];
-    parts.extend(moved.map(|row| table(series, row)));
-    parts.push(unmoved(&rows));
-    parts.push(patches(series));
-    parts.push(checks(series));
-    parts.push(setting(series));
-    parts.push(verdict(series));
-    parts.retain(|part| !part.is_empty());
-    parts.join("\n")
-}
-
-fn head(series: &Series) -> String {
-    let subject = series
-        .comparisons
-        .first()
-        .map_or("", |comparison| &comparison.setting.subject);
+    let deciding = series.deciding().map(|(_, comparison)| comparison.verdict);
+    let verdict = deciding.unwrap_or(Verdict::Incomplete);
+    let subject = first.map_or("", |comparison| &comparison.setting.subject);
     let points = plural(series.points.len(), "point");
     let title = format!("{subject}: a series measured at {points}");
-    let points = series.points.iter().map(|point| {
-        let label = format!("{:>3}", point.number);
-        labelled(&label, &point.title, 5, WIDTH)
-    });
-    let points: String = points.collect();
-    format!("{}\n{points}", wrap(&title, WIDTH).join("\n"))
+    let word = words::title(verdict).to_owned();
+    Document {
+        short: format!("{subject}, a series: {word}"),
+        verdicts: vec![document::Verdict {
+            word,
+            tone: words::tone(verdict),
+            statement: words::series(series),
+            ..document::Verdict::default()
+        }],
+        sections: sections(series, &rows, first),
+        title,
+        ..Document::default()
+    }
 }
 
-/// The seed's table: a line for each point, its change against the base and
-/// against the point before.
-fn table(series: &Series, row: &SeriesRow<'_>) -> String {
-    let registers = (0..series.points.len()).any(|at| {
-        row.registers(at)
-            .is_some_and(|(save, load)| !save.is_zero() || !load.is_zero())
-    });
-    let mut out = shorten(
-        &format!("{}, kernel instructions per {}", row.workload, row.per()),
-        WIDTH,
-    );
-    out.push_str(&format!(
-        "\n{:>3}  {:>12}{:>10}{:>10}",
-        "", "", "to base", "to last"
+fn sections(series: &Series, rows: &[SeriesRow<'_>], first: Option<&Comparison>) -> Vec<Section> {
+    let facts = |title: &str, facts| Section::new(title, vec![Block::Facts(facts)]);
+    let mut sections = vec![
+        facts("Points", points(series)),
+        facts("What each patch changed", patches(series)),
+    ];
+    sections.extend(proof::plots(
+        "From point to point",
+        OF_POINTS,
+        series.plots(),
     ));
-    if registers {
-        out.push_str(&format!("{:>9}{:>9}", "save", "load"));
+    let moved: Vec<_> = rows.iter().filter(|row| row.ever_moved()).collect();
+    let last = moved.len().saturating_sub(1);
+    sections.extend(moved.into_iter().enumerate().map(|(at, row)| {
+        let title = format!("{}, kernel instructions per {}", row.workload, row.per());
+        let table = table(series, row);
+        let table = if at == last {
+            table.noted(COUNTED)
+        } else {
+            table
+        };
+        Section::new(title, vec![Block::Table(table)])
+    }));
+    sections.extend(unmoved(rows));
+    sections.push(facts("Checks", brief_checks(series)).only(Extent::Brief));
+    sections.push(facts("Checks", all_checks(series)).only(Extent::Full));
+    if let Some(first) = first {
+        // The first two are the images of this comparison.
+        let setting = checks::setting(first).into_iter().skip(2);
+        sections.push(facts("Measured on", setting.collect()));
     }
-    out.push('\n');
-    for (at, point) in series.points.iter().enumerate() {
-        out.push_str(&line(row, at, point, registers));
-    }
-    out
+    sections.push(proof::limits());
+    sections
 }
 
-fn line(row: &SeriesRow<'_>, at: usize, point: &SeriesPoint, registers: bool) -> String {
-    let kernel = row
-        .kernel(at)
-        .map_or_else(|| "-".to_owned(), |kernel| kernel.decimal(2));
-    let median = if row.exact(at) || row.kernel(at).is_none() {
-        ' '
-    } else {
-        '~'
+fn points(series: &Series) -> Vec<Fact> {
+    let verdicts = series.comparisons.iter();
+    let verdicts = verdicts.map(|one| format!("{} against the base", words::title(one.verdict)));
+    let verdicts = std::iter::once("the base".to_owned()).chain(verdicts);
+    let point = |(point, verdict): (&SeriesPoint, String)| {
+        let text = format!("{}; {verdict}; image {}", point.title, point.image.id);
+        Fact::plain(point.number.to_string(), text)
     };
-    let step = percent(row.step(at));
-    let base = percent(row.against_base(at).filter(|_| at > 0));
-    let mut line = format!(
-        "{:>3}  {median}{kernel:>11}{base:>10}{step:>10}",
-        point.number
-    );
-    if let Some((save, load)) = row.registers(at).filter(|_| registers) {
-        line.push_str(&format!("{:>9}{:>9}", two(save), two(load)));
-    }
-    // A word where the eye is to stop.
-    if row.moved(at) {
-        line.push_str("  <- ");
-        line.push_str(&shorten(
-            &point.title,
-            WIDTH.saturating_sub(line.chars().count()),
-        ));
-    }
-    line.trim_end().to_owned() + "\n"
+    series.points.iter().zip(verdicts).map(point).collect()
 }
 
-fn percent(figure: Option<Figure>) -> String {
-    figure
-        .map(|figure| match figure.difference().is_zero() {
-            true => "0".to_owned(),
-            false => figure.signed_percent(1).unwrap_or_default(),
-        })
-        .unwrap_or_default()
-}
-
-fn two(ratio: Ratio) -> String {
-    ratio.decimal(2)
-}
-
-fn unmoved(rows: &[SeriesRow<'_>]) -> String {
-    let text = unmoved_text(rows);
-    match text.is_empty() {
-        true => text,
-        false => wrap(&text, WIDTH).join("\n") + "\n",
+/// A row for each point, its change against the base and against the point before.
+fn table(series: &Series, row: &SeriesRow<'_>) -> Table {
+    let registers = (0..series.points.len()).filter_map(|at| row.registers(at));
+    let registers = registers
+        .into_iter()
+        .any(|(save, load)| !save.is_zero() || !load.is_zero());
+    let mut table = Table::new(&[("point", Kind::Word), ("kernel", Kind::Number)]);
+    for head in ["to base", "change", "to last", "change"] {
+        table.column(head, Kind::Number, 0);
     }
+    if registers {
+        table.column("XSAVE", Kind::Number, 0);
+        table.column("XRSTOR", Kind::Number, 0);
+    }
+    for (at, point) in series.points.iter().enumerate() {
+        table.row(cells(row, at, point, registers));
+    }
+    let moved = series.points.iter().enumerate().map(|(at, point)| {
+        let title = if row.moved(at) { &point.title } else { "" };
+        Cell::from(title)
+    });
+    tables::with_last(table, "moved by", moved.collect())
+}
+
+fn cells(row: &SeriesRow<'_>, at: usize, point: &SeriesPoint, registers: bool) -> Vec<Cell> {
+    let shown = |ratio: Option<Ratio>| {
+        Cell::from(ratio.map_or_else(|| "-".to_owned(), |ratio| ratio.decimal(2)))
+    };
+    let kernel = row.kernel(at);
+    let kernel = shown(kernel).tagged("median", kernel.is_some() && !row.exact(at));
+    let mut cells = vec![point.number.to_string().into(), kernel];
+    cells.extend(moved(row.against_base(at).filter(|_| at > 0)));
+    cells.extend(moved(row.step(at)));
+    if registers {
+        let (save, load) = row.registers(at).unzip();
+        cells.extend([shown(save), shown(load)]);
+    }
+    cells
+}
+
+fn moved(figure: Option<Figure>) -> [Cell; 2] {
+    figure.map_or_else(Default::default, tables::moved)
 }
 
 /// The workloads that no point moved, in a sentence; nothing where each moved.
-pub(super) fn unmoved_text(rows: &[SeriesRow<'_>]) -> String {
+fn unmoved(rows: &[SeriesRow<'_>]) -> Option<Section> {
     let names: Vec<String> = rows
         .iter()
         .filter(|row| !row.ever_moved())
         .map(|row| row.workload.to_string())
         .collect();
-    match names.len() {
-        0 => String::new(),
-        count => format!(
-            "The same at every point: {} ({}).",
-            plural(count, "workload"),
-            names.join(", ")
-        ),
-    }
+    let text = format!("{}: {}.", plural(names.len(), "workload"), names.join(", "));
+    let some = !names.is_empty();
+    some.then(|| Section::new("The same at every point", vec![Block::Text(text)]))
 }
 
-/// Each patch with what it changed, the largest change first.
-fn patches(series: &Series) -> String {
-    let mut out = "What each patch changed\n".to_owned();
-    for (point, said) in series.points.iter().skip(1).zip(patch_texts(series)) {
-        let text = format!("{}: {said}", shorten(&point.title, TITLE + TITLE));
-        out.push_str(&labelled(&format!("{:>3}", point.number), &text, 5, WIDTH));
-    }
-    out
-}
-
-/// What each point after the first changed against the one before it.
-pub(super) fn patch_texts(series: &Series) -> Vec<String> {
+/// What each point after the first changed against the one before it, the largest
+/// change first.
+fn patches(series: &Series) -> Vec<Fact> {
     let said = |at: usize| {
         let changes = series.changes(at);
         match changes.first() {
@@ -163,224 +156,78 @@ pub(super) fn patch_texts(series: &Series) -> Vec<String> {
                 first.figure.before.decimal(2),
                 first.figure.after.decimal(2),
                 first.row.per(),
-                percent(Some(first.figure)),
+                tables::signed_percent(first.figure),
             ),
         }
     };
-    (1..series.points.len()).map(said).collect()
+    let later = series.points.iter().enumerate().skip(1);
+    later
+        .map(|(at, point)| {
+            let text = format!("{}: {}", point.title, said(at));
+            Fact::plain(point.number.to_string(), text)
+        })
+        .collect()
 }
 
-fn checks(series: &Series) -> String {
-    let mut out = "Checks\n".to_owned();
-    let mut put = |label: &str, text: &str| out.push_str(&labelled(label, text, INDENT, WIDTH));
-    if let Some(repeat) = series
-        .comparisons
-        .first()
-        .and_then(|one| one.repeat.as_ref())
-    {
+/// One line for each point, and each note once.
+fn brief_checks(series: &Series) -> Vec<Fact> {
+    let first = series.comparisons.first();
+    let repeat = first.and_then(|one| one.repeat.as_ref()).map(|repeat| {
+        let differing = repeat.moved.len() + repeat.behaviour.differences.len();
         let text = format!(
             "the first point run twice, {} in {} and {} of behaviour",
-            plural(
-                repeat.moved.len() + repeat.behaviour.differences.len(),
-                "difference"
-            ),
+            plural(differing, "difference"),
             plural(repeat.workloads, "workload"),
             plural(repeat.behaviour.points, "point"),
         );
-        put("A against A", &text);
-    }
+        Fact::check("A against A", differing == 0, text)
+    });
+    let mut facts: Vec<Fact> = repeat.into_iter().collect();
+    let mut notes: Vec<Fact> = Vec::new();
     for (point, comparison) in series.points.iter().skip(1).zip(&series.comparisons) {
-        let behaviour = &comparison.behaviour;
-        let text = format!(
-            "point {}: {} of behaviour over {}, control {}",
-            point.number,
-            plural(behaviour.differences.len(), "difference"),
-            plural(behaviour.points, "input"),
-            control(comparison),
-        );
-        put("Point", &text);
-        for note in comparison.notes.iter().filter(|note| note.incomplete()) {
-            put("Note", &format!("point {}: {note}", point.number));
+        facts.push(point_check(point, comparison));
+        for note in &comparison.notes {
+            let mut fact = checks::note(note);
+            if note.incomplete() {
+                fact.text = format!("point {}: {}", point.number, fact.text);
+                facts.push(fact);
+            } else if !notes.iter().any(|known| known.text == fact.text) {
+                notes.push(fact);
+            }
         }
     }
-    let mut notes: Vec<String> = Vec::new();
-    for comparison in &series.comparisons {
-        let kept = comparison.notes.iter().filter(|note| !note.incomplete());
-        notes.extend(kept.map(ToString::to_string));
-    }
-    notes.sort();
-    notes.dedup();
-    for note in &notes {
-        put("Note", note);
-    }
-    out
+    facts.into_iter().chain(notes).collect()
 }
 
-fn control(comparison: &Comparison) -> &'static str {
+fn point_check(point: &SeriesPoint, comparison: &Comparison) -> Fact {
+    let behaviour = &comparison.behaviour;
     let moved = comparison.moved_controls().next().is_some();
-    match (comparison.controls().next().is_some(), moved) {
+    let control = match (comparison.controls().next().is_some(), moved) {
         (false, _) => "absent",
         (true, false) => "unmoved",
         (true, true) => "moved",
-    }
-}
-
-fn setting(series: &Series) -> String {
-    let Some(comparison) = series.comparisons.first() else {
-        return String::new();
     };
-    // The first two are the images of this comparison.
-    let facts = facts::setting(comparison);
-    let facts = facts.iter().skip(2);
-    let lines = facts.map(|(label, text)| labelled(label, text, INDENT, WIDTH));
-    let lines: String = lines.collect();
-    format!("Measured on\n{lines}")
-}
-
-fn verdict(series: &Series) -> String {
-    let title = match series.deciding() {
-        Some((_, comparison)) => comparison.verdict.title().to_uppercase(),
-        None => Verdict::Incomplete.title().to_uppercase(),
-    };
-    let text = wrap(&series_statement(series), WIDTH).join("\n");
-    format!("{title}\n{text}\n")
-}
-
-/// What came of a series, in sentences: the patch that made the middle worse than
-/// both ends, and how the last point stands to the first.
-#[must_use]
-pub fn series_statement(series: &Series) -> String {
-    let peak = series.peak().map(|peak| {
-        format!(
-            "{} is dearer in the middle than at both ends: patch {} \"{}\" made it {} kernel \
-             instructions per {} ({}, {} against the base). ",
-            peak.row.workload,
-            peak.point.number,
-            peak.point.title,
-            peak.figure.after.decimal(2),
-            peak.row.per(),
-            signed(peak.figure.difference(), 2),
-            percent(Some(peak.figure)),
-        )
-    });
-    let end = series.deciding().map_or_else(
-        || "The series has one point; there is nothing to compare it with.".to_owned(),
-        |(point, comparison)| {
-            format!(
-                "Point {} against the first: {}",
-                point.number,
-                comparison.statement()
-            )
-        },
+    let text = format!(
+        "point {}: {} of behaviour over {}, control {control}",
+        point.number,
+        plural(behaviour.differences.len(), "difference"),
+        plural(behaviour.points, "input"),
     );
-    format!("{}{end}", peak.unwrap_or_default())
+    Fact::check("Point", !moved && behaviour.differences.is_empty(), text)
 }
 
-/// The series as a JSON document, `schema/series.schema.json`, that ends with a
-/// newline.
-///
-/// # Errors
-/// None that input can cause.
-pub fn series_json(series: &Series) -> Result<String, Defect> {
-    let rows = series.rows();
-    document(&Document {
-        version: SERIES_VERSION,
-        kind: "series",
-        exit_code: series.exit_code(),
-        statement: series_statement(series),
-        setting: series.comparisons.first().map(|one| &one.setting),
-        points: series
-            .points
-            .iter()
-            .enumerate()
-            .map(|(at, point)| JsonPoint::new(series, at, point))
-            .collect(),
-        workloads: rows.iter().map(JsonRow::new).collect(),
-    })
-}
-
-#[derive(Serialize)]
-struct Document<'a> {
-    version: u32,
-    kind: &'static str,
-    exit_code: u8,
-    statement: String,
-    setting: Option<&'a tollgate_measure::Setting>,
-    points: Vec<JsonPoint<'a>>,
-    workloads: Vec<JsonRow>,
-}
-
-#[derive(Serialize)]
-struct JsonPoint<'a> {
-    number: usize,
-    title: &'a str,
-    image: &'a str,
-    /// Against the first point; null for that itself.
-    verdict: Option<Verdict>,
-    changed: Vec<String>,
-    notes: Vec<String>,
-}
-
-impl<'a> JsonPoint<'a> {
-    fn new(series: &'a Series, at: usize, point: &'a SeriesPoint) -> Self {
-        let comparison = at.checked_sub(1).and_then(|at| series.comparisons.get(at));
-        let changed = series.changes(at);
-        Self {
-            number: point.number,
-            title: &point.title,
-            image: &point.image.id,
-            verdict: comparison.map(|one| one.verdict),
-            changed: changed
-                .iter()
-                .map(|change| change.row.workload.to_string())
-                .collect(),
-            notes: comparison
-                .map(|one| one.notes.iter().map(ToString::to_string).collect())
-                .unwrap_or_default(),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct JsonRow {
-    workload: String,
-    per: String,
-    control: bool,
-    /// In the order of the points; null where a point has no count.
-    figures: Vec<Option<JsonFigure>>,
-}
-
-impl JsonRow {
-    fn new(row: &SeriesRow<'_>) -> Self {
-        let figure = |at: usize| {
-            let (save, load) = row.registers(at)?;
-            let difference = |figure: Option<Figure>| figure.map(|one| one.difference().value());
-            Some(JsonFigure {
-                kernel: row.kernel(at)?.value(),
-                exact: row.exact(at),
-                to_base: difference(row.against_base(at)).unwrap_or_default(),
-                to_last: difference(row.step(at)),
-                save: save.value(),
-                load: load.value(),
-            })
-        };
-        Self {
-            workload: row.workload.to_string(),
-            per: row.per().to_owned(),
-            control: row.control,
-            figures: (0..row.measured.len()).map(figure).collect(),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct JsonFigure {
-    kernel: f64,
-    exact: bool,
-    to_base: f64,
-    to_last: Option<f64>,
-    save: f64,
-    load: f64,
+/// All checks of every point against the base; a line says which point it is of.
+fn all_checks(series: &Series) -> Vec<Fact> {
+    let points = series.points.iter().skip(1).zip(&series.comparisons);
+    let of = |(point, comparison): (&SeriesPoint, &Comparison)| {
+        let number = point.number;
+        let facts = checks::checks(comparison).into_iter();
+        facts.map(move |fact| Fact {
+            text: format!("point {number}: {}", fact.text),
+            ..fact
+        })
+    };
+    points.flat_map(of).collect()
 }
 
 #[cfg(test)]

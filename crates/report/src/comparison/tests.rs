@@ -1,10 +1,35 @@
 use super::fixture::{Boot, benchmarks, compare, compare_as, gain, image, setting};
 use tollgate_measure::{
-    Booted, Claim, ClaimedFigures, Comparison, Context, FpuCounts, FunctionGroup, NotRun, Outcome,
-    Proof, Setting, Tried, Verdict, Workload,
+    Booted, Claim, ClaimedFigures, Comparison, Context, FunctionGroup, NotRun, Note, Proof,
+    Quantity, Setting, Side, Skip, Tried, Verdict, Workload,
 };
 
 use super::*;
+use crate::format::{Format, Look, html as page};
+use crate::words;
+
+const LOOK: Look = Look {
+    color: false,
+    width: 80,
+};
+
+fn terminal(comparison: &Comparison, color: bool) -> String {
+    let look = Look { color, ..LOOK };
+    crate::format::terminal(&document(&alone(comparison.clone())), look)
+}
+
+fn proof_terminal(proof: &Proof, color: bool) -> String {
+    crate::format::terminal(&document(proof), Look { color, ..LOOK })
+}
+
+pub(super) fn html(proof: &Proof) -> Result<String, tollgate_defect::Defect> {
+    page(&document(proof))
+}
+
+fn rendered(proof: &Proof, format: &str) -> String {
+    let format = Format::of(format).unwrap();
+    format.render(&document(proof), LOOK).unwrap()
+}
 
 fn assert_fits(text: &str, width: usize) {
     for line in text.lines() {
@@ -193,29 +218,6 @@ fn claimed() -> Proof {
     ])
 }
 
-/// Only what differs of a long answer is worth a reader's time.
-#[test]
-fn a_long_difference_is_shown_where_it_begins() {
-    let mut comparison = behaviour_differs();
-    let point = &mut comparison.behaviour.differences[0];
-    let long = |at: &str| Outcome {
-        ret: 200,
-        errno: 0,
-        bytes: format!("..x8,{}{at}{}", "00".repeat(90), "11".repeat(90)),
-    };
-    (point.before, point.after) = (Some(long("04")), Some(long("05")));
-    let line = facts::point_lines(&comparison).swap_remove(0);
-    assert!(
-        line.contains("A ret=200 errno=0 bytes=...0000000000000000411"),
-        "{line}"
-    );
-    assert!(
-        line.contains("B ret=200 errno=0 bytes=...0000000000000000511"),
-        "{line}"
-    );
-    assert!(line.ends_with("...") && line.len() < 260, "{line}");
-}
-
 #[test]
 fn claims_stand_beside_the_counts() {
     let text = proof_terminal(&claimed(), false);
@@ -295,7 +297,10 @@ fn many_variants_share_the_width() {
         row.workload.benchmark = "a_benchmark_of_many_flows".into();
         row.unit.as_mut().unwrap().name = "transaction".into();
         let counts = &mut row.after.kernel;
-        counts.instructions = counts.instructions.saturating_mul(10_000);
+        *counts = counts.with(
+            Quantity::Kernel,
+            counts.instructions().saturating_mul(10_000),
+        );
     }
     let text = proof_terminal(&proof, false);
     assert_fits(&text, 80);
@@ -364,8 +369,10 @@ fn every_comparison_fits_a_terminal_and_ends_its_line() {
 fn writes() -> Comparison {
     let mut comparison = gain();
     let row = &mut comparison.workloads[1];
-    row.before.kernel.writes = row.before.operations * 4;
-    row.after.kernel.writes = row.after.operations * 2;
+    for (measured, times) in [(&mut row.before, 4), (&mut row.after, 2)] {
+        let writes = measured.operations * times;
+        measured.kernel = measured.kernel.with(Quantity::Writes, writes);
+    }
     comparison
 }
 
@@ -373,10 +380,10 @@ fn writes() -> Comparison {
 fn writes_of_the_gate_are_shown_where_there_are_any() {
     let text = terminal(&writes(), false);
     assert_fits(&text, 80);
-    let heads = |line: &str| line.contains("fences") && line.ends_with("writes");
+    let heads = |line: &str| line.contains("fences") && line.contains("gate writes");
     assert!(text.lines().any(heads), "{text}");
-    assert!(!terminal(&gain(), false).contains("writes"));
-    let heading = ">writes</th>";
+    assert!(!terminal(&gain(), false).contains("gate writes"));
+    let heading = ">gate writes</th>";
     assert!(html(&alone(writes())).unwrap().contains(heading));
     assert!(!html(&alone(gain())).unwrap().contains(heading));
 }
@@ -385,17 +392,20 @@ fn writes_of_the_gate_are_shown_where_there_are_any() {
 fn registers() -> Comparison {
     let mut comparison = gain();
     let row = &mut comparison.workloads[1];
-    row.before.kernel.fpu = FpuCounts {
-        xsave: row.before.operations,
-        xrstor: row.before.operations * 2,
-        fxsave: row.before.operations,
-        ..FpuCounts::ZERO
-    };
-    row.after.kernel.fpu = FpuCounts {
-        xsave: row.before.operations * 128,
-        wrpkru: 1,
-        ..row.before.kernel.fpu
-    };
+    use Quantity::{Fxsave, Wrpkru, Xrstor, Xsave};
+    let operations = row.before.operations;
+    let both = [
+        (Xsave, operations),
+        (Xrstor, operations * 2),
+        (Fxsave, operations),
+    ];
+    for measured in [&mut row.before, &mut row.after] {
+        for (quantity, count) in both {
+            measured.kernel = measured.kernel.with(quantity, count);
+        }
+    }
+    let after = row.after.kernel.with(Xsave, operations * 128);
+    row.after.kernel = after.with(Wrpkru, 1);
     comparison
 }
 
@@ -456,7 +466,7 @@ fn bytes_of_context_and_a_benchmark_less_another() {
     let (tables, rest) = tables.split_once("Kernel instructions by").unwrap();
     let contexts: Vec<&str> = rest
         .lines()
-        .skip_while(|line| !line.starts_with("Registers"))
+        .skip_while(|line| !line.starts_with("Registers "))
         .take_while(|line| !line.is_empty())
         .collect();
     insta::assert_snapshot!(format!("{tables}{}", contexts.join("\n")));
@@ -491,6 +501,64 @@ fn names_without_end_are_shortened() {
     comparison.before.variant.clone_from(&long);
     assert_fits(&terminal(&comparison, false), 80);
     assert_fits(&commit_figures(&gain()), 72);
+}
+
+/// Each format has all that decides, and nothing that drives a terminal or leaves its
+/// place.
+#[test]
+fn every_format_has_what_decides() {
+    for proof in [alone(gain()), several(), everything()] {
+        for format in crate::format::FORMATS {
+            let text = rendered(&proof, format.name);
+            assert!(!text.contains(['\x1b', '\u{202e}']), "{}", format.name);
+            assert!(text.ends_with('\n'));
+            let words = ["4f0c1d2ab93e7750", "epoll_wait events=64", "Checks"];
+            let plain = text.replace('\\', "");
+            for words in words {
+                assert!(plain.contains(words), "{words} in {}", format.name);
+            }
+        }
+        assert_fits(&rendered(&proof, "mail"), 72);
+    }
+}
+
+#[test]
+fn a_gain_as_mail() {
+    let text = rendered(&alone(gain()), "mail");
+    assert!(text.is_ascii());
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_gain_as_markdown() {
+    insta::assert_snapshot!(rendered(&alone(gain()), "markdown"));
+}
+
+/// A subject of `|`, `<` and backticks, and a guest's words, stay text.
+#[test]
+fn markdown_keeps_text_in_its_place() {
+    let text = rendered(&everything(), "markdown");
+    assert!(!text.replace("\\<", "").contains("<script"));
+    for line in text.lines().filter(|line| line.starts_with('|')) {
+        let bars = line.replace("\\|", "");
+        assert!(bars.ends_with('|'), "{line}");
+    }
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).collect();
+    assert!(rows.len() > 20);
+    // As many folds end as begin.
+    assert_eq!(
+        text.matches("<details>").count(),
+        text.matches("</details>").count()
+    );
+}
+
+#[test]
+fn many_variants_are_one_table_where_the_terminal_is_wide() {
+    let wide = Look { width: 200, ..LOOK };
+    let text = crate::format::terminal(&document(&several()), wide);
+    let head = "A   share      B   share      C   share      D   share";
+    assert!(text.contains(head), "{text}");
+    assert_fits(&text, 200);
 }
 
 #[test]
@@ -546,14 +614,14 @@ fn schema() -> jsonschema::Validator {
     jsonschema::validator_for(&schema).unwrap()
 }
 
-fn document() -> serde_json::Value {
+fn parsed() -> serde_json::Value {
     serde_json::from_str(&json(&everything()).unwrap()).unwrap()
 }
 
 #[test]
 fn every_json_document_satisfies_the_schema() {
     let schema = schema();
-    let document = document();
+    let document = parsed();
     let errors: Vec<_> = schema
         .iter_errors(&document)
         .map(|e| format!("{}: {e}", e.instance_path()))
@@ -583,8 +651,90 @@ fn the_schema_refuses_what_is_no_result() {
         },
     ];
     for (number, edit) in edits.into_iter().enumerate() {
-        let mut document = document();
+        let mut document = parsed();
         edit(&mut document);
         assert!(!schema.is_valid(&document), "edit {number} is accepted");
     }
+}
+
+/// A comparison after an edit, with the verdict that follows.
+fn edited(edit: impl Fn(&mut Comparison)) -> Comparison {
+    let mut comparison = gain();
+    edit(&mut comparison);
+    comparison.verdict = Verdict::of(&comparison);
+    comparison
+}
+
+fn add(counts: &mut tollgate_measure::Counts, quantity: Quantity, more: u64) {
+    *counts = counts.with(quantity, counts.get(quantity) + more);
+}
+
+#[test]
+fn every_verdict_is_a_sentence() {
+    let window = Boot::window();
+    let dearer = compare(&window, &window, &Boot::base());
+    let all = [
+        gain(),
+        dearer,
+        edited(|one| add(&mut one.workloads[0].after.kernel, Quantity::Kernel, 80_000)),
+        compare(&window, &window, &window),
+        edited(|one| {
+            let row = &mut one.workloads[3].after;
+            add(&mut row.kernel, Quantity::Fences, row.operations);
+        }),
+        unsteady(),
+        behaviour_differs(),
+        compare(&Boot::base(), &window, &window),
+        incomplete(),
+        edited(|one| {
+            one.notes.push(Note::Missing {
+                side: Side::Image('B'),
+                workload: one.workloads[0].workload.clone(),
+            })
+        }),
+    ];
+    let said = all
+        .each_ref()
+        .map(|one| format!("{}: {}", words::title(one.verdict), words::statement(one)));
+    insta::assert_snapshot!(said.join("\n"));
+}
+
+#[test]
+fn every_note_is_a_sentence() {
+    let workload = || gain().workloads[0].workload.clone();
+    let side = Side::Again('A');
+    let notes = [
+        Note::Skipped {
+            side: Side::Image('B'),
+            skip: Skip {
+                job: "bench statx".into(),
+                reason: "unknown".into(),
+            },
+        },
+        Note::Failed {
+            side,
+            text: "killed by signal 9".into(),
+        },
+        Note::Missing {
+            side,
+            workload: workload(),
+        },
+        Note::Unplanned {
+            side,
+            workload: workload(),
+        },
+        Note::NoUnit {
+            workload: workload(),
+            parameter: "events".into(),
+        },
+        Note::UserMoved {
+            workload: workload(),
+            before: 50,
+            after: 51,
+        },
+        Note::NoControl,
+        Note::NotRepeated,
+        Note::NoPoints,
+    ];
+    insta::assert_snapshot!(notes.each_ref().map(words::note).join("\n"));
 }

@@ -1,6 +1,6 @@
 //! Findings as JSON.
 
-use crate::document::document;
+use crate::json::to_json;
 use std::collections::BTreeMap;
 use tollgate_defect::{Defect, OrDefect as _};
 
@@ -143,7 +143,7 @@ struct JsonMissed<'a> {
 /// None that input can cause: a run that holds no access is a defect.
 pub fn findings_json(view: &View<'_>, tree: &Name) -> Result<String, Defect> {
     let scan = view.scan;
-    document(&Document {
+    to_json(&Document {
         version: FINDINGS_VERSION,
         tool: "tollgate",
         tree: tree.into(),

@@ -9,9 +9,9 @@ use super::{Profiled, Share, View};
 
 impl View<'_> {
     /// Puts those first that the profile counted most. A function that it does
-    /// not name has the part of the nearest caller in its file that it names,
-    /// into which a compiler may have put it; callers in other files are not
-    /// known.
+    /// not name has the part of the nearest of its callers that it names, into
+    /// which a compiler may have put it; those in other files are only known of a
+    /// function in a header.
     pub fn rank_by(&mut self, profile: &Profile, kinds: &Kinds) {
         let parts = parts(profile, kinds);
         let mut met: HashSet<String> = HashSet::new();
@@ -107,7 +107,9 @@ mod tests {
         scan.add(&TreePath::within("fs/x.c"), report);
         scan.findings[0].function.runs[0].sites.clear();
         let view = View::new(&scan, BTreeSet::from([Kind::Run]));
-        let sarif = crate::findings_sarif(&view).unwrap_err().to_string();
+        let sarif = crate::findings_sarif(&view, &mut |_| None)
+            .unwrap_err()
+            .to_string();
         let json = crate::findings_json(&view, TreePath::top().name()).unwrap_err();
         for said in [sarif, json.to_string()] {
             assert!(said.contains("a run holds no access"), "{said}");

@@ -6,7 +6,7 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use tollgate_source::{Aside, Finding, Kind, Run, TreePath, plain};
 
-use super::text::{run_words, trailer};
+use super::text::{more_words, run_words, trailer};
 use super::{View, aside_words};
 
 /// Each finding above the lines that it is about, then the summary. `read` gives
@@ -21,12 +21,16 @@ pub fn findings_source(
         texts: HashMap::new(),
     };
     let mut out = String::new();
-    for finding in view.findings() {
+    let (findings, asides) = (view.findings(), view.asides());
+    let all = findings.len() + asides.len();
+    let most = view.top.unwrap_or(all).min(all);
+    for finding in findings.iter().take(most) {
         out += &finding_source(view, finding, files.text(&finding.path));
     }
-    for aside in view.asides() {
+    for aside in asides.iter().take(most.saturating_sub(findings.len())) {
         out += &aside_source(aside, files.text(&aside.path));
     }
+    out += &more_words(all - most, most);
     trailer(&mut out, view);
     plain(&out).into_owned()
 }

@@ -11,11 +11,22 @@ use crate::name::left_out_text;
 #[must_use]
 pub fn findings_text(view: &View<'_>) -> String {
     let mut out = String::new();
-    for line in lines(view) {
+    let lines = lines(view);
+    let most = view.top.unwrap_or(lines.len());
+    for line in lines.iter().take(most) {
         push(&mut out, format_args!("{line}\n"));
     }
+    out += &more_words(lines.len().saturating_sub(most), most);
     trailer(&mut out, view);
     plain(&out).into_owned()
+}
+
+/// How many are not shown; nothing where all are.
+pub(super) fn more_words(more: usize, most: usize) -> String {
+    match more {
+        0 => String::new(),
+        more => format!("and {more} more (--top {most})\n"),
+    }
 }
 
 /// What stands below the findings, in whatever form those are.

@@ -26,6 +26,8 @@ pub struct View<'s> {
     pub verbose: bool,
     /// Whether the hottest come first, with the reason.
     pub ranked: bool,
+    /// How many are shown at most where people read them; the others are counted.
+    pub top: Option<usize>,
     /// By file and function: its part of a profile.
     pub shares: HashMap<(TreePath, String), Share>,
     /// What the profile counted, and which of its symbols nothing here matches.
@@ -50,6 +52,7 @@ impl<'s> View<'s> {
             kinds,
             verbose: false,
             ranked: false,
+            top: None,
             shares: HashMap::new(),
             profile: None,
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::document::document;
+use crate::json::to_json;
 use serde::Serialize;
 use tollgate_defect::Defect;
 use tollgate_gates::{Analysis, Changes, Counts, Finding, FunctionGates, Repeat, Window};
@@ -65,7 +65,7 @@ struct Function<'a> {
 /// # Errors
 /// None that input can cause.
 pub fn gates_json(objects: &[(Name, Analysis)]) -> Result<String, Defect> {
-    document(&Document {
+    to_json(&Document {
         version: GATES_VERSION,
         kind: "gates",
         objects: Some(objects.iter().map(object).collect()),
@@ -83,7 +83,7 @@ pub fn gates_json(objects: &[(Name, Analysis)]) -> Result<String, Defect> {
 /// None that input can cause.
 pub fn against_json(before: &Name, after: &Name, changes: &Changes) -> Result<String, Defect> {
     let [(before, before_uri), (after, after_uri)] = [before, after].map(text);
-    document(&Document {
+    to_json(&Document {
         version: GATES_VERSION,
         kind: "against",
         objects: None,

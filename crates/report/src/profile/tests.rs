@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use tollgate_measure::Counts;
+use tollgate_measure::Quantity;
 use tollgate_profile::{Profile, Reading, Space};
 
 use super::*;
@@ -24,16 +24,8 @@ fn with_functions(functions: &BTreeMap<String, u64>, user: u64) -> Proof {
     let row = comparison.workloads.first_mut().unwrap();
     for measured in [&mut row.before, &mut row.after] {
         let zero = measured.functions.values().next().copied().unwrap();
-        let counts = |(name, count): (&String, &u64)| {
-            let instructions = *count;
-            (
-                name.clone(),
-                Counts {
-                    instructions,
-                    ..zero
-                },
-            )
-        };
+        let counts =
+            |(name, count): (&String, &u64)| (name.clone(), zero.with(Quantity::Kernel, *count));
         measured.functions = functions.iter().map(counts).collect();
         measured.user = user;
     }
@@ -196,7 +188,7 @@ fn the_folded_form_adds_up_to_the_whole() {
     let proof = several();
     let text = profile(&proof, ProfileFormat::Folded).unwrap();
     let row = &proof.comparisons[0].workloads[2];
-    let wanted = row.after.kernel.instructions + row.after.user;
+    let wanted = row.after.kernel.instructions() + row.after.user;
     let lines = folded_lines(&text).into_iter();
     let of_row = lines.filter(|(frames, _)| frames[..2] == ["B window", "epoll_wait events=64"]);
     assert_eq!(of_row.map(|(_, count)| count).sum::<u64>(), wanted);

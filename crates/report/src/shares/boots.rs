@@ -8,9 +8,9 @@ use tollgate_measure::{
 
 use super::compared::COMPARE_VERSION;
 use super::text::indented;
-use crate::comparison::terminal::{Paint, lines, section, table};
-use crate::comparison::text::{WIDTH, wrap};
-use crate::document::document;
+use crate::fixed::{Paint, lines, section, table};
+use crate::json::to_json;
+use crate::text::{WIDTH, wrap};
 
 /// The comparison as text of at most 80 columns; the verdict is last.
 #[must_use]
@@ -262,7 +262,7 @@ impl<'a> JsonChange<'a> {
 /// # Errors
 /// None that input can cause.
 pub fn boots_json(boots: &Boots, exit_code: u8) -> Result<String, Defect> {
-    document(&Document {
+    to_json(&Document {
         version: COMPARE_VERSION,
         kind: "compare_boots",
         exit_code,

@@ -6,9 +6,9 @@ use tollgate_defect::Defect;
 use tollgate_profile::{Comparison, ShareChange, Told};
 
 use super::text::indented;
-use crate::comparison::terminal::{Paint, lines, table};
-use crate::comparison::text::{WIDTH, shorten, wrap};
-use crate::document::document;
+use crate::fixed::{Paint, lines, table};
+use crate::json::to_json;
+use crate::text::{WIDTH, shorten, wrap};
 
 /// The version of the JSON form; it grows when a reader would break.
 pub const COMPARE_VERSION: u32 = 1;
@@ -330,7 +330,7 @@ struct Document<'a> {
 /// # Errors
 /// None that input can cause.
 pub fn compare_json(pairs: &[Pair], exit_code: u8) -> Result<String, Defect> {
-    document(&Document {
+    to_json(&Document {
         version: COMPARE_VERSION,
         kind: "compare_profiles",
         exit_code,

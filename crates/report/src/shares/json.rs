@@ -8,7 +8,7 @@ use tollgate_profile::{
 };
 
 use super::text::ReadFile;
-use crate::document::document;
+use crate::json::to_json;
 use crate::name::JsonFile;
 
 /// The version of the JSON form; it grows when a reader would break.
@@ -72,7 +72,7 @@ struct JsonTimes<'a> {
 /// # Errors
 /// None that input can cause.
 pub fn profile_json(files: &[ReadFile<'_>]) -> Result<String, Defect> {
-    document(&Document {
+    to_json(&Document {
         version: PROFILE_VERSION,
         kind: "profile",
         files: files.iter().map(read).collect(),

@@ -6,8 +6,8 @@ use tollgate_profile::{
 };
 use tollgate_source::Name;
 
-use crate::comparison::terminal::{Paint, lines, table};
-use crate::comparison::text::{WIDTH, clean, plural, shorten, wrap};
+use crate::fixed::{Paint, lines, table};
+use crate::text::{WIDTH, clean, plural, shorten, wrap};
 
 /// A file that was read, with what was made of it.
 #[derive(Debug)]
@@ -149,7 +149,7 @@ pub(super) fn samples(samples: Samples) -> String {
 }
 
 fn grouped(count: u64) -> String {
-    crate::comparison::text::grouped(&count.to_string())
+    crate::text::grouped(&count.to_string())
 }
 
 fn extent(profile: &Profile) -> String {

@@ -3,8 +3,8 @@
 use tollgate_measure::{Against, Change, Estimate, Host, TimeChange, Timings, Workload};
 
 use super::text::{NAME, figure};
-use crate::comparison::terminal::{Paint, lines, section, table};
-use crate::comparison::text::{WIDTH, labelled, plural, wrap};
+use crate::fixed::{Paint, lines, section, table};
+use crate::text::{WIDTH, labelled, plural, wrap};
 
 /// What the figures of two runs do not tell.
 const NOT_IN_TURNS: &str = "The two runs did not take turns. What drifted between them, and where code \

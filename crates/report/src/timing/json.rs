@@ -1,6 +1,6 @@
 //! Times for programs; `schema/run.schema.json` describes the document.
 
-use crate::document::document;
+use crate::json::to_json;
 use std::collections::BTreeMap;
 use tollgate_defect::Defect;
 
@@ -21,7 +21,7 @@ pub const RUN_VERSION: u32 = 1;
 /// # Errors
 /// None that input can cause.
 pub fn json(timings: &Timings, against: Option<&Against>, exit_code: u8) -> Result<String, Defect> {
-    document(&Document {
+    to_json(&Document {
         version: RUN_VERSION,
         kind: "run",
         exit_code,

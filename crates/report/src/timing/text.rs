@@ -6,8 +6,8 @@ use tollgate_measure::{
 };
 
 use super::against;
-use crate::comparison::terminal::{INDENT, Paint, lines, section, table};
-use crate::comparison::text::{WIDTH, labelled, plural, wrap};
+use crate::fixed::{INDENT, Paint, lines, section, table};
+use crate::text::{WIDTH, labelled, plural, wrap};
 
 /// The columns of a workload's name.
 pub(super) const NAME: usize = 27;

@@ -21,6 +21,7 @@ use tollgate_source::{GrammarError, Headers, Name, TreePath, Vocabulary, shown};
 
 use super::input::Answer;
 use super::side::{Base, C, Side, Sought};
+use crate::patch::note_superseded;
 use crate::signals;
 use crate::term::Term;
 
@@ -179,6 +180,7 @@ fn diff(root: &Path, file: &Path, runner: &Runner, term: &Term) -> anyhow::Resul
     let cache = Cache::open(&scratch.path().join("cache"))?;
     let mut patch = Patch::read(&path, &cache, runner)?;
     patch.path = called.to_owned();
+    note_superseded(&patch.superseded, term);
     let lay_over = |ground: &dyn Ground| patch::apply(&patch, ground, &cache, runner);
     if let Some((repository, base)) = stated_base(root, &patch, runner) {
         let revision = repository.revision(&base)?;

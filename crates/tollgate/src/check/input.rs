@@ -15,6 +15,7 @@ use tollgate_source::{GrammarError, Headers, Name, TreePath, Vocabulary, is_c, n
 use super::side::{Base, Side};
 use crate::choice::Choice;
 use crate::door::{Door, refuse_other};
+use crate::progress::Meter;
 use crate::tree::{NUL, has_nul, sources_below};
 
 /// Headers that say what a tree calls its windows, where only some files of it
@@ -43,23 +44,23 @@ struct File {
 }
 
 /// Checks what the paths of the command line name.
-pub(crate) fn check(paths: &[PathBuf]) -> anyhow::Result<Answer> {
+pub(crate) fn check(paths: &[PathBuf], meter: &Meter) -> anyhow::Result<Answer> {
     match paths {
-        [] => folder(Path::new(".")),
+        [] => folder(Path::new("."), meter),
         [only] if only == Path::new("-") => standard_input(),
-        [only] if only.is_dir() => folder(only),
-        [tree, rest @ ..] if tree.is_dir() => behind(&Door::of(tree)?, rest),
-        files => from_here(files),
+        [only] if only.is_dir() => folder(only, meter),
+        [tree, rest @ ..] if tree.is_dir() => behind(&Door::of(tree)?, rest, meter),
+        files => from_here(files, meter),
     }
 }
 
 /// What is named behind a folder, or listed on standard input.
-fn behind(door: &Door, rest: &[PathBuf]) -> anyhow::Result<Answer> {
+fn behind(door: &Door, rest: &[PathBuf], meter: &Meter) -> anyhow::Result<Answer> {
     let choice = match rest {
         [dash] if dash == Path::new("-") => Choice::of_input(door)?,
         rest => match Choice::named(door, rest)? {
             Some(choice) => choice,
-            None => return folder(door.root()),
+            None => return folder(door.root(), meter),
         },
     };
     let in_tree = |path: &TreePath| File {
@@ -68,7 +69,7 @@ fn behind(door: &Door, rest: &[PathBuf]) -> anyhow::Result<Answer> {
     };
     let files: Vec<File> = choice.files.iter().map(in_tree).collect();
     let (words, unread) = words_for(door.root(), &files)?;
-    let mut checks = run(door.root(), &files, &words)?;
+    let mut checks = run(door.root(), &files, &words, meter)?;
     spare(door.root(), &files, &mut checks, &words)?;
     unlearned(&mut checks, &files, unread);
     for (folder, error) in &choice.unlisted {
@@ -85,7 +86,7 @@ fn unlisted(error: &str) -> String {
 }
 
 /// Files and folders as they are named from the current folder.
-fn from_here(given: &[PathBuf]) -> anyhow::Result<Answer> {
+fn from_here(given: &[PathBuf], meter: &Meter) -> anyhow::Result<Answer> {
     let (mut files, mut named) = (Vec::new(), HashSet::new());
     for path in given {
         if path.is_dir() {
@@ -103,7 +104,7 @@ fn from_here(given: &[PathBuf]) -> anyhow::Result<Answer> {
         files.push(File { name, place });
     }
     let (words, unread) = words_for(Path::new(""), &files)?;
-    let mut checks = run(Path::new(""), &files, &words)?;
+    let mut checks = run(Path::new(""), &files, &words, meter)?;
     spare(Path::new("."), &files, &mut checks, &words)?;
     unlearned(&mut checks, &files, unread);
     checks.finish();
@@ -152,7 +153,7 @@ fn standard_input() -> anyhow::Result<Answer> {
 
 /// Everything that a folder holds. Headers come first: they say what the tree
 /// calls its windows.
-fn folder(root: &Path) -> anyhow::Result<Answer> {
+fn folder(root: &Path, meter: &Meter) -> anyhow::Result<Answer> {
     let found = sources_below(root, &TreePath::top());
     let in_folder = |path: &TreePath| File {
         name: path.name().clone(),
@@ -173,7 +174,7 @@ fn folder(root: &Path) -> anyhow::Result<Answer> {
     // A header of the folder is checked as well, and is named there.
     let words = builtin.with(&learned_from(&places, &builtin)?.learned);
     let all: Vec<File> = headers.into_iter().chain(files).collect();
-    let mut checks = run(root, &all, &words)?;
+    let mut checks = run(root, &all, &words, meter)?;
     spare(root, &all, &mut checks, &words)?;
     for (folder, error) in &found.unlisted {
         checks.miss(folder, unlisted(error));
@@ -304,18 +305,23 @@ fn learned_from(headers: &[&Path], words: &CheckWords) -> anyhow::Result<Lessons
 }
 
 /// Files are read, checked and dropped one by one on each processor.
-fn run(root: &Path, files: &[File], words: &CheckWords) -> anyhow::Result<Checks> {
+fn run(root: &Path, files: &[File], words: &CheckWords, meter: &Meter) -> anyhow::Result<Checks> {
     let vocabulary = Vocabulary::builtin()?;
     let tree = files.iter().find_map(|file| tree_around(&file.place));
     let tree = tree.unwrap_or_else(|| root.to_owned());
     let reader = |path: &TreePath| input::source(&tree.join(path));
     let headers = Headers::new(&reader)?;
     let below = Below::new(root, &tree);
+    meter.begin(files.len());
     let parts: Vec<Checks> = files
         .par_chunks(32)
         .map_init(
             || Checker::new(&vocabulary, words, &headers),
-            |checker, files| part(&below, checker, files),
+            |checker, files| {
+                let checks = part(&below, checker, files);
+                meter.advance(files.len());
+                checks
+            },
         )
         .collect();
     let mut all = Checks::default();

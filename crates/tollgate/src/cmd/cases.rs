@@ -1,11 +1,12 @@
 //! `tollgate cases`: what can be proved, and what others claim of it.
 
-use clap::ValueEnum;
 use tollgate_lab::case::Case;
 use tollgate_report::cases as render;
 use tollgate_report::cases::{CaseLine, VariantLine};
 
 use crate::exit::Exit;
+use crate::output::{Form, Output, forms};
+use crate::place::{Place, parser};
 use crate::term::Term;
 
 /// Flags of `tollgate cases`.
@@ -13,17 +14,12 @@ use crate::term::Term;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The form of the list
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Format {
-    /// For people
-    #[default]
-    Text,
-    /// schema/cases.schema.json
-    Json,
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms(&["text", "json"]))]
+    format: Form,
+    /// Where to write the JSON, too; - is standard output, and what is for people
+    /// then goes to standard error
+    #[arg(long, value_name = "FILE", value_parser = parser())]
+    json: Option<Place>,
 }
 
 const EXAMPLES: &str = "\
@@ -32,12 +28,16 @@ guest, and what was claimed of it. `tollgate prove CASE` measures the first
 variant, `tollgate prove CASE --variant all` every one.";
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    let output = Output::new(args.format, args.json.as_ref());
+    output.check([])?;
     let cases: Result<Vec<CaseLine>, _> = Case::names().into_iter().map(line).collect();
     let cases = cases?;
-    match args.format {
-        Format::Text => term.result(&render::text(&cases))?,
-        Format::Json => term.json(&render::json(&cases)?)?,
-    }
+    output.write(term, |form, _| {
+        Ok(match form {
+            Form::Json => render::json(&cases)?,
+            _ => render::text(&cases),
+        })
+    })?;
     Ok(Exit::Clean)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use tollgate_source::Name;
@@ -11,6 +11,9 @@ use tollgate_source::check::{Checks, Confidence, FileSkipped, Severity, rule, ru
 use crate::check::input::Answer;
 use crate::check::{change, input};
 use crate::exit::Exit;
+use crate::output::{Form, Output, forms};
+use crate::place::{Place, parser};
+use crate::progress::Meter;
 use crate::term::Term;
 
 /// Flags of `tollgate check`.
@@ -42,8 +45,12 @@ pub(crate) struct Args {
     )]
     confidence: Sure,
     /// How to write the findings
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms(&["text", "json", "sarif"]))]
+    format: Form,
+    /// Where to write the JSON, too; - is standard output, and what is for people
+    /// then goes to standard error
+    #[arg(long, value_name = "FILE", value_parser = parser())]
+    json: Option<Place>,
     /// List each file and each function that was not checked, with the reason
     #[arg(short, long)]
     verbose: bool,
@@ -70,18 +77,6 @@ enum Sure {
     High,
 }
 
-/// How to write findings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// With the lines they are about, as compilers write it
-    #[default]
-    Text,
-    /// schema/check.schema.json
-    Json,
-    /// SARIF 2.1.0
-    Sarif,
-}
-
 impl From<Least> for Severity {
     fn from(least: Least) -> Self {
         match least {
@@ -104,22 +99,31 @@ impl From<Sure> for Confidence {
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     known_rules(&args.rule)?;
+    let output = Output::new(args.format, args.json.as_ref());
+    let patch = args.patch.as_deref().map(Path::new);
+    let paths = args.paths.iter().map(PathBuf::as_path);
+    output.check(paths.clone().chain(patch))?;
+    let here = args.paths.is_empty().then_some(Path::new("."));
+    for folder in paths.chain(here).filter(|path| path.is_dir()) {
+        output.refuse_inside(folder)?;
+    }
+    let meter = match &args.patch {
+        Some(_) => Meter::of(term, "check"),
+        None => Meter::new(term, "check", "files", Some(0)),
+    };
     let Answer { mut checks, named } = match &args.patch {
         Some(patch) => change::check(&args.paths, patch, term)?,
-        None => input::check(&args.paths)?,
+        None => input::check(&args.paths, &meter)?,
     };
+    drop(meter);
     checks.keep(args.min_severity.into(), args.confidence.into(), &args.rule);
-    let text = match args.format {
-        Format::Text => {
-            tollgate_report::checks::checks_text(&checks, args.verbose, term.color_stdout())
-        }
-        Format::Json => tollgate_report::checks::checks_json(&checks, &asked(&args.paths))?,
-        Format::Sarif => tollgate_report::checks::checks_sarif(&checks),
-    };
-    match args.format {
-        Format::Text => term.result(&text)?,
-        Format::Json | Format::Sarif => term.json(&text)?,
-    }
+    output.write(term, |form, look| {
+        Ok(match form {
+            Form::Json => tollgate_report::checks::checks_json(&checks, &asked(&args.paths))?,
+            Form::Sarif => tollgate_report::checks::checks_sarif(&checks),
+            _ => tollgate_report::checks::checks_text(&checks, args.verbose, look.color),
+        })
+    })?;
     if args.patch.is_none() && checks.files == 0 && checks.skipped.is_empty() {
         term.note("no C file is named: nothing was checked");
     }

@@ -12,9 +12,10 @@ use tollgate_report::shares::{
     Pair, ReadFile, boots_json, boots_text, compare_json, compare_text, profile_json, profile_text,
 };
 
-use super::profile::Format;
 use crate::exit::Exit;
 use crate::given::{self, Given, Holds};
+use crate::output::{Form, Output, forms};
+use crate::place::{Place, parser};
 use crate::term::Term;
 
 /// Flags of `tollgate compare`.
@@ -47,8 +48,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 10)]
     rows: usize,
     /// How to write the result
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms(&["text", "json"]))]
+    format: Form,
+    /// Where to write the JSON, too; - is standard output, and what is for people
+    /// then goes to standard error
+    #[arg(long, value_name = "FILE", value_parser = parser())]
+    json: Option<Place>,
+}
+
+impl Args {
+    fn output(&self) -> Output {
+        Output::new(self.format, self.json.as_ref())
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -67,6 +78,8 @@ Exit codes: 0 nothing grew or got slower, 1 something did, 2 cannot be told.";
 const POINTS: f64 = 1.0;
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    let given = args.before.iter().chain(&args.after);
+    args.output().check(given.map(PathBuf::as_path))?;
     let read = |path: &PathBuf| given::read(path, args.kallsyms.as_deref());
     let mut before: Vec<Given> = args
         .before
@@ -127,10 +140,12 @@ fn boots(args: &Args, before: &[Given], after: &[Given], term: &Term) -> anyhow:
         args.floor.unwrap_or(Floor::STANDARD),
     );
     let code = found.exit_code(fail_above);
-    match args.format {
-        Format::Text => term.result(&boots_text(&found, fail_above, term.color_stdout()))?,
-        Format::Json => term.json(&boots_json(&found, code)?)?,
-    }
+    args.output().write(term, |form, look| {
+        Ok(match form {
+            Form::Json => boots_json(&found, code)?,
+            _ => boots_text(&found, fail_above, look.color),
+        })
+    })?;
     exit(code)
 }
 
@@ -162,15 +177,13 @@ fn profiles(args: &Args, before: &[Given], after: &[Given], term: &Term) -> anyh
         _ => vec![sides(args, before, after)?],
     };
     let code = code(&pairs, args.fail_above.map(Floor::percent));
-    match args.format {
-        Format::Text => term.result(&compare_text(
-            &pairs,
-            args.rows,
-            is_ranked(args, &pairs),
-            term.color_stdout(),
-        ))?,
-        Format::Json => term.json(&compare_json(&pairs, code)?)?,
-    }
+    let ranked = is_ranked(args, &pairs);
+    args.output().write(term, |form, look| {
+        Ok(match form {
+            Form::Json => compare_json(&pairs, code)?,
+            _ => compare_text(&pairs, args.rows, ranked, look.color),
+        })
+    })?;
     exit(code)
 }
 
@@ -409,9 +422,11 @@ fn others(args: &Args, before: &[Given], after: &[Given], term: &Term) -> anyhow
         series,
         explained: Vec::new(),
     }];
-    match args.format {
-        Format::Text => term.result(&profile_text(&files, args.rows, term.color_stdout()))?,
-        Format::Json => term.json(&profile_json(&files)?)?,
-    }
+    args.output().write(term, |form, look| {
+        Ok(match form {
+            Form::Json => profile_json(&files)?,
+            _ => profile_text(&files, args.rows, look.color),
+        })
+    })?;
     exit(code)
 }

@@ -5,14 +5,17 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use tollgate_rewrite::{Patched, Request, Style, Target};
-use tollgate_source::{TreePath, plain, shown};
+use tollgate_rewrite::{FixError, Patched, Request, Style, Target};
+use tollgate_source::{
+    LineIndex, Token, TokenKind, TreePath, Vocabulary, bodies, plain, shown, tokens,
+};
 
 use crate::compile::{self, Verdict};
 use crate::door::Door;
 use crate::exit::Exit;
 use crate::macros::Macros;
 use crate::patch::{self, Author};
+use crate::progress::Meter;
 use crate::scanner;
 use crate::term::Term;
 use crate::tree::Tree;
@@ -207,11 +210,13 @@ struct Series {
 }
 
 impl Series {
-    fn write(args: &Args, tree: &Tree, targets: &[Target]) -> Self {
+    fn write(args: &Args, tree: &Tree, targets: &[Target], term: &Term) -> Self {
+        let meter = Meter::new(term, "fix", "functions", Some(targets.len()));
         let macros = Macros::new(tree);
         let mut changed: HashMap<TreePath, Vec<u8>> = HashMap::new();
         let (mut patches, mut left) = (Vec::new(), Vec::new());
         for target in targets {
+            meter.advance(1);
             // A later patch to a file builds on the earlier ones.
             let read = |path: &TreePath| {
                 changed
@@ -227,7 +232,8 @@ impl Series {
                 Err(error) => {
                     // The reason names lines of the tree as it stands.
                     let plain = macros.fix(&|path: &TreePath| tree.read(path), target, &request);
-                    left.push(plain.err().unwrap_or(error).to_string());
+                    let error = plain.err().unwrap_or(error);
+                    left.push(explained(tree, target, &error));
                 }
             }
         }
@@ -278,11 +284,11 @@ fn series(
     term: &Term,
 ) -> anyhow::Result<Exit> {
     let found = if targets.is_empty() {
-        &every_finding(tree)?
+        &every_finding(args, tree, term)?
     } else {
         targets
     };
-    let series = Series::write(args, tree, found);
+    let series = Series::write(args, tree, found, term);
     if series.patches.is_empty() {
         anyhow::bail!("no function could be rewritten: {}", series.left.join("; "));
     }
@@ -313,8 +319,7 @@ fn saves_nothing<'p>(
         Some(String::from_utf8_lossy(arch.and(parts.next())?).into_owned())
     });
     let named: BTreeSet<String> = named.collect();
-    let copies = matches!(args.style, Style::StructCopy | Style::SizeSwitch);
-    if named.is_empty() || copies {
+    if named.is_empty() || saves_anyway(args) {
         return Ok(());
     }
     let with = super::scan::with_windows(tree)?;
@@ -326,8 +331,28 @@ fn saves_nothing<'p>(
     Ok(())
 }
 
-fn every_finding(tree: &Tree) -> anyhow::Result<Vec<Target>> {
-    let findings = scanner::scan(tree)?.findings.into_iter();
+/// Whether the style saves something where a window does not.
+fn saves_anyway(args: &Args) -> bool {
+    matches!(args.style, Style::StructCopy | Style::SizeSwitch)
+}
+
+fn every_finding(args: &Args, tree: &Tree, term: &Term) -> anyhow::Result<Vec<Target>> {
+    let meter = Meter::new(term, "scan", "files", None);
+    let mut scan = scanner::scan(tree, &meter)?;
+    drop(meter);
+    let all = scan.findings.len();
+    let with = super::scan::with_windows(tree)?;
+    // As scan does: elsewhere a window saves nothing.
+    if !saves_anyway(args) && !with.is_empty() {
+        scan.keep_architectures(&with);
+    }
+    let left = all - scan.findings.len();
+    if left > 0 {
+        term.note(&format!(
+            "left out: {left} functions of architectures whose headers say that a window saves nothing there; name them to have their patches"
+        ));
+    }
+    let findings = scan.findings.into_iter();
     Ok(findings
         .map(|finding| Target {
             path: finding.path,
@@ -341,7 +366,11 @@ fn fix(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Result
     let read = |path: &TreePath| tree.read(path);
     let request = request(args, tree, target);
     let macros = Macros::new(tree);
-    let patched = macros.fix(&read, target, &request)?;
+    let patched = macros.fix(&read, target, &request);
+    let patched = patched.map_err(|error| match &error {
+        FixError::Function { .. } => anyhow::anyhow!(explained(tree, target, &error)),
+        _ => error.into(),
+    })?;
     let measured = match folders::cache(args.cache.as_deref()) {
         Ok(cache) => figures::find(&cache, &patched, tree.as_lab().version())?,
         // Without a place for a cache nothing was measured either.
@@ -365,4 +394,38 @@ fn fix(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Result
     let figures = best.lines.clone();
     let request = Request { figures, ..request };
     Ok(macros.fix(&read, target, &request)?)
+}
+
+/// Why there is no patch: of a function that is there and was not found, what it has
+/// instead of accesses.
+fn explained(tree: &Tree, target: &Target, error: &FixError) -> String {
+    match error {
+        FixError::Function { .. } => instead(tree, target).unwrap_or_else(|| error.to_string()),
+        _ => error.to_string(),
+    }
+}
+
+fn instead(tree: &Tree, target: &Target) -> Option<String> {
+    let (Ok(text), Ok(vocabulary)) = (tree.read(&target.path), Vocabulary::builtin()) else {
+        return None;
+    };
+    let tokens = tokens(&text, 0);
+    let bodies = bodies(&text, &tokens, &vocabulary);
+    let body = bodies.iter().find(|body| body.name == target.function)?;
+    let lines = LineIndex::new(&text);
+    let line = lines.position(body.name_span.start).line;
+    let words = tokens.get(body.tokens.clone())?.iter();
+    let word = |token: &&Token| vocabulary.window(token.span.of(&text)).is_some();
+    let (path, function) = (&target.path, &target.function);
+    let found = words
+        .filter(|token| token.kind == TokenKind::Word)
+        .find(word);
+    Some(match found {
+        Some(token) => format!(
+            "{path}:{line}: {function} has its window already: {}() in line {}; there is nothing to fix",
+            String::from_utf8_lossy(token.span.of(&text)),
+            lines.position(token.span.start).line
+        ),
+        None => format!("{path}:{line}: {function} has no user access that tollgate knows"),
+    })
 }

@@ -10,6 +10,9 @@ use tollgate_report::gates;
 use tollgate_source::{Name, shown};
 
 use crate::exit::Exit;
+use crate::output::{Form, Output, forms};
+use crate::place::{Place, parser};
+use crate::progress::Meter;
 use crate::term::Term;
 
 /// Flags of `tollgate gates`.
@@ -31,18 +34,18 @@ pub(crate) struct Args {
     #[arg(long)]
     find: bool,
     /// How to write the result
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms(&["text", "json"]))]
+    format: Form,
+    /// Where to write the JSON, too; - is standard output, and what is for people
+    /// then goes to standard error
+    #[arg(long, value_name = "FILE", value_parser = parser())]
+    json: Option<Place>,
 }
 
-/// How to write gates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// Tables and listings
-    #[default]
-    Text,
-    /// schema/gates.schema.json
-    Json,
+impl Args {
+    fn output(&self) -> Output {
+        Output::new(self.format, self.json.as_ref())
+    }
 }
 
 /// What stands for standard input.
@@ -64,6 +67,9 @@ pays more than before (--against), 2 could not tell.";
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let (objects, function) = split(&args.objects);
+    let _meter = Meter::of(term, "gates");
+    let read = objects.iter().chain(&args.against).map(PathBuf::as_path);
+    args.output().check(read)?;
     match (&args.against, function) {
         (Some(other), None) => against(args, objects, other, term),
         (None, Some(function)) => listing(args, objects, function, term),
@@ -94,20 +100,17 @@ fn table(args: &Args, objects: &[PathBuf], term: &Term) -> anyhow::Result<Exit> 
     for path in objects {
         all.extend(analyses(path, term)?);
     }
-    let text = match args.format {
-        Format::Json => gates::gates_json(&all)?,
-        Format::Text => {
-            let render = if args.find {
-                gates::repeats_text
-            } else {
-                gates::gates_text
-            };
-            all.iter()
-                .map(|(name, analysis)| render(name, analysis))
-                .collect()
-        }
+    let render = if args.find {
+        gates::repeats_text
+    } else {
+        gates::gates_text
     };
-    show(&text, args.format, term)?;
+    args.output().write(term, |form, _| {
+        Ok(match form {
+            Form::Json => gates::gates_json(&all)?,
+            _ => all.iter().map(|(name, one)| render(name, one)).collect(),
+        })
+    })?;
     let repeats = |a: &Analysis| {
         a.functions
             .iter()
@@ -157,8 +160,8 @@ fn listing(args: &Args, objects: &[PathBuf], function: &str, term: &Term) -> any
         anyhow::bail!("{function}: no such file; to list a function give one object");
     };
     anyhow::ensure!(
-        args.format == Format::Text && !args.find,
-        "a listing of one function is text; leave out --format and --find"
+        args.format == Form::Text && args.json.is_none() && !args.find,
+        "a listing of one function is text; leave out --format, --json and --find"
     );
     let listings = Listing::of(open(path)?.input(), function);
     let listings = listings.with_context(|| shown(path))?;
@@ -189,23 +192,17 @@ fn against(args: &Args, objects: &[PathBuf], other: &Path, term: &Term) -> anyho
     );
     let changes = Changes::between(&before, &after);
     let [old, new] = &[path.as_path(), other].map(Name::from);
-    let text = match args.format {
-        Format::Text => gates::against_text(old, new, &changes),
-        Format::Json => gates::against_json(old, new, &changes)?,
-    };
-    show(&text, args.format, term)?;
+    args.output().write(term, |form, _| {
+        Ok(match form {
+            Form::Json => gates::against_json(old, new, &changes)?,
+            _ => gates::against_text(old, new, &changes),
+        })
+    })?;
     Ok(if changes.regressed() {
         Exit::Findings
     } else {
         Exit::Clean
     })
-}
-
-fn show(text: &str, format: Format, term: &Term) -> std::io::Result<()> {
-    match format {
-        Format::Text => term.result(text),
-        Format::Json => term.json(text),
-    }
 }
 
 /// A file that is read from: as it is, or what it holds.

@@ -9,6 +9,8 @@ use tollgate_report::timing;
 use crate::candidates;
 use crate::exit::Exit;
 use crate::given::{self, Given, Holds};
+use crate::output::{Form, Output, forms};
+use crate::place::{Place, parser};
 use crate::term::Term;
 
 /// Flags of `tollgate profile`.
@@ -32,18 +34,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 10)]
     rows: usize,
     /// How to write the result
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-}
-
-/// How to write what was read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Format {
-    /// Tables
-    #[default]
-    Text,
-    /// schema/profile.schema.json, schema/compare.schema.json
-    Json,
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms(&["text", "json"]))]
+    format: Form,
+    /// Where to write the JSON, too; - is standard output, and what is for people
+    /// then goes to standard error
+    #[arg(long, value_name = "FILE", value_parser = parser())]
+    json: Option<Place>,
 }
 
 const EXAMPLES: &str = "\
@@ -58,11 +54,16 @@ Examples:
 Exit codes: 0 it was read, 2 it was not.";
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    let output = Output::new(args.format, args.json.as_ref());
+    output.check(args.files.iter().map(PathBuf::as_path))?;
+    args.tree
+        .iter()
+        .try_for_each(|tree| output.refuse_inside(tree))?;
     let kinds = Kinds::builtin()?;
     let read = |path: &PathBuf| given::read(path, args.kallsyms.as_deref());
     let all: Vec<Given> = args.files.iter().map(read).collect::<anyhow::Result<_>>()?;
     let candidates = match &args.tree {
-        Some(tree) => Some(candidates::of(tree)?),
+        Some(tree) => Some(candidates::of(tree, term)?),
         None => None,
     };
     let color = term.color_stdout();
@@ -71,23 +72,22 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     for given in &all {
         match &given.holds {
             Holds::Reading(_) => files.extend(file(given, &kinds, candidates.as_deref())),
-            Holds::Timings(timings) if args.format == Format::Text => {
+            Holds::Timings(timings) if args.format == Form::Text && args.json.is_none() => {
                 timed.push_str(&format!("{}\n", given.name));
                 timed.push_str(&timing::text(timings, None, color));
             }
             Holds::Timings(_) => anyhow::bail!(
-                "{} is the JSON of tollgate run already, which has no symbols: leave out --format json",
+                "{} is the JSON of tollgate run already, which has no symbols: leave out --format and --json",
                 given.name
             ),
         }
     }
-    match args.format {
-        Format::Text => term.result(&format!(
-            "{}{timed}",
-            profile_text(&files, args.rows, color)
-        ))?,
-        Format::Json => term.json(&profile_json(&files)?)?,
-    }
+    output.write(term, |form, look| {
+        Ok(match form {
+            Form::Json => profile_json(&files)?,
+            _ => format!("{}{timed}", profile_text(&files, args.rows, look.color)),
+        })
+    })?;
     Ok(Exit::Clean)
 }
 

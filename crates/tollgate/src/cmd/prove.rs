@@ -11,8 +11,10 @@ use tollgate_lab::machine::Machine;
 use tollgate_report::profile::ProfileFormat;
 
 use crate::exit::Exit;
+use crate::output::{Form, Output, documents};
 use crate::place::{Place, parser};
 use crate::prove;
+use crate::prove::request::{Param, Request};
 use crate::term::Term;
 
 /// The machine where none is named.
@@ -62,10 +64,13 @@ pub(crate) struct Args {
     /// the tree before it. All where none is given
     #[arg(long, value_name = "N,M", value_delimiter = ',', requires = "series")]
     pub(crate) points: Vec<usize>,
-    /// Where to write the JSON (schema/prove.schema.json); - is standard output,
+    /// Where to write the JSON, too (schema/prove.schema.json); - is standard output,
     /// and what is for people then goes to standard error
     #[arg(long, value_name = "FILE", value_parser = parser())]
     pub(crate) json: Option<Place>,
+    /// How to write the result
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = documents())]
+    pub(crate) format: Form,
     /// Where to write the page, or -
     #[arg(long, value_name = "FILE", value_parser = parser())]
     pub(crate) html: Option<Place>,
@@ -119,13 +124,6 @@ impl From<ProfileForm> for ProfileFormat {
     }
 }
 
-/// The values that a parameter takes, one after the other.
-#[derive(Clone, Debug)]
-pub(crate) struct Param {
-    pub(crate) key: String,
-    pub(crate) values: Vec<i64>,
-}
-
 pub(super) fn param(text: &str) -> Result<Param, String> {
     let wrong = || format!("{text} is not KEY=N or KEY=N,N,… with whole numbers");
     let (key, values) = text.split_once('=').ok_or_else(wrong)?;
@@ -164,6 +162,29 @@ Examples:
 Exit codes: 0 a gain or no difference, 1 a regression or other behaviour,
 2 could not tell.";
 
-pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
-    prove::run(args, term)
+pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
+    let output = Output::new(args.format, args.json.as_ref());
+    let request = Request {
+        case: args.case,
+        tree: args.tree,
+        arch: args.arch,
+        config: args.config,
+        variant: args.variant,
+        patch: args.patch,
+        bench: args.bench,
+        param: args.param,
+        series: args.series,
+        points: args.points,
+        output,
+        html: args.html,
+        profile_out: args.profile_out,
+        profile_format: args.profile_format.map(Into::into),
+        cache: args.cache,
+        cc: args.cc,
+        qemu: args.qemu,
+        jobs: args.jobs,
+        timeout: args.timeout,
+        program: args.program,
+    };
+    prove::run(&request, term)
 }

@@ -8,10 +8,13 @@ use tollgate_defect::answer;
 use tollgate_lab::registry::Registry;
 use tollgate_measure::{Floor, Rounds};
 
-use super::prove::{Param, param, seconds};
+use super::prove::{param, seconds};
 use crate::exit::Exit;
+use crate::output::{Form, Output, forms};
 use crate::place::{Place, parser};
+use crate::prove::request::Param;
 use crate::run;
+use crate::run::request::{Cpu, Request};
 use crate::term::Term;
 
 /// Flags of `tollgate run`.
@@ -53,10 +56,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PERCENT", default_value_t = Floor::STANDARD, requires = "against",
           allow_negative_numbers = true)]
     pub(crate) floor: Floor,
-    /// Where to write the JSON (schema/run.schema.json); - is standard output, and
+    /// Where to write the JSON, too (schema/run.schema.json); - is standard output, and
     /// what is for people then goes to standard error
     #[arg(long, value_name = "FILE", value_parser = parser())]
     pub(crate) json: Option<Place>,
+    /// How to write the result
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms(&["text", "json"]))]
+    pub(crate) format: Form,
     /// Where the compiled program is kept
     #[arg(long, value_name = "DIR", env = "TOLLGATE_CACHE")]
     pub(crate) cache: Option<PathBuf>,
@@ -70,15 +76,6 @@ pub(crate) struct Args {
     /// -DTOLLGATE_TIMED, and its arguments (docs/own-benchmark.md)
     #[arg(last = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,
-}
-
-/// Where benchmarks run.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Cpu {
-    /// Where the scheduler wants.
-    Any,
-    /// On this one.
-    Number(usize),
 }
 
 fn ops(text: &str) -> Result<u64, String> {
@@ -119,6 +116,23 @@ Examples:
 Exit codes: 0 measured, 1 slower than the earlier run beyond the interval and
 the floor, 2 nothing could be measured or compared.";
 
-pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
-    run::run(args, term)
+pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
+    let output = Output::new(args.format, args.json.as_ref());
+    let request = Request {
+        benchmarks: args.benchmarks,
+        param: args.param,
+        reps: args.reps,
+        ops: args.ops,
+        abi: args.abi,
+        cpu: args.cpu,
+        parallel: args.parallel,
+        against: args.against,
+        floor: args.floor,
+        output,
+        cache: args.cache,
+        cc: args.cc,
+        timeout: args.timeout,
+        program: args.program,
+    };
+    run::run(&request, term)
 }

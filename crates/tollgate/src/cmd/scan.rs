@@ -17,6 +17,10 @@ use crate::door::Door;
 use crate::exit::Exit;
 use crate::given::{self, Holds};
 
+use crate::candidates;
+use crate::output::{Form, Output, forms};
+use crate::place::{Place, parser};
+use crate::progress::Meter;
 use crate::scanner;
 use crate::signals;
 use crate::term::Term;
@@ -49,9 +53,17 @@ pub(crate) struct Args {
     /// Rank by a profile instead: anything that tollgate profile reads
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
+    /// Only the first N lines, of what --rank or --profile puts first; JSON and SARIF
+    /// have all
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
     /// How to write the findings
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms(&["text", "source", "json", "sarif"]))]
+    format: Form,
+    /// Where to write the JSON, too; - is standard output, and what is for people
+    /// then goes to standard error
+    #[arg(long, value_name = "FILE", value_parser = parser())]
+    json: Option<Place>,
     /// List each file and each access that was not analysed, with the reason
     #[arg(short, long)]
     verbose: bool,
@@ -87,30 +99,25 @@ impl KindName {
     }
 }
 
-/// How to write findings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// One line a function, as compilers write it
-    #[default]
-    Text,
-    /// The lines of the source, marked
-    Source,
-    /// schema/scan.schema.json
-    Json,
-    /// SARIF 2.1.0
-    Sarif,
-}
-
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    let output = Output::new(args.format, args.json.as_ref());
+    output.check(args.profile.as_deref())?;
+    output.refuse_inside(&args.tree)?;
     let tree = Tree::open(&args.tree)?;
     let choice = choice(args, &tree, term)?;
     let architectures = architectures(args, &tree, choice.is_some())?;
     let profile = args.profile.as_deref().map(profile).transpose()?;
     let named = choice.as_ref().map(|choice| choice.named.clone());
+    let total = choice.as_ref().map(|choice| choice.files.len());
+    let meter = Meter::new(term, "scan", "files", total);
     let mut scan = match choice {
-        Some(choice) => scanner::scan_files(&tree, choice)?,
-        None => scanner::scan(&tree)?,
+        Some(choice) => scanner::scan_files(&tree, choice, &meter)?,
+        None => scanner::scan(&tree, &meter)?,
     };
+    if profile.is_some() {
+        candidates::with_callers(&tree, &mut scan, &meter)?;
+    }
+    drop(meter);
     if let Some(wanted) = architectures {
         scan.keep_architectures(&wanted);
     }
@@ -118,10 +125,11 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let mut view = View::new(&scan, kinds);
     view.verbose = args.verbose;
     view.ranked = args.rank;
+    view.top = args.top;
     if let Some(profile) = &profile {
         view.rank_by(profile, &Kinds::builtin()?);
     }
-    show(args, &tree, &view, term)?;
+    show(&output, args, &tree, &view, term)?;
     if scan.files == 0 && scan.missed.is_empty() {
         term.note("no C file is named: nothing was analysed");
     }
@@ -129,24 +137,43 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     verdict(&scan, &named.unwrap_or_else(BTreeSet::new), view.is_empty())
 }
 
-fn show(args: &Args, tree: &Tree, view: &View<'_>, term: &Term) -> anyhow::Result<()> {
+fn show(
+    output: &Output,
+    args: &Args,
+    tree: &Tree,
+    view: &View<'_>,
+    term: &Term,
+) -> anyhow::Result<()> {
     let name = Name::from(args.tree.as_path());
-    let shown = match args.format {
-        Format::Text => term.result(&tollgate_report::findings_text(view)),
-        Format::Source => {
-            let mut read = |path: &TreePath| match tree.read(path) {
-                Ok(text) => Some(text),
-                Err(error) => {
-                    term.note(&format!("{path} is shown without its lines: {error}"));
-                    None
-                }
-            };
-            term.result(&tollgate_report::findings_source(view, &mut read))
-        }
-        Format::Json => term.json(&tollgate_report::findings_json(view, &name)?),
-        Format::Sarif => term.json(&tollgate_report::findings_sarif(view)?),
-    };
-    Ok(shown?)
+    output.write(term, |form, _| {
+        Ok(match form {
+            Form::Source => {
+                let mut read = |path: &TreePath| match tree.read(path) {
+                    Ok(text) => Some(text),
+                    Err(error) => {
+                        term.note(&format!("{path} is shown without its lines: {error}"));
+                        None
+                    }
+                };
+                tollgate_report::findings_source(view, &mut read)
+            }
+            Form::Json => tollgate_report::findings_json(view, &name)?,
+            Form::Sarif => {
+                let mut read = |path: &TreePath| lines_of(tree, path);
+                tollgate_report::findings_sarif(view, &mut read)?
+            }
+            Form::Text | Form::Document(_) => tollgate_report::findings_text(view),
+        })
+    })
+}
+
+/// What columns are counted in.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "where a file went meanwhile, the place is its line"
+)]
+fn lines_of(tree: &Tree, path: &TreePath) -> Option<Vec<u8>> {
+    tree.read(path).ok()
 }
 
 /// Of a file that the user named an answer is owed; elsewhere what could not be
@@ -221,7 +248,8 @@ fn known_architectures(tree: &Tree, names: &[String]) -> anyhow::Result<()> {
     let known = tree.architectures()?;
     match names.iter().find(|name| !known.contains(name)) {
         Some(name) => anyhow::bail!(
-            "this tree has no architecture {name}; its folder arch/ names those that it has"
+            "this tree has no architecture {name}; it has {}",
+            known.join(", ")
         ),
         None => Ok(()),
     }

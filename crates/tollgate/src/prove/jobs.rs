@@ -6,24 +6,24 @@ use tollgate_lab::case::{About, Benchmark, Case};
 use tollgate_lab::registry::{Entry, Registry};
 use tollgate_source::TreePath;
 
-use crate::cmd::prove::{Args, Param};
+use super::request::{Param, Request};
 
 /// The case that was named, or one without jobs for a patch of the user's.
 ///
 /// # Errors
 /// When neither a case nor a patch is given, or a name is unknown.
-pub(crate) fn start(args: &Args) -> anyhow::Result<Case> {
+pub(crate) fn start(request: &Request) -> anyhow::Result<Case> {
     let registry = Registry::built_in()?;
-    let case = match (&args.case, args.patch.first()) {
-        (Some(name), _) => fitting(name, &args.arch)?,
+    let case = match (&request.case, request.patch.first()) {
+        (Some(name), _) => fitting(name, &request.arch)?,
         (None, Some(patch)) => nameless(&super::variant::stem(patch)),
         (None, None) => bail!(
             "nothing to compare: name a case ({}), or give a patch with --patch FILE",
             Case::names().join(", ")
         ),
     };
-    check_params(&args.param, &registry)?;
-    for name in &args.bench {
+    check_params(&request.param, &registry)?;
+    for name in &request.bench {
         if case.benchmarks.iter().all(|known| known.name != *name) {
             registry.named(name)?;
         }
@@ -59,18 +59,22 @@ fn nameless(subject: &str) -> Case {
 ///
 /// # Errors
 /// When there is none to choose, or no benchmark has a parameter that was given.
-pub(crate) fn choose(args: &Args, case: &mut Case, files: &[TreePath]) -> anyhow::Result<()> {
+pub(crate) fn choose(request: &Request, case: &mut Case, files: &[TreePath]) -> anyhow::Result<()> {
     let registry = Registry::built_in()?;
-    if !args.program.is_empty() && args.bench.is_empty() {
+    if !request.program.is_empty() && request.bench.is_empty() {
         beside_program(case, &registry, files);
-    } else if !args.bench.is_empty() {
-        named(&args.bench, case, &registry)?;
+    } else if !request.bench.is_empty() {
+        named(&request.bench, case, &registry)?;
     } else if case.benchmarks.is_empty() {
         of_patch(case, &registry, files)?;
-    } else if !args.variant.iter().any(|name| name == super::variant::ALL) {
+    } else if !request
+        .variant
+        .iter()
+        .any(|name| name == super::variant::ALL)
+    {
         case.benchmarks.retain(|benchmark| !benchmark.on_demand);
     }
-    case.benchmarks = sweep(&case.benchmarks, &args.param, &registry)?;
+    case.benchmarks = sweep(&case.benchmarks, &request.param, &registry)?;
     Ok(())
 }
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use tollgate_lab::cache::Cache;
 use tollgate_lab::case::{self, Case};
 use tollgate_lab::config::Fragment;
 use tollgate_lab::guest;
-use tollgate_lab::image::{Foundry, Image, Variant};
+use tollgate_lab::image::{Image, ImageBuilder, Variant};
 use tollgate_lab::machine::Machine;
 use tollgate_lab::patch::Patch;
 use tollgate_lab::process::Runner;
@@ -17,15 +17,13 @@ use tollgate_lab::tree::{Manifest, Tree};
 use tollgate_lab::unpack;
 use tollgate_measure::{Benchmark, Claim, ClaimedFigures, FunctionGroup, Run, Unit, Workload};
 
-use super::{jobs, results, series, variant};
-use crate::cmd::prove::Args;
+use super::request::Request;
 use crate::progress::Steps;
-use crate::signals;
 use crate::{door, folders};
 
 /// Everything that the steps of one proof share.
 pub(crate) struct Bench<'a> {
-    pub(crate) args: &'a Args,
+    pub(crate) request: &'a Request,
     pub(crate) cache: Cache,
     pub(crate) runner: Runner,
     pub(crate) case: Case,
@@ -43,48 +41,6 @@ pub(crate) struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Checks everything that can be checked before the first long step: flags
-    /// first, then files, then programs, then the tree.
-    pub(crate) fn open(args: &'a Args, steps: &Steps<'_>) -> anyhow::Result<Self> {
-        results::check(args)?;
-        let case = jobs::start(args)?;
-        variant::check(args, &case)?;
-        variant::are_there(args)?;
-        series::check(args, &case)?;
-        let profile = args.config.as_deref().unwrap_or(&case.about.config);
-        let fragment = Fragment::profile(&args.arch, profile)?.with(&case.about.options);
-        let machine = Machine::named(&args.arch)?;
-        let program = read_program(args, &machine)?;
-        let place = folders::cache(args.cache.as_deref())?;
-        door::refuse_unbuildable(&place)?;
-        if let Some(tree) = &args.tree {
-            door::refuse_inside(tree, "the cache", &place)?;
-        }
-        let cache = Cache::open(&place)?;
-        let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
-        let patches = variant::patches(args, &cache, &runner)?;
-        let tools = Tools::find(args, &machine, &cache, &runner);
-        let tools = match machine.advice() {
-            Some(advice) => tools.context(advice)?,
-            None => tools?,
-        };
-        let tree = open_tree(args, &cache, &runner, steps)?;
-        Ok(Self {
-            args,
-            cache,
-            runner,
-            case,
-            fragment,
-            machine,
-            compiler: tools.compiler,
-            guest_compiler: tools.guest_compiler,
-            qemu: tools.qemu,
-            tree,
-            program,
-            patches,
-        })
-    }
-
     /// Reads the whole tree, which is the first long step.
     pub(crate) fn read(&self, steps: &Steps<'_>) -> anyhow::Result<Manifest> {
         let how = |manifest: &Manifest| {
@@ -107,12 +63,12 @@ impl<'a> Bench<'a> {
         letter: char,
         steps: &Steps<'_>,
     ) -> anyhow::Result<Named> {
-        let foundry = self.foundry(manifest);
+        let builder = self.builder(manifest);
         let what = format!("build kernel {letter} ({})", variant.name);
-        let known = foundry.find(variant)?.is_some();
+        let known = builder.find(variant)?.is_some();
         let image = steps.step(
             &what,
-            || foundry.image(variant, steps),
+            || builder.image(variant, steps),
             |_| if known { "from the cache" } else { "built" }.to_owned(),
         )?;
         Ok(Named {
@@ -124,7 +80,7 @@ impl<'a> Bench<'a> {
 
     /// The content that a variant's image is built from.
     pub(crate) fn key(&self, manifest: &Manifest, variant: &Variant) -> String {
-        self.foundry(manifest).key_of(variant)
+        self.builder(manifest).key_of(variant)
     }
 
     /// The configuration that all images share, in words.
@@ -171,8 +127,8 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn foundry<'m>(&'m self, manifest: &'m Manifest) -> Foundry<'m> {
-        Foundry {
+    fn builder<'m>(&'m self, manifest: &'m Manifest) -> ImageBuilder<'m> {
+        ImageBuilder {
             cache: &self.cache,
             tree: &self.tree,
             manifest,
@@ -185,28 +141,30 @@ impl<'a> Bench<'a> {
     }
 
     fn jobs(&self) -> usize {
-        self.args.jobs.map_or_else(folders::processors, usize::from)
+        self.request
+            .jobs
+            .map_or_else(folders::processors, usize::from)
     }
 }
 
 /// The programs of a machine.
-struct Tools {
-    compiler: Compiler,
-    guest_compiler: Compiler,
-    qemu: Qemu,
+pub(super) struct Tools {
+    pub(super) compiler: Compiler,
+    pub(super) guest_compiler: Compiler,
+    pub(super) qemu: Qemu,
 }
 
 impl Tools {
-    fn find(
-        args: &Args,
+    pub(super) fn find(
+        request: &Request,
         machine: &Machine,
         cache: &Cache,
         runner: &Runner,
     ) -> anyhow::Result<Self> {
         let own = machine.kbuild.compiler();
-        let compiler = Compiler::find(args.cc.as_deref().unwrap_or(&own), runner)?;
+        let compiler = Compiler::find(request.cc.as_deref().unwrap_or(&own), runner)?;
         let guest_compiler = Compiler::find(&own, runner)?;
-        let qemu = Qemu::find(args.qemu.as_deref().unwrap_or(&machine.qemu), runner)?;
+        let qemu = Qemu::find(request.qemu.as_deref().unwrap_or(&machine.qemu), runner)?;
         if !machine.kbuild.cross_compile.is_empty() {
             guest::probe(cache, &guest_compiler, &[], runner)?;
         }
@@ -218,8 +176,11 @@ impl Tools {
     }
 }
 
-fn read_program(args: &Args, machine: &Machine) -> anyhow::Result<Option<Program>> {
-    let Some((path, arguments)) = args.program.split_first() else {
+pub(super) fn read_program(
+    request: &Request,
+    machine: &Machine,
+) -> anyhow::Result<Option<Program>> {
+    let Some((path, arguments)) = request.program.split_first() else {
         return Ok(None);
     };
     let program = Program::read(Path::new(path), arguments, &machine.name)?;
@@ -251,13 +212,13 @@ fn phases(program: &Program, base: &Run) -> anyhow::Result<Vec<Benchmark>> {
     Ok(found)
 }
 
-fn open_tree(
-    args: &Args,
+pub(super) fn open_tree(
+    request: &Request,
     cache: &Cache,
     runner: &Runner,
     steps: &Steps<'_>,
 ) -> anyhow::Result<Tree> {
-    let root = match &args.tree {
+    let root = match &request.tree {
         Some(root) => root.clone(),
         None => unpack::unpack(Path::new(unpack::DEBIAN_SOURCE), cache, runner, steps)?,
     };

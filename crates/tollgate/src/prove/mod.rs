@@ -1,9 +1,11 @@
 //! The whole pipeline, from a tree to a verdict.
 
-mod booth;
+mod guests;
 pub(crate) mod jobs;
 pub(crate) mod lab;
+mod opening;
 mod question;
+pub(crate) mod request;
 mod results;
 mod series;
 mod shelf;
@@ -11,17 +13,17 @@ mod variant;
 
 use tollgate_lab::image::Variant;
 use tollgate_lab::tree::Manifest;
-use tollgate_measure::{Booted, NotRun, Proof, Run, Setting, Tried};
-use tollgate_report::comparison::proof_terminal;
+use tollgate_measure::{Booted, NotRun, Proof, Run, Tried};
+use tollgate_report::comparison as render;
 use tollgate_source::TreePath;
 
-use crate::cmd::prove::Args;
 use crate::exit::{self, Exit};
 use crate::progress::Steps;
 use crate::term::Term;
-use booth::Booth;
+use guests::Guests;
 use lab::{Bench, Named};
 use question::Question;
+use request::Request;
 use results::Outcome;
 use variant::{Asked, Candidate};
 
@@ -32,19 +34,24 @@ const BASE: char = 'A';
 ///
 /// # Errors
 /// A sentence, when any step could not be done.
-pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
-    if let Some(wanted) = &args.series {
-        return series::run(args, wanted, term);
+pub(crate) fn run(request: &Request, term: &Term) -> anyhow::Result<Exit> {
+    if let Some(wanted) = &request.series {
+        return series::run(request, wanted, term);
     }
     let steps = Steps::new(term);
-    let mut bench = Bench::open(args, &steps)?;
-    let asked = variant::candidates(args, &bench, &steps)?;
-    jobs::choose(args, &mut bench.case, &changed(&asked))?;
+    let check = |case: &_| series::check(request, case);
+    let mut bench = opening::open(request, check, &steps)?;
+    let asked = variant::candidates(request, &bench, &steps)?;
+    jobs::choose(request, &mut bench.case, &changed(&asked))?;
     let proved = prove(&bench, asked, &steps)?;
     drop(steps);
-    let written = results::write(args, &bench, &proved.outcome(), term)?;
-    let text = |color| proof_terminal(&proved.proof, color);
-    results::show(args, term, text, &written)?;
+    let written = results::write(request, &bench, &proved.outcome(), term)?;
+    let shown = results::Shown {
+        document: results::dated(render::document(&proved.proof)),
+        json: render::json(&proved.proof)?,
+        written,
+    };
+    shown.show(request, term)?;
     Exit::from_code(proved.proof.exit_code())
 }
 
@@ -90,18 +97,18 @@ fn prove(bench: &Bench<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Res
         alone,
         not_run: Vec::new(),
     };
-    let booth = Booth::open(bench, steps)?;
+    let guests = Guests::open(bench, steps)?;
     let manifest = bench.read(steps)?;
-    let question = question(bench, &manifest, &asked, &booth)?;
+    let question = question(bench, &manifest, &asked, &guests)?;
     let base = bench.image(&manifest, &variant::base(), BASE, steps)?;
     let built = build(bench, &manifest, asked, &mut failures, steps)?;
-    let before = booth.count(&base, "boot and count A", steps)?;
+    let before = guests.count(&base, "boot and count A", steps)?;
     let benchmarks = bench.benchmarks(&before)?;
-    let again = booth.count(&base, "boot and count A again", steps)?;
+    let again = guests.count(&base, "boot and count A again", steps)?;
     let (mut tried, mut candidates) = (Vec::new(), Vec::new());
     for Built { candidate, named } in built {
         let what = format!("boot and count {}", named.letter);
-        let counted = booth.count(&named, &what, steps);
+        let counted = guests.count(&named, &what, steps);
         if let Some(run) = failures.keep(&named.variant, counted)? {
             tried.push(try_of(bench, &candidate, &named, run));
             candidates.push(candidate);
@@ -130,7 +137,7 @@ fn question(
     bench: &Bench<'_>,
     manifest: &Manifest,
     asked: &[Asked],
-    booth: &Booth<'_>,
+    guests: &Guests<'_>,
 ) -> anyhow::Result<Question> {
     let image = |variant: &Variant| question::Asked {
         name: variant.name.clone(),
@@ -145,7 +152,7 @@ fn question(
     };
     let base = std::iter::once(image(&variant::base()));
     let images = base.chain(asked.iter().map(of)).collect();
-    Question::new("prove", bench, images, booth)
+    Question::new("prove", bench, images, guests)
 }
 
 fn build(
@@ -202,34 +209,8 @@ impl Failures<'_> {
 
 fn try_of(bench: &Bench<'_>, candidate: &Candidate, named: &Named, run: Run) -> Tried {
     Tried {
-        setting: setting(bench, candidate),
+        setting: variant::setting(bench, candidate),
         image: named.name(),
         run,
-    }
-}
-
-fn setting(bench: &Bench<'_>, candidate: &Candidate) -> Setting {
-    let more = candidate.variant.config.join(", ");
-    let config = match more.as_str() {
-        "" => bench.config(),
-        more => format!(
-            "{}, in {} also {more}",
-            bench.config(),
-            candidate.variant.name
-        ),
-    };
-    Setting {
-        subject: bench.subject(),
-        tollgate: env!("CARGO_PKG_VERSION").to_owned(),
-        tree: bench.tree.version().to_owned(),
-        arch: bench.machine.name.clone(),
-        compiler: bench.compiler.version.clone(),
-        config,
-        qemu: bench.qemu.version.clone(),
-        plugin_api: bench.qemu.plugin_api,
-        cpu: bench.machine.cpu.clone(),
-        command_line: bench.machine.command_line(),
-        find: candidate.fixes.first().and_then(|fixed| fixed.find.clone()),
-        patch: String::from_utf8_lossy(&candidate.patch).into_owned(),
     }
 }

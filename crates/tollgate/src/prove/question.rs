@@ -4,7 +4,7 @@
 use serde::Serialize;
 use tollgate_lab::tree;
 
-use super::booth::{Booth, GuestAsked};
+use super::guests::{GuestAsked, Guests};
 use super::lab::Bench;
 
 /// Part of every key: raise it when a question is asked in another way.
@@ -51,7 +51,7 @@ struct Machine {
 }
 
 impl Question {
-    /// What `bench` asks of these images in the booth's guests.
+    /// What `bench` asks of these images in the guests's guests.
     ///
     /// # Errors
     /// When the plugin cannot be read.
@@ -59,7 +59,7 @@ impl Question {
         kind: &'static str,
         bench: &Bench<'_>,
         images: Vec<Asked>,
-        booth: &Booth<'_>,
+        guests: &Guests<'_>,
     ) -> anyhow::Result<Self> {
         Ok(Self {
             version: VERSION,
@@ -75,8 +75,8 @@ impl Question {
                 plugin_api: bench.qemu.plugin_api,
                 command_line: bench.machine.command_line(),
             },
-            guests: booth.asked(),
-            plugin: booth.plugin()?,
+            guests: guests.asked(),
+            plugin: guests.plugin()?,
         })
     }
 

@@ -5,8 +5,11 @@ use std::fmt::Display;
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use tollgate_defect::OrDefect as _;
 use tollgate_measure::{Comparison, Proof, Verdict};
 use tollgate_report::comparison as render;
+use tollgate_report::document::Document;
+use tollgate_report::format::{Format, html, terminal};
 use tollgate_report::profile::{ProfileFormat, profile};
 
 use super::lab::Bench;
@@ -15,9 +18,11 @@ use super::shelf::{DOCUMENT, PAGE, Shelf};
 use super::variant::Candidate;
 use tollgate_source::shown as name_of;
 
-use crate::cmd::prove::Args;
+use super::request::Request;
+use crate::date;
 use crate::door;
 use crate::figures::{self, Figures};
+use crate::output::Form;
 use crate::place::{self, Place};
 use crate::term::Term;
 
@@ -25,21 +30,26 @@ use crate::term::Term;
 ///
 /// # Errors
 /// When a path that was given is in no folder, or is one, or is given twice.
-pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
-    profile_format(args)?;
+pub(crate) fn check(request: &Request) -> anyhow::Result<()> {
+    profile_format(request)?;
+    let [shown, json] = request.output.places();
     let places = [
-        ("--json", args.json.as_ref()),
-        ("--html", args.html.as_ref()),
-        ("--profile-out", args.profile_out.as_ref()),
+        shown,
+        json,
+        ("--html", request.html.as_ref()),
+        ("--profile-out", request.profile_out.as_ref()),
     ];
-    let patches = args.patch.iter().map(|path| ("--patch", path.as_path()));
-    let series = args.series.iter().map(|path| ("--series", Path::new(path)));
-    let program = args
+    let patches = request.patch.iter().map(|path| ("--patch", path.as_path()));
+    let series = request
+        .series
+        .iter()
+        .map(|path| ("--series", Path::new(path)));
+    let program = request
         .program
         .first()
         .map(|path| ("the program", Path::new(path)));
     let inputs: Vec<_> = patches.chain(series).chain(program).collect();
-    if let Some(tree) = &args.tree {
+    if let Some(tree) = &request.tree {
         for (flag, place) in &places {
             if let Some(path) = place
                 .and_then(Place::file)
@@ -52,42 +62,63 @@ pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
     place::check(&places, &inputs)
 }
 
-/// Shows a result: what is for people on standard error where standard output
-/// holds one for programs.
-///
-/// # Errors
-/// The stream's own.
-pub(crate) fn show(
-    args: &Args,
-    term: &Term,
-    text: impl FnOnce(bool) -> String,
-    written: &str,
-) -> anyhow::Result<()> {
-    let places = [&args.json, &args.html, &args.profile_out];
-    if places
-        .into_iter()
-        .flatten()
-        .any(|place| *place == Place::Stdout)
-    {
-        term.verdict(&format!(
-            "{}\n{}",
-            text(term.color_stderr()),
-            written.trim_end()
-        ));
-        return Ok(());
+/// A result on its way to standard output.
+pub(crate) struct Shown {
+    pub(crate) document: Document,
+    pub(crate) json: String,
+    /// Where its files are, a line each.
+    pub(crate) written: String,
+}
+
+impl Shown {
+    /// Shows it: what is for people on standard error where standard output holds
+    /// something else.
+    ///
+    /// # Errors
+    /// The stream's own.
+    pub(crate) fn show(&self, request: &Request, term: &Term) -> anyhow::Result<()> {
+        let written = self.written.trim_end();
+        match request.output.form {
+            Form::Json => term.json(&self.json)?,
+            Form::Document(name) => {
+                let format = Format::of(name).or_defect("a format has no entry")?;
+                term.raw(format.render(&self.document, term.look())?.as_bytes())?;
+            }
+            Form::Text | Form::Source | Form::Sarif => return self.lines(request, term),
+        }
+        term.note(written);
+        Ok(())
     }
-    Ok(term.result(&format!("{}\n{written}", text(term.color_stdout())))?)
+
+    fn lines(&self, request: &Request, term: &Term) -> anyhow::Result<()> {
+        let places = [&request.output.json, &request.html, &request.profile_out];
+        let mut places = places.into_iter().flatten();
+        let lines = |look| format!("{}\n{}", terminal(&self.document, look), self.written);
+        if places.any(|place| *place == Place::Stdout) {
+            term.verdict(lines(term.look_stderr()).trim_end());
+            return Ok(());
+        }
+        Ok(term.result(&lines(term.look()))?)
+    }
+}
+
+/// With the day on which it was made.
+pub(super) fn dated(document: Document) -> Document {
+    Document {
+        date: date::today(),
+        ..document
+    }
 }
 
 /// The form of the profile, none where there is none to write.
-fn profile_format(args: &Args) -> anyhow::Result<Option<ProfileFormat>> {
-    let Some(place) = &args.profile_out else {
+fn profile_format(request: &Request) -> anyhow::Result<Option<ProfileFormat>> {
+    let Some(place) = &request.profile_out else {
         return Ok(None);
     };
     let ending = place.file().and_then(Path::extension);
     let ending = ending.and_then(|ending| ending.to_str());
     let of_ending = || ProfileFormat::of_ending(ending?);
-    match args.profile_format.map(Into::into).or_else(of_ending) {
+    match request.profile_format.or_else(of_ending) {
         Some(format) => Ok(Some(format)),
         None => bail!(
             "--profile-out {place}: its ending is none of .perf, .txt, .folded, .json; say the form with --profile-format"
@@ -108,7 +139,7 @@ pub(crate) struct Outcome<'a> {
 /// # Errors
 /// When a file cannot be written.
 pub(crate) fn write(
-    args: &Args,
+    request: &Request,
     bench: &Bench<'_>,
     outcome: &Outcome<'_>,
     term: &Term,
@@ -119,7 +150,8 @@ pub(crate) fn write(
         proof,
     } = outcome;
     let shelf = Shelf::open(&bench.cache, question, &render::decided(proof))?;
-    let (page, document) = (render::html(proof)?, render::json(proof)?);
+    let page = html(&dated(render::document(proof)))?;
+    let document = render::json(proof)?;
     shelf.put(PAGE, &page)?;
     shelf.put(DOCUMENT, &document)?;
     let mut patches = Written::default();
@@ -134,9 +166,9 @@ pub(crate) fn write(
     // First of all into the cache: what was counted is not lost where a file of the
     // user's cannot be written.
     let mut written = Written(shelf.keep()?);
-    written.page(args.html.as_ref(), &shelf, &page, term)?;
-    written.document(args.json.as_ref(), &shelf, &document, term)?;
-    if let (Some(place), Some(format)) = (&args.profile_out, profile_format(args)?) {
+    written.page(request.html.as_ref(), &shelf, &page, term)?;
+    written.document(request.output.json.as_ref(), &shelf, &document, term)?;
+    if let (Some(place), Some(format)) = (&request.profile_out, profile_format(request)?) {
         place.write(&profile(proof, format)?, term)?;
         written.line("Profile:", place);
     }
@@ -234,13 +266,13 @@ fn of_counts(verdict: Verdict) -> bool {
 }
 
 fn measured(bench: &Bench<'_>, comparison: &Comparison, text: &str) -> Figures {
-    let args = bench.args;
+    let request = bench.request;
     Figures {
         subject: bench.subject(),
         tree: comparison.setting.tree.clone(),
         arch: comparison.setting.arch.clone(),
         config: comparison.setting.config.clone(),
-        chosen: !args.bench.is_empty() || !args.param.is_empty(),
+        chosen: !request.bench.is_empty() || !request.param.is_empty(),
         workloads: comparison.workloads.len(),
         lines: text.lines().map(str::to_owned).collect(),
     }

@@ -17,17 +17,19 @@ use tollgate_lab::tree::Manifest;
 use tollgate_lab::{assets, cache};
 use tollgate_measure::{Benchmark, Booted, Comparison, Run, Series, SeriesPoint};
 use tollgate_report::comparison as render;
+use tollgate_report::format::html;
 use tollgate_source::shown;
 
-use super::booth::Booth;
+use super::guests::Guests;
 use super::lab::{Bench, Named};
 use super::question::{Asked, Question};
-use super::results::{self, Written};
+use super::request::Request;
+use super::results::{Shown, Written};
 use super::shelf::{DOCUMENT, PAGE, Shelf};
 use super::variant::Candidate;
-use super::{jobs, setting};
-use crate::cmd::prove::Args;
+use super::{jobs, opening, results, variant};
 use crate::exit::Exit;
+use crate::patch::note_superseded;
 use crate::progress::Steps;
 use crate::signals;
 use crate::term::Term;
@@ -39,18 +41,18 @@ const OWN: &str = "series.mbox";
 ///
 /// # Errors
 /// When there is no such file, and no range, or the case has no series of its own.
-pub(crate) fn check(args: &Args, case: &Case) -> anyhow::Result<()> {
-    match args.series.as_deref() {
+pub(crate) fn check(request: &Request, case: &Case) -> anyhow::Result<()> {
+    match request.series.as_deref() {
         Some(wanted) if wanted.is_empty() => own_text(case).map(drop),
-        Some(wanted) => named(args, wanted),
+        Some(wanted) => named(request, wanted),
         None => Ok(()),
     }
 }
 
 /// A mailbox is there, or the tree's history knows the revisions.
-fn named(args: &Args, wanted: &OsStr) -> anyhow::Result<()> {
+fn named(request: &Request, wanted: &OsStr) -> anyhow::Result<()> {
     let runner = Runner::new(signals::interrupt().clone(), None);
-    let is_range = match (&args.tree, wanted.to_str()) {
+    let is_range = match (&request.tree, wanted.to_str()) {
         (Some(tree), Some(wanted)) => git::asked(wanted, tree, &runner)?.is_some(),
         _ => false,
     };
@@ -74,9 +76,10 @@ fn named(args: &Args, wanted: &OsStr) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// A sentence, when any step could not be done or nothing can be told.
-pub(crate) fn run(args: &Args, wanted: &OsStr, term: &Term) -> anyhow::Result<Exit> {
+pub(crate) fn run(request: &Request, wanted: &OsStr, term: &Term) -> anyhow::Result<Exit> {
     let steps = Steps::new(term);
-    let mut bench = Bench::open(args, &steps)?;
+    let check = |case: &_| check(request, case);
+    let mut bench = opening::open(request, check, &steps)?;
     let range = match wanted.to_str() {
         None | Some("") => None,
         Some(wanted) => git::asked(wanted, bench.tree.root(), &bench.runner)?,
@@ -85,27 +88,38 @@ pub(crate) fn run(args: &Args, wanted: &OsStr, term: &Term) -> anyhow::Result<Ex
     let manifest = range.is_some().then(|| bench.read(&steps)).transpose()?;
     let read = || match (&range, &manifest) {
         (Some((repository, range)), Some(now)) => Ok(series::range(range, repository, now)?),
-        _ => mailed(wanted, &bench),
+        _ => mailed(wanted, &bench, term),
     };
     let how = |states: &Vec<State>| format!("{} patches", states.len().saturating_sub(1));
     let states = steps.step("read the series", read, how)?;
-    let states = choose(states, &args.points)?;
+    let states = choose(states, &request.points)?;
     // What the patches touch, and not what differs from the tree as it is.
     let touched = states.iter().flat_map(|state| &state.touched);
-    jobs::choose(args, &mut bench.case, &touched.cloned().collect::<Vec<_>>())?;
+    jobs::choose(
+        request,
+        &mut bench.case,
+        &touched.cloned().collect::<Vec<_>>(),
+    )?;
     let (question, series) = measure(&bench, &states, manifest, &steps)?;
     drop(steps);
-    let written = write(args, &bench, &question, &series, term)?;
-    results::show(args, term, |_| render::series_terminal(&series), &written)?;
+    let written = write(request, &bench, &question, &series, term)?;
+    let shown = Shown {
+        document: results::dated(render::series_document(&series)),
+        json: render::series_json(&series)?,
+        written,
+    };
+    shown.show(request, term)?;
     Exit::from_code(series.exit_code())
 }
 
-fn mailed(wanted: &OsStr, bench: &Bench<'_>) -> anyhow::Result<Vec<State>> {
+fn mailed(wanted: &OsStr, bench: &Bench<'_>, term: &Term) -> anyhow::Result<Vec<State>> {
     if wanted.is_empty() {
         return own(bench);
     }
     let (path, tree) = (Path::new(wanted), &bench.tree);
-    Ok(series::mailbox(path, tree, &bench.cache, &bench.runner)?)
+    let (states, superseded) = series::mailbox(path, tree, &bench.cache, &bench.runner)?;
+    note_superseded(&superseded, term);
+    Ok(states)
 }
 
 fn own(bench: &Bench<'_>) -> anyhow::Result<Vec<State>> {
@@ -113,12 +127,7 @@ fn own(bench: &Bench<'_>) -> anyhow::Result<Vec<State>> {
     let scratch = bench.cache.scratch()?;
     let path = scratch.path().join(OWN);
     cache::write_file(&path, text.as_bytes())?;
-    Ok(series::mailbox(
-        &path,
-        &bench.tree,
-        &bench.cache,
-        &bench.runner,
-    )?)
+    Ok(series::mailbox(&path, &bench.tree, &bench.cache, &bench.runner)?.0)
 }
 
 fn own_text(case: &Case) -> anyhow::Result<&'static str> {
@@ -155,29 +164,29 @@ fn measure(
     manifest: Option<Manifest>,
     steps: &Steps<'_>,
 ) -> anyhow::Result<(Question, Series)> {
-    let booth = Booth::open(bench, steps)?;
+    let guests = Guests::open(bench, steps)?;
     let manifest = manifest.map_or_else(|| bench.read(steps), Ok)?;
     let asked = states.iter().map(|state| {
-        let variant = variant(state);
+        let variant = variant_of(state);
         let content = Some(bench.key(&manifest, &variant));
         let name = format!("{}: {}", variant.name, state.title);
         Asked { name, content }
     });
-    let question = Question::new("series", bench, asked.collect(), &booth)?;
-    let build = |state: &State| bench.image(&manifest, &variant(state), letter(state), steps);
+    let question = Question::new("series", bench, asked.collect(), &guests)?;
+    let build = |state: &State| bench.image(&manifest, &variant_of(state), letter(state), steps);
     let images: Vec<Named> = states.iter().map(build).collect::<anyhow::Result<_>>()?;
     let mut measured: Vec<Measured> = Vec::new();
     let mut known: BTreeMap<String, Run> = BTreeMap::new();
     for named in images {
         let run = match known.get(&named.image.key) {
             Some(run) => run.clone(),
-            None => booth.count(&named, "boot and count", steps)?,
+            None => guests.count(&named, "boot and count", steps)?,
         };
         known.insert(named.image.key.clone(), run.clone());
         measured.push(Measured { named, run });
     }
     let base = measured.first().context("the series has no point")?;
-    let again = booth.count(&base.named, "boot and count again", steps)?;
+    let again = guests.count(&base.named, "boot and count again", steps)?;
     let benchmarks = bench.benchmarks(&base.run)?;
     let comparisons = measured.iter().skip(1);
     let series = Series {
@@ -189,7 +198,7 @@ fn measure(
     Ok((question, series))
 }
 
-fn variant(state: &State) -> Variant {
+fn variant_of(state: &State) -> Variant {
     Variant {
         name: format!("point {}", state.number),
         change: state.change.clone(),
@@ -220,12 +229,12 @@ fn compare(
     again: &Run,
 ) -> Comparison {
     let candidate = Candidate {
-        variant: super::variant::base(),
+        variant: variant::base(),
         fixes: Vec::new(),
         patch: Vec::new(),
     };
     Comparison::new(
-        setting(bench, &candidate),
+        variant::setting(bench, &candidate),
         benchmarks,
         Booted {
             image: base.named.name(),
@@ -241,18 +250,19 @@ fn compare(
 
 /// Writes page and JSON, and returns the lines that say where they are.
 fn write(
-    args: &Args,
+    request: &Request,
     bench: &Bench<'_>,
     question: &Question,
     series: &Series,
     term: &Term,
 ) -> anyhow::Result<String> {
     let shelf = Shelf::open(&bench.cache, question, &render::series_decided(series))?;
-    let (page, document) = (render::series_html(series)?, render::series_json(series)?);
+    let page = html(&results::dated(render::series_document(series)))?;
+    let document = render::series_json(series)?;
     shelf.put(PAGE, &page)?;
     shelf.put(DOCUMENT, &document)?;
     let mut written = Written(shelf.keep()?);
-    written.page(args.html.as_ref(), &shelf, &page, term)?;
-    written.document(args.json.as_ref(), &shelf, &document, term)?;
+    written.page(request.html.as_ref(), &shelf, &page, term)?;
+    written.document(request.output.json.as_ref(), &shelf, &document, term)?;
     Ok(written.0)
 }

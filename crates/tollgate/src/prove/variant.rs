@@ -14,12 +14,12 @@ use tollgate_lab::input;
 use tollgate_lab::patch::{self as applied, Patch};
 use tollgate_lab::process::Runner;
 use tollgate_lab::tree::Change;
-use tollgate_measure::{Find, NotRun};
-use tollgate_rewrite::{FixError, Patched, Request, Style, Target};
+use tollgate_measure::{Find, NotRun, Setting};
+use tollgate_rewrite::{FixError, Patched, Style, Target};
 use tollgate_source::{Analyser, Direction, Function, TreePath, Vocabulary, shown};
 
 use super::lab::Bench;
-use crate::cmd::prove::Args;
+use super::request::Request;
 use crate::macros::Macros;
 use crate::patch::{self, Author};
 use crate::progress::Steps;
@@ -38,7 +38,7 @@ pub(crate) struct Candidate {
 pub(crate) struct Fixed {
     pub(crate) find: Option<Find>,
     pub(crate) patched: Patched,
-    request: Request,
+    request: tollgate_rewrite::Request,
     target: Target,
 }
 
@@ -68,19 +68,19 @@ const MOST: usize = 25;
 /// # Errors
 /// When a name is unknown; when there is one variant, and it cannot be made.
 pub(crate) fn candidates(
-    args: &Args,
+    request: &Request,
     bench: &Bench<'_>,
     steps: &Steps<'_>,
 ) -> anyhow::Result<Vec<Asked>> {
-    let plans = plans(args, &bench.case)?;
-    let alone = plans.len() + args.patch.len() == 1;
+    let plans = plans(request, &bench.case)?;
+    let alone = plans.len() + request.patch.len() == 1;
     let mut asked = Vec::new();
-    let all = args.variant.iter().any(|name| name == ALL);
+    let all = request.variant.iter().any(|name| name == ALL);
     for plan in plans {
         let made = from_plan(plan, bench, steps);
         asked.push(judge(&plan.name, made, alone, all, bench)?);
     }
-    for (name, patch) in names(&args.patch).into_iter().zip(&bench.patches) {
+    for (name, patch) in names(&request.patch).into_iter().zip(&bench.patches) {
         let made = from_patch(&name, patch.clone(), Vec::new(), bench, steps);
         asked.push(judge(&name, made, alone, false, bench)?);
     }
@@ -91,8 +91,8 @@ pub(crate) fn candidates(
 ///
 /// # Errors
 /// What the system says. The two sides of a range are none of the tree as it is.
-pub(crate) fn are_there(args: &Args) -> anyhow::Result<()> {
-    for path in &args.patch {
+pub(crate) fn are_there(request: &Request) -> anyhow::Result<()> {
+    for path in &request.patch {
         let words = shown(path);
         let about = std::fs::metadata(path);
         if about.is_err() && is_range(&words) {
@@ -109,9 +109,13 @@ pub(crate) fn are_there(args: &Args) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When one cannot be read.
-pub(crate) fn patches(args: &Args, cache: &Cache, runner: &Runner) -> anyhow::Result<Vec<Patch>> {
+pub(crate) fn patches(
+    request: &Request,
+    cache: &Cache,
+    runner: &Runner,
+) -> anyhow::Result<Vec<Patch>> {
     let read = |path: &PathBuf| Ok(Patch::read(path, cache, runner)?);
-    args.patch.iter().map(read).collect()
+    request.patch.iter().map(read).collect()
 }
 
 /// One of several that cannot be made leaves the others.
@@ -150,34 +154,34 @@ pub(crate) const ALL: &str = "all";
 ///
 /// # Errors
 /// When a name is unknown, or there are too many.
-pub(crate) fn check(args: &Args, case: &Case) -> anyhow::Result<()> {
-    if args.case.is_none() && !args.variant.is_empty() {
+pub(crate) fn check(request: &Request, case: &Case) -> anyhow::Result<()> {
+    if request.case.is_none() && !request.variant.is_empty() {
         bail!(
             "--variant {}: a patch alone has no variants; name a case ({})",
-            args.variant.join(","),
+            request.variant.join(","),
             Case::names().join(", ")
         );
     }
-    if plans(args, case)?.len() + args.patch.len() > MOST {
+    if plans(request, case)?.len() + request.patch.len() > MOST {
         bail!("at most {MOST} variants can be compared in one run");
     }
     Ok(())
 }
 
-fn plans<'a>(args: &Args, case: &'a Case) -> anyhow::Result<Vec<&'a VariantPlan>> {
-    if args.variant.iter().any(|name| name == ALL) {
+fn plans<'a>(request: &Request, case: &'a Case) -> anyhow::Result<Vec<&'a VariantPlan>> {
+    if request.variant.iter().any(|name| name == ALL) {
         return Ok(case.variants.iter().collect());
     }
-    if args.variant.is_empty() {
+    if request.variant.is_empty() {
         let first = case.variants.iter().take(1);
-        return Ok(first.filter(|_| args.patch.is_empty()).collect());
+        return Ok(first.filter(|_| request.patch.is_empty()).collect());
     }
     let named = |name: &String| {
         let found = case.variants.iter().find(|plan| plan.name == *name);
         found.ok_or_else(|| unknown(name, case))
     };
     let mut plans: Vec<&VariantPlan> = Vec::new();
-    for name in &args.variant {
+    for name in &request.variant {
         let plan = named(name)?;
         if plans.iter().all(|known| known.name != plan.name) {
             plans.push(plan);
@@ -270,7 +274,7 @@ fn from_patch(
     bench: &Bench<'_>,
     steps: &Steps<'_>,
 ) -> anyhow::Result<Candidate> {
-    let what = match bench.case.variants.is_empty() && bench.args.patch.len() == 1 {
+    let what = match bench.case.variants.is_empty() && bench.request.patch.len() == 1 {
         true => "apply the patch".to_owned(),
         false => format!("apply the patch ({name})"),
     };
@@ -364,13 +368,13 @@ fn fixes(
     let style = plan.style.as_deref();
     let style = style.or_defect("a variant that fix makes has no style")?;
     for (target, find) in targets.iter().zip(finds) {
-        let request = Request {
+        let request = tollgate_rewrite::Request {
             style: style.parse()?,
             prefix: patch::prefix(bench.tree.root(), &target.path),
             stop_at_first_fault: plan.stop_at_first_fault,
             touch_all_members: plan.touch_all_members,
             sizes: plan.sizes.clone(),
-            ..Request::default()
+            ..tollgate_rewrite::Request::default()
         };
         let read_changed = |path: &TreePath| match changed.get(path) {
             Some(text) => Ok(text.clone()),
@@ -394,7 +398,7 @@ impl Fixed {
     /// # Errors
     /// When git fails.
     pub(crate) fn with_figures(&self, figures: &str, bench: &Bench<'_>) -> anyhow::Result<Vec<u8>> {
-        let request = Request {
+        let request = tollgate_rewrite::Request {
             figures: figures.lines().map(str::to_owned).collect(),
             ..self.request.clone()
         };
@@ -496,6 +500,33 @@ fn count(number: usize, what: &str) -> String {
         format!("1 {what}")
     } else {
         format!("{number} {what}s")
+    }
+}
+
+/// What a candidate is measured with.
+pub(super) fn setting(bench: &Bench<'_>, candidate: &Candidate) -> Setting {
+    let more = candidate.variant.config.join(", ");
+    let config = match more.as_str() {
+        "" => bench.config(),
+        more => format!(
+            "{}, in {} also {more}",
+            bench.config(),
+            candidate.variant.name
+        ),
+    };
+    Setting {
+        subject: bench.subject(),
+        tollgate: env!("CARGO_PKG_VERSION").to_owned(),
+        tree: bench.tree.version().to_owned(),
+        arch: bench.machine.name.clone(),
+        compiler: bench.compiler.version.clone(),
+        config,
+        qemu: bench.qemu.version.clone(),
+        plugin_api: bench.qemu.plugin_api,
+        cpu: bench.machine.cpu.clone(),
+        command_line: bench.machine.command_line(),
+        find: candidate.fixes.first().and_then(|fixed| fixed.find.clone()),
+        patch: String::from_utf8_lossy(&candidate.patch).into_owned(),
     }
 }
 

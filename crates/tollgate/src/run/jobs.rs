@@ -10,7 +10,7 @@ use tollgate_lab::registry::{Entry, Registry};
 
 use tollgate_measure::Repetition;
 
-use crate::cmd::run::Args;
+use super::request::Request;
 use crate::prove::jobs::sweep;
 
 /// What stands for every benchmark.
@@ -54,15 +54,18 @@ impl Job {
 ///
 /// # Errors
 /// When a name is of no benchmark, or none has a parameter that was given.
-pub(crate) fn choose(args: &Args) -> anyhow::Result<Vec<Job>> {
+pub(crate) fn choose(request: &Request) -> anyhow::Result<Vec<Job>> {
     let registry = Registry::built_in()?;
-    known_abis(&args.abi)?;
-    let entries = match (args.benchmarks.as_slice(), args.program.as_slice()) {
-        ([], [_, ..]) => program_alone(args)?,
+    known_abis(&request.abi)?;
+    let entries = match (request.benchmarks.as_slice(), request.program.as_slice()) {
+        ([], [_, ..]) => program_alone(request)?,
         (names, _) => named(names, &registry)?,
     };
-    let benchmarks: Vec<Benchmark> = entries.iter().map(|entry| one_round(args, entry)).collect();
-    let benchmarks = sweep(&benchmarks, &args.param, &registry)?;
+    let benchmarks: Vec<Benchmark> = entries
+        .iter()
+        .map(|entry| one_round(request, entry))
+        .collect();
+    let benchmarks = sweep(&benchmarks, &request.param, &registry)?;
     let of_abi = |abi: Option<String>| {
         benchmarks.iter().map(move |benchmark| Job {
             per: per(benchmark),
@@ -74,7 +77,10 @@ pub(crate) fn choose(args: &Args) -> anyhow::Result<Vec<Job>> {
         })
     };
     let own = host::architecture()?;
-    let jobs: Vec<Job> = abis(&args.abi, own).into_iter().flat_map(of_abi).collect();
+    let jobs: Vec<Job> = abis(&request.abi, own)
+        .into_iter()
+        .flat_map(of_abi)
+        .collect();
     for job in &jobs {
         registry.check(&job.benchmark)?;
     }
@@ -82,11 +88,11 @@ pub(crate) fn choose(args: &Args) -> anyhow::Result<Vec<Job>> {
 }
 
 /// No benchmark, and no flag that only a benchmark would obey.
-fn program_alone(args: &Args) -> anyhow::Result<Vec<&'static Entry>> {
+fn program_alone(request: &Request) -> anyhow::Result<Vec<&'static Entry>> {
     let idle = [
-        ("--ops", args.ops.is_some()),
-        ("--param", !args.param.is_empty()),
-        ("--abi", !args.abi.is_empty()),
+        ("--ops", request.ops.is_some()),
+        ("--param", !request.param.is_empty()),
+        ("--abi", !request.abi.is_empty()),
     ];
     match idle.into_iter().find(|(_, given)| *given) {
         Some((flag, _)) => {
@@ -146,9 +152,9 @@ fn listed(registry: &Registry) -> String {
 }
 
 /// One repetition after a warm-up, in a process of its own.
-fn one_round(args: &Args, entry: &Entry) -> Benchmark {
+fn one_round(request: &Request, entry: &Entry) -> Benchmark {
     Benchmark {
-        ops: args.ops.unwrap_or(entry.ops),
+        ops: request.ops.unwrap_or(entry.ops),
         reps: 1,
         less: entry.less.clone(),
         ..entry.benchmark()

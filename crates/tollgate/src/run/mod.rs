@@ -2,6 +2,7 @@
 
 mod jobs;
 mod parallel;
+pub(crate) mod request;
 mod rounds;
 mod stand;
 
@@ -14,11 +15,12 @@ use tollgate_report::timing as render;
 
 use tollgate_source::shown;
 
-use crate::cmd::run::Args;
 use crate::exit::Exit;
-use crate::place::{self, Place};
+use crate::output::Form;
+use crate::place;
 use crate::progress::Steps;
 use crate::term::Term;
+use request::Request;
 use rounds::Session;
 use stand::Stand;
 
@@ -26,43 +28,35 @@ use stand::Stand;
 ///
 /// # Errors
 /// A sentence, when nothing could be measured.
-pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
-    check_places(args)?;
-    let earlier = args.against.as_deref().map(earlier).transpose()?;
-    let jobs = jobs::choose(args)?;
+pub(crate) fn run(request: &Request, term: &Term) -> anyhow::Result<Exit> {
+    check_places(request)?;
+    let earlier = request.against.as_deref().map(earlier).transpose()?;
+    let jobs = jobs::choose(request)?;
     let steps = Steps::new(term);
-    let stand = Stand::open(args)?;
+    let stand = Stand::open(request, term)?;
     let timings = time(&stand, jobs, &steps).map_err(|error| stopped(&stand, error))?;
     drop(steps);
     measured(&timings)?;
-    let against = earlier.map(|earlier| Against::new(&earlier, &timings, args.floor));
+    let against = earlier.map(|earlier| Against::new(&earlier, &timings, request.floor));
     let code = against.as_ref().map_or(0, exit_code);
-    let json_is_result = args.json == Some(Place::Stdout);
-    let color = match json_is_result {
-        true => term.color_stderr(),
-        false => term.color_stdout(),
+    let document = render::json(&timings, against.as_ref(), code)?;
+    let kept = match &request.output.json {
+        Some(place) => place.set_aside(&document, render::timed_in)?,
+        None => None,
     };
-    let text = render::text(&timings, against.as_ref(), color);
-    // Shown first, so that a place that cannot be written costs no measurement; a
-    // reader that has gone away costs no file.
-    let shown = if json_is_result {
-        term.verdict(text.trim_end());
-        Ok(())
-    } else {
-        term.result(&text)
-    };
-    if let Some(place) = &args.json {
-        let document = render::json(&timings, against.as_ref(), code)?;
-        let kept = place.set_aside(&document, render::timed_in)?;
-        place.write_json(&document, term)?;
-        if let Some(kept) = kept {
-            let kept = tollgate_source::shown(&kept);
-            term.note(&format!(
-                "the earlier run has times that this one lacks: it is {kept} now"
-            ));
-        }
+    let written = request.output.write(term, |form, look| {
+        Ok(match form {
+            Form::Json => document.clone(),
+            _ => render::text(&timings, against.as_ref(), look.color),
+        })
+    });
+    if let Some(kept) = kept {
+        let kept = tollgate_source::shown(&kept);
+        term.note(&format!(
+            "the earlier run has times that this one lacks: it is {kept} now"
+        ));
     }
-    shown?;
+    written?;
     match code {
         2 => bail!("the earlier run has none of these benchmarks: there is nothing to compare"),
         code => Exit::from_code(code),
@@ -83,12 +77,12 @@ fn stopped(stand: &Stand<'_>, error: anyhow::Error) -> anyhow::Error {
     }
 }
 
-fn check_places(args: &Args) -> anyhow::Result<()> {
-    let earlier = args.against.as_deref().map(|path| ("--against", path));
-    let program = args.program.first();
+fn check_places(request: &Request) -> anyhow::Result<()> {
+    let earlier = request.against.as_deref().map(|path| ("--against", path));
+    let program = request.program.first();
     let program = program.map(|path| ("the program", Path::new(path)));
     let inputs: Vec<_> = earlier.into_iter().chain(program).collect();
-    place::check(&[("--json", args.json.as_ref())], &inputs)
+    place::check(&request.output.places(), &inputs)
 }
 
 /// An earlier run's times.

@@ -46,7 +46,7 @@ pub(crate) fn add(
         .collect();
     let mut known = Vec::new();
     for count in stand
-        .args
+        .request
         .parallel
         .iter()
         .copied()
@@ -114,7 +114,7 @@ fn timed(
         ..serial.benchmark.clone()
     }
     .plan_line();
-    for _ in 0..stand.args.reps {
+    for _ in 0..stand.request.reps {
         match once(stand, guest, &plan, cpus)? {
             Ok(time) => timing.nanoseconds.push(time),
             Err(reason) => {
@@ -172,7 +172,7 @@ fn process(stand: &Stand<'_>, guest: &Guest, plan: &str, cpu: usize) -> anyhow::
     let native = Native {
         guest: &guest.program,
         cpu: Some(cpu),
-        limit: stand.args.timeout,
+        limit: stand.request.timeout,
     };
     let console = native.run(plan, scratch.path(), &stand.runner)?;
     Ok(Results::parse(&console)?)

@@ -92,17 +92,21 @@ impl<'a> Session<'a> {
     /// Runs each benchmark as a plan would, then as often as a repetition needs
     /// to take long enough; what cannot be run falls out.
     pub(crate) fn choose_operations(&mut self, steps: &Steps<'_>) -> anyhow::Result<()> {
-        let what = match self.stand.args.ops {
+        let what = match self.stand.request.ops {
             Some(_) => "try the benchmarks",
             None => "choose the operations",
         };
         // The first estimate is of few operations and may be far off.
-        let passes = if self.stand.args.ops.is_some() { 1 } else { 2 };
+        let passes = if self.stand.request.ops.is_some() {
+            1
+        } else {
+            2
+        };
         let how = |left: &usize| format!("{left} can be timed here");
         let work = || {
             for pass in 0..passes {
                 let times = self.round(pass == 0)?.timings;
-                if self.stand.args.ops.is_none() {
+                if self.stand.request.ops.is_none() {
                     self.adjust(&times);
                 }
             }
@@ -123,7 +127,7 @@ impl<'a> Session<'a> {
 
     /// Times everything.
     pub(crate) fn time(mut self, steps: &Steps<'_>) -> anyhow::Result<Timings> {
-        let repetitions = self.stand.args.reps;
+        let repetitions = self.stand.request.reps;
         let what = format!("time {} benchmarks", self.jobs.len());
         let mut all = self.empty();
         let work = || {
@@ -142,7 +146,7 @@ impl<'a> Session<'a> {
         parallel::add(self.stand, &self.guests, &beside, &mut all, steps)?;
         all.rounds = Rounds {
             repetitions,
-            chosen_for_microseconds: self.stand.args.ops.is_none().then_some(LEAST),
+            chosen_for_microseconds: self.stand.request.ops.is_none().then_some(LEAST),
         };
         all.host = host::read(self.stand.cpu);
         all.host.set_load(true, &self.load);

@@ -15,13 +15,14 @@ use tollgate_lab::{guest, host};
 use tollgate_measure::Results;
 
 use super::jobs::this_machine;
-use crate::cmd::run::{Args, Cpu};
+use super::request::{Cpu, Request};
 use crate::folders;
 use crate::signals;
+use crate::term::Term;
 
 /// Everything that the rounds share.
 pub(crate) struct Stand<'a> {
-    pub(crate) args: &'a Args,
+    pub(crate) request: &'a Request,
     pub(crate) cache: Cache,
     pub(crate) runner: Runner,
     pub(crate) compiler: Compiler,
@@ -32,18 +33,18 @@ pub(crate) struct Stand<'a> {
 }
 
 impl<'a> Stand<'a> {
-    pub(crate) fn open(args: &'a Args) -> anyhow::Result<Self> {
+    pub(crate) fn open(request: &'a Request, term: &Term) -> anyhow::Result<Self> {
         let machine = this_machine()?;
-        let cpu = cpu(args.cpu)?;
-        let program = match args.program.split_first() {
+        let cpu = cpu(request.cpu)?;
+        let program = match request.program.split_first() {
             Some((path, words)) => Some(Program::read(Path::new(path), words, &machine.name)?),
             None => None,
         };
-        let cache = Cache::open(&folders::cache(args.cache.as_deref())?)?;
+        let cache = folders::open_cache(&folders::cache(request.cache.as_deref())?, term)?;
         let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
-        let compiler = Compiler::find(&args.cc, &runner)?;
+        let compiler = Compiler::find(&request.cc, &runner)?;
         Ok(Self {
-            args,
+            request,
             cache,
             runner,
             compiler,
@@ -77,7 +78,7 @@ impl<'a> Stand<'a> {
         let native = Native {
             guest: &guest.program,
             cpu: self.cpu,
-            limit: self.args.timeout,
+            limit: self.request.timeout,
         };
         let error = match native.run(plan, scratch.path(), &self.runner) {
             Ok(console) => return Ok(Ok(Results::parse(&console)?)),

@@ -1,8 +1,21 @@
-use tollgate_measure::{FpuCounts, Image};
+use tollgate_measure::{Image, Quantity};
 
 use super::*;
 use crate::comparison::fixture::{Boot, compare};
-use crate::comparison::series_html;
+use crate::comparison::series_json;
+use crate::format::{Look, html, terminal};
+
+fn series_terminal(series: &Series) -> String {
+    let look = Look {
+        color: false,
+        width: 80,
+    };
+    terminal(&series_document(series), look)
+}
+
+fn series_html(series: &Series) -> Result<String, tollgate_defect::Defect> {
+    html(&series_document(series))
+}
 
 fn point(number: usize, title: &str) -> SeriesPoint {
     SeriesPoint {
@@ -22,10 +35,8 @@ fn series() -> Series {
     let mut worse = compare(&base, &base, &Boot::base());
     let mut end = compare(&base, &base, &Boot::window());
     for comparison in [&mut worse, &mut end] {
-        comparison.workloads[1].before.kernel.fpu = FpuCounts {
-            xsave: 400,
-            ..FpuCounts::ZERO
-        };
+        let before = &mut comparison.workloads[1].before;
+        before.kernel = before.kernel.with(Quantity::Xsave, 400);
     }
     end.workloads.remove(0);
     Series {

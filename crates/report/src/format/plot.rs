@@ -4,68 +4,100 @@
 mod scale;
 
 use minijinja::HtmlEscape;
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 use tollgate_defect::answer;
 use tollgate_measure::{Plot, PlotLine, PlotPoint};
 
-use super::text::{clean, shorten};
+use crate::document::{Cell, Kind, Plots, Table};
+use crate::text::{clean, shorten};
 use scale::{Scales, float, written};
 
 /// The size of the drawing and where the axes are, in its own units.
-const WIDTH: f64 = 520.0;
-const LEFT: f64 = 100.0;
-const RIGHT: f64 = 496.0;
+const WIDTH: f64 = 380.0;
+const LEFT: f64 = 84.0;
+const RIGHT: f64 = 366.0;
 const TOP: f64 = 34.0;
-const BOTTOM: f64 = 240.0;
+const BOTTOM: f64 = 220.0;
 /// Where the name of the vertical axis stands.
 const NAME_OF_Y: f64 = 16.0;
 /// Where the legend begins, and how far its lines are apart.
-const LEGEND: f64 = 304.0;
+const LEGEND: f64 = 284.0;
 const LEGEND_LINE: f64 = 22.0;
 /// How wide a digit is at most, in the size that the page gives to text here.
 const DIGIT: f64 = 9.0;
 /// Names longer than this are cut, in characters: the drawing is no wider.
-const NAME: usize = 44;
+const NAME: usize = 34;
 /// The styles of lines that the page knows (`templates/style.css`), and how many
 /// shapes of marks there are beside.
 const STYLES: usize = 8;
 const SHAPES: usize = 4;
 
-/// Plots under one heading.
-#[derive(Serialize)]
-pub(super) struct Growth {
-    title: &'static str,
-    /// What they have in common.
-    note: &'static str,
-    plots: Vec<Drawn>,
-    /// Captions of those that would be level lines.
-    flat: Vec<String>,
-}
-
-impl Growth {
-    /// None where nothing is to be drawn.
-    pub(super) fn new(title: &'static str, note: &'static str, plots: &[Plot]) -> Option<Self> {
-        let (flat, drawn): (Vec<_>, Vec<_>) = plots.iter().partition(|plot| plot.is_flat());
-        (!plots.is_empty()).then(|| Self {
-            title,
-            note,
-            plots: drawn.into_iter().map(draw).collect(),
-            flat: flat.into_iter().map(caption).collect(),
-        })
+/// The drawings, and the captions of those that would be level lines.
+impl Serialize for Plots {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (flat, drawn): (Vec<_>, Vec<_>) = self.plots.iter().partition(|plot| plot.is_flat());
+        let mut view = serializer.serialize_struct("Plots", 3)?;
+        view.serialize_field("note", self.note)?;
+        let drawn: Vec<Drawn> = drawn
+            .into_iter()
+            .map(|plot| draw(plot, &Scales::beside(plot, &self.plots)))
+            .collect();
+        view.serialize_field("plots", &drawn)?;
+        let flat: Vec<String> = flat.into_iter().map(caption).collect();
+        view.serialize_field("flat", &flat)?;
+        view.end()
     }
 }
 
+impl Plots {
+    /// The counts as tables, a row for each place on the horizontal axis; level lines
+    /// are among them.
+    pub(crate) fn tables(&self) -> Vec<(String, Table)> {
+        self.plots
+            .iter()
+            .map(|plot| (caption(plot), table(plot)))
+            .collect()
+    }
+}
+
+fn table(plot: &Plot) -> Table {
+    let mut table = Table::new(&[(&plot.parameter, Kind::Number)]);
+    for (index, line) in plot.lines.iter().enumerate() {
+        table.column(line.name.clone(), Kind::Number, index + 1);
+    }
+    for x in places(plot) {
+        let of = |line: &PlotLine| {
+            let point = line.points.iter().find(|point| point.x == x);
+            point.map_or_else(Cell::default, |point| {
+                Cell::from(point.y.decimal(2)).tagged("median", !point.exact)
+            })
+        };
+        let cells = plot.lines.iter().map(of);
+        table.row(std::iter::once(Cell::from(x.to_string())).chain(cells));
+    }
+    table
+}
+
+/// The values of the parameter, rising.
+fn places(plot: &Plot) -> Vec<i64> {
+    let points = plot.lines.iter().flat_map(|line| &line.points);
+    let mut values: Vec<i64> = points.map(|point| point.x).collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
 /// A plot and what stands above it.
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct Drawn {
     caption: String,
     svg: String,
 }
 
-fn draw(plot: &Plot) -> Drawn {
+fn draw(plot: &Plot, scales: &Scales) -> Drawn {
     Drawn {
         caption: caption(plot),
-        svg: svg(plot),
+        svg: svg(plot, scales),
     }
 }
 
@@ -110,8 +142,7 @@ impl Look {
     }
 }
 
-fn svg(plot: &Plot) -> String {
-    let scales = Scales::of(plot);
+fn svg(plot: &Plot, scales: &Scales) -> String {
     // One line needs no legend: the caption names it.
     let legend: &[PlotLine] = match plot.lines.as_slice() {
         [_] => &[],
@@ -124,10 +155,10 @@ fn svg(plot: &Plot) -> String {
         escaped(&caption(plot)),
         escaped(&described(plot))
     );
-    marks_of_y(plot, &scales, &mut out);
-    marks_of_x(plot, &scales, &mut out);
+    marks_of_y(plot, scales, &mut out);
+    marks_of_x(plot, scales, &mut out);
     for (index, line) in plot.lines.iter().enumerate() {
-        draw_line(line, &Look::of(index), &scales, &mut out);
+        draw_line(line, &Look::of(index), scales, &mut out);
     }
     for (row, (index, line)) in (0_u32..).zip(legend.iter().enumerate()) {
         draw_legend(line, &Look::of(index), f64::from(row), &mut out);
@@ -179,11 +210,7 @@ fn marks_of_y(plot: &Plot, scales: &Scales, out: &mut String) {
 
 /// A mark at each value that was measured, and the parameter's name below.
 fn marks_of_x(plot: &Plot, scales: &Scales, out: &mut String) {
-    let points = plot.lines.iter().flat_map(|line| &line.points);
-    let mut values: Vec<i64> = points.map(|point| point.x).collect();
-    values.sort_unstable();
-    values.dedup();
-    for mark in marked(&values, scales) {
+    for mark in marked(&places(plot), scales) {
         let Mark { tick, text, label } = mark;
         out.push_str(&format!(
             "<line class=\"tick\" x1=\"{tick:.1}\" y1=\"{BOTTOM}\" x2=\"{tick:.1}\" y2=\"{:.1}\"/>",
@@ -323,11 +350,19 @@ mod tests {
         }
     }
 
+    fn drawn(plot: &Plot) -> Drawn {
+        draw(plot, &Scales::beside(plot, std::slice::from_ref(plot)))
+    }
+
+    fn svg(plot: &Plot) -> String {
+        drawn(plot).svg
+    }
+
     #[test]
     fn a_plot_as_svg() {
         let base = [(64, 19, true), (512, 68, true), (4096, 498, false)];
         let eager = [(64, 20, true), (512, 159, true), (4096, 1278, true)];
-        let drawn = draw(&plot(vec![line("base", &base), line("eager & co", &eager)]));
+        let drawn = drawn(&plot(vec![line("base", &base), line("eager & co", &eager)]));
         assert!(!drawn.caption.contains('\u{202e}'));
         insta::assert_snapshot!(format!("{}\n{}", drawn.caption, drawn.svg));
     }
@@ -356,7 +391,8 @@ mod tests {
     /// Begin and end of each label of the horizontal axis.
     fn labels(values: &[i64]) -> Vec<(f64, f64)> {
         let points: Vec<_> = values.iter().map(|x| (*x, 1, true)).collect();
-        let scales = Scales::of(&plot(vec![line("a", &points)]));
+        let plot = plot(vec![line("a", &points)]);
+        let scales = Scales::beside(&plot, std::slice::from_ref(&plot));
         let labels = marked(values, &scales).into_iter().filter_map(|mark| {
             let half = mark.label?.len() as f64 * DIGIT / 2.0;
             Some((mark.text - half, mark.text + half))
@@ -388,26 +424,41 @@ mod tests {
         }
     }
 
-    /// With the horizontal axis alone logarithmic, what grows in proportion looked
-    /// as if it grew faster and faster.
+    /// Two of three plots over one parameter had logarithmic axes, the third a linear
+    /// one: the same slope meant another growth.
     #[test]
-    fn proportional_growth_is_a_straight_line() {
-        let rising = [(1, 10, true), (8, 80, true), (64, 640, true)];
-        let flat = [(1, 90, true), (8, 92, true), (64, 91, true)];
-        let zeros = [(1, 0, true), (8, 0, true), (64, 0, true)];
-        let kinds = |lines: &[&[(i64, u64, bool)]]| {
-            let lines = lines.iter().map(|points| line("a", points)).collect();
-            let scales = Scales::of(&plot(lines));
-            (scales.x.logarithmic, scales.y.logarithmic)
+    fn plots_over_one_parameter_have_axes_of_one_kind() {
+        let of = |points: &[(i64, u64, bool)]| plot(vec![line("a", points)]);
+        let rising = of(&[(1, 10, true), (8, 80, true), (64, 640, true)]);
+        let flat = of(&[(1, 90, true), (8, 92, true), (64, 91, true)]);
+        let zeros = of(&[(1, 0, true), (8, 0, true), (64, 30, true)]);
+        let kinds = |plots: &[Plot]| -> Vec<(bool, bool)> {
+            let scales = plots.iter().map(|one| Scales::beside(one, plots));
+            scales
+                .map(|scales| (scales.x.logarithmic, scales.y.logarithmic))
+                .collect()
         };
-        assert_eq!(kinds(&[&rising]), (true, true));
-        assert_eq!(kinds(&[&flat]), (true, false));
-        assert_eq!(kinds(&[&flat, &zeros]), (true, false));
-        assert_eq!(kinds(&[&rising, &zeros]), (false, false));
-        let scales = Scales::of(&plot(vec![line("a", &rising)]));
+        let all = [rising.clone(), flat.clone(), zeros.clone()];
+        assert_eq!(kinds(&all), [(true, true); 3]);
+        assert_eq!(kinds(std::slice::from_ref(&flat)), [(true, false)]);
+        let scales = Scales::beside(&rising, &all);
         let at = |value: f64| (x(value, &scales), y(value, &scales));
         let ((x1, y1), (x2, y2), (x3, y3)) = (at(1.0), at(8.0), at(64.0));
         assert!(((y2 - y1) / (x2 - x1) - (y3 - y2) / (x3 - x2)).abs() < 1e-9);
+        let scales = Scales::beside(&zeros, &all);
+        assert_eq!(scales.y.marks().first(), Some(&0.0));
+        assert!(y(0.0, &scales) > y(3.0, &scales) + 10.0);
+    }
+
+    /// What a page of 400 px leaves to a drawing is nearly its own width, so that the
+    /// words on it are as large as beside it.
+    #[test]
+    fn the_words_of_a_drawing_are_read_on_a_narrow_page() {
+        let style = include_str!("../../templates/style.css");
+        let (_, size) = style.split_once(".plot .mark {").unwrap();
+        let (_, size) = size.split_once("font-size: ").unwrap();
+        let size: f64 = size.split("px").next().unwrap().parse().unwrap();
+        assert!(size * 340.0 / WIDTH >= 12.0);
     }
 
     #[test]
@@ -436,7 +487,7 @@ mod tests {
         for names in [&["a"][..], &["a", "b"], &["a", "b", "c", "d", "e"]] {
             let lines = names.iter().map(|name| line(name, &points));
             let drawn = svg(&plot(lines.collect()));
-            let height = drawn.split("viewBox=\"0 0 520 ").nth(1).unwrap();
+            let height = drawn.split("viewBox=\"0 0 380 ").nth(1).unwrap();
             let height: f64 = height.split('"').next().unwrap().parse().unwrap();
             for place in drawn.split(" y=\"").skip(1) {
                 let y: f64 = place.split('"').next().unwrap().parse().unwrap();
@@ -452,11 +503,22 @@ mod tests {
             ..plot(vec![line("a", &[(1, 10, true), (2, 10, true)])])
         };
         let rising = plot(vec![line("a", &[(1, 10, true), (2, 20, true)])]);
-        let growth = Growth::new("", "", &[level, rising]).unwrap();
-        assert_eq!(growth.plots.len(), 1);
-        assert!(growth.plots[0].caption.contains("XSAVE"));
-        assert_eq!(growth.flat.len(), 1);
-        assert!(growth.flat[0].contains("opens per write, by kib"));
+        let plots = Plots {
+            note: "",
+            plots: vec![level, rising],
+        };
+        let view = serde_json::to_value(&plots).unwrap();
+        assert_eq!(view["plots"].as_array().unwrap().len(), 1);
+        assert!(
+            view["plots"][0]["caption"]
+                .as_str()
+                .unwrap()
+                .contains("XSAVE")
+        );
+        assert_eq!(view["flat"].as_array().unwrap().len(), 1);
+        let flat = view["flat"][0].as_str().unwrap();
+        assert!(flat.contains("opens per write, by kib"));
+        assert_eq!(plots.tables().len(), 2);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use tollgate_measure::Plot;
 
-use crate::comparison::text::grouped;
+use crate::text::grouped;
 
 /// Steps of a linear axis, at most.
 const STEPS: f64 = 5.0;
@@ -14,11 +14,16 @@ const DECADES: usize = 7;
 /// not fit beside the axis.
 const WRITTEN_OUT: std::ops::Range<f64> = 1e-4..1e8;
 
+/// How much of a logarithmic axis lies below its least value, where 0 is shown too.
+const ZERO: f64 = 0.12;
+
 /// One axis: what it begins and ends with.
 pub(super) struct Axis {
     least: f64,
     most: f64,
     pub(super) logarithmic: bool,
+    /// Whether 0 stands below the least value of a logarithmic axis.
+    zero: bool,
 }
 
 /// Both axes of a plot.
@@ -28,32 +33,36 @@ pub(super) struct Scales {
 }
 
 impl Scales {
-    /// Both axes are logarithmic where both values grow by factors: what grows in
-    /// proportion is then a straight line, as it is where neither is. The vertical
-    /// one begins with 0 otherwise; beside a logarithmic horizontal one it stays
-    /// so where the counts lie close together.
-    pub(super) fn of(plot: &Plot) -> Self {
-        let points = || plot.lines.iter().flat_map(|line| &line.points);
-        let x = Range::of(points().map(|point| float(point.x)));
-        let y = Range::of(points().map(|point| point.y.value()));
-        let above = Range::of(points().map(|point| point.y.value()).filter(|y| *y > 0.0));
-        let wide = above.factor() >= LOGARITHMIC;
-        let far = x.least >= 1.0 && x.factor() >= LOGARITHMIC;
-        let zeros = y.least <= 0.0;
-        let both = far && wide && !zeros;
+    /// The axes of a plot that stands beside others: those over one parameter have
+    /// axes of one kind, so that a slope means the same in each. They are logarithmic
+    /// where the parameter grows by factors and any of the counts does: what grows in
+    /// proportion is then a straight line. A count of 0 stands below them.
+    pub(super) fn beside(plot: &Plot, all: &[Plot]) -> Self {
+        let like = || all.iter().filter(|one| one.parameter == plot.parameter);
+        let far = like().any(|one| Range::of_x(one).factor() >= LOGARITHMIC)
+            && like().all(|one| Range::of_x(one).least >= 1.0);
+        let wide = like().any(|one| Range::above_zero(one).factor() >= LOGARITHMIC);
+        let (x, y) = (Range::of_x(plot), Range::of(ys(plot)));
+        let above = Range::above_zero(plot);
         Self {
             x: Axis {
                 least: x.least,
                 most: x.most,
-                logarithmic: far && (both || !wide),
+                logarithmic: far,
+                zero: false,
             },
-            y: if both {
-                Axis::of_factors(&y)
+            y: if far && wide && above.most > 0.0 {
+                Axis::of_factors(&above, y.least <= 0.0)
             } else {
                 Axis::from_zero(y.most)
             },
         }
     }
+}
+
+fn ys(plot: &Plot) -> impl Iterator<Item = f64> {
+    let points = plot.lines.iter().flat_map(|line| &line.points);
+    points.map(|point| point.y.value())
 }
 
 /// The least and the most of some values.
@@ -63,6 +72,15 @@ struct Range {
 }
 
 impl Range {
+    fn of_x(plot: &Plot) -> Self {
+        let points = plot.lines.iter().flat_map(|line| &line.points);
+        Self::of(points.map(|point| float(point.x)))
+    }
+
+    fn above_zero(plot: &Plot) -> Self {
+        Self::of(ys(plot).filter(|y| *y > 0.0))
+    }
+
     /// Of no values: 0 to 0.
     fn of(values: impl Iterator<Item = f64>) -> Self {
         let widened = |range: Option<Self>, value: f64| {
@@ -99,10 +117,11 @@ impl Axis {
             least: 0.0,
             most: (highest / step(highest)).ceil() * step(highest),
             logarithmic: false,
+            zero: false,
         }
     }
 
-    fn of_factors(range: &Range) -> Self {
+    fn of_factors(range: &Range, zero: bool) -> Self {
         let all = round_numbers(range.least / 10.0, range.most * 10.0);
         let below = all.iter().rev().find(|one| **one <= range.least);
         let above = all.iter().find(|one| **one >= range.most);
@@ -110,6 +129,7 @@ impl Axis {
             least: below.copied().unwrap_or(range.least),
             most: above.copied().unwrap_or(range.most),
             logarithmic: true,
+            zero,
         }
     }
 
@@ -120,17 +140,23 @@ impl Axis {
         } else {
             (self.least, self.most, value)
         };
-        if to > from {
+        let share = if to > from {
             ((at - from) / (to - from)).clamp(0.0, 1.0)
         } else {
             0.5
+        };
+        match self.zero {
+            true if value <= 0.0 => 0.0,
+            true => ZERO + (1.0 - ZERO) * share,
+            false => share,
         }
     }
 
     /// Round numbers to mark, rising.
     pub(super) fn marks(&self) -> Vec<f64> {
         if self.logarithmic {
-            return self.marks_of_factors();
+            let zero = self.zero.then_some(0.0);
+            return zero.into_iter().chain(self.marks_of_factors()).collect();
         }
         let step = step(self.most);
         let mut marks = Vec::new();
@@ -207,7 +233,7 @@ mod tests {
             [0.0, 50.0, 100.0, 150.0],
             "the last is at the top"
         );
-        let factors = |least, most| Axis::of_factors(&Range { least, most }).marks();
+        let factors = |least, most| Axis::of_factors(&Range { least, most }, false).marks();
         assert_eq!(factors(1.9, 128.0), [1.0, 10.0, 100.0]);
         assert_eq!(factors(19.0, 159.0), [10.0, 20.0, 50.0, 100.0, 200.0]);
         assert_eq!(factors(541.0, 126_370.0), [1e3, 1e4, 1e5]);

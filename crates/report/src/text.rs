@@ -12,7 +12,7 @@ pub(crate) fn clean(text: &str) -> String {
 }
 
 /// The same for text of several lines: newlines and tabs stay.
-pub(super) fn clean_lines(text: &str) -> String {
+pub(crate) fn clean_lines(text: &str) -> String {
     clean_but(text, |c| matches!(c, '\n' | '\t'))
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn plural(count: usize, noun: &str) -> String {
 }
 
 /// With a sign; `0` alone when it is exactly nothing.
-pub(super) fn signed(ratio: Ratio, fewest: u32) -> String {
+pub(crate) fn signed(ratio: Ratio, fewest: u32) -> String {
     if ratio.is_zero() {
         return "0".to_owned();
     }
@@ -125,7 +125,7 @@ pub(super) fn signed(ratio: Ratio, fewest: u32) -> String {
 }
 
 /// Up to two decimals, none where they are zeros: `2`, `1.03`.
-pub(super) fn short(ratio: Ratio) -> String {
+pub(crate) fn short(ratio: Ratio) -> String {
     let text = ratio.decimal(ratio.visible_places(2));
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

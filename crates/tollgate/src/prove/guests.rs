@@ -1,4 +1,4 @@
-//! The booth in which images are booted: a guest for each ABI and CPU that the
+//! The guests in which images are booted: a guest for each ABI and CPU that the
 //! jobs ask for, and the plugin that counts.
 
 use std::cell::RefCell;
@@ -26,7 +26,7 @@ use crate::progress::Steps;
 const HOST_COMPILER: &str = "gcc";
 
 /// Where images are booted: the guests and the plugin, ready.
-pub(crate) struct Booth<'a> {
+pub(crate) struct Guests<'a> {
     bench: &'a Bench<'a>,
     plugin: PathBuf,
     guests: Vec<Guest>,
@@ -61,7 +61,7 @@ struct Ready {
     initramfs: Vec<u8>,
 }
 
-impl<'a> Booth<'a> {
+impl<'a> Guests<'a> {
     pub(crate) fn open(bench: &'a Bench<'a>, steps: &Steps<'_>) -> anyhow::Result<Self> {
         let opcodes = Opcodes::built_in(&bench.machine.name)?;
         let (plugin, guests) = steps.step(
@@ -179,7 +179,7 @@ impl<'a> Booth<'a> {
     fn limit(&self, station: &Station) -> Limit {
         let took = || self.took.borrow().get(station).copied();
         self.bench
-            .args
+            .request
             .timeout
             .map_or_else(|| Limit::after(took()), Limit::given)
     }

@@ -1,0 +1,311 @@
+//! What two kernels did differently with one input, in words and with the bytes
+//! behind them.
+
+use tollgate_defect::answer;
+use tollgate_measure::{Comparison, Outcome, PointDifference};
+
+use crate::text::{clean, plural};
+
+/// The most differences that are shown one by one.
+const POINTS_SHOWN: usize = 5;
+/// Bytes of user memory longer than this are shown around the first that differs,
+/// in characters; the JSON document has them whole.
+const BYTES_SHOWN: usize = 64;
+/// What is shown in front of the first character that differs.
+const BYTES_BEFORE: usize = 16;
+/// The longest memory that is compared byte by byte; the guest shows less.
+const MEMORY: usize = 1 << 16;
+
+/// How the guest's sweeps place a buffer, by the family in a point's name
+/// (guest/positions.c, guest/sweep_epoll_wait.c): what stands in front of the number
+/// and behind it.
+const FAMILIES: [(&str, &str, &str); 9] = [
+    ("end", "the buffer begins ", " in front of unmapped memory"),
+    (
+        "read-only",
+        "the buffer begins ",
+        " in front of a read-only page",
+    ),
+    (
+        "no-access",
+        "the buffer begins ",
+        " in front of a page without access",
+    ),
+    (
+        "write-only",
+        "the buffer begins ",
+        " in front of a write-only page",
+    ),
+    (
+        "absent",
+        "the buffer begins ",
+        " in front of a page that is not there yet",
+    ),
+    ("start", "", " of the buffer lie in front of mapped memory"),
+    (
+        "start-read-only",
+        "",
+        " of the buffer lie in a read-only page",
+    ),
+    ("top", "the buffer begins ", " below the end of user space"),
+    ("align", "the buffer begins ", " behind an aligned address"),
+];
+
+/// Names of error numbers (include/uapi/asm-generic/errno-base.h, errno.h of the
+/// architectures that QEMU plays here are the same so far).
+const ERRORS: [&str; 34] = [
+    "EPERM", "ENOENT", "ESRCH", "EINTR", "EIO", "ENXIO", "E2BIG", "ENOEXEC", "EBADF", "ECHILD",
+    "EAGAIN", "ENOMEM", "EACCES", "EFAULT", "ENOTBLK", "EBUSY", "EEXIST", "EXDEV", "ENODEV",
+    "ENOTDIR", "EISDIR", "EINVAL", "ENFILE", "EMFILE", "ENOTTY", "ETXTBSY", "EFBIG", "ENOSPC",
+    "ESPIPE", "EROFS", "EMLINK", "EPIPE", "EDOM", "ERANGE",
+];
+
+/// The first differences, two lines each: what differs in words, then what each
+/// kernel left. How many more there are is the last.
+pub(super) fn lines(comparison: &Comparison) -> Vec<String> {
+    let differences = &comparison.behaviour.differences;
+    let letters = (comparison.before.letter, comparison.after.letter);
+    let shown = differences.iter().take(POINTS_SHOWN);
+    let shown = shown.map(|point| line(point, letters));
+    let more = differences.len().saturating_sub(POINTS_SHOWN);
+    let more =
+        (more > 0).then(|| format!("and {more} more (all of them are in the JSON document)"));
+    shown.chain(more).collect()
+}
+
+fn line(point: &PointDifference, (a, b): (char, char)) -> String {
+    let around = first_difference(point).unwrap_or_default();
+    let bytes = |outcome: Option<&Outcome>| match outcome {
+        None => "has no such point".to_owned(),
+        Some(outcome) => raw(outcome, around),
+    };
+    let place = place(&point.name).map_or_else(String::new, |words| format!(" ({words})"));
+    format!(
+        "{} {}{place}: {}. {a} {}; {b} {}",
+        clean(&point.sweep),
+        clean(&point.name),
+        what(point, a, b),
+        bytes(point.before.as_ref()),
+        bytes(point.after.as_ref())
+    )
+}
+
+/// Where the input lay, as far as the point's name says it.
+fn place(name: &str) -> Option<String> {
+    let (name, again) = match name.strip_suffix("/again") {
+        Some(name) => (name, "the call after the one in which "),
+        None => (name, ""),
+    };
+    let mut parts = name.rsplit('/');
+    let (last, family) = (parts.next()?, parts.next()?);
+    if family == "at" || name.rsplit('/').nth(2) == Some("at") {
+        return Some(format!(
+            "{again}the buffer is at an address that is no user memory"
+        ));
+    }
+    let number: usize = answer::number(last)?;
+    let (_, before, behind) = FAMILIES.iter().find(|(known, ..)| *known == family)?;
+    let bytes = plural(number, "byte");
+    Some(format!("{again}{before}{bytes}{behind}"))
+}
+
+/// Which of its parts differ.
+fn what(point: &PointDifference, a: char, b: char) -> String {
+    let (before, after) = match (&point.before, &point.after) {
+        (Some(before), Some(after)) => (before, after),
+        (None, _) => return format!("only {b} has it"),
+        (_, None) => return format!("only {a} has it"),
+    };
+    let mut all = Vec::new();
+    if before.ret != after.ret {
+        all.push(format!(
+            "returns {} in {a}, {} in {b}",
+            before.ret, after.ret
+        ));
+    }
+    if before.errno != after.errno {
+        let [one, other] = [before.errno, after.errno].map(error);
+        all.push(format!("errno is {one} in {a}, {other} in {b}"));
+    }
+    if before.bytes != after.bytes {
+        all.push(memory(&before.bytes, &after.bytes, a, b));
+    }
+    all.join(", ")
+}
+
+/// `EFAULT`, `200`, `0`.
+fn error(number: u32) -> String {
+    let index = number.checked_sub(1);
+    let known = index.and_then(answer::fits::<usize, _>);
+    match known.and_then(|index| ERRORS.get(index)) {
+        Some(name) => (*name).to_owned(),
+        None => number.to_string(),
+    }
+}
+
+/// A byte of memory as the guest found it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Byte {
+    Written(u8),
+    /// Still what the sweep put there.
+    Untouched,
+    /// Where no program may read.
+    Unreadable,
+}
+
+impl Byte {
+    fn words(self) -> String {
+        match self {
+            Self::Written(byte) => format!("0x{byte:02x}"),
+            Self::Untouched => "untouched".to_owned(),
+            Self::Unreadable => "not readable".to_owned(),
+        }
+    }
+}
+
+/// The first byte of memory that differs, and how many do.
+fn memory(before: &str, after: &str, a: char, b: char) -> String {
+    let (Some(one), Some(other)) = (bytes(before), bytes(after)) else {
+        return "leaves other bytes".to_owned();
+    };
+    if one.len() != other.len() {
+        let (one, other) = (plural(one.len(), "byte"), other.len());
+        return format!("shows {one} of memory in {a}, {other} in {b}");
+    }
+    let pairs = || one.iter().zip(&other).enumerate();
+    let count = pairs().filter(|(_, (one, other))| one != other).count();
+    let first = pairs().find(|(_, (one, other))| one != other);
+    first.map_or_else(
+        || "writes the same bytes otherwise".to_owned(),
+        |(at, (one, other))| {
+            format!(
+                "leaves {} of memory different: byte {at} is {} in {a}, {} in {b}",
+                plural(count, "byte"),
+                one.words(),
+                other.words()
+            )
+        },
+    )
+}
+
+/// Memory as `docs/guest-protocol.md` writes it; none where it is not written so.
+fn bytes(text: &str) -> Option<Vec<Byte>> {
+    let mut all = Vec::new();
+    for item in text.split(',').filter(|item| !item.is_empty()) {
+        let run = |text| answer::number::<usize>(text);
+        let (byte, times) = match (item.strip_prefix("..x"), item.strip_prefix("--x")) {
+            (Some(times), _) => (Byte::Untouched, run(times)?),
+            (_, Some(times)) => (Byte::Unreadable, run(times)?),
+            _ => {
+                all.extend(hex(item)?);
+                continue;
+            }
+        };
+        if all.len() + times > MEMORY {
+            return None;
+        }
+        all.extend(std::iter::repeat_n(byte, times));
+    }
+    Some(all)
+}
+
+fn hex(digits: &str) -> Option<Vec<Byte>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16);
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => {
+            let value = digit(high)? << 4 | digit(low)?;
+            answer::fits::<u8, _>(value).map(Byte::Written)
+        }
+        _ => None,
+    };
+    digits.as_bytes().chunks(2).map(pair).collect()
+}
+
+/// How many characters of both outcomes' bytes are the same from the start; none
+/// where the bytes are the same throughout, or one side has none to compare.
+fn first_difference(point: &PointDifference) -> Option<usize> {
+    let (before, after) = (point.before.as_ref()?, point.after.as_ref()?);
+    let pairs = before.bytes.chars().zip(after.bytes.chars());
+    let same = pairs.take_while(|(one, other)| one == other).count();
+    (before.bytes != after.bytes).then_some(same)
+}
+
+fn raw(outcome: &Outcome, around: usize) -> String {
+    let Outcome { ret, errno, bytes } = outcome;
+    let bytes = if bytes.is_empty() { "none" } else { bytes };
+    format!("ret={ret} errno={errno} bytes={}", excerpt(bytes, around))
+}
+
+/// What lies around a position of a long text.
+fn excerpt(text: &str, around: usize) -> String {
+    let length = text.chars().count();
+    if length <= BYTES_SHOWN {
+        return text.to_owned();
+    }
+    let from = around
+        .saturating_sub(BYTES_BEFORE)
+        .min(length - BYTES_SHOWN);
+    let shown: String = text.chars().skip(from).take(BYTES_SHOWN).collect();
+    let start = if from > 0 { "..." } else { "" };
+    let end = if from + BYTES_SHOWN < length {
+        "..."
+    } else {
+        ""
+    };
+    format!("{start}{shown}{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(ret: i64, errno: u32, bytes: &str) -> Option<Outcome> {
+        Some(Outcome {
+            ret,
+            errno,
+            bytes: bytes.into(),
+        })
+    }
+
+    fn said(name: &str, before: Option<Outcome>, after: Option<Outcome>) -> String {
+        let point = PointDifference {
+            sweep: "waitid".into(),
+            name: name.into(),
+            before,
+            after,
+        };
+        line(&point, ('A', 'B'))
+    }
+
+    #[test]
+    fn a_difference_says_which_field_and_which_fault_and_what_each_left() {
+        let good = || outcome(0, 0, "..x8,0500,--x4");
+        let lines = [
+            said("end/17", good(), outcome(-1, 14, "..x8,0500,--x4")),
+            said("child/absent/4", good(), outcome(0, 0, "..x8,0501,--x4")),
+            said("at/null/0", good(), outcome(0, 0, "..x10,--x4")),
+            said("start/1/again", good(), outcome(0, 0, "..x8,05")),
+            said("option/200", good(), outcome(0, 200, "no bytes")),
+            said("end/0", good(), None),
+        ];
+        insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    /// Only what differs of a long answer is worth a reader's time.
+    #[test]
+    fn a_long_difference_is_shown_where_it_begins() {
+        let long = |at: &str| {
+            let bytes = format!("..x8,{}{at}{}", "00".repeat(90), "11".repeat(90));
+            outcome(200, 0, &bytes)
+        };
+        let line = said("end/9", long("04"), long("05"));
+        for words in [
+            "bytes=...0000000000000000411",
+            "bytes=...0000000000000000511",
+        ] {
+            assert!(line.contains(words), "{line}");
+        }
+        assert!(line.contains("byte 98 is 0x04 in A, 0x05 in B"), "{line}");
+        assert!(line.ends_with("..."), "{line}");
+    }
+}

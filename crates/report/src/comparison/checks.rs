@@ -1,0 +1,217 @@
+//! The checks that stand behind the figures of a comparison, and what they were
+//! counted on.
+
+use tollgate_measure::{Comparison, Context, Measured, Note, Per, Repetitions, WorkloadComparison};
+
+use crate::document::{Fact, Tone};
+use crate::text::{plural, short};
+use crate::words;
+
+/// The checks that stand behind the figures.
+pub(super) fn checks(comparison: &Comparison) -> Vec<Fact> {
+    let mut facts: Vec<_> = comparison.controls().map(control).collect();
+    facts.extend(repeat(comparison));
+    facts.extend(behaviour(comparison));
+    facts.extend(sweeps(comparison));
+    facts.extend(repetitions(comparison));
+    facts.extend(user(comparison));
+    facts.extend(comparison.notes.iter().map(note));
+    facts
+}
+
+/// A note; bad where it makes a verdict impossible.
+pub(super) fn note(note: &Note) -> Fact {
+    let tone = if note.incomplete() {
+        Tone::Bad
+    } else {
+        Tone::Plain
+    };
+    Fact {
+        tone,
+        ..Fact::plain("Note", words::note(note))
+    }
+}
+
+fn control(row: &WorkloadComparison) -> Fact {
+    let figure = row.kernel(Per::Unit);
+    let per = row.per_name(Per::Unit);
+    let text = match row.differs() {
+        false => format!(
+            "{} did not move: {} kernel instructions per {per}",
+            row.workload,
+            short(figure.after)
+        ),
+        true => format!(
+            "{} moved: {} -> {} kernel instructions per {per}",
+            row.workload,
+            short(figure.before),
+            short(figure.after)
+        ),
+    };
+    Fact::check("Control", !row.differs(), text)
+}
+
+fn repeat(comparison: &Comparison) -> Option<Fact> {
+    let repeat = comparison.repeat.as_ref()?;
+    let workloads = plural(repeat.workloads, "workload");
+    let points = plural(repeat.behaviour.points, "point");
+    let differing = repeat.moved.len() + repeat.behaviour.differences.len();
+    let text = match differing {
+        0 => format!("run twice, 0 differences in {workloads} and {points} of behaviour"),
+        _ => format!(
+            "run twice, {} in {workloads} and {points} of behaviour",
+            plural(differing, "difference")
+        ),
+    };
+    Some(Fact::check("A against A", differing == 0, text))
+}
+
+fn behaviour(comparison: &Comparison) -> Option<Fact> {
+    let behaviour = &comparison.behaviour;
+    let differences = behaviour.differences.len();
+    (behaviour.points > 0).then(|| {
+        let points = plural(behaviour.points, "faulty or odd input");
+        let text = match differences {
+            0 => format!("0 differences over {points} (return value, errno, every byte left)"),
+            _ => format!("{} over {points}", plural(differences, "difference")),
+        };
+        Fact::check("Behaviour", differences == 0, text)
+    })
+}
+
+/// Which sweeps ran, and in which guest.
+fn sweeps(comparison: &Comparison) -> Option<Fact> {
+    let sweeps = &comparison.behaviour.sweeps;
+    let names: Vec<String> = sweeps
+        .iter()
+        .map(|(sweep, points)| format!("{sweep} {points}"))
+        .collect();
+    (!names.is_empty()).then(|| Fact::plain("Sweeps", names.join(", ")))
+}
+
+/// How far the repetitions agree, the odd ones by name.
+fn repetitions(comparison: &Comparison) -> Vec<Fact> {
+    let sides = |row: &WorkloadComparison| {
+        let (a, b) = (comparison.before.letter, comparison.after.letter);
+        [(a, &row.before), (b, &row.after)].map(|(side, measured)| {
+            let all = measured.repetitions.identical == measured.repetitions.total;
+            let text = format!("{} in {side}: {}", row.workload, agreement(measured));
+            (
+                all,
+                Fact::check("Repetitions", measured.repetitions.exact(), text),
+            )
+        })
+    };
+    let all: Vec<_> = comparison.workloads.iter().flat_map(sides).collect();
+    let alike = all.iter().filter(|(alike, _)| *alike).count();
+    let summary = format!(
+        "all identical to the instruction in {alike} of {}",
+        plural(all.len(), "count")
+    );
+    let summary = (!all.is_empty()).then(|| Fact::plain("Repetitions", summary));
+    let odd = all
+        .into_iter()
+        .filter(|(alike, _)| !alike)
+        .map(|(_, fact)| fact);
+    summary.into_iter().chain(odd).collect()
+}
+
+/// `8 of 9 identical, 1 took an interrupt`.
+pub(super) fn agreement(measured: &Measured) -> String {
+    let Repetitions {
+        total,
+        identical,
+        fewest,
+        most,
+    } = measured.repetitions;
+    let others = total.saturating_sub(identical);
+    if !measured.repetitions.exact() {
+        return format!(
+            "no exact count: {identical} of {total} repetitions share it, so this is the median of {fewest} to {most}"
+        );
+    }
+    match others {
+        0 => format!("{identical} of {total} repetitions identical"),
+        // An interrupt only adds.
+        _ if fewest == measured.kernel.instructions() => {
+            format!("{identical} of {total} repetitions identical, {others} took an interrupt")
+        }
+        _ => format!("{identical} of {total} repetitions identical, the others {fewest} to {most}"),
+    }
+}
+
+fn user(comparison: &Comparison) -> Option<Fact> {
+    let rows = comparison.workloads.iter();
+    let same = rows.filter(|row| row.before.user == row.after.user).count();
+    let all = comparison.workloads.len();
+    let text = format!(
+        "the benchmark's own instructions are the same in {same} of {}",
+        plural(all, "workload")
+    );
+    (all > 0).then(|| Fact::plain("User space", text))
+}
+
+/// What a reader needs to repeat the measurement; the first two are the images.
+pub(super) fn setting(comparison: &Comparison) -> Vec<Fact> {
+    let setting = &comparison.setting;
+    let image = |image: &tollgate_measure::Image| format!("{}, image {}", image.variant, image.id);
+    let kernel = format!(
+        "Linux {}, {}, config {}",
+        setting.tree, setting.arch, setting.config
+    );
+    let qemu = format!(
+        "QEMU {} TCG -icount, -cpu {}, plugin API {}; tollgate {}",
+        setting.qemu, setting.cpu, setting.plugin_api, setting.tollgate
+    );
+    let mut all = vec![
+        Fact::plain(comparison.before.letter, image(&comparison.before)),
+        Fact::plain(comparison.after.letter, image(&comparison.after)),
+        Fact::plain("Kernel", kernel),
+        Fact::plain("Compiler", setting.compiler.as_str()),
+        Fact::plain("Machine", qemu),
+        Fact::plain("Cmdline", setting.command_line.as_str()),
+    ];
+    all.extend(contexts(comparison));
+    all
+}
+
+/// `path:line:column function` of the site that the patch changes.
+pub(super) fn find(comparison: &Comparison) -> Option<String> {
+    let find = comparison.setting.find.as_ref()?;
+    Some(format!(
+        "{}:{}:{} {}",
+        find.path, find.line, find.column, find.function
+    ))
+}
+
+/// The contexts of the guests' CPUs, a line each: the whole, its components, and
+/// what the CPU model does not have.
+fn contexts(comparison: &Comparison) -> Vec<Fact> {
+    let one = |context: &Context| {
+        let (present, absent): (Vec<_>, Vec<_>) =
+            context.components.iter().partition(|(_, size)| **size > 0);
+        let sizes: Vec<String> = present
+            .iter()
+            .map(|(name, size)| format!("{name} {size}"))
+            .collect();
+        let names: Vec<&str> = absent.iter().map(|(name, _)| name.as_str()).collect();
+        let guest = match context.guest.as_str() {
+            "" => String::new(),
+            guest => format!("{guest}: "),
+        };
+        let beside = match sizes.is_empty() {
+            true => String::new(),
+            false => format!(" (beside x87 and SSE {})", sizes.join(", ")),
+        };
+        let lacks = match names.is_empty() {
+            true => String::new(),
+            false => format!("; this CPU model has no {}", names.join(", ")),
+        };
+        let text = format!(
+            "{guest}{} bytes as CPUID says{beside}{lacks}",
+            context.bytes
+        );
+        Fact::plain("Registers", text)
+    };
+    comparison.contexts.iter().map(one).collect()
+}

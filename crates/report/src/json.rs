@@ -1,0 +1,31 @@
+//! A document for programs.
+
+use serde::Serialize;
+use tollgate_defect::{Defect, OrDefect as _};
+
+/// A document as JSON that people can read, too; it ends with a newline.
+///
+/// # Errors
+/// All documents are plain data with text for keys. One that is not is a defect,
+/// and nothing is printed in its place.
+pub(crate) fn to_json<T: Serialize>(document: &T) -> Result<String, Defect> {
+    let text = serde_json::to_string_pretty(document);
+    Ok(text.or_defect("a JSON document cannot be made")? + "\n")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test says what it expects")]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn a_document_that_cannot_be_made_is_a_defect_and_no_empty_text() {
+        let keys = BTreeMap::from([(vec!["a key is text"], 1)]);
+        let told = to_json(&keys).unwrap_err().to_string();
+        assert!(told.contains("a defect of tollgate"), "{told}");
+        assert!(told.contains("a JSON document cannot be made: key must be a string"));
+        assert_eq!(to_json(&[1]).unwrap(), "[\n  1\n]\n");
+    }
+}

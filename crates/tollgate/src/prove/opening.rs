@@ -1,0 +1,67 @@
+//! What a proof works with, opened in the order in which things are refused: flags
+//! first, then files, then programs, then the tree.
+
+use anyhow::Context;
+use tollgate_lab::case::Case;
+use tollgate_lab::config::Fragment;
+use tollgate_lab::machine::Machine;
+use tollgate_lab::process::Runner;
+
+use super::lab::{Bench, Tools, open_tree, read_program};
+use super::request::Request;
+use super::{jobs, results, variant};
+use crate::patch::note_superseded;
+use crate::progress::Steps;
+use crate::{door, folders, signals};
+
+/// Checks everything that can be checked before the first long step; `also` checks
+/// what is only known with the case.
+///
+/// # Errors
+/// A sentence, when anything is not as it has to be.
+pub(super) fn open<'a>(
+    request: &'a Request,
+    also: impl FnOnce(&Case) -> anyhow::Result<()>,
+    steps: &Steps<'_>,
+) -> anyhow::Result<Bench<'a>> {
+    results::check(request)?;
+    let case = jobs::start(request)?;
+    variant::check(request, &case)?;
+    variant::are_there(request)?;
+    also(&case)?;
+    let profile = request.config.as_deref().unwrap_or(&case.about.config);
+    let fragment = Fragment::profile(&request.arch, profile)?.with(&case.about.options);
+    let machine = Machine::named(&request.arch)?;
+    let program = read_program(request, &machine)?;
+    let place = folders::cache(request.cache.as_deref())?;
+    door::refuse_unbuildable(&place)?;
+    if let Some(tree) = &request.tree {
+        door::refuse_inside(tree, "the cache", &place)?;
+    }
+    let cache = folders::open_cache(&place, steps.term())?;
+    let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
+    let patches = variant::patches(request, &cache, &runner)?;
+    for patch in &patches {
+        note_superseded(&patch.superseded, steps.term());
+    }
+    let tools = Tools::find(request, &machine, &cache, &runner);
+    let tools = match machine.advice() {
+        Some(advice) => tools.context(advice)?,
+        None => tools?,
+    };
+    let tree = open_tree(request, &cache, &runner, steps)?;
+    Ok(Bench {
+        request,
+        cache,
+        runner,
+        case,
+        fragment,
+        machine,
+        compiler: tools.compiler,
+        guest_compiler: tools.guest_compiler,
+        qemu: tools.qemu,
+        tree,
+        program,
+        patches,
+    })
+}

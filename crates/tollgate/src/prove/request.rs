@@ -1,0 +1,62 @@
+//! What was asked of a proof, as plain data.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tollgate_report::profile::ProfileFormat;
+
+use crate::output::Output;
+use crate::place::Place;
+
+/// Everything that the command line says of a proof.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    /// The case; none where patches stand for one.
+    pub(crate) case: Option<String>,
+    /// The tree; Debian's where none is named.
+    pub(crate) tree: Option<PathBuf>,
+    /// The architecture.
+    pub(crate) arch: String,
+    /// The profile of the configuration; the case's own where none is named.
+    pub(crate) config: Option<String>,
+    /// The variants of the case.
+    pub(crate) variant: Vec<String>,
+    /// Patches, each of which is a variant.
+    pub(crate) patch: Vec<PathBuf>,
+    /// The benchmarks, where some are named.
+    pub(crate) bench: Vec<String>,
+    /// Values of their parameters.
+    pub(crate) param: Vec<Param>,
+    /// The series to measure point by point; empty for the case's own.
+    pub(crate) series: Option<OsString>,
+    /// The points of it; all where none is named.
+    pub(crate) points: Vec<usize>,
+    /// What is shown, and where the JSON goes.
+    pub(crate) output: Output,
+    /// Where the page goes beside the cache.
+    pub(crate) html: Option<Place>,
+    /// Where the counts by function go as a profile.
+    pub(crate) profile_out: Option<Place>,
+    /// Its form, where the file's ending does not say it.
+    pub(crate) profile_format: Option<ProfileFormat>,
+    /// The cache.
+    pub(crate) cache: Option<PathBuf>,
+    /// The compiler.
+    pub(crate) cc: Option<String>,
+    /// The emulator.
+    pub(crate) qemu: Option<String>,
+    /// Compiler runs at a time.
+    pub(crate) jobs: Option<u16>,
+    /// How long a guest may run.
+    pub(crate) timeout: Option<Duration>,
+    /// A program of the user's and its arguments; empty where there is none.
+    pub(crate) program: Vec<OsString>,
+}
+
+/// The values that a parameter takes, one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Param {
+    pub(crate) key: String,
+    pub(crate) values: Vec<i64>,
+}
