@@ -41,6 +41,8 @@ pub(crate) struct Does {
     pub(crate) fence: Option<Fence>,
     #[serde(default)]
     pub(crate) must_use: bool,
+    #[serde(default)]
+    pub(crate) frees: bool,
     pub(crate) in_run: Option<InRun>,
     pub(crate) in_window: Option<InWindow>,
     pub(crate) reason: String,

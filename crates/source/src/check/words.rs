@@ -135,6 +135,7 @@ pub struct CheckWords {
     fences: HashMap<String, Fence>,
     pairs: Vec<Pair>,
     must_use: BTreeSet<String>,
+    frees: BTreeSet<String>,
 }
 
 /// Why a name that a change calls is taken to be undefined.
@@ -202,6 +203,7 @@ impl CheckWords {
             fences: fences.collect(),
             pairs: calls.pairs.clone(),
             must_use: calls.names(|does| does.must_use).into_iter().collect(),
+            frees: calls.names(|does| does.frees).into_iter().collect(),
         }
     }
 
@@ -272,6 +274,11 @@ impl CheckWords {
     /// Whether nobody may drop what a call of that name gives.
     pub(crate) fn must_use(&self, name: &[u8]) -> bool {
         answer::text(name).is_some_and(|name| self.must_use.contains(name))
+    }
+
+    /// Whether nobody sees what a call of that name was given any more.
+    pub(crate) fn frees(&self, name: &str) -> bool {
+        self.frees.contains(name)
     }
 
     /// What a call of that name does against speculation.

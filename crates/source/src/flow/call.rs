@@ -245,6 +245,7 @@ impl<'t> Builder<'_, '_> {
             || self.context.vocabulary.is_pure(name.as_bytes());
         let call = Call {
             given: handed.iter().copied().flatten().collect(),
+            frees: self.source.words.frees(&name),
             argument_of: self.argument_of.map(|(call, _)| call),
             name,
         };
@@ -338,6 +339,7 @@ impl<'t> Builder<'_, '_> {
         let call = Call {
             name: "a".to_owned(),
             given: Vec::new(),
+            frees: false,
             argument_of: self.argument_of.map(|(call, _)| call),
         };
         let at = self.emit(Action::Call(call), span(node));

@@ -132,6 +132,8 @@ pub(crate) struct Call {
     pub(crate) name: String,
     /// The places that are handed to it as they are, in order.
     pub(crate) given: Vec<usize>,
+    /// Whether nobody sees those any more.
+    pub(crate) frees: bool,
     /// The access that takes its result as an argument, if one does.
     pub(crate) argument_of: Option<usize>,
 }

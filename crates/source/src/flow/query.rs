@@ -635,6 +635,6 @@ impl Flow {
             return false;
         };
         let given = |place: &usize| self.is_named(Some(*place), object);
-        call.name.ends_with("free") && call.given.iter().any(given)
+        call.frees && call.given.iter().any(given)
     }
 }

@@ -218,6 +218,10 @@ fn what_is_freed_on_every_way_is_freed() {
     assert!(!freed("if (n) kfree(k);"));
     assert!(freed("if (n) kfree(k); else kvfree(k);"));
     assert!(!freed("kfree(n);"));
+    assert!(freed("kfree_sensitive(k);"));
+    // A name says nothing of what is done: a reference that is dropped, a list.
+    assert!(!freed("kfree_rcu(k);"));
+    assert!(!freed("mark_as_free(k);"));
 }
 
 #[test]
