@@ -275,6 +275,29 @@ fn what_a_comment_defines_is_not_defined() {
     assert_eq!(size(text, "struct s", "x86_64"), 2);
 }
 
+/// Headers that say the same leave no choice, however many there are.
+#[test]
+fn a_macro_that_two_headers_define_alike_is_one() {
+    let names: Vec<String> = (0..12).map(|at| format!("LEN{at}")).collect();
+    let defined: String = names.iter().map(|n| format!("#define {n} 2\n")).collect();
+    let members: String = names.iter().map(|n| format!("u8 {n}_[{n}]; ")).collect();
+    let text = format!(
+        "#include \"a.h\"\n#include \"b.h\"\ntypedef unsigned char u8;\nstruct s {{ {members} }};\n"
+    );
+    let size = |other: &str| {
+        let reader = |path: &TreePath| match &*path.lossy() {
+            "a.h" => Ok(defined.clone().into_bytes()),
+            "b.h" => Ok(other.to_owned().into_bytes()),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        };
+        let headers = Headers::new(&reader).unwrap();
+        let types = Types::new(&headers, &TreePath::within("t.c"), text.as_bytes());
+        types.size_everywhere("struct s")
+    };
+    assert_eq!(size(&defined), Some(24));
+    assert_eq!(size(&defined.replace(" 2", " 3")), None);
+}
+
 #[test]
 fn what_every_configuration_agrees_on_is_known() {
     let headers = Headers::new(&tollgate_source::no_tree).unwrap();

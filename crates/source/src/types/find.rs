@@ -214,12 +214,12 @@ impl Run<'_> {
     }
 
     /// Whether an index has said all of a struct or union that it knows: the file which
-    /// is asked about does not define it.
+    /// is asked about does not define it, or was looked at.
     fn is_settled(&self, name: &str, scope: &Scope) -> bool {
         let index = self.types.headers.index.as_ref();
         let files = index.map(|index| index.files(name)).unwrap_or_default();
-        let elsewhere = !files.is_empty() && !files.contains(&&scope.root.path);
-        elsewhere && self.candidates(name, scope).is_some()
+        let seen = Arc::ptr_eq(&scope.file, &scope.root) || !files.contains(&&scope.root.path);
+        !files.is_empty() && seen && self.candidates(name, scope).is_some()
     }
 
     /// Whether a word may be a typedef: one that an index does not know, nor is
@@ -283,8 +283,25 @@ impl Run<'_> {
         found
     }
 
-    /// The nearest headers that define the name.
+    /// The nearest headers that define the name. A macro hides what else has its
+    /// name, and is known without a search of the text.
     fn included(
+        &mut self,
+        from: Arc<File>,
+        wanted: Wanted<'_>,
+        scope: &Scope,
+        absent: &mut bool,
+    ) -> Option<Found> {
+        let (macros, others): (Vec<Kind>, Vec<Kind>) =
+            wanted.kinds.iter().partition(|kind| **kind == Kind::Macro);
+        [macros, others].iter().find_map(|kinds| {
+            let wanted = Wanted { kinds, ..wanted };
+            let asked = !kinds.is_empty();
+            asked.then(|| self.nearest(Arc::clone(&from), wanted, scope, absent))?
+        })
+    }
+
+    fn nearest(
         &mut self,
         from: Arc<File>,
         wanted: Wanted<'_>,

@@ -106,12 +106,16 @@ impl<'r> Headers<'r> {
     }
 
     /// The machines that may define a name which the others do not: those of the
-    /// folders of `arch/` in which an index has it, or any.
-    pub(super) fn definers(&self, name: &str) -> Vec<&Machine> {
+    /// folders of `arch/` in which an index has it; any if it is only `absent`, in a branch
+    /// of an `#if` that those do not compile.
+    pub(super) fn definers(&self, name: &str, absent: bool) -> Vec<&Machine> {
         let index = self.index.as_ref().map(|index| index.files(name));
         let has = |machine: &Machine, path: &TreePath| {
             let mut parts = path.parts();
-            parts.next() == Some(b"arch") && parts.next() == Some(machine.arch.as_bytes())
+            match parts.next() == Some(b"arch") {
+                true => parts.next() == Some(machine.arch.as_bytes()),
+                false => absent,
+            }
         };
         let defines = |machine: &&Machine| {
             let files = index.as_ref();

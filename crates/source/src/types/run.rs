@@ -54,6 +54,15 @@ impl LayoutError {
             Self::Pointee(name) => format!("what {name} points to"),
         }
     }
+
+    /// The name that has no definition, and whether it has one under other options.
+    fn lacking(&self) -> Option<(&str, bool)> {
+        match self {
+            Self::Missing(name) => Some((name, false)),
+            Self::Absent(name) => Some((name, true)),
+            _ => None,
+        }
+    }
 }
 
 /// Choices that are followed for one question; more are not told apart.
@@ -158,10 +167,10 @@ impl<'h> Types<'h> {
         let unknown = || LayoutError::Missing(asked.to_owned());
         let machine = *self.machines().first().ok_or_else(unknown)?;
         let answer = ask(machine);
-        let Err(LayoutError::Missing(name) | LayoutError::Absent(name)) = &answer else {
+        let Some((name, absent)) = answer.as_ref().err().and_then(LayoutError::lacking) else {
             return answer;
         };
-        let others = self.headers.definers(name).into_iter();
+        let others = self.headers.definers(name, absent).into_iter();
         let mut known = others.map(ask);
         known.find(Result::is_ok).unwrap_or(answer)
     }
@@ -172,15 +181,14 @@ impl<'h> Types<'h> {
     pub fn machines_with(&self, written: &str) -> Vec<&'h Machine> {
         let own = self.machines();
         let first = own.first().map(|machine| self.layout_on(written, machine));
-        match first {
-            Some(Err(LayoutError::Missing(name) | LayoutError::Absent(name))) => {
-                let others = self.headers.definers(&name).into_iter();
-                let known = others.filter(|machine| self.layout_on(written, machine).is_ok());
-                let known: Vec<&Machine> = known.collect();
-                if known.is_empty() { own } else { known }
-            }
-            _ => own,
-        }
+        let error = first.as_ref().and_then(|first| first.as_ref().err());
+        let Some((name, absent)) = error.and_then(LayoutError::lacking) else {
+            return own;
+        };
+        let others = self.headers.definers(name, absent).into_iter();
+        let known = others.filter(|machine| self.layout_on(written, machine).is_ok());
+        let known: Vec<&Machine> = known.collect();
+        if known.is_empty() { own } else { known }
     }
 
     /// The layout of a type on a machine.
