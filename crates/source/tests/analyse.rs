@@ -109,6 +109,21 @@ fn what_happens_only_without_a_fault_is_in_the_run() {
 }
 
 #[test]
+fn what_hangs_on_a_fault_is_in_no_run() {
+    let body = |asked: &str| {
+        format!(
+            "\tint err = put_user(1, &p->a);\n\n\tif ({asked})\n\t\terr = put_user(2, &p->b);\n\treturn err;\n"
+        )
+    };
+    for asked in ["!err", "err == 0", "likely(!err)"] {
+        assert_eq!(lines_of_runs(&body(asked)).len(), 1, "{asked}");
+    }
+    for asked in ["err", "err != 0", "err == 1", "0 == n", "!n"] {
+        assert_eq!(lines_of_runs(&body(asked)).len(), 0, "{asked}");
+    }
+}
+
+#[test]
 fn an_empty_body_on_the_headers_line_ends_there() {
     let text = b"static void f(void) {}\n\nint g(int __user *p)\n{\n\tif (put_user(1, p) || put_user(2, p))\n\t\treturn 1;\n\treturn 0;\n}\n";
     let report = analyse(text);

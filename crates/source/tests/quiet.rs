@@ -60,3 +60,16 @@ fn a_range_that_takes_in_what_lies_beside_the_masked_object() {
     let text = "int f(struct head __user *now, int before, int size, u32 v)\n{\n\tstruct head __user *prev = (void __user *)now - before;\n\n\tscoped_user_write_access_size(prev, size + before, fault) {\n\t\tunsafe_put_user(v, &prev->a, fault);\n\t\tunsafe_put_user(v, &now->b, fault);\n\t}\n\treturn 0;\nfault:\n\treturn -EFAULT;\n}\n";
     assert_eq!(found(text), [] as [&str; 0]);
 }
+
+#[test]
+fn as_many_members_as_bytes() {
+    let puts: String = (0..9)
+        .map(|at| format!("\t\tunsafe_put_user(0, &p->m{at}, fault);\n"))
+        .collect();
+    let text = format!(
+        "int f(struct head __user *p)\n{{\n\tif (!user_write_access_begin(p, 9))\n\t\treturn -EFAULT;\n{puts}\tuser_write_access_end();\n\treturn 0;\nfault:\n\tuser_write_access_end();\n\treturn -EFAULT;\n}}\n"
+    );
+    assert_eq!(found(&text), [] as [&str; 0]);
+    let fewer = text.replace("(p, 9)", "(p, 8)");
+    assert_eq!(found(&fewer), ["outside-checked-range:3"]);
+}
