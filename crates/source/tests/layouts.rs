@@ -258,12 +258,23 @@ fn types_of_compat_are_aligned_as_the_architecture_has_them() {
 fn a_file_defines_types_however_they_are_spaced() {
     let text = "typedef __vector128 vector128;\nstruct  a {\n\tint x;\n};\nunion\tb\n{\n\tint x;\n};\n\
         typedef struct c {\n\t\tstruct { int y; } x;\n\t\t} c_t, *c_p;\nstruct a *d;\n\
-        typedef int (*e)(struct a *, int);\n";
+        typedef int (*e)(struct a *, int);\nstruct __packed f {\n\tint x;\n};\n\
+        struct __aligned(8) g {\n};\nunion __attribute__((packed)) h\n{\n};\nstruct i j;\n";
     let mut found = definitions(text.as_bytes());
     found.sort();
     assert_eq!(
         found,
-        ["c_p", "c_t", "struct a", "struct c", "union b", "vector128"]
+        [
+            "c_p",
+            "c_t",
+            "struct a",
+            "struct c",
+            "struct f",
+            "struct g",
+            "union b",
+            "union h",
+            "vector128"
+        ]
     );
     assert_eq!(definitions(b"typedef unsigned char u;\n"), ["u"]);
 }
@@ -273,6 +284,23 @@ fn what_a_comment_defines_is_not_defined() {
     let text = "/*\nstruct s { long a; };\n#define LEN 9\n*/\n#define LEN 2\n\
         // struct s { int a; };\nstruct s\n{\n\tchar a[LEN];\n};\n/* struct s { */\n";
     assert_eq!(size(text, "struct s", "x86_64"), 2);
+}
+
+#[test]
+fn what_stands_between_struct_and_its_tag_hides_it_from_nobody() {
+    for between in ["__packed", "__attribute__((packed))"] {
+        let header = format!(
+            "#define __packed __attribute__((packed))\nstruct {between} s {{ char a; long long b; }};\n"
+        );
+        let reader = |path: &TreePath| match &*path.lossy() {
+            "a.h" => Ok(header.clone().into_bytes()),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        };
+        let headers = Headers::new(&reader).unwrap();
+        let types = Types::new(&headers, &TreePath::within("t.c"), b"#include \"a.h\"\n");
+        let own = types.layout("struct s").map(|of| of.size);
+        assert_eq!(own, Ok(9), "{between}");
+    }
 }
 
 /// Headers that say the same leave no choice, however many there are.

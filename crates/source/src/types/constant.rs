@@ -336,7 +336,7 @@ impl Run<'_> {
     /// are is one only of its own file.
     fn may_expand(&self, name: &str, scope: &Scope) -> bool {
         let file = self.types.real(&scope.file);
-        is_loud(name) || !file.entries(name, &[Kind::Macro]).is_empty()
+        is_loud(name.as_bytes()) || !file.entries(name, &[Kind::Macro]).is_empty()
     }
 
     /// Passes over what is cast.

@@ -161,7 +161,10 @@ impl Run<'_> {
                 if !self.expand(input, scope)? {
                     return Err(unclear(input));
                 }
-            } else if is_loud(&word) && input.name(1).is_some() && self.is_macro(&word, scope) {
+            } else if is_loud(word.as_bytes())
+                && input.name(1).is_some()
+                && self.is_macro(&word, scope)
+            {
                 self.annotation(input, scope, Place::Type, attributes)?;
             } else {
                 input.next();
@@ -213,8 +216,8 @@ impl Run<'_> {
             .is_none_or(|next| b";,[:=)".iter().any(|b| next.is(*b)));
         let may = match place {
             Place::Declarator => true,
-            Place::Brace => is_loud(word),
-            Place::Type => is_loud(word) && !ends,
+            Place::Brace => is_loud(word.as_bytes()),
+            Place::Type => is_loud(word.as_bytes()) && !ends,
         };
         if may {
             self.expand(input, scope)

@@ -176,7 +176,8 @@ impl File {
         let whole = name_at(&self.text, at).len() == word.len()
             && before.last().is_none_or(|b| name_at(&[*b], 0).is_empty());
         let outer = close.strip_suffix(tag.as_bytes());
-        let ends = || matches!(close.last(), Some(b'_' | b')'));
+        // `struct __packed s {`, `struct __aligned(8) s {`
+        let ends = || close.ends_with(b")") || is_loud(name_before(close));
         match outer.filter(|_| !tag.is_empty()) {
             _ if !whole => Shown::Not,
             Some(outer) if next == b'{' && self.is_noted(outer.len()) => Shown::Not,
@@ -285,10 +286,17 @@ pub(super) fn name_at(text: &[u8], at: usize) -> &[u8] {
     rest.get(..length).unwrap_or_default()
 }
 
+/// The name that a text ends with; empty if it ends with none.
+pub(super) fn name_before(text: &[u8]) -> &[u8] {
+    let word = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_';
+    let length = text.iter().rev().take_while(word).count();
+    text.get(text.len() - length..).unwrap_or_default()
+}
+
 /// Whether a name is spelled as macros are.
-pub(super) fn is_loud(word: &str) -> bool {
-    let shouts = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
-    word.starts_with("__") || word.bytes().all(shouts)
+pub(super) fn is_loud(word: &[u8]) -> bool {
+    let shouts = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_';
+    word.starts_with(b"__") || !word.is_empty() && word.iter().all(shouts)
 }
 
 /// Whether a text is one name.

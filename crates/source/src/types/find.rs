@@ -7,7 +7,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use super::expand::Macro;
-use super::file::{Branch, Entry, File, Kind, TYPES, directive, name_at};
+use super::file::{Branch, Entry, File, Kind, TYPES, directive, is_loud, name_at};
 use super::input::{Input, Word};
 use super::run::{LayoutError, Run};
 use crate::lex::{TokenKind, lex};
@@ -283,8 +283,8 @@ impl Run<'_> {
         found
     }
 
-    /// The nearest headers that define the name. A macro hides what else has its
-    /// name, and is known without a search of the text.
+    /// The nearest headers that define the name. What is spelled as macros are is
+    /// looked up as one first, which needs no search of the text.
     fn included(
         &mut self,
         from: Arc<File>,
@@ -292,9 +292,9 @@ impl Run<'_> {
         scope: &Scope,
         absent: &mut bool,
     ) -> Option<Found> {
-        let (macros, others): (Vec<Kind>, Vec<Kind>) =
-            wanted.kinds.iter().partition(|kind| **kind == Kind::Macro);
-        [macros, others].iter().find_map(|kinds| {
+        let macros = |kind: &&Kind| **kind == Kind::Macro && is_loud(wanted.name.as_bytes());
+        let (first, others): (Vec<Kind>, Vec<Kind>) = wanted.kinds.iter().partition(macros);
+        [first, others].iter().find_map(|kinds| {
             let wanted = Wanted { kinds, ..wanted };
             let asked = !kinds.is_empty();
             asked.then(|| self.nearest(Arc::clone(&from), wanted, scope, absent))?

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use foldhash::fast::RandomState;
 use memchr::memmem::Finder;
 
-use super::file::name_at;
+use super::file::{is_loud, name_at, name_before};
 use crate::path::TreePath;
 
 /// The types that the files of a tree define, by `struct name` or by the name of
@@ -99,17 +99,27 @@ fn defined(text: &[u8], found: &mut Vec<String>) {
     }
 }
 
-/// `struct name {`
+/// `struct name {`, `struct __packed name {`
 fn tag(text: &[u8]) -> Option<String> {
     let words = ["struct", "union"];
     let word = words
         .iter()
         .find(|word| text.starts_with(word.as_bytes()))?;
-    let rest = text.get(word.len()..)?.trim_ascii_start();
-    let name = name_at(rest, 0);
-    let behind = rest.get(name.len()..)?.trim_ascii_start();
-    let name = String::from_utf8_lossy(name);
-    (!name.is_empty() && behind.first() == Some(&b'{')).then(|| format!("{word} {name}"))
+    let mut rest = text.get(word.len()..)?;
+    loop {
+        rest = rest.trim_ascii_start();
+        let name = name_at(rest, 0);
+        rest = rest.get(name.len()..)?.trim_ascii_start();
+        match rest.first()? {
+            b'{' if name.is_empty() => return None,
+            b'{' => return Some(format!("{word} {}", String::from_utf8_lossy(name))),
+            b'(' if is_loud(name) => rest = rest.get(memchr::memchr(b')', rest)? + 1..)?,
+            // `__attribute__((packed))`
+            b')' => rest = rest.get(1..)?,
+            _ if is_loud(name) => {}
+            _ => return None,
+        }
+    }
 }
 
 /// `… name;` and `struct … { … } name, *other;`
@@ -124,10 +134,8 @@ fn renamed(text: &[u8], found: &mut Vec<String>) {
     let called = rest.contains(&b'(');
     for declarator in rest.split(|byte| *byte == b',' && !called) {
         let name = declarator.trim_ascii_end();
-        let word = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_';
-        let length = name.iter().rev().take_while(word).count();
-        let name = name.get(name.len() - length..).unwrap_or_default();
-        found.extend((length > 0).then(|| String::from_utf8_lossy(name).into_owned()));
+        let name = name_before(name);
+        found.extend((!name.is_empty()).then(|| String::from_utf8_lossy(name).into_owned()));
     }
 }
 
