@@ -323,7 +323,13 @@ fn neighbours_share_an_object_and_nothing_stands_between() {
             .collect::<Vec<_>>()
     };
     assert_eq!(with(""), ["copy-neighbour 1 16"]);
-    assert_eq!(with("\tx = y + 1;\n"), ["copy-neighbour 1 16"]);
+    for between in [
+        "\tx = y + 1;\n",
+        "\tx = sizeof(y);\n",
+        "\tif (unlikely(x))\n\t\treturn (1);\n",
+    ] {
+        assert_eq!(with(between), ["copy-neighbour 1 16"], "{between}");
+    }
     for between in [
         "\tcall(x);\n",
         "\tif (x)\n",

@@ -2,13 +2,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
-use tollgate_source::check::{CheckWords, Checker, Confidence};
+use tollgate_source::check::{CheckWords, Checker, Confidence, Undefined};
 use tollgate_source::{Headers, TreePath, Vocabulary, no_tree};
 
 /// The rules that find something with some certainty.
 fn found(text: &str) -> Vec<String> {
+    found_without(&[], text)
+}
+
+/// The same where a tree defines some of the calls nowhere.
+fn found_without(undefined: &[&str], text: &str) -> Vec<String> {
     let vocabulary = Vocabulary::builtin().unwrap();
-    let words = CheckWords::builtin().unwrap();
+    let nowhere = |name: &&str| ((*name).to_owned(), Undefined::Nowhere);
+    let words = CheckWords::builtin()
+        .unwrap()
+        .with_undefined(&undefined.iter().map(nowhere).collect());
     let headers = Headers::new(&no_tree).unwrap();
     let checked = Checker::new(&vocabulary, &words, &headers)
         .unwrap()
@@ -72,4 +80,23 @@ fn as_many_members_as_bytes() {
     assert_eq!(found(&text), [] as [&str; 0]);
     let fewer = text.replace("(p, 9)", "(p, 8)");
     assert_eq!(found(&fewer), ["outside-checked-range:3"]);
+}
+
+/// Of a begin that no list has, its name says that it opens a window, and what is
+/// done with its result whether it may fail.
+#[test]
+fn a_begin_that_is_known_by_its_name_alone() {
+    let text = "int f(struct head __user *p)\n{\n\tif (!board_user_access_begin(p))\n\t\treturn -EFAULT;\n\tunsafe_put_user(0, &p->a, fault);\n\tboard_user_access_end();\n\treturn 0;\nfault:\n\tboard_user_access_end();\n\treturn -EFAULT;\n}\n";
+    let found = |text: &str| {
+        let names = ["board_user_access_begin", "board_user_access_end"];
+        let mut all = found_without(&names, text);
+        all.retain(|one| !one.starts_with("undefined-call"));
+        all
+    };
+    assert_eq!(found(text), [] as [&str; 0]);
+    let always = text.replace(
+        "if (!board_user_access_begin(p))\n\t\treturn -EFAULT;",
+        "board_user_access_begin(p);\n\tif (p->n)\n\t\treturn 0;",
+    );
+    assert_eq!(found(&always), ["window-left-open:5"]);
 }
