@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
-use tollgate_source::check::{CheckWords, Checker, Confidence, Undefined};
+use tollgate_source::check::{CheckWords, Checker, Checks, Confidence, Inlines, Undefined};
 use tollgate_source::{Headers, TreePath, Vocabulary, no_tree};
 
 /// The rules that find something with some certainty.
@@ -99,4 +99,40 @@ fn a_begin_that_is_known_by_its_name_alone() {
         "board_user_access_begin(p);\n\tif (p->n)\n\t\treturn 0;",
     );
     assert_eq!(found(&always), ["window-left-open:5"]);
+}
+
+/// Calls in a window that are wrong only if something is left of them, and what a
+/// header says of those.
+#[test]
+fn an_inline_function_of_a_header_leaves_no_call() {
+    let text = "int f(u32 __user *p, struct task *t)\n{\n\tif (!user_write_access_begin(p, 8))\n\t\treturn -EFAULT;\n\tunsafe_put_user(now(t), p, fault);\n\tunsafe_put_user(then(t), p + 1, fault);\n\tuser_write_access_end();\n\treturn 0;\nfault:\n\tuser_write_access_end();\n\treturn -EFAULT;\n}\n";
+    let vocabulary = Vocabulary::builtin().unwrap();
+    let words = CheckWords::builtin().unwrap();
+    let headers = Headers::new(&no_tree).unwrap();
+    let left = |header: &str| {
+        let mut checks = Checks::default();
+        let mut checker = Checker::new(&vocabulary, &words, &headers).unwrap();
+        checks.add(
+            &"a.c".into(),
+            checker.check(&TreePath::within("a.c"), text.as_bytes()),
+        );
+        checks.finish();
+        let names = checks.perhaps_inline();
+        assert_eq!(names, ["now", "then"].map(str::to_owned).into());
+        let inlines = Inlines::of(header.as_bytes(), &names, &vocabulary);
+        checks.spare(&inlines, &words);
+        let lines = checks.violations.iter();
+        lines
+            .map(|own| own.violation.mark.position.line)
+            .collect::<Vec<_>>()
+    };
+    let inline = "static inline u32 now(struct task *t)\n{\n\treturn t->now;\n}\n";
+    assert_eq!(left(""), [5, 6]);
+    assert_eq!(left(inline), [6]);
+    assert_eq!(left(&inline.replace("inline ", "")), [5, 6]);
+    assert_eq!(left(&inline.replace("t->now", "get(t)")), [5, 6]);
+    assert_eq!(
+        left(&format!("{inline}#define then(t) ((t)->then)\n")),
+        [] as [u32; 0]
+    );
 }
