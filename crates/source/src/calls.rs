@@ -43,6 +43,7 @@ pub(crate) struct Does {
     pub(crate) must_use: bool,
     #[serde(default)]
     pub(crate) frees: bool,
+    pub(crate) clears: Option<Clears>,
     pub(crate) in_run: Option<InRun>,
     pub(crate) in_window: Option<InWindow>,
     pub(crate) reason: String,
@@ -83,6 +84,16 @@ pub(crate) struct OfWindow {
     pub(crate) always: bool,
     #[serde(default)]
     pub(crate) fence: bool,
+}
+
+/// Which arguments of a call say what it sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Clears {
+    /// The address.
+    pub(crate) object: usize,
+    /// How many bytes from there.
+    pub(crate) count: usize,
 }
 
 /// What a call does against speculation.

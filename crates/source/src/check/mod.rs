@@ -338,11 +338,11 @@ fn judge(
     // Another side of an `#if` may hold all of them.
     let window = interest.window && graph.has_window();
     let entered_open = window && !graph.opens();
-    let paired = graph.nodes.iter().any(|node| match &node.action {
-        Action::Call(call) => page.words.pair_of(&call.name).is_some(),
+    let followed = graph.nodes.iter().any(|node| match &node.action {
+        Action::Call(call) => call.clears.is_some() || page.words.pair_of(&call.name).is_some(),
         _ => false,
     });
-    let paths = if window || paired {
+    let paths = if window || followed {
         follow(&graph, entered_open, page.words)
     } else {
         Paths::default()

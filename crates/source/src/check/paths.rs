@@ -42,6 +42,8 @@ pub(crate) struct State {
     pub(crate) held: Vec<(usize, usize)>,
     /// Variables that a read has left without a value, with its node.
     pub(crate) unset: Vec<(usize, usize)>,
+    /// Variables of which a call has set every byte.
+    pub(crate) cleared: Vec<usize>,
 }
 
 /// The states that come to each node.
@@ -186,7 +188,7 @@ impl Walk<'_> {
             (Action::Call(call), _) => match self.words.pair_of(&call.name) {
                 Some((pair, true)) => hold(&mut next, pair, node),
                 Some((pair, false)) => next.held.retain(|(held, _)| *held != pair),
-                None => {}
+                None => clear(&mut next, call.clears),
             },
             (Action::Inside(inside), Edge::Fault) => {
                 if let Some(place) = inside.fills {
@@ -271,6 +273,13 @@ fn hold(state: &mut State, pair: usize, node: usize) {
     if !state.held.contains(&(pair, node)) {
         state.held.push((pair, node));
         state.held.sort_unstable();
+    }
+}
+
+fn clear(state: &mut State, variable: Option<usize>) {
+    if let Some(variable) = variable.filter(|own| !state.cleared.contains(own)) {
+        state.cleared.push(variable);
+        state.cleared.sort_unstable();
     }
 }
 

@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 use serde::Deserialize;
 use tollgate_defect::Defect;
 
-use crate::calls::{Call, Calls, Does, Family, Fence, InWindow, OfWindow, Pair};
+use crate::calls::{Call, Calls, Clears, Does, Family, Fence, InWindow, OfWindow, Pair};
 use crate::search::Parts;
 use crate::vocabulary::{Direction, Vocabulary};
 
@@ -136,6 +136,7 @@ pub struct CheckWords {
     pairs: Vec<Pair>,
     must_use: BTreeSet<String>,
     frees: BTreeSet<String>,
+    clears: HashMap<String, Clears>,
 }
 
 /// Why a name that a change calls is taken to be undefined.
@@ -177,6 +178,8 @@ impl CheckWords {
             .filter_map(|call| Some((call.name.clone(), forbidden(call.does.in_window.as_ref()?))));
         let fences = calls.all.iter();
         let fences = fences.filter_map(|call| Some((call.name.clone(), call.does.fence?)));
+        let clears = calls.all.iter();
+        let clears = clears.filter_map(|call| Some((call.name.clone(), call.does.clears?)));
         let counted = calls.names(|does| does.arguments.is_some());
         let search = &calls.search;
         // Those of the kernel are in macros by other names as well.
@@ -204,6 +207,7 @@ impl CheckWords {
             pairs: calls.pairs.clone(),
             must_use: calls.names(|does| does.must_use).into_iter().collect(),
             frees: calls.names(|does| does.frees).into_iter().collect(),
+            clears: clears.collect(),
         }
     }
 
@@ -279,6 +283,11 @@ impl CheckWords {
     /// Whether nobody sees what a call of that name was given any more.
     pub(crate) fn frees(&self, name: &str) -> bool {
         self.frees.contains(name)
+    }
+
+    /// Which arguments of a call of that name say what it sets.
+    pub(crate) fn clears(&self, name: &str) -> Option<Clears> {
+        self.clears.get(name).copied()
     }
 
     /// What a call of that name does against speculation.

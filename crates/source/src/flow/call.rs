@@ -5,6 +5,7 @@ use tree_sitter::Node;
 
 use crate::chain::unhinted;
 use crate::check::words::{AccessWord, BeginWord, Manner};
+use crate::expression::Expression;
 use crate::lex::{closing, tokens};
 use crate::site::{bare, span};
 use crate::span::Span;
@@ -246,6 +247,7 @@ impl<'t> Builder<'_, '_> {
         let call = Call {
             given: handed.iter().copied().flatten().collect(),
             frees: self.source.words.frees(&name),
+            clears: self.cleared(&name, &given, &handed),
             argument_of: self.argument_of.map(|(call, _)| call),
             name,
         };
@@ -315,6 +317,20 @@ impl<'t> Builder<'_, '_> {
         found
     }
 
+    /// The variable of which a call sets every byte.
+    fn cleared(
+        &self,
+        name: &str,
+        arguments: &[Node<'t>],
+        handed: &[Option<usize>],
+    ) -> Option<usize> {
+        let clears = self.source.words.clears(name)?;
+        let place = (*handed.get(clears.object)?)?;
+        let local = self.graph.locals.get(self.graph.places.as_local(place)?)?;
+        let count = Expression::of(self.context, *arguments.get(clears.count)?);
+        local.is_sized(&count).then_some(place)
+    }
+
     /// What assembly reads and writes by its operands, and where it jumps.
     pub(super) fn assembled(&mut self, node: Node<'t>, arguments: Node<'t>, operands: Assembly) {
         let mut cursor = arguments.walk();
@@ -340,6 +356,7 @@ impl<'t> Builder<'_, '_> {
             name: "a".to_owned(),
             given: Vec::new(),
             frees: false,
+            clears: None,
             argument_of: self.argument_of.map(|(call, _)| call),
         };
         let at = self.emit(Action::Call(call), span(node));

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::check::words::Kind;
+use crate::expression::Expression;
 use crate::model::Jump;
 use crate::span::Span;
 use crate::vocabulary::Direction;
@@ -32,6 +33,14 @@ pub struct Local {
     pub declared: Span,
     /// The block in which it lives.
     pub scope: Span,
+}
+
+impl Local {
+    /// Whether an expression is its size, by its name or its type.
+    pub(crate) fn is_sized(&self, size: &Expression) -> bool {
+        let own = |of: &str| of == self.name || of == self.base_type;
+        self.plain && size.sized().is_some_and(own)
+    }
 }
 
 /// A value that is stored.
@@ -134,6 +143,8 @@ pub(crate) struct Call {
     pub(crate) given: Vec<usize>,
     /// Whether nobody sees those any more.
     pub(crate) frees: bool,
+    /// The variable of which it sets every byte.
+    pub(crate) clears: Option<usize>,
     /// The access that takes its result as an argument, if one does.
     pub(crate) argument_of: Option<usize>,
 }

@@ -133,17 +133,20 @@ impl Type {
         Ok((first + moved, last + moved))
     }
 
-    /// What of it is not covered by the members at those paths.
+    /// What of it is covered neither by its first bytes nor by the members at those
+    /// paths.
     ///
     /// # Errors
     /// When there is no such member.
     pub fn uncovered<'p>(
         &self,
+        front: u64,
         paths: impl Iterator<Item = &'p str>,
     ) -> Result<Uncovered, LayoutError> {
         let mut covered = paths
             .map(|path| self.range(path))
             .collect::<Result<Vec<_>, _>>()?;
+        covered.push((0, front.min(self.size) * 8));
         covered.sort_unstable();
         let mut gaps = Vec::new();
         let mut end = 0;

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::check::accesses::{Access, accesses, each, root_of};
@@ -7,7 +8,8 @@ use crate::check::model::{Confidence, Severity, Suggestion, Violation};
 use crate::check::range::{function_tokens, sizeof_operand};
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
-use crate::flow::{Local, is_assembly};
+use crate::expression::{Expression, Term};
+use crate::flow::{Action, Local, is_assembly};
 use crate::lex::Token;
 use crate::site::span;
 use crate::types::{LayoutError, Machine, Shape, Type};
@@ -34,7 +36,7 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
             continue;
         };
         let filled = filled(scene, local, &access);
-        if !filled.elsewhere {
+        if !filled.elsewhere && !is_cleared(scene, &access, &filled) {
             out.extend(judged(scene, &access, local, &filled));
         }
     }
@@ -54,8 +56,36 @@ fn copied<'s>(scene: &'s Scene<'_>, access: &Access<'_>) -> Option<&'s Local> {
 struct Filled {
     /// The paths of the members that are set, `a.b`.
     members: BTreeSet<String>,
+    /// The calls that set all of it.
+    cleared: Vec<Span>,
+    /// The call that sets the most bytes from its front on, if none sets all, and
+    /// how many.
+    front: Option<(Span, u64)>,
     /// Whether something that is not followed may have set all of it.
     elsewhere: bool,
+}
+
+/// Whether every way to the copy passes a call that sets all of the struct.
+fn is_cleared(scene: &Scene<'_>, access: &Access<'_>, filled: &Filled) -> bool {
+    let nodes = || scene.graph.nodes.iter().enumerate();
+    let clears = nodes().find_map(|(_, node)| match &node.action {
+        Action::Call(call) if filled.cleared.contains(&node.span) => call.clears,
+        _ => None,
+    });
+    let Some(place) = clears else {
+        return false;
+    };
+    let own = |at: usize| scene.place(at) == access.span;
+    let mut here = scene.moments().filter(|(at, _)| own(*at));
+    here.all(|(_, state)| state.cleared.contains(&place))
+}
+
+/// Every node below and with a node, what is never evaluated among them.
+fn every<'t>(node: Node<'t>, act: &mut impl FnMut(Node<'t>)) {
+    act(node);
+    let mut cursor = node.walk();
+    let children: Vec<Node<'t>> = node.named_children(&mut cursor).collect();
+    children.into_iter().for_each(|child| every(child, act));
 }
 
 /// What sets members of the struct before it is copied.
@@ -69,9 +99,14 @@ fn filled(scene: &Scene<'_>, local: &Local, access: &Access<'_>) -> Filled {
             && scene.context.seen(node) == local.name.as_bytes()
             && local.scope.contains(span(node))
         {
-            seen.insert(node.start_byte());
-            mention(scene, node, &mut found);
+            match clearing(scene, node, local) {
+                Some(call) => set(scene, access, call, local, &mut found),
+                None => mention(scene, node, &mut found),
+            }
         }
+    });
+    every(scene.root, &mut |node| {
+        seen.insert(node.start_byte());
     });
     // The other sides of an #if are not in the parse.
     let hidden = |token: &Token| {
@@ -81,6 +116,60 @@ fn filled(scene: &Scene<'_>, local: &Local, access: &Access<'_>) -> Filled {
     };
     found.elsewhere |= function_tokens(scene).iter().any(hidden);
     found
+}
+
+/// A call that sets bytes of the struct from its front on, and how many it is given.
+struct Clearing<'t> {
+    call: Node<'t>,
+    count: Expression,
+}
+
+fn clearing<'t>(scene: &Scene<'_>, variable: Node<'t>, local: &Local) -> Option<Clearing<'t>> {
+    let address = variable.parent()?;
+    let arguments = address.parent()?;
+    let call = arguments.parent()?;
+    let name = String::from_utf8_lossy(scene.context.callee(call)).into_owned();
+    let clears = scene.page.words.clears(&name)?;
+    let part = |at: usize| arguments.named_child(answer::fits(at)?);
+    let whole = address.kind() == "pointer_expression" && local.plain;
+    let object = part(clears.object).filter(|own| whole && own.id() == address.id());
+    let count = Expression::of(scene.context, part(clears.count)?);
+    object.map(|_| Clearing { call, count })
+}
+
+/// Notes what a call sets; one in a loop that the copy is not in may be passed by.
+fn set(
+    scene: &Scene<'_>,
+    access: &Access<'_>,
+    own: Clearing<'_>,
+    local: &Local,
+    found: &mut Filled,
+) {
+    let mut around = std::iter::successors(own.call.parent(), Node::parent);
+    let looped = around.any(|node| {
+        let looks = matches!(node.kind(), "for_statement" | "while_statement");
+        looks && !span(node).contains(access.span)
+    });
+    let whole = local.is_sized(&own.count);
+    match bytes(scene, &own.count).filter(|_| !whole && !looped) {
+        Some(count) if found.front.is_none_or(|(_, most)| most < count) => {
+            found.front = Some((span(own.call), count));
+        }
+        Some(_) => {}
+        None if whole && !looped => found.cleared.push(span(own.call)),
+        None => found.elsewhere = true,
+    }
+}
+
+/// How many bytes an expression says; a pointer has those of a 64-bit kernel.
+fn bytes(scene: &Scene<'_>, count: &Expression) -> Option<u64> {
+    if matches!(&count.term, Term::SizeOf(of) if matches!(of.term, Term::Address(_))) {
+        return Some(8);
+    }
+    match scene.page.types.value(&scene.page.plain(count.span)) {
+        Ok(value) => answer::fits(value),
+        Err(_) => None,
+    }
 }
 
 /// A mention of the struct: a member that is set or read, its size, or else
@@ -183,7 +272,7 @@ fn judged(
         ),
     };
     let page = scene.page;
-    let message = format!("{name} goes to the user, but {what}");
+    let message = format!("{name} goes to the user, but {what}{}", past(scene, filled));
     let mut violation = page.violation(&INFO, access.span, "copied whole", message);
     violation.confidence = confidence;
     if let Some(declared) = declaration(scene, local) {
@@ -193,6 +282,18 @@ fn judged(
         violation.suggestion = cleared(scene, declared, local);
     }
     Some(violation)
+}
+
+/// Where it is set, as far as it is.
+fn past(scene: &Scene<'_>, filled: &Filled) -> String {
+    let line = |span: &Span| scene.line(*span);
+    match (filled.cleared.first(), &filled.front) {
+        (Some(call), _) => format!(" on a way past line {}, which clears it", line(call)),
+        (None, Some((call, count))) => {
+            format!(": line {} clears {count} bytes of it", line(call))
+        }
+        (None, None) => String::new(),
+    }
 }
 
 /// What of the struct nobody has set, on the first machine on which that is so.
@@ -218,7 +319,9 @@ fn unset(scene: &Scene<'_>, name: &str, filled: &Filled) -> Result<Option<String
 
 /// What of a type nobody has set; nothing if a member has another name there.
 fn missing(of: &Type, machine: &Machine, filled: &Filled) -> Option<String> {
-    let Ok(left) = of.uncovered(filled.members.iter().map(String::as_str)) else {
+    let front = filled.front.map_or(0, |(_, bytes)| bytes);
+    let members = filled.members.iter().map(String::as_str);
+    let Ok(left) = of.uncovered(front, members) else {
         return None;
     };
     if let Some(first) = left.members.first() {
