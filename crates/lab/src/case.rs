@@ -49,14 +49,14 @@ pub struct Case {
     pub about: About,
     /// What others have claimed of the change.
     #[serde(rename = "claim", default)]
-    pub claims: Vec<Claim>,
+    pub claims: Vec<ClaimPlan>,
     /// The variants that it compares with the base; the first is the one that
     /// is proved where none is named.
     #[serde(rename = "variant", default)]
     pub variants: Vec<VariantPlan>,
     /// What runs in the guest.
     #[serde(rename = "benchmark", default)]
-    pub benchmarks: Vec<Benchmark>,
+    pub benchmarks: Vec<BenchmarkPlan>,
     /// What must behave the same.
     #[serde(rename = "sweep", default)]
     pub sweeps: Vec<Sweep>,
@@ -93,7 +93,7 @@ fn minimal() -> String {
 /// What somebody claimed of a change, to stand beside the counts.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Claim {
+pub struct ClaimPlan {
     /// The claim with what it was measured on.
     pub text: String,
     /// Where it was said: subject, list, date.
@@ -172,14 +172,14 @@ pub struct Station {
 /// A benchmark of the guest with its parameters.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Benchmark {
+pub struct BenchmarkPlan {
     /// Its name in the guest.
     pub name: String,
     /// Its parameters.
     #[serde(default)]
     pub parameters: BTreeMap<String, i64>,
     /// What an operation is or handles many of.
-    pub unit: Option<Unit>,
+    pub unit: Option<UnitPlan>,
     /// The case's benchmark of the same guest that does all but the thing
     /// itself, to be subtracted: `signal_null` of `signal_catch`.
     pub less: Option<String>,
@@ -202,7 +202,7 @@ pub struct Benchmark {
 /// What a call is, or handles many of.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Unit {
+pub struct UnitPlan {
     /// One of them: `event`, `transaction`.
     pub name: String,
     /// The parameter that says how many there are in an operation; none where
@@ -278,7 +278,7 @@ impl Case {
     /// The guests that the jobs need, the machine's own first.
     #[must_use]
     pub fn stations(&self) -> BTreeSet<Station> {
-        let benchmarks = self.benchmarks.iter().map(Benchmark::station);
+        let benchmarks = self.benchmarks.iter().map(BenchmarkPlan::station);
         benchmarks
             .chain(self.sweeps.iter().map(Sweep::station))
             .collect()
@@ -288,8 +288,8 @@ impl Case {
     /// manifest that was checked.
     pub fn to_subtract<'a>(
         &'a self,
-        benchmark: &'a Benchmark,
-    ) -> impl Iterator<Item = &'a Benchmark> {
+        benchmark: &'a BenchmarkPlan,
+    ) -> impl Iterator<Item = &'a BenchmarkPlan> {
         let station = benchmark.station();
         self.benchmarks.iter().filter(move |other| {
             Some(&other.name) == benchmark.less.as_ref() && other.station() == station
@@ -305,7 +305,7 @@ impl Case {
         let sweeps = self.sweeps.iter();
         let sweeps = sweeps.filter(|sweep| sweep.station() == *station);
         benchmarks
-            .map(Benchmark::plan_line)
+            .map(BenchmarkPlan::plan_line)
             .chain(sweeps.map(Sweep::plan_line))
             .collect()
     }
@@ -332,7 +332,7 @@ impl VariantPlan {
     }
 }
 
-impl Benchmark {
+impl BenchmarkPlan {
     /// The guest that it runs in.
     #[must_use]
     pub fn station(&self) -> Station {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tollgate_source::TreePath;
 
 use crate::assets;
-use crate::case::{Benchmark, Sweep, Unit};
+use crate::case::{BenchmarkPlan, Sweep, UnitPlan};
 use crate::parameter::{Parameter, PlanLimits};
 
 /// Why there is no benchmark.
@@ -120,7 +120,7 @@ pub struct Entry {
     #[serde(default)]
     pub parameters: Vec<Parameter>,
     /// What an operation is or handles many of.
-    pub unit: Option<Unit>,
+    pub unit: Option<UnitPlan>,
     /// The benchmark that does all but the thing itself: `signal_null` of
     /// `signal_catch`, as lat_sig defines a signal's cost.
     pub less: Option<String>,
@@ -205,7 +205,7 @@ impl Registry {
     /// # Errors
     /// When the benchmark is unknown, has no such parameter, or does not take a
     /// value or a number.
-    pub fn check(&self, job: &Benchmark) -> Result<(), Error> {
+    pub fn check(&self, job: &BenchmarkPlan) -> Result<(), Error> {
         let entry = self.named(&job.name)?;
         let abi = job.abi.as_deref();
         values(&job.name, &entry.parameters, &job.parameters, abi)?;
@@ -290,10 +290,10 @@ impl Entry {
 
     /// As a job of a case.
     #[must_use]
-    pub fn benchmark(&self) -> Benchmark {
+    pub fn benchmark(&self) -> BenchmarkPlan {
         let named = self.parameters.iter().filter(|known| !known.silent);
         let named = named.map(|known| (known.name.clone(), known.standard));
-        Benchmark {
+        BenchmarkPlan {
             name: self.name.clone(),
             parameters: named.collect(),
             unit: self.unit.clone(),
@@ -404,7 +404,7 @@ mod tests {
             job.parameters.insert(key.to_owned(), value);
             job
         };
-        let said = |job: &Benchmark| registry.check(job).unwrap_err().to_string();
+        let said = |job: &BenchmarkPlan| registry.check(job).unwrap_err().to_string();
         assert_eq!(
             said(&job("epoll_wait", "events", 4097)),
             "epoll_wait does not take events=4097: it takes events=1 to 4096"

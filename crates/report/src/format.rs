@@ -29,7 +29,7 @@ pub struct Format {
 pub const FORMATS: &[Format] = &[
     Format {
         name: "text",
-        about: "lines for a terminal, the verdict last",
+        about: "for people, in lines as wide as the terminal",
         is_lines: true,
         render: |document, look| Ok(terminal::render(document, look)),
     },

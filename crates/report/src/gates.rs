@@ -19,6 +19,15 @@ fn symbol(name: &str) -> String {
 /// Columns of a function's name.
 const NAME: usize = 22;
 
+/// What the columns count.
+const LEGEND: &str = "\
+opens, closes, fences, access: instructions that open the gate, close it, hold
+back speculation, reach for user memory (2+1?: of 1 more the code does not say
+whether it opens or closes); calls: of helpers that open and close; inside:
+instructions that run with the window open; path: instructions of the shortest
+and the longest way through a window; bytes: of text
+";
+
 /// A row of the table: 80 columns.
 fn cells(out: &mut String, name: &str, cells: [&str; 8]) {
     let [opens, closes, fences, calls, access, inside, path, bytes] = cells;
@@ -58,6 +67,9 @@ pub fn gates_text(name: &Name, analysis: &Analysis) -> String {
         head(&mut out);
     }
     crossing.iter().for_each(|function| row(&mut out, function));
+    if !crossing.is_empty() {
+        out.push_str(LEGEND);
+    }
     findings(&mut out, analysis);
     totals(&mut out, analysis, crossing.len());
     out

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Benchmark, Case, Claim, VariantPlan};
+use super::{BenchmarkPlan, Case, ClaimPlan, VariantPlan};
 use crate::registry::Registry;
 
 impl Case {
@@ -61,7 +61,7 @@ impl Case {
     }
 
     /// Figures of something that the case cannot count.
-    fn bad_claim(&self, claim: &Claim) -> Option<String> {
+    fn bad_claim(&self, claim: &ClaimPlan) -> Option<String> {
         let figures = claim.figures.as_ref()?;
         let known = |name: &&String| self.variants.iter().any(|plan| plan.name == **name);
         if let Some(name) = figures.variants.keys().find(|name| !known(name)) {
@@ -80,7 +80,7 @@ impl Case {
         })
     }
 
-    fn stray_less(&self, benchmark: &Benchmark) -> Option<String> {
+    fn stray_less(&self, benchmark: &BenchmarkPlan) -> Option<String> {
         let wanted = benchmark.less.as_deref()?;
         let mut found = self.to_subtract(benchmark);
         match (found.next(), found.next()) {
@@ -140,7 +140,7 @@ impl Case {
     }
 }
 
-fn stray_unit(benchmark: &Benchmark) -> Option<String> {
+fn stray_unit(benchmark: &BenchmarkPlan) -> Option<String> {
     let parameter = benchmark.unit.as_ref()?.parameter.as_ref()?;
     let there = benchmark.parameters.contains_key(parameter);
     (!there).then(|| {

@@ -117,6 +117,28 @@ impl Rounds {
     pub const FEWEST: u32 = 10;
     /// The most: the bootstrap of a million was not done after 7 minutes.
     pub const MOST: u32 = 10_000;
+    /// What a repetition takes about where operations are chosen, in
+    /// microseconds: 1,000 times what entering the kernel to read a clock takes, and
+    /// less than a scheduler's slice, so that few repetitions hold other work.
+    pub const LEAST_MICROSECONDS: u64 = 2000;
+
+    /// The smallest of 1, 2, 5, 10, 20, ... with which a repetition takes long
+    /// enough, when `operations` took `nanoseconds`; at most so many.
+    #[must_use]
+    pub fn operations(operations: u64, nanoseconds: u64, most: u64) -> u64 {
+        let wanted = u128::from(Self::LEAST_MICROSECONDS) * 1000 * u128::from(operations)
+            / u128::from(nanoseconds.max(1));
+        let steps = (0..9).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u64.pow(power)));
+        let mut steps = steps.filter(|step| u128::from(*step) >= wanted);
+        steps.next().map_or(most, |step| step.min(most))
+    }
+
+    /// The order of a round: each is first in turn, for the scheduler favours what
+    /// comes first after a sleep.
+    pub fn take_turns<T>(all: &mut [T], round: usize) {
+        let first = round % all.len().max(1);
+        all.rotate_left(first);
+    }
 }
 
 /// The result of one `tollgate run`.

@@ -254,3 +254,25 @@ fn of_a_program_s_own_repetitions_the_middle_one_counts() {
     assert_eq!(found, wanted);
     assert!(middle_of_each(Vec::new()).is_empty());
 }
+
+#[test]
+fn operations_are_round_and_enough() {
+    // 1,000 in 100 microseconds: 20,000 in 2 ms.
+    let of = |operations, time| Rounds::operations(operations, time, 400_000_000);
+    assert_eq!(of(1000, 100_000), 20_000);
+    assert_eq!(of(1000, 99_000), 50_000);
+    assert_eq!(of(10, 30_000_000), 1);
+    assert_eq!(of(1, 0), 2_000_000);
+    assert_eq!(of(u64::MAX, 1), 400_000_000);
+}
+
+#[test]
+fn each_is_first_in_turn() {
+    let order = |round| {
+        let mut all = ["A", "B", "C"];
+        Rounds::take_turns(&mut all, round);
+        all.concat()
+    };
+    assert_eq!([1, 2, 3].map(order), ["BCA", "CAB", "ABC"]);
+    Rounds::take_turns::<u8>(&mut [], 3);
+}

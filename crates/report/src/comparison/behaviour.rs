@@ -19,26 +19,40 @@ const MEMORY: usize = 1 << 16;
 /// How the guest's sweeps place a buffer, by the family in a point's name
 /// (guest/positions.c, guest/sweep_epoll_wait.c): what stands in front of the number
 /// and behind it.
-const FAMILIES: [(&str, &str, &str); 9] = [
-    ("end", "the buffer begins ", " in front of unmapped memory"),
+const FAMILIES: [(&str, &str, &str); 15] = [
+    ("end", BEGINS, " in front of unmapped memory"),
     (
-        "read-only",
-        "the buffer begins ",
-        " in front of a read-only page",
+        "end-max1",
+        BEGINS,
+        " in front of unmapped memory, with room for 1",
     ),
     (
-        "no-access",
-        "the buffer begins ",
-        " in front of a page without access",
+        "end-max2",
+        BEGINS,
+        " in front of unmapped memory, with room for 2",
     ),
     (
-        "write-only",
-        "the buffer begins ",
-        " in front of a write-only page",
+        "end-max32",
+        BEGINS,
+        " in front of unmapped memory, with room for 32",
     ),
+    (
+        "level",
+        BEGINS,
+        " in front of unmapped memory, level-triggered",
+    ),
+    (
+        "edge",
+        BEGINS,
+        " in front of unmapped memory, edge-triggered",
+    ),
+    ("oneshot", BEGINS, " in front of unmapped memory, one-shot"),
+    ("read-only", BEGINS, " in front of a read-only page"),
+    ("no-access", BEGINS, " in front of a page without access"),
+    ("write-only", BEGINS, " in front of a write-only page"),
     (
         "absent",
-        "the buffer begins ",
+        BEGINS,
         " in front of a page that is not there yet",
     ),
     ("start", "", " of the buffer lie in front of mapped memory"),
@@ -47,9 +61,10 @@ const FAMILIES: [(&str, &str, &str); 9] = [
         "",
         " of the buffer lie in a read-only page",
     ),
-    ("top", "the buffer begins ", " below the end of user space"),
-    ("align", "the buffer begins ", " behind an aligned address"),
+    ("top", BEGINS, " below the end of user space"),
+    ("align", BEGINS, " behind an aligned address"),
 ];
+const BEGINS: &str = "the buffer begins ";
 
 /// Names of error numbers (include/uapi/asm-generic/errno-base.h, errno.h of the
 /// architectures that QEMU plays here are the same so far).

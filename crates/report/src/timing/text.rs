@@ -176,16 +176,38 @@ fn repetitions(timings: &Timings) -> String {
 }
 
 fn operations(timings: &Timings) -> String {
-    let how = match timings.rounds.chosen_for_microseconds {
+    let least = timings.rounds.chosen_for_microseconds;
+    let how = match least {
         Some(least) => format!(
-            "in a repetition, chosen so that it takes {} ms or more: ",
+            "in a repetition, chosen so that it takes about {} ms: ",
             least / 1000
         ),
         None => "in a repetition, as asked: ".to_owned(),
     };
     let one = |row: &Timing| format!("{} {}", row.workload, row.operations);
     let all: Vec<String> = timings.timings.iter().map(one).collect();
-    format!("{how}{}", all.join(", "))
+    let shorter = least.map_or_else(String::new, |least| shorter(timings, least));
+    format!("{how}{}{shorter}", all.join(", "))
+}
+
+/// Those whose repetitions took less time than was aimed at: a guest takes so many
+/// operations and no more, and a program of the user's has its own.
+fn shorter(timings: &Timings, microseconds: u64) -> String {
+    let median = |row: &Timing| {
+        let mut all = row.nanoseconds.clone();
+        all.sort_unstable();
+        all.get(all.len() / 2).copied()
+    };
+    let short = timings.timings.iter().filter_map(|row| {
+        let took = median(row)? / 1000;
+        let words = format!("{} {}.{:03} ms", row.workload, took / 1000, took % 1000);
+        (took < microseconds).then_some(words)
+    });
+    let short: Vec<String> = short.collect();
+    match short.is_empty() {
+        true => String::new(),
+        false => format!("; took less: {}", short.join(", ")),
+    }
 }
 
 fn interval() -> String {

@@ -33,7 +33,7 @@ pub(crate) struct Args {
           value_parser = clap::value_parser!(u32)
               .range(i64::from(Rounds::FEWEST)..=i64::from(Rounds::MOST)))]
     pub(crate) reps: u32,
-    /// Operations in a repetition; so many that it takes 2 ms where none is given
+    /// Operations in a repetition; so many that it takes about 2 ms where none is given
     #[arg(long, value_name = "N", value_parser = ops)]
     pub(crate) ops: Option<u64>,
     /// The ABIs of the benchmarks' program, such as x86_64,ia32,x32; the

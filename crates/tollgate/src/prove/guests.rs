@@ -10,7 +10,7 @@ use anyhow::Context;
 use serde::Serialize;
 use tollgate_gates::{Opcodes, Symbols};
 use tollgate_lab::boot::{Boot, Limit, Record};
-use tollgate_lab::case::{Benchmark, Station, Sweep};
+use tollgate_lab::case::{BenchmarkPlan, Station, Sweep};
 use tollgate_lab::machine::Equipment;
 use tollgate_lab::program::Program;
 use tollgate_lab::toolchain::Compiler;
@@ -213,7 +213,7 @@ impl<'a> Guests<'a> {
         let case = &self.bench.case;
         let benchmarks = case.benchmarks.iter();
         let benchmarks = benchmarks.filter(|benchmark| benchmark.station() == *station);
-        let mut jobs: Vec<String> = benchmarks.map(Benchmark::job).collect();
+        let mut jobs: Vec<String> = benchmarks.map(BenchmarkPlan::job).collect();
         let sweeps = case.sweeps.iter();
         let sweeps = sweeps.filter(|sweep| sweep.station() == *station);
         jobs.extend(sweeps.map(Sweep::job));

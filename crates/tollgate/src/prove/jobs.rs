@@ -2,7 +2,7 @@
 //! command line chooses and sweeps them.
 
 use anyhow::bail;
-use tollgate_lab::case::{About, Benchmark, Case};
+use tollgate_lab::case::{About, BenchmarkPlan, Case};
 use tollgate_lab::registry::{Entry, Registry};
 use tollgate_source::TreePath;
 
@@ -94,14 +94,15 @@ fn beside_program(case: &mut Case, registry: &Registry, files: &[TreePath]) {
 fn named(names: &[String], case: &mut Case, registry: &Registry) -> anyhow::Result<()> {
     let own = std::mem::take(&mut case.benchmarks);
     for name in names {
-        let mut of_case: Vec<Benchmark> = own.iter().filter(|b| b.name == *name).cloned().collect();
+        let mut of_case: Vec<BenchmarkPlan> =
+            own.iter().filter(|b| b.name == *name).cloned().collect();
         if of_case.is_empty() {
             add(case, registry.named(name)?);
         }
         case.benchmarks.append(&mut of_case);
     }
     let controls = own.into_iter().filter(|benchmark| benchmark.control);
-    let controls: Vec<Benchmark> = controls
+    let controls: Vec<BenchmarkPlan> = controls
         .filter(|control| !names.contains(&control.name))
         .collect();
     case.benchmarks.extend(controls);
@@ -150,13 +151,13 @@ fn control(case: &mut Case, registry: &Registry) {
 /// When none of them has one of the parameters, or a guest does not take what came
 /// of it.
 pub(crate) fn sweep(
-    benchmarks: &[Benchmark],
+    benchmarks: &[BenchmarkPlan],
     params: &[Param],
     registry: &Registry,
-) -> anyhow::Result<Vec<Benchmark>> {
+) -> anyhow::Result<Vec<BenchmarkPlan>> {
     let mut all = benchmarks.to_vec();
     for param in &merged(params) {
-        let has = |benchmark: &Benchmark| has(benchmark, &param.key, registry);
+        let has = |benchmark: &BenchmarkPlan| has(benchmark, &param.key, registry);
         if !all.iter().any(has) {
             bail!(
                 "no benchmark of this run has a parameter {}; they are: {}",
@@ -185,11 +186,11 @@ pub(crate) fn sweep(
 pub(crate) fn check_params(params: &[Param], registry: &Registry) -> anyhow::Result<()> {
     for param in params {
         let entries = registry.entries.iter().map(Entry::benchmark);
-        let having: Vec<Benchmark> = entries
+        let having: Vec<BenchmarkPlan> = entries
             .filter(|benchmark| has(benchmark, &param.key, registry))
             .collect();
         if having.is_empty() {
-            let all: Vec<Benchmark> = registry.entries.iter().map(Entry::benchmark).collect();
+            let all: Vec<BenchmarkPlan> = registry.entries.iter().map(Entry::benchmark).collect();
             bail!(
                 "no benchmark has a parameter {}; they are: {}",
                 param.key,
@@ -197,7 +198,8 @@ pub(crate) fn check_params(params: &[Param], registry: &Registry) -> anyhow::Res
             );
         }
         for value in &param.values {
-            let with = |benchmark: &Benchmark| registry.check(&set(benchmark, &param.key, *value));
+            let with =
+                |benchmark: &BenchmarkPlan| registry.check(&set(benchmark, &param.key, *value));
             let mut tried = having.iter().map(with);
             if !tried.clone().any(|taken| taken.is_ok()) {
                 tried.next().transpose()?;
@@ -219,11 +221,11 @@ fn merged(params: &[Param]) -> Vec<Param> {
     all
 }
 
-fn has(benchmark: &Benchmark, key: &str, registry: &Registry) -> bool {
+fn has(benchmark: &BenchmarkPlan, key: &str, registry: &Registry) -> bool {
     registry.parameter(&benchmark.name, key).is_some()
 }
 
-fn values(benchmark: &Benchmark, param: &Param, registry: &Registry) -> Vec<Benchmark> {
+fn values(benchmark: &BenchmarkPlan, param: &Param, registry: &Registry) -> Vec<BenchmarkPlan> {
     if !has(benchmark, &param.key, registry) {
         return vec![benchmark.clone()];
     }
@@ -233,7 +235,7 @@ fn values(benchmark: &Benchmark, param: &Param, registry: &Registry) -> Vec<Benc
         .collect()
 }
 
-fn set(benchmark: &Benchmark, key: &str, value: i64) -> Benchmark {
+fn set(benchmark: &BenchmarkPlan, key: &str, value: i64) -> BenchmarkPlan {
     let mut changed = benchmark.clone();
     changed.parameters.insert(key.to_owned(), value);
     changed
@@ -241,11 +243,11 @@ fn set(benchmark: &Benchmark, key: &str, value: i64) -> Benchmark {
 
 /// A case lists a benchmark with several values; swept, they are the same jobs.
 /// The one with the fewest operations stays: it fits the largest value.
-fn once(benchmarks: &mut Vec<Benchmark>) {
-    let same = |a: &Benchmark, b: &Benchmark| {
+fn once(benchmarks: &mut Vec<BenchmarkPlan>) {
+    let same = |a: &BenchmarkPlan, b: &BenchmarkPlan| {
         a.name == b.name && a.parameters == b.parameters && a.station() == b.station()
     };
-    let mut kept: Vec<Benchmark> = Vec::new();
+    let mut kept: Vec<BenchmarkPlan> = Vec::new();
     for benchmark in benchmarks.drain(..) {
         match kept.iter_mut().find(|known| same(known, &benchmark)) {
             Some(known) => known.ops = known.ops.min(benchmark.ops),
@@ -259,8 +261,8 @@ fn once(benchmarks: &mut Vec<Benchmark>) {
     clippy::disallowed_methods,
     reason = "a benchmark without an entry has no parameters that could be named"
 )]
-fn described(benchmarks: &[Benchmark], registry: &Registry) -> String {
-    let one = |benchmark: &Benchmark| {
+fn described(benchmarks: &[BenchmarkPlan], registry: &Registry) -> String {
+    let one = |benchmark: &BenchmarkPlan| {
         let entry = registry.named(&benchmark.name).ok();
         let parameters = entry.into_iter().flat_map(|entry| &entry.parameters);
         let keys: Vec<&str> = parameters.map(|known| known.name.as_str()).collect();
@@ -280,8 +282,8 @@ mod tests {
 
     use super::*;
 
-    fn lines(benchmarks: &[Benchmark]) -> Vec<String> {
-        let line = |b: &Benchmark| format!("{} {:?} {}", b.name, b.parameters, b.ops);
+    fn lines(benchmarks: &[BenchmarkPlan]) -> Vec<String> {
+        let line = |b: &BenchmarkPlan| format!("{} {:?} {}", b.name, b.parameters, b.ops);
         benchmarks.iter().map(line).collect()
     }
 
@@ -341,7 +343,7 @@ mod tests {
     #[test]
     fn a_parameter_is_swept_over_what_has_it() {
         let case = Case::named("epoll").unwrap();
-        let waits: Vec<Benchmark> = case
+        let waits: Vec<BenchmarkPlan> = case
             .benchmarks
             .into_iter()
             .filter(|b| b.name == "epoll_wait" || b.control)

@@ -110,7 +110,7 @@ impl<'a> Bench<'a> {
     /// What others claimed of the case's change.
     pub(crate) fn claims(&self) -> Vec<Claim> {
         let claims = self.case.claims.iter();
-        let claim = |claim: &case::Claim| Claim {
+        let claim = |claim: &case::ClaimPlan| Claim {
             text: claim.text.clone(),
             source: claim.source.clone(),
             figures: claim.figures.as_ref().map(claimed_figures),
@@ -227,8 +227,8 @@ pub(super) fn open_tree(
     Ok(tree)
 }
 
-fn benchmark(plan: &case::Benchmark, case: &Case) -> Benchmark {
-    let alike = |other: &&case::Benchmark| other.parameters == plan.parameters;
+fn benchmark(plan: &case::BenchmarkPlan, case: &Case) -> Benchmark {
+    let alike = |other: &&case::BenchmarkPlan| other.parameters == plan.parameters;
     let less = case.to_subtract(plan).find(alike);
     let less = less.or_else(|| case.to_subtract(plan).next());
     Benchmark {
@@ -271,7 +271,7 @@ fn claimed_figures(plan: &case::Figures) -> ClaimedFigures {
 }
 
 /// What figures call a planned benchmark.
-pub(crate) fn workload(plan: &case::Benchmark) -> Workload {
+pub(crate) fn workload(plan: &case::BenchmarkPlan) -> Workload {
     let parameters = plan.parameters.iter();
     Workload {
         benchmark: plan.name.clone(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};
-use tollgate_lab::case::{Benchmark, Station};
+use tollgate_lab::case::{BenchmarkPlan, Station};
 use tollgate_lab::host;
 use tollgate_lab::machine::Machine;
 use tollgate_lab::registry::{Entry, Registry};
@@ -20,7 +20,7 @@ const ALL: &str = "all";
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     /// What runs; its repetitions are those of one round.
-    pub(crate) benchmark: Benchmark,
+    pub(crate) benchmark: BenchmarkPlan,
     /// What an operation is.
     pub(crate) per: String,
     /// Whether it is a phase of a program of the user's, which has no line of its
@@ -32,7 +32,7 @@ impl Job {
     /// A phase that a program of the user's printed.
     pub(crate) fn own(phase: &Repetition) -> Self {
         Self {
-            benchmark: Benchmark {
+            benchmark: BenchmarkPlan {
                 name: phase.workload.benchmark.clone(),
                 parameters: BTreeMap::new(),
                 unit: None,
@@ -61,7 +61,7 @@ pub(crate) fn choose(request: &Request) -> anyhow::Result<Vec<Job>> {
         ([], [_, ..]) => program_alone(request)?,
         (names, _) => named(names, &registry)?,
     };
-    let benchmarks: Vec<Benchmark> = entries
+    let benchmarks: Vec<BenchmarkPlan> = entries
         .iter()
         .map(|entry| one_round(request, entry))
         .collect();
@@ -70,7 +70,7 @@ pub(crate) fn choose(request: &Request) -> anyhow::Result<Vec<Job>> {
         benchmarks.iter().map(move |benchmark| Job {
             per: per(benchmark),
             own: false,
-            benchmark: Benchmark {
+            benchmark: BenchmarkPlan {
                 abi: abi.clone(),
                 ..benchmark.clone()
             },
@@ -152,8 +152,8 @@ fn listed(registry: &Registry) -> String {
 }
 
 /// One repetition after a warm-up, in a process of its own.
-fn one_round(request: &Request, entry: &Entry) -> Benchmark {
-    Benchmark {
+fn one_round(request: &Request, entry: &Entry) -> BenchmarkPlan {
+    BenchmarkPlan {
         ops: request.ops.unwrap_or(entry.ops),
         reps: 1,
         less: entry.less.clone(),
@@ -162,7 +162,7 @@ fn one_round(request: &Request, entry: &Entry) -> Benchmark {
 }
 
 /// `signal`, where an operation is one; `call`, where it handles many.
-fn per(benchmark: &Benchmark) -> String {
+fn per(benchmark: &BenchmarkPlan) -> String {
     let whole = benchmark
         .unit
         .as_ref()

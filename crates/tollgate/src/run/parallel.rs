@@ -3,7 +3,7 @@
 use std::thread;
 
 use anyhow::anyhow;
-use tollgate_lab::case::Benchmark;
+use tollgate_lab::case::BenchmarkPlan;
 use tollgate_lab::host;
 use tollgate_lab::native::Native;
 use tollgate_measure::{Results, Skip, Timing, Timings};
@@ -20,7 +20,7 @@ const PARAMETER: &str = "parallel";
 
 /// A benchmark that ran by itself and is to run beside itself.
 pub(crate) struct Serial {
-    pub(crate) benchmark: Benchmark,
+    pub(crate) benchmark: BenchmarkPlan,
     pub(crate) timing: Timing,
 }
 
@@ -109,7 +109,7 @@ fn timed(
     let abi = &serial.benchmark.abi;
     let guest = guests.iter().find(|guest| guest.abi == *abi);
     let guest = guest.ok_or_else(|| anyhow!("no program of the ABI of {}", timing.workload))?;
-    let plan = Benchmark {
+    let plan = BenchmarkPlan {
         reps: EACH,
         ..serial.benchmark.clone()
     }

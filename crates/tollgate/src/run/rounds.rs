@@ -1,7 +1,7 @@
 //! The rounds: what can be run here, with how many operations, then each
 //! benchmark in turn, again and again, each round beginning with another one.
 
-use tollgate_lab::case::Benchmark;
+use tollgate_lab::case::BenchmarkPlan;
 use tollgate_lab::host;
 use tollgate_lab::program::Program;
 use tollgate_lab::registry::Registry;
@@ -14,11 +14,6 @@ use super::parallel::{self, Serial};
 use super::stand::{Guest, Stand};
 use crate::progress::Steps;
 use crate::prove::lab::workload;
-
-/// What a repetition takes at least where operations are chosen, in
-/// microseconds: 1,000 times what entering the kernel to read a clock takes, and
-/// less than a scheduler's slice, so that few repetitions hold other work.
-const LEAST: u64 = 2000;
 
 /// What a program that was compiled to be counted lacks.
 const NO_TIME: &str = "it says no time: compile it with -DTOLLGATE_TIMED";
@@ -121,7 +116,7 @@ impl<'a> Session<'a> {
         let jobs = self.jobs.iter_mut().zip(times);
         for (job, timing) in jobs.filter(|(job, _)| !job.own) {
             let time = timing.nanoseconds.last().copied().unwrap_or_default();
-            job.benchmark.ops = operations(job.benchmark.ops, time, most);
+            job.benchmark.ops = Rounds::operations(job.benchmark.ops, time, most);
         }
     }
 
@@ -146,7 +141,12 @@ impl<'a> Session<'a> {
         parallel::add(self.stand, &self.guests, &beside, &mut all, steps)?;
         all.rounds = Rounds {
             repetitions,
-            chosen_for_microseconds: self.stand.request.ops.is_none().then_some(LEAST),
+            chosen_for_microseconds: self
+                .stand
+                .request
+                .ops
+                .is_none()
+                .then_some(Rounds::LEAST_MICROSECONDS),
         };
         all.host = host::read(self.stand.cpu);
         all.host.set_load(true, &self.load);
@@ -205,11 +205,9 @@ impl<'a> Session<'a> {
         let jobs = jobs.map(|job| &job.benchmark);
         let jobs = jobs.filter(|benchmark| benchmark.abi == guest.abi);
         let program = self.program.filter(|_| guest.abi.is_none());
-        let lines = jobs.map(Benchmark::plan_line);
+        let lines = jobs.map(BenchmarkPlan::plan_line);
         let mut lines: Vec<String> = lines.chain(program.map(Program::plan_line)).collect();
-        // The scheduler favours what comes first after a sleep: each does in turn.
-        let first_line = self.turn % lines.len().max(1);
-        lines.rotate_left(first_line);
+        Rounds::take_turns(&mut lines, self.turn);
         let sweep = first.then(|| "sweep fpu_context\n".to_owned());
         sweep.into_iter().chain(lines).collect()
     }
@@ -326,43 +324,18 @@ impl<'a> Session<'a> {
 
     /// The job that is subtracted from this one: of the same program, with the
     /// same parameters where there is one.
-    fn less(&self, job: &Job) -> Option<&Benchmark> {
+    fn less(&self, job: &Job) -> Option<&BenchmarkPlan> {
         let name = job.benchmark.less.as_ref()?;
         let all = self.jobs.iter().map(|job| &job.benchmark);
         let mut fit = all.filter(|other| other.name == *name && other.abi == job.benchmark.abi);
-        let alike = |other: &&Benchmark| other.parameters == job.benchmark.parameters;
+        let alike = |other: &&BenchmarkPlan| other.parameters == job.benchmark.parameters;
         fit.clone().find(alike).or_else(|| fit.next())
     }
 }
 
-fn not_run(benchmark: &Benchmark, reason: &str) -> Skip {
+fn not_run(benchmark: &BenchmarkPlan, reason: &str) -> Skip {
     Skip {
         job: workload(benchmark).to_string(),
         reason: reason.to_owned(),
-    }
-}
-
-/// The smallest of 1, 2, 5, 10, 20, ... with which a repetition takes long
-/// enough, when `ops` took `time` nanoseconds; at most so many.
-fn operations(ops: u64, time: u64, most: u64) -> u64 {
-    let wanted = u128::from(LEAST) * 1000 * u128::from(ops) / u128::from(time.max(1));
-    let steps = (0..9).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u64.pow(power)));
-    let mut steps = steps.filter(|step| u128::from(*step) >= wanted);
-    steps.next().map_or(most, |step| step.min(most))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn operations_are_round_and_enough() {
-        // 1,000 in 100 microseconds: 20,000 in 2 ms.
-        let of = |ops, time| operations(ops, time, 400_000_000);
-        assert_eq!(of(1000, 100_000), 20_000);
-        assert_eq!(of(1000, 99_000), 50_000);
-        assert_eq!(of(10, 30_000_000), 1);
-        assert_eq!(of(1, 0), 2_000_000);
-        assert_eq!(of(u64::MAX, 1), 400_000_000);
     }
 }
