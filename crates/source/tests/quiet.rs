@@ -78,6 +78,10 @@ fn as_many_members_as_bytes() {
         "int f(struct head __user *p)\n{{\n\tif (!user_write_access_begin(p, 9))\n\t\treturn -EFAULT;\n{puts}\tuser_write_access_end();\n\treturn 0;\nfault:\n\tuser_write_access_end();\n\treturn -EFAULT;\n}}\n"
     );
     assert_eq!(found(&text), [] as [&str; 0]);
+    let one = text
+        .replace("(p, 9)", "(p, 1)")
+        .replace(&puts, "\t\tunsafe_put_user(0, &p->m0, fault);\n");
+    assert_eq!(found(&one), [] as [&str; 0]);
     let fewer = text.replace("(p, 9)", "(p, 8)");
     assert_eq!(found(&fewer), ["outside-checked-range:3"]);
 }

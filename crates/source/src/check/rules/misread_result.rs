@@ -2,11 +2,13 @@ use tree_sitter::Node;
 
 use crate::check::accesses::{Access, accesses};
 use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::range::function_tokens;
 use crate::check::rules::{Look, Rule, RuleInfo};
 use crate::check::scene::Scene;
 use crate::check::words::Outcome;
 use crate::expression::{Expression, Term};
-use crate::flow::{EffectKind, StatementKind};
+use crate::flow::{EffectKind, Statement, StatementKind};
+use crate::lex::Token;
 use crate::site::{bare, span};
 use crate::span::Span;
 
@@ -48,12 +50,9 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
 
 /// A function that gives error numbers elsewhere gives the bytes that were left.
 fn returned(scene: &Scene<'_>, access: &Access<'_>) -> Option<Violation> {
-    let holder = access.node.parent()?;
-    let errors = scene.graph.statements.iter().any(|own| {
-        let given = own.expression.filter(|_| own.kind == StatementKind::Return);
-        given.is_some_and(|given| scene.expression(given).is_some_and(|own| is_error(&own)))
-    });
-    if holder.kind() != "return_statement" || !errors {
+    let gives = given_back(scene, access)?;
+    let mut returns = scene.graph.statements.iter().filter_map(given);
+    if !returns.any(|given| scene.expression(given).is_some_and(|own| is_error(&own))) {
         return None;
     }
     let name = &access.word.name;
@@ -61,18 +60,89 @@ fn returned(scene: &Scene<'_>, access: &Access<'_>) -> Option<Violation> {
         "{name}() gives how many bytes were left, and the function gives error numbers elsewhere"
     );
     let page = scene.page;
-    let mut violation = page.violation(&INFO, span(holder), "no error number", message);
-    // Callers may ask for no more than whether it is 0.
-    violation.confidence = Confidence::Low;
+    let mut violation = page.violation(&INFO, gives, "no error number", message);
+    violation.confidence = match is_handed_on(scene) {
+        true => Confidence::Medium,
+        // Callers may ask for no more than whether it is 0.
+        false => Confidence::Low,
+    };
     Some(violation)
 }
 
-/// `-EFAULT` and its like.
+/// What a `return` gives.
+fn given(own: &Statement) -> Option<Span> {
+    own.expression.filter(|_| own.kind == StatementKind::Return)
+}
+
+/// The `return` of what an access gave, at once or by a variable: right behind it, or
+/// under a test that it is not 0.
+fn given_back(scene: &Scene<'_>, access: &Access<'_>) -> Option<Span> {
+    let holder = access.node.parent()?;
+    if holder.kind() == "return_statement" {
+        return Some(span(holder));
+    }
+    let field = match holder.kind() {
+        "assignment_expression" if scene.context.operator(holder) == b"=" => "left",
+        "init_declarator" => "declarator",
+        _ => return None,
+    };
+    let variable = holder.child_by_field_name(field)?;
+    let name = scene.context.written(bare(variable));
+    let graph = scene.graph;
+    graph.local(&name).filter(|local| local.plain)?;
+    let around = graph.statements.iter();
+    let around = around.filter(|own| own.span.contains(span(holder)));
+    let own = around.min_by_key(|own| own.span.end - own.span.start)?;
+    let asked = match own.kind {
+        StatementKind::If => own,
+        _ => graph.next(own.span)?,
+    };
+    let is_own = |own: &&Statement| {
+        let given = given(own).and_then(|given| scene.expression(given));
+        given.is_some_and(|given| given.name() == Some(&name))
+    };
+    let tests = |condition: Span| {
+        let inner = condition.contains(span(holder));
+        inner || graph.tests(condition, &name)
+    };
+    match asked.kind {
+        StatementKind::Return => Some(asked).filter(is_own).map(|own| own.span),
+        StatementKind::If if asked.expression.is_some_and(tests) => {
+            let inside = graph.statements.iter();
+            let mut inside = inside.filter(|own| asked.span.contains(own.span));
+            inside.find(is_own).map(|own| own.span)
+        }
+        _ => None,
+    }
+}
+
+/// Whether what the function gives goes to who takes it for an error number: it can be
+/// called from elsewhere, or a caller in the file returns it.
+fn is_handed_on(scene: &Scene<'_>) -> bool {
+    let (page, body) = (scene.page, scene.body);
+    let is = |token: &Token, word: &str| token.span.of(page.text) == word.as_bytes();
+    let header = function_tokens(scene).iter();
+    let mut header = header.take_while(|token| token.span.end <= body.header.end);
+    if !header.any(|token| is(token, "static")) {
+        return true;
+    }
+    let code: Vec<&Token> = page.tokens.iter().filter(|t| t.is_code()).collect();
+    code.windows(3).any(|three| {
+        let [before, name, behind] = three else {
+            return false;
+        };
+        let own = is(name, &body.name) && !body.header.contains(name.span);
+        own && (is(before, "return") || !behind.is(b'('))
+    })
+}
+
+/// `-EFAULT` and its like, or a choice of one.
 fn is_error(own: &Expression) -> bool {
     match &own.term {
         Term::Unary(operator, of) => {
             operator == "-" && of.name().is_some_and(|name| name.starts_with('E'))
         }
+        Term::Choice(_, yes, no) => is_error(no) || yes.as_deref().is_some_and(is_error),
         _ => false,
     }
 }
