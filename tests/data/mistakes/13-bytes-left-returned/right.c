@@ -42,3 +42,13 @@ ssize_t left(struct limits __user *p, struct limits *l)
 {
 	return copy_to_user(p, l, sizeof(*l));
 }
+
+long other_side(struct limits __user *p, struct limits *l)
+{
+	int ret = copy_to_user(p, l, sizeof(*l));
+
+	if (ret != 0)
+		return -EIO;
+	else
+		return ret;
+}

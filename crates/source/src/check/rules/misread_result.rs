@@ -109,7 +109,10 @@ fn given_back(scene: &Scene<'_>, access: &Access<'_>) -> Option<Span> {
         StatementKind::Return => Some(asked).filter(is_own).map(|own| own.span),
         StatementKind::If if asked.expression.is_some_and(tests) => {
             let inside = graph.statements.iter();
-            let mut inside = inside.filter(|own| asked.span.contains(own.span));
+            let inside = inside.filter(|own| asked.span.contains(own.span));
+            let mut others = graph.inside(asked.span);
+            let other = others.find(|own| own.kind == StatementKind::Else);
+            let mut inside = inside.filter(|own| !other.is_some_and(|o| o.span.contains(own.span)));
             inside.find(is_own).map(|own| own.span)
         }
         _ => None,
