@@ -29,6 +29,9 @@ struct Names {
     /// The one architecture that it is meant for; all where there is none.
     #[serde(default)]
     arch: Option<String>,
+    /// Whether the compiler puts calls of it anywhere.
+    #[serde(default)]
+    hook: bool,
     #[serde(rename = "reason")]
     _reason: String,
     #[serde(rename = "source")]
@@ -116,6 +119,12 @@ impl Calls {
     /// faults says user.
     pub(crate) fn is_kernel(&self, name: &str) -> bool {
         self.kernel.iter().any(|names| names.holds(name))
+    }
+
+    /// One of those that the compiler puts calls of anywhere.
+    pub(crate) fn is_hook(&self, name: &str) -> bool {
+        let mut all = self.allowed.iter().filter(|names| names.hook);
+        all.any(|names| names.holds(name))
     }
 
     /// A function that enters or leaves the kernel, or sets up a CPU: what it writes

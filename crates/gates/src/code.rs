@@ -37,6 +37,8 @@ pub(crate) struct Code<'data> {
     patches: BTreeMap<Place, Patch>,
     /// What other features put in, by where.
     pub(crate) detours: Detours,
+    /// Where replacements stand in the file, which is no function's code.
+    replacements: BTreeMap<Place, u64>,
     /// Where a feature of the CPU switches code off.
     optional: BTreeMap<Place, u64>,
     /// Where a fence is put in.
@@ -71,6 +73,7 @@ impl<'data> Code<'data> {
             architecture: found.machine.name(),
             patches: BTreeMap::new(),
             detours: Detours::default(),
+            replacements: BTreeMap::new(),
             optional: BTreeMap::new(),
             fences: HashSet::new(),
             image,
@@ -89,6 +92,7 @@ impl<'data> Code<'data> {
             known.jumped = switched.jumped;
         }
         (code.patches, code.detours) = (put.patches, put.detours);
+        code.replacements = put.stand;
         code.unread += put.unread;
         code.mark_fixups()?;
         Ok(code)
@@ -223,6 +227,12 @@ impl<'data> Code<'data> {
         let mut all: Vec<_> = self.detours.of(of).collect();
         all.iter_mut().for_each(|i| self.settle(i));
         all
+    }
+
+    /// Whether a place is in what is only copied to another.
+    pub(crate) fn is_replacement(&self, at: Place) -> bool {
+        let before = self.replacements.range(..=at).next_back();
+        before.is_some_and(|(start, end)| start.section == at.section && at.address < *end)
     }
 
     /// Whether the kernel puts a gate in, or leaves it in, by the CPU's features.

@@ -98,6 +98,8 @@ impl Body {
     pub(crate) fn of(code: &Code<'_>, at: Place, function: &Function) -> Self {
         let end = code.end_of(at, function);
         let mut instructions = code.instructions(at, end);
+        // Where names have no sizes, the last function of a file seems to hold them.
+        instructions.retain(|instruction| !code.is_replacement(instruction.at));
         instructions.extend(code.detours(&instructions));
         let cold = cold_parts(code, function, &instructions);
         for (place, size) in &cold {

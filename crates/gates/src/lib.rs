@@ -17,6 +17,7 @@ mod error;
 pub mod fuzz;
 mod graph;
 mod helpers;
+mod image;
 mod input;
 mod kallsyms;
 mod layout;

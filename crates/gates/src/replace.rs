@@ -85,6 +85,8 @@ pub(crate) struct Replaced {
     /// Code of machines that settle their features once: where it jumps, and
     /// which feature decides.
     pub(crate) switched: Vec<(Place, Switched)>,
+    /// Where the replacements stand in the file: from and up to.
+    pub(crate) stand: BTreeMap<Place, u64>,
     /// Records that could not be followed.
     pub(crate) unread: usize,
 }
@@ -108,6 +110,11 @@ impl Replaced {
             decoder,
             table,
         };
+        for record in found.by_place.values().flatten() {
+            let end = behind(record.replacement, record.replacement_length).address;
+            let known = all.stand.entry(record.replacement).or_default();
+            *known = end.max(*known);
+        }
         for (at, records) in &found.by_place {
             all.place(&reader, *at, records);
         }

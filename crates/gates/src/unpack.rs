@@ -5,6 +5,7 @@ use std::io::{Cursor, Read};
 use tollgate_defect::answer;
 
 use crate::error::ObjectError;
+use crate::image;
 use crate::input::{Input, MOST_BYTES};
 
 /// Bytes of a boot image's header that tell what it is (arch/x86/boot/header.S).
@@ -82,7 +83,7 @@ impl std::fmt::Display for Packing {
     }
 }
 
-/// The object that a compressed file or a bzImage holds; none where the file is
+/// The object that a compressed file, a bzImage or an Image holds; none where the file is
 /// neither, and may be an object itself.
 ///
 /// # Errors
@@ -115,18 +116,21 @@ pub fn unpacked<'data>(from: impl Into<Input<'data>>) -> Result<Option<Vec<u8>>,
 enum Holds {
     Packed(Packing),
     BzImage,
+    Image,
 }
 
 fn holds(start: &[u8]) -> Option<Holds> {
     let boots = start.get(0x202..0x206) == Some(b"HdrS");
     let boots = boots.then_some(Holds::BzImage);
-    boots.or(Packing::of(start).map(Holds::Packed))
+    let flat = image::is_image(start).then_some(Holds::Image);
+    boots.or(flat).or(Packing::of(start).map(Holds::Packed))
 }
 
 fn once(bytes: &[u8]) -> Result<Vec<u8>, ObjectError> {
     match holds(bytes) {
         Some(Holds::Packed(packing)) => packing.unpack(bytes),
         Some(Holds::BzImage) => payload(bytes),
+        Some(Holds::Image) => image::elf(bytes),
         None => Ok(bytes.to_vec()),
     }
 }

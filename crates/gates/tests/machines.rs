@@ -700,3 +700,38 @@ fn the_amr_of_newer_compilers_is_a_number_too() {
     let found = function(&PPC64LE, "f", &parts);
     assert_eq!(rules(&found), [Rule::CallInWindow]);
 }
+
+#[test]
+fn a_far_call_of_riscv_is_read_in_a_linked_file() {
+    let text = "
+    .option norelax
+    .globl f
+    .type f, @function
+f:  li s1, 0x40000
+    csrs sstatus, s1
+    call g
+    csrc sstatus, s1
+    ret
+    .size f, . - f
+    .type g, @function
+g:  ret
+    .size g, . - g
+";
+    let assembler = "riscv64-linux-gnu-as -march=rv64g_zicsr";
+    let Some(object) = support::assemble(assembler, text) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let [from, to] = ["a.o", "a"].map(|name| folder.path().join(name));
+    std::fs::write(&from, object).unwrap();
+    let mut linker = std::process::Command::new("riscv64-linux-gnu-ld");
+    let linked = linker
+        .args(["--no-relax", "-e", "f", "-o"])
+        .arg(&to)
+        .arg(&from);
+    assert!(linked.status().unwrap().success());
+    let analysis = Analysis::of(&std::fs::read(to).unwrap()).unwrap();
+    let found = analysis.functions.iter().find(|f| f.name == "f").unwrap();
+    assert_eq!(rules(found), [Rule::CallInWindow]);
+    assert_eq!(found.findings[0].target.as_deref(), Some("g"));
+}

@@ -128,22 +128,27 @@ enum Form {
 
 /// The list that scripts/kallsyms writes: `f` and `g`, and 300 others.
 fn kallsyms(form: Form) -> String {
-    let others = (0..300).map(|number| ("f", format!("dx{number:03}")));
     let own = [("f", "Tf".to_owned()), ("g", "tg".to_owned())];
-    let names: Vec<_> = others.chain(own).collect();
+    list(form, ("f", "f"), &own)
+}
+
+/// The list of 300 names at one place, and of others behind it.
+fn list(form: Form, (base, first): (&str, &str), own: &[(&str, String)]) -> String {
+    let others = (0..300).map(|number| (first, format!("dx{number:03}")));
+    let names: Vec<_> = others.chain(own.iter().cloned()).collect();
     let mut text = "\n.section .rodata\n.ascii \"0\"\n.byte 0\n.balign 8\n".to_owned();
     let offsets = |text: &mut String| {
         for (at, _) in &names {
             let line = match form {
                 Form::Near => format!(".long {at} - .\n"),
-                Form::Base | Form::Before => format!(".long {at} - f\n"),
-                Form::Split => format!(".long -1 - ({at} - f)\n"),
+                Form::Base | Form::Before => format!(".long {at} - {base}\n"),
+                Form::Split => format!(".long -1 - ({at} - {base})\n"),
             };
             text.push_str(&line);
         }
         text.push_str(".balign 8\n");
         if !matches!(form, Form::Near) {
-            text.push_str(".quad f\n");
+            text.push_str(&format!(".quad {base}\n"));
         }
     };
     if matches!(form, Form::Before) {
@@ -165,7 +170,7 @@ fn kallsyms(form: Form) -> String {
     let mut index = 0;
     let mut indices = Vec::new();
     for token in 0..=255_u8 {
-        let letter = token.is_ascii_alphanumeric();
+        let letter = token.is_ascii_alphanumeric() || token == b'_';
         let letters = if letter {
             char::from(token).to_string()
         } else {
@@ -246,6 +251,53 @@ fn a_list_of_names_that_lies_is_none() {
                 );
             }
         }
+    }
+}
+
+/// An Image of arm64 whose `f` leaves its window open, and what makes it.
+fn flat_image() -> Option<Vec<u8>> {
+    let own = [
+        ("head", "T_text"),
+        ("f", "Tf"),
+        ("g", "Tg"),
+        ("end", "D_etext"),
+    ];
+    let own = own.map(|(at, name)| (at, name.to_owned()));
+    let text = format!(
+        "head: .zero 0x38\n.ascii \"ARMd\"\n.zero 4\n\
+         f: msr pan, #0\nldr x0, [x1]\nret\n\
+         g: msr pan, #0\nldr x0, [x1]\nmsr pan, #1\nret\n\
+         .balign 64\nend: .zero 64\n{}\n.text\n",
+        list(Form::Near, ("head", "head"), &own).replace(".section .rodata", "")
+    );
+    let assembler = "aarch64-linux-gnu-as -march=armv8.1-a";
+    let object = assemble(assembler, &text.replace(".text\n", ""))?;
+    let folder = tempfile::tempdir().unwrap();
+    let [from, to] = ["a.o", "Image"].map(|name| folder.path().join(name));
+    std::fs::write(&from, object).unwrap();
+    let mut copy = Command::new("aarch64-linux-gnu-objcopy");
+    let done = copy
+        .args(["-O", "binary", "-j", ".text"])
+        .arg(from)
+        .arg(&to);
+    assert!(done.status().unwrap().success());
+    Some(std::fs::read(to).unwrap())
+}
+
+#[test]
+fn an_image_is_read_by_its_own_list_of_names() {
+    let Some(image) = flat_image() else { return };
+    let whole = unpacked(&image).unwrap().unwrap();
+    let analysis = Analysis::of(&whole).unwrap();
+    assert_eq!(analysis.arch, "arm64");
+    let broken = analysis.functions.iter().filter(|f| !f.findings.is_empty());
+    let broken: Vec<&str> = broken.map(|f| f.name.as_str()).collect();
+    assert_eq!(broken, ["f"]);
+    let g = analysis.functions.iter().find(|f| f.name == "g").unwrap();
+    assert_eq!((g.address, g.counts.opens), (0xffff_8000_8000_004c, 1));
+    for cut in [0x3c, 0x100, image.len() - 8] {
+        let error = unpacked(&image[..cut]).unwrap_err().to_string();
+        assert!(error.contains("it holds no list of names"), "{error}");
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) fn decode(
 ) {
     let mut from = 0;
     // A far call is two instructions; the first has the relocation.
-    let mut pair: Option<Place> = None;
+    let mut pair: Option<Pair> = None;
     while let Some((word, width)) = word(layout, image.little_endian(), bytes.get(from..)) {
         let here = Place {
             section: at.section,
@@ -23,8 +23,14 @@ pub(crate) fn decode(
         };
         let found = find(layout, word, width);
         let pattern = found.map(|(_, pattern)| pattern);
-        let flow = flow(image, pattern, word, here, pair);
-        pair = pattern.filter(|p| p.kind == Kind::Pair).map(|_| here);
+        let flow = flow(image, pattern, word, here, pair, layout.register_bits);
+        pair = pattern
+            .filter(|p| p.kind == Kind::Pair)
+            .map(|pattern| Pair {
+                at: here,
+                distance: pattern.distance(word).unwrap_or_default(),
+                register: pattern.register_of(word, layout.register_bits),
+            });
         out.push(Instruction {
             at: here,
             length: width,
@@ -39,6 +45,16 @@ pub(crate) fn decode(
         });
         from += usize::from(width);
     }
+}
+
+/// The first of two instructions that are one call or jump.
+#[derive(Clone, Copy)]
+struct Pair {
+    at: Place,
+    /// How far it goes.
+    distance: i64,
+    /// The register that has the sum.
+    register: u32,
 }
 
 fn find(layout: &Layout, word: u32, width: u8) -> Option<(usize, &Pattern)> {
@@ -150,14 +166,27 @@ fn flow(
     pattern: Option<&Pattern>,
     word: u32,
     at: Place,
-    pair: Option<Place>,
+    pair: Option<Pair>,
+    register_bits: u32,
 ) -> Flow {
     let Some(pattern) = pattern else {
         return Flow::Next;
     };
     let to = || destination(image, pattern, word, at);
     let far = || {
-        let reference = image.relocations.at(pair?)?;
+        let pair = pair?;
+        if !image.relocatable {
+            let register = field(word, pattern.from, register_bits);
+            let rest = pattern
+                .distance(word)
+                .filter(|_| register == pair.register)?;
+            let address = pair.at.address.wrapping_add_signed(pair.distance + rest);
+            return Some(Destination {
+                place: Some(image.place_of(address)?),
+                reference: None,
+            });
+        }
+        let reference = image.relocations.at(pair.at)?;
         Some(Destination {
             place: reference.target(0, 0),
             reference: Some(reference),
