@@ -22,6 +22,7 @@ pub mod guest;
 pub mod host;
 pub mod image;
 pub mod input;
+pub mod job;
 pub mod machine;
 pub mod native;
 pub mod objects;

@@ -15,6 +15,7 @@ pub mod gates;
 mod json;
 mod name;
 pub mod profile;
+pub mod robot;
 mod sarif;
 pub mod shares;
 mod text;

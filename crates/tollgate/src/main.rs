@@ -23,6 +23,7 @@ mod patch;
 mod place;
 mod progress;
 mod prove;
+mod robot;
 mod run;
 mod scanner;
 mod signals;

@@ -17,7 +17,9 @@ fn help(args: &[&str]) -> String {
 
 #[test]
 fn help_is_as_it_was_and_fits() {
-    for command in ["", "scan", "fix", "check", "gates", "prove", "run", "cases"] {
+    for command in [
+        "", "scan", "fix", "check", "gates", "prove", "run", "robot", "cases",
+    ] {
         let args: Vec<&str> = [command, "--help"]
             .into_iter()
             .filter(|word| !word.is_empty())

@@ -56,6 +56,10 @@ pub struct Part {
     pub subject: String,
     /// Its diff.
     pub diff: Vec<u8>,
+    /// Its `Message-ID`, without its brackets, where it has one.
+    pub message_id: Option<String>,
+    /// Who sent it, `NAME <ADDRESS>`, where it says so.
+    pub author: Option<String>,
 }
 
 /// The patches of a mailbox.
@@ -78,6 +82,18 @@ pub fn parts(path: &Path, cache: &Cache, runner: &Runner) -> Result<Parts, Error
 
 /// A pipe can be read once, so that git gets a file of what was read.
 fn parts_of(path: &Path, text: &[u8], cache: &Cache, runner: &Runner) -> Result<Parts, Error> {
+    if !is_mail(text) && has_diff(text) {
+        let only = Part {
+            subject: String::new(),
+            diff: text.to_owned(),
+            message_id: None,
+            author: None,
+        };
+        return Ok(Parts {
+            parts: vec![only],
+            superseded: Vec::new(),
+        });
+    }
     let scratch = cache.scratch()?;
     let (file, folder) = (scratch.path().join("mbox"), scratch.path().join("mails"));
     cache::write_file(&file, text)?;
@@ -191,6 +207,8 @@ impl Mailbox<'_> {
         let part = Part {
             subject: plain.trim_start_matches("Subject:").trim().to_owned(),
             diff: cache::read_file(&self.folder.join(format!("{name}.diff")))?,
+            message_id: header(&raw, "message-id").map(|id| id.trim_matches(['<', '>']).to_owned()),
+            author: author(&info),
         };
         let said = subject(&String::from_utf8_lossy(&raw)).unwrap_or(info);
         Ok(Mail {
@@ -199,6 +217,31 @@ impl Mailbox<'_> {
             part,
         })
     }
+}
+
+/// A header of a mail, by its name in small letters (RFC 5322).
+fn header(mail: &[u8], name: &str) -> Option<String> {
+    let mail = String::from_utf8_lossy(mail);
+    let mut lines = mail
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .skip_while(|line| {
+            let named = line
+                .split_once(':')
+                .map(|(named, _)| named.to_ascii_lowercase());
+            named.as_deref() != Some(name)
+        });
+    let (_, first) = lines.next()?.split_once(':')?;
+    let more = lines.take_while(|line| line.starts_with([' ', '\t']));
+    let words: String = std::iter::once(first).chain(more).collect();
+    Some(words.trim().to_owned())
+}
+
+/// The author as git mailinfo writes it, in two lines.
+fn author(info: &str) -> Option<String> {
+    let line = |name: &str| info.lines().find_map(|line| line.strip_prefix(name));
+    let (name, email) = (line("Author: ")?, line("Email: ")?);
+    Some(format!("{} <{}>", name.trim(), email.trim()))
 }
 
 fn uncounted(listed: &str) -> Error {
@@ -322,6 +365,8 @@ mod tests {
             part: Part {
                 subject: said.rsplit("] ").next().unwrap_or_default().to_owned(),
                 diff: Vec::new(),
+                message_id: None,
+                author: None,
             },
         };
         let (taken, older) = newest(subjects.iter().map(mail).collect());

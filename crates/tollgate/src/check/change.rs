@@ -15,8 +15,8 @@ use tollgate_lab::git::{self, Content, Difference, Range, Repository};
 use tollgate_lab::input;
 use tollgate_lab::patch::{self, Applied, AtCommit, Folder, Ground, Patch};
 use tollgate_lab::process::Runner;
-use tollgate_lab::tree::Tree;
-use tollgate_source::check::{CheckWords, Checked, Checker, Checks};
+use tollgate_lab::tree::{Change, Tree};
+use tollgate_source::check::{CheckWords, Checked, Checker, Checks, Confidence, Severity};
 use tollgate_source::{GrammarError, Headers, Name, TreePath, Vocabulary, shown};
 
 use super::input::Answer;
@@ -233,6 +233,40 @@ fn stated_base<'r>(
     let repository = Repository::around(root, runner).ok()?;
     let commit = repository.commit(base).ok()?;
     Some((repository, commit))
+}
+
+/// What a change adds between two states of a tree, each given by what makes it of
+/// the tree as it is.
+pub(crate) fn between(
+    root: &Path,
+    before: &Change,
+    after: &Change,
+    applied: Applied,
+) -> anyhow::Result<Checks> {
+    let mut files = Vec::new();
+    for (path, text) in applied.change.files {
+        if path.is_c() {
+            files.push(File {
+                before: applied.before.get(&path).cloned(),
+                path,
+                after: text,
+                unread: None,
+            });
+        }
+    }
+    if files.is_empty() {
+        return Ok(Checks::default());
+    }
+    let mut checks = Comparison {
+        before: Side::new(Base::Folder(root), before.files.clone()),
+        after: Side::new(Base::Folder(root), after.files.clone()),
+        shown: &TreePath::clone,
+        files,
+        others: Vec::new(),
+    }
+    .checks()?;
+    checks.keep(Severity::Warning, Confidence::Medium, &[]);
+    Ok(checks)
 }
 
 fn compared<'a>(

@@ -5,8 +5,10 @@ mod check;
 mod compare;
 mod fix;
 mod gates;
+mod job;
 mod profile;
 pub(crate) mod prove;
+mod robot;
 pub(crate) mod run;
 pub(crate) mod scan;
 
@@ -67,6 +69,10 @@ pub(crate) enum Command {
     Profile(profile::Args),
     /// Compare profiles, or times of several boots
     Compare(compare::Args),
+    /// Compile every edited line of a patch somewhere, before it is mailed
+    Robot(Box<robot::Args>),
+    /// Do the work of a job file
+    Job(job::Args),
     /// List the cases that prove knows, with what was claimed of them
     Cases(cases::Args),
 }
@@ -86,6 +92,8 @@ impl Command {
             Self::Run(args) => run::run(args, term),
             Self::Profile(args) => profile::run(&args, term),
             Self::Compare(args) => compare::run(&args, term),
+            Self::Robot(args) => robot::run(&args, term),
+            Self::Job(args) => job::run(&args, term),
             Self::Cases(args) => cases::run(&args, term),
         }
     }
@@ -100,6 +108,7 @@ Examples:
   tollgate run signal                   and in time, on this machine?
   tollgate profile perf.data            what does a workload pay?
   tollgate check ~/linux                is every window closed on every path?
+  tollgate robot my.patch               does every line of it compile somewhere?
   tollgate gates vmlinux                what opens the gate in object code?
 
 Exit codes: 0 clean or a gain, 1 findings, a regression or a difference,

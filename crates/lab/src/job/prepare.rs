@@ -1,0 +1,154 @@
+//! The prepared build folders: kept by what decides them, made once.
+
+use std::path::{Path, PathBuf};
+
+use tollgate_robot::Config;
+
+use super::{CellJob, Error, death, script};
+use crate::cache::{self, Cache};
+use crate::process::Runner;
+use crate::toolchain::{self, Compiler};
+use crate::tree;
+
+/// Another way to prepare makes another key.
+const PREPARED: &str = "1";
+
+/// A build folder in which objects can be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prepared {
+    /// The compiler, and what it calls itself.
+    pub compiler: Compiler,
+    /// The folder: what is in it depends on how far it was brought.
+    pub build: PathBuf,
+    /// Its configuration; empty before it was made.
+    pub config: Config,
+    key: String,
+}
+
+impl Prepared {
+    /// What the folder of a job's cell would be called.
+    pub(super) fn of(job: &CellJob, _cache: &Cache, runner: &Runner) -> Result<Self, Error> {
+        let compiler = Compiler::find(&job.cell.compiler, runner);
+        let compiler = compiler.map_err(|source| match source {
+            toolchain::Error::Process(crate::process::Error::Interrupted) => {
+                Error::Process(crate::process::Error::Interrupted)
+            }
+            source => Error::Compiler {
+                cell: job.cell.name.clone(),
+                packages: job.cell.packages.join(", "),
+                source: Box::new(source),
+            },
+        })?;
+        let parts = [
+            PREPARED,
+            &job.tree_id,
+            &compiler.version,
+            &script::configuration(job),
+            &job.cell.overlay(),
+        ];
+        let key = tree::hash(parts.join("\0").as_bytes());
+        Ok(Self {
+            compiler,
+            build: PathBuf::new(),
+            config: Config::default(),
+            key,
+        })
+    }
+
+    fn place(&self, kind: &str) -> PathBuf {
+        Path::new("robot")
+            .join(kind)
+            .join(self.key.get(..24).unwrap_or(&self.key))
+    }
+
+    /// Makes the configuration where it is missing.
+    pub(super) fn configure(
+        &mut self,
+        job: &CellJob,
+        cache: &Cache,
+        runner: &Runner,
+    ) -> Result<(), Error> {
+        let name = self.place("configured");
+        let inner = format!(
+            "{} >&2 || exit 0\ncp /tmp/build/.config /tmp/out/config\n",
+            script::configuration(job)
+        );
+        let what = format!("the configuration of {}", job.cell.name);
+        self.build = install(&name, job, None, inner, &what, cache, runner)?;
+        let text = cache::read_file(&self.build.join(".config"))?;
+        self.config = Config::parse(&String::from_utf8_lossy(&text));
+        let lacks = self.config.lacks(&job.cell.fragment);
+        if lacks.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Config {
+            cell: job.cell.name.clone(),
+            reason: format!("Kconfig does not take {}", lacks.join(", ")),
+        })
+    }
+
+    /// Makes what every object needs where it is missing.
+    pub(super) fn build(
+        mut self,
+        job: &CellJob,
+        cache: &Cache,
+        runner: &Runner,
+    ) -> Result<Self, Error> {
+        self.configure(job, cache, runner)?;
+        let name = self.place("prepared");
+        let jobs = std::thread::available_parallelism();
+        let jobs = match jobs {
+            Ok(jobs) => jobs.get(),
+            Err(_) => 1,
+        };
+        let inner = format!(
+            "{} -j{jobs} modules_prepare >&2 || exit 0\ncp /tmp/build/.config /tmp/out/config\n",
+            script::make(job)
+        );
+        let what = format!("the preparation of {}", job.cell.name);
+        let lower = self.build.clone();
+        self.build = install(&name, job, Some(&lower), inner, &what, cache, runner)?;
+        Ok(self)
+    }
+}
+
+/// The folder of that name, made by commands in a sandbox where it is not there.
+fn install(
+    name: &Path,
+    job: &CellJob,
+    lower: Option<&Path>,
+    inner: String,
+    what: &str,
+    cache: &Cache,
+    runner: &Runner,
+) -> Result<PathBuf, Error> {
+    let target = cache.root().join(name);
+    if target.join(".config").is_file() {
+        return Ok(target);
+    }
+    let scratch = cache.scratch()?;
+    let inside = script::Inside {
+        job,
+        lower,
+        inner,
+        changed: false,
+        keep: true,
+        what,
+    };
+    let made = inside.run(scratch.path(), runner)?;
+    if !made.out.join("config").is_file() {
+        let reason = match death(&made.said) {
+            Some(reason) => reason,
+            None => crate::build::first_error(&made.said),
+        };
+        return Err(Error::Died {
+            what: what.to_owned(),
+            reason,
+        });
+    }
+    cache::make_folder(target.parent().unwrap_or(cache.root()))?;
+    // A folder without its configuration was cut off while it was removed.
+    cache::remove_folder(&target)?;
+    cache::move_file(&made.build, &target)?;
+    Ok(target)
+}

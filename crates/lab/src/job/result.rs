@@ -1,0 +1,272 @@
+//! What came of a job.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionKind};
+use serde::{Deserialize, Serialize};
+use tollgate_defect::answer;
+use tollgate_robot::{Preprocessed, Tool};
+
+use super::script::Made;
+use super::{CellJob, Error, Prepared, death};
+use crate::cache;
+use crate::input;
+use crate::tree;
+
+/// What came of the objects of a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CellResult {
+    /// The compiler, as it calls itself.
+    pub compiler: String,
+    /// Each object that was asked for.
+    pub objects: BTreeMap<String, ObjectResult>,
+    /// What make said of no object.
+    pub make: String,
+    /// What the configuration said, where it was made anew.
+    pub configured: String,
+    /// The `.config` that was built with, where it was made anew.
+    pub config: Option<String>,
+}
+
+/// What came of an object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObjectResult {
+    /// What it came to.
+    pub outcome: Outcome,
+    /// What the compiler said, then objtool, modpost, sparse.
+    pub said: Vec<(Tool, String)>,
+    /// A hash over the command line.
+    pub command: String,
+    /// A hash over what the compiler reads; none where the preprocessor failed.
+    pub text: Option<String>,
+    /// The lines of the watched files that reach the compiler.
+    pub lines: BTreeMap<String, BTreeSet<u32>>,
+    /// Bytes of code; none without an object.
+    pub size: Option<u64>,
+    /// The symbols that it exports to modules.
+    pub exports: BTreeSet<String>,
+    /// The symbols that it takes from elsewhere.
+    pub imports: BTreeSet<String>,
+}
+
+/// What an object came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", content = "reason", rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It is there.
+    Built,
+    /// The compiler refused.
+    Refused,
+    /// It was only preprocessed.
+    Preprocessed,
+    /// make did not come to it; why.
+    NotMade(String),
+    /// Something that is not the patch's doing; what.
+    Died(String),
+}
+
+/// Where a job's builds find the tree.
+const ROOT: &str = "/tmp/linux";
+
+pub(super) fn read(job: &CellJob, made: &Made, prepared: &Prepared) -> Result<CellResult, Error> {
+    let text = |name: &str| -> Result<Option<String>, Error> {
+        let bytes = plain(&made.out.join(name))?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    };
+    let Some(make) = text("make.said")? else {
+        let reason = death(&made.said).unwrap_or_else(|| "make was never begun".to_owned());
+        return Err(Error::Died {
+            what: format!("the build of {}", job.cell.name),
+            reason,
+        });
+    };
+    let (own, rest) = by_object(&make, &job.objects);
+    let wanted: BTreeSet<String> = job.watched.iter().cloned().collect();
+    let mut objects = BTreeMap::new();
+    for object in &job.objects {
+        let reader = Reader {
+            job,
+            made,
+            object,
+            wanted: &wanted,
+        };
+        let said = own.get(object).map_or("", String::as_str);
+        objects.insert(object.clone(), reader.read(said, &rest)?);
+    }
+    Ok(CellResult {
+        compiler: prepared.compiler.version.clone(),
+        objects,
+        make: rest,
+        configured: text("config.said")?.unwrap_or_else(String::new),
+        config: match job.reconfigure {
+            true => text("config")?,
+            false => None,
+        },
+    })
+}
+
+/// An ordinary file that a sandbox left; what else it is is not read.
+fn plain(place: &Path) -> Result<Option<Vec<u8>>, Error> {
+    match std::fs::symlink_metadata(place) {
+        Ok(about) if about.is_file() => {}
+        Ok(_) => return Ok(None),
+        Err(error) if input::is_absent(&error) => return Ok(None),
+        Err(error) => {
+            return Err(Error::Cache(cache::Error::Read {
+                path: place.to_owned(),
+                reason: error.to_string(),
+            }));
+        }
+    }
+    Ok(Some(cache::read_file(place)?))
+}
+
+/// The lines of make's log that begin with an object's name, by object, and the rest.
+fn by_object(make: &str, objects: &[String]) -> (BTreeMap<String, String>, String) {
+    let mut own: BTreeMap<String, String> = BTreeMap::new();
+    let mut rest = String::new();
+    for line in make.lines() {
+        let line = line.strip_prefix("/tmp/build/").unwrap_or(line);
+        let named = line.split_once(": ").map(|(name, _)| name);
+        match named.filter(|name| objects.iter().any(|object| object == name)) {
+            Some(name) => {
+                let text = own.entry(name.to_owned()).or_default();
+                text.push_str(line);
+                text.push('\n');
+            }
+            None => {
+                rest.push_str(line);
+                rest.push('\n');
+            }
+        }
+    }
+    (own, rest)
+}
+
+struct Reader<'a> {
+    job: &'a CellJob,
+    made: &'a Made,
+    object: &'a str,
+    wanted: &'a BTreeSet<String>,
+}
+
+impl Reader<'_> {
+    fn file(&self, ending: &str) -> Result<Option<Vec<u8>>, Error> {
+        plain(
+            &self
+                .made
+                .out
+                .join("o")
+                .join(format!("{}{ending}", self.object)),
+        )
+    }
+
+    fn text(&self, ending: &str) -> Result<String, Error> {
+        let bytes = self.file(ending)?;
+        Ok(bytes.map_or(String::new(), |bytes| {
+            String::from_utf8_lossy(&bytes).into_owned()
+        }))
+    }
+
+    fn read(&self, objtool: &str, make: &str) -> Result<ObjectResult, Error> {
+        let said = self.text(".said")?;
+        let args = self.file(".args")?;
+        let read = self
+            .file(".i")?
+            .map(|text| Preprocessed::read(&text, ROOT, self.wanted));
+        let built = self.file("")?;
+        let outcome = self.outcome(&said, args.is_some(), built.is_some(), make)?;
+        let mut all = vec![(self.job.cell.tool(), said)];
+        all.push((Tool::Objtool, objtool.to_owned()));
+        all.push((Tool::Modpost, placed(&self.text(".modpost")?)));
+        all.push((Tool::Sparse, self.text(".sparse")?));
+        all.retain(|(_, said)| !said.trim().is_empty());
+        let symbols = built.as_deref().map_or_else(Symbols::default, Symbols::of);
+        Ok(ObjectResult {
+            outcome,
+            said: all,
+            command: args.map_or(String::new(), |args| tree::hash(&args)),
+            text: read.as_ref().map(|read| read.hash.clone()),
+            lines: read.map_or_else(BTreeMap::new, |read| read.lines),
+            size: symbols.size,
+            exports: symbols.exports,
+            imports: symbols.imports,
+        })
+    }
+
+    fn outcome(&self, said: &str, begun: bool, built: bool, make: &str) -> Result<Outcome, Error> {
+        if self.job.preprocess_only && begun {
+            return Ok(Outcome::Preprocessed);
+        }
+        let status: Option<i32> = answer::number(self.text(".status")?.trim());
+        if let Some(reason) = death(said).filter(|_| status != Some(0)) {
+            return Ok(Outcome::Died(reason));
+        }
+        Ok(match status {
+            Some(0) if built => Outcome::Built,
+            Some(0) => Outcome::NotMade(last_words(make, self.object)),
+            Some(1) => Outcome::Refused,
+            Some(other) => Outcome::Died(format!("the compiler ended with status {other}")),
+            None if begun => Outcome::Died("the compiler was stopped".to_owned()),
+            None => match death(make) {
+                Some(reason) => Outcome::Died(reason),
+                None => Outcome::NotMade(last_words(make, self.object)),
+            },
+        })
+    }
+}
+
+/// What modpost says of an object by itself: not which symbols other objects have.
+fn placed(said: &str) -> String {
+    let own = |line: &&str| !line.ends_with(" undefined!") && !line.contains("suppressed ");
+    let lines = said.lines().filter(own);
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// What make says of an object that it did not make.
+fn last_words(make: &str, object: &str) -> String {
+    let about = make.lines().find(|line| line.contains(object));
+    let first = || {
+        make.lines()
+            .find(|line| line.contains("*** ") || line.contains("rror"))
+    };
+    match about.or_else(first) {
+        Some(line) => line.trim().to_owned(),
+        None => "make did not come to it".to_owned(),
+    }
+}
+
+#[derive(Default)]
+struct Symbols {
+    size: Option<u64>,
+    exports: BTreeSet<String>,
+    imports: BTreeSet<String>,
+}
+
+impl Symbols {
+    /// EXPORT_SYMBOL() leaves a local symbol `__export_symbol_NAME` (6.4 and later),
+    /// `__ksymtab_NAME` before that (include/linux/export.h).
+    fn of(bytes: &[u8]) -> Self {
+        let Ok(file) = object::File::parse(bytes) else {
+            return Self::default();
+        };
+        let code = file
+            .sections()
+            .filter(|section| section.kind() == SectionKind::Text);
+        let mut found = Self {
+            size: Some(code.map(|section| section.size()).sum()),
+            ..Self::default()
+        };
+        for symbol in file.symbols() {
+            let Ok(name) = symbol.name() else { continue };
+            let exported = ["__export_symbol_", "__ksymtab_"];
+            if let Some(name) = exported.iter().find_map(|begin| name.strip_prefix(begin)) {
+                found.exports.insert(name.to_owned());
+            } else if symbol.is_undefined() && !name.is_empty() {
+                found.imports.insert(name.to_owned());
+            }
+        }
+        found
+    }
+}

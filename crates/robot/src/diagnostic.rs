@@ -1,0 +1,431 @@
+//! What compilers and their helpers say, and what of it is new. A diagnostic has an
+//! identity that no moved line changes.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Who said it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tool {
+    /// gcc, its assembler with it.
+    Gcc,
+    /// clang.
+    Clang,
+    /// sparse.
+    Sparse,
+    /// objtool, on the object.
+    Objtool,
+    /// modpost, on the object or its module.
+    Modpost,
+    /// make or Kconfig.
+    Kbuild,
+}
+
+impl Tool {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gcc => "gcc",
+            Self::Clang => "clang",
+            Self::Sparse => "sparse",
+            Self::Objtool => "objtool",
+            Self::Modpost => "modpost",
+            Self::Kbuild => "kbuild",
+        }
+    }
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Something is there all the same.
+    Warning,
+    /// There is no object.
+    Error,
+}
+
+impl Severity {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// One thing that was said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// Who said it.
+    pub tool: Tool,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The flag that asks for it, `unused-variable`; empty where there is none.
+    pub kind: String,
+    /// The file, from the top of the tree; empty where none is named.
+    pub file: String,
+    /// Its line, from 1; 0 where none is named.
+    pub line: u32,
+    /// Its column, from 1; 0 where none is named.
+    pub column: u32,
+    /// The function; empty outside of one, or where none is named.
+    pub function: String,
+    /// What it says.
+    pub text: String,
+    /// Its line in what was said, from 0.
+    pub at: usize,
+}
+
+/// What stays the same of a diagnostic where lines move: all but its place, and
+/// numbers that name a place in its text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Identity(Tool, Severity, String, String, String, String);
+
+impl Diagnostic {
+    /// Its identity.
+    #[must_use]
+    pub fn identity(&self) -> Identity {
+        Identity(
+            self.tool,
+            self.severity,
+            self.kind.clone(),
+            self.file.clone(),
+            self.function.clone(),
+            placeless(&self.text),
+        )
+    }
+}
+
+/// What of `after` is new: of each identity as many as `before` has not.
+#[must_use]
+pub fn fresh<'a>(before: &[Diagnostic], after: &'a [Diagnostic]) -> Vec<&'a Diagnostic> {
+    let mut known: BTreeMap<Identity, usize> = BTreeMap::new();
+    for one in before {
+        *known.entry(one.identity()).or_default() += 1;
+    }
+    let is_new = |one: &&Diagnostic| match known.get_mut(&one.identity()) {
+        Some(left) if *left > 0 => {
+            *left -= 1;
+            false
+        }
+        _ => true,
+    };
+    after.iter().filter(is_new).collect()
+}
+
+/// Reads what was said of one object. `tool` is its compiler, `root` what stands
+/// before the paths of the tree.
+#[must_use]
+pub fn read(said: &str, tool: Tool, root: &str) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = Vec::new();
+    let mut function = String::new();
+    for (at, line) in said.lines().enumerate() {
+        if let Some(named) = context(line) {
+            function = named;
+            continue;
+        }
+        let read = objtool(line)
+            .or_else(|| modpost(line))
+            .or_else(|| placed(line, tool, root, &function))
+            .or_else(|| bare(line, tool));
+        found.extend(read.map(|one| Diagnostic { at, ..one }));
+    }
+    found
+}
+
+fn empty(tool: Tool, severity: Severity, text: &str) -> Diagnostic {
+    Diagnostic {
+        tool,
+        severity,
+        kind: String::new(),
+        file: String::new(),
+        line: 0,
+        column: 0,
+        function: String::new(),
+        text: text.trim().to_owned(),
+        at: 0,
+    }
+}
+
+/// `fs/x.c: In function 'f':` → `f`; `At top level:` → nothing.
+fn context(line: &str) -> Option<String> {
+    if line.starts_with(' ') {
+        return None;
+    }
+    if line.ends_with(": At top level:") {
+        return Some(String::new());
+    }
+    let begin = [": In function '", ": In member function '", "In function '"];
+    let (_, rest) = begin.iter().find_map(|begin| line.split_once(begin))?;
+    let end = rest.find('\'')?;
+    let after = rest.get(end + 1..)?;
+    matches!(after, ":" | ",").then(|| rest.get(..end).unwrap_or_default().to_owned())
+}
+
+/// `fs/x.c:12:3: warning: text [-Wkind]`
+fn placed(line: &str, tool: Tool, root: &str, function: &str) -> Option<Diagnostic> {
+    let words = [
+        (": warning: ", Severity::Warning),
+        (": error: ", Severity::Error),
+        (": fatal error: ", Severity::Error),
+        (": sorry, unimplemented: ", Severity::Error),
+        (": Error: ", Severity::Error),
+        (": Warning: ", Severity::Warning),
+        (": internal compiler error: ", Severity::Error),
+    ];
+    let all = words.iter();
+    let found = all.filter_map(|(word, severity)| Some((line.find(word)?, word, severity)));
+    let (at, word, severity) = found.min_by_key(|(at, ..)| *at)?;
+    let (place, text) = (line.get(..at)?, line.get(at + word.len()..)?);
+    let mut parts = place.rsplitn(3, ':');
+    let last = parts.next()?;
+    let (file, line, column) = match (parts.next(), parts.next(), number(last)) {
+        (Some(middle), Some(file), Some(column)) if number(middle).is_some() => {
+            (file, number(middle)?, column)
+        }
+        (Some(file), None, Some(line)) => (file, line, 0),
+        (Some(_), Some(_), Some(line)) => (place.rsplit_once(':')?.0, line, 0),
+        _ => return None,
+    };
+    let (text, kind) = kind_of(text);
+    Some(Diagnostic {
+        kind,
+        file: short(file, root),
+        line,
+        column,
+        function: function.to_owned(),
+        ..empty(tool, *severity, text)
+    })
+}
+
+fn number(text: &str) -> Option<u32> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty();
+    let fold = |all: u32, byte: u8| {
+        all.saturating_mul(10)
+            .saturating_add(u32::from(byte - b'0'))
+    };
+    digits.then(|| text.bytes().fold(0, fold))
+}
+
+/// `text [-Wkind]` apart; `-Werror=kind` is the same kind.
+fn kind_of(text: &str) -> (&str, String) {
+    let Some((before, flag)) = text.rsplit_once(" [-W") else {
+        return (text, String::new());
+    };
+    match flag.strip_suffix(']') {
+        Some(flag) => {
+            let flag = flag
+                .trim_start_matches("error=")
+                .trim_start_matches("error,-W");
+            (before, flag.to_owned())
+        }
+        None => (text, String::new()),
+    }
+}
+
+/// A path as the tree has it.
+fn short(file: &str, root: &str) -> String {
+    let below = file
+        .strip_prefix(root)
+        .map(|below| below.trim_start_matches('/'));
+    below.unwrap_or(file).trim_start_matches("./").to_owned()
+}
+
+/// `fs/x.o: warning: objtool: f+0x12: text`
+fn objtool(line: &str) -> Option<Diagnostic> {
+    let (object, rest) = line.split_once(": ")?;
+    let (severity, rest) = match rest.split_once(": objtool: ")? {
+        ("warning", rest) => (Severity::Warning, rest),
+        ("error", rest) => (Severity::Error, rest),
+        _ => return None,
+    };
+    let (place, text) = match rest.split_once(": ") {
+        Some((place, text)) if !place.contains(' ') => (place, text),
+        _ => ("", rest),
+    };
+    let function = place.split('+').next().unwrap_or_default();
+    Some(Diagnostic {
+        file: object.to_owned(),
+        function: function.to_owned(),
+        ..empty(Tool::Objtool, severity, text)
+    })
+}
+
+/// `ERROR: modpost: "f" [x.ko] undefined!`, `WARNING: modpost: …`
+fn modpost(line: &str) -> Option<Diagnostic> {
+    let (severity, text) = match line.split_once(": modpost: ")? {
+        ("ERROR", text) => (Severity::Error, text),
+        ("WARNING", text) => (Severity::Warning, text),
+        _ => return None,
+    };
+    Some(empty(Tool::Modpost, severity, text))
+}
+
+/// Words without a place: of the driver of a compiler, of the linker, of make.
+fn bare(line: &str, tool: Tool) -> Option<Diagnostic> {
+    let says = |begin: &str| line.strip_prefix(begin);
+    let own = ["cc1: ", "gcc: ", "clang: ", "ld: ", "as: "];
+    let rest = own.iter().find_map(|begin| says(begin)).unwrap_or(line);
+    let pairs = [
+        ("error: ", Severity::Error),
+        ("fatal error: ", Severity::Error),
+        ("warning: ", Severity::Warning),
+    ];
+    if let Some((text, severity)) = pairs
+        .iter()
+        .find_map(|(word, s)| Some((rest.strip_prefix(word)?, s)))
+    {
+        let (text, kind) = kind_of(text);
+        return Some(Diagnostic {
+            kind,
+            ..empty(tool, *severity, text)
+        });
+    }
+    let kbuild = line.contains("*** ")
+        && !line.contains("] Error ")
+        && !line.contains("] Killed")
+        && !line.contains(" Waiting for unfinished")
+        && !line.contains("*** Deleting file ");
+    let kbuild = kbuild || line.contains(": syntax error") || line.contains(":warning: ");
+    kbuild.then(|| {
+        let severity = match line.contains(":warning: ") {
+            true => Severity::Warning,
+            false => Severity::Error,
+        };
+        empty(Tool::Kbuild, severity, line)
+    })
+}
+
+/// A text without the numbers that name a place: `file.c:12:3`, `+0x1f`, the counters
+/// at the end of names that the kernel's macros make (`__compiletime_assert_123`).
+fn placeless(text: &str) -> String {
+    let word = |word: &str| {
+        let end = word.trim_end_matches([',', ';', ')', '\'', '"', ':', '.']);
+        let (own, tail) = word.split_at(end.len());
+        let own = match own.split_once("+0x") {
+            Some((name, _)) => name,
+            None => own,
+        };
+        let made = own.trim_start_matches(['\'', '"', '(']).starts_with("__");
+        let placed = own.contains(':') || own.contains("0x");
+        let bare = match made || placed {
+            true => own.trim_end_matches(|c: char| c.is_ascii_digit() || c == ':'),
+            false => own,
+        };
+        format!("{bare}{tail}")
+    };
+    let words: Vec<String> = text.split_whitespace().map(word).collect();
+    let mut text = words.join(" ");
+    for before in [" at line ", " on line "] {
+        if let Some((start, rest)) = text.split_once(before) {
+            text = format!(
+                "{start}{before}{}",
+                rest.trim_start_matches(|c: char| c.is_ascii_digit())
+            );
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SAID: &str = "\
+In file included from /t/sound/core/pcm_native.c:4033:
+/t/sound/core/pcm_compat.c: In function 'snd_pcm_ioctl_sync_ptr_x32':
+/t/sound/core/pcm_compat.c:473:70: error: macro \"unsafe_put_user\" requires 3 arguments, but only 2 given
+  473 |         unsafe_put_user(scontrol.avail_min, &src->c.control.avail_min), Efault_wr);
+      |                                                                      ^
+/t/arch/x86/include/asm/uaccess.h:532: note: macro \"unsafe_put_user\" defined here
+/t/sound/core/pcm_compat.c:473:71: warning: left-hand operand of comma expression has no effect [-Wunused-value]
+sound/core/pcm_native.o: warning: objtool: snd_x+0x12: call to f() with UACCESS enabled
+ERROR: modpost: \"snd_y\" [sound/core/snd-pcm.ko] undefined!
+WARNING: modpost: sound/core/snd: section mismatch in reference: f+0x1c (section: .text) -> g (section: .init.text)
+/t/lib/x.c:9:1: error: call to '__compiletime_assert_171' declared with attribute error: BUILD_BUG_ON failed: 1
+";
+
+    #[test]
+    fn each_tool_is_read() {
+        let found = read(SAID, Tool::Gcc, "/t");
+        let short: Vec<String> = found
+            .iter()
+            .map(|one| {
+                format!(
+                    "{} {} {}:{}:{} {:?} [{}] {}",
+                    one.tool.name(),
+                    one.severity.name(),
+                    one.file,
+                    one.line,
+                    one.column,
+                    one.function,
+                    one.kind,
+                    one.text
+                )
+            })
+            .collect();
+        insta::assert_snapshot!(short.join("\n"));
+    }
+
+    #[test]
+    fn a_line_that_moved_is_not_new_and_one_that_replaces_another_is() {
+        let before = read(SAID, Tool::Gcc, "/t");
+        let moved = SAID
+            .replace("473:", "513:")
+            .replace("0x12", "0xff")
+            .replace("0x1c", "0x2c")
+            .replace("assert_171", "assert_9");
+        assert_eq!(
+            fresh(&before, &read(&moved, Tool::Gcc, "/t")),
+            Vec::<&Diagnostic>::new()
+        );
+        let other = SAID.replace(
+            "left-hand operand of comma expression has no effect [-Wunused-value]",
+            "unused variable 'x' [-Wunused-variable]",
+        );
+        let other = read(&other, Tool::Gcc, "/t");
+        let new = fresh(&before, &other);
+        assert_eq!(
+            new.iter().map(|one| one.kind.as_str()).collect::<Vec<_>>(),
+            ["unused-variable"]
+        );
+    }
+
+    #[test]
+    fn the_same_once_more_is_new() {
+        let once = "x.c: In function 'f':\nx.c:1:2: warning: a [-Wa]\n";
+        let twice = format!("{once}x.c:9:2: warning: a [-Wa]\n");
+        let (before, after) = (read(once, Tool::Gcc, ""), read(&twice, Tool::Gcc, ""));
+        assert_eq!(fresh(&before, &after).len(), 1);
+        assert_eq!(fresh(&after, &before).len(), 0);
+    }
+
+    #[test]
+    fn a_function_ends_with_the_next_context() {
+        let said = "x.c: In function 'f':\nx.c:1:2: warning: a\nx.c: At top level:\nx.c:3:1: warning: 'g' defined but not used [-Wunused-function]\n";
+        let found = read(said, Tool::Gcc, "");
+        assert_eq!(
+            found
+                .iter()
+                .map(|one| one.function.as_str())
+                .collect::<Vec<_>>(),
+            ["f", ""]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "([a-z/.]{0,6}(:[0-9]{0,3}){0,2}(: warning: |: error: |: modpost: |: objtool: |: In function ')?[a-zé '\\[\\]+0x:-]{0,20}\n){0,12}") {
+            let found = read(&text, Tool::Gcc, "/t");
+            prop_assert!(fresh(&found, &found).is_empty());
+        }
+    }
+}

@@ -1,0 +1,533 @@
+//! Kbuild files: which objects there are, and under which conditions. Read as
+//! text; Kbuild itself has the last word, since it compiles.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::condition::Condition;
+
+/// How many Kbuild files a condition is followed through.
+const DEEPEST: usize = 24;
+
+/// One assignment that names objects or folders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// What stands before the dash: `obj`, `lib`, or the name of a composite object.
+    pub list: String,
+    /// What is named: `pcm.o`, `oss/`, as it stands there.
+    pub names: Vec<String>,
+    /// When the assignment counts.
+    pub condition: Condition,
+    /// Its first and last line, from 1.
+    pub lines: (u32, u32),
+}
+
+/// One Kbuild file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Makefile {
+    /// What names objects.
+    pub rules: Vec<Rule>,
+    /// Lines of assignments that change how objects are compiled (`ccflags-y`,
+    /// `CFLAGS_x.o`), from 1.
+    pub flags: Vec<u32>,
+}
+
+impl Makefile {
+    /// Reads a Kbuild file.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut made = Self::default();
+        let mut branches: Vec<Branch> = Vec::new();
+        for (first, last, line) in logical(text) {
+            // A recipe's line, or a comment.
+            if line.starts_with('\t') && !line.contains("+=") && !line.contains(":=") {
+                continue;
+            }
+            let words = line.trim();
+            if !directive(words, &mut branches) {
+                let around = branches.iter().map(Branch::condition);
+                let around = around.fold(Condition::Yes, Condition::and);
+                made.assignment(words, &around, (first, last));
+            }
+        }
+        made
+    }
+
+    fn assignment(&mut self, line: &str, around: &Condition, lines: (u32, u32)) {
+        let Some((left, right)) = assigned(line) else {
+            return;
+        };
+        if is_flags(left) {
+            self.flags.extend(lines.0..=lines.1);
+            return;
+        }
+        let Some((list, condition)) = listed(left) else {
+            return;
+        };
+        let names: Vec<String> = right
+            .split_whitespace()
+            .filter(|name| name.ends_with(".o") || name.ends_with('/'))
+            .map(str::to_owned)
+            .collect();
+        if !names.is_empty() {
+            self.rules.push(Rule {
+                list: list.to_owned(),
+                names,
+                condition: around.clone().and(condition),
+                lines,
+            });
+        }
+    }
+
+    /// When an object of the folder, or a folder below it with a slash at its end, is
+    /// part of the kernel or of a module; none where no rule names it.
+    #[must_use]
+    pub fn condition(&self, name: &str) -> Option<Condition> {
+        self.condition_within(name, DEEPEST)
+    }
+
+    fn condition_within(&self, name: &str, depth: usize) -> Option<Condition> {
+        let deeper = depth.checked_sub(1)?;
+        let named = self
+            .rules
+            .iter()
+            .filter(|rule| rule.names.iter().any(|one| one == name));
+        let each = named.filter_map(|rule| match is_list(&rule.list) {
+            true => Some(rule.condition.clone()),
+            false => {
+                let whole = self.condition_within(&format!("{}.o", rule.list), deeper)?;
+                Some(rule.condition.clone().and(whole))
+            }
+        });
+        each.reduce(Condition::or)
+    }
+
+    /// What an object is part of: the composite objects that name it, with itself.
+    #[must_use]
+    pub fn wholes(&self, name: &str) -> Vec<String> {
+        let named = self
+            .rules
+            .iter()
+            .filter(|rule| rule.names.iter().any(|one| one == name));
+        let composite = named.filter(|rule| !is_list(&rule.list));
+        let mut all: Vec<String> = composite.map(|rule| format!("{}.o", rule.list)).collect();
+        if all.is_empty() {
+            all.push(name.to_owned());
+        }
+        all.dedup();
+        all
+    }
+
+    /// Every object that it names.
+    pub fn objects(&self) -> impl Iterator<Item = (&str, &Rule)> {
+        self.rules.iter().flat_map(|rule| {
+            let objects = rule.names.iter().filter(|name| name.ends_with(".o"));
+            objects.map(move |name| (name.as_str(), rule))
+        })
+    }
+
+    /// The parts of a composite object, with when each is one.
+    #[must_use]
+    pub fn parts(&self, composite: &str) -> Vec<&str> {
+        let stem = composite.strip_suffix(".o").unwrap_or(composite);
+        let own = self.rules.iter().filter(|rule| rule.list == stem);
+        own.flat_map(|rule| rule.names.iter().map(String::as_str))
+            .collect()
+    }
+}
+
+/// The Kbuild files of a tree, by folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kbuild {
+    files: BTreeMap<String, Makefile>,
+}
+
+impl Kbuild {
+    /// Takes in the Kbuild file of a folder, `sound/core`, or of the top, ``.
+    pub fn add(&mut self, folder: &str, makefile: Makefile) {
+        let known = self.files.entry(folder.to_owned()).or_default();
+        known.rules.extend(makefile.rules);
+        known.flags.extend(makefile.flags);
+    }
+
+    /// The file of a folder.
+    #[must_use]
+    pub fn file(&self, folder: &str) -> Option<&Makefile> {
+        self.files.get(folder)
+    }
+
+    /// When Kbuild makes an object, `sound/core/pcm_native.o`. None where the Kbuild
+    /// file of its folder and those above name it nowhere. What leads to the folder
+    /// and is not found is taken to.
+    #[must_use]
+    pub fn condition(&self, object: &str) -> Option<Condition> {
+        let (folder, own) = self.named(object)?;
+        Some(self.leads_to(&folder, DEEPEST).and(own))
+    }
+
+    /// The nearest folder whose file names something, and when.
+    fn named(&self, path: &str) -> Option<(String, Condition)> {
+        let mut folder = parent(path);
+        loop {
+            let name = match folder.is_empty() {
+                true => path,
+                false => path.get(folder.len() + 1..)?,
+            };
+            let file = self.files.get(folder);
+            if let Some(condition) = file.and_then(|file| file.condition(name)) {
+                return Some((folder.to_owned(), condition));
+            }
+            if folder.is_empty() {
+                return None;
+            }
+            folder = parent(folder);
+        }
+    }
+
+    fn leads_to(&self, folder: &str, depth: usize) -> Condition {
+        let Some(deeper) = depth.checked_sub(1).filter(|_| !folder.is_empty()) else {
+            return Condition::Yes;
+        };
+        match self.named(&format!("{folder}/")) {
+            Some((above, own)) => self.leads_to(&above, deeper).and(own),
+            None => Condition::Yes,
+        }
+    }
+
+    /// The objects whose rules name one of some options, by whatever folder leads to
+    /// them from that rule.
+    #[must_use]
+    pub fn depending(&self, options: &BTreeSet<String>) -> Vec<String> {
+        let names = |condition: &Condition| {
+            condition
+                .options()
+                .iter()
+                .any(|option| options.contains(*option))
+        };
+        let mut found = Vec::new();
+        for (folder, file) in &self.files {
+            let below = names(&self.leads_to(folder, DEEPEST));
+            for (object, rule) in file.objects() {
+                let own = file.condition(object).unwrap_or(Condition::No);
+                if below || names(&own) || names(&rule.condition) {
+                    let parts = file.parts(object);
+                    let whole = [object];
+                    let parts = if parts.is_empty() {
+                        &whole[..]
+                    } else {
+                        &parts[..]
+                    };
+                    found.extend(
+                        parts
+                            .iter()
+                            .filter(|part| part.ends_with(".o"))
+                            .map(|part| match folder.is_empty() {
+                                true => (*part).to_owned(),
+                                false => format!("{folder}/{part}"),
+                            }),
+                    );
+                }
+            }
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// What an object ends in: `sound/core/snd-pcm.o` for `sound/core/pcm_native.o`.
+    #[must_use]
+    pub fn wholes(&self, object: &str) -> Vec<String> {
+        let folder = parent(object);
+        let name = object.rsplit('/').next().unwrap_or(object);
+        let joined = |name: String| match folder.is_empty() {
+            true => name,
+            false => format!("{folder}/{name}"),
+        };
+        let file = self.files.get(folder);
+        let wholes = file.map_or_else(|| vec![name.to_owned()], |file| file.wholes(name));
+        wholes.into_iter().map(joined).collect()
+    }
+}
+
+fn parent(path: &str) -> &str {
+    path.trim_end_matches('/')
+        .rsplit_once('/')
+        .map_or("", |(folder, _)| folder)
+}
+
+/// A conditional of make that is open.
+struct Branch {
+    /// The sides before, none of which holds here.
+    before: Vec<Condition>,
+    now: Condition,
+}
+
+impl Branch {
+    fn condition(&self) -> Condition {
+        let before = self.before.iter().cloned().map(Condition::negated);
+        before
+            .fold(Condition::Yes, Condition::and)
+            .and(self.now.clone())
+    }
+}
+
+/// Takes a conditional of make; whether the line was one.
+fn directive(line: &str, branches: &mut Vec<Branch>) -> bool {
+    let (word, rest) = line.split_once([' ', '\t', '(']).unwrap_or((line, ""));
+    let rest = match line.as_bytes().get(word.len()) {
+        Some(b'(') => line.get(word.len()..).unwrap_or(rest),
+        _ => rest,
+    };
+    match word {
+        "ifeq" | "ifneq" | "ifdef" | "ifndef" => branches.push(Branch {
+            before: Vec::new(),
+            now: tested(word, rest.trim()),
+        }),
+        "else" => {
+            if let Some(branch) = branches.last_mut() {
+                let rest = rest.trim();
+                let (word, tested_words) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
+                let next = match word {
+                    "" => Condition::Yes,
+                    word => tested(word, tested_words.trim()),
+                };
+                let old = std::mem::replace(&mut branch.now, next);
+                branch.before.push(old);
+            }
+        }
+        "endif" => drop(branches.pop()),
+        _ => return false,
+    }
+    true
+}
+
+fn tested(word: &str, rest: &str) -> Condition {
+    let unknown = || Condition::Unknown(format!("{word} {rest}"));
+    match word {
+        "ifdef" | "ifndef" => {
+            let Some(option) = rest.strip_prefix("CONFIG_") else {
+                return unknown();
+            };
+            let holds = Condition::option(option.trim());
+            if word == "ifdef" {
+                holds
+            } else {
+                holds.negated()
+            }
+        }
+        "ifeq" | "ifneq" => {
+            let inner = rest
+                .strip_prefix('(')
+                .and_then(|rest| rest.trim_end().strip_suffix(')'));
+            let sides = inner.and_then(|inner| inner.rsplit_once(','));
+            let Some((left, right)) = sides else {
+                return unknown();
+            };
+            let (left, right) = (left.trim(), right.trim());
+            let (side, value) = if right.contains("$(") {
+                (right, left)
+            } else {
+                (left, right)
+            };
+            let holds = match (option_of(side), value) {
+                (Some(option), "y" | "m") => option,
+                (Some(option), "" | "n") => option.negated(),
+                _ => return unknown(),
+            };
+            if word == "ifeq" {
+                holds
+            } else {
+                holds.negated()
+            }
+        }
+        _ => unknown(),
+    }
+}
+
+/// The options of `$(CONFIG_A)`, `$(subst m,y,$(CONFIG_A))`, `$(CONFIG_A)$(CONFIG_B)`,
+/// where anything follows from them being on.
+fn option_of(words: &str) -> Option<Condition> {
+    let mut found = Condition::No;
+    for part in words.split("$(CONFIG_").skip(1) {
+        let name = part.split(')').next()?;
+        let own = Condition::option(name);
+        found = match words.contains("$(if ") || words.contains("$(and ") {
+            true if found != Condition::No => found.and(own),
+            _ => found.or(own),
+        };
+    }
+    (found != Condition::No).then_some(found)
+}
+
+fn assigned(line: &str) -> Option<(&str, &str)> {
+    let at = line.find('=')?;
+    let (left, right) = line.split_at(at);
+    let left = left.trim_end_matches(['+', ':', '?']).trim();
+    let is_one = !left.is_empty() && !left.contains(char::is_whitespace) || left.contains("$(");
+    is_one.then_some((left, right.get(1..)?.trim()))
+}
+
+fn is_flags(left: &str) -> bool {
+    const BEGINNINGS: [&str; 14] = [
+        "ccflags",
+        "asflags",
+        "subdir-ccflags",
+        "subdir-asflags",
+        "CFLAGS_",
+        "AFLAGS_",
+        "KBUILD_CFLAGS",
+        "KBUILD_AFLAGS",
+        "KBUILD_CPPFLAGS",
+        "NOSTDINC_FLAGS",
+        "LINUXINCLUDE",
+        "EXTRA_CFLAGS",
+        "ldflags",
+        "KASAN_SANITIZE",
+    ];
+    BEGINNINGS.iter().any(|begin| left.starts_with(begin))
+}
+
+/// `obj-$(CONFIG_X)` → the list and when it counts.
+fn listed(left: &str) -> Option<(&str, Condition)> {
+    let at = left.find("-$(").or_else(|| left.rfind('-'))?;
+    let (list, when) = (left.get(..at)?, left.get(at + 1..)?);
+    let condition = match when {
+        "y" | "m" | "objs" => Condition::Yes,
+        "n" | "" => return None,
+        when if when.contains("$(CONFIG_") => option_of(when)?,
+        when if when.starts_with("$(") => Condition::Unknown(when.to_owned()),
+        _ => return None,
+    };
+    Some((list, condition))
+}
+
+/// Lists that Kbuild makes by themselves; any other names a composite object.
+fn is_list(list: &str) -> bool {
+    matches!(
+        list,
+        "obj"
+            | "lib"
+            | "extra"
+            | "always"
+            | "core"
+            | "libs"
+            | "drivers"
+            | "init"
+            | "net"
+            | "subdir"
+            | "virt"
+            | "head"
+            | "pi-obj"
+            | "kvm"
+            | "hostprogs"
+    )
+}
+
+/// Lines with those that a backslash continues, without comments, each with its
+/// first and its last line.
+fn logical(text: &str) -> Vec<(u32, u32, String)> {
+    let mut found: Vec<(u32, u32, String)> = Vec::new();
+    let mut goes_on = false;
+    for (number, line) in (1_u32..).zip(text.lines()) {
+        let line = line.split_once('#').map_or(line, |(before, _)| before);
+        let (part, more) = match line.trim_end().strip_suffix('\\') {
+            Some(part) => (part, true),
+            None => (line, false),
+        };
+        match found.last_mut().filter(|_| goes_on) {
+            Some((_, last, before)) => {
+                *last = number;
+                before.push(' ');
+                before.push_str(part);
+            }
+            None => found.push((number, number, part.to_owned())),
+        }
+        goes_on = more;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const CORE: &str = "\
+snd-y     := sound.o init.o \\
+	memory.o
+snd-$(CONFIG_ISA_DMA_API) += isadma.o
+ifneq ($(CONFIG_SND_PROC_FS),)
+snd-y += info.o
+snd-$(CONFIG_SND_OSSEMUL) += info_oss.o
+else ifdef CONFIG_X
+snd-y += x.o
+else
+snd-y += other.o
+endif
+snd-pcm-objs := pcm.o pcm_native.o
+obj-$(CONFIG_SND) += snd.o
+obj-$(CONFIG_SND_PCM)	+= snd-pcm.o
+obj-$(CONFIG_SND_OSSEMUL)	+= oss/ # comment
+CFLAGS_pcm.o := -DX
+obj-$(subst m,y,$(CONFIG_SEQ)) += seq.o
+";
+
+    #[test]
+    fn objects_have_conditions() {
+        let made = Makefile::parse(CORE);
+        let when = |name: &str| made.condition(name).map(|c| c.to_string());
+        assert_eq!(when("pcm_native.o").as_deref(), Some("CONFIG_SND_PCM"));
+        assert_eq!(when("memory.o").as_deref(), Some("CONFIG_SND"));
+        assert_eq!(
+            when("isadma.o").as_deref(),
+            Some("CONFIG_ISA_DMA_API && CONFIG_SND")
+        );
+        assert_eq!(
+            when("info_oss.o").as_deref(),
+            Some("CONFIG_SND_PROC_FS && CONFIG_SND_OSSEMUL && CONFIG_SND")
+        );
+        assert_eq!(
+            when("x.o").as_deref(),
+            Some("!CONFIG_SND_PROC_FS && CONFIG_X && CONFIG_SND")
+        );
+        assert_eq!(
+            when("other.o").as_deref(),
+            Some("!CONFIG_SND_PROC_FS && !CONFIG_X && CONFIG_SND")
+        );
+        assert_eq!(when("oss/").as_deref(), Some("CONFIG_SND_OSSEMUL"));
+        assert_eq!(when("seq.o").as_deref(), Some("CONFIG_SEQ"));
+        assert_eq!(when("none.o"), None);
+        assert_eq!(made.wholes("pcm_native.o"), ["snd-pcm.o"]);
+        assert_eq!(made.parts("snd-pcm.o"), ["pcm.o", "pcm_native.o"]);
+        assert_eq!(made.flags, [16]);
+    }
+
+    #[test]
+    fn a_folder_is_reached_from_the_top() {
+        let mut all = Kbuild::default();
+        all.add(
+            "",
+            Makefile::parse("obj-y += sound/\nobj-$(CONFIG_NET) += net/\n"),
+        );
+        all.add("sound", Makefile::parse("obj-$(CONFIG_SOUND) += core/\n"));
+        all.add("sound/core", Makefile::parse(CORE));
+        let when = |name: &str| all.condition(name).map(|c| c.to_string());
+        assert_eq!(
+            when("sound/core/pcm.o").as_deref(),
+            Some("CONFIG_SOUND && CONFIG_SND_PCM")
+        );
+        assert_eq!(when("sound/core/nothing.o"), None);
+        assert_eq!(all.wholes("sound/core/pcm.o"), ["sound/core/snd-pcm.o"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_makefile(text in "((ifeq|ifdef|else|endif|obj-|x-y)?[ ()$,:+=\\\\a-zA-Z_./\t-]{0,24}\n){0,10}") {
+            let made = Makefile::parse(&text);
+            let names: Vec<String> = made.objects().map(|(name, _)| name.to_owned()).collect();
+            for name in names {
+                let _ = made.condition(&name);
+            }
+        }
+    }
+}

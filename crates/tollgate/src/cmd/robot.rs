@@ -1,0 +1,257 @@
+//! `tollgate robot`: every edited line compiled somewhere, before mailing.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use tollgate_lab::input;
+use tollgate_report::robot as render;
+use tollgate_robot::{Report, Status};
+
+use crate::exit::Exit;
+use crate::folders;
+use crate::robot::{self, Asked, Delegated};
+use crate::term::Term;
+
+/// Flags of `tollgate robot`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Args {
+    /// The patches: a diff, a mail or an mbox (- for standard input); or a commit or a
+    /// range A..B of the tree's history
+    #[arg(value_name = "PATCH|MBOX|A..B", required_unless_present_any = ["b4", "prepare", "list_cells"])]
+    patches: Option<OsString>,
+    /// The kernel tree that they are for (here: the current folder)
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    tree: PathBuf,
+    /// A further tree to try them on; may be repeated
+    #[arg(long, value_name = "DIR")]
+    base: Vec<PathBuf>,
+    /// Where prepared build folders and results are kept
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// Only these cells; may be repeated
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    cell: Vec<String>,
+    /// List the cells, and end
+    #[arg(long)]
+    list_cells: bool,
+    /// Bring every cell to where it can build, and end
+    #[arg(long)]
+    prepare: bool,
+    /// Which warnings are asked for: W= of make; 0 for none
+    #[arg(short = 'W', long, value_name = "LEVEL", default_value = "1")]
+    warn: String,
+    /// Run sparse, too (C=1)
+    #[arg(long)]
+    sparse: bool,
+    /// Build all objects that read what is edited, however many
+    #[arg(long)]
+    full: bool,
+    /// The patch may change what a build runs: Makefiles, Kconfig files, scripts
+    #[arg(long)]
+    trust: bool,
+    /// Besides, so many configurations drawn at random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    randconfig: u64,
+    /// What they are drawn with
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Builds at a time (here: as many as processors)
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Run the tree's own checks, too; may be repeated
+    #[arg(long, value_enum, value_name = "CHECK", value_delimiter = ',')]
+    with: Vec<Delegated>,
+    /// How to write what was found
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Read one mail on standard input and write what b4's checks take
+    #[arg(long, conflicts_with_all = ["format", "base"])]
+    b4: bool,
+    /// In the mail: ask for Reported-by: with this name and address
+    #[arg(long, value_name = "WHO")]
+    reported_by: Option<String>,
+    /// In the mail: ask for Closes: with this address
+    #[arg(long, value_name = "URL", requires = "reported_by")]
+    closes: Option<String>,
+    /// Write each job to a file in this folder, for `tollgate job run`
+    #[arg(long, value_name = "DIR")]
+    job_files: Option<PathBuf>,
+}
+
+const HELP: &str = "\
+docs/robot.md has the cells, what they cost, and b4's configuration.
+Exit codes: 0 clean, 1 something new is wrong, 2 could not tell: a line that no
+configuration compiles, an object that was not built.";
+
+/// How to write what was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// The mail that a build robot sends; nothing where nothing is wrong
+    Mail,
+    /// schema/robot.schema.json
+    Json,
+    /// SARIF 2.1.0
+    Sarif,
+    /// KTAP version 1
+    Ktap,
+}
+
+pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    if args.list_cells {
+        return list(args, term);
+    }
+    if args.prepare {
+        return prepare(args, term);
+    }
+    if args.b4 {
+        return b4(args, term);
+    }
+    let patches = args.patches.clone().unwrap_or_else(|| OsString::from("-"));
+    let (_aside, asked) = asked(args, &patches)?;
+    let mut reports = vec![robot::run(&asked, term)?];
+    for base in &args.base {
+        let asked = Asked {
+            tree: base.clone(),
+            ..asked.clone()
+        };
+        reports.push(robot::run(&asked, term)?);
+    }
+    show(args, &reports, term)?;
+    ended(&reports)
+}
+
+/// What is asked for, and the folder that standard input was put aside in.
+fn asked(args: &Args, patches: &OsString) -> anyhow::Result<(Option<tempfile::TempDir>, Asked)> {
+    let (mut aside, mut path, mut called) = (
+        None,
+        patches.clone(),
+        patches.to_string_lossy().into_owned(),
+    );
+    if patches == "-" {
+        let folder = tempfile::tempdir().context("the patch could not be put aside")?;
+        let text = input::limited(std::io::stdin());
+        let text = text.context("the patch on standard input could not be read")?;
+        let place = folder.path().join("standard-input");
+        std::fs::write(&place, text).context("the patch could not be put aside")?;
+        (path, called) = (place.into_os_string(), "standard input".to_owned());
+        aside = Some(folder);
+    } else if Path::new(patches).exists() {
+        path = std::path::absolute(patches)?.into_os_string();
+    }
+    let warn = match args.warn.as_str() {
+        "0" => String::new(),
+        level => level.to_owned(),
+    };
+    let known = |c: char| matches!(c, '1' | '2' | '3' | 'c' | 'e');
+    anyhow::ensure!(
+        warn.chars().all(known),
+        "-W {warn}: make knows 1, 2, 3, c and e, and several at once (docs/robot.md)"
+    );
+    let asked = Asked {
+        tree: args.tree.clone(),
+        patches: path,
+        called,
+        cache: args.cache.clone(),
+        cells: args.cell.clone(),
+        warn,
+        sparse: args.sparse,
+        full: args.full,
+        trust: args.trust,
+        random: (args.randconfig, args.seed),
+        jobs: args.jobs.unwrap_or_else(folders::processors),
+        delegated: args.with.clone(),
+        job_files: args.job_files.clone(),
+    };
+    Ok((aside, asked))
+}
+
+fn show(args: &Args, reports: &[Report], term: &Term) -> anyhow::Result<()> {
+    let mail = render::Mail {
+        reported_by: args.reported_by.clone(),
+        closes: args.closes.clone(),
+    };
+    let all = |one: fn(&Report) -> String| reports.iter().map(one).collect::<Vec<_>>().join("\n");
+    match args.format {
+        Format::Text => term.result(&all(render::robot_text))?,
+        Format::Mail => term.result(&render::robot_mail(reports, &mail))?,
+        Format::Ktap => term.result(&all(render::robot_ktap))?,
+        Format::Json => term.json(&render::robot_json(reports)?)?,
+        Format::Sarif => {
+            anyhow::ensure!(
+                reports.len() == 1,
+                "SARIF is one log of one tree: leave --base out"
+            );
+            term.json(&all(render::robot_sarif))?;
+        }
+    }
+    Ok(())
+}
+
+fn ended(reports: &[Report]) -> anyhow::Result<Exit> {
+    match reports.iter().map(Report::status).max() {
+        Some(Status::Clean) => Ok(Exit::Clean),
+        Some(Status::Findings) => Ok(Exit::Findings),
+        Some(Status::CouldNotTell) | None => anyhow::bail!(
+            "not everything could be told; the report says what was not built, and why"
+        ),
+    }
+}
+
+/// What b4 takes has an entry for whatever happens: it shows it beside the mail.
+fn b4(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    let asked = asked(args, &OsString::from("-"))?;
+    match robot::run(&asked.1, term) {
+        Ok(report) => {
+            term.json(&render::robot_b4(&report)?)?;
+            ended(&[report])
+        }
+        Err(error) => {
+            term.json(&render::robot_b4_failed(&crate::exit::sentence(&error))?)?;
+            Err(error)
+        }
+    }
+}
+
+fn list(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    let cells = robot::cells(&args.cell)?;
+    let mut text = String::new();
+    for cell in &cells.cells {
+        let axes: Vec<String> = cell
+            .axes
+            .iter()
+            .map(|(axis, value)| format!("{} {value}", axis.name()))
+            .collect();
+        text += &format!(
+            "{}: {}\n  {}\n  packages: {}\n",
+            cell.name,
+            cell.reason,
+            axes.join(", "),
+            cell.packages.join(" ")
+        );
+    }
+    term.result(&text)?;
+    Ok(Exit::Clean)
+}
+
+fn prepare(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    let (_, asked) = asked(args, &OsString::from(""))?;
+    let said = robot::prepare(&asked, term)?;
+    let mut lacking = 0;
+    for (cell, failed) in &said {
+        if let Some(why) = failed {
+            lacking += 1;
+            term.error(&format!("{cell}: {why}"));
+        }
+    }
+    anyhow::ensure!(
+        lacking == 0,
+        "{lacking} of {} cells could not be prepared",
+        said.len()
+    );
+    Ok(Exit::Clean)
+}

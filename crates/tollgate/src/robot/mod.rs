@@ -1,0 +1,269 @@
+//! `tollgate robot`: every edited line compiled somewhere, and what of a compiler's
+//! words is new.
+
+mod atlas;
+mod build;
+mod checks;
+mod judge;
+mod objects;
+mod plan;
+mod series;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use tollgate_arch::Architectures;
+use tollgate_lab::assets;
+use tollgate_lab::cache::Cache;
+use tollgate_lab::job::{self, CellJob, sandbox};
+use tollgate_lab::process::Runner;
+use tollgate_lab::tree::Manifest;
+use tollgate_robot::{Cell, Cells, Limits, Report};
+
+use crate::progress::Steps;
+use crate::term::Term;
+use crate::tree::Tree;
+use crate::{door, folders, signals};
+
+pub(crate) use checks::Delegated;
+
+/// What is asked of the robot.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) tree: PathBuf,
+    /// The patches: a file, or words that name a range.
+    pub(crate) patches: std::ffi::OsString,
+    /// What messages call it.
+    pub(crate) called: String,
+    pub(crate) cache: Option<PathBuf>,
+    /// Only these cells; all where none is named.
+    pub(crate) cells: Vec<String>,
+    /// `W=`.
+    pub(crate) warn: String,
+    pub(crate) sparse: bool,
+    pub(crate) full: bool,
+    pub(crate) trust: bool,
+    /// Random configurations and their first seed.
+    pub(crate) random: (u64, u64),
+    pub(crate) jobs: usize,
+    pub(crate) delegated: Vec<Delegated>,
+    /// Where the job files go.
+    pub(crate) job_files: Option<PathBuf>,
+}
+
+/// What every step needs.
+pub(crate) struct Robot<'a> {
+    asked: &'a Asked,
+    tree: &'a Tree,
+    tree_id: String,
+    cells: Vec<Cell>,
+    limits: Limits,
+    cache: &'a Cache,
+    runner: &'a Runner,
+    pool: rayon::ThreadPool,
+}
+
+/// The cells of the table, or those of it that are named.
+///
+/// # Errors
+/// When one that is named is not there.
+pub(crate) fn cells(named: &[String]) -> anyhow::Result<Cells> {
+    let text = assets::own(&assets::DATA, "robot/cells.toml")?;
+    let mut cells = Cells::parse(text, Architectures::built_in()?)?;
+    let known = |name: &String| cells.cells.iter().any(|cell| cell.name == *name);
+    if let Some(unknown) = named.iter().find(|name| !known(name)) {
+        let all: Vec<&str> = cells.cells.iter().map(|cell| cell.name.as_str()).collect();
+        anyhow::bail!("there is no cell {unknown}; there are {}", all.join(", "));
+    }
+    cells
+        .cells
+        .retain(|cell| named.is_empty() || named.contains(&cell.name));
+    Ok(cells)
+}
+
+/// Judges every patch.
+///
+/// # Errors
+/// When nothing could be told at all.
+pub(crate) fn run(asked: &Asked, term: &Term) -> anyhow::Result<Report> {
+    let Cells { limits, mut cells } = cells(&asked.cells)?;
+    let (count, seed) = asked.random;
+    let plain: Vec<Cell> = cells.clone();
+    for number in 0..count {
+        let at = (number as usize) % plain.len().max(1);
+        cells.extend(plain.get(at).map(|cell| cell.random(seed + number)));
+    }
+    let tree = Tree::open(&asked.tree)?;
+    let place = folders::cache(asked.cache.as_deref())?;
+    door::refuse_unbuildable(&place)?;
+    door::refuse_inside(tree.root(), "the cache", &place)?;
+    let cache = Cache::open(&place)?;
+    door::refuse_own(tree.root(), cache.root())?;
+    let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
+    let scratch = cache.scratch()?;
+    sandbox::probe(scratch.path(), &limits, &runner)?;
+    let steps = Steps::new(term);
+    let manifest = steps.step(
+        "read the tree",
+        || tree.as_lab().manifest(runner.interrupt()),
+        |read| format!("{} files", read.entries().len()),
+    )?;
+    let series = series::read(asked, &tree, &manifest, &cache, &runner)?;
+    crate::patch::note_superseded(&series.superseded, term);
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(asked.jobs.max(1))
+        .build();
+    let robot = Robot {
+        asked,
+        tree: &tree,
+        tree_id: manifest.id(),
+        cells,
+        limits,
+        cache: &cache,
+        runner: &runner,
+        pool: pool.context("no threads could be started")?,
+    };
+    robot.judge(&series, &manifest, &steps)
+}
+
+impl Robot<'_> {
+    fn judge(
+        &self,
+        series: &series::Series,
+        manifest: &Manifest,
+        steps: &Steps<'_>,
+    ) -> anyhow::Result<Report> {
+        let mut report = Report {
+            asked: self.asked.called.clone(),
+            base: format!("Linux {}", self.tree.as_lab().version()),
+            tree: tollgate_source::shown(&self.asked.tree),
+            flags: self.flags(),
+            patches: Vec::new(),
+            cells: Vec::new(),
+        };
+        let mut atlas = steps.step(
+            "read Kbuild, Kconfig, includes",
+            || atlas::Atlas::read(self, manifest),
+            |_| String::new(),
+        )?;
+        for patch in &series.patches {
+            let judged = self.patch(series, patch, &mut atlas, &mut report, steps)?;
+            report.patches.push(judged);
+        }
+        Ok(report)
+    }
+
+    fn flags(&self) -> String {
+        let mut flags = Vec::new();
+        if !self.asked.warn.is_empty() {
+            flags.push(format!("W={}", self.asked.warn));
+        }
+        if self.asked.sparse {
+            flags.push("C=1".to_owned());
+        }
+        flags.join(" ")
+    }
+
+    /// A job of a cell on the tree as it is.
+    fn job(&self, cell: &Cell) -> CellJob {
+        CellJob {
+            tree: self.tree.root().to_owned(),
+            tree_id: self.tree_id.clone(),
+            cell: cell.clone(),
+            limits: self.limits,
+            warn: self.asked.warn.clone(),
+            sparse: self.asked.sparse,
+            changes: Vec::new(),
+            reconfigure: false,
+            objects: Vec::new(),
+            watched: Vec::new(),
+            preprocess_only: false,
+            trusted: self.asked.trust,
+        }
+    }
+
+    /// The machine's answer is none of the user's wish to stop.
+    fn given_up(&self, error: &job::Error) -> bool {
+        matches!(
+            error,
+            job::Error::Process(tollgate_lab::process::Error::Interrupted)
+        )
+    }
+}
+
+/// Brings every cell to where it can build: for `--prepare`.
+///
+/// # Errors
+/// When the cache or the tree cannot be used.
+pub(crate) fn prepare(asked: &Asked, term: &Term) -> anyhow::Result<Vec<(String, Option<String>)>> {
+    let Cells { limits, cells } = cells(&asked.cells)?;
+    let tree = Tree::open(&asked.tree)?;
+    let place = folders::cache(asked.cache.as_deref())?;
+    door::refuse_unbuildable(&place)?;
+    door::refuse_inside(tree.root(), "the cache", &place)?;
+    let cache = Cache::open(&place)?;
+    let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
+    let steps = Steps::new(term);
+    let manifest = tree.as_lab().manifest(runner.interrupt())?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    let robot = Robot {
+        asked,
+        tree: &tree,
+        tree_id: manifest.id(),
+        cells: Vec::new(),
+        limits,
+        cache: &cache,
+        runner: &runner,
+        pool,
+    };
+    let mut said = Vec::new();
+    for cell in &cells {
+        let job = robot.job(cell);
+        let made = steps.step(
+            &format!("prepare {}", cell.name),
+            || match job.prepare(&cache, &runner) {
+                Ok(_) => Ok(None),
+                Err(error) if robot.given_up(&error) => Err(error),
+                Err(error) => Ok(Some(error.to_string())),
+            },
+            |failed: &Option<String>| match failed {
+                None => String::new(),
+                Some(_) => "not to be had".to_owned(),
+            },
+        )?;
+        said.push((cell.name.clone(), made));
+    }
+    Ok(said)
+}
+
+/// Does the job of a file and gives what came of it.
+///
+/// # Errors
+/// When it is none, or could not be done.
+pub(crate) fn run_job(
+    path: &Path,
+    tree: Option<&Path>,
+    cache: Option<&Path>,
+    term: &Term,
+) -> anyhow::Result<job::CellResult> {
+    let job = job::Job::read(path)?;
+    let job::Work::Cell(mut job) = job.work;
+    if let Some(tree) = tree {
+        job.tree = tree.to_owned();
+    }
+    let tree = Tree::open(&job.tree)?;
+    job.tree = tree.root().to_owned();
+    let place = folders::cache(cache)?;
+    door::refuse_unbuildable(&place)?;
+    door::refuse_inside(tree.root(), "the cache", &place)?;
+    let cache = Cache::open(&place)?;
+    let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
+    let steps = Steps::new(term);
+    let manifest = tree.as_lab().manifest(runner.interrupt())?;
+    if manifest.id() != job.tree_id {
+        let tree = job.tree.clone();
+        return Err(job::Error::OtherTree { tree }.into());
+    }
+    let name = format!("build in {}", job.cell.name);
+    Ok(steps.step(&name, || job.run(&cache, &runner), |_| String::new())?)
+}

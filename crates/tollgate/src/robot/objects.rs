@@ -1,0 +1,220 @@
+//! Which objects a patch reaches, and which lines of it have to be compiled.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tollgate_lab::job::is_plain;
+use tollgate_robot::{Cell, Condition, Config, Edits, Groups, LineKind, Makefile, Truth, edits};
+
+use super::atlas::{Atlas, Sort, sort};
+use super::series::Patch;
+
+/// One edited file of C or assembly.
+#[derive(Debug)]
+pub(crate) struct Edited {
+    pub(crate) path: String,
+    pub(crate) groups: Groups,
+    pub(crate) edits: Edits,
+    /// The numbers of the groups that edited lines are in, with these lines.
+    pub(crate) touched: BTreeMap<usize, BTreeSet<u32>>,
+}
+
+impl Edited {
+    fn of(path: &str, before: &[u8], after: &[u8]) -> Self {
+        let groups = Groups::of(after);
+        let edits = edits(before, after);
+        let mut touched: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+        let last = after.iter().filter(|byte| **byte == b'\n').count() as u32;
+        for line in &edits.new {
+            if groups.kind(*line) != LineKind::Blank {
+                touched
+                    .entry(groups.number(*line))
+                    .or_default()
+                    .insert(*line);
+            }
+        }
+        let old = Groups::of(before);
+        let matters = edits
+            .old
+            .iter()
+            .any(|line| old.kind(*line) != LineKind::Blank);
+        // What is gone is missed where it stood.
+        for line in edits.gone.iter().filter(|_| matters) {
+            let line = (*line).clamp(1, last.max(1));
+            touched.entry(groups.number(line)).or_default().insert(line);
+        }
+        Self {
+            path: path.to_owned(),
+            groups,
+            edits,
+            touched,
+        }
+    }
+
+    pub(crate) fn condition(&self, group: usize) -> Condition {
+        self.groups
+            .group(group)
+            .map_or(Condition::Yes, |group| group.condition.clone())
+    }
+}
+
+/// What a patch reaches.
+#[derive(Debug, Default)]
+pub(crate) struct Reached {
+    /// Files of C and assembly that are there after it.
+    pub(crate) edited: Vec<Edited>,
+    /// Objects to build besides those of edited files, with why: a rule of Kbuild or an
+    /// option that is edited.
+    pub(crate) named: BTreeMap<String, String>,
+    /// Files that a build runs.
+    pub(crate) build_files: Vec<String>,
+    /// Files that no cell compiles.
+    pub(crate) foreign: Vec<String>,
+    /// Whether the configuration is made anew.
+    pub(crate) reconfigure: bool,
+}
+
+impl Reached {
+    pub(crate) fn of(patch: &Patch, atlas: &Atlas) -> Self {
+        let mut reached = Self::default();
+        for (path, (before, after)) in &patch.files {
+            let name = path.as_path().to_string_lossy().into_owned();
+            let text = |side: &Option<Vec<u8>>| side.as_deref().map_or(Vec::new(), <[u8]>::to_vec);
+            let (old, new) = (text(before), text(after));
+            match sort(&name) {
+                Sort::Words => {}
+                Sort::Other => reached.foreign.push(name),
+                Sort::Script => reached.build_files.push(name),
+                Sort::Code if !is_plain(&name) => reached.foreign.push(name),
+                Sort::Code => {
+                    if after.is_some() {
+                        reached.edited.push(Edited::of(&name, &old, &new));
+                    } else {
+                        reached.gone(&name, atlas);
+                    }
+                }
+                Sort::Kbuild => {
+                    reached.rules(&name, &old, &new);
+                    reached.build_files.push(name);
+                }
+                Sort::Kconfig => {
+                    reached.options(&name, &old, &new, atlas);
+                    reached.build_files.push(name);
+                    reached.reconfigure = true;
+                }
+            }
+        }
+        reached
+    }
+
+    /// What included a file that is gone.
+    fn gone(&mut self, name: &str, atlas: &Atlas) {
+        for (_, user) in atlas.includes.users(name, "") {
+            if let Some(object) = object_of(&user) {
+                self.named
+                    .insert(object, format!("it included {name}, which is gone"));
+            }
+        }
+    }
+
+    /// The objects of the rules that were edited.
+    fn rules(&mut self, name: &str, old: &[u8], new: &[u8]) {
+        let folder = name
+            .rsplit_once('/')
+            .map_or(String::new(), |(folder, _)| format!("{folder}/"));
+        let edits = edits(old, new);
+        let sides = [(old, &edits.old), (new, &edits.new)];
+        for (text, lines) in sides {
+            let made = Makefile::parse(&String::from_utf8_lossy(text));
+            let flags = made.flags.iter().any(|line| lines.contains(line));
+            let is_edited = |(first, last): (u32, u32)| lines.range(first..=last).next().is_some();
+            let all: Vec<String> = made
+                .objects()
+                .filter(|(_, rule)| flags || is_edited(rule.lines))
+                .flat_map(|(object, _)| {
+                    let parts = made.parts(object);
+                    match parts.is_empty() {
+                        true => vec![object.to_owned()],
+                        false => parts.iter().map(|part| (*part).to_owned()).collect(),
+                    }
+                })
+                .filter(|object| object.ends_with(".o"))
+                .collect();
+            for object in all {
+                self.named.insert(
+                    format!("{folder}{object}"),
+                    format!("its rule in {name} is edited"),
+                );
+            }
+        }
+    }
+
+    /// The objects that depend on options whose blocks were edited.
+    fn options(&mut self, name: &str, old: &[u8], new: &[u8], atlas: &Atlas) {
+        let edits = edits(old, new);
+        let mut options = BTreeSet::new();
+        for (text, lines) in [(old, &edits.old), (new, &edits.new)] {
+            let mut own = tollgate_robot::Kconfig::default();
+            own.add(name, &String::from_utf8_lossy(text));
+            let touched = own
+                .in_file(name)
+                .filter(|entry| lines.range(entry.lines.0..=entry.lines.1).next().is_some());
+            options.extend(touched.map(|entry| entry.option.clone()));
+        }
+        for object in atlas.kbuild.depending(&options) {
+            let why = format!("an option that it depends on is edited in {name}");
+            self.named.insert(object, why);
+        }
+    }
+}
+
+/// `fs/x.c` → `fs/x.o`; none of a header.
+pub(crate) fn object_of(path: &str) -> Option<String> {
+    let stem = path
+        .strip_suffix(".c")
+        .or_else(|| path.strip_suffix(".S"))?;
+    Some(format!("{stem}.o"))
+}
+
+/// Whether a kernel of that cell has the file.
+pub(crate) fn belongs(path: &str, cell: &Cell) -> bool {
+    match path.strip_prefix("arch/") {
+        None => true,
+        Some(rest) => rest.split('/').next() == Some(&cell.folder),
+    }
+}
+
+/// Objects of a cell that read a file, nearest first; each with how many includes lie
+/// between.
+pub(crate) fn readers(
+    path: &str,
+    cell: &Cell,
+    config: &Config,
+    atlas: &Atlas,
+    foreign: &[String],
+) -> Vec<(usize, String)> {
+    let own = object_of(path).map(|object| (0, object));
+    let users = atlas.includes.users(path, &cell.folder).into_iter();
+    let users = users.filter_map(|(depth, user)| Some((depth, object_of(&user)?)));
+    let mut all: Vec<(usize, String)> = own
+        .into_iter()
+        .chain(users)
+        .filter(|(_, object)| belongs(object, cell) && is_plain(object))
+        .filter(|(_, object)| !foreign.iter().any(|folder| object.starts_with(folder)))
+        .filter(|(_, object)| builds(object, config, atlas) != Truth::No)
+        .collect();
+    let shared = |object: &str| {
+        let both = object.split('/').zip(path.split('/'));
+        both.take_while(|(a, b)| a == b).count()
+    };
+    all.sort_by_cached_key(|(depth, object)| {
+        (*depth, std::cmp::Reverse(shared(object)), object.clone())
+    });
+    all
+}
+
+/// Whether Kbuild makes an object in a configuration. One that no Kbuild file names is
+/// none, and neither is one whose condition cannot be read.
+pub(crate) fn builds(object: &str, config: &Config, atlas: &Atlas) -> Truth {
+    let condition = atlas.kbuild.condition(object);
+    condition.map_or(Truth::No, |condition| condition.truth(config))
+}

@@ -1,0 +1,5 @@
+int driver(int value);
+int driver(int value)
+{
+	return value;
+}

@@ -1,0 +1,9 @@
+#include <linux/h.h>
+
+int b(int value);
+int b(int value)
+{
+	int unused;
+
+	return exported(value);
+}
