@@ -51,7 +51,7 @@ pub enum Error {
     },
     /// The machine allows no sandbox.
     #[error(
-        "builds run in namespaces of their own, which this machine does not allow: {reason}; --trust runs them without"
+        "builds run in namespaces of their own, which this machine does not allow: {reason}; run it as root, or allow user namespaces"
     )]
     Sandbox {
         /// What the system said.
@@ -133,8 +133,6 @@ pub struct CellJob {
     pub watched: Vec<String>,
     /// Whether the objects are only preprocessed.
     pub preprocess_only: bool,
-    /// Whether it may run without a sandbox where the machine allows none.
-    pub trusted: bool,
 }
 
 /// A file of the tree that is another one.
@@ -245,7 +243,6 @@ impl CellJob {
     fn key(&self, compiler: &str) -> Result<String, Error> {
         let asked = Self {
             tree: PathBuf::new(),
-            trusted: false,
             ..self.clone()
         };
         let text = serde_json::to_string(&(VERSION, script::WAY, compiler, asked));

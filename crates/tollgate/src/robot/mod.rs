@@ -178,7 +178,6 @@ impl Robot<'_> {
             objects: Vec::new(),
             watched: Vec::new(),
             preprocess_only: false,
-            trusted: self.asked.trust,
         }
     }
 
