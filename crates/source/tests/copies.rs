@@ -311,6 +311,13 @@ static const struct file_operations fops = {\n\t.unlocked_ioctl = outer,\n\t.rea
     );
 }
 
+/// A member may have the name of a variable.
+#[test]
+fn the_size_of_a_member_is_not_that_of_a_variable_of_its_name() {
+    let body = "\tstruct small *q; u64 a;\n\tcopy_from_user(q, arg, sizeof(q->a));";
+    assert_eq!(found("f", body), ["small-copy 2 1"]);
+}
+
 #[test]
 fn neighbours_share_an_object_and_nothing_stands_between() {
     let with = |between: &str| {

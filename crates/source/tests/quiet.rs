@@ -140,3 +140,17 @@ fn an_inline_function_of_a_header_leaves_no_call() {
         [] as [u32; 0]
     );
 }
+
+/// Lines alone do not tear a check from its access, a lock between them does.
+#[test]
+fn a_check_that_stands_far_from_its_access() {
+    let far = "\tv++;\n".repeat(30);
+    let text = |between: &str| {
+        format!(
+            "int f(u32 __user *p, u32 v)\n{{\n\tif (!access_ok(p, 4))\n\t\treturn -EFAULT;\n{between}\treturn __put_user(v, p);\n}}\n"
+        )
+    };
+    assert_eq!(found(&text(&far)), [] as [&str; 0]);
+    let locked = format!("{far}\tmutex_lock(&lock);\n");
+    assert_eq!(found(&text(&locked)), ["distant-access-ok:3"]);
+}

@@ -1,7 +1,7 @@
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used)]
 
-use super::{EffectKind, Flow};
+use super::{Effect, EffectKind, Flow};
 use crate::{Analyser, Vocabulary};
 
 /// The graph of `int f(int n, struct s *k, …)` with that body, and its text.
@@ -204,6 +204,23 @@ fn what_is_private_nobody_else_has() {
             .1
             .is_private("other")
     );
+}
+
+#[test]
+fn members_are_apart_unless_one_holds_the_other() {
+    let (text, flow) = flow(&format!(
+        "int a, b;\n{RUN}\nk->a = 1;\nk->b = 2;\nk->a.x = 3;\nk->c[n] = 4;\nreturn 0;"
+    ));
+    let effect = |written: &str| {
+        let mut all = flow.effects.iter();
+        let assigned = format!("{written} =");
+        let is_written = |e: &&Effect| e.span.text(text.as_bytes()).starts_with(&assigned);
+        all.find(is_written).unwrap()
+    };
+    let apart = |one: &str, other: &str| flow.are_members_apart(effect(one), effect(other));
+    assert!(apart("k->a", "k->b") && apart("k->a.x", "k->b"));
+    assert!(!apart("k->a", "k->a.x") && !apart("k->a.x", "k->a"));
+    assert!(!apart("k->c[n]", "k->b") && !apart("k->b", "k->c[n]"));
 }
 
 #[test]
