@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use serde::Deserialize;
+use tollgate_defect::OrDefect as _;
 
 use crate::data::{code, hex64, parse};
 use crate::error::ObjectError;
@@ -83,7 +84,8 @@ pub(crate) fn elf(image: &[u8]) -> Result<Vec<u8>, ObjectError> {
 }
 
 fn known(image: &[u8]) -> Result<Image, ObjectError> {
-    let images: Images = parse(code("images").unwrap_or_default())?;
+    let images = code("images").or_defect("data/code has no images.toml")?;
+    let images: Images = parse(images)?;
     let magic = image.get(MAGIC_AT..MAGIC_AT + 4).unwrap_or_default();
     let mut all = images.image.into_iter();
     let found = all.find(|known| known.magic == *magic);

@@ -6,22 +6,21 @@ use tollgate_defect::answer;
 use tollgate_lab::job::{CellResult, ObjectResult, Outcome};
 use tollgate_robot::{
     Built, CellReport, Condition, Diagnostic, Finding, FindingKind, Line, LineKind, LineState,
-    Listing, ObjectReport, PatchReport, Report, Severity, Tool, Unbuilt, fresh, read,
+    ObjectReport, PatchReport, Report, Severity, Tool, Unbuilt, fresh, read,
 };
-use tollgate_source::{LineIndex, TokenKind, TreePath, Vocabulary, bodies, tokens};
+use tollgate_source::TreePath;
 
 use super::Robot;
 use super::atlas::Atlas;
 use super::build::{Sides, States};
+use super::listing::function_at;
 use super::objects::{Edited, Reached};
 use super::plan::{Plan, Seat, Spot, dead, needs};
 use super::series::{self, Patch, Series};
 use crate::progress::Steps;
 
 /// Where a job's builds find the tree.
-const ROOT: &str = "/tmp/linux";
-/// Lines of a listing before and behind the wrong ones, where no function is known.
-const AROUND: u32 = 8;
+pub(super) const ROOT: &str = "/tmp/linux";
 /// Rounds in which cells are added for lines that were taken to be compiled and were
 /// not.
 const ROUNDS: usize = 6;
@@ -194,7 +193,7 @@ impl Robot<'_> {
             self.objects(seat, one, patch, judged)?;
             self.outside(seat, one, judged);
         }
-        self.lost_exports(work, patch, judged)?;
+        self.lost_exports(&work.sides, &work.plan, work.atlas, patch, judged)?;
         let lines = work.lines();
         judged.lines = lines;
         self.irrelevant(work, judged);
@@ -382,7 +381,7 @@ impl Robot<'_> {
         found
     }
 
-    fn text_of(&self, path: &str, patch: &Patch, after: bool) -> Option<Vec<u8>> {
+    pub(super) fn text_of(&self, path: &str, patch: &Patch, after: bool) -> Option<Vec<u8>> {
         let path = TreePath::new(path.as_bytes())?;
         match patch.files.get(&path) {
             Some((old, new)) => {
@@ -395,211 +394,6 @@ impl Robot<'_> {
             // Where it cannot be read no function is named.
             None => answer::there(self.tree.read(&path).map_err(drop)),
         }
-    }
-
-    fn listing(
-        &self,
-        cell: &str,
-        result: &ObjectResult,
-        fresh: &[&Diagnostic],
-        patch: &Patch,
-        judged: &mut PatchReport,
-    ) -> anyhow::Result<()> {
-        let Some(first) = fresh
-            .iter()
-            .find(|one| one.line > 0 && !one.file.is_empty())
-        else {
-            return Ok(());
-        };
-        let known = |listing: &Listing| listing.file == first.file && listing.line == first.line;
-        if judged.listings.iter().any(known) {
-            return Ok(());
-        }
-        let Some(text) = self.text_of(&first.file, patch, true) else {
-            return Ok(());
-        };
-        let wrong: BTreeSet<u32> = fresh
-            .iter()
-            .filter(|one| one.file == first.file)
-            .map(|one| one.line)
-            .collect();
-        let around = (first.line.saturating_sub(AROUND), first.line + AROUND);
-        let (from, to) = function_at(&text, first.line)
-            .map_or(around, |(_, from, to)| (from.saturating_sub(1), to + 2));
-        let text = String::from_utf8_lossy(&text).into_owned();
-        let numbered = (1_u32..).zip(text.lines());
-        let lines = numbered.filter(|(number, _)| (from..=to).contains(number));
-        let lines: Vec<_> = lines
-            .map(|(number, line)| (number, wrong.contains(&number), line.to_owned()))
-            .collect();
-        let said = result.said.iter().flat_map(|(tool, said)| {
-            let own: BTreeSet<usize> = fresh
-                .iter()
-                .filter(|one| one.tool == *tool)
-                .map(|one| one.at)
-                .collect();
-            let marked = said
-                .lines()
-                .enumerate()
-                .map(move |(at, line)| (own.contains(&at), line.replace(&format!("{ROOT}/"), "")));
-            marked.collect::<Vec<_>>()
-        });
-        judged.listings.push(Listing {
-            file: first.file.clone(),
-            name: subject_of(first),
-            line: first.line,
-            lines,
-            said: said.collect(),
-            cell: cell.to_owned(),
-        });
-        Ok(())
-    }
-
-    /// Options that edited lines name and no Kconfig file defines.
-    fn dead_options(&self, patch: &Patch, atlas: &Atlas, judged: &mut PatchReport) {
-        if atlas.kconfig.is_empty() {
-            return;
-        }
-        for (path, (before, after)) in &patch.files {
-            let (Some(name), Some(after)) = (path.as_text(), after) else {
-                continue;
-            };
-            let old = before.clone().unwrap_or_else(Vec::new);
-            let edits = tollgate_robot::edits(&old, after);
-            let known: BTreeSet<String> = options_in(name, &old)
-                .into_iter()
-                .map(|(_, option)| option)
-                .collect();
-            for (line, option) in options_in(name, after) {
-                let own = edits.new.contains(&line) && !known.contains(&option);
-                if own && !atlas.kconfig.has(&option) && !defines(after, &option) {
-                    let message = format!(
-                        "CONFIG_{option} is an option that no Kconfig file defines: what asks for it can never be"
-                    );
-                    judged.findings.push(Finding {
-                        kind: FindingKind::DeadOption,
-                        cell: String::new(),
-                        object: String::new(),
-                        diagnostic: None,
-                        message,
-                        file: name.to_owned(),
-                        line,
-                        also: Vec::new(),
-                    });
-                }
-            }
-        }
-    }
-
-    /// Exports that are gone and that something still uses.
-    fn lost_exports(
-        &self,
-        work: &Judged<'_>,
-        patch: &Patch,
-        judged: &mut PatchReport,
-    ) -> anyhow::Result<()> {
-        let mut lost: BTreeMap<String, (String, String)> = BTreeMap::new();
-        for one in &work.sides {
-            let Some(seat) = work.plan.seats.get(one.seat) else {
-                continue;
-            };
-            let exports = |side: &CellResult| -> BTreeSet<String> {
-                side.objects
-                    .values()
-                    .flat_map(|one| one.exports.clone())
-                    .collect()
-            };
-            let broken = one
-                .after
-                .objects
-                .values()
-                .any(|one| one.outcome != Outcome::Built);
-            if broken {
-                continue;
-            }
-            for name in exports(&one.before).difference(&exports(&one.after)) {
-                let of = one
-                    .before
-                    .objects
-                    .iter()
-                    .find(|(_, built)| built.exports.contains(name));
-                let object = of.map_or(String::new(), |(object, _)| object.clone());
-                lost.entry(name.clone())
-                    .or_insert((seat.cell.name.clone(), object));
-            }
-        }
-        if lost.is_empty() {
-            return Ok(());
-        }
-        let users = self.users(&lost.keys().cloned().collect(), patch)?;
-        for (name, (cell, object)) in lost {
-            let whole = work.atlas.kbuild.wholes(&object);
-            let outside = users.get(&name).into_iter().flatten().find(|user| {
-                let own = super::objects::object_of(user);
-                own.is_some_and(|own| {
-                    own != object
-                        && work.atlas.kbuild.condition(&own).is_some()
-                        && !work
-                            .atlas
-                            .kbuild
-                            .wholes(&own)
-                            .iter()
-                            .any(|one| whole.contains(one))
-                })
-            });
-            if let Some(user) = outside {
-                judged.findings.push(Finding {
-                    kind: FindingKind::LostExport,
-                    message: format!("{object} no longer exports {name}, which {user} uses: as a module that would not load"),
-                    cell,
-                    object: object.clone(),
-                    diagnostic: None,
-                    file: object.replace(".o", ".c"),
-                    line: 0,
-                    also: Vec::new(),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// The C files that have some words in their code, after the patch.
-    fn users(
-        &self,
-        words: &BTreeSet<String>,
-        patch: &Patch,
-    ) -> anyhow::Result<BTreeMap<String, Vec<String>>> {
-        use rayon::prelude::*;
-        let sources = self.tree.sources().paths;
-        let code: Vec<&TreePath> = sources.iter().filter(|path| !path.is_header()).collect();
-        let read = |path: &&TreePath| -> anyhow::Result<Vec<(String, String)>> {
-            self.runner.interrupt().check()?;
-            let text = match patch.files.get(*path) {
-                Some((_, after)) => after.clone().unwrap_or_else(Vec::new),
-                None => self.tree.read(path)?,
-            };
-            let there = |word: &&String| memchr::memmem::find(&text, word.as_bytes()).is_some();
-            let maybe: Vec<&String> = words.iter().filter(there).collect();
-            if maybe.is_empty() {
-                return Ok(Vec::new());
-            }
-            let used: BTreeSet<&[u8]> = tokens(&text, 0)
-                .iter()
-                .filter(|token| token.kind == TokenKind::Word)
-                .filter_map(|token| text.get(token.span.start..token.span.end))
-                .collect();
-            let own = maybe
-                .into_iter()
-                .filter(|word| used.contains(word.as_bytes()));
-            Ok(own.map(|word| (word.clone(), path.to_string())).collect())
-        };
-        let found: Vec<Vec<(String, String)>> =
-            code.par_iter().map(read).collect::<anyhow::Result<_>>()?;
-        let mut users: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (word, path) in found.into_iter().flatten() {
-            users.entry(word).or_default().push(path);
-        }
-        Ok(users)
     }
 }
 
@@ -821,110 +615,6 @@ fn ranges(lines: &BTreeSet<u32>) -> Vec<(u32, u32)> {
         }
     }
     found
-}
-
-/// The function around a line, with its first and its last line.
-fn function_at(text: &[u8], line: u32) -> Option<(String, u32, u32)> {
-    let Ok(vocabulary) = Vocabulary::shared() else {
-        return None;
-    };
-    let index = LineIndex::new(text);
-    let all = bodies(text, &tokens(text, 0), vocabulary);
-    let lined = all.into_iter().map(|body| {
-        let from = index.position(body.header.start).line;
-        (
-            body.name,
-            from,
-            index.position(body.span.end.saturating_sub(1)).line,
-        )
-    });
-    lined
-        .into_iter()
-        .find(|(_, from, to)| (*from..=*to).contains(&line))
-}
-
-/// What an editor looks for: the name in quotes of a message, else its function.
-fn subject_of(one: &Diagnostic) -> String {
-    let quote = |c: char| matches!(c, '\'' | '"');
-    let mut parts = one.text.split(quote);
-    match parts.nth(1).filter(|name| !name.is_empty()) {
-        Some(name) => name.to_owned(),
-        None => one.function.clone(),
-    }
-}
-
-/// The options that a file names, with their lines, without `CONFIG_`.
-fn options_in(path: &str, text: &[u8]) -> Vec<(u32, String)> {
-    use super::atlas::{Sort, sort};
-    let mut found = Vec::new();
-    let mut take = |line: u32, words: &str| {
-        for part in words.split("CONFIG_").skip(1) {
-            let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            let name = part.get(..end.unwrap_or(part.len())).unwrap_or_default();
-            if !name.is_empty()
-                && !part
-                    .get(name.len()..)
-                    .is_some_and(|rest| rest.starts_with("##"))
-            {
-                found.push((
-                    line,
-                    name.strip_suffix("_MODULE").unwrap_or(name).to_owned(),
-                ));
-            }
-        }
-    };
-    match sort(path) {
-        Sort::Code => {
-            let index = LineIndex::new(text);
-            for token in tokens(text, 0) {
-                if matches!(token.kind, TokenKind::Word | TokenKind::Directive) {
-                    let words = text
-                        .get(token.span.start..token.span.end)
-                        .unwrap_or_default();
-                    let words = String::from_utf8_lossy(words).into_owned();
-                    if token.kind == TokenKind::Directive || words.starts_with("CONFIG_") {
-                        take(index.position(token.span.start).line, &words);
-                    }
-                }
-            }
-        }
-        Sort::Kbuild => {
-            let text = String::from_utf8_lossy(text).into_owned();
-            for (number, line) in (1_u32..).zip(text.lines()) {
-                take(number, line.split('#').next().unwrap_or(line));
-            }
-        }
-        Sort::Kconfig => {
-            let mut own = tollgate_robot::Kconfig::default();
-            own.add(path, &String::from_utf8_lossy(text));
-            for entry in own.in_file(path) {
-                for option in entry.depends.options() {
-                    found.push((entry.lines.0, option.to_owned()));
-                }
-            }
-        }
-        _ => {}
-    }
-    found
-}
-
-/// Whether a file defines the name of an option itself.
-fn defines(text: &[u8], option: &str) -> bool {
-    let all = tokens(text, 0);
-    let mut directives = all
-        .iter()
-        .filter(|token| token.kind == TokenKind::Directive);
-    directives.any(|token| {
-        let words = text
-            .get(token.span.start..token.span.end)
-            .unwrap_or_default();
-        let words = String::from_utf8_lossy(words).into_owned();
-        let mut words = words.trim_start_matches('#').split_whitespace();
-        words.next() == Some("define")
-            && words
-                .next()
-                .is_some_and(|name| name.split('(').next() == Some(&format!("CONFIG_{option}")))
-    })
 }
 
 fn changes(series: &Series, number: usize) -> Vec<tollgate_lab::job::FileChange> {

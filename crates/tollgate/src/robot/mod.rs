@@ -5,6 +5,8 @@ mod atlas;
 mod build;
 mod checks;
 mod judge;
+mod listing;
+mod nowhere;
 mod objects;
 mod plan;
 mod series;
