@@ -55,8 +55,8 @@ pub use sample::{Sample, UNKNOWN_FUNCTION, Workload};
 pub use series::{Peak, Series, SeriesChange, SeriesPoint, SeriesRow};
 pub use setting::{Benchmark, Find, Image, Setting, Unit};
 pub use time::{
-    Against, Boots, BootsChange, BootsFinding, CONFIDENCE_PERCENT, Change, Estimate, FALSE_ALARMS,
-    FEW_BOOTS, Floor, FloorError, Host, MachineText, NetTime, RESAMPLES, Rounds, SEED, TIME_LIMITS,
-    TimeChange, Timing, Timings, middle_of_each,
+    Against, Boots, BootsChange, BootsFinding, BootsNote, CONFIDENCE_PERCENT, Change, Estimate,
+    FALSE_ALARMS, FEW_BOOTS, Fact, Floor, FloorError, Host, MachineText, Missing, NetTime, Odd,
+    RESAMPLES, Rounds, SEED, TimeChange, Timing, Timings, Unlike, When, middle_of_each,
 };
 pub use verdict::Verdict;

@@ -148,9 +148,11 @@ fn in_symbols(
     names: &[&str],
 ) -> Option<(String, Helpers, Evidence)> {
     let row = |name: &&str| {
-        profile
-            .kernel()
-            .find(|row| kinds.plain(&row.symbol) == **name)
+        let mut rows = profile.kernel();
+        rows.find(|row| {
+            let mut inlined = row.inlined.iter();
+            kinds.plain(&row.symbol) == **name || inlined.any(|part| part == *name)
+        })
     };
     let own = names.iter().find_map(row)?;
     let mut helpers = Helpers::new();

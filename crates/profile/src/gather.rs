@@ -67,6 +67,7 @@ impl Gather {
             with_callees: None,
             count: Some(count),
             marked: false,
+            inlined: Vec::new(),
             line: 0,
         };
         profile.rows = self.leaves.into_iter().map(row).collect();

@@ -100,6 +100,7 @@ fn profile(workload: &Workload, image: Option<&Image>, after: bool) -> Profile {
             with_callees: None,
             count: counts.as_ref().map(|counts| counts.instructions),
             marked: false,
+            inlined: Vec::new(),
             line: 0,
         }
     };

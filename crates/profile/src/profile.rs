@@ -126,6 +126,9 @@ pub struct Row {
     pub count: Option<u64>,
     /// Whether its writer pointed at it.
     pub marked: bool,
+    /// Functions that are part of it, by a remark below the row.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inlined: Vec<String>,
     /// The line that it begins on; 0 where there is none.
     pub line: usize,
 }
@@ -266,6 +269,7 @@ impl Row {
             _ => None,
         };
         self.marked |= other.marked;
+        self.inlined.extend(other.inlined.iter().cloned());
     }
 }
 

@@ -236,6 +236,7 @@ impl Reading {
                     with_callees: None,
                     count: None,
                     marked: false,
+                    inlined: Vec::new(),
                     line: block.place.first,
                 }));
         }

@@ -4,13 +4,10 @@ use crate::json::to_json;
 use serde::Serialize;
 use tollgate_defect::Defect;
 
-use crate::text::labelled;
+use crate::document::{Block, Document, Extent, Fact, Section};
 
 /// The version of the JSON form; it grows when a reader would break.
 pub const CASES_VERSION: u32 = 1;
-
-const WIDTH: usize = 80;
-const INDENT: usize = 14;
 
 /// One case of the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -53,46 +50,42 @@ fn claims<S: serde::Serializer>(
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct JsonCases<'a> {
     version: u32,
     kind: &'static str,
     cases: &'a [CaseLine],
 }
 
-/// The list as text of at most 80 columns, each case a paragraph.
+/// The list, each case a section.
 #[must_use]
-pub fn text(cases: &[CaseLine]) -> String {
-    let paragraphs: Vec<String> = cases.iter().map(paragraph).collect();
-    paragraphs.join("\n")
+pub fn document(cases: &[CaseLine]) -> Document {
+    Document {
+        title: "Cases that can be proved".to_owned(),
+        short: "cases".to_owned(),
+        head: Extent::Full,
+        sections: cases.iter().map(section).collect(),
+        ..Document::default()
+    }
 }
 
-fn paragraph(case: &CaseLine) -> String {
-    let mut out = labelled(
-        &case.name,
-        &case.summary,
-        INDENT.max(case.name.len() + 2),
-        WIDTH,
-    );
-    for (index, variant) in case.variants.iter().enumerate() {
-        let label = if index == 0 { "  variants" } else { "" };
-        let VariantLine {
-            name,
-            made_by,
-            reason,
-        } = variant;
-        out += &labelled(
-            label,
-            &format!("{name} ({made_by}): {reason}"),
-            INDENT,
-            WIDTH,
-        );
-    }
-    out += &labelled("  benchmarks", &case.benchmarks.join(", "), INDENT, WIDTH);
-    for (index, (text, source)) in case.claims.iter().enumerate() {
-        let label = if index == 0 { "  claims" } else { "" };
-        out += &labelled(label, &format!("{text} [{source}]"), INDENT, WIDTH);
-    }
-    out
+fn section(case: &CaseLine) -> Section {
+    let variants = case.variants.iter().map(|variant| {
+        let (made_by, reason) = (&variant.made_by, &variant.reason);
+        Fact::plain(&variant.name, format!("{reason} ({made_by})"))
+    });
+    let claims = case.claims.iter().map(|(text, source)| {
+        let source = format!("[{source}]");
+        format!("{text} {source}")
+    });
+    let claims: Vec<String> = claims.collect();
+    let mut facts: Vec<Fact> = vec![Fact::plain("benchmarks", case.benchmarks.join(", "))];
+    let first = Some("claimed").into_iter().chain(std::iter::repeat(""));
+    let claimed = first.zip(claims);
+    facts.extend(claimed.map(|(label, text)| Fact::plain(label, text)));
+    Section::new(
+        format!("{}: {}", case.name, case.summary),
+        vec![Block::Facts(variants.chain(facts).collect())],
+    )
 }
 
 /// The list as a JSON document that ends with a newline.
@@ -100,7 +93,7 @@ fn paragraph(case: &CaseLine) -> String {
 /// # Errors
 /// None that input can cause.
 pub fn json(cases: &[CaseLine]) -> Result<String, Defect> {
-    to_json(&Document {
+    to_json(&JsonCases {
         version: CASES_VERSION,
         kind: "cases",
         cases,
@@ -132,9 +125,9 @@ mod tests {
 
     #[test]
     fn the_list_fits_a_terminal() {
-        let text = text(&cases());
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
-        insta::assert_snapshot!(text);
+        let document = document(&cases());
+        crate::format::tests::holds(&document);
+        insta::assert_snapshot!(crate::format::tests::text(&document));
     }
 
     #[test]

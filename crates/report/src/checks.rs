@@ -6,4 +6,4 @@ mod text;
 
 pub use json::{CHECKS_VERSION, checks_json};
 pub use sarif::checks_sarif;
-pub use text::checks_text;
+pub use text::checks_document;

@@ -22,6 +22,8 @@ pub struct Document {
     pub about: Vec<String>,
     /// The day of the result, `2026-11-22`; none where nobody asked the clock.
     pub date: Option<String>,
+    /// Which formats begin with the above: what programs read line by line does not.
+    pub head: Extent,
     /// What came of it, for each that was compared.
     pub verdicts: Vec<Verdict>,
     /// What could not be compared.
@@ -108,10 +110,64 @@ pub enum Block {
     Plots(Plots),
     /// A patch, line by line.
     Patch(String),
+    /// Lines that programs read as well: never wrapped, nor cut.
+    Lines(Vec<String>),
+    /// Places of a source, with its lines.
+    Snippets(Vec<Snippet>),
     /// A verdict that the head of the document has, too.
     Verdict(Verdict),
     /// What may be shut where a format can: a title, whether it is open, the pieces.
     Fold(String, bool, Vec<Block>),
+}
+
+/// What is to say of places in a source, with its lines.
+#[derive(Clone, Debug, Default)]
+pub struct Snippet {
+    /// What it is, in a line.
+    pub title: String,
+    /// How bad that is.
+    pub tone: Tone,
+    /// The name of the rule that says so.
+    pub id: Option<String>,
+    /// The lines, file by file.
+    pub sources: Vec<Source>,
+    /// Why, and what helps.
+    pub notes: Vec<Remark>,
+}
+
+/// A sentence below the lines of a source.
+#[derive(Clone, Debug)]
+pub enum Remark {
+    /// Why it is so.
+    Note(String),
+    /// What to do.
+    Help(String),
+}
+
+/// Lines of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// The file.
+    pub path: String,
+    /// Its text from that line on, or a part of it.
+    pub text: String,
+    /// The number of the first line, from 1.
+    pub line: usize,
+    /// Whether all lines are shown; those near marks where not.
+    pub whole: bool,
+    /// The places.
+    pub marks: Vec<Mark>,
+}
+
+/// A place in a text.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// Its bytes, at the borders of characters.
+    pub span: std::ops::Range<usize>,
+    /// What is there; may be empty.
+    pub label: String,
+    /// Whether it is the place itself, and not one that belongs to it.
+    pub primary: bool,
 }
 
 /// A label and what is said of it.
@@ -167,6 +223,8 @@ pub enum Kind {
     Name,
     /// The name of a function, or a title: cut where it is long.
     Symbol,
+    /// The same, whole: a long one has a line of its own.
+    Whole,
     /// A word.
     Word,
     /// A figure, or two with an arrow.
@@ -260,6 +318,15 @@ impl Table {
         let mut table = Self::default();
         for (head, kind) in columns {
             table.column(*head, *kind, 0);
+        }
+        table
+    }
+
+    /// One whose first column is in each part, and the others wherever they fit.
+    pub(crate) fn apart(columns: &[(&str, Kind)]) -> Self {
+        let mut table = Self::default();
+        for (group, (head, kind)) in columns.iter().enumerate() {
+            table.column(*head, *kind, group);
         }
         table
     }

@@ -7,8 +7,8 @@ mod text;
 mod view;
 
 pub use json::{FINDINGS_VERSION, findings_json};
-pub use source::findings_source;
-pub use text::findings_text;
+pub use source::findings_in_source;
+pub use text::findings_document;
 pub use view::{Profiled, Share, View};
 
 use tollgate_source::{Aside, Kind, Size};
@@ -44,9 +44,4 @@ fn size_words(size: &Size, written: &str) -> String {
         Size::Unsized(lacks) => format!("{written} bytes (not found: {lacks})"),
         Size::Constant(_) | Size::Runtime => format!("{written} bytes"),
     }
-}
-
-/// `1 window`, `2 windows`.
-pub(crate) fn plural(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

@@ -2,14 +2,14 @@
 
 use comfy_table::{CellAlignment, ContentArrangement};
 
-use crate::document::{Block, Cell, Extent, Fact, Kind, Section, Table, Tone, Verdict};
+use crate::document::{Block, Cell, Column, Extent, Fact, Kind, Section, Table, Tone, Verdict};
 use crate::text::{clean, labelled, shorten, wrap};
 
 /// How far the text behind a label is indented.
 pub(crate) const INDENT: usize = 13;
 /// The widths of a name that are tried where a table of 80 columns is to fit, widest
 /// first; those of the second list only where nothing of the first does.
-const NAMES: [usize; 3] = [30, 26, 22];
+const NAMES: [usize; 5] = [46, 38, 30, 26, 22];
 const NARROW: [usize; 3] = [18, 12, 8];
 /// Prose in longer lines is hard to read, however wide the terminal is.
 const PROSE: usize = 100;
@@ -75,16 +75,22 @@ impl Lines {
             .iter()
             .map(|block| self.block(block))
             .collect();
-        let title = self.paint.bold(&shorten(&section.title, self.width));
-        let own = format!("{title}\n{}", blocks.join("\n"));
+        let own = format!("{}{}", self.title(&section.title), blocks.join("\n"));
         let below = self.sections(&section.sections);
         std::iter::once(own).chain(below).collect()
+    }
+
+    /// A heading, with its line end; nothing where there is none.
+    fn title(self, title: &str) -> String {
+        let lines = wrap(title, self.width);
+        let bold = lines.iter().map(|line| self.paint.bold(line) + "\n");
+        bold.collect()
     }
 
     fn block(self, block: &Block) -> String {
         match block {
             Block::Text(text) => self.wrapped(text),
-            Block::List(all) => all.iter().map(|text| self.wrapped(text)).collect(),
+            Block::List(all) => all.iter().map(|text| self.item(text)).collect(),
             Block::Facts(facts) => facts.iter().map(|fact| self.fact(fact)).collect(),
             Block::Table(table) => self.table(table),
             Block::Plots(plots) => {
@@ -95,6 +101,11 @@ impl Lines {
                 tables.iter().map(one).collect::<Vec<_>>().join("\n")
             }
             Block::Patch(text) => text.lines().map(|line| clean(line) + "\n").collect(),
+            Block::Lines(all) => all.iter().map(|line| line_of(line)).collect(),
+            Block::Snippets(all) => {
+                let all: Vec<String> = all.iter().map(|one| one.text(self.paint.0)).collect();
+                all.join("\n")
+            }
             Block::Verdict(verdict) => self.verdict(verdict),
             Block::Fold(title, _, blocks) => {
                 let blocks: Vec<String> = blocks.iter().map(|block| self.block(block)).collect();
@@ -106,6 +117,11 @@ impl Lines {
     /// A paragraph, with its line end.
     pub(crate) fn wrapped(self, text: &str) -> String {
         wrap(text, self.prose()).join("\n") + "\n"
+    }
+
+    /// A paragraph of several: what follows its first line is indented.
+    fn item(self, text: &str) -> String {
+        wrap(text, self.prose().saturating_sub(2)).join("\n  ") + "\n"
     }
 
     fn prose(self) -> usize {
@@ -178,13 +194,24 @@ impl Lines {
         let fits = |most: &usize| {
             let parts = table.split(*most);
             parts.iter().all(|part| {
+                // A long name alone on its line is whole, whatever the width.
+                let names = part.columns.iter().any(|column| column.kind == Kind::Whole);
                 let text = plain(part, name);
-                text.lines().all(|line| line.chars().count() <= self.width)
+                let mut lines = text.lines();
+                lines.all(|line| line.chars().count() <= self.width || names && !line.contains(' '))
             })
         };
         (1..=table.groups().max(1)).rev().find(fits)
     }
 }
+
+/// A line that programs read as well.
+fn line_of(line: &str) -> String {
+    tollgate_source::plain(line).replace('\n', "\\n") + "\n"
+}
+
+/// Stands for a name that has a line of its own.
+const OWN_LINE: char = '\u{e000}';
 
 /// A table without rules.
 fn plain(table: &Table, name: usize) -> String {
@@ -197,14 +224,41 @@ fn plain(table: &Table, name: usize) -> String {
     for (column, about) in out.column_iter_mut().zip(&table.columns) {
         column.set_cell_alignment(match about.kind {
             Kind::Number => CellAlignment::Right,
-            Kind::Name | Kind::Symbol | Kind::Word => CellAlignment::Left,
+            Kind::Name | Kind::Symbol | Kind::Whole | Kind::Word => CellAlignment::Left,
         });
     }
+    let mut long = Vec::new();
     for row in &table.rows {
         let cells = row.cells.iter().zip(&table.columns);
-        out.add_row(cells.map(|(cell, column)| worded(cell, column.kind, name)));
+        let mut worded = |(cell, column): (&Cell, &Column)| {
+            let text = worded(cell, column.kind, name);
+            match column.kind == Kind::Whole && text.chars().count() > name {
+                true => {
+                    long.push(text);
+                    OWN_LINE.to_string()
+                }
+                false => text,
+            }
+        };
+        out.add_row(cells.map(&mut worded).collect::<Vec<_>>());
     }
-    lines(&out)
+    with_own_lines(&lines(&out), long)
+}
+
+/// Long names above the rest of their rows.
+fn with_own_lines(text: &str, long: Vec<String>) -> String {
+    let mut long = long.into_iter();
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        match line.strip_prefix(OWN_LINE) {
+            Some(rest) => {
+                let name = long.next().unwrap_or_default();
+                out.push_str(&format!("{name}\n {rest}\n"));
+            }
+            None => out.push_str(&format!("{line}\n")),
+        }
+    }
+    out
 }
 
 fn worded(cell: &Cell, kind: Kind, name: usize) -> String {
@@ -213,6 +267,8 @@ fn worded(cell: &Cell, kind: Kind, name: usize) -> String {
     match kind {
         Kind::Name => wrap(&text, name).join("\n"),
         Kind::Symbol => shorten(&text, name),
+        // The mark of a long name is none of a name's own.
+        Kind::Whole => clean(&text).replace(OWN_LINE, "?"),
         Kind::Word | Kind::Number => clean(&text),
     }
 }

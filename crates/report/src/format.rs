@@ -6,7 +6,10 @@ mod look;
 mod mail;
 mod markdown;
 mod plot;
+mod snippet;
 mod terminal;
+#[cfg(test)]
+pub(crate) mod tests;
 
 use tollgate_defect::Defect;
 

@@ -5,98 +5,92 @@ mod json;
 use tollgate_gates::{Analysis, Changes, Cost, Finding, Frame, FunctionGates, Line, Listing, Mark};
 use tollgate_source::{Name, plain};
 
-pub use json::{GATES_VERSION, against_json, gates_json};
+use crate::document::{Block, Cell, Document, Extent, Kind, Section, Table};
+use crate::text::plural;
 
-fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
-    out.push_str(&text.to_string());
-}
+pub use json::{GATES_VERSION, against_json, gates_json, listing_json};
 
 /// A symbol's name: an object may hold any bytes in its place.
 fn symbol(name: &str) -> String {
     plain(name).replace('\n', "\\n")
 }
 
-/// Columns of a function's name.
-const NAME: usize = 22;
-
 /// What the columns count.
 const LEGEND: &str = "\
-opens, closes, fences, access: instructions that open the gate, close it, hold
-back speculation, reach for user memory (2+1?: of 1 more the code does not say
-whether it opens or closes); calls: of helpers that open and close; inside:
-instructions that run with the window open; path: instructions of the shortest
-and the longest way through a window; bytes: of text
-";
+opens, closes, fences, access: instructions that open the gate, close it, hold back \
+speculation, reach for user memory (2+1?: of 1 more the code does not say whether it opens \
+or closes); calls: of helpers that open and close; inside: instructions that run with the \
+window open; path: instructions of the shortest and the longest way through a window; \
+bytes: of text";
 
-/// A row of the table: 80 columns.
-fn cells(out: &mut String, name: &str, cells: [&str; 8]) {
-    let [opens, closes, fences, calls, access, inside, path, bytes] = cells;
-    named(out, name);
-    push(
-        out,
-        format_args!(
-            " {opens:>5} {closes:>6} {fences:>6} {calls:>6} {access:>6} {inside:>6} {path:>9} {bytes:>6}\n"
-        ),
-    );
-}
+const COLUMNS: [(&str, Kind); 9] = [
+    ("", Kind::Whole),
+    ("opens", Kind::Number),
+    ("closes", Kind::Number),
+    ("fences", Kind::Number),
+    ("calls", Kind::Number),
+    ("access", Kind::Number),
+    ("inside", Kind::Number),
+    ("path", Kind::Number),
+    ("bytes", Kind::Number),
+];
 
-/// The first column; a long name has a line of its own.
-fn named(out: &mut String, name: &str) {
-    let name = &symbol(name);
-    if name.chars().count() > NAME {
-        push(out, format_args!("{name}\n{:NAME$}", ""));
-    } else {
-        push(out, format_args!("{name:NAME$}"));
+/// What is said of files, a section each; the names are those that the user gave.
+fn of_files(all: &[(Name, Analysis)], section: impl Fn(&Name, &Analysis) -> Section) -> Document {
+    let names: Vec<String> = all.iter().map(|(name, _)| name.to_string()).collect();
+    Document {
+        title: "What opens and closes the gate".to_owned(),
+        short: format!("gates of {}", names.join(", ")),
+        head: Extent::Full,
+        sections: all.iter().map(|(name, one)| section(name, one)).collect(),
+        ..Document::default()
     }
 }
 
-fn head(out: &mut String) {
-    let titles = [
-        "opens", "closes", "fences", "calls", "access", "inside", "path", "bytes",
-    ];
-    cells(out, "", titles);
-}
-
-/// A file's functions that cross the boundary, as a table of 80 columns, and
-/// what is wrong with them. `name` is the file as the user named it.
+/// Each file's functions that cross the boundary, and what is wrong with them.
 #[must_use]
-pub fn gates_text(name: &Name, analysis: &Analysis) -> String {
-    let mut out = format!("{name} ({})\n", analysis.arch);
-    let crossing: Vec<_> = analysis.functions.iter().filter(|f| f.crosses()).collect();
-    if !crossing.is_empty() {
-        head(&mut out);
-    }
-    crossing.iter().for_each(|function| row(&mut out, function));
-    if !crossing.is_empty() {
-        out.push_str(LEGEND);
-    }
-    findings(&mut out, analysis);
-    totals(&mut out, analysis, crossing.len());
-    out
+pub fn gates(all: &[(Name, Analysis)]) -> Document {
+    of_files(all, of_gates)
 }
 
-fn row(out: &mut String, function: &FunctionGates) {
+fn of_gates(name: &Name, analysis: &Analysis) -> Section {
+    let crossing: Vec<_> = analysis.functions.iter().filter(|f| f.crosses()).collect();
+    let mut blocks = Vec::new();
+    if !crossing.is_empty() {
+        blocks.push(Block::Table(table(&crossing).noted(LEGEND)));
+    }
+    let findings: Vec<String> = analysis.functions.iter().flat_map(sentences).collect();
+    if !findings.is_empty() {
+        blocks.push(Block::List(findings));
+    }
+    blocks.push(Block::List(totals(analysis, crossing.len())));
+    Section::new(format!("{name} ({})", analysis.arch), blocks)
+}
+
+fn table(functions: &[&FunctionGates]) -> Table {
+    let mut table = Table::apart(&COLUMNS);
+    functions.iter().for_each(|one| table.row(row(one)));
+    table
+}
+
+fn row(function: &FunctionGates) -> [Cell; 9] {
     let counts = &function.counts;
     let closes = match counts.unknown {
         0 => counts.closes.to_string(),
         unknown => format!("{}+{unknown}?", counts.closes),
     };
-    let [opens, fences, calls, access, inside] = [
-        counts.opens,
-        counts.fences,
-        counts.hidden,
-        counts.accesses,
-        function.inside,
+    [
+        symbol(&function.name),
+        counts.opens.to_string(),
+        closes,
+        counts.fences.to_string(),
+        counts.hidden.to_string(),
+        counts.accesses.to_string(),
+        function.inside.to_string(),
+        path(function),
+        function.bytes.to_string(),
     ]
-    .map(|number| number.to_string());
-    let (path, bytes) = (path(function), function.bytes.to_string());
-    cells(
-        out,
-        &function.name,
-        [
-            &opens, &closes, &fences, &calls, &access, &inside, &path, &bytes,
-        ],
-    );
+    .map(Cell::from)
 }
 
 /// Shortest and longest path through a window, in instructions.
@@ -109,12 +103,9 @@ fn path(function: &FunctionGates) -> String {
     }
 }
 
-fn findings(out: &mut String, analysis: &Analysis) {
-    for function in &analysis.functions {
-        for finding in &function.findings {
-            push(out, format_args!("{}\n", sentence(function, finding)));
-        }
-    }
+fn sentences(function: &FunctionGates) -> impl Iterator<Item = String> {
+    let findings = function.findings.iter();
+    findings.map(move |finding| sentence(function, finding))
 }
 
 /// A finding: where and which rule, then what is wrong.
@@ -139,166 +130,164 @@ fn sentence(function: &FunctionGates, finding: &Finding) -> String {
         _ => opened,
     };
     let (words, rule) = (finding.rule.words(), finding.rule.name());
-    format!("{place}: {rule}\n    {words}{target}{opened}")
+    format!("{place}: {rule}: {words}{target}{opened}")
 }
 
-fn totals(out: &mut String, analysis: &Analysis, crossing: usize) {
+fn totals(analysis: &Analysis, crossing: usize) -> Vec<String> {
     let sum = analysis.totals();
-    push(
-        out,
-        format_args!(
-            "{crossing} of {} functions cross: {} opens, {} closes, {} fences,\n\
-             {} calls of helpers that open and close, {} user accesses; {} rules broken\n",
-            analysis.functions.len(),
-            sum.opens,
-            sum.closes,
-            sum.fences,
-            sum.hidden,
-            sum.accesses,
-            analysis.findings(),
-        ),
-    );
-    not_told(out, analysis, sum.unknown);
+    let mut all = vec![format!(
+        "{crossing} of {} functions cross: {} opens, {} closes, {} fences, {} calls of helpers \
+         that open and close, {} user accesses; {} rules broken",
+        analysis.functions.len(),
+        sum.opens,
+        sum.closes,
+        sum.fences,
+        sum.hidden,
+        sum.accesses,
+        analysis.findings(),
+    )];
+    all.extend(not_told(analysis, sum.unknown));
+    all
 }
 
 /// What the figures leave out.
-fn not_told(out: &mut String, analysis: &Analysis, unknown: usize) {
+fn not_told(analysis: &Analysis, unknown: usize) -> Vec<String> {
+    let mut all = Vec::new();
     if unknown > 0 {
-        push(
-            out,
-            format_args!(
-                "{unknown} writes of the gate may open or close: the value is not in the code\n"
-            ),
-        );
+        all.push(format!(
+            "{unknown} writes of the gate may open or close: the value is not in the code"
+        ));
     }
-    let lost = analysis
-        .functions
-        .iter()
-        .filter(|function| function.lost)
-        .count();
+    let functions = analysis.functions.iter();
+    let lost = functions.filter(|function| function.lost).count();
     if lost > 0 {
-        push(
-            out,
-            format_args!(
-                "{lost} functions have paths that could not be followed;\nno rule was applied there\n"
-            ),
-        );
+        all.push(format!(
+            "{lost} functions have paths that could not be followed; no rule was applied there"
+        ));
     }
     let (table, code) = (analysis.patched, analysis.patched_in_functions);
     if table != code {
-        push(
-            out,
-            format_args!(
-                ".altinstructions holds {} opens, {} closes, {} fences that lie in no function\n",
-                table.opens.saturating_sub(code.opens),
-                table.closes.saturating_sub(code.closes),
-                table.fences.saturating_sub(code.fences),
-            ),
-        );
+        all.push(format!(
+            ".altinstructions holds {} opens, {} closes, {} fences that lie in no function",
+            table.opens.saturating_sub(code.opens),
+            table.closes.saturating_sub(code.closes),
+            table.fences.saturating_sub(code.fences),
+        ));
     }
     if analysis.unread_records > 0 {
-        push(
-            out,
-            format_args!(
-                "{} records of the kernel's tables point to no place in the file\n",
-                analysis.unread_records
-            ),
-        );
+        all.push(format!(
+            "{} records of the kernel's tables point to no place in the file",
+            analysis.unread_records
+        ));
     }
+    all
 }
 
-/// The functions that open the gate twice with straight code between, a line
-/// each opening that one window could save.
+/// The functions that open the gate twice with straight code between, a row each
+/// opening that one window could save.
 #[must_use]
-pub fn repeats_text(name: &Name, analysis: &Analysis) -> String {
-    let mut out = format!("{name} ({})\n", analysis.arch);
-    let repeating: Vec<_> = analysis
-        .functions
-        .iter()
-        .filter(|f| !f.repeats.is_empty())
-        .collect();
+pub fn repeats(all: &[(Name, Analysis)]) -> Document {
+    of_files(all, of_repeats)
+}
+
+fn of_repeats(name: &Name, analysis: &Analysis) -> Section {
+    let functions = analysis.functions.iter();
+    let repeating: Vec<_> = functions.filter(|f| !f.repeats.is_empty()).collect();
+    let mut table = Table::apart(&[
+        ("opens again", Kind::Whole),
+        ("closed at", Kind::Number),
+        ("opened at", Kind::Number),
+        ("instructions between", Kind::Number),
+    ]);
     for function in &repeating {
-        let number = function.repeats.len();
-        let plural = if number == 1 { "" } else { "s" };
-        push(
-            &mut out,
-            format_args!("{}: opens again {number} time{plural}\n", function.name),
-        );
-        for repeat in &function.repeats {
-            let [closed, opened] =
-                [repeat.closed_at, repeat.opened_at].map(|at| at.wrapping_sub(function.address));
-            push(
-                &mut out,
-                format_args!(
-                    "    closed at +{closed:#x}, opened at +{opened:#x}, {} instructions between\n",
-                    repeat.between
-                ),
-            );
+        for (at, repeat) in function.repeats.iter().enumerate() {
+            let into = |address: u64| format!("+{:#x}", address.wrapping_sub(function.address));
+            let name = if at == 0 {
+                symbol(&function.name)
+            } else {
+                String::new()
+            };
+            let (closed, opened) = (into(repeat.closed_at), into(repeat.opened_at));
+            let cells = [name, closed, opened, repeat.between.to_string()].map(Cell::from);
+            match at {
+                0 => table.row(cells),
+                _ => table.further(cells),
+            }
         }
     }
-    let windows: usize = repeating
+    let times: usize = repeating
         .iter()
         .map(|function| function.repeats.len())
         .sum();
-    push(
-        &mut out,
-        format_args!(
-            "{} of {} functions open again after straight code, {windows} times\n",
-            repeating.len(),
-            analysis.functions.len()
-        ),
+    let sum = format!(
+        "{} of {} functions open again after straight code, {}",
+        repeating.len(),
+        analysis.functions.len(),
+        plural(times, "time")
     );
-    out
+    let table = (!repeating.is_empty()).then_some(Block::Table(table));
+    let blocks = table.into_iter().chain([Block::Text(sum)]);
+    Section::new(format!("{name} ({})", analysis.arch), blocks.collect())
 }
 
-/// A function in the manner of `perf annotate`, its windows drawn in the
-/// margin.
+/// A function in the manner of `perf annotate`, its windows drawn in the margin; a
+/// section for each of that name.
 #[must_use]
-pub fn listing_text(listing: &Listing) -> String {
+pub fn listing(name: &Name, listings: &[Listing]) -> Document {
+    Document {
+        title: format!("A function of {name}"),
+        short: name.to_string(),
+        head: Extent::Full,
+        sections: listings.iter().map(of_listing).collect(),
+        ..Document::default()
+    }
+}
+
+fn of_listing(listing: &Listing) -> Section {
     let function = &listing.function;
-    let mut out = format!(
-        "{} ({}, {} bytes)\n",
-        symbol(&function.name),
-        symbol(&function.section),
-        function.bytes
-    );
+    let (name, section) = (symbol(&function.name), symbol(&function.section));
+    let mut lines = Vec::new();
     if let Some(reason) = &listing.left_out {
-        let lines = format_args!("lines of the source are missing: {}\n", symbol(reason));
-        push(&mut out, lines);
+        lines.push(format!("lines of the source are missing: {reason}"));
     }
     let mut shown: &[Frame] = &[];
     for line in &listing.lines {
         if line.source != shown && !line.source.is_empty() {
-            source(&mut out, &line.source);
+            lines.extend(source(&line.source));
             shown = &line.source;
         }
-        instruction(&mut out, line);
+        lines.push(instruction(line));
     }
-    head(&mut out);
-    row(&mut out, function);
-    for finding in &function.findings {
-        push(&mut out, format_args!("{}\n", sentence(function, finding)));
+    let mut blocks = vec![
+        Block::Lines(lines),
+        Block::Table(table(&[function]).noted(LEGEND)),
+    ];
+    let findings: Vec<String> = sentences(function).collect();
+    if !findings.is_empty() {
+        blocks.push(Block::List(findings));
     }
-    out
+    Section::new(
+        format!("{name} ({section}, {} bytes)", function.bytes),
+        blocks,
+    )
 }
 
 /// A source line, and into which functions the compiler put it.
-fn source(out: &mut String, frames: &[Frame]) {
-    let Some((inner, outer)) = frames.split_first() else {
-        return;
-    };
-    push(out, format_args!("  {}:{}", inner.file, inner.line));
+fn source(frames: &[Frame]) -> Option<String> {
+    let (inner, outer) = frames.split_first()?;
     let name = |frame: &Frame| frame.function.clone().unwrap_or_default();
-    if !outer.is_empty() {
-        push(out, format_args!("  {}()", name(inner)));
-    }
-    for frame in outer {
-        push(out, format_args!(" in {}():{}", name(frame), frame.line));
-    }
-    out.push('\n');
+    let own = match outer {
+        [] => String::new(),
+        _ => format!("  {}()", name(inner)),
+    };
+    let callers = outer.iter();
+    let callers: String = callers
+        .map(|frame| format!(" in {}():{}", name(frame), frame.line))
+        .collect();
+    Some(format!("  {}:{}{own}{callers}", inner.file, inner.line))
 }
 
-fn instruction(out: &mut String, line: &Line) {
+fn instruction(line: &Line) -> String {
     let margin = match (line.mark, line.inside) {
         (Mark::Open, false) => "┌─",
         (Mark::Open, true) => "├─",
@@ -310,57 +299,58 @@ fn instruction(out: &mut String, line: &Line) {
     };
     let access = if line.access { "u" } else { " " };
     let patched = if line.patched { "*" } else { " " };
-    let target = line
-        .target
-        .as_ref()
-        .map_or(String::new(), |to| format!(" <{to}>"));
+    let target = line.target.as_ref();
+    let target = target.map_or(String::new(), |to| format!(" <{to}>"));
     let text = format!(
         "{:16x}: {margin}{access}{patched} {}{target}",
         line.address, line.text
     );
-    push(out, format_args!("{}\n", text.trim_end()));
+    text.trim_end().to_owned()
 }
 
 /// What a change did to each function, and to the whole.
 #[must_use]
-pub fn against_text(before: &Name, after: &Name, changes: &Changes) -> String {
-    let mut out = format!("{before} → {after}\n");
-    if !changes.functions.is_empty() {
-        named(&mut out, "");
-        let [gates, calls, instructions, bytes] = ["gates", "calls", "instructions", "bytes"];
-        push(
-            &mut out,
-            format_args!(" {gates:>13} {calls:>10} {instructions:>16} {bytes:>15}\n"),
-        );
-    }
+pub fn against(before: &Name, after: &Name, changes: &Changes) -> Document {
+    let mut table = Table::apart(&[
+        ("", Kind::Whole),
+        ("gates", Kind::Number),
+        ("calls", Kind::Number),
+        ("instructions", Kind::Number),
+        ("bytes", Kind::Number),
+    ]);
     for change in &changes.functions {
         let (old, new) = change.costs();
-        named(&mut out, &change.name);
-        push(
-            &mut out,
-            format_args!(
-                " {:>13} {:>10} {:>16} {:>15}\n",
-                arrow(old.gates as u64, new.gates as u64),
-                arrow(old.hidden as u64, new.hidden as u64),
-                arrow(old.instructions as u64, new.instructions as u64),
-                arrow(old.bytes, new.bytes),
-            ),
-        );
+        let cells = [
+            symbol(&change.name),
+            arrow(old.gates as u64, new.gates as u64),
+            arrow(old.hidden as u64, new.hidden as u64),
+            arrow(old.instructions as u64, new.instructions as u64),
+            arrow(old.bytes, new.bytes),
+        ];
+        table.row(cells.map(Cell::from));
     }
-    bloat(&mut out, changes);
-    out
+    let table = (!changes.functions.is_empty()).then_some(Block::Table(table));
+    let blocks = table.into_iter().chain([Block::List(bloat(changes))]);
+    let what = format!("{before} -> {after}");
+    Document {
+        title: "What opens and closes the gate, before and after".to_owned(),
+        short: what.clone(),
+        head: Extent::Full,
+        sections: vec![Section::new(what, blocks.collect())],
+        ..Document::default()
+    }
 }
 
 fn arrow(before: u64, after: u64) -> String {
     if before == after {
         before.to_string()
     } else {
-        format!("{before} → {after}")
+        format!("{before} -> {after}")
     }
 }
 
 /// The last lines of the kernel's scripts/bloat-o-meter, and the gates.
-fn bloat(out: &mut String, changes: &Changes) {
+fn bloat(changes: &Changes) -> Vec<String> {
     let sizes = changes.functions.iter().map(|change| {
         let (before, after) = change.costs();
         (change, before.bytes, after.bytes)
@@ -369,41 +359,34 @@ fn bloat(out: &mut String, changes: &Changes) {
     let count = |pick: &dyn Fn(&&(&tollgate_gates::Change, u64, u64)) -> bool| {
         sizes.iter().filter(pick).count()
     };
-    let up: u64 = sizes
+    let up = sizes
         .iter()
-        .map(|(_, before, after)| after.saturating_sub(*before))
-        .sum();
-    let down: u64 = sizes
+        .map(|(_, before, after)| after.saturating_sub(*before));
+    let down = sizes
         .iter()
-        .map(|(_, before, after)| before.saturating_sub(*after))
-        .sum();
-    push(
-        out,
-        format_args!(
-            "add/remove: {}/{} grow/shrink: {}/{} up/down: {up}/-{down} ({})\n",
+        .map(|(_, before, after)| before.saturating_sub(*after));
+    let (up, down): (u64, u64) = (up.sum(), down.sum());
+    let total = |what: &str, pick: &dyn Fn(&Cost) -> u64| {
+        let both = arrow(pick(&changes.before), pick(&changes.after));
+        format!("{what}: {both}")
+    };
+    vec![
+        format!(
+            "add/remove: {}/{} grow/shrink: {}/{} up/down: {up}/-{down} ({})",
             count(&|(change, ..)| change.before.is_none()),
             count(&|(change, ..)| change.after.is_none()),
             count(&|(change, before, after)| change.before.is_some() && after > before),
             count(&|(change, before, after)| change.after.is_some() && after < before),
             i128::from(up) - i128::from(down),
         ),
-    );
-    let total = |out: &mut String, what: &str, pick: &dyn Fn(&Cost) -> u64| {
-        push(
-            out,
-            format_args!(
-                "{what}: {}\n",
-                arrow(pick(&changes.before), pick(&changes.after))
-            ),
-        );
-    };
-    total(out, "gates in all functions", &|cost| cost.gates as u64);
-    total(out, "calls of helpers that open and close", &|cost| {
-        cost.hidden as u64
-    });
-    total(out, "fences", &|cost| cost.fences as u64);
-    total(out, "instructions", &|cost| cost.instructions as u64);
-    total(out, "bytes of text", &|cost| cost.bytes);
+        total("gates in all functions", &|cost| cost.gates as u64),
+        total("calls of helpers that open and close", &|cost| {
+            cost.hidden as u64
+        }),
+        total("fences", &|cost| cost.fences as u64),
+        total("instructions", &|cost| cost.instructions as u64),
+        total("bytes of text", &|cost| cost.bytes),
+    ]
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub mod comparison;
 pub mod document;
 mod findings;
 mod fixed;
+pub mod fixes;
 pub mod format;
 pub mod gates;
 mod json;
@@ -23,6 +24,6 @@ pub mod timing;
 mod words;
 
 pub use findings::{
-    FINDINGS_VERSION, Profiled, Share, View, findings_json, findings_source, findings_text,
+    FINDINGS_VERSION, Profiled, Share, View, findings_document, findings_in_source, findings_json,
 };
 pub use sarif::findings_sarif;

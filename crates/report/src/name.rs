@@ -65,26 +65,27 @@ pub(crate) fn left_out_json(left: &LeftOut) -> Vec<JsonLeftOut<'_>> {
     left.reasons().map(one).collect()
 }
 
-/// The lines that say so: with `verbose` one for each, then how many there are.
-pub(crate) fn left_out_text(left: &LeftOut, verbose: bool) -> String {
-    let mut out = String::new();
-    if left.is_empty() {
-        return out;
-    }
-    for (name, reason) in left.reasons().filter(|_| verbose) {
-        out += &format!("{name}: left out: {reason}\n");
-    }
+/// A line for each.
+pub(crate) fn left_out_lines(left: &LeftOut) -> impl Iterator<Item = String> {
+    let all = left.reasons();
+    all.map(|(name, reason)| format!("{name}: left out: {reason}"))
+}
+
+/// How many there are; nothing where there is none.
+pub(crate) fn left_out_text(left: &LeftOut, verbose: bool) -> Option<String> {
     let (gone, not_c) = (left.gone.len(), left.not_c.len());
     let hint = if verbose {
         ""
     } else {
         " (--verbose lists them)"
     };
-    out + &format!(
-        "left out of the list: {} not there, {not_c} no C {}{hint}\n",
-        plural(gone, "file"),
-        if not_c == 1 { "file" } else { "files" },
-    )
+    (!left.is_empty()).then(|| {
+        format!(
+            "left out of the list: {} not there, {not_c} no C {}{hint}",
+            plural(gone, "file"),
+            if not_c == 1 { "file" } else { "files" },
+        )
+    })
 }
 
 /// The same as notifications of SARIF.

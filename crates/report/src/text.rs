@@ -2,9 +2,6 @@
 
 use tollgate_measure::Ratio;
 
-/// The width of the terminal form, in columns.
-pub(crate) const WIDTH: usize = 80;
-
 /// `text` with every character that could move a cursor, hide or reorder text
 /// written as its code.
 pub(crate) fn clean(text: &str) -> String {
@@ -101,6 +98,16 @@ pub(crate) fn labelled(label: &str, text: &str, indent: usize, width: usize) -> 
     let mut out = format!("{label:indent$}{first}\n");
     lines.for_each(|line| out.push_str(&format!("{:indent$}{line}\n", "")));
     out
+}
+
+/// Nanoseconds with as many decimals as a clock that counts them can mean over a
+/// repetition: none from 10,000 up.
+pub(crate) fn nanoseconds(nanoseconds: f64) -> String {
+    match nanoseconds.abs() {
+        size if size < 100.0 => format!("{nanoseconds:.2}"),
+        size if size < 10_000.0 => format!("{nanoseconds:.1}"),
+        _ => format!("{nanoseconds:.0}"),
+    }
 }
 
 /// `1 point`, `2 points`.

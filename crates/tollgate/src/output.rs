@@ -2,14 +2,19 @@
 //! gets, `--json` names a file that gets the JSON beside it. They mean the same in all
 //! commands.
 
+use std::io;
+use std::marker::PhantomData;
 use std::path::Path;
 
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use tollgate_report::format::{Format, Look};
+use tollgate_defect::OrDefect as _;
+use tollgate_report::document::Document;
+use tollgate_report::format::{FORMATS, Format, Look, terminal};
 
+use crate::date;
 use crate::door;
-use crate::place::{self, Place};
+use crate::place::{self, Place, parser};
 use crate::term::Term;
 
 /// The forms that are no format of a document, and what each is.
@@ -57,23 +62,120 @@ impl Form {
     }
 }
 
-/// Reads `--format` where a command has these forms.
-pub(crate) fn forms(names: &[&'static str]) -> impl TypedValueParser<Value = Form> + use<> {
-    let value = |name: &&'static str| {
-        let other = OTHERS.iter().find(|(known, _)| known == name);
-        let about = other.map(|(_, about)| *about);
-        let about = about.or_else(|| Format::of(name).map(|format| format.about));
-        PossibleValue::new(*name).help(about.unwrap_or_default())
-    };
-    let values: Vec<PossibleValue> = names.iter().map(value).collect();
+/// The forms that a command has beside those of a document and JSON.
+pub(crate) trait Forms: Clone + std::fmt::Debug + Send + Sync + 'static {
+    /// Their names.
+    const MORE: &'static [&'static str] = &[];
+}
+
+/// None beside them.
+#[derive(Clone, Debug)]
+pub(crate) struct Documents;
+
+/// Those of findings in a source.
+#[derive(Clone, Debug)]
+pub(crate) struct Findings;
+
+/// Those of rules.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules;
+
+impl Forms for Documents {}
+
+impl Forms for Findings {
+    const MORE: &'static [&'static str] = &["source", "sarif"];
+}
+
+impl Forms for Rules {
+    const MORE: &'static [&'static str] = &["sarif"];
+}
+
+/// The flags of every command that answers.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Asked<F: Forms> {
+    /// How to write the result
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms(F::MORE))]
+    format: Form,
+    /// Where to write the JSON (schema/), too; - is standard output, and what is for
+    /// people then goes to standard error
+    #[arg(long, value_name = "FILE", value_parser = parser())]
+    json: Option<Place>,
+    #[arg(skip)]
+    forms: PhantomData<F>,
+}
+
+impl<F: Forms> Asked<F> {
+    /// The same as plain data.
+    pub(crate) fn output(&self) -> Output {
+        Output {
+            form: self.format,
+            json: self.json.clone(),
+        }
+    }
+}
+
+/// Reads `--format`: the formats of a document, JSON, and what a command has more.
+pub(crate) fn forms(more: &'static [&'static str]) -> impl TypedValueParser<Value = Form> + use<> {
+    let formats = FORMATS.iter().map(|format| (format.name, format.about));
+    let has = |name: &str| name == "json" || more.contains(&name);
+    let others = OTHERS.iter().copied().filter(|(name, _)| has(name));
+    let values = formats.chain(others);
+    let values = values.map(|(name, about)| PossibleValue::new(name).help(about));
+    let values: Vec<PossibleValue> = values.collect();
     PossibleValuesParser::new(values).map(|name| Form::of(&name))
 }
 
-/// The forms of a document, and its JSON.
-pub(crate) fn documents() -> impl TypedValueParser<Value = Form> {
-    let formats = tollgate_report::format::FORMATS.iter();
-    let names: Vec<&'static str> = formats.map(|format| format.name).chain(["json"]).collect();
-    forms(&names)
+/// An answer in a form.
+pub(crate) enum Answer {
+    /// For people, in whatever format they asked for.
+    Document(Box<Document>),
+    /// For programs, as it is.
+    Text(String),
+    /// A patch, with bytes of the user's files.
+    Bytes(Vec<u8>),
+}
+
+impl From<Document> for Answer {
+    fn from(document: Document) -> Self {
+        Self::Document(Box::new(document))
+    }
+}
+
+impl From<String> for Answer {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl Answer {
+    /// As lines of a terminal.
+    fn lines(self, look: Look) -> String {
+        match self {
+            Self::Document(document) => terminal(&document, look),
+            Self::Text(text) => text,
+            Self::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        }
+    }
+
+    /// On standard output, as a terminal is to have it.
+    fn show(self, term: &Term) -> io::Result<()> {
+        match self {
+            Self::Bytes(bytes) => term.raw(&bytes),
+            other => term.result(&other.lines(term.look())),
+        }
+    }
+
+    /// In the format of that name.
+    fn formatted(self, name: &str, look: Look) -> anyhow::Result<String> {
+        let format = Format::of(name).or_defect("a format has no entry")?;
+        Ok(match self {
+            Self::Document(document) => {
+                let date = document.date.clone().or_else(date::today);
+                format.render(&Document { date, ..*document }, look)?
+            }
+            other => other.lines(look),
+        })
+    }
 }
 
 /// What was asked of an answer.
@@ -84,11 +186,9 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(crate) fn new(form: Form, json: Option<&Place>) -> Self {
-        Self {
-            form,
-            json: json.cloned(),
-        }
+    /// Whether JSON is asked for, wherever it goes.
+    pub(crate) fn has_json(&self) -> bool {
+        self.form == Form::Json || self.json.is_some()
     }
 
     /// The places that the flags name; each is written once.
@@ -134,29 +234,23 @@ impl Output {
     pub(crate) fn write(
         &self,
         term: &Term,
-        render: impl Fn(Form, Look) -> anyhow::Result<String>,
+        render: impl Fn(Form) -> anyhow::Result<Answer>,
     ) -> anyhow::Result<()> {
         let aside = self.json == Some(Place::Stdout);
-        let text = render(
-            self.form,
-            if aside {
-                term.look_stderr()
-            } else {
-                term.look()
-            },
-        )?;
+        let answer = render(self.form)?;
         // A reader that has gone away costs no file.
         let shown = match self.form {
             Form::Text | Form::Source if aside => {
-                term.verdict(text.trim_end());
+                term.verdict(answer.lines(term.look_stderr()).trim_end());
                 Ok(())
             }
-            Form::Text | Form::Source => term.result(&text),
-            Form::Json | Form::Sarif => term.json(&text),
-            Form::Document(_) => term.raw(text.as_bytes()),
+            Form::Text | Form::Source => answer.show(term),
+            Form::Json | Form::Sarif => term.json(&answer.lines(term.look())),
+            Form::Document(name) => term.raw(answer.formatted(name, term.look())?.as_bytes()),
         };
         if let Some(place) = &self.json {
-            let wrote = place.write_json(&render(Form::Json, term.look())?, term);
+            let json = render(Form::Json)?.lines(term.look());
+            let wrote = place.write_json(&json, term);
             wrote.with_context(|| format!("--json {place}"))?;
         }
         Ok(shown?)

@@ -73,7 +73,7 @@ fn exit_codes_tell_clean_from_broken_from_unknown() {
         (&["broken.o", "f"], 1, "return-open"),
         (&["--find", "clean.o"], 0, "0 of 1 functions"),
         (&["clean.o", "--against", "clean.o"], 0, "add/remove: 0/0"),
-        (&["broken.o", "--against", "clean.o"], 1, "1 → 2"),
+        (&["broken.o", "--against", "clean.o"], 1, "1 -> 2"),
     ] {
         let (status, stdout, stderr) = gates(folder, args);
         assert_eq!(status, Some(code), "{args:?}: {stderr}");

@@ -214,7 +214,7 @@ fn several_boots_are_compared_with_an_exit_code() {
     };
     let (code, text) = compare("a", "c", &[]);
     assert_eq!(code, 1, "{text}");
-    assert!(text.contains("SLOWER: poll"), "{text}");
+    assert!(text.contains("SLOWER\npoll"), "{text}");
     assert_eq!(compare("c", "a", &[]).0, 0);
     assert_eq!(compare("a", "c", &["--fail-above", "20"]).0, 0);
     assert_eq!(

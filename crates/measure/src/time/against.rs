@@ -1,7 +1,7 @@
 //! Times against those of an earlier run: of another kernel, booted before.
 
 use super::bootstrap::{self, Estimate, Turns};
-use super::{Floor, Host, Timing, Timings};
+use super::{Fact, Floor, Host, Timing, Timings};
 use crate::sample::Workload;
 
 /// What a workload's time did.
@@ -72,7 +72,7 @@ pub struct Against {
     /// What only this one measured.
     pub only_after: Vec<Workload>,
     /// What else than the kernel and the load is not the same, in sentences.
-    pub unlike: Vec<String>,
+    pub unlike: Vec<Unlike>,
     /// Whether both are of one boot of one kernel; none where a run does not say.
     pub same_boot: Option<bool>,
 }
@@ -149,8 +149,19 @@ fn only(these: &Timings, those: &Timings) -> Vec<Workload> {
         .collect()
 }
 
+/// A fact of the machine that is another one than in the earlier run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unlike {
+    /// Which.
+    pub fact: Fact,
+    /// As it was.
+    pub before: String,
+    /// As it is.
+    pub after: String,
+}
+
 /// A machine that is another one makes the difference say something else.
-fn unlike(before: &Timings, after: &Timings) -> Vec<String> {
+fn unlike(before: &Timings, after: &Timings) -> Vec<Unlike> {
     let (old, new) = (&before.host, &after.host);
     let some = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     let cpu = |cpu: Option<usize>| cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
@@ -160,22 +171,22 @@ fn unlike(before: &Timings, after: &Timings) -> Vec<String> {
         all.join(", ")
     };
     let pairs = [
-        ("CPU", old.cpu.clone(), new.cpu.clone()),
-        ("CPU flags", old.features.join(" "), new.features.join(" ")),
-        ("number of CPUs", old.cpus.to_string(), new.cpus.to_string()),
-        ("CPU that it stayed on", cpu(old.pinned), cpu(new.pinned)),
-        (
-            "frequency governor",
-            some(&old.governor),
-            some(&new.governor),
-        ),
-        ("bytes of FPU context", bytes(old), bytes(new)),
-        ("architecture", old.arch.clone(), new.arch.clone()),
-        ("compiler", old.compiler.clone(), new.compiler.clone()),
-        ("tollgate", old.tollgate.clone(), new.tollgate.clone()),
+        (Fact::Cpu, old.cpu.clone(), new.cpu.clone()),
+        (Fact::Flags, old.features.join(" "), new.features.join(" ")),
+        (Fact::Cpus, old.cpus.to_string(), new.cpus.to_string()),
+        (Fact::Pinned, cpu(old.pinned), cpu(new.pinned)),
+        (Fact::Governor, some(&old.governor), some(&new.governor)),
+        (Fact::Context, bytes(old), bytes(new)),
+        (Fact::Arch, old.arch.clone(), new.arch.clone()),
+        (Fact::Compiler, old.compiler.clone(), new.compiler.clone()),
+        (Fact::Tollgate, old.tollgate.clone(), new.tollgate.clone()),
     ];
-    let differ = pairs.iter().filter(|(_, old, new)| old != new);
+    let differ = pairs.into_iter().filter(|(_, old, new)| old != new);
     differ
-        .map(|(what, old, new)| format!("{what}: {old} before, {new} now"))
+        .map(|(fact, before, after)| Unlike {
+            fact,
+            before,
+            after,
+        })
         .collect()
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::bootstrap::{self, Dice, Drawn, Estimate, Turns};
-use super::{Floor, Host, Timing, Timings};
+use super::{Fact, Floor, Host, Timing, Timings};
 use crate::ranks::{drift, rank_sum, smallest_p};
 use crate::sample::Workload;
 
@@ -29,6 +29,55 @@ pub enum BootsFinding {
     TooFew,
 }
 
+/// One of the two kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// The one that is compared with.
+    Before,
+    /// The other.
+    After,
+}
+
+/// What is odd about the boots of a workload, or its repetitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Odd {
+    /// Boots are in order of time more than chance orders them, once in 20.
+    Drift(When),
+    /// Boots fall into two heaps.
+    TwoHeaps(When),
+    /// So do the repetitions of so many boots of all.
+    HeapsWithin(When, usize, usize),
+}
+
+/// A workload that not every boot measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// What ran.
+    pub workload: Workload,
+    /// In how many boots of how many, before and after.
+    pub measured: [(usize, usize); 2],
+}
+
+/// What the reader has to know of all boots.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BootsNote {
+    /// So many files are of fewer boots: files of one boot are one boot.
+    FilesOfOneBoot(When, usize, usize),
+    /// A file does not say which boot it is of, and is taken for one of its own.
+    UnknownBoot(When),
+    /// So many are few.
+    FewBoots(When, usize),
+    /// A boot is on both sides.
+    BothSides,
+    /// With so many tests p has to reach the first figure, and so few boots give at
+    /// least the second.
+    NothingCanBeShown(usize, f64, f64),
+    /// A fact of the machines, and its values.
+    Unlike(Fact, Vec<String>),
+    /// In so many files other work wanted the CPUs.
+    Busy(usize),
+}
+
 /// A workload, or one less another, on both sides. Timed, in nanoseconds an
 /// operation.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,8 +100,8 @@ pub struct BootsChange {
     /// In nanoseconds: the floor's part of the median before, of the workload itself
     /// where another is subtracted.
     pub floor: f64,
-    /// What is odd about the boots or the repetitions, in sentences.
-    pub odd: Vec<String>,
+    /// What is odd about the boots or the repetitions.
+    pub odd: Vec<Odd>,
 }
 
 impl BootsChange {
@@ -112,10 +161,10 @@ pub struct Boots {
     pub floor: Floor,
     /// What both sides measured in every boot.
     pub changes: Vec<BootsChange>,
-    /// What is not in every file, with how many have it.
-    pub left_out: Vec<String>,
-    /// What the reader has to know, in sentences.
-    pub notes: Vec<String>,
+    /// What is not in every boot.
+    pub left_out: Vec<Missing>,
+    /// What the reader has to know.
+    pub notes: Vec<BootsNote>,
 }
 
 /// The files of one boot: their repetitions are put together.
@@ -260,8 +309,8 @@ fn change(
         .map(|boot| bootstrap::median(&boot.values(workload)?))
         .collect();
     let difference = bootstrap::median(&after)? - bootstrap::median(&before)?;
-    let mut odd = odd_boots("before", &before);
-    odd.extend(odd_boots("after", &after));
+    let mut odd = odd_boots(When::Before, &before);
+    odd.extend(odd_boots(When::After, &after));
     odd.extend(odd_repetitions(sides, workload).filter(|_| less.is_none()));
     Some(BootsChange {
         workload: workload.clone(),
@@ -309,15 +358,11 @@ fn correct(changes: &mut [BootsChange]) {
     }
 }
 
-fn odd_boots(side: &str, medians: &[f64]) -> Vec<String> {
-    let mut odd = Vec::new();
-    if medians.len() >= FEW_BOOTS && drift(medians) < 0.05 {
-        odd.push(format!("the boots {side} drift: they are in order of time more than chance orders them (once in 20), so they are not of one state of the machine"));
-    }
-    if has_gap(medians) {
-        odd.push(format!("the boots {side} lie in two humps: a boot is one or the other, and a median between tells of neither"));
-    }
-    odd
+fn odd_boots(side: When, medians: &[f64]) -> Vec<Odd> {
+    let drifts = medians.len() >= FEW_BOOTS && drift(medians) < 0.05;
+    let drifts = drifts.then_some(Odd::Drift(side));
+    let heaps = has_gap(medians).then_some(Odd::TwoHeaps(side));
+    drifts.into_iter().chain(heaps).collect()
 }
 
 /// Whether values fall into two heaps of at least two that lie farther apart than
@@ -344,20 +389,12 @@ fn has_gap(values: &[f64]) -> bool {
 fn odd_repetitions<'a>(
     sides: &'a [Vec<Boot<'_>>; 2],
     workload: &'a Workload,
-) -> impl Iterator<Item = String> + use<'a> {
-    let named = ["before", "after"].into_iter().zip(sides);
-    named.filter_map(move |(name, side)| {
-        let humped = side
-            .iter()
-            .filter_map(|boot| boot.values(workload))
-            .filter(|values| has_humps(values))
-            .count();
-        (humped * 2 > side.len()).then(|| {
-            format!(
-                "the repetitions {name} lie in two humps in {humped} of {} boots",
-                side.len()
-            )
-        })
+) -> impl Iterator<Item = Odd> + use<'a> {
+    let named = [When::Before, When::After].into_iter().zip(sides);
+    named.filter_map(move |(when, side)| {
+        let values = side.iter().filter_map(|boot| boot.values(workload));
+        let humped = values.filter(|values| has_humps(values)).count();
+        (humped * 2 > side.len()).then_some(Odd::HeapsWithin(when, humped, side.len()))
     })
 }
 
@@ -388,15 +425,14 @@ fn has_humps(values: &[f64]) -> bool {
     })
 }
 
-fn missing(sides: &[Vec<Boot<'_>>; 2], workload: &Workload) -> String {
-    let [before, after] = sides.each_ref().map(|side| {
-        let has = side
-            .iter()
-            .filter(|boot| boot.values(workload).is_some())
-            .count();
-        format!("{has} of {}", side.len())
-    });
-    format!("{workload}: measured in {before} boots before and {after} after")
+fn missing(sides: &[Vec<Boot<'_>>; 2], workload: &Workload) -> Missing {
+    Missing {
+        workload: workload.clone(),
+        measured: sides.each_ref().map(|side| {
+            let has = side.iter().filter_map(|boot| boot.values(workload));
+            (has.count(), side.len())
+        }),
+    }
 }
 
 fn notes(
@@ -404,73 +440,64 @@ fn notes(
     after: &[Timings],
     sides: &[Vec<Boot<'_>>; 2],
     tests: usize,
-) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (name, files, boots) in [("before", before, &sides[0]), ("after", after, &sides[1])] {
-        if boots.len() < files.len() {
-            notes.push(format!(
-                "{} files {name} are of {} boots: files of one boot are one boot.",
-                files.len(),
-                boots.len()
-            ));
-        }
-        if files.iter().any(|file| file.host.boot.is_none()) {
-            notes.push(format!(
-                "A file {name} does not say which boot it is of: it is taken for one of its own."
-            ));
-        }
-        if boots.len() < FEW_BOOTS {
-            notes.push(format!("{} {name}: fewer than {FEW_BOOTS} boots show only what is far apart; boot each kernel {FEW_BOOTS} times or more.", plural(boots.len())));
-        }
-    }
+) -> Vec<BootsNote> {
+    let [old, new] = sides;
+    let mut notes = of_side(When::Before, before, old.len());
+    notes.extend(of_side(When::After, after, new.len()));
     let ids = |side: &[Timings]| -> BTreeSet<String> {
         side.iter()
             .filter_map(|one| one.host.boot.clone())
             .collect()
     };
     if ids(before).intersection(&ids(after)).next().is_some() {
-        notes.push("A boot is on both sides: what is compared is not two kernels.".to_owned());
+        notes.push(BootsNote::BothSides);
     }
-    let least = smallest_p(sides[0].len(), sides[1].len());
+    let least = smallest_p(old.len(), new.len());
     let wanted = FALSE_ALARMS / tests.max(1) as f64;
     if least > wanted && least <= FALSE_ALARMS {
-        notes.push(format!("With {tests} tests p has to reach {wanted:.4}, and so few boots give at least {least:.4}: no difference can be shown; compare fewer benchmarks or boot more often."));
+        notes.push(BootsNote::NothingCanBeShown(tests, wanted, least));
     }
     notes.extend(unlike(before.iter().chain(after).map(|one| &one.host)));
     notes
 }
 
-fn plural(count: usize) -> String {
-    match count {
-        1 => "1 boot".to_owned(),
-        many => format!("{many} boots"),
+fn of_side(when: When, files: &[Timings], boots: usize) -> Vec<BootsNote> {
+    let mut notes = Vec::new();
+    if boots < files.len() {
+        notes.push(BootsNote::FilesOfOneBoot(when, files.len(), boots));
     }
+    if files.iter().any(|file| file.host.boot.is_none()) {
+        notes.push(BootsNote::UnknownBoot(when));
+    }
+    if boots < FEW_BOOTS {
+        notes.push(BootsNote::FewBoots(when, boots));
+    }
+    notes
 }
 
 /// What should be the same in all files and is not.
-fn unlike<'h>(hosts: impl Iterator<Item = &'h Host> + Clone) -> Vec<String> {
-    let fact = |what: &str, of: &dyn Fn(&Host) -> String| {
+fn unlike<'h>(hosts: impl Iterator<Item = &'h Host> + Clone) -> Vec<BootsNote> {
+    let fact = |what: Fact, of: &dyn Fn(&Host) -> String| {
         let all: BTreeSet<String> = hosts.clone().map(of).collect();
-        let all: Vec<String> = all.into_iter().collect();
-        (all.len() > 1).then(|| format!("Not the same in all files: {what}: {}.", all.join("; ")))
+        (all.len() > 1).then(|| BootsNote::Unlike(what, all.into_iter().collect()))
     };
     let facts = [
-        fact("CPU", &|host| host.cpu.clone()),
-        fact("number of CPUs", &|host| host.cpus.to_string()),
-        fact("CPU that it stayed on", &|host| {
+        fact(Fact::Cpu, &|host| host.cpu.clone()),
+        fact(Fact::Cpus, &|host| host.cpus.to_string()),
+        fact(Fact::Pinned, &|host| {
             host.pinned
                 .map_or_else(|| "any".to_owned(), |cpu| cpu.to_string())
         }),
-        fact("frequency governor", &|host| {
+        fact(Fact::Governor, &|host| {
             host.governor
                 .clone()
                 .unwrap_or_else(|| "unknown".to_owned())
         }),
-        fact("compiler", &|host| host.compiler.clone()),
-        fact("tollgate", &|host| host.tollgate.clone()),
+        fact(Fact::Compiler, &|host| host.compiler.clone()),
+        fact(Fact::Tollgate, &|host| host.tollgate.clone()),
     ];
     let busy = hosts.clone().filter(|host| host.busy()).count();
-    let busy = (busy > 0).then(|| format!("In {busy} of the files other work wanted the CPUs."));
+    let busy = (busy > 0).then_some(BootsNote::Busy(busy));
     facts.into_iter().flatten().chain(busy).collect()
 }
 
@@ -558,22 +585,11 @@ mod tests {
         let found = Boots::new(&before, &side(8, 2, 1.5), floor("1"));
         assert_eq!(found.boots, [1, 8]);
         assert_eq!(found.changes[0].finding(), BootsFinding::TooFew);
-        assert!(
-            found
-                .notes
-                .iter()
-                .any(|note| note.contains("8 files before are of 1 boots")),
-            "{:?}",
-            found.notes
-        );
-        assert!(
-            found
-                .notes
-                .iter()
-                .any(|note| note.contains("1 boot before: fewer than 5 boots")),
-            "{:?}",
-            found.notes
-        );
+        let notes = [
+            BootsNote::FilesOfOneBoot(When::Before, 8, 1),
+            BootsNote::FewBoots(When::Before, 1),
+        ];
+        assert_eq!(found.notes, notes);
     }
 
     #[test]
@@ -603,7 +619,7 @@ mod tests {
     #[test]
     fn drift_and_humps_are_said() {
         let rising: Vec<f64> = (0..6).map(|n| 100.0 + f64::from(n)).collect();
-        assert!(odd_boots("before", &rising)[0].contains("drift"));
+        assert_eq!(odd_boots(When::After, &rising), [Odd::Drift(When::After)]);
         assert!(has_gap(&[1.0, 1.1, 1.05, 2.0, 2.1, 2.05]));
         assert!(!has_gap(&[1.0, 1.1, 1.2, 1.3, 1.4, 1.5]));
         let two = |n: u32| f64::from(n % 10) + if n.is_multiple_of(2) { 100.0 } else { 200.0 };
@@ -618,9 +634,10 @@ mod tests {
         before[2].timings.clear();
         let found = Boots::new(&before, &side(5, 2, 1.0), floor("1"));
         assert!(found.changes.is_empty());
-        assert_eq!(
-            found.left_out,
-            ["poll: measured in 4 of 5 boots before and 5 of 5 after"]
-        );
+        let missing = Missing {
+            workload: before[0].timings[0].workload.clone(),
+            measured: [(4, 5), (5, 5)],
+        };
+        assert_eq!(found.left_out, [missing]);
     }
 }

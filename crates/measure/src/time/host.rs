@@ -144,6 +144,29 @@ fn cpu(cpuinfo: &str) -> String {
     }
 }
 
+/// A fact that should be the same wherever two kernels are timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// The processor.
+    Cpu,
+    /// Those of its flags that decide what a crossing costs.
+    Flags,
+    /// How many.
+    Cpus,
+    /// The one that everything stayed on; `any` where none.
+    Pinned,
+    /// The frequency governor.
+    Governor,
+    /// Bytes of the FPU's context.
+    Context,
+    /// The architecture.
+    Arch,
+    /// The compiler of the benchmarks.
+    Compiler,
+    /// The version of tollgate.
+    Tollgate,
+}
+
 /// The value of the first line with that key.
 fn field<'a>(cpuinfo: &'a str, wanted: &str) -> Option<&'a str> {
     let line = cpuinfo.lines().find(|line| key(line) == Some(wanted))?;

@@ -13,20 +13,14 @@ use serde::{Deserialize, Serialize};
 use crate::results::{Repetition, Skip};
 use crate::sample::Workload;
 
-pub use against::{Against, Change, TimeChange};
-pub use boots::{Boots, BootsChange, BootsFinding, FALSE_ALARMS, FEW_BOOTS};
+pub use against::{Against, Change, TimeChange, Unlike};
+pub use boots::{
+    Boots, BootsChange, BootsFinding, BootsNote, FALSE_ALARMS, FEW_BOOTS, Missing, Odd, When,
+};
 use bootstrap::Turns;
 pub use bootstrap::{CONFIDENCE_PERCENT, Estimate, RESAMPLES, SEED};
 pub use floor::{Floor, FloorError};
-pub use host::{Host, MachineText};
-
-/// What times on one machine do not tell; printed with every result.
-pub const TIME_LIMITS: &[&str] = &[
-    "This is time on this machine as it was: other processors, other kernels and \
-     other work beside it give other times.",
-    "An interval says how well the repetitions of this run agree. What is the same \
-     in all of them, where code and data happened to lie in memory, is not in it.",
-];
+pub use host::{Fact, Host, MachineText};
 
 /// A workload and how long its repetitions took.
 #[derive(Clone, Debug, PartialEq, Eq)]

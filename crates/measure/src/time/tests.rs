@@ -221,7 +221,12 @@ fn what_two_runs_do_not_share_is_named() {
     assert_eq!(against.same_boot, Some(true));
     assert_eq!(against.only_before, [workload("null")]);
     assert_eq!(against.only_after, [workload("poll")]);
-    assert_eq!(against.unlike, ["CPU that it stayed on: any before, 3 now"]);
+    let unlike = Unlike {
+        fact: Fact::Pinned,
+        before: "any".to_owned(),
+        after: "3".to_owned(),
+    };
+    assert_eq!(against.unlike, [unlike]);
     assert_eq!(
         against.changes.len(),
         1,

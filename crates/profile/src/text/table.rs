@@ -156,9 +156,15 @@ impl<'a, 't> Reader<'a, 't> {
             }
             return 1;
         };
+        if let Some(name) = inlined(text) {
+            let last = open.profile.rows.last_mut();
+            last.into_iter()
+                .for_each(|row| row.inlined.push(name.to_owned()));
+        }
+        let remark = inlined(text).is_some();
         if line.is_ellipsis() {
             open.elided = true;
-        } else if !text.starts_with('#') && !chain::is_drawn(text) {
+        } else if !remark && !text.starts_with('#') && !chain::is_drawn(text) {
             self.end();
         }
         1
@@ -263,6 +269,20 @@ fn counted(text: &str) -> Samples {
         }
     }
     tollgate_defect::answer::number(text).map_or(Samples::Unknown, Samples::Exactly)
+}
+
+/// The function that a remark below a row says is part of it: `^- NAME() was inlined`,
+/// where rows were left out or alone.
+fn inlined(text: &str) -> Option<&str> {
+    let (_, remark) = text.split_once('^')?;
+    let mut words = remark.split(|c: char| c.is_whitespace() || "-`'>".contains(c));
+    let is_name = |word: &&str| {
+        let name = word.strip_suffix("()").unwrap_or_default();
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        !name.is_empty() && name.chars().all(is_word)
+    };
+    let says = words.clone().any(|word| word.starts_with("inline"));
+    words.find(is_name).filter(|_| says)?.strip_suffix("()")
 }
 
 /// What of a row is known.
@@ -568,6 +588,7 @@ impl Cells {
             with_callees: self.with_callees,
             count: self.count,
             marked: self.marked,
+            inlined: Vec::new(),
             line,
         }
     }

@@ -3,76 +3,75 @@
 use std::ops::Range;
 use tollgate_defect::answer;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use tollgate_source::{Name, plain};
-
-use crate::name::left_out_text;
+use tollgate_source::Name;
 use tollgate_source::check::{
     Checks, Excerpt, FileSkipped, Located, Mark, Severity, Suggestion, Violation, rule,
 };
 
+use crate::document::{self, Block, Document, Extent, Remark, Section, Snippet, Source, Tone};
+use crate::name::{left_out_lines, left_out_text};
+use crate::text::plural;
+
 /// The violations, each with its lines, why it is wrong and what makes it
 /// right; then a summary. With `verbose`, each function that was not checked has
-/// its line.
+/// its line. `tree` is what was checked, as the user named it.
 #[must_use]
-pub fn checks_text(checks: &Checks, verbose: bool, color: bool) -> String {
-    let renderer = if color {
-        Renderer::styled()
-    } else {
-        Renderer::plain()
-    };
-    let mut out = String::new();
-    for located in &checks.violations {
-        push(
-            &mut out,
-            format_args!("{}\n\n", rendered(&renderer, located)),
-        );
+pub fn checks_document(checks: &Checks, tree: &Name, verbose: bool) -> Document {
+    let mut blocks = Vec::new();
+    if !checks.violations.is_empty() {
+        blocks.push(Block::Snippets(
+            checks.violations.iter().map(snippet).collect(),
+        ));
     }
     if verbose {
-        for (path, what) in &checks.skipped {
-            push(&mut out, format_args!("{}\n", skipped(path, what)));
+        let skipped = checks.skipped.iter();
+        let skipped = skipped.map(|(path, what)| skipped_words(path, what));
+        let lines: Vec<String> = skipped.chain(left_out_lines(&checks.left_out)).collect();
+        if !lines.is_empty() {
+            blocks.push(Block::Lines(lines));
         }
     }
-    summary(&mut out, checks, verbose);
-    out += &left_out_text(&checks.left_out, verbose);
-    match color {
-        // The renderer shows control characters of the source by their pictures.
-        true => out,
-        false => plain(&out).into_owned(),
+    let summary = summary(checks, verbose).into_iter();
+    let left_out = left_out_text(&checks.left_out, verbose);
+    blocks.push(Block::List(summary.chain(left_out).collect()));
+    Document {
+        title: format!("Windows checked in {tree}"),
+        short: format!("check of {tree}"),
+        head: Extent::Full,
+        sections: vec![Section::new("", blocks)],
+        ..Document::default()
     }
 }
 
-fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
-    out.push_str(&text.to_string());
-}
-
-fn level(severity: Severity) -> Level<'static> {
+fn tone(severity: Severity) -> Tone {
     match severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
-        Severity::Note => Level::NOTE,
+        Severity::Error => Tone::Bad,
+        Severity::Warning => Tone::Doubt,
+        Severity::Note => Tone::Plain,
     }
 }
 
-fn rendered(renderer: &Renderer, located: &Located) -> String {
+fn snippet(located: &Located) -> Snippet {
     let violation = &located.violation;
     let mut title = violation.message.clone();
     if let Some(function) = &violation.function {
         title = format!("{function}: {title}");
     }
-    let mut group = Group::with_title(
-        level(violation.severity)
-            .primary_title(title)
-            .id(violation.rule.clone()),
-    );
-    for excerpt in first_the_place(violation) {
-        group = group.element(snippet(located, violation, excerpt));
+    let excerpts = first_the_place(violation).into_iter();
+    let help = violation.suggestion.as_ref();
+    let help = help.map(|suggestion| Remark::Help(help_words(violation, suggestion)));
+    Snippet {
+        title,
+        tone: tone(violation.severity),
+        id: Some(violation.rule.clone()),
+        sources: excerpts
+            .map(|excerpt| source(located, violation, excerpt))
+            .collect(),
+        notes: [Remark::Note(why(violation))]
+            .into_iter()
+            .chain(help)
+            .collect(),
     }
-    group = group.element(Level::NOTE.message(why(violation)));
-    if let Some(suggestion) = &violation.suggestion {
-        group = group.element(Level::HELP.message(help(violation, suggestion)));
-    }
-    renderer.render(&[group])
 }
 
 /// The excerpt with the place itself comes first: its line is in the headline.
@@ -84,26 +83,26 @@ fn first_the_place(violation: &Violation) -> Vec<&Excerpt> {
     first
 }
 
-fn snippet<'a>(
-    located: &'a Located,
-    violation: &'a Violation,
-    excerpt: &'a Excerpt,
-) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-    let line = answer::fits::<usize, _>(excerpt.line).unwrap_or(usize::MAX);
-    let mut snippet = Snippet::source(&excerpt.text)
-        .path(located.path.to_string())
-        .line_start(line)
-        .fold(false);
-    if let Some(place) = inside(excerpt, &violation.mark) {
-        let primary = AnnotationKind::Primary.span(place);
-        snippet = snippet.annotation(primary.label(&violation.mark.text));
+fn source(located: &Located, violation: &Violation, excerpt: &Excerpt) -> Source {
+    let mark = |mark: &Mark, primary| {
+        Some(document::Mark {
+            span: inside(excerpt, mark)?,
+            label: mark.text.clone(),
+            primary,
+        })
+    };
+    let related = violation.related.iter();
+    let related = related.filter_map(|one| mark(one, false));
+    Source {
+        path: located.path.to_string(),
+        text: excerpt.text.clone(),
+        line: answer::fits::<usize, _>(excerpt.line).unwrap_or(usize::MAX),
+        whole: true,
+        marks: mark(&violation.mark, true)
+            .into_iter()
+            .chain(related)
+            .collect(),
     }
-    for mark in &violation.related {
-        if let Some(place) = inside(excerpt, mark) {
-            snippet = snippet.annotation(AnnotationKind::Context.span(place).label(&mark.text));
-        }
-    }
-    snippet
 }
 
 /// Where a mark lies in an excerpt, at the borders of characters.
@@ -131,7 +130,7 @@ fn why(violation: &Violation) -> String {
     )
 }
 
-fn help(violation: &Violation, suggestion: &Suggestion) -> String {
+fn help_words(violation: &Violation, suggestion: &Suggestion) -> String {
     let old = violation.excerpts.iter().find_map(|excerpt| {
         let mark = Mark {
             span: suggestion.span,
@@ -149,7 +148,7 @@ fn help(violation: &Violation, suggestion: &Suggestion) -> String {
     }
 }
 
-fn skipped(path: &Name, what: &FileSkipped) -> String {
+fn skipped_words(path: &Name, what: &FileSkipped) -> String {
     match what {
         FileSkipped::File(reason) => format!("{path}: not read: {reason}"),
         FileSkipped::Function(skipped) => format!(
@@ -162,53 +161,36 @@ fn skipped(path: &Name, what: &FileSkipped) -> String {
     }
 }
 
-fn plural(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
-}
-
-fn summary(out: &mut String, checks: &Checks, verbose: bool) {
+fn summary(checks: &Checks, verbose: bool) -> Vec<String> {
     let count = |severity| {
         let all = checks.violations.iter();
         all.filter(|l| l.violation.severity == severity).count()
     };
-    push(
-        out,
-        format_args!(
-            "{}: {}, {}, {}",
-            plural(checks.violations.len(), "finding"),
-            plural(count(Severity::Error), "error"),
-            plural(count(Severity::Warning), "warning"),
-            plural(count(Severity::Note), "note"),
-        ),
+    let mut found = format!(
+        "{}: {}, {}, {}",
+        plural(checks.violations.len(), "finding"),
+        plural(count(Severity::Error), "error"),
+        plural(count(Severity::Warning), "warning"),
+        plural(count(Severity::Note), "note"),
     );
     if checks.allowed > 0 {
-        push(
-            out,
-            format_args!("; {} allowed by comments", checks.allowed),
-        );
+        found += &format!("; {} allowed by comments", checks.allowed);
     }
     if checks.filtered > 0 {
-        push(
-            out,
-            format_args!(
-                "; {} below --min-severity, --confidence or of other rules",
-                checks.filtered
-            ),
-        );
+        let filtered = checks.filtered;
+        found += &format!("; {filtered} below --min-severity, --confidence or of other rules");
     }
     let hint = if verbose || checks.skipped.is_empty() {
         ""
     } else {
         " (--verbose lists them)"
     };
-    push(
-        out,
-        format_args!(
-            "\n{} read, {} with user accesses, {} with windows, {} not checked{hint}\n",
-            plural(checks.files, "file"),
-            plural(checks.functions, "function"),
-            checks.windows,
-            checks.skipped.len(),
-        ),
+    let read = format!(
+        "{} read, {} with user accesses, {} with windows, {} not checked{hint}",
+        plural(checks.files, "file"),
+        plural(checks.functions, "function"),
+        checks.windows,
+        checks.skipped.len(),
     );
+    vec![found, read]
 }

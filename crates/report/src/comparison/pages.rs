@@ -2,20 +2,8 @@
 
 use super::fixture::gain;
 use super::tests::{alone, everything, html, several, unsteady};
+use crate::format::tests::{ends_where_it_began, tags};
 use tollgate_measure::Proof;
-
-/// The tags of a page, in order: name, and whether it opens.
-fn tags(page: &str) -> Vec<(&str, bool)> {
-    let (_, body) = page.split_once("</style>").unwrap();
-    let tags = body.split('<').skip(1);
-    let tags = tags.filter(|tag| !tag.split('>').next().unwrap().ends_with('/'));
-    tags.map(|tag| {
-        let end = tag.find([' ', '>']).unwrap();
-        let name = &tag[..end];
-        (name.trim_start_matches('/'), !name.starts_with('/'))
-    })
-    .collect()
-}
 
 fn pages() -> [String; 3] {
     [alone(gain()), several(), everything()].map(|proof| html(&proof).unwrap())
@@ -24,15 +12,7 @@ fn pages() -> [String; 3] {
 #[test]
 fn every_element_ends_inside_the_one_it_began_in() {
     for page in pages() {
-        let mut open = vec!["html", "head"];
-        for (name, opens) in tags(&page) {
-            if opens {
-                open.push(name);
-            } else {
-                assert_eq!(open.pop(), Some(name));
-            }
-        }
-        assert_eq!(open, Vec::<&str>::new());
+        ends_where_it_began(&page);
     }
 }
 

@@ -51,6 +51,7 @@ pub fn document(proof: &Proof) -> Document {
         short: format!("{}: {word}", proof.subject),
         about: images(proof).into_iter().chain(find).collect(),
         date: None,
+        head: Extent::All,
         verdicts: proof
             .comparisons
             .iter()

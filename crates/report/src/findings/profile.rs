@@ -14,9 +14,14 @@ impl View<'_> {
     /// function in a header.
     pub fn rank_by(&mut self, profile: &Profile, kinds: &Kinds) {
         let parts = parts(profile, kinds);
+        let within = within(profile, kinds);
         let mut met: HashSet<String> = HashSet::new();
         for finding in &self.scan.findings {
-            let found = names(finding).find_map(|name| Some((parts.get(&name)?, name)));
+            let found = names(finding).find_map(|name| {
+                // What the text says is part of a symbol counts as that.
+                let symbol = within.get(&name).unwrap_or(&name);
+                Some((parts.get(symbol)?, symbol.clone()))
+            });
             let Some((percent, name)) = found else {
                 continue;
             };
@@ -60,6 +65,16 @@ fn parts(profile: &Profile, kinds: &Kinds) -> HashMap<String, f64> {
     parts
 }
 
+/// By function: the symbol that it is part of, where the text says so.
+fn within(profile: &Profile, kinds: &Kinds) -> HashMap<String, String> {
+    let rows = profile.kernel();
+    let pairs = rows.flat_map(|row| {
+        let inlined = row.inlined.iter();
+        inlined.map(|name| (name.clone(), kinds.plain(&row.symbol)))
+    });
+    pairs.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -97,6 +112,24 @@ mod tests {
             ]
         );
         assert_eq!(view.profile.unwrap().unmatched, ["fput"]);
+    }
+
+    /// Another kernel may put it into a function that this tree does not have.
+    #[test]
+    fn what_a_text_says_is_inlined_has_the_part_of_the_row_above() {
+        let vocabulary = Vocabulary::builtin().unwrap();
+        let report = Analyser::new(&vocabulary).unwrap().analyse(TEXT.as_bytes());
+        let mut scan = Scan::default();
+        scan.add(&TreePath::within("fs/x.c"), report);
+        let mut view = View::new(&scan, BTreeSet::from([Kind::Run]));
+        let rows = "30.0%  [kernel]  [k] fput\n 1.06%  [kernel]  [k] elsewhere\n \
+                    ...              ^- inlined() was inlined\n 0.78%  [kernel]  [k] iput\n";
+        let kinds = Kinds::builtin().unwrap();
+        view.rank_by(&Reading::of_text(rows).unwrap().ranking().unwrap(), &kinds);
+        let first = view.findings()[0];
+        assert_eq!(first.function.name, "inlined");
+        assert_eq!(view.reason(first).unwrap(), "1.06 % in elsewhere");
+        assert_eq!(view.profile.unwrap().unmatched, ["fput", "iput"]);
     }
 
     #[test]

@@ -3,36 +3,36 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use tollgate_source::{Aside, Finding, Kind, Run, TreePath, plain};
+use tollgate_source::{Aside, Finding, Kind, Name, Run, TreePath};
 
-use super::text::{more_words, run_words, trailer};
+use super::text::{document, run_words};
 use super::{View, aside_words};
+use crate::document::{Block, Document, Mark, Snippet, Source};
 
 /// Each finding above the lines that it is about, then the summary. `read` gives
 /// the bytes of a file; a finding whose file is gone keeps its first line.
 #[must_use]
-pub fn findings_source(
+pub fn findings_in_source(
     view: &View<'_>,
+    tree: &Name,
     read: &mut dyn FnMut(&TreePath) -> Option<Vec<u8>>,
-) -> String {
+) -> Document {
     let mut files = Files {
         read,
         texts: HashMap::new(),
     };
-    let mut out = String::new();
     let (findings, asides) = (view.findings(), view.asides());
     let all = findings.len() + asides.len();
     let most = view.top.unwrap_or(all).min(all);
+    let mut shown = Vec::new();
     for finding in findings.iter().take(most) {
-        out += &finding_source(view, finding, files.text(&finding.path));
+        shown.push(of_finding(view, finding, files.text(&finding.path)));
     }
     for aside in asides.iter().take(most.saturating_sub(findings.len())) {
-        out += &aside_source(aside, files.text(&aside.path));
+        shown.push(of_aside(aside, files.text(&aside.path)));
     }
-    out += &more_words(all - most, most);
-    trailer(&mut out, view);
-    plain(&out).into_owned()
+    let shown = (!shown.is_empty()).then_some(Block::Snippets(shown));
+    document(view, tree, shown, all - most)
 }
 
 struct Files<'r> {
@@ -64,7 +64,7 @@ fn printable(text: &[u8]) -> String {
     }
 }
 
-fn finding_source(view: &View<'_>, finding: &Finding, text: &str) -> String {
+fn of_finding(view: &View<'_>, finding: &Finding, text: &str) -> Snippet {
     let name = &finding.function.name;
     let reason = view.reason(finding);
     let reason = reason.map_or(String::new(), |reason| format!("; {reason}"));
@@ -73,13 +73,8 @@ fn finding_source(view: &View<'_>, finding: &Finding, text: &str) -> String {
         run_words(finding),
         Kind::Run.name()
     );
-    let marks: Vec<Mark> = finding.function.runs.iter().flat_map(run_marks).collect();
-    marked(&title, &finding.path, text, &marks)
-}
-
-struct Mark {
-    span: Range<usize>,
-    label: String,
+    let marks = finding.function.runs.iter().flat_map(run_marks);
+    snippet(title, &finding.path, text, marks.collect())
 }
 
 fn run_marks(run: &Run) -> impl Iterator<Item = Mark> {
@@ -90,31 +85,55 @@ fn run_marks(run: &Run) -> impl Iterator<Item = Mark> {
             0 => format!("opens and closes, as {more} more do"),
             _ => String::new(),
         },
+        primary: true,
     })
 }
 
-fn aside_source(aside: &Aside, text: &str) -> String {
+fn of_aside(aside: &Aside, text: &str) -> Snippet {
     let chance = &aside.chance;
     let words = aside_words(aside);
     let title = format!("{}: {words} [{}]", chance.function, chance.kind.name());
     let mark = Mark {
         span: chance.span.start..chance.span.end,
         label: String::new(),
+        primary: true,
     };
-    marked(&title, &aside.path, text, &[mark])
+    snippet(title, &aside.path, text, vec![mark])
 }
 
-fn marked(title: &str, path: &TreePath, text: &str, marks: &[Mark]) -> String {
-    let inside = |mark: &&Mark| {
-        text.is_char_boundary(mark.span.start) && text.is_char_boundary(mark.span.end)
+/// How many lines stay around what is marked.
+const AROUND: usize = 3;
+
+fn snippet(title: String, path: &TreePath, text: &str, mut marks: Vec<Mark>) -> Snippet {
+    marks.retain(|mark| text.get(mark.span.clone()).is_some());
+    let shown = part(text, &marks);
+    let before = text.get(..shown.start).unwrap_or_default();
+    for mark in &mut marks {
+        mark.span = mark.span.start - shown.start..mark.span.end - shown.start;
+    }
+    let source = Source {
+        path: path.to_string(),
+        text: text.get(shown).unwrap_or_default().to_owned(),
+        line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
+        whole: false,
+        marks,
     };
-    let annotations = marks.iter().filter(inside).map(|mark| {
-        let annotation = AnnotationKind::Primary.span(mark.span.clone());
-        annotation.label(mark.label.as_str())
-    });
-    let snippet = Snippet::source(text)
-        .path(path.to_string())
-        .annotations(annotations);
-    let report = [Level::NOTE.primary_title(title).element(snippet)];
-    format!("{}\n\n", Renderer::plain().render(&report))
+    Snippet {
+        title,
+        sources: vec![source],
+        ..Snippet::default()
+    }
+}
+
+/// The lines around marks.
+fn part(text: &str, marks: &[Mark]) -> Range<usize> {
+    let first = marks.iter().map(|mark| mark.span.start).min();
+    let last = marks.iter().map(|mark| mark.span.end).max();
+    let (Some(first), Some(last)) = (first, last) else {
+        return 0..0;
+    };
+    let (before, after) = (text.get(..first), text.get(last..));
+    let above = before.unwrap_or_default().rmatch_indices('\n').nth(AROUND);
+    let below = after.unwrap_or_default().match_indices('\n').nth(AROUND);
+    above.map_or(0, |(at, _)| at + 1)..below.map_or(text.len(), |(at, _)| last + at)
 }

@@ -1,53 +1,72 @@
-//! Findings as lines.
+//! Findings as lines, and what stands below them.
 
-use tollgate_source::{Direction, Finding, Form, Kind, Position, Scan, plain};
+use tollgate_source::{Direction, Finding, Form, Kind, Name, Position, Scan};
 
-use super::{View, aside_words, plural};
-use crate::name::left_out_text;
+use super::{View, aside_words};
+use crate::document::{Block, Document, Extent, Section};
+use crate::name::{left_out_lines, left_out_text};
+use crate::text::plural;
 
 /// The findings as lines that editors and compilers' readers know:
 /// `file:line:col: function: what`, then a summary. With `verbose`, each part
-/// that was not analysed has its line.
+/// that was not analysed has its line. `tree` is what was scanned, as the user named it.
 #[must_use]
-pub fn findings_text(view: &View<'_>) -> String {
-    let mut out = String::new();
-    let lines = lines(view);
+pub fn findings_document(view: &View<'_>, tree: &Name) -> Document {
+    let mut lines = lines(view);
     let most = view.top.unwrap_or(lines.len());
-    for line in lines.iter().take(most) {
-        push(&mut out, format_args!("{line}\n"));
-    }
-    out += &more_words(lines.len().saturating_sub(most), most);
-    trailer(&mut out, view);
-    plain(&out).into_owned()
+    let more = lines.len().saturating_sub(most);
+    lines.truncate(most);
+    document(view, tree, listed(lines), more)
 }
 
-/// How many are not shown; nothing where all are.
-pub(super) fn more_words(more: usize, most: usize) -> String {
-    match more {
-        0 => String::new(),
-        more => format!("and {more} more (--top {most})\n"),
+/// Lines; nothing where there is none.
+fn listed(lines: Vec<String>) -> Option<Block> {
+    (!lines.is_empty()).then_some(Block::Lines(lines))
+}
+
+/// What is shown of the findings, and below it what holds of all of them.
+pub(super) fn document(
+    view: &View<'_>,
+    tree: &Name,
+    shown: Option<Block>,
+    more: usize,
+) -> Document {
+    let details = listed(details(view));
+    let summary = Block::List(trailer(view, more));
+    let blocks = shown.into_iter().chain(details).chain([summary]).collect();
+    Document {
+        title: format!("Accesses of user memory in {tree}"),
+        short: format!("scan of {tree}"),
+        head: Extent::Full,
+        sections: vec![Section::new("", blocks)],
+        ..Document::default()
     }
 }
 
-/// What stands below the findings, in whatever form those are.
-pub(super) fn trailer(out: &mut String, view: &View<'_>) {
-    if view.verbose {
-        for aside in view.scan.without_size() {
-            let (path, place) = (&aside.path, aside.chance.position);
-            let words = aside_words(aside);
-            let (line, column) = (place.line, place.column);
-            push(out, format_args!("{path}:{line}:{column}: {words}\n"));
-        }
-        for missed in &view.scan.missed {
-            push(out, format_args!("{missed}\n"));
-        }
+/// Each part that was not analysed, where that is asked for.
+fn details(view: &View<'_>) -> Vec<String> {
+    if !view.verbose {
+        return Vec::new();
     }
-    summary(out, view.scan, view.verbose);
-    *out += &left_out_text(&view.scan.left_out, view.verbose);
-    hidden(out, view);
-    sizes(out, view);
-    elsewhere(out, view.scan);
-    profile(out, view);
+    let sizes = view.scan.without_size().map(|aside| {
+        let (path, place) = (&aside.path, aside.chance.position);
+        let words = aside_words(aside);
+        format!("{path}:{}:{}: {words}", place.line, place.column)
+    });
+    let missed = view.scan.missed.iter().map(ToString::to_string);
+    let all = sizes.chain(missed);
+    all.chain(left_out_lines(&view.scan.left_out)).collect()
+}
+
+/// What holds of all findings.
+fn trailer(view: &View<'_>, more: usize) -> Vec<String> {
+    let most = view.top.unwrap_or_default();
+    let cut = (more > 0).then(|| format!("and {more} more (--top {most})"));
+    let scan = view.scan;
+    let all = cut.into_iter().chain(summary(scan, view.verbose));
+    let all = all.chain(left_out_text(&scan.left_out, view.verbose));
+    let all = all.chain(hidden(view)).chain(sizes(view));
+    all.chain(elsewhere(scan)).chain(profile(view)).collect()
 }
 
 /// One line for each finding, in the order of the view.
@@ -84,10 +103,6 @@ fn first_access(finding: &Finding) -> Position {
         .first()
         .and_then(|run| run.sites.first())
         .map_or(function.position, |site| site.position)
-}
-
-fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
-    out.push_str(&text.to_string());
 }
 
 fn line(view: &View<'_>, finding: &Finding, place: Position) -> String {
@@ -132,53 +147,33 @@ fn names(forms: &[Form]) -> String {
         .join(", ")
 }
 
-fn summary(out: &mut String, scan: &Scan, verbose: bool) {
-    let functions = plural(scan.findings.len(), "function");
+fn summary(scan: &Scan, verbose: bool) -> [String; 2] {
     let verb = if scan.findings.len() == 1 {
         "pays"
     } else {
         "pay"
     };
-    push(
-        out,
-        format_args!(
-            "{functions} {verb} more than once: {}, ",
-            plural(scan.runs(), "run")
-        ),
-    );
-    push(
-        out,
-        format_args!("{}, ", plural(scan.count(Direction::Read), "read")),
-    );
-    push(
-        out,
-        format_args!("{}, ", plural(scan.count(Direction::Write), "write")),
-    );
-    push(
-        out,
-        format_args!(
-            "{} saved by one window a run\n",
-            plural(scan.windows_saved(), "window")
-        ),
-    );
-    let files = plural(scan.files, "file");
-    push(
-        out,
-        format_args!(
-            "{files} read, {} of user memory, {} analysed",
-            accesses(scan.lexical),
-            scan.parsed
-        ),
+    let pays = format!(
+        "{} {verb} more than once: {}, {}, {}, {} saved by one window a run",
+        plural(scan.findings.len(), "function"),
+        plural(scan.runs(), "run"),
+        plural(scan.count(Direction::Read), "read"),
+        plural(scan.count(Direction::Write), "write"),
+        plural(scan.windows_saved(), "window"),
     );
     let hint = if verbose || scan.missed.is_empty() {
         ""
     } else {
         " (--verbose lists them)"
     };
-    push(
-        out,
-        format_args!(", {} not analysed{hint}\n", scan.missed.len()),
+    let read = format!(
+        "{} read, {} of user memory, {} analysed, {} not analysed{hint}",
+        plural(scan.files, "file"),
+        accesses(scan.lexical),
+        scan.parsed,
+        scan.missed.len()
     );
+    [pays, read]
 }
 
 fn accesses(number: usize) -> String {
@@ -186,7 +181,7 @@ fn accesses(number: usize) -> String {
 }
 
 /// What the view does not show is counted, with the flag that shows it.
-fn hidden(out: &mut String, view: &View<'_>) {
+fn hidden(view: &View<'_>) -> Option<String> {
     let hidden: Vec<String> = Kind::ALL
         .into_iter()
         .filter(|kind| !view.kinds.contains(kind))
@@ -194,59 +189,44 @@ fn hidden(out: &mut String, view: &View<'_>) {
         .filter(|(number, _)| *number > 0)
         .map(|(number, name)| format!("{number} {name}"))
         .collect();
-    if !hidden.is_empty() {
-        let hidden = hidden.join(", ");
-        push(
-            out,
-            format_args!("not shown: {hidden} (--kind all shows them)\n"),
-        );
-    }
+    let all = hidden.join(", ");
+    (!hidden.is_empty()).then(|| format!("not shown: {all} (--kind all shows them)"))
 }
 
-fn sizes(out: &mut String, view: &View<'_>) {
+fn sizes(view: &View<'_>) -> Option<String> {
     let copies = view.scan.copies();
-    if copies.without_size > 0 {
-        let hint = if view.verbose {
-            ""
-        } else {
-            " (--verbose lists them)"
-        };
-        let (lacking, of) = (
-            copies.without_size,
-            plural_copies(copies.small + copies.larger + copies.without_size),
-        );
-        push(
-            out,
-            format_args!("{lacking} of {of} of a constant size could not be sized{hint}\n"),
-        );
-    }
+    let hint = if view.verbose {
+        ""
+    } else {
+        " (--verbose lists them)"
+    };
+    let lacking = copies.without_size;
+    let of = plural_copies(copies.small + copies.larger + lacking);
+    let words = || format!("{lacking} of {of} of a constant size could not be sized{hint}");
+    (lacking > 0).then(words)
 }
 
 fn plural_copies(number: usize) -> String {
     format!("{number} {}", if number == 1 { "copy" } else { "copies" })
 }
 
-fn elsewhere(out: &mut String, scan: &Scan) {
+fn elsewhere(scan: &Scan) -> Option<String> {
     let left = &scan.elsewhere;
-    if left.functions + left.asides > 0 {
-        let functions = plural(left.functions, "function");
-        let (others, names) = (left.asides, left.architectures.join(", "));
-        push(
-            out,
-            format_args!(
-                "left out: {functions} with runs and {others} of other kinds in {names} (--arch all shows them)\n"
-            ),
-        );
-    }
+    let functions = plural(left.functions, "function");
+    let (others, names) = (left.asides, left.architectures.join(", "));
+    (left.functions + left.asides > 0).then(|| {
+        format!(
+            "left out: {functions} with runs and {others} of other kinds in {names} \
+             (--arch all shows them)"
+        )
+    })
 }
 
 /// How many symbols without a finding are named.
 const NAMED: usize = 10;
 
-fn profile(out: &mut String, view: &View<'_>) {
-    let Some(profile) = &view.profile else {
-        return;
-    };
+fn profile(view: &View<'_>) -> Option<String> {
+    let profile = view.profile.as_ref()?;
     let mut names: Vec<&str> = profile.unmatched.iter().map(String::as_str).collect();
     let symbols = plural(names.len(), "symbol");
     if names.len() > NAMED {
@@ -254,8 +234,7 @@ fn profile(out: &mut String, view: &View<'_>) {
         names.push("...");
     }
     let (unit, names) = (&profile.unit, names.join(", "));
-    push(
-        out,
-        format_args!("the profile counts {unit}; {symbols} in it matched no finding: {names}\n"),
-    );
+    Some(format!(
+        "the profile counts {unit}; {symbols} in it matched no finding: {names}"
+    ))
 }

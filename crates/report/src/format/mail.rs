@@ -17,7 +17,8 @@ pub(super) fn render(document: &Document) -> String {
     };
     let about = document.about.iter().chain(&document.date);
     let about: String = about.map(|what| lines.wrapped(what)).collect();
-    let mut parts = vec![format!("{}{about}", lines.wrapped(&document.title))];
+    let head = format!("{}{about}", lines.wrapped(&document.title));
+    let mut parts = vec![head];
     parts.extend(document.verdicts.iter().map(|one| lines.verdict(one)));
     parts.extend(lines.not_run(&document.not_run));
     parts.extend(lines.sections(&document.sections));

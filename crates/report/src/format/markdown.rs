@@ -20,11 +20,10 @@ pub(super) fn render(document: &Document) -> String {
 
 fn sections(all: &[Section], level: usize, out: &mut String) {
     for section in all.iter().filter(|one| one.extent != Extent::Brief) {
-        out.push_str(&format!(
-            "{} {}\n\n",
-            "#".repeat(level),
-            text(&section.title)
-        ));
+        if !section.title.is_empty() {
+            let rank = "#".repeat(level);
+            out.push_str(&format!("{rank} {}\n\n", text(&section.title)));
+        }
         section.blocks.iter().for_each(|one| block(one, out));
         sections(&section.sections, (level + 1).min(6), out);
     }
@@ -36,7 +35,9 @@ fn block(block: &Block, out: &mut String) {
         Block::List(all) => list(all.iter().map(|one| text(one)), out),
         Block::Facts(all) => list(all.iter().map(fact), out),
         Block::Table(one) => table(one, out),
-        Block::Patch(patch) => fenced(patch, out),
+        Block::Patch(patch) => fenced("diff", patch, out),
+        Block::Lines(all) => fenced("", &all.join("\n"), out),
+        Block::Snippets(all) => all.iter().for_each(|one| fenced("", &one.text(false), out)),
         Block::Verdict(one) => out.push_str(&verdict(one)),
         Block::Plots(plots) => {
             for (title, one) in plots.tables() {
@@ -88,7 +89,7 @@ fn table(table: &Table, out: &mut String) {
     out.push_str(&row(heads));
     let rules = table.columns.iter().map(|column| match column.kind {
         Kind::Number => "---:".to_owned(),
-        Kind::Name | Kind::Symbol | Kind::Word => ":---".to_owned(),
+        Kind::Name | Kind::Symbol | Kind::Whole | Kind::Word => ":---".to_owned(),
     });
     out.push_str(&row(rules));
     for one in &table.rows {
@@ -104,7 +105,7 @@ fn table(table: &Table, out: &mut String) {
 fn worded(cell: &Cell, column: &Column) -> String {
     let tags: String = cell.tags.iter().map(|tag| format!(" *{tag}*")).collect();
     let shown = match column.kind {
-        Kind::Symbol if !cell.text.contains('`') && !cell.text.is_empty() => {
+        Kind::Symbol | Kind::Whole if !cell.text.contains('`') && !cell.text.is_empty() => {
             format!("`{}`", clean(&cell.text).replace('|', "\\|"))
         }
         _ => text(&cell.text),
@@ -118,15 +119,14 @@ fn row(cells: impl Iterator<Item = String>) -> String {
 }
 
 /// As it is, between fences that are longer than any in it.
-fn fenced(patch: &str, out: &mut String) {
-    let ticks = patch.lines().map(|line| {
+fn fenced(language: &str, text: &str, out: &mut String) {
+    let ticks = text.lines().map(|line| {
         let line = line.trim_start_matches(['+', '-', ' ', '\t']);
         line.chars().take_while(|c| *c == '`').count()
     });
     let fence = "`".repeat(ticks.max().unwrap_or_default().max(2) + 1);
-    out.push_str(&format!("{fence}diff\n"));
-    patch
-        .lines()
+    out.push_str(&format!("{fence}{language}\n"));
+    text.lines()
         .for_each(|line| out.push_str(&(crate::text::clean_lines(line) + "\n")));
     out.push_str(&format!("{fence}\n\n"));
 }

@@ -2,7 +2,7 @@
 //! cursor stops.
 
 use super::look::Look;
-use crate::document::Document;
+use crate::document::{Document, Extent};
 use crate::fixed::{Lines, Paint};
 use crate::text::wrap;
 
@@ -11,7 +11,8 @@ pub(super) fn render(document: &Document, look: Look) -> String {
         paint: Paint(look.color),
         width: look.width,
     };
-    let mut parts = vec![head(document, lines)];
+    let shown = document.head != Extent::Full;
+    let mut parts: Vec<String> = shown.then(|| head(document, lines)).into_iter().collect();
     parts.extend(lines.sections(&document.sections));
     parts.extend(lines.not_run(&document.not_run));
     parts.extend(document.verdicts.iter().map(|one| lines.verdict(one)));

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use crate::json::to_json;
 use serde::Serialize;
 use tollgate_defect::Defect;
-use tollgate_gates::{Analysis, Changes, Counts, Finding, FunctionGates, Repeat, Window};
+use tollgate_gates::{
+    Analysis, Changes, Counts, Finding, Frame, FunctionGates, Line, Listing, Mark, Repeat, Window,
+};
 use tollgate_source::Name;
 
 use crate::name::text;
@@ -93,6 +95,86 @@ pub fn against_json(before: &Name, after: &Name, changes: &Changes) -> Result<St
         after_uri,
         changes: Some(changes),
     })
+}
+
+#[derive(Serialize)]
+struct JsonListings<'a> {
+    version: u32,
+    kind: &'static str,
+    object: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object_uri: Option<String>,
+    listings: Vec<JsonListing<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonListing<'a> {
+    function: Function<'a>,
+    source_missing: Option<&'a str>,
+    lines: Vec<JsonLine<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonLine<'a> {
+    address: u64,
+    text: &'a str,
+    does: Mark,
+    inside: bool,
+    access: bool,
+    patched: bool,
+    target: Option<&'a str>,
+    source: Vec<JsonFrame<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonFrame<'a> {
+    file: &'a str,
+    line: u64,
+    function: Option<&'a str>,
+}
+
+/// The functions of one name, instruction by instruction.
+///
+/// # Errors
+/// None that input can cause.
+pub fn listing_json(name: &Name, listings: &[Listing]) -> Result<String, Defect> {
+    let (object, object_uri) = text(name);
+    to_json(&JsonListings {
+        version: GATES_VERSION,
+        kind: "listing",
+        object,
+        object_uri,
+        listings: listings.iter().map(listing).collect(),
+    })
+}
+
+fn listing(listing: &Listing) -> JsonListing<'_> {
+    JsonListing {
+        function: function(&listing.function),
+        source_missing: listing.left_out.as_deref(),
+        lines: listing.lines.iter().map(line).collect(),
+    }
+}
+
+fn line(line: &Line) -> JsonLine<'_> {
+    JsonLine {
+        address: line.address,
+        text: &line.text,
+        does: line.mark,
+        inside: line.inside,
+        access: line.access,
+        patched: line.patched,
+        target: line.target.as_deref(),
+        source: line.source.iter().map(frame).collect(),
+    }
+}
+
+fn frame(frame: &Frame) -> JsonFrame<'_> {
+    JsonFrame {
+        file: &frame.file,
+        line: frame.line.into(),
+        function: frame.function.as_deref(),
+    }
 }
 
 fn object((name, analysis): &(Name, Analysis)) -> Object<'_> {

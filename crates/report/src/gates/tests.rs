@@ -4,6 +4,7 @@ use tollgate_gates::{
 };
 
 use super::*;
+use crate::format::tests::{holds, text};
 
 fn function(name: &str, opens: usize, bytes: u64) -> FunctionGates {
     let counts = Counts {
@@ -114,13 +115,15 @@ fn listing() -> Listing {
 
 #[test]
 fn people_read_it_in_80_columns() {
-    let texts = [
-        gates_text(&"fs/eventpoll.o".into(), &sample()),
-        repeats_text(&"fs/eventpoll.o".into(), &sample()),
-        listing_text(&listing()),
-        against_text(&"old.o".into(), &"new.o".into(), &changes()),
+    let sample = [("fs/eventpoll.o".into(), sample())];
+    let documents = [
+        gates(&sample),
+        repeats(&sample),
+        super::listing(&"fs/eventpoll.o".into(), &[listing()]),
+        against(&"old.o".into(), &"new.o".into(), &changes()),
     ];
-    let text = texts.join("\n");
+    documents.iter().for_each(holds);
+    let text = documents.map(|one| text(&one)).join("\n");
     let wide = text.lines().find(|line| line.chars().count() > 80);
     assert_eq!(wide, None);
     insta::assert_snapshot!(text);
@@ -133,15 +136,13 @@ fn a_source_line_names_the_functions_that_the_compiler_put_it_into() {
         line,
         function: function.map(str::to_owned),
     };
-    let said = |frames: &[Frame]| {
-        let mut out = String::new();
-        source(&mut out, frames);
-        out
-    };
     let (own, caller) = (frame("a.h", 7, Some("get")), frame("b.c", 20, Some("read")));
-    assert_eq!(said(&[]), "");
-    assert_eq!(said(std::slice::from_ref(&own)), "  a.h:7\n");
-    assert_eq!(said(&[own, caller]), "  a.h:7  get() in read():20\n");
+    assert_eq!(source(&[]), None);
+    assert_eq!(source(std::slice::from_ref(&own)).unwrap(), "  a.h:7");
+    assert_eq!(
+        source(&[own, caller]).unwrap(),
+        "  a.h:7  get() in read():20"
+    );
 }
 
 #[test]
@@ -153,6 +154,7 @@ fn programs_read_what_the_schema_says() {
     let texts = [
         gates_json(&[("fs/eventpoll.o".into(), sample())]).unwrap(),
         against_json(&"old.o".into(), &"new.o".into(), &changes()).unwrap(),
+        listing_json(&"fs/eventpoll.o".into(), &[listing()]).unwrap(),
     ];
     for text in texts {
         let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();

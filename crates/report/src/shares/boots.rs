@@ -1,76 +1,68 @@
-//! Times of several boots, for people and programs.
+//! Times of several boots, as a document and as JSON.
 
 use serde::Serialize;
 use tollgate_defect::Defect;
 use tollgate_measure::{
-    Boots, BootsChange, BootsFinding, CONFIDENCE_PERCENT, Estimate, RESAMPLES, SEED,
+    Boots, BootsChange, BootsFinding, BootsNote, CONFIDENCE_PERCENT, Estimate, FEW_BOOTS, Missing,
+    Odd, RESAMPLES, SEED, When,
 };
 
 use super::compared::COMPARE_VERSION;
-use super::text::indented;
-use crate::fixed::{Paint, lines, section, table};
+use crate::document::{Block, Cell, Document, Extent, Kind, Section, Table, Tone, Verdict};
 use crate::json::to_json;
-use crate::text::{WIDTH, wrap};
+use crate::text::{nanoseconds as figure, plural};
+use crate::timing;
 
-/// The comparison as text of at most 80 columns; the verdict is last.
+/// The comparison; `fail_above` is the limit of the exit code, in percent.
 #[must_use]
-pub fn boots_text(boots: &Boots, fail_above: Option<f64>, color: bool) -> String {
-    let paint = Paint(color);
-    let mut shown = table(
-        &["", "before", "after", "difference", "95 % from", "to", "p"],
-        1,
-    );
+pub fn boots_document(boots: &Boots, fail_above: Option<f64>) -> Document {
+    let [before, after] = boots.boots;
+    let title = format!("{before} boots before, {after} after, ns per operation");
+    let mut blocks = Vec::new();
+    if !boots.changes.is_empty() {
+        blocks.push(Block::Table(rows(boots)));
+        let sentences = boots.changes.iter().map(|change| sentence(change, boots));
+        blocks.push(Block::List(sentences.collect()));
+    }
+    let odd = boots.changes.iter().flat_map(|change| {
+        let all = change.odd.iter();
+        all.map(|odd| format!("{}: {}.", name(change), odd_words(*odd)))
+    });
+    let notes = boots.notes.iter().map(note_words);
+    let notes = facts(boots).into_iter().chain(notes);
+    let known = Block::List(notes.chain(odd).collect());
+    Document {
+        title: "Times of several boots".to_owned(),
+        short: "comparison of boots".to_owned(),
+        head: Extent::Full,
+        verdicts: vec![verdict(boots, fail_above)],
+        sections: vec![
+            Section::new(title, blocks),
+            Section::new("What to know of it", vec![known]),
+        ],
+        ..Document::default()
+    }
+}
+
+fn rows(boots: &Boots) -> Table {
+    let mut table = Table::apart(&[
+        ("", Kind::Name),
+        ("before", Kind::Number),
+        ("after", Kind::Number),
+        ("difference", Kind::Number),
+        ("95 % from", Kind::Number),
+        ("to", Kind::Number),
+        ("p", Kind::Number),
+    ]);
     for change in &boots.changes {
         let Estimate { value, low, high } = change.difference;
         let after = change.base() + value;
-        let name = wrap(&name(change), 25).join("\n");
         let figures = [change.base(), after, value, low, high].map(figure);
-        shown.add_row(
-            std::iter::once(name)
-                .chain(figures)
-                .chain([format!("{:.4}", change.corrected_p)]),
-        );
+        let p = format!("{:.4}", change.corrected_p);
+        let row = std::iter::once(name(change)).chain(figures).chain([p]);
+        table.row(row.map(Cell::from));
     }
-    let sentences: String = boots
-        .changes
-        .iter()
-        .map(|change| indented(&sentence(change, boots)))
-        .collect();
-    let body = format!("{}{sentences}", lines(&shown));
-    let title = format!(
-        "{} boots before, {} after, ns per operation",
-        boots.boots[0], boots.boots[1]
-    );
-    let mut parts = vec![section(&title, &body, &paint)];
-    let notes: Vec<String> = boots
-        .changes
-        .iter()
-        .flat_map(|change| {
-            change
-                .odd
-                .iter()
-                .map(|odd| format!("{}: {odd}.", name(change)))
-        })
-        .collect();
-    let facts = facts(boots);
-    let all: String = facts
-        .iter()
-        .chain(&boots.notes)
-        .chain(&notes)
-        .map(|text| indented(text))
-        .collect();
-    parts.push(section("What to know of it", &all, &paint));
-    let verdict = wrap(&verdict(boots, fail_above), WIDTH);
-    parts.push(verdict.iter().map(|line| paint.bold(line) + "\n").collect());
-    parts.join("\n")
-}
-
-fn figure(nanoseconds: f64) -> String {
-    match nanoseconds.abs() {
-        size if size < 100.0 => format!("{nanoseconds:.2}"),
-        size if size < 10_000.0 => format!("{nanoseconds:.1}"),
-        _ => format!("{nanoseconds:.0}"),
-    }
+    table
 }
 
 fn name(change: &BootsChange) -> String {
@@ -133,55 +125,126 @@ fn facts(boots: &Boots) -> Vec<String> {
             boots.floor
         ),
     ];
-    facts.extend(
-        boots
-            .left_out
-            .iter()
-            .map(|text| format!("Not compared: {text}.")),
-    );
+    let missing = boots.left_out.iter().map(missing_words);
+    facts.extend(missing.map(|text| format!("Not compared: {text}.")));
     facts
 }
 
-fn verdict(boots: &Boots, fail_above: Option<f64>) -> String {
-    let names = |finding: BootsFinding| -> Vec<String> {
-        let all = boots
-            .changes
-            .iter()
-            .filter(|change| change.finding() == finding);
-        all.map(name).collect()
-    };
-    let said = [
-        (BootsFinding::Slower, "SLOWER"),
-        (BootsFinding::Faster, "FASTER"),
-        (BootsFinding::Equal, "EQUAL"),
-        (BootsFinding::NotShown, "NOT SHOWN"),
-        (BootsFinding::TooFew, "CANNOT BE TOLD"),
-    ];
-    let mut parts: Vec<String> = said
-        .iter()
-        .filter(|(finding, _)| !names(*finding).is_empty())
-        .map(|(finding, words)| format!("{words}: {}", names(*finding).join("; ")))
-        .collect();
-    if let Some(percent) = fail_above {
-        let beyond: Vec<String> = boots
-            .changes
-            .iter()
-            .filter(|change| change.slower_than(percent))
-            .map(name)
-            .collect();
-        parts.push(match beyond.is_empty() {
-            true => format!("nothing is shown to be slower by more than {percent} %"),
-            false => format!("slower by more than {percent} %: {}", beyond.join("; ")),
-        });
-    }
-    match parts.is_empty() {
-        true => "NOTHING TO COMPARE: the two sides have no benchmark in common".to_owned(),
-        false => parts.join("; "),
+fn side(when: When) -> &'static str {
+    match when {
+        When::Before => "before",
+        When::After => "after",
     }
 }
 
+fn missing_words(missing: &Missing) -> String {
+    let [before, after] = missing.measured.map(|(has, of)| format!("{has} of {of}"));
+    let workload = &missing.workload;
+    format!("{workload}: measured in {before} boots before and {after} after")
+}
+
+fn odd_words(odd: Odd) -> String {
+    match odd {
+        Odd::Drift(when) => format!(
+            "the boots {} drift: they are in order of time more than chance orders them (once in 20), so they are not of one state of the machine",
+            side(when)
+        ),
+        Odd::TwoHeaps(when) => format!(
+            "the boots {} lie in two humps: a boot is one or the other, and a median between tells of neither",
+            side(when)
+        ),
+        Odd::HeapsWithin(when, humped, of) => format!(
+            "the repetitions {} lie in two humps in {humped} of {of} boots",
+            side(when)
+        ),
+    }
+}
+
+fn note_words(note: &BootsNote) -> String {
+    match note {
+        BootsNote::FilesOfOneBoot(when, files, boots) => format!(
+            "{files} files {} are of {}: files of one boot are one boot.",
+            side(*when),
+            plural(*boots, "boot")
+        ),
+        BootsNote::UnknownBoot(when) => format!(
+            "A file {} does not say which boot it is of: it is taken for one of its own.",
+            side(*when)
+        ),
+        BootsNote::FewBoots(when, boots) => format!(
+            "{} {}: fewer than {FEW_BOOTS} boots show only what is far apart; boot each kernel {FEW_BOOTS} times or more.",
+            plural(*boots, "boot"),
+            side(*when)
+        ),
+        BootsNote::BothSides => {
+            "A boot is on both sides: what is compared is not two kernels.".to_owned()
+        }
+        BootsNote::NothingCanBeShown(tests, wanted, least) => format!(
+            "With {tests} tests p has to reach {wanted:.4}, and so few boots give at least {least:.4}: no difference can be shown; compare fewer benchmarks or boot more often."
+        ),
+        BootsNote::Unlike(fact, values) => {
+            let (what, values) = (timing::fact(*fact), values.join("; "));
+            format!("Not the same in all files: {what}: {values}.")
+        }
+        BootsNote::Busy(files) => format!("In {files} of the files other work wanted the CPUs."),
+    }
+}
+
+fn verdict(boots: &Boots, fail_above: Option<f64>) -> Verdict {
+    let names = |finding: BootsFinding| -> Vec<String> {
+        let all = boots.changes.iter();
+        let all = all.filter(|change| change.finding() == finding);
+        all.map(name).collect()
+    };
+    let said = [
+        (BootsFinding::Slower, "slower", Tone::Bad),
+        (BootsFinding::TooFew, "cannot be told", Tone::Doubt),
+        (BootsFinding::NotShown, "not shown", Tone::Doubt),
+        (BootsFinding::Faster, "faster", Tone::Good),
+        (BootsFinding::Equal, "equal", Tone::Plain),
+    ];
+    let mut found = said
+        .iter()
+        .filter(|(finding, ..)| !names(*finding).is_empty());
+    match found.next() {
+        Some((finding, word, tone)) => {
+            let others = found.map(|(finding, word, _)| {
+                let names = names(*finding).join("; ");
+                format!("{word}: {names}")
+            });
+            Verdict {
+                word: (*word).to_owned(),
+                tone: *tone,
+                statement: names(*finding).join("; "),
+                details: others.chain(beyond(boots, fail_above)).collect(),
+                ..Verdict::default()
+            }
+        }
+        None => Verdict {
+            word: "nothing to compare".to_owned(),
+            tone: Tone::Doubt,
+            statement: "The two sides have no benchmark in common.".to_owned(),
+            ..Verdict::default()
+        },
+    }
+}
+
+/// What lies beyond the limit, where there is one.
+fn beyond(boots: &Boots, fail_above: Option<f64>) -> Option<String> {
+    let percent = fail_above?;
+    let all = boots.changes.iter();
+    let beyond: Vec<String> = all
+        .filter(|change| change.slower_than(percent))
+        .map(name)
+        .collect();
+    Some(match beyond.is_empty() {
+        true => format!("nothing is shown to be slower by more than {percent} %"),
+        false => format!("slower by more than {percent} %: {}", beyond.join("; ")),
+    })
+}
+
 #[derive(Serialize)]
-struct Document<'a> {
+struct JsonBoots<'a> {
     version: u32,
     kind: &'static str,
     exit_code: u8,
@@ -190,8 +253,8 @@ struct Document<'a> {
     floor_percent: f64,
     statistics: Statistics,
     changes: Vec<JsonChange<'a>>,
-    left_out: &'a [String],
-    notes: &'a [String],
+    left_out: Vec<String>,
+    notes: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -228,7 +291,7 @@ struct JsonChange<'a> {
     could_see: f64,
     finding: &'static str,
     shown: bool,
-    odd: &'a [String],
+    odd: Vec<String>,
 }
 
 impl<'a> JsonChange<'a> {
@@ -252,7 +315,7 @@ impl<'a> JsonChange<'a> {
                 BootsFinding::TooFew => "too_few",
             },
             shown: change.shown(),
-            odd: &change.odd,
+            odd: change.odd.iter().copied().map(odd_words).collect(),
         }
     }
 }
@@ -262,7 +325,7 @@ impl<'a> JsonChange<'a> {
 /// # Errors
 /// None that input can cause.
 pub fn boots_json(boots: &Boots, exit_code: u8) -> Result<String, Defect> {
-    to_json(&Document {
+    to_json(&JsonBoots {
         version: COMPARE_VERSION,
         kind: "compare_boots",
         exit_code,
@@ -282,7 +345,7 @@ pub fn boots_json(boots: &Boots, exit_code: u8) -> Result<String, Defect> {
             correction: "holm",
         },
         changes: boots.changes.iter().map(JsonChange::new).collect(),
-        left_out: &boots.left_out,
-        notes: &boots.notes,
+        left_out: boots.left_out.iter().map(missing_words).collect(),
+        notes: boots.notes.iter().map(note_words).collect(),
     })
 }

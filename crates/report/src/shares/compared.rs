@@ -1,14 +1,12 @@
-//! Profiles against profiles, for people and programs; `schema/compare.schema.json`
-//! describes the document.
+//! Profiles against profiles, as a document and as JSON, which
+//! `schema/compare.schema.json` describes.
 
 use serde::Serialize;
 use tollgate_defect::Defect;
 use tollgate_profile::{Comparison, ShareChange, Told};
 
-use super::text::indented;
-use crate::fixed::{Paint, lines, table};
+use crate::document::{Block, Cell, Document, Extent, Fact, Kind, Section, Table, Tone, Verdict};
 use crate::json::to_json;
-use crate::text::{WIDTH, shorten, wrap};
 
 /// The version of the JSON form; it grows when a reader would break.
 pub const COMPARE_VERSION: u32 = 1;
@@ -24,63 +22,78 @@ pub struct Pair {
     pub comparison: Comparison,
 }
 
-/// The comparisons as text of at most 80 columns; `rows` symbols of each. Of several
-/// the variant with least of the first group is named where it is `ranked`. Ends with
-/// the verdict and a newline.
+/// The comparisons; `rows` symbols of each. Of several the variant with least of the
+/// first group is named where it is `ranked`.
 #[must_use]
-pub fn compare_text(pairs: &[Pair], rows: usize, ranked: bool, color: bool) -> String {
-    let paint = Paint(color);
-    let mut parts: Vec<String> = pairs.iter().map(|pair| one(pair, rows, &paint)).collect();
-    parts.push(notes(pairs));
-    parts.extend(winner(pairs, &paint).filter(|_| ranked));
-    // What came of it is last, where a terminal shows it.
-    if let [pair] = pairs {
-        parts.push(verdict_lines(pair, &paint));
+pub fn compare_document(pairs: &[Pair], rows: usize, ranked: bool) -> Document {
+    let mut sections: Vec<Section> = pairs
+        .iter()
+        .enumerate()
+        .map(|(at, pair)| one(pair, (at + 1, pairs.len()), rows))
+        .collect();
+    let notes = notes(pairs);
+    if !notes.is_empty() {
+        sections.push(Section::new("What to know of it", vec![Block::List(notes)]));
     }
-    parts.join("\n")
+    let mut verdicts = Vec::new();
+    if let Some((section, verdict)) = winner(pairs).filter(|_| ranked) {
+        sections.push(section);
+        verdicts.push(verdict);
+    }
+    if let [pair] = pairs {
+        verdicts.push(verdict(&pair.comparison));
+    }
+    Document {
+        title: "What changed from one profile to another".to_owned(),
+        short: "comparison of profiles".to_owned(),
+        head: Extent::Full,
+        verdicts,
+        sections,
+        ..Document::default()
+    }
 }
 
-fn one(pair: &Pair, rows: usize, paint: &Paint) -> String {
+fn one(pair: &Pair, (number, of): (usize, usize), rows: usize) -> Section {
     let compared = &pair.comparison;
-    let mut text = String::new();
-    for (label, words) in [("before: ", &pair.before), ("after:  ", &pair.after)] {
-        text.push_str(&(paint.bold(&shorten(&format!("{label}{words}"), WIDTH)) + "\n"));
-    }
-    text.push_str(&indented(&format!(
-        "Parts in percent of {}, differences in points; {}{}.",
+    let title = match of {
+        1 => "Parts before and after".to_owned(),
+        _ => format!("Parts before and after, pair {number} of {of}"),
+    };
+    let about = format!(
+        "in percent of {}, differences in points; {}{}",
         compared.measure.words(),
         samples(compared),
         tests(compared)
-    )));
-    text.push_str(&changes("group", &compared.groups, usize::MAX, compared));
-    text.push_str(&changes("symbol", &compared.symbols, rows, compared));
-    if compared.symbols.len() > rows {
-        text.push_str(&indented(&format!(
-            "{} more symbols differ by less.",
-            compared.symbols.len() - rows
-        )));
-    }
-    text.push_str(&hidden(compared));
-    for change in &compared.groups {
-        text.push_str(&indented(&sentence(change, compared)));
-    }
-    text
+    );
+    let facts = [
+        ("before", pair.before.clone()),
+        ("after", pair.after.clone()),
+        ("parts", about),
+    ];
+    let facts = facts.map(|(label, text)| Fact::plain(label, text));
+    let mut blocks = vec![Block::Facts(facts.into())];
+    blocks.extend(changes("group", &compared.groups, usize::MAX, compared));
+    blocks.extend(changes("symbol", &compared.symbols, rows, compared));
+    let more = compared.symbols.len().saturating_sub(rows);
+    let more = (more > 0).then(|| format!("{more} more symbols differ by less."));
+    let said = more.into_iter().chain(hidden(compared));
+    let groups = compared.groups.iter();
+    let said: Vec<String> = said
+        .chain(groups.map(|change| sentence(change, compared)))
+        .collect();
+    blocks.extend((!said.is_empty()).then_some(Block::List(said)));
+    Section::new(title, blocks)
 }
 
 /// Each once.
-fn notes(pairs: &[Pair]) -> String {
-    let mut all: Vec<&String> = Vec::new();
+fn notes(pairs: &[Pair]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
     for note in pairs.iter().flat_map(|pair| &pair.comparison.notes) {
-        if !all.contains(&note) {
-            all.push(note);
+        if !all.contains(note) {
+            all.push(note.clone());
         }
     }
-    all.into_iter().map(|note| indented(note)).collect()
-}
-
-fn verdict_lines(pair: &Pair, paint: &Paint) -> String {
-    let lines = wrap(&verdict(&pair.comparison), WIDTH);
-    lines.iter().map(|line| paint.bold(line) + "\n").collect()
+    all
 }
 
 /// Each family of tests is corrected by itself (Bonferroni).
@@ -123,31 +136,36 @@ fn samples(compared: &Comparison) -> String {
     }
 }
 
-fn changes(what: &str, all: &[ShareChange], most: usize, compared: &Comparison) -> String {
-    let heads: &[&str] = match compared.exact() {
-        true => &[what, "before", "after", "points", "instructions", "told"],
-        false => &[what, "before", "after", "points", "95 %", "told"],
+fn changes(what: &str, all: &[ShareChange], most: usize, compared: &Comparison) -> Option<Block> {
+    let range = match compared.exact() {
+        true => "instructions",
+        false => "95 %",
     };
-    let mut shown = table(heads, 1);
+    let mut table = Table::apart(&[
+        (what, Kind::Whole),
+        ("before", Kind::Number),
+        ("after", Kind::Number),
+        ("points", Kind::Number),
+        (range, Kind::Number),
+        ("told", Kind::Word),
+    ]);
     for change in all.iter().take(most) {
         let range = match (change.counts, change.interval) {
             (Some([old, new]), _) => signed(old, new),
             (None, Some(found)) => format!("{:+.2} {:+.2}", found.low, found.high),
             (None, None) => "-".to_owned(),
         };
-        shown.add_row([
-            shorten(&change.name, 26),
+        let cells = [
+            change.name.clone(),
             part(change.before, change.hidden.first().copied()),
             part(change.after, change.hidden.last().copied()),
             format!("{:+.2}", change.difference()),
             range,
             words(change.told).to_owned(),
-        ]);
+        ];
+        table.row(cells.map(Cell::from));
     }
-    match all.is_empty() {
-        true => String::new(),
-        false => lines(&shown),
-    }
+    (!all.is_empty() && most > 0).then_some(Block::Table(table))
 }
 
 fn signed(old: u64, new: u64) -> String {
@@ -176,13 +194,11 @@ fn words(told: Told) -> &'static str {
     }
 }
 
-fn hidden(compared: &Comparison) -> String {
+fn hidden(compared: &Comparison) -> Option<String> {
     let starred = |change: &ShareChange| change.hidden.iter().any(|hidden| *hidden > 0.0);
-    let any = compared.groups.iter().chain(&compared.symbols).any(starred);
-    match any {
-        true => indented("* as far as it is listed; rows that are not could add to it."),
-        false => String::new(),
-    }
+    let mut all = compared.groups.iter().chain(&compared.symbols);
+    let note = "* as far as it is listed; rows that are not could add to it.";
+    all.any(starred).then(|| note.to_owned())
 }
 
 fn sentence(change: &ShareChange, compared: &Comparison) -> String {
@@ -232,40 +248,92 @@ fn from(change: &ShareChange) -> String {
         })
 }
 
-fn verdict(compared: &Comparison) -> String {
+/// What came of the groups: what matters most in a word, the rest in lines.
+fn verdict(compared: &Comparison) -> Verdict {
     let names = |told: Told| -> Vec<&str> {
         let all = compared.groups.iter().filter(|change| change.told == told);
         all.map(|change| change.name.as_str()).collect()
     };
     let said = [
-        (Told::Grew, "GREW"),
-        (Told::Shrank, "SHRANK"),
-        (Told::Equal, "EQUAL"),
-        (Told::NotShown, "NOT SHOWN"),
-        (Told::Cannot, "CANNOT BE TOLD"),
+        (Told::Grew, Tone::Bad),
+        (Told::Cannot, Tone::Doubt),
+        (Told::NotShown, Tone::Doubt),
+        (Told::Shrank, Tone::Good),
+        (Told::Equal, Tone::Plain),
     ];
-    let parts: Vec<String> = said
-        .iter()
-        .filter(|(told, _)| !names(*told).is_empty())
-        .map(|(told, words)| format!("{words}: {}", names(*told).join(", ")))
-        .collect();
-    match parts.is_empty() {
-        true => "CANNOT BE TOLD: no symbol of any group is in either side".to_owned(),
-        false => parts.join("; "),
+    let found = said.iter().filter(|(told, _)| !names(*told).is_empty());
+    let Some((first, tone)) = found.clone().next() else {
+        return Verdict {
+            word: words(Told::Cannot).to_owned(),
+            tone: Tone::Doubt,
+            statement: "No symbol of any group is in either side.".to_owned(),
+            ..Verdict::default()
+        };
+    };
+    let others = found.skip(1);
+    let others = others.map(|(told, _)| format!("{}: {}", words(*told), names(*told).join(", ")));
+    Verdict {
+        word: words(*first).to_owned(),
+        tone: *tone,
+        statement: names(*first).join(", "),
+        details: others.collect(),
+        ..Verdict::default()
     }
 }
 
 /// Of several variants the one that has least of what the text points at, or of what
 /// the groups hold; `before` of every pair is the same or each other's.
-fn winner(pairs: &[Pair], paint: &Paint) -> Option<String> {
+fn winner(pairs: &[Pair]) -> Option<(Section, Verdict)> {
     if pairs.len() < 2 {
         return None;
     }
+    let name = &pairs.last()?.comparison.groups.first()?.name;
+    let mut sides = sides(pairs)?;
+    let first = *sides.first()?;
+    sides.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let least = *sides.first()?;
+    let mut table = Table::apart(&[
+        ("", Kind::Name),
+        ("%", Kind::Number),
+        ("could add", Kind::Number),
+        ("to the first", Kind::Number),
+        ("whole run", Kind::Number),
+    ]);
+    for (words, percent, hidden) in &sides {
+        let whole = 100.0 * (whole(*percent) / whole(first.1) - 1.0);
+        let figures = [
+            format!("{percent:.2}"),
+            format!("{hidden:.2}"),
+            format!("{:+.2}", percent - first.1),
+            format!("{whole:+.1} %"),
+        ];
+        let name = std::iter::once((*words).to_owned());
+        table.row(name.chain(figures).map(Cell::from));
+    }
+    let mut others = sides.iter().skip(1);
+    let certain = others.all(|other| other.1 >= least.1 + least.2);
+    let told = match certain {
+        true => "also if rows that are not listed add all they could",
+        false => "as far as rows are listed: what is not could change that",
+    };
+    let note = "The whole run is an estimate, as if all other work took the time that it took in the first: 1 / (1 - part). Shares alone do not say how long anything took.";
+    let verdict = Verdict {
+        word: format!("least of {name}"),
+        statement: format!("{} with {:.2} %, {told}.", least.0, least.1),
+        ..Verdict::default()
+    };
+    let table = Block::Table(table.noted(note));
+    Some((
+        Section::new(format!("All sides, by {name}"), vec![table]),
+        verdict,
+    ))
+}
+
+/// Each side once: its words, its part of the first group, what could add to it.
+fn sides(pairs: &[Pair]) -> Option<Vec<(&str, f64, f64)>> {
     let mut sides: Vec<(&str, f64, f64)> = Vec::new();
-    let mut name = None;
     for pair in pairs {
         let group = pair.comparison.groups.first()?;
-        name = Some(group.name.as_str());
         let [hidden_before, hidden_after] = group.hidden;
         for side in [
             (pair.before.as_str(), group.before, hidden_before),
@@ -277,39 +345,7 @@ fn winner(pairs: &[Pair], paint: &Paint) -> Option<String> {
             }
         }
     }
-    let first = *sides.first()?;
-    sides.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let least = *sides.first()?;
-    let mut shown = table(&["", "%", "could add", "to the first", "whole run"], 1);
-    for (words, percent, hidden) in &sides {
-        shown.add_row([
-            wrap(words, 34).join("\n"),
-            format!("{percent:.2}"),
-            format!("{hidden:.2}"),
-            format!("{:+.2}", percent - first.1),
-            format!("{:+.1} %", 100.0 * (whole(*percent) / whole(first.1) - 1.0)),
-        ]);
-    }
-    let certain = sides
-        .iter()
-        .skip(1)
-        .all(|other| other.1 >= least.1 + least.2);
-    let told = match certain {
-        true => "also if rows that are not listed add all they could",
-        false => "as far as rows are listed: what is not could change that",
-    };
-    let sentence = format!(
-        "LEAST of {}: {} with {:.2} %, {told}",
-        name?, least.0, least.1
-    );
-    let bold: String = wrap(&sentence, WIDTH)
-        .iter()
-        .map(|line| paint.bold(line) + "\n")
-        .collect();
-    let estimate = indented(
-        "The whole run is an estimate, as if all other work took the time that it took in the first: 1 / (1 - part). Shares alone do not say how long anything took.",
-    );
-    Some(format!("{}{estimate}{bold}", lines(&shown)))
+    Some(sides)
 }
 
 /// With the rest of the run as unit.
@@ -318,7 +354,7 @@ fn whole(percent: f64) -> f64 {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct JsonCompared<'a> {
     version: u32,
     kind: &'static str,
     exit_code: u8,
@@ -330,7 +366,7 @@ struct Document<'a> {
 /// # Errors
 /// None that input can cause.
 pub fn compare_json(pairs: &[Pair], exit_code: u8) -> Result<String, Defect> {
-    to_json(&Document {
+    to_json(&JsonCompared {
         version: COMPARE_VERSION,
         kind: "compare_profiles",
         exit_code,

@@ -6,10 +6,10 @@ mod compared;
 mod json;
 mod text;
 
-pub use boots::{boots_json, boots_text};
-pub use compared::{COMPARE_VERSION, Pair, compare_json, compare_text};
+pub use boots::{boots_document, boots_json};
+pub use compared::{COMPARE_VERSION, Pair, compare_document, compare_json};
 pub use json::{PROFILE_VERSION, profile_json};
-pub use text::{ReadFile, profile_text};
+pub use text::{ReadFile, profile_document};
 
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use tollgate_profile::{
 use tollgate_source::Name;
 
 use super::*;
+use crate::format::tests::{holds, text};
 
 const TEXT: &str = "One kernel:
 
@@ -133,34 +134,30 @@ fn boots() -> Boots {
 
 #[test]
 fn what_was_read_fits_a_terminal() {
-    let text = with_file(|files| profile_text(files, 3, false));
-    insta::assert_snapshot!(text);
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 80),
-        "{text}"
-    );
-    assert!(!text.contains('\u{1b}'));
+    let times = side(1, 0);
+    let name = Name::from("run.json".as_bytes());
+    let document = with_file(|files| profile_document(files, &[(&name, &times[0])], 3));
+    holds(&document);
+    insta::assert_snapshot!(text(&document));
 }
 
 #[test]
 fn what_was_compared_fits_a_terminal() {
     let (two, one) = (
-        compare_text(&pairs(), 3, true, false),
-        compare_text(&pairs()[..1], 3, true, false),
+        compare_document(&pairs(), 3, true),
+        compare_document(&pairs()[..1], 3, true),
     );
-    assert!(two.lines().all(|line| line.chars().count() <= 80), "{two}");
-    insta::assert_snapshot!("compared", two);
-    insta::assert_snapshot!("compared_one", one);
+    holds(&two);
+    holds(&one);
+    insta::assert_snapshot!("compared", text(&two));
+    insta::assert_snapshot!("compared_one", text(&one));
 }
 
 #[test]
 fn several_boots_fit_a_terminal() {
-    let text = boots_text(&boots(), Some(5.0), false);
-    insta::assert_snapshot!(text);
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 80),
-        "{text}"
-    );
+    let document = boots_document(&boots(), Some(5.0));
+    holds(&document);
+    insta::assert_snapshot!(text(&document));
 }
 
 fn held(schema: &str, document: &str) {

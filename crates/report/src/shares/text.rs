@@ -1,13 +1,15 @@
-//! What was found in files, on a terminal of 80 columns.
+//! What was found in files, as a document.
 
+use tollgate_measure::Timings;
 use tollgate_profile::{
     Annotation, Boundary, Evidence, Explained, GateShare, NamedBy, Profile, Ranges, Reading,
     Samples, Series, Side, TimeTable,
 };
 use tollgate_source::Name;
 
-use crate::fixed::{Paint, lines, table};
-use crate::text::{WIDTH, clean, plural, shorten, wrap};
+use crate::document::{Block, Cell, Document, Extent, Kind, Section, Table};
+use crate::text::{plural, shorten};
+use crate::timing;
 
 /// A file that was read, with what was made of it.
 #[derive(Debug)]
@@ -29,43 +31,51 @@ pub struct ReadFile<'a> {
 /// Callers that are named of a symbol, and symbols of a kind.
 const MOST: usize = 4;
 
-/// Everything that was found, at most 80 columns wide. `rows` symbols of each profile
-/// are listed. Ends with a newline.
+/// Everything that was found, and times of `tollgate run` behind it. `rows` symbols of
+/// each profile are listed.
 #[must_use]
-pub fn profile_text(files: &[ReadFile<'_>], rows: usize, color: bool) -> String {
-    let paint = Paint(color);
-    let parts: Vec<String> = files.iter().map(|file| one(file, rows, &paint)).collect();
-    parts.join("\n")
-}
-
-fn one(file: &ReadFile<'_>, rows: usize, paint: &Paint) -> String {
-    let mut parts = vec![paint.bold(&clean(&file.name.to_string())) + "\n"];
-    for (at, (profile, boundary)) in file
-        .reading
-        .profiles
-        .iter()
-        .zip(&file.boundaries)
-        .enumerate()
-    {
-        parts.push(of_profile(profile, boundary, rows, paint));
-        if let Some(explained) = file.explained.get(at) {
-            parts.push(of_tree(explained, profile));
-        }
+pub fn profile_document(
+    files: &[ReadFile<'_>],
+    timed: &[(&Name, &Timings)],
+    rows: usize,
+) -> Document {
+    let names = files.iter().map(|file| file.name);
+    let names = names.chain(timed.iter().map(|(name, _)| *name));
+    let names: Vec<String> = names.map(ToString::to_string).collect();
+    let timed = timed.iter().map(|(name, timings)| Section {
+        title: name.to_string(),
+        sections: timing::sections(timings),
+        ..Section::default()
+    });
+    let read = files.iter().map(|file| of_file(file, rows));
+    Document {
+        title: "What profiles pay at the boundary".to_owned(),
+        short: names.join(", "),
+        head: Extent::Full,
+        sections: read.chain(timed).collect(),
+        ..Document::default()
     }
-    parts.extend(
-        file.reading
-            .annotations
-            .iter()
-            .map(|block| annotated(block, file, paint)),
-    );
-    parts.extend(file.reading.times.iter().map(|one| times(one, paint)));
-    parts.extend(file.series.iter().map(|one| series(one, paint)));
-    parts.join("\n")
 }
 
-pub(super) fn indented(text: &str) -> String {
-    let lines = wrap(text, WIDTH - 2);
-    lines.iter().map(|line| format!("  {line}\n")).collect()
+fn of_file(file: &ReadFile<'_>, rows: usize) -> Section {
+    let reading = file.reading;
+    let mut parts = Vec::new();
+    for (at, (profile, boundary)) in reading.profiles.iter().zip(&file.boundaries).enumerate() {
+        let mut part = of_profile(profile, boundary, rows);
+        let explained = file.explained.get(at);
+        part.blocks
+            .extend(explained.map(|explained| of_tree(explained, profile)));
+        parts.push(part);
+    }
+    let blocks = reading.annotations.iter();
+    parts.extend(blocks.map(|block| annotated(block, file)));
+    parts.extend(reading.times.iter().map(times));
+    parts.extend(file.series.iter().map(series));
+    Section {
+        title: file.name.to_string(),
+        sections: parts,
+        ..Section::default()
+    }
 }
 
 /// `lines 12-30`, nothing of a form without lines.
@@ -98,40 +108,39 @@ fn again(lines: &[usize]) -> String {
     }
 }
 
-fn of_profile(profile: &Profile, boundary: &Boundary, rows: usize, paint: &Paint) -> String {
-    let mut text = String::new();
-    for line in wrap(&head(profile), WIDTH) {
-        text.push_str(&(paint.bold(&line) + "\n"));
-    }
-    text.push_str(&indented(&format!(
-        "{}{}",
-        extent(profile),
-        again(&profile.again)
-    )));
-    text.push_str(&indented(&share(profile, boundary)));
-    text.push_str(&kinds(boundary));
-    text.push_str(&marked(profile));
-    text.push_str(&largest(profile, rows));
+fn of_profile(profile: &Profile, boundary: &Boundary, rows: usize) -> Section {
+    let first = [
+        format!("{}{}", extent(profile), again(&profile.again)),
+        share(profile, boundary),
+    ];
+    let mut blocks = vec![Block::List(first.into())];
+    blocks.extend(kinds(boundary));
+    blocks.extend(largest(profile, rows));
+    let remarks = remarks(profile, boundary);
+    blocks.extend((!remarks.is_empty()).then_some(Block::List(remarks)));
+    Section::new(head(profile), blocks)
+}
+
+/// What else has to be known of it.
+fn remarks(profile: &Profile, boundary: &Boundary) -> Vec<String> {
+    let mut all: Vec<String> = marked(profile).into_iter().collect();
     for debug in &boundary.debugging {
-        text.push_str(&indented(&format!(
+        let symbols: Vec<String> = debug.symbols.iter().take(MOST).cloned().collect();
+        all.push(format!(
             "{} was on in this kernel ({} {:.2} %: {}): its shares are not those of a kernel in production.",
             capital(&debug.what),
             plural(debug.symbols.len(), "symbol"),
             debug.percent,
-            debug.symbols.iter().take(MOST).cloned().collect::<Vec<_>>().join(", "),
-        )));
+            symbols.join(", "),
+        ));
     }
     let (percent, names) = profile.unresolved();
     if names > 0 {
-        text.push_str(&indented(&format!(
-            "{percent:.2} % have no name ({}).",
-            plural(names, "symbol or address")
-        )));
+        let names = plural(names, "symbol or address");
+        all.push(format!("{percent:.2} % have no name ({names})."));
     }
-    for note in &profile.notes {
-        text.push_str(&indented(&(capital(note) + ".")));
-    }
-    text
+    all.extend(profile.notes.iter().map(|note| capital(note) + "."));
+    all
 }
 
 fn capital(text: &str) -> String {
@@ -195,8 +204,13 @@ fn share(profile: &Profile, boundary: &Boundary) -> String {
     )
 }
 
-fn kinds(boundary: &Boundary) -> String {
-    let mut table = table(&["kind", "%", "95 %", "symbols, and who reached them"], 1);
+fn kinds(boundary: &Boundary) -> Option<Block> {
+    let mut table = Table::apart(&[
+        ("kind", Kind::Word),
+        ("%", Kind::Number),
+        ("95 %", Kind::Number),
+        ("symbols (callers)", Kind::Name),
+    ]);
     for kind in &boundary.kinds {
         let range = kind.interval.map_or(String::new(), |found| {
             format!("{:.2}-{:.2}", found.low, found.high)
@@ -205,25 +219,10 @@ fn kinds(boundary: &Boundary) -> String {
         if kind.symbols.len() > MOST {
             symbols.push(format!("{} more", kind.symbols.len() - MOST));
         }
-        let words = wrap(&symbols.join("; "), 38).join("\n");
-        table.add_row([
-            kind.kind.clone(),
-            format!("{:.2}", kind.percent),
-            range,
-            words,
-        ]);
+        let percent = format!("{:.2}", kind.percent);
+        table.row([kind.kind.clone(), percent, range, symbols.join("; ")].map(Cell::from));
     }
-    match boundary.kinds.is_empty() {
-        true => String::new(),
-        false => left(table),
-    }
-}
-
-fn left(mut table: comfy_table::Table) -> String {
-    if let Some(column) = table.column_mut(3) {
-        column.set_cell_alignment(comfy_table::CellAlignment::Left);
-    }
-    lines(&table)
+    (!boundary.kinds.is_empty()).then_some(Block::Table(table))
 }
 
 fn symbol(symbol: &tollgate_profile::SymbolShare) -> String {
@@ -245,60 +244,50 @@ fn symbol(symbol: &tollgate_profile::SymbolShare) -> String {
 }
 
 /// `16.43 % = 8.37 + 4.86 + …`
-fn marked(profile: &Profile) -> String {
+fn marked(profile: &Profile) -> Option<String> {
     let rows: Vec<_> = profile.rows.iter().filter(|row| row.marked).collect();
     let sum: f64 = rows.iter().map(|row| row.percent).sum();
     let terms: Vec<String> = rows
         .iter()
         .map(|row| format!("{:.2} {}", row.percent, shorten(&row.symbol, 40)))
         .collect();
-    match rows.is_empty() {
-        true => String::new(),
-        false => indented(&format!(
-            "The rows marked in the text: {sum:.2} % = {}.",
-            terms.join(" + ")
-        )),
-    }
+    let terms = terms.join(" + ");
+    (!rows.is_empty()).then(|| format!("The rows marked in the text: {sum:.2} % = {terms}."))
 }
 
-fn largest(profile: &Profile, rows: usize) -> String {
-    let mut table = table(&["symbol", "%", "in"], 1);
+fn largest(profile: &Profile, rows: usize) -> Option<Block> {
+    let mut table = Table::apart(&[
+        ("symbol", Kind::Whole),
+        ("%", Kind::Number),
+        ("in", Kind::Word),
+    ]);
     for row in profile.rows.iter().take(rows) {
         let object = shorten(row.object.rsplit('/').next().unwrap_or_default(), 24);
-        table.add_row([
-            shorten(&row.symbol, 44),
-            format!("{:.2}", row.percent),
-            object,
-        ]);
+        let percent = format!("{:.2}", row.percent);
+        table.row([row.symbol.clone(), percent, object].map(Cell::from));
     }
-    match rows {
-        0 => String::new(),
-        _ => lines(&table),
-    }
+    (rows > 0).then_some(Block::Table(table))
 }
 
 /// What a tree says of it.
-fn of_tree(explained: &[Explained], profile: &Profile) -> String {
+fn of_tree(explained: &[Explained], profile: &Profile) -> Block {
     const SHOWN: usize = 8;
     if explained.is_empty() {
-        return indented("No finding of the tree is in a function that this profile names.");
+        return Block::Text(
+            "No finding of the tree is in a function that this profile names.".to_owned(),
+        );
     }
-    let mut text = indented(
-        "What of the tree explains it, by what it could save at most if all of it cost nothing (an estimate from above, Amdahl's law):",
-    );
-    for one in explained.iter().take(SHOWN) {
-        text.push_str(&explained_line(one));
-    }
+    let mut all = vec![
+        "What of the tree explains it, by what it could save at most if all of it cost nothing (an estimate from above, Amdahl's law):".to_owned(),
+    ];
+    all.extend(explained.iter().take(SHOWN).map(explained_line));
     if explained.len() > SHOWN {
-        text.push_str(&indented(&format!(
-            "{} more explain less.",
-            explained.len() - SHOWN
-        )));
+        all.push(format!("{} more explain less.", explained.len() - SHOWN));
     }
     if profile.stacks.is_empty() {
-        text.push_str(&indented("Without call chains every caller of a helper is given all of it: record with perf record -g."));
+        all.push("Without call chains every caller of a helper is given all of it: record with perf record -g.".to_owned());
     }
-    text
+    Block::List(all)
 }
 
 fn explained_line(one: &Explained) -> String {
@@ -317,8 +306,8 @@ fn explained_line(one: &Explained) -> String {
         Evidence::Symbols => "of all that reached",
         Evidence::Own => "its own time, accesses and all else:",
     };
-    let text = format!(
-        "at most {:.2} % ({:.2} % faster): {}:{} {}{within}, {} saved; {how} {}",
+    format!(
+        "- at most {:.2} % ({:.2} % faster): {}:{} {}{within}, {} saved; {how} {}",
         one.at_most,
         one.speedup,
         candidate.path,
@@ -326,57 +315,50 @@ fn explained_line(one: &Explained) -> String {
         candidate.function,
         plural(candidate.windows_saved, "window"),
         helpers.join(", "),
-    );
-    let lines = wrap(&text, WIDTH - 6);
-    let mut shown = String::new();
-    for (at, line) in lines.iter().enumerate() {
-        let indent = if at == 0 { "  - " } else { "    " };
-        shown.push_str(&format!("{indent}{line}\n"));
-    }
-    shown
+    )
 }
 
-fn annotated(block: &Annotation, file: &ReadFile<'_>, paint: &Paint) -> String {
+fn annotated(block: &Annotation, file: &ReadFile<'_>) -> Section {
     let known = match (&block.function, block.named_by) {
-        (Some(name), NamedBy::Header | NamedBy::Nobody) => clean(name),
-        (Some(name), NamedBy::Jump) => format!("{} (a jump in it says so)", clean(name)),
+        (Some(name), NamedBy::Header | NamedBy::Nobody) => name.clone(),
+        (Some(name), NamedBy::Jump) => format!("{name} (a jump in it says so)"),
         (Some(name), NamedBy::Neighbour) => {
-            format!("{} (by the addresses of the block before)", clean(name))
+            format!("{name} (by the addresses of the block before)")
         }
         (None, _) => "a function that nothing names".to_owned(),
     };
     let place = place(block.place.first, block.place.last);
-    let mut text = paint.bold(&shorten(&format!("{place}, perf annotate: {known}"), WIDTH)) + "\n";
     let more = if block.elided {
         ", and more that the text leaves out"
     } else {
         ""
     };
-    text.push_str(&indented(&format!(
+    let mut all = vec![format!(
         "{}{more}: {:.2} % of the function's samples.{}",
         plural(block.lines.len(), "instruction"),
         block.percent(),
         again(&block.again)
-    )));
-    let shares = file.gates.iter().filter(|gate| {
+    )];
+    let is_line = |gate: &&GateShare| {
+        let mut lines = block.lines.iter();
         gate.function == block.function
-            && block
-                .lines
-                .iter()
-                .any(|line| line.code == gate.code && line.percent == gate.percent)
-    });
-    for gate in shares {
+            && lines.any(|line| line.code == gate.code && line.percent == gate.percent)
+    };
+    for gate in file.gates.iter().filter(is_line) {
         let of_all = gate
             .of_all
             .map_or(String::new(), |all| format!(", {all:.2} % of all samples"));
-        text.push_str(&indented(&format!(
+        all.push(format!(
             "The gate: {} ({}) has {:.2} % of the function{of_all}.",
-            clean(&gate.code),
+            gate.code,
             does(&gate.does),
             gate.percent
-        )));
+        ));
     }
-    text
+    Section::new(
+        format!("{place}, perf annotate: {known}"),
+        vec![Block::List(all)],
+    )
 }
 
 fn does(what: &str) -> &'static str {
@@ -395,49 +377,28 @@ pub(super) fn ns(nanoseconds: f64) -> String {
     }
 }
 
-fn times(table_of: &TimeTable, paint: &Paint) -> String {
+fn times(table_of: &TimeTable) -> Section {
     let title = table_of
         .title
         .as_ref()
         .map_or(String::new(), |title| format!(": {title}"));
     let place = place(table_of.place.first, table_of.place.last);
-    let mut text: String = wrap(&format!("{place}, times in ns{title}"), WIDTH)
-        .iter()
-        .map(|line| paint.bold(line) + "\n")
-        .collect();
-    let pair = table_of.pair();
-    let mut heads: Vec<String> = vec![String::new()];
-    heads.extend(
-        table_of
-            .columns
-            .iter()
-            .rev()
-            .take(width(table_of))
-            .rev()
-            .map(|head| shorten(head, 16)),
-    );
-    let ratio = pair.is_some() && width(table_of) == table_of.columns.len();
-    if ratio {
-        heads.extend(["difference", "after/before", "change"].map(str::to_owned));
+    let shown = width(table_of);
+    let pair = table_of.pair().filter(|_| shown == table_of.columns.len());
+    let mut table = Table::apart(&[("", Kind::Name)]);
+    let skipped = table_of.columns.len().saturating_sub(shown);
+    let heads = table_of.columns.iter().skip(skipped);
+    let heads = heads.map(|head| shorten(head, 16));
+    let last = ["difference", "after/before", "change"].map(str::to_owned);
+    let last = last.into_iter().filter(|_| pair.is_some());
+    for (at, head) in heads.chain(last).enumerate() {
+        table.column(head, Kind::Number, at + 1);
     }
-    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-    let mut shown = table(&heads, 1);
     for row in &table_of.rows {
-        let mut cells = vec![shorten(&row.label, 28)];
-        cells.extend(row.nanoseconds.iter().map(|time| ns(*time)));
-        let times = pair.filter(|_| ratio).and_then(|(before, after)| {
-            Some((*row.nanoseconds.get(before)?, *row.nanoseconds.get(after)?))
-        });
-        if let Some((before, after)) = times.filter(|(before, _)| *before > 0.0) {
-            cells.push(format!("{:+.3}", after - before));
-            cells.push(format!("{:.4}", after / before));
-            cells.push(format!("{:+.1} %", 100.0 * (after / before - 1.0)));
-        }
-        shown.add_row(cells);
+        table.row(time_cells(row, pair, table.columns.len()));
     }
-    text.push_str(&lines(&shown));
     let unsaid = table_of.sides().contains(&Side::Unsaid);
-    let note = match (ratio, unsaid) {
+    let note = match (pair.is_some(), unsaid) {
         (true, _) => {
             "One time a kernel: how far two runs of one kernel lie apart is not in it, so nothing can be told of noise."
         }
@@ -445,47 +406,67 @@ fn times(table_of: &TimeTable, paint: &Paint) -> String {
             "Its columns do not say which is before and which after: no ratio can be told."
         }
     };
-    text.push_str(&indented(note));
-    text.push_str(&indented(&again(&table_of.again)));
-    text
+    let note = format!("{note}{}", again(&table_of.again));
+    let blocks = vec![Block::Table(table.noted(note))];
+    Section::new(format!("{place}, times in ns{title}"), blocks)
+}
+
+/// A cell for each column; those that a row lacks are empty.
+fn time_cells(
+    row: &tollgate_profile::TimeRow,
+    pair: Option<(usize, usize)>,
+    columns: usize,
+) -> Vec<Cell> {
+    let mut cells = vec![row.label.clone()];
+    cells.extend(row.nanoseconds.iter().map(|time| ns(*time)));
+    let times = pair.and_then(|(before, after)| {
+        Some((*row.nanoseconds.get(before)?, *row.nanoseconds.get(after)?))
+    });
+    if let Some((before, after)) = times.filter(|(before, _)| *before > 0.0) {
+        cells.push(format!("{:+.3}", after - before));
+        cells.push(format!("{:.4}", after / before));
+        cells.push(format!("{:+.1} %", 100.0 * (after / before - 1.0)));
+    }
+    cells.resize(columns, String::new());
+    cells.into_iter().map(Cell::from).collect()
 }
 
 fn width(table: &TimeTable) -> usize {
     table.rows.first().map_or(0, |row| row.nanoseconds.len())
 }
 
-fn series(series: &Series, paint: &Paint) -> String {
+fn series(series: &Series) -> Section {
     let label = if series.label.is_empty() {
         String::new()
     } else {
         format!(", {}", series.label)
     };
-    let mut text = paint.bold(&shorten(&format!("{}{label}, in ns", series.what), WIDTH)) + "\n";
-    let mut shown = table(&["", "samples", "median", "fastest", "slowest", "line"], 1);
+    let mut table = Table::apart(&[
+        ("", Kind::Name),
+        ("samples", Kind::Number),
+        ("median", Kind::Number),
+        ("fastest", Kind::Number),
+        ("slowest", Kind::Number),
+        ("line", Kind::Number),
+    ]);
     for (at, point) in series.points.iter().enumerate() {
         let heading = if point.heading.is_empty() {
             "(no name)"
         } else {
             &point.heading
         };
-        let name = wrap(&format!("{}: {heading}", at + 1), 32).join("\n");
-        let figures = [point.median, point.low, point.high].map(|time| format!("{time:.1}"));
-        let [median, low, high] = figures;
-        shown.add_row([
-            name,
-            point.count.to_string(),
-            median,
-            low,
-            high,
-            point.line.to_string(),
-        ]);
+        let [median, low, high] =
+            [point.median, point.low, point.high].map(|time| format!("{time:.1}"));
+        let (count, line) = (point.count.to_string(), point.line.to_string());
+        let name = format!("{}: {heading}", at + 1);
+        table.row([name, count, median, low, high, line].map(Cell::from));
     }
-    text.push_str(&lines(&shown));
-    for change in &series.changes {
-        text.push_str(&indented(&of_change(change)));
-    }
-    text.push_str(&indented(&limits(series)));
-    text
+    let changes = series.changes.iter().map(of_change);
+    let said = changes.chain([limits(series)]).collect();
+    Section::new(
+        format!("{}{label}, in ns", series.what),
+        vec![Block::Table(table), Block::List(said)],
+    )
 }
 
 fn of_change(change: &tollgate_profile::PointChange) -> String {

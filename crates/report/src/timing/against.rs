@@ -1,64 +1,76 @@
-//! Times beside those of an earlier run, on a terminal.
+//! Times beside those of an earlier run.
 
-use tollgate_measure::{Against, Change, Estimate, Host, TimeChange, Timings, Workload};
+use tollgate_measure::{
+    Against, Change, Estimate, Fact, Host, TimeChange, Timings, Unlike, Workload,
+};
 
-use super::text::{NAME, figure};
-use crate::fixed::{Paint, lines, section, table};
-use crate::text::{WIDTH, labelled, plural, wrap};
+use crate::document::{Block, Cell, Kind, Section, Table, Tone, Verdict};
+use crate::text::{nanoseconds as figure, plural};
 
 /// What the figures of two runs do not tell.
 const NOT_IN_TURNS: &str = "The two runs did not take turns. What drifted between them, and where code \
                             and data lie since each boot, is in the differences and not in their \
                             intervals: boot each kernel twice.";
 
-pub(super) fn text(against: &Against, after: &Timings, paint: &Paint) -> String {
-    let mut table = table(&["", "before", "now", "difference", "95 % from", "to"], 1);
+pub(super) fn section(against: &Against, after: &Timings) -> Section {
+    let mut table = Table::apart(&[
+        ("", Kind::Name),
+        ("before", Kind::Number),
+        ("now", Kind::Number),
+        ("difference", Kind::Number),
+        ("95 % from", Kind::Number),
+        ("to", Kind::Number),
+    ]);
     for change in &against.changes {
-        let found = change.difference;
-        let figures = [
-            change.before,
-            change.after,
-            found.value,
-            found.low,
-            found.high,
-        ];
-        let row = wrap(&name(change), NAME - 2).join("\n");
-        table.add_row(std::iter::once(row).chain(figures.map(figure)));
+        let Estimate { value, low, high } = change.difference;
+        let figures = [change.before, change.after, value, low, high].map(figure);
+        let row = std::iter::once(name(change)).chain(figures);
+        table.row(row.map(Cell::from));
     }
-    let sentences = against
-        .changes
-        .iter()
-        .map(sentence)
-        .chain(notes(against, after));
-    let sentences: String = sentences
-        .map(|text| labelled("", &text, 2, WIDTH))
-        .collect();
-    let body = format!("{}{sentences}", lines(&table));
-    section("Against the earlier run, ns per operation", &body, paint)
+    let sentences = against.changes.iter().map(sentence);
+    let mut blocks = Vec::new();
+    if !table.rows.is_empty() {
+        blocks.push(Block::Table(table));
+        blocks.push(Block::List(sentences.collect()));
+    }
+    blocks.push(Block::List(notes(against, after)));
+    Section::new("Against the earlier run, ns per operation", blocks)
 }
 
-/// What came of it, last.
-pub(super) fn verdict(against: &Against, paint: &Paint) -> String {
+/// What came of it.
+pub(super) fn verdict(against: &Against) -> Verdict {
     let slower: Vec<String> = against.slower().map(name).collect();
     let floor = against.floor;
     let within = match against.that(Change::WithinFloor).count() {
         0 => String::new(),
         within => format!("; {} within it", plural(within, "difference")),
     };
-    let text = match (slower.as_slice(), against.changes.as_slice()) {
-        (_, []) => "NOTHING TO COMPARE: the runs have no benchmark in common".to_owned(),
-        ([], _) => format!(
-            "NO REGRESSION: nothing is slower beyond its interval and the floor of {floor} %{within}"
+    let (word, tone, statement) = match (slower.as_slice(), against.changes.as_slice()) {
+        (_, []) => (
+            "nothing to compare",
+            Tone::Doubt,
+            "The runs have no benchmark in common.".to_owned(),
         ),
-        (slower, _) => format!(
-            "REGRESSION: slower beyond the interval and the floor of {floor} %: {}",
-            slower.join("; ")
+        ([], _) => (
+            "no regression",
+            Tone::Good,
+            format!("Nothing is slower beyond its interval and the floor of {floor} %{within}."),
+        ),
+        (slower, _) => (
+            "regression",
+            Tone::Bad,
+            format!(
+                "Slower beyond the interval and the floor of {floor} %: {}.",
+                slower.join("; ")
+            ),
         ),
     };
-    wrap(&text, WIDTH)
-        .iter()
-        .map(|line| paint.bold(line) + "\n")
-        .collect()
+    Verdict {
+        word: word.to_owned(),
+        tone,
+        statement,
+        ..Verdict::default()
+    }
 }
 
 fn name(change: &TimeChange) -> String {
@@ -143,7 +155,7 @@ fn notes(against: &Against, after: &Timings) -> Vec<String> {
         against
             .unlike
             .iter()
-            .map(|text| format!("Not the same: {text}.")),
+            .map(|one| format!("Not the same: {}.", unlike(one))),
     );
     notes.extend(only("Measured only before", &against.only_before));
     notes.extend(only("Measured only now", &against.only_after));
@@ -161,4 +173,25 @@ fn notes(against: &Against, after: &Timings) -> Vec<String> {
 fn only(what: &str, workloads: &[Workload]) -> Option<String> {
     let names: Vec<String> = workloads.iter().map(ToString::to_string).collect();
     (!names.is_empty()).then(|| format!("{what}: {}.", names.join(", ")))
+}
+
+/// `compiler: gcc 12 before, gcc 13 now`.
+pub(super) fn unlike(unlike: &Unlike) -> String {
+    let (what, before, after) = (fact(unlike.fact), &unlike.before, &unlike.after);
+    format!("{what}: {before} before, {after} now")
+}
+
+/// A fact of a machine, in words.
+pub(crate) fn fact(fact: Fact) -> &'static str {
+    match fact {
+        Fact::Cpu => "CPU",
+        Fact::Flags => "CPU flags",
+        Fact::Cpus => "number of CPUs",
+        Fact::Pinned => "CPU that it stayed on",
+        Fact::Governor => "frequency governor",
+        Fact::Context => "bytes of FPU context",
+        Fact::Arch => "architecture",
+        Fact::Compiler => "compiler",
+        Fact::Tollgate => "tollgate",
+    }
 }

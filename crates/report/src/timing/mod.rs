@@ -1,4 +1,4 @@
-//! Times for people and programs: terminal, JSON. Made of plain data; nothing is
+//! Times for people and programs: as a document, as JSON. Made of plain data; nothing is
 //! decided here.
 
 mod against;
@@ -9,6 +9,8 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use against::fact;
 pub use json::{RUN_VERSION, json};
 pub use read::{ReadError, read, timed_in};
-pub use text::text;
+pub use text::document;
+pub(crate) use text::sections;

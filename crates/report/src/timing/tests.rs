@@ -3,6 +3,7 @@
 use tollgate_measure::{Against, Context, Floor, Host, Rounds, Skip, Timing, Timings, Workload};
 
 use super::*;
+use crate::format::tests::{holds, text};
 
 fn workload(benchmark: &str, parameters: &[(&str, i64)], abi: Option<&str>) -> Workload {
     let parameters = parameters.iter();
@@ -111,7 +112,7 @@ fn assert_fits(text: &str) {
 
 #[test]
 fn times_on_a_terminal() {
-    let text = text(&timings(), None, false);
+    let text = text(&document(&timings(), None));
     assert_fits(&text);
     insta::assert_snapshot!(text);
 }
@@ -127,7 +128,9 @@ fn a_machine_that_says_nothing_is_said_to() {
     timings.timings.truncate(1);
     timings.not_run.clear();
     timings.timings[0].workload.benchmark = "x\u{1b}[2J".repeat(40);
-    let text = text(&timings, None, true);
+    let shown = document(&timings, None);
+    holds(&shown);
+    let text = text(&shown);
     assert!(!text.contains("\u{1b}[2J"));
     insta::assert_snapshot!(text);
 }
@@ -180,12 +183,12 @@ fn times_against_an_earlier_run() {
     after.timings[1].nanoseconds.rotate_left(11);
     // The first is slower by 1.8 %, less the call alone by 1.9 %.
     let against = Against::new(&before, &after, "1".parse().unwrap());
-    let text = text(&after, Some(&against), false);
-    assert_fits(&text);
-    let shown = text.split_once("Against the earlier run").unwrap().1;
+    let all = text(&document(&after, Some(&against)));
+    assert_fits(&all);
+    let shown = all.split_once("Against the earlier run").unwrap().1;
     insta::assert_snapshot!(shown);
     let against = Against::new(&before, &after, Floor::STANDARD);
-    let text = super::text(&after, Some(&against), false);
+    let text = text(&document(&after, Some(&against)));
     assert_fits(&text);
     let shown = text.split_once("Against the earlier run").unwrap().1;
     insta::assert_snapshot!("differences_within_the_floor", shown);
@@ -200,9 +203,9 @@ fn a_busy_machine_is_named_beside_differences() {
         new.timings.truncate(1);
         new.host.load = [Some(after), None];
         let against = Against::new(&old, &new, Floor::STANDARD);
-        let text = text(&new, Some(&against), false).replace("\n  ", " ");
+        let text = text(&document(&new, Some(&against))).replace("\n  ", " ");
         let at = text.find("other work wanted the CPUs: two runs");
-        at.map(|at| text[..at].rsplit_once(". ").unwrap().1.trim().to_owned())
+        at.map(|at| text[..at].rsplit('\n').next().unwrap().trim().to_owned())
     };
     assert_eq!(said(0.5, 0.5), None);
     assert_eq!(said(3.0, 0.5).as_deref(), Some("Before,"));

@@ -1,67 +1,104 @@
-//! Times on a terminal of 80 columns.
+//! Times as a document.
 
 use tollgate_measure::{
-    Against, CONFIDENCE_PERCENT, Estimate, Host, NetTime, RESAMPLES, SEED, TIME_LIMITS, Timing,
-    Timings,
+    Against, CONFIDENCE_PERCENT, Estimate, Host, NetTime, RESAMPLES, SEED, Timing, Timings,
 };
 
 use super::against;
-use crate::fixed::{INDENT, Paint, lines, section, table};
-use crate::text::{WIDTH, labelled, plural, wrap};
+use crate::document::{Block, Cell, Document, Extent, Fact, Kind, Section, Table, Tone, Verdict};
+use crate::text::{nanoseconds as figure, plural};
 
-/// The columns of a workload's name.
-pub(super) const NAME: usize = 27;
+/// What figures of time cannot say.
+const LIMITS: &[&str] = &[
+    "This is time on this machine as it was: other processors, other kernels and \
+     other work beside it give other times.",
+    "An interval says how well the repetitions of this run agree. What is the same \
+     in all of them, where code and data happened to lie in memory, is not in it.",
+];
 
-/// The times as text of at most 80 columns, beside those of an earlier run where
-/// there is one, with ANSI colours if asked. Ends with a newline.
+/// The times, beside those of an earlier run where there is one.
 #[must_use]
-pub fn text(timings: &Timings, against: Option<&Against>, color: bool) -> String {
-    let paint = Paint(color);
-    let title = "Timed on this machine, ns per operation";
-    let mut parts = vec![section(title, &rows(timings), &paint)];
-    parts.extend(nets(timings, &paint));
-    parts.push(section("Measured on", &setting(timings), &paint));
-    parts.push(section(
-        "What the figures do not tell",
-        &limits(timings),
-        &paint,
-    ));
-    parts.extend(not_run(timings, &paint));
-    parts.extend(against.map(|against| against::text(against, timings, &paint)));
-    parts.push(summary(timings, &paint));
-    parts.extend(against.map(|against| against::verdict(against, &paint)));
-    parts.join("\n")
+pub fn document(timings: &Timings, against: Option<&Against>) -> Document {
+    let mut sections = sections(timings);
+    sections.extend(against.map(|against| against::section(against, timings)));
+    let verdict = match against {
+        Some(against) => against::verdict(against),
+        None => timed(timings),
+    };
+    Document {
+        title: "Times on this machine".to_owned(),
+        short: format!("times on {}", timings.host.kernel),
+        about: vec![format!(
+            "Linux {}, {}",
+            timings.host.kernel, timings.host.arch
+        )],
+        head: Extent::Full,
+        verdicts: vec![verdict],
+        not_run: not_run(timings),
+        sections,
+        ..Document::default()
+    }
 }
 
-fn rows(timings: &Timings) -> String {
-    let mut table = table(&["", "median", "95 % from", "to", "fastest", "slowest"], 1);
+/// What was timed, and on what.
+pub(crate) fn sections(timings: &Timings) -> Vec<Section> {
+    let title = "Timed on this machine, ns per operation";
+    let mut all = vec![Section::new(title, vec![Block::Table(rows(timings))])];
+    all.extend(nets(timings));
+    all.push(Section::new(
+        "Measured on",
+        vec![Block::Facts(setting(timings))],
+    ));
+    let limits = Block::List(limits(timings));
+    all.push(Section::new("What the figures do not tell", vec![limits]));
+    all
+}
+
+fn rows(timings: &Timings) -> Table {
+    let mut table = Table::apart(&[
+        ("", Kind::Name),
+        ("median", Kind::Number),
+        ("95 % from", Kind::Number),
+        ("to", Kind::Number),
+        ("fastest", Kind::Number),
+        ("slowest", Kind::Number),
+    ]);
     for row in &timings.timings {
         let (Some(found), Some((least, most))) = (row.estimate(), row.range()) else {
             continue;
         };
-        let name = wrap(&row.workload.to_string(), NAME).join("\n");
         let figures = [found.value, found.low, found.high, least, most].map(figure);
-        table.add_row(std::iter::once(name).chain(figures));
+        let name = row.workload.to_string();
+        table.row(std::iter::once(name).chain(figures).map(Cell::from));
     }
-    lines(&table)
+    table
 }
 
 /// What is left of a benchmark without the call around it, and a sentence for
 /// each difference that was not seen.
-fn nets(timings: &Timings, paint: &Paint) -> Option<String> {
-    let mut table = table(&["", "difference", "95 % from", "to"], 1);
-    let mut unseen = String::new();
+fn nets(timings: &Timings) -> Option<Section> {
+    let mut table = Table::apart(&[
+        ("", Kind::Name),
+        ("difference", Kind::Number),
+        ("95 % from", Kind::Number),
+        ("to", Kind::Number),
+    ]);
+    let mut unseen = Vec::new();
     for net in timings.nets() {
-        let name = wrap(&net_name(&net), NAME + 20).join("\n");
+        let name = net_name(&net);
         let Estimate { value, low, high } = net.estimate;
-        table.add_row([name, figure(value), figure(low), figure(high)]);
+        let figures = [value, low, high].map(figure);
+        table.row(std::iter::once(name).chain(figures).map(Cell::from));
         if net.estimate.includes_zero() {
-            let sentence = format!("{}: {}", net_name(&net), not_seen(&net.estimate));
-            unseen.push_str(&(wrap(&sentence, WIDTH).join("\n") + "\n"));
+            unseen.push(format!("{}: {}", net_name(&net), not_seen(&net.estimate)));
         }
     }
-    let body = format!("{}{unseen}", lines(&table));
-    (!table.is_empty()).then(|| section("Less the call alone", &body, paint))
+    if table.rows.is_empty() {
+        return None;
+    }
+    let mut blocks = vec![Block::Table(table)];
+    blocks.extend((!unseen.is_empty()).then_some(Block::List(unseen)));
+    Some(Section::new("Less the call alone", blocks))
 }
 
 fn net_name(net: &NetTime<'_>) -> String {
@@ -75,17 +112,7 @@ fn not_seen(estimate: &Estimate) -> String {
     )
 }
 
-/// Nanoseconds with as many decimals as a clock that counts them can mean over a
-/// repetition: none from 10,000 up.
-pub(super) fn figure(nanoseconds: f64) -> String {
-    match nanoseconds.abs() {
-        size if size < 100.0 => format!("{nanoseconds:.2}"),
-        size if size < 10_000.0 => format!("{nanoseconds:.1}"),
-        _ => format!("{nanoseconds:.0}"),
-    }
-}
-
-fn setting(timings: &Timings) -> String {
+fn setting(timings: &Timings) -> Vec<Fact> {
     let host = &timings.host;
     let facts = [
         ("CPU", host.cpu.clone()),
@@ -99,9 +126,9 @@ fn setting(timings: &Timings) -> String {
         ("Operations", operations(timings)),
         ("Interval", interval()),
     ];
-    let facts = facts.iter().filter(|(_, text)| !text.is_empty());
+    let facts = facts.into_iter().filter(|(_, text)| !text.is_empty());
     facts
-        .map(|(label, text)| labelled(label, text, INDENT, WIDTH))
+        .map(|(label, text)| Fact::plain(label, text))
         .collect()
 }
 
@@ -216,27 +243,32 @@ fn interval() -> String {
     )
 }
 
-fn limits(timings: &Timings) -> String {
-    let limits = TIME_LIMITS.iter().map(|limit| (*limit).to_owned());
+fn limits(timings: &Timings) -> Vec<String> {
+    let limits = LIMITS.iter().map(|limit| (*limit).to_owned());
     let net = "A difference of medians is of what took turns; its interval draws the \
                repetitions of a round together.";
     let net = timings.nets().next().map(|_| net.to_owned());
-    limits
-        .chain(net)
-        .map(|text| wrap(&text, WIDTH).join("\n") + "\n")
-        .collect()
+    limits.chain(net).collect()
 }
 
-fn not_run(timings: &Timings, paint: &Paint) -> Option<String> {
+fn not_run(timings: &Timings) -> Vec<Verdict> {
     let skips = timings.not_run.iter();
-    let lines: String = skips
-        .map(|skip| labelled("", &format!("{}: {}", skip.job, skip.reason), 2, WIDTH))
-        .collect();
-    (!lines.is_empty()).then(|| section("Not run", &lines, paint))
+    let one = |skip: &tollgate_measure::Skip| Verdict {
+        of: Some(skip.job.clone()),
+        word: "not run".to_owned(),
+        tone: Tone::Doubt,
+        statement: skip.reason.clone(),
+        ..Verdict::default()
+    };
+    skips.map(one).collect()
 }
 
-fn summary(timings: &Timings, paint: &Paint) -> String {
-    let timed = plural(timings.timings.len(), "benchmark");
-    let line = format!("{timed} timed, {} not run", timings.not_run.len());
-    paint.bold(&line) + "\n"
+/// What came of a run that is compared with none.
+fn timed(timings: &Timings) -> Verdict {
+    let all = plural(timings.timings.len(), "benchmark");
+    Verdict {
+        word: "timed".to_owned(),
+        statement: format!("{all} timed, {} not run.", timings.not_run.len()),
+        ..Verdict::default()
+    }
 }

@@ -5,21 +5,15 @@ use tollgate_report::cases as render;
 use tollgate_report::cases::{CaseLine, VariantLine};
 
 use crate::exit::Exit;
-use crate::output::{Form, Output, forms};
-use crate::place::{Place, parser};
+use crate::output::{Asked, Documents, Form};
 use crate::term::Term;
 
 /// Flags of `tollgate cases`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The form of the list
-    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms(&["text", "json"]))]
-    format: Form,
-    /// Where to write the JSON, too; - is standard output, and what is for people
-    /// then goes to standard error
-    #[arg(long, value_name = "FILE", value_parser = parser())]
-    json: Option<Place>,
+    #[command(flatten)]
+    output: Asked<Documents>,
 }
 
 const EXAMPLES: &str = "\
@@ -28,14 +22,14 @@ guest, and what was claimed of it. `tollgate prove CASE` measures the first
 variant, `tollgate prove CASE --variant all` every one.";
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
-    let output = Output::new(args.format, args.json.as_ref());
+    let output = args.output.output();
     output.check([])?;
     let cases: Result<Vec<CaseLine>, _> = Case::names().into_iter().map(line).collect();
     let cases = cases?;
-    output.write(term, |form, _| {
+    output.write(term, |form| {
         Ok(match form {
-            Form::Json => render::json(&cases)?,
-            _ => render::text(&cases),
+            Form::Json => render::json(&cases)?.into(),
+            _ => render::document(&cases).into(),
         })
     })?;
     Ok(Exit::Clean)

@@ -11,8 +11,7 @@ use tollgate_source::check::{Checks, Confidence, FileSkipped, Severity, rule, ru
 use crate::check::input::Answer;
 use crate::check::{change, input};
 use crate::exit::Exit;
-use crate::output::{Form, Output, forms};
-use crate::place::{Place, parser};
+use crate::output::{Asked, Form, Rules};
 use crate::progress::Meter;
 use crate::term::Term;
 
@@ -44,13 +43,8 @@ pub(crate) struct Args {
         hide_possible_values = true
     )]
     confidence: Sure,
-    /// How to write the findings
-    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms(&["text", "json", "sarif"]))]
-    format: Form,
-    /// Where to write the JSON, too; - is standard output, and what is for people
-    /// then goes to standard error
-    #[arg(long, value_name = "FILE", value_parser = parser())]
-    json: Option<Place>,
+    #[command(flatten)]
+    output: Asked<Rules>,
     /// List each file and each function that was not checked, with the reason
     #[arg(short, long)]
     verbose: bool,
@@ -99,7 +93,7 @@ impl From<Sure> for Confidence {
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     known_rules(&args.rule)?;
-    let output = Output::new(args.format, args.json.as_ref());
+    let output = args.output.output();
     let patch = args.patch.as_deref().map(Path::new);
     let paths = args.paths.iter().map(PathBuf::as_path);
     output.check(paths.clone().chain(patch))?;
@@ -117,11 +111,12 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     };
     drop(meter);
     checks.keep(args.min_severity.into(), args.confidence.into(), &args.rule);
-    output.write(term, |form, look| {
+    let tree = asked(&args.paths);
+    output.write(term, |form| {
         Ok(match form {
-            Form::Json => tollgate_report::checks::checks_json(&checks, &asked(&args.paths))?,
-            Form::Sarif => tollgate_report::checks::checks_sarif(&checks),
-            _ => tollgate_report::checks::checks_text(&checks, args.verbose, look.color),
+            Form::Json => tollgate_report::checks::checks_json(&checks, &tree)?.into(),
+            Form::Sarif => tollgate_report::checks::checks_sarif(&checks).into(),
+            _ => tollgate_report::checks::checks_document(&checks, &tree, args.verbose).into(),
         })
     })?;
     if args.patch.is_none() && checks.files == 0 && checks.skipped.is_empty() {

@@ -9,13 +9,13 @@ use tollgate_profile::{
     Comparison, Group, Kinds, MARKED, Measure, Point, Profile, Reading, Told, point_series,
 };
 use tollgate_report::shares::{
-    Pair, ReadFile, boots_json, boots_text, compare_json, compare_text, profile_json, profile_text,
+    Pair, ReadFile, boots_document, boots_json, compare_document, compare_json, profile_document,
+    profile_json,
 };
 
 use crate::exit::Exit;
 use crate::given::{self, Given, Holds};
-use crate::output::{Form, Output, forms};
-use crate::place::{Place, parser};
+use crate::output::{Asked, Documents, Form, Output};
 use crate::term::Term;
 
 /// Flags of `tollgate compare`.
@@ -47,18 +47,13 @@ pub(crate) struct Args {
     /// How many symbols are listed, those that differ most first
     #[arg(long, value_name = "N", default_value_t = 10)]
     rows: usize,
-    /// How to write the result
-    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms(&["text", "json"]))]
-    format: Form,
-    /// Where to write the JSON, too; - is standard output, and what is for people
-    /// then goes to standard error
-    #[arg(long, value_name = "FILE", value_parser = parser())]
-    json: Option<Place>,
+    #[command(flatten)]
+    output: Asked<Documents>,
 }
 
 impl Args {
     fn output(&self) -> Output {
-        Output::new(self.format, self.json.as_ref())
+        self.output.output()
     }
 }
 
@@ -140,10 +135,10 @@ fn boots(args: &Args, before: &[Given], after: &[Given], term: &Term) -> anyhow:
         args.floor.unwrap_or(Floor::STANDARD),
     );
     let code = found.exit_code(fail_above);
-    args.output().write(term, |form, look| {
+    args.output().write(term, |form| {
         Ok(match form {
-            Form::Json => boots_json(&found, code)?,
-            _ => boots_text(&found, fail_above, look.color),
+            Form::Json => boots_json(&found, code)?.into(),
+            _ => boots_document(&found, fail_above).into(),
         })
     })?;
     exit(code)
@@ -178,10 +173,10 @@ fn profiles(args: &Args, before: &[Given], after: &[Given], term: &Term) -> anyh
     };
     let code = code(&pairs, args.fail_above.map(Floor::percent));
     let ranked = is_ranked(args, &pairs);
-    args.output().write(term, |form, look| {
+    args.output().write(term, |form| {
         Ok(match form {
-            Form::Json => compare_json(&pairs, code)?,
-            _ => compare_text(&pairs, args.rows, ranked, look.color),
+            Form::Json => compare_json(&pairs, code)?.into(),
+            _ => compare_document(&pairs, args.rows, ranked).into(),
         })
     })?;
     exit(code)
@@ -422,10 +417,10 @@ fn others(args: &Args, before: &[Given], after: &[Given], term: &Term) -> anyhow
         series,
         explained: Vec::new(),
     }];
-    args.output().write(term, |form, look| {
+    args.output().write(term, |form| {
         Ok(match form {
-            Form::Json => profile_json(&files)?,
-            _ => profile_text(&files, args.rows, look.color),
+            Form::Json => profile_json(&files)?.into(),
+            _ => profile_document(&files, &[], args.rows).into(),
         })
     })?;
     exit(code)

@@ -5,15 +5,17 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use tollgate_report::fixes::{self, Compiled, Fix, Fixes};
 use tollgate_rewrite::{FixError, Patched, Request, Style, Target};
 use tollgate_source::{
-    LineIndex, Token, TokenKind, TreePath, Vocabulary, bodies, plain, shown, tokens,
+    LineIndex, Name, Token, TokenKind, TreePath, Vocabulary, bodies, plain, shown, tokens,
 };
 
 use crate::compile::{self, Verdict};
 use crate::door::Door;
 use crate::exit::Exit;
 use crate::macros::Macros;
+use crate::output::{Answer, Asked, Documents, Form};
 use crate::patch::{self, Author};
 use crate::progress::Meter;
 use crate::scanner;
@@ -66,6 +68,8 @@ pub(crate) struct Args {
     /// message of the patch says so
     #[arg(long)]
     stop_at_first_fault: bool,
+    #[command(flatten)]
+    shown: Asked<Documents>,
 }
 
 /// What one patch of a series holds.
@@ -83,6 +87,9 @@ const ASSISTED_BY: &str = "Assisted-by: tollgate";
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     check_flags(args)?;
+    let output = args.shown.output();
+    output.check([])?;
+    output.refuse_inside(&args.tree)?;
     let tree = Tree::open(&args.tree)?;
     let targets = targets(args)?;
     if let Some(reason) = patch::history_refused(tree.root()) {
@@ -159,35 +166,99 @@ fn trailers(args: &Args) -> Vec<String> {
 
 fn single(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Result<Exit> {
     let patched = fix(args, tree, target, term)?;
-    saves_nothing(args, tree, [&patched.path], term)?;
-    for refusal in &patched.refused {
-        term.note(&format!(
-            "{}:{}: left as it is: {}",
-            patched.path, refusal.line, refusal.reason
-        ));
+    let notes = saves_nothing(args, tree, [&patched.path])?;
+    if args.shown.output().form == Form::Text {
+        notes.iter().for_each(|note| term.note(note));
+        for refusal in &patched.refused {
+            let (path, line) = (&patched.path, refusal.line);
+            term.note(&format!("{path}:{line}: left as it is: {}", refusal.reason));
+        }
     }
     let author = Author::configured(tree.root());
     let mail = patch::mail(&patched, &author, &trailers(args))?;
-    term.raw(&mail)?;
-    checked(args, tree, &[patched], term)
+    let fixes = Fixes {
+        patches: vec![Fix {
+            mail: Some(mail),
+            ..of_patch(&patched)
+        }],
+        functions: 1,
+        notes,
+        ..nothing(args)
+    };
+    answer(args, tree, &[patched], fixes, term)
 }
 
-/// Compiles what the patches touch, if that is asked for, and says what came of
-/// it; on standard error where standard output holds the patch.
-fn checked(args: &Args, tree: &Tree, patches: &[Patched], term: &Term) -> anyhow::Result<Exit> {
-    if !args.check {
-        return Ok(Exit::Clean);
+/// An answer that holds no patch yet.
+fn nothing(args: &Args) -> Fixes {
+    Fixes {
+        tree: Name::from(args.tree.as_path()),
+        style: args.style.to_string(),
+        patches: Vec::new(),
+        files: Vec::new(),
+        functions: 0,
+        left: Vec::new(),
+        notes: Vec::new(),
     }
-    let verdicts = compile::all(tree, patches, args.cache.as_deref(), term)?;
-    for (patched, verdict) in patches.iter().zip(&verdicts) {
-        let (path, function) = (&patched.path, &patched.function);
-        let line = format!("{path}: {function}: {}", plain(&verdict.words()));
-        if args.output.is_some() {
-            term.result(&(line + "\n"))?;
-        } else {
-            term.verdict(&line);
+}
+
+fn of_patch(patched: &Patched) -> Fix {
+    let refused = patched.refused.iter();
+    Fix {
+        path: Name::from(patched.path.as_bytes()),
+        function: patched.function.clone(),
+        before: patched.windows_before,
+        after: patched.windows_after,
+        refused: refused
+            .map(|refusal| (refusal.line, refusal.reason.to_string()))
+            .collect(),
+        mail: None,
+        compiled: None,
+    }
+}
+
+/// Compiles what the patches touch, if that is asked for, and shows everything; what
+/// there is also where they cannot be compiled.
+fn answer(
+    args: &Args,
+    tree: &Tree,
+    patches: &[Patched],
+    mut fixes: Fixes,
+    term: &Term,
+) -> anyhow::Result<Exit> {
+    let verdicts = match args.check {
+        true => compile::all(tree, patches, args.cache.as_deref(), term),
+        false => Ok(Vec::new()),
+    };
+    for (fix, verdict) in fixes.patches.iter_mut().zip(verdicts.iter().flatten()) {
+        fix.compiled = Some(Compiled {
+            good: (!matches!(verdict, Verdict::NotBuilt(_))).then_some(!verdict.is_bad()),
+            words: verdict.words(),
+        });
+    }
+    let output = args.shown.output();
+    output.write(term, |form| {
+        Ok(match (form, fixes.mail()) {
+            (Form::Json, _) => fixes::json(&fixes)?.into(),
+            // It is for git: what else there is to say is on standard error.
+            (Form::Text, Some(mail)) => Answer::Bytes(mail.to_vec()),
+            _ => fixes::document(&fixes).into(),
+        })
+    })?;
+    if output.form == Form::Text && fixes.mail().is_some() {
+        for (fix, compiled) in fixes.patches.iter().zip(compiled(&fixes)) {
+            let words = plain(compiled);
+            term.verdict(&format!("{}: {}: {words}", fix.path, fix.function));
         }
     }
+    exit(&verdicts?)
+}
+
+fn compiled(fixes: &Fixes) -> impl Iterator<Item = &str> {
+    let all = fixes.patches.iter();
+    all.filter_map(|fix| Some(fix.compiled.as_ref()?.words.as_str()))
+}
+
+fn exit(verdicts: &[Verdict]) -> anyhow::Result<Exit> {
     let unknown = verdicts
         .iter()
         .filter(|verdict| matches!(verdict, Verdict::NotBuilt(_)));
@@ -247,31 +318,6 @@ impl Series {
             left,
         }
     }
-
-    fn table(&self, names: &[PathBuf]) -> String {
-        let mut out: String = names.iter().map(|name| shown(name) + "\n").collect();
-        for patched in &self.patches {
-            let (before, after) = (patched.windows_before, patched.windows_after);
-            out += &format!(
-                "{}: {}: rewritten, {before} windows before, {after} after\n",
-                patched.path, patched.function
-            );
-            for refusal in &patched.refused {
-                out += &format!(
-                    "{}:{}: a run is left as it is: {}\n",
-                    patched.path, refusal.line, refusal.reason
-                );
-            }
-        }
-        self.left
-            .iter()
-            .for_each(|reason| out += &format!("{reason}\n"));
-        out + &format!(
-            "{} functions rewritten, {} left as they are\n",
-            self.functions,
-            self.left.len()
-        )
-    }
 }
 
 /// A patch for each function or file that can have one, and the reason for each
@@ -299,10 +345,19 @@ fn series(
         &trailers(args),
         folder,
     )?;
-    term.result(&series.table(&names))?;
     let paths = series.patches.iter().map(|patched| &patched.path);
-    saves_nothing(args, tree, paths, term)?;
-    checked(args, tree, &series.patches, term)
+    let fixes = Fixes {
+        patches: series.patches.iter().map(of_patch).collect(),
+        files: names
+            .iter()
+            .map(|name| Name::from(name.as_path()))
+            .collect(),
+        functions: series.functions,
+        notes: saves_nothing(args, tree, paths)?,
+        left: series.left,
+        ..nothing(args)
+    };
+    answer(args, tree, &series.patches, fixes, term)
 }
 
 /// Names the architectures whose headers have no begin of their own: there it
@@ -311,8 +366,7 @@ fn saves_nothing<'p>(
     args: &Args,
     tree: &Tree,
     paths: impl IntoIterator<Item = &'p TreePath>,
-    term: &Term,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<String>> {
     let named = paths.into_iter().filter_map(|path| {
         let mut parts = path.parts();
         let arch = parts.next().filter(|first| *first == b"arch");
@@ -320,15 +374,15 @@ fn saves_nothing<'p>(
     });
     let named: BTreeSet<String> = named.collect();
     if named.is_empty() || saves_anyway(args) {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let with = super::scan::with_windows(tree)?;
-    for name in named.iter().filter(|name| !with.contains(name)) {
-        term.note(&format!(
+    let without = named.iter().filter(|name| !with.contains(name));
+    Ok(without
+        .map(|name| format!(
             "arch/{name} has no user_access_begin() of its own: there it only checks the range, and the patch saves nothing"
-        ));
-    }
-    Ok(())
+        ))
+        .collect())
 }
 
 /// Whether the style saves something where a window does not.

@@ -10,8 +10,7 @@ use tollgate_report::gates;
 use tollgate_source::{Name, shown};
 
 use crate::exit::Exit;
-use crate::output::{Form, Output, forms};
-use crate::place::{Place, parser};
+use crate::output::{Asked, Documents, Form, Output};
 use crate::progress::Meter;
 use crate::term::Term;
 
@@ -33,18 +32,13 @@ pub(crate) struct Args {
     /// straight code between
     #[arg(long)]
     find: bool,
-    /// How to write the result
-    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms(&["text", "json"]))]
-    format: Form,
-    /// Where to write the JSON, too; - is standard output, and what is for people
-    /// then goes to standard error
-    #[arg(long, value_name = "FILE", value_parser = parser())]
-    json: Option<Place>,
+    #[command(flatten)]
+    output: Asked<Documents>,
 }
 
 impl Args {
     fn output(&self) -> Output {
-        Output::new(self.format, self.json.as_ref())
+        self.output.output()
     }
 }
 
@@ -100,15 +94,11 @@ fn table(args: &Args, objects: &[PathBuf], term: &Term) -> anyhow::Result<Exit> 
     for path in objects {
         all.extend(analyses(path, term)?);
     }
-    let render = if args.find {
-        gates::repeats_text
-    } else {
-        gates::gates_text
-    };
-    args.output().write(term, |form, _| {
+    args.output().write(term, |form| {
         Ok(match form {
-            Form::Json => gates::gates_json(&all)?,
-            _ => all.iter().map(|(name, one)| render(name, one)).collect(),
+            Form::Json => gates::gates_json(&all)?.into(),
+            _ if args.find => gates::repeats(&all).into(),
+            _ => gates::gates(&all).into(),
         })
     })?;
     let repeats = |a: &Analysis| {
@@ -160,13 +150,18 @@ fn listing(args: &Args, objects: &[PathBuf], function: &str, term: &Term) -> any
         anyhow::bail!("{function}: no such file; to list a function give one object");
     };
     anyhow::ensure!(
-        args.format == Form::Text && args.json.is_none() && !args.find,
-        "a listing of one function is text; leave out --format, --json and --find"
+        !args.find,
+        "--find looks at whole objects, not at one function; leave out {function} or --find"
     );
     let listings = Listing::of(open(path)?.input(), function);
     let listings = listings.with_context(|| shown(path))?;
-    let text: Vec<String> = listings.iter().map(gates::listing_text).collect();
-    term.result(&text.join("\n"))?;
+    let name = Name::from(path.as_path());
+    args.output().write(term, |form| {
+        Ok(match form {
+            Form::Json => gates::listing_json(&name, &listings)?.into(),
+            _ => gates::listing(&name, &listings).into(),
+        })
+    })?;
     let broken = listings
         .iter()
         .any(|listing| !listing.function.findings.is_empty());
@@ -192,10 +187,10 @@ fn against(args: &Args, objects: &[PathBuf], other: &Path, term: &Term) -> anyho
     );
     let changes = Changes::between(&before, &after);
     let [old, new] = &[path.as_path(), other].map(Name::from);
-    args.output().write(term, |form, _| {
+    args.output().write(term, |form| {
         Ok(match form {
-            Form::Json => gates::against_json(old, new, &changes)?,
-            _ => gates::against_text(old, new, &changes),
+            Form::Json => gates::against_json(old, new, &changes)?.into(),
+            _ => gates::against(old, new, &changes).into(),
         })
     })?;
     Ok(if changes.regressed() {

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
+use tollgate_measure::Timings;
 use tollgate_profile::{Boundary, Candidate, Kinds, explain, gate_shares, point_series};
-use tollgate_report::shares::{ReadFile, profile_json, profile_text};
-use tollgate_report::timing;
+use tollgate_report::shares::{ReadFile, profile_document, profile_json};
+use tollgate_source::Name;
 
 use crate::candidates;
 use crate::exit::Exit;
 use crate::given::{self, Given, Holds};
-use crate::output::{Form, Output, forms};
-use crate::place::{Place, parser};
+use crate::output::{Asked, Documents, Form};
 use crate::term::Term;
 
 /// Flags of `tollgate profile`.
@@ -33,13 +33,8 @@ pub(crate) struct Args {
     /// How many of the largest symbols of each profile are listed
     #[arg(long, value_name = "N", default_value_t = 10)]
     rows: usize,
-    /// How to write the result
-    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms(&["text", "json"]))]
-    format: Form,
-    /// Where to write the JSON, too; - is standard output, and what is for people
-    /// then goes to standard error
-    #[arg(long, value_name = "FILE", value_parser = parser())]
-    json: Option<Place>,
+    #[command(flatten)]
+    output: Asked<Documents>,
 }
 
 const EXAMPLES: &str = "\
@@ -54,7 +49,7 @@ Examples:
 Exit codes: 0 it was read, 2 it was not.";
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
-    let output = Output::new(args.format, args.json.as_ref());
+    let output = args.output.output();
     output.check(args.files.iter().map(PathBuf::as_path))?;
     args.tree
         .iter()
@@ -66,29 +61,30 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
         Some(tree) => Some(candidates::of(tree, term)?),
         None => None,
     };
-    let color = term.color_stdout();
-    let mut timed = String::new();
-    let mut files = Vec::new();
-    for given in &all {
-        match &given.holds {
-            Holds::Reading(_) => files.extend(file(given, &kinds, candidates.as_deref())),
-            Holds::Timings(timings) if args.format == Form::Text && args.json.is_none() => {
-                timed.push_str(&format!("{}\n", given.name));
-                timed.push_str(&timing::text(timings, None, color));
-            }
-            Holds::Timings(_) => anyhow::bail!(
-                "{} is the JSON of tollgate run already, which has no symbols: leave out --format and --json",
-                given.name
-            ),
-        }
+    let files: Vec<ReadFile<'_>> = all
+        .iter()
+        .filter_map(|given| file(given, &kinds, candidates.as_deref()))
+        .collect();
+    let timed: Vec<(&Name, &Timings)> = all.iter().filter_map(timed).collect();
+    if let Some((name, _)) = timed.first().filter(|_| output.has_json()) {
+        anyhow::bail!(
+            "{name} is the JSON of tollgate run already, which has no symbols: leave out --format json and --json"
+        );
     }
-    output.write(term, |form, look| {
+    output.write(term, |form| {
         Ok(match form {
-            Form::Json => profile_json(&files)?,
-            _ => format!("{}{timed}", profile_text(&files, args.rows, look.color)),
+            Form::Json => profile_json(&files)?.into(),
+            _ => profile_document(&files, &timed, args.rows).into(),
         })
     })?;
     Ok(Exit::Clean)
+}
+
+fn timed(given: &Given) -> Option<(&Name, &Timings)> {
+    match &given.holds {
+        Holds::Timings(timings) => Some((&given.name, timings)),
+        Holds::Reading(_) => None,
+    }
 }
 
 fn file<'a>(

@@ -11,7 +11,7 @@ use tollgate_lab::machine::Machine;
 use tollgate_report::profile::ProfileFormat;
 
 use crate::exit::Exit;
-use crate::output::{Form, Output, documents};
+use crate::output::{Asked, Documents};
 use crate::place::{Place, parser};
 use crate::prove;
 use crate::prove::request::{Param, Request};
@@ -64,13 +64,8 @@ pub(crate) struct Args {
     /// the tree before it. All where none is given
     #[arg(long, value_name = "N,M", value_delimiter = ',', requires = "series")]
     pub(crate) points: Vec<usize>,
-    /// Where to write the JSON, too (schema/prove.schema.json); - is standard output,
-    /// and what is for people then goes to standard error
-    #[arg(long, value_name = "FILE", value_parser = parser())]
-    pub(crate) json: Option<Place>,
-    /// How to write the result
-    #[arg(long, value_name = "FORM", default_value = "text", value_parser = documents())]
-    pub(crate) format: Form,
+    #[command(flatten)]
+    pub(crate) output: Asked<Documents>,
     /// Where to write the page, or -
     #[arg(long, value_name = "FILE", value_parser = parser())]
     pub(crate) html: Option<Place>,
@@ -163,7 +158,7 @@ Exit codes: 0 a gain or no difference, 1 a regression or other behaviour,
 2 could not tell.";
 
 pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
-    let output = Output::new(args.format, args.json.as_ref());
+    let output = args.output.output();
     let request = Request {
         case: args.case,
         tree: args.tree,

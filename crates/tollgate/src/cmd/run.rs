@@ -10,8 +10,7 @@ use tollgate_measure::{Floor, Rounds};
 
 use super::prove::{param, seconds};
 use crate::exit::Exit;
-use crate::output::{Form, Output, forms};
-use crate::place::{Place, parser};
+use crate::output::{Asked, Documents};
 use crate::prove::request::Param;
 use crate::run;
 use crate::run::request::{Cpu, Request};
@@ -56,13 +55,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PERCENT", default_value_t = Floor::STANDARD, requires = "against",
           allow_negative_numbers = true)]
     pub(crate) floor: Floor,
-    /// Where to write the JSON, too (schema/run.schema.json); - is standard output, and
-    /// what is for people then goes to standard error
-    #[arg(long, value_name = "FILE", value_parser = parser())]
-    pub(crate) json: Option<Place>,
-    /// How to write the result
-    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms(&["text", "json"]))]
-    pub(crate) format: Form,
+    #[command(flatten)]
+    pub(crate) output: Asked<Documents>,
     /// Where the compiled program is kept
     #[arg(long, value_name = "DIR", env = "TOLLGATE_CACHE")]
     pub(crate) cache: Option<PathBuf>,
@@ -117,7 +111,7 @@ Exit codes: 0 measured, 1 slower than the earlier run beyond the interval and
 the floor, 2 nothing could be measured or compared.";
 
 pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
-    let output = Output::new(args.format, args.json.as_ref());
+    let output = args.output.output();
     let request = Request {
         benchmarks: args.benchmarks,
         param: args.param,

@@ -18,8 +18,7 @@ use crate::exit::Exit;
 use crate::given::{self, Holds};
 
 use crate::candidates;
-use crate::output::{Form, Output, forms};
-use crate::place::{Place, parser};
+use crate::output::{Asked, Findings, Form, Output};
 use crate::progress::Meter;
 use crate::scanner;
 use crate::signals;
@@ -57,13 +56,8 @@ pub(crate) struct Args {
     /// have all
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// How to write the findings
-    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms(&["text", "source", "json", "sarif"]))]
-    format: Form,
-    /// Where to write the JSON, too; - is standard output, and what is for people
-    /// then goes to standard error
-    #[arg(long, value_name = "FILE", value_parser = parser())]
-    json: Option<Place>,
+    #[command(flatten)]
+    output: Asked<Findings>,
     /// List each file and each access that was not analysed, with the reason
     #[arg(short, long)]
     verbose: bool,
@@ -100,7 +94,7 @@ impl KindName {
 }
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
-    let output = Output::new(args.format, args.json.as_ref());
+    let output = args.output.output();
     output.check(args.profile.as_deref())?;
     output.refuse_inside(&args.tree)?;
     let tree = Tree::open(&args.tree)?;
@@ -145,7 +139,7 @@ fn show(
     term: &Term,
 ) -> anyhow::Result<()> {
     let name = Name::from(args.tree.as_path());
-    output.write(term, |form, _| {
+    output.write(term, |form| {
         Ok(match form {
             Form::Source => {
                 let mut read = |path: &TreePath| match tree.read(path) {
@@ -155,14 +149,16 @@ fn show(
                         None
                     }
                 };
-                tollgate_report::findings_source(view, &mut read)
+                tollgate_report::findings_in_source(view, &name, &mut read).into()
             }
-            Form::Json => tollgate_report::findings_json(view, &name)?,
+            Form::Json => tollgate_report::findings_json(view, &name)?.into(),
             Form::Sarif => {
                 let mut read = |path: &TreePath| lines_of(tree, path);
-                tollgate_report::findings_sarif(view, &mut read)?
+                tollgate_report::findings_sarif(view, &mut read)?.into()
             }
-            Form::Text | Form::Document(_) => tollgate_report::findings_text(view),
+            Form::Text | Form::Document(_) => {
+                tollgate_report::findings_document(view, &name).into()
+            }
         })
     })
 }

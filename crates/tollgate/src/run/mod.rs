@@ -44,10 +44,10 @@ pub(crate) fn run(request: &Request, term: &Term) -> anyhow::Result<Exit> {
         Some(place) => place.set_aside(&document, render::timed_in)?,
         None => None,
     };
-    let written = request.output.write(term, |form, look| {
+    let written = request.output.write(term, |form| {
         Ok(match form {
-            Form::Json => document.clone(),
-            _ => render::text(&timings, against.as_ref(), look.color),
+            Form::Json => document.clone().into(),
+            _ => render::document(&timings, against.as_ref()).into(),
         })
     });
     if let Some(kept) = kept {
