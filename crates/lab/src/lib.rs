@@ -34,6 +34,7 @@ pub mod program;
 pub mod progress;
 pub mod registry;
 pub mod series;
+pub mod sources;
 pub mod space;
 pub mod toolchain;
 pub mod tree;

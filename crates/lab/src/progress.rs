@@ -21,3 +21,16 @@ impl Progress for Silent {
     fn advance(&self, _done: u64) {}
     fn end(&self, _what: &str, _how: &str, _took: Duration) {}
 }
+
+/// Hears how many of many things are done, from any thread.
+pub trait Count: Sync {
+    /// So many more are to be done.
+    fn expect(&self, more: usize);
+    /// So many are done.
+    fn advance(&self, done: usize);
+}
+
+impl Count for Silent {
+    fn expect(&self, _more: usize) {}
+    fn advance(&self, _done: usize) {}
+}

@@ -14,6 +14,7 @@ use tollgate_source::{TreePath, shown};
 
 use crate::input;
 use crate::process::Interrupt;
+use crate::sources::{Sources, sources_below};
 
 /// What a kernel tree must hold for its top Makefile to build it.
 const LANDMARKS: &[&str] = &["Makefile", "Kconfig", "scripts", "arch", "include"];
@@ -110,6 +111,32 @@ impl Tree {
     /// When it is not there or cannot be read.
     pub fn read(&self, path: &TreePath) -> Result<Vec<u8>, Error> {
         read(&self.place(path))
+    }
+
+    /// The bytes of one of its files, where it is not known whether it is there.
+    ///
+    /// # Errors
+    /// The file system's own.
+    pub fn source(&self, path: &TreePath) -> io::Result<Vec<u8>> {
+        input::source(&self.place(path))
+    }
+
+    /// The folders of `arch/`, sorted; none where there is no such folder.
+    ///
+    /// # Errors
+    /// When it cannot be listed.
+    pub fn architectures(&self) -> io::Result<Vec<String>> {
+        let all = self.root().join("arch");
+        let mut names = input::names_in(&all)?;
+        names.retain(|name| all.join(name).is_dir() && !all.join(name).is_symlink());
+        let names = names.iter().map(|name| name.to_string_lossy().into_owned());
+        Ok(names.collect())
+    }
+
+    /// The C files of the kernel.
+    #[must_use]
+    pub fn sources(&self) -> Sources {
+        sources_below(self.root(), &TreePath::top())
     }
 
     /// Where one of its files is.

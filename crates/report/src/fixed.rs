@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, ContentArrangement};
 
 use crate::document::{Block, Cell, Column, Extent, Fact, Kind, Section, Table, Tone, Verdict};
-use crate::text::{clean, labelled, shorten, wrap};
+use crate::text::{clean, labelled, shorten, wrap, wrap_paths};
 
 /// How far the text behind a label is indented.
 pub(crate) const INDENT: usize = 13;
@@ -82,7 +82,7 @@ impl Lines {
 
     /// A heading, with its line end; nothing where there is none.
     fn title(self, title: &str) -> String {
-        let lines = wrap(title, self.width);
+        let lines = wrap_paths(title, self.width);
         let bold = lines.iter().map(|line| self.paint.bold(line) + "\n");
         bold.collect()
     }

@@ -10,6 +10,7 @@ use tollgate_source::Name;
 use crate::document::{Block, Document, Extent, Section};
 use crate::json::to_json;
 use crate::name::{JsonFile, text};
+use crate::text::plural;
 
 /// The version of the JSON form; it grows when a reader would break.
 pub const FIXES_VERSION: u32 = 1;
@@ -74,8 +75,8 @@ impl Fixes {
 pub fn document(fixes: &Fixes) -> Document {
     let mut blocks = vec![Block::Lines(lines(fixes))];
     let mut said = vec![format!(
-        "{} functions rewritten, {} left as they are",
-        fixes.functions,
+        "{} rewritten, {} left as they are",
+        plural(fixes.functions, "function"),
         fixes.left.len()
     )];
     said.extend(fixes.notes.iter().cloned());
@@ -99,7 +100,8 @@ fn lines(fixes: &Fixes) -> Vec<String> {
         let (path, function) = (&fix.path, &fix.function);
         let (before, after) = (fix.before, fix.after);
         all.push(format!(
-            "{path}: {function}: rewritten, {before} windows before, {after} after"
+            "{path}: {function}: rewritten, {} before, {after} after",
+            plural(before, "window")
         ));
         let refused = fix.refused.iter();
         all.extend(

@@ -17,20 +17,20 @@ fn symbol(name: &str) -> String {
 
 /// What the columns count.
 const LEGEND: &str = "\
-opens, closes, fences, access: instructions that open the gate, close it, hold back \
+open, close, fence, user: instructions that open the gate, close it, hold back \
 speculation, reach for user memory (2+1?: of 1 more the code does not say whether it opens \
-or closes); calls: of helpers that open and close; inside: instructions that run with the \
+or closes); call: of helpers that open and close; in: instructions that run with the \
 window open; path: instructions of the shortest and the longest way through a window; \
 bytes: of text";
 
 const COLUMNS: [(&str, Kind); 9] = [
     ("", Kind::Whole),
-    ("opens", Kind::Number),
-    ("closes", Kind::Number),
-    ("fences", Kind::Number),
-    ("calls", Kind::Number),
-    ("access", Kind::Number),
-    ("inside", Kind::Number),
+    ("open", Kind::Number),
+    ("close", Kind::Number),
+    ("fence", Kind::Number),
+    ("call", Kind::Number),
+    ("user", Kind::Number),
+    ("in", Kind::Number),
     ("path", Kind::Number),
     ("bytes", Kind::Number),
 ];
@@ -155,14 +155,16 @@ fn not_told(analysis: &Analysis, unknown: usize) -> Vec<String> {
     let mut all = Vec::new();
     if unknown > 0 {
         all.push(format!(
-            "{unknown} writes of the gate may open or close: the value is not in the code"
+            "{} of the gate may open or close: the value is not in the code",
+            plural(unknown, "write")
         ));
     }
     let functions = analysis.functions.iter();
     let lost = functions.filter(|function| function.lost).count();
     if lost > 0 {
         all.push(format!(
-            "{lost} functions have paths that could not be followed; no rule was applied there"
+            "{}: not all paths could be followed, and no rule was applied",
+            plural(lost, "function")
         ));
     }
     let (table, code) = (analysis.patched, analysis.patched_in_functions);

@@ -67,7 +67,18 @@ pub(crate) fn grouped(text: &str) -> String {
 
 /// Words in lines of at most `width` characters; a longer word is broken.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(1);
+    wrapped(text, width.max(1), chunks)
+}
+
+/// The same, and a path, which is to be copied, stays whole.
+pub(crate) fn wrap_paths(text: &str, width: usize) -> Vec<String> {
+    wrapped(text, width.max(1), |word, width| match word.contains('/') {
+        true => vec![word.to_owned()],
+        false => chunks(word, width),
+    })
+}
+
+fn wrapped(text: &str, width: usize, long: impl Fn(&str, usize) -> Vec<String>) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in clean(text).split_whitespace() {
         let fits = |line: &String| line.chars().count() + 1 + word.chars().count() <= width;
@@ -76,7 +87,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
                 line.push(' ');
                 line.push_str(word);
             }
-            _ => lines.extend(chunks(word, width)),
+            _ => lines.extend(long(word, width)),
         }
     }
     lines

@@ -3,16 +3,13 @@
 
 use std::path::Path;
 
-use memchr::memmem;
-use rayon::prelude::*;
+use tollgate_lab::sources::{scan, with_callers, with_windows};
+use tollgate_lab::tree::Tree;
 use tollgate_profile::Candidate;
-use tollgate_source::{Finding, Scan, TreePath, Vocabulary, callers_of};
+use tollgate_source::Finding;
 
-use crate::cmd::scan::with_windows;
 use crate::progress::Meter;
-use crate::scanner;
 use crate::term::Term;
-use crate::tree::Tree;
 
 /// All of them, where a window saves something, with who calls them: of a function in
 /// a header also who calls it in other files.
@@ -21,7 +18,7 @@ use crate::tree::Tree;
 /// When the tree cannot be read.
 pub(crate) fn of(root: &Path, term: &Term) -> anyhow::Result<Vec<Candidate>> {
     let tree = Tree::open(root)?;
-    let mut scan = scanner::scan(&tree, &Meter::new(term, "scan", "files", None))?;
+    let mut scan = scan(&tree, &Meter::new(term, "scan", "files", Some(0)))?;
     let wanted = with_windows(&tree)?;
     if !wanted.is_empty() {
         scan.keep_architectures(&wanted);
@@ -32,43 +29,6 @@ pub(crate) fn of(root: &Path, term: &Term) -> anyhow::Result<Vec<Candidate>> {
         &Meter::new(term, "who calls headers", "files", Some(0)),
     )?;
     Ok(scan.findings.iter().map(candidate).collect())
-}
-
-/// Adds to functions of headers who calls them in other files: an inline one is part
-/// of the functions that it was put into.
-///
-/// # Errors
-/// When the vocabulary is not what it should be.
-pub(crate) fn with_callers(tree: &Tree, scan: &mut Scan, meter: &Meter) -> anyhow::Result<()> {
-    let vocabulary = Vocabulary::builtin()?;
-    let findings = (0..).zip(&scan.findings);
-    let names: Vec<(usize, String)> = findings
-        .filter(|(_, finding): &(usize, &Finding)| finding.path.is_header())
-        .map(|(at, finding)| (at, finding.function.name.clone()))
-        .collect();
-    if names.is_empty() {
-        return Ok(());
-    }
-    let paths = tree.sources().paths;
-    meter.begin(paths.len());
-    let found: Vec<(usize, Vec<String>)> = paths
-        .par_iter()
-        .flat_map_iter(|path| {
-            meter.advance(1);
-            callers_in(tree, path, &names, &vocabulary)
-        })
-        .collect();
-    for (at, callers) in found {
-        let Some(finding) = scan.findings.get_mut(at) else {
-            continue;
-        };
-        for caller in callers {
-            if !finding.function.callers.contains(&caller) {
-                finding.function.callers.push(caller);
-            }
-        }
-    }
-    Ok(())
 }
 
 fn candidate(finding: &Finding) -> Candidate {
@@ -85,23 +45,4 @@ fn candidate(finding: &Finding) -> Candidate {
         calls,
         windows_saved: function.windows_saved(),
     }
-}
-
-/// What a file that could not be read would have said is missing; the scan has named
-/// the file.
-fn callers_in(
-    tree: &Tree,
-    path: &TreePath,
-    names: &[(usize, String)],
-    vocabulary: &Vocabulary,
-) -> Vec<(usize, Vec<String>)> {
-    let Ok(text) = tree.read(path) else {
-        return Vec::new();
-    };
-    let held = names
-        .iter()
-        .filter(|(_, name)| memmem::find(&text, name.as_bytes()).is_some());
-    held.map(|(at, name)| (*at, callers_of(&text, name, vocabulary)))
-        .filter(|(_, callers)| !callers.is_empty())
-        .collect()
 }

@@ -9,22 +9,18 @@ use tollgate_defect::answer;
 
 use anyhow::{Context, bail};
 use tollgate_lab::input;
-use tollgate_source::{LeftOut, TreePath, shown};
+use tollgate_lab::sources::{Files, sources_below};
+use tollgate_source::{TreePath, shown};
 
 use crate::door::{Door, Found, refuse_other};
-use crate::tree::sources_below;
 
 /// Files of a tree.
 #[derive(Debug, Default)]
 pub(crate) struct Choice {
-    /// C files, each once, in order.
-    pub(crate) files: Vec<TreePath>,
+    /// What is looked at, in order.
+    pub(crate) files: Files,
     /// Those of them that the user named one by one: of these an answer is owed.
     pub(crate) named: BTreeSet<TreePath>,
-    /// Folders that could not be listed, and why.
-    pub(crate) unlisted: Vec<(TreePath, String)>,
-    /// What was listed and is not looked at.
-    pub(crate) left_out: LeftOut,
 }
 
 impl Choice {
@@ -55,7 +51,7 @@ impl Choice {
             bail!("{path} is no C file: its name ends neither in .c nor in .h");
         }
         self.named.insert(path.clone());
-        self.files.push(path);
+        self.files.paths.push(path);
         Ok(())
     }
 
@@ -67,9 +63,10 @@ impl Choice {
         if found.paths.is_empty() {
             bail!("{} holds no C file: nothing was analysed", shown(given));
         }
-        self.files.extend(found.paths);
+        self.files.paths.extend(found.paths);
         let unlisted = found.unlisted.into_iter();
-        self.unlisted
+        self.files
+            .unlisted
             .extend(unlisted.map(|(path, error)| (path, error.to_string())));
         Ok(())
     }
@@ -86,10 +83,10 @@ impl Choice {
         for name in names {
             let given = Path::new(OsStr::from_bytes(name));
             match door.find(given)? {
-                Found::File(path) if path.is_c() => choice.files.push(path),
-                Found::Nothing(path) if path.is_c() => choice.left_out.gone.push(path.into()),
+                Found::File(path) if path.is_c() => choice.files.paths.push(path),
+                Found::Nothing(path) if path.is_c() => choice.files.left_out.gone.push(path.into()),
                 Found::Nothing(path) | Found::File(path) | Found::Folder(path) => {
-                    choice.left_out.not_c.push(path.into());
+                    choice.files.left_out.not_c.push(path.into());
                 }
             }
         }
@@ -109,9 +106,9 @@ impl Choice {
     }
 
     fn order(&mut self) {
-        self.files.sort_unstable();
-        self.files.dedup();
-        self.left_out.order();
+        self.files.paths.sort_unstable();
+        self.files.paths.dedup();
+        self.files.left_out.order();
     }
 }
 

@@ -18,8 +18,8 @@ use tollgate_source::TreePath;
 use crate::progress::Steps;
 use crate::signals;
 use crate::term::Term;
-use crate::tree::Tree;
 use crate::{door, folders};
+use tollgate_lab::tree::Tree;
 
 /// How many files that include a header are tried.
 const INCLUDERS: usize = 6;
@@ -77,7 +77,7 @@ pub(crate) fn all(
     let steps = Steps::new(term);
     let manifest = steps.step(
         "read the tree",
-        || tree.as_lab().manifest(runner.interrupt()),
+        || tree.manifest(runner.interrupt()),
         |_| String::new(),
     )?;
     let compiled = Architectures::built_in()?.compiled();
@@ -89,7 +89,7 @@ pub(crate) fn all(
         tree.root().as_os_str().as_encoded_bytes(),
     ));
     let setting = Setting {
-        tree: tree.as_lab(),
+        tree,
         manifest: &manifest,
         arch: &target.kbuild,
         fragment: &fragment,
@@ -273,7 +273,7 @@ fn includers(tree: &Tree, architecture: &Architecture, path: &TreePath) -> Vec<T
         .par_iter()
         .filter(may)
         // One that cannot be read cannot be compiled either.
-        .filter(|file| matches!(tree.read(file), Ok(text) if includes(&text, name)))
+        .filter(|file| matches!(tree.source(file), Ok(text) if includes(&text, name)))
         .cloned()
         .collect();
     let shared = |file: &TreePath| {

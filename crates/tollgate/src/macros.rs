@@ -3,11 +3,10 @@
 
 use std::cell::OnceCell;
 
+use tollgate_lab::sources;
+use tollgate_lab::tree::Tree;
 use tollgate_rewrite::{FixError, Patched, ReadTree, Request, Target};
 use tollgate_source::Access;
-
-use crate::tree::Tree;
-use crate::{exit, scanner};
 
 /// The macros of one tree, read when first needed.
 pub(crate) struct Macros<'a> {
@@ -25,9 +24,9 @@ impl<'a> Macros<'a> {
     /// Every macro.
     ///
     /// # Errors
-    /// As [`scanner::macros`].
+    /// As [`sources::macros`].
     pub(crate) fn all(&self) -> Result<Vec<Access>, FixError> {
-        let read = || scanner::macros(self.tree).map_err(|error| exit::sentence(&error));
+        let read = || sources::macros(self.tree).map_err(|error| error.to_string());
         let known = self.known.get_or_init(read).clone();
         known.map_err(FixError::Analysis)
     }

@@ -25,11 +25,8 @@ mod progress;
 mod prove;
 mod robot;
 mod run;
-mod scanner;
 mod signals;
 mod term;
-mod tree;
-mod walk;
 
 use std::process::ExitCode;
 use tollgate_defect::answer;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tollgate_defect::answer;
-use tollgate_lab::progress::Progress;
+use tollgate_lab::progress::{Count, Progress};
 
 use crate::term::Term;
 
@@ -51,12 +51,6 @@ impl Meter {
         Self::new(term, what, "", None)
     }
 
-    /// Of something nobody watches.
-    pub(crate) fn silent() -> Self {
-        let bar = ProgressBar::hidden();
-        Self { bar }
-    }
-
     /// So many more are done.
     pub(crate) fn advance(&self, done: usize) {
         self.bar.inc(answer::fits(done).unwrap_or(u64::MAX));
@@ -78,6 +72,16 @@ impl Meter {
                 bar.enable_steady_tick(TICK);
             }
         });
+    }
+}
+
+impl Count for Meter {
+    fn expect(&self, more: usize) {
+        self.bar.inc_length(answer::fits(more).unwrap_or(u64::MAX));
+    }
+
+    fn advance(&self, done: usize) {
+        Self::advance(self, done);
     }
 }
 

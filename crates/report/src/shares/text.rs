@@ -134,6 +134,10 @@ fn remarks(profile: &Profile, boundary: &Boundary) -> Vec<String> {
             symbols.join(", "),
         ));
     }
+    for row in profile.rows.iter().filter(|row| !row.inlined.is_empty()) {
+        let (inlined, symbol) = (row.inlined.join(", "), &row.symbol);
+        all.push(format!("{inlined} is part of {symbol}, the text says."));
+    }
     let (percent, names) = profile.unresolved();
     if names > 0 {
         let names = plural(names, "symbol or address");

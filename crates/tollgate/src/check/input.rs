@@ -9,6 +9,7 @@ use tollgate_defect::{Defect, OrDefect as _, answer};
 use anyhow::Context;
 use rayon::prelude::*;
 use tollgate_lab::input;
+use tollgate_lab::sources::{NUL, has_nul, sources_below};
 use tollgate_source::check::{CheckWords, Checker, Checks, Learned};
 use tollgate_source::{GrammarError, Headers, Name, TreePath, Vocabulary, is_c, no_tree, shown};
 
@@ -16,7 +17,6 @@ use super::side::{Base, Side};
 use crate::choice::Choice;
 use crate::door::{Door, refuse_other};
 use crate::progress::Meter;
-use crate::tree::{NUL, has_nul, sources_below};
 
 /// Headers that say what a tree calls its windows, where only some files of it
 /// are checked.
@@ -67,15 +67,15 @@ fn behind(door: &Door, rest: &[PathBuf], meter: &Meter) -> anyhow::Result<Answer
         name: path.name().clone(),
         place: door.root().join(path),
     };
-    let files: Vec<File> = choice.files.iter().map(in_tree).collect();
+    let files: Vec<File> = choice.files.paths.iter().map(in_tree).collect();
     let (words, unread) = words_for(door.root(), &files)?;
     let mut checks = run(door.root(), &files, &words, meter)?;
     spare(door.root(), &files, &mut checks, &words)?;
     unlearned(&mut checks, &files, unread);
-    for (folder, error) in &choice.unlisted {
+    for (folder, error) in &choice.files.unlisted {
         checks.miss(folder, unlisted(error));
     }
-    checks.left_out = choice.left_out;
+    checks.left_out = choice.files.left_out;
     checks.finish();
     let named = choice.named.into_iter().map(Name::from).collect();
     Ok(Answer { checks, named })

@@ -12,13 +12,13 @@ use rayon::prelude::*;
 use tollgate_lab::git::{Repository, Revision, Words};
 use tollgate_lab::input;
 use tollgate_lab::patch::{Folder, Ground as _};
+use tollgate_lab::sources::sources_below;
 use tollgate_source::check::{
     CheckWords, Checker, Checks, Inlines, Learned, Undefined, holds_words, pastes,
 };
 use tollgate_source::{GrammarError, Headers, TreePath, Vocabulary, no_tree};
 
 use super::input::TEACHERS;
-use crate::tree::sources_below;
 
 /// How often inline functions are looked for that others call.
 const ROUNDS: usize = 4;

@@ -5,6 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use tollgate_lab::sources;
+use tollgate_lab::tree::Tree;
 use tollgate_report::fixes::{self, Compiled, Fix, Fixes};
 use tollgate_rewrite::{FixError, Patched, Request, Style, Target};
 use tollgate_source::{
@@ -18,9 +20,7 @@ use crate::macros::Macros;
 use crate::output::{Answer, Asked, Documents, Form};
 use crate::patch::{self, Author};
 use crate::progress::Meter;
-use crate::scanner;
 use crate::term::Term;
-use crate::tree::Tree;
 use crate::{figures, folders};
 
 /// Flags of `tollgate fix`.
@@ -292,7 +292,7 @@ impl Series {
             let read = |path: &TreePath| {
                 changed
                     .get(path)
-                    .map_or_else(|| tree.read(path), |text| Ok(text.clone()))
+                    .map_or_else(|| tree.source(path), |text| Ok(text.clone()))
             };
             let request = request(args, tree, target);
             match macros.fix(&read, target, &request) {
@@ -302,7 +302,7 @@ impl Series {
                 }
                 Err(error) => {
                     // The reason names lines of the tree as it stands.
-                    let plain = macros.fix(&|path: &TreePath| tree.read(path), target, &request);
+                    let plain = macros.fix(&|path: &TreePath| tree.source(path), target, &request);
                     let error = plain.err().unwrap_or(error);
                     left.push(explained(tree, target, &error));
                 }
@@ -376,7 +376,7 @@ fn saves_nothing<'p>(
     if named.is_empty() || saves_anyway(args) {
         return Ok(Vec::new());
     }
-    let with = super::scan::with_windows(tree)?;
+    let with = sources::with_windows(tree)?;
     let without = named.iter().filter(|name| !with.contains(name));
     Ok(without
         .map(|name| format!(
@@ -391,11 +391,11 @@ fn saves_anyway(args: &Args) -> bool {
 }
 
 fn every_finding(args: &Args, tree: &Tree, term: &Term) -> anyhow::Result<Vec<Target>> {
-    let meter = Meter::new(term, "scan", "files", None);
-    let mut scan = scanner::scan(tree, &meter)?;
+    let meter = Meter::new(term, "scan", "files", Some(0));
+    let mut scan = sources::scan(tree, &meter)?;
     drop(meter);
     let all = scan.findings.len();
-    let with = super::scan::with_windows(tree)?;
+    let with = sources::with_windows(tree)?;
     // As scan does: elsewhere a window saves nothing.
     if !saves_anyway(args) && !with.is_empty() {
         scan.keep_architectures(&with);
@@ -417,7 +417,7 @@ fn every_finding(args: &Args, tree: &Tree, term: &Term) -> anyhow::Result<Vec<Ta
 
 /// The fix, with what a proof on this machine has measured of the same change.
 fn fix(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Result<Patched> {
-    let read = |path: &TreePath| tree.read(path);
+    let read = |path: &TreePath| tree.source(path);
     let request = request(args, tree, target);
     let macros = Macros::new(tree);
     let patched = macros.fix(&read, target, &request);
@@ -426,7 +426,7 @@ fn fix(args: &Args, tree: &Tree, target: &Target, term: &Term) -> anyhow::Result
         _ => error.into(),
     })?;
     let measured = match folders::cache(args.cache.as_deref()) {
-        Ok(cache) => figures::find(&cache, &patched, tree.as_lab().version())?,
+        Ok(cache) => figures::find(&cache, &patched, tree.version())?,
         // Without a place for a cache nothing was measured either.
         Err(_) => Vec::new(),
     };
@@ -460,7 +460,7 @@ fn explained(tree: &Tree, target: &Target, error: &FixError) -> String {
 }
 
 fn instead(tree: &Tree, target: &Target) -> Option<String> {
-    let (Ok(text), Ok(vocabulary)) = (tree.read(&target.path), Vocabulary::builtin()) else {
+    let (Ok(text), Ok(vocabulary)) = (tree.source(&target.path), Vocabulary::builtin()) else {
         return None;
     };
     let tokens = tokens(&text, 0);

@@ -4,26 +4,23 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use tollgate_arch::Architectures;
 use tollgate_lab::git::{Repository, is_range};
-use tollgate_lab::input;
 use tollgate_lab::process::Runner;
+use tollgate_lab::sources;
+use tollgate_lab::tree::Tree;
 use tollgate_profile::{Kinds, Profile};
 use tollgate_report::View;
-use tollgate_source::{Kind, Name, Scan, TreePath, Vocabulary, opens_windows, shown};
+use tollgate_source::{Kind, Name, Scan, TreePath, shown};
 
 use crate::choice::Choice;
 use crate::door::Door;
 use crate::exit::Exit;
 use crate::given::{self, Holds};
 
-use crate::candidates;
 use crate::output::{Asked, Findings, Form, Output};
 use crate::progress::Meter;
-use crate::scanner;
 use crate::signals;
 use crate::term::Term;
-use crate::tree::Tree;
 
 /// Flags of `tollgate scan`.
 #[derive(Debug, clap::Args)]
@@ -102,14 +99,14 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let architectures = architectures(args, &tree, choice.is_some())?;
     let profile = args.profile.as_deref().map(profile).transpose()?;
     let named = choice.as_ref().map(|choice| choice.named.clone());
-    let total = choice.as_ref().map(|choice| choice.files.len());
-    let meter = Meter::new(term, "scan", "files", total);
+    let total = choice.as_ref().map_or(0, |choice| choice.files.paths.len());
+    let meter = Meter::new(term, "scan", "files", Some(total));
     let mut scan = match choice {
-        Some(choice) => scanner::scan_files(&tree, choice, &meter)?,
-        None => scanner::scan(&tree, &meter)?,
+        Some(choice) => sources::scan_files(&tree, choice.files, &meter)?,
+        None => sources::scan(&tree, &meter)?,
     };
     if profile.is_some() {
-        candidates::with_callers(&tree, &mut scan, &meter)?;
+        sources::with_callers(&tree, &mut scan, &meter)?;
     }
     drop(meter);
     if let Some(wanted) = architectures {
@@ -142,7 +139,7 @@ fn show(
     output.write(term, |form| {
         Ok(match form {
             Form::Source => {
-                let mut read = |path: &TreePath| match tree.read(path) {
+                let mut read = |path: &TreePath| match tree.source(path) {
                     Ok(text) => Some(text),
                     Err(error) => {
                         term.note(&format!("{path} is shown without its lines: {error}"));
@@ -169,7 +166,7 @@ fn show(
     reason = "where a file went meanwhile, the place is its line"
 )]
 fn lines_of(tree: &Tree, path: &TreePath) -> Option<Vec<u8>> {
-    tree.read(path).ok()
+    tree.source(path).ok()
 }
 
 /// Of a file that the user named an answer is owed; elsewhere what could not be
@@ -195,37 +192,7 @@ fn architectures(args: &Args, tree: &Tree, chosen: bool) -> anyhow::Result<Optio
     }
     // Who names a file wants to know about it.
     let named = chosen && args.changed_since.is_none();
-    Ok(Some(with_windows(tree)?).filter(|found| !named && !found.is_empty()))
-}
-
-/// The architectures where a window saves something, by the tree's own headers.
-pub(crate) fn with_windows(tree: &Tree) -> anyhow::Result<Vec<String>> {
-    let vocabulary = Vocabulary::builtin()?;
-    let mut all = Vec::new();
-    let known = Architectures::built_in()?;
-    for name in tree.architectures()? {
-        let mut opens = false;
-        for header in known.access_headers(&name) {
-            opens |= header_opens(tree, &name, &TreePath::within(&header), &vocabulary)?;
-        }
-        all.extend(opens.then_some(name));
-    }
-    Ok(all)
-}
-
-fn header_opens(
-    tree: &Tree,
-    name: &str,
-    header: &TreePath,
-    vocabulary: &Vocabulary,
-) -> anyhow::Result<bool> {
-    match tree.read(header) {
-        Ok(text) => Ok(opens_windows(&text, vocabulary)),
-        Err(error) if input::is_absent(&error) => Ok(false),
-        Err(error) => Err(error).with_context(|| {
-            format!("{header}, which says whether {name} opens windows, could not be read")
-        }),
-    }
+    Ok(Some(sources::with_windows(tree)?).filter(|found| !named && !found.is_empty()))
 }
 
 fn profile(path: &Path) -> anyhow::Result<Profile> {

@@ -361,8 +361,7 @@ fn fixes(
     finds: Vec<Option<Function>>,
     bench: &Bench<'_>,
 ) -> anyhow::Result<Vec<Fixed>> {
-    let tree = crate::tree::Tree::open(bench.tree.root())?;
-    let macros = Macros::new(&tree);
+    let macros = Macros::new(&bench.tree);
     let mut changed: HashMap<TreePath, Vec<u8>> = HashMap::new();
     let mut fixes = Vec::new();
     let style = plan.style.as_deref();
@@ -403,8 +402,7 @@ impl Fixed {
             ..self.request.clone()
         };
         let read = |path: &TreePath| read(bench, path);
-        let tree = crate::tree::Tree::open(bench.tree.root())?;
-        let patched = Macros::new(&tree).fix(&read, &self.target, &request)?;
+        let patched = Macros::new(&bench.tree).fix(&read, &self.target, &request)?;
         mail(&patched, bench)
     }
 
@@ -428,8 +426,7 @@ fn diff_of(mail: &[u8]) -> &[u8] {
 /// The functions that the fix is for, as a scan sees them; `None` leaves it to
 /// the fix to say why there is none.
 fn finds(targets: &[Target], bench: &Bench<'_>) -> anyhow::Result<Vec<Option<Function>>> {
-    let tree = crate::tree::Tree::open(bench.tree.root())?;
-    let macros = Macros::new(&tree);
+    let macros = Macros::new(&bench.tree);
     let find = |target: &Target| -> anyhow::Result<Option<Function>> {
         let builtin = Vocabulary::builtin()?;
         let own = find_with(target, bench, &builtin)?;

@@ -75,7 +75,7 @@ impl Atlas {
             let Some(text) = path.as_text() else { continue };
             match sort(text) {
                 Sort::Kbuild | Sort::Kconfig => {
-                    let bytes = robot.tree.read(path);
+                    let bytes = robot.tree.source(path);
                     let bytes =
                         bytes.map_err(|error| anyhow::anyhow!("could not read {path}: {error}"))?;
                     atlas.add(text, &String::from_utf8_lossy(&bytes));
@@ -125,7 +125,7 @@ fn includes(robot: &Robot<'_>, code: &[&TreePath]) -> anyhow::Result<Includes> {
         return Ok(known);
     }
     let read = |path: &&TreePath| -> anyhow::Result<(String, Vec<String>)> {
-        let text = robot.tree.read(path);
+        let text = robot.tree.source(path);
         let text = text.map_err(|error| anyhow::anyhow!("could not read {path}: {error}"))?;
         robot.runner.interrupt().check()?;
         Ok((

@@ -155,7 +155,7 @@ impl Robot<'_> {
                 let path = format!("{stem}.{ending}");
                 match changes.iter().find(|one| one.path == path) {
                     Some(change) => change.content.is_some(),
-                    None => self.tree.as_lab().place(&TreePath::within(&path)).is_file(),
+                    None => self.tree.place(&TreePath::within(&path)).is_file(),
                 }
             })
         };

@@ -392,7 +392,7 @@ impl Robot<'_> {
                 }
             }
             // Where it cannot be read no function is named.
-            None => answer::there(self.tree.read(&path).map_err(drop)),
+            None => answer::there(self.tree.source(&path).map_err(drop)),
         }
     }
 }

@@ -24,8 +24,8 @@ use tollgate_robot::{Cell, Cells, Limits, Report};
 
 use crate::progress::Steps;
 use crate::term::Term;
-use crate::tree::Tree;
 use crate::{door, folders, signals};
+use tollgate_lab::tree::Tree;
 
 pub(crate) use checks::Delegated;
 
@@ -107,7 +107,7 @@ pub(crate) fn run(asked: &Asked, term: &Term) -> anyhow::Result<Report> {
     let steps = Steps::new(term);
     let manifest = steps.step(
         "read the tree",
-        || tree.as_lab().manifest(runner.interrupt()),
+        || tree.manifest(runner.interrupt()),
         |read| format!("{} files", read.entries().len()),
     )?;
     let series = series::read(asked, &tree, &manifest, &cache, &runner)?;
@@ -137,7 +137,7 @@ impl Robot<'_> {
     ) -> anyhow::Result<Report> {
         let mut report = Report {
             asked: self.asked.called.clone(),
-            base: format!("Linux {}", self.tree.as_lab().version()),
+            base: format!("Linux {}", self.tree.version()),
             tree: tollgate_source::shown(&self.asked.tree),
             flags: self.flags(),
             patches: Vec::new(),
@@ -205,7 +205,7 @@ pub(crate) fn prepare(asked: &Asked, term: &Term) -> anyhow::Result<Vec<(String,
     let cache = Cache::open(&place)?;
     let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
     let steps = Steps::new(term);
-    let manifest = tree.as_lab().manifest(runner.interrupt())?;
+    let manifest = tree.manifest(runner.interrupt())?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let robot = Robot {
         asked,
@@ -260,7 +260,7 @@ pub(crate) fn run_job(
     let cache = Cache::open(&place)?;
     let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
     let steps = Steps::new(term);
-    let manifest = tree.as_lab().manifest(runner.interrupt())?;
+    let manifest = tree.manifest(runner.interrupt())?;
     if manifest.id() != job.tree_id {
         let tree = job.tree.clone();
         return Err(job::Error::OtherTree { tree }.into());

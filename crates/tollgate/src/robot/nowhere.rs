@@ -136,7 +136,7 @@ impl Robot<'_> {
             self.runner.interrupt().check()?;
             let text = match patch.files.get(*path) {
                 Some((_, after)) => after.clone().unwrap_or_else(Vec::new),
-                None => self.tree.read(path)?,
+                None => self.tree.source(path)?,
             };
             let there = |word: &&String| memchr::memmem::find(&text, word.as_bytes()).is_some();
             let maybe: Vec<&String> = words.iter().filter(there).collect();

@@ -13,7 +13,7 @@ use tollgate_lab::tree::{Change, Kind, Manifest};
 use tollgate_source::TreePath;
 
 use super::Asked;
-use crate::tree::Tree;
+use tollgate_lab::tree::Tree;
 
 /// What a file holds before and after; none where it is not there.
 pub(crate) type Sides = (Option<Vec<u8>>, Option<Vec<u8>>);
@@ -59,7 +59,7 @@ pub(crate) fn read(
         None => {
             let path = Path::new(&asked.patches);
             let parts = patch::parts(path, cache, runner)?.parts;
-            let (states, superseded) = series::mailbox(path, tree.as_lab(), cache, runner)?;
+            let (states, superseded) = series::mailbox(path, tree, cache, runner)?;
             (states, Some(parts), superseded)
         }
     };
@@ -120,7 +120,7 @@ pub(crate) fn held(
     if let Some(held) = state.files.get(path) {
         return Ok(held.clone());
     }
-    match tree.read(path) {
+    match tree.source(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if tollgate_lab::input::is_absent(&error) => Ok(None),
         Err(error) => Err(anyhow::anyhow!("could not read {path}: {error}")),

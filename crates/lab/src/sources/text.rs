@@ -1,106 +1,17 @@
-//! A kernel tree as the commands read it: its C files, and what is in them.
+//! The text of one file after another, as a scan reads it.
 
-use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
-use tollgate_lab::input;
-use tollgate_source::TreePath;
-
-use crate::walk::{Folder, Visit, walk};
-
-/// A kernel tree, with what the commands that read its source need.
-#[derive(Clone, Debug)]
-pub(crate) struct Tree(tollgate_lab::tree::Tree);
-
-impl Tree {
-    /// Looks at the folder.
-    ///
-    /// # Errors
-    /// When it is missing, or lacks what every kernel tree has.
-    pub(crate) fn open(root: &Path) -> Result<Self, tollgate_lab::tree::Error> {
-        tollgate_lab::tree::Tree::open(root).map(Self)
-    }
-
-    /// The folder.
-    pub(crate) fn root(&self) -> &Path {
-        self.0.root()
-    }
-
-    /// The tree as the lab takes it.
-    pub(crate) fn as_lab(&self) -> &tollgate_lab::tree::Tree {
-        &self.0
-    }
-
-    /// The bytes of a file, by its path relative to the tree.
-    ///
-    /// # Errors
-    /// The file system's own.
-    pub(crate) fn read(&self, path: &TreePath) -> io::Result<Vec<u8>> {
-        input::source(&self.0.place(path))
-    }
-
-    /// The folders of `arch/`, sorted; none where there is no such folder.
-    ///
-    /// # Errors
-    /// When it cannot be listed.
-    pub(crate) fn architectures(&self) -> io::Result<Vec<String>> {
-        let all = self.root().join("arch");
-        let mut names = input::names_in(&all)?;
-        names.retain(|name| all.join(name).is_dir() && !all.join(name).is_symlink());
-        let names = names.iter().map(|name| name.to_string_lossy().into_owned());
-        Ok(names.collect())
-    }
-
-    /// The C files of the kernel.
-    pub(crate) fn sources(&self) -> Sources {
-        sources_below(self.root(), &TreePath::top())
-    }
-}
-
-/// The C files of a folder below a root, sorted; of a kernel tree those of the
-/// kernel.
-pub(crate) fn sources_below(root: &Path, folder: &TreePath) -> Sources {
-    let found = Mutex::new(Sources::default());
-    walk(root, folder, &Names(&found));
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    found.paths.sort_unstable();
-    found.unlisted.sort_unstable();
-    found
-}
-
-struct Names<'a>(&'a Mutex<Sources>);
-
-impl Visit for Names<'_> {
-    fn files(&self, folder: &Folder, names: &[CString]) {
-        let paths = names.iter().map(|name| folder.path_of(name));
-        let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        found.paths.extend(paths);
-    }
-
-    fn unlisted(&self, folder: TreePath, error: &io::Error) {
-        let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        found.unlisted.push((folder, error.to_string()));
-    }
-}
-
-/// The files of a folder.
-#[derive(Debug, Default)]
-pub(crate) struct Sources {
-    /// Paths relative to the root, sorted.
-    pub(crate) paths: Vec<TreePath>,
-    /// What could not be listed, with the file system's words.
-    pub(crate) unlisted: Vec<(TreePath, String)>,
-}
+use crate::input;
 
 /// Why a file with a NUL byte is not looked at: its words are not those that a
 /// compiler sees, or it is no text.
-pub(crate) const NUL: &str = "it holds a NUL byte, so it is no C source, or one in UTF-16";
+pub const NUL: &str = "it holds a NUL byte, so it is no C source, or one in UTF-16";
 
 /// Whether a text holds a NUL byte.
-pub(crate) fn has_nul(text: &[u8]) -> bool {
+#[must_use]
+pub fn has_nul(text: &[u8]) -> bool {
     memchr::memchr(0, text).is_some()
 }
 

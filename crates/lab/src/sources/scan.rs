@@ -8,22 +8,34 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
-use tollgate_lab::input;
+use tollgate_defect::Defect;
 use tollgate_source::{
-    Access, Analyser, Aside, FileReport, GrammarError, Headers, Scan, TreePath, TypeIndex, Types,
-    Vocabulary, definitions, may_define,
+    Access, Analyser, Aside, FileReport, GrammarError, Headers, LeftOut, Scan, TreePath, TypeIndex,
+    Types, Vocabulary, definitions, may_define,
 };
 
-use crate::choice::Choice;
-use crate::progress::Meter;
-use crate::tree::{Buffer, NUL, Tree, has_nul, text_of};
-use crate::walk::{Folder, Visit, walk};
+use super::text::{Buffer, NUL, has_nul, text_of};
+use super::walk::{Folder, Visit, walk};
+use crate::input;
+use crate::progress::{Count, Silent};
+use crate::tree::Tree;
+
+/// Files of a tree.
+#[derive(Debug, Default)]
+pub struct Files {
+    /// C files, each once.
+    pub paths: Vec<TreePath>,
+    /// Folders that could not be listed, and why.
+    pub unlisted: Vec<(TreePath, String)>,
+    /// What was listed and is not looked at.
+    pub left_out: LeftOut,
+}
 
 /// Everything that a tree holds, and the folders that could not be listed.
 ///
 /// # Errors
 /// When the vocabulary is not what it should be.
-pub(crate) fn scan(tree: &Tree, meter: &Meter) -> anyhow::Result<Scan> {
+pub fn scan(tree: &Tree, meter: &dyn Count) -> Result<Scan, Defect> {
     let vocabulary = Vocabulary::builtin()?;
     let scanner = Scanner::new(tree, &vocabulary, meter);
     walk(tree.root(), &TreePath::top(), &scanner);
@@ -34,15 +46,15 @@ pub(crate) fn scan(tree: &Tree, meter: &Meter) -> anyhow::Result<Scan> {
 ///
 /// # Errors
 /// When the vocabulary is not what it should be.
-pub(crate) fn scan_files(tree: &Tree, choice: Choice, meter: &Meter) -> anyhow::Result<Scan> {
+pub fn scan_files(tree: &Tree, files: Files, meter: &dyn Count) -> Result<Scan, Defect> {
     let vocabulary = Vocabulary::builtin()?;
     let scanner = Scanner::new(tree, &vocabulary, meter);
-    scanner.files(&choice.files);
+    scanner.files(&files.paths);
     let mut scan = scanner.finish(false)?;
-    for (folder, error) in &choice.unlisted {
+    for (folder, error) in &files.unlisted {
         scan.miss(folder, unlisted(error));
     }
-    scan.left_out = choice.left_out;
+    scan.left_out = files.left_out;
     scan.sort();
     Ok(scan)
 }
@@ -53,12 +65,14 @@ fn unlisted(error: &dyn std::fmt::Display) -> String {
 
 /// The macros around accesses that the headers of a tree define, with names
 /// that mean the same everywhere.
-pub(crate) fn macros(tree: &Tree) -> anyhow::Result<Vec<Access>> {
+///
+/// # Errors
+/// When the vocabulary is not what it should be.
+pub fn macros(tree: &Tree) -> Result<Vec<Access>, Defect> {
     let mut paths = tree.sources().paths;
     paths.retain(|path| path.is_header());
     let vocabulary = Vocabulary::builtin()?;
-    let silent = Meter::silent();
-    let scanner = Scanner::new(tree, &vocabulary, &silent);
+    let scanner = Scanner::new(tree, &vocabulary, &Silent);
     scanner.files(&paths);
     Ok(scanner.found().wrappers())
 }
@@ -109,7 +123,7 @@ impl Part {
 
 struct Scanner<'a> {
     tree: &'a Tree,
-    meter: &'a Meter,
+    meter: &'a dyn Count,
     vocabulary: &'a Vocabulary,
     /// One for each processor, so that none ever waits for another.
     workers: Vec<Mutex<Worker<'a>>>,
@@ -132,13 +146,17 @@ impl Visit for Scanner<'_> {
         self.meter.advance(names.len());
     }
 
+    fn listed(&self, files: usize) {
+        self.meter.expect(files);
+    }
+
     fn unlisted(&self, folder: TreePath, error: &io::Error) {
         self.with_worker(|worker| worker.part.scan.miss(&folder, unlisted(error)));
     }
 }
 
 impl<'a> Scanner<'a> {
-    fn new(tree: &'a Tree, vocabulary: &'a Vocabulary, meter: &'a Meter) -> Self {
+    fn new(tree: &'a Tree, vocabulary: &'a Vocabulary, meter: &'a dyn Count) -> Self {
         let worker = || {
             Mutex::new(Worker {
                 vocabulary,
@@ -181,7 +199,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// `whole` says whether the files are all of the tree's.
-    fn finish(self, whole: bool) -> anyhow::Result<Scan> {
+    fn finish(self, whole: bool) -> Result<Scan, Defect> {
         let (tree, vocabulary) = (self.tree, self.vocabulary);
         let mut all = self.found();
         let strangers = std::mem::take(&mut all.strangers);
@@ -197,8 +215,8 @@ impl<'a> Scanner<'a> {
 
 /// Looks the sizes of copies up. Files of one folder share headers, so that each
 /// processor takes neighbours.
-fn measure(tree: &Tree, types: Option<TypeIndex>, scan: &mut Scan) -> anyhow::Result<()> {
-    let reader = |path: &TreePath| tree.read(path);
+fn measure(tree: &Tree, types: Option<TypeIndex>, scan: &mut Scan) -> Result<(), Defect> {
+    let reader = |path: &TreePath| tree.source(path);
     let headers = Headers::new(&reader)?.with_index(types);
     scan.asides.sort_by(|a, b| a.path.cmp(&b.path));
     let share = scan.asides.len().div_ceil(rayon::current_num_threads());
@@ -241,8 +259,7 @@ fn with_strangers(
         scan.add(&path, report);
     }
     let vocabulary = vocabulary.with(wrappers);
-    let silent = Meter::silent();
-    let scanner = Scanner::new(tree, &vocabulary, &silent);
+    let scanner = Scanner::new(tree, &vocabulary, &Silent);
     let paths: Vec<TreePath> = again.into_iter().map(|(path, _)| path).collect();
     scanner.files(&paths);
     let found = scanner.found();
@@ -272,5 +289,54 @@ impl Worker<'_> {
             (Err(error), _) => self.part.scan.miss(path, error.to_string()),
             (_, Err(error)) => self.part.scan.miss(path, error.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+    use std::fs;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    use super::scan;
+    use crate::progress::Count;
+    use crate::tree::Tree;
+
+    #[derive(Default)]
+    struct Heard {
+        expected: AtomicUsize,
+        done: AtomicUsize,
+    }
+
+    impl Count for Heard {
+        fn expect(&self, more: usize) {
+            self.expected.fetch_add(more, Relaxed);
+        }
+
+        fn advance(&self, done: usize) {
+            self.done.fetch_add(done, Relaxed);
+        }
+    }
+
+    /// The total was not known at all, and a terminal showed a count alone.
+    #[test]
+    fn what_is_expected_is_done_in_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        for part in ["scripts", "arch", "include", "fs/deep"] {
+            fs::create_dir_all(folder.path().join(part)).unwrap();
+        }
+        fs::write(folder.path().join("Kconfig"), "").unwrap();
+        let makefile = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 1\n";
+        fs::write(folder.path().join("Makefile"), makefile).unwrap();
+        for number in 0..20 {
+            let name = format!("fs/{}{number}.c", if number < 5 { "" } else { "deep/" });
+            fs::write(folder.path().join(name), "int a;\n").unwrap();
+        }
+        let heard = Heard::default();
+        let tree = Tree::open(folder.path()).unwrap();
+        assert_eq!(scan(&tree, &heard).unwrap().files, 20);
+        assert_eq!(heard.expected.into_inner(), 20);
+        assert_eq!(heard.done.into_inner(), 20);
     }
 }

@@ -24,22 +24,24 @@ const TOGETHER: usize = 8;
 const ENTRIES: usize = 1 << 15;
 
 /// What is done with what a walk finds. Called on any thread.
-pub(crate) trait Visit: Sync {
+pub(super) trait Visit: Sync {
     /// C files of one folder, in no order.
     fn files(&self, folder: &Folder, names: &[CString]);
+    /// So many of them were found and are still to be looked at.
+    fn listed(&self, _files: usize) {}
     /// A folder that could not be listed, and why.
     fn unlisted(&self, folder: TreePath, error: &io::Error);
 }
 
 /// A folder while its files are looked at.
-pub(crate) struct Folder {
+pub(super) struct Folder {
     handle: OwnedFd,
     path: TreePath,
 }
 
 impl Folder {
     /// The path of a file in it, relative to the root of the walk.
-    pub(crate) fn path_of(&self, name: &CStr) -> TreePath {
+    pub(super) fn path_of(&self, name: &CStr) -> TreePath {
         self.path.joined(name.to_bytes())
     }
 
@@ -47,7 +49,7 @@ impl Folder {
     ///
     /// # Errors
     /// The file system's own.
-    pub(crate) fn open(&self, name: &CStr) -> io::Result<File> {
+    pub(super) fn open(&self, name: &CStr) -> io::Result<File> {
         // A pipe may have taken the place of the file that was listed.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(&self.handle, name, flags, Mode::empty())?;
@@ -61,7 +63,7 @@ impl Folder {
 /// A kernel tracks files that its own .gitignore names, so no ignore file is
 /// heeded; only what is hidden, such as .git, is left out, and links are not
 /// followed.
-pub(crate) fn walk(root: &Path, folder: &TreePath, visit: &impl Visit) {
+pub(super) fn walk(root: &Path, folder: &TreePath, visit: &impl Visit) {
     let walk = Walk {
         root,
         kernel: root.join("Kconfig").is_file(),
@@ -90,6 +92,7 @@ impl<V: Visit> Walk<'_, V> {
         }
         let folder = Arc::new(Folder { handle, path });
         let mut files = list.files;
+        self.visit.listed(files.len());
         while !files.is_empty() {
             let own = files.split_off(files.len().saturating_sub(TOGETHER));
             let folder = Arc::clone(&folder);
