@@ -417,6 +417,19 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_goes_with_all_in_it_and_what_is_no_folder_is_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("made");
+        fs::create_dir_all(folder.join("fs")).unwrap();
+        fs::write(folder.join("fs/x"), "").unwrap();
+        remove_folder(&folder).unwrap();
+        assert!(!folder.exists());
+        remove_folder(&folder).unwrap();
+        fs::write(&folder, "").unwrap();
+        assert!(remove_folder(&folder.join("fs")).is_err());
+    }
+
+    #[test]
     fn a_damaged_record_is_named() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("built.json");

@@ -272,6 +272,17 @@ mod tests {
         tree: Tree,
     }
 
+    #[test]
+    fn what_cannot_be_removed_is_said_and_what_is_not_there_is_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.c");
+        fs::write(&file, "").unwrap();
+        assert!(remove(&file.join("inside")).is_err());
+        remove(&file).unwrap();
+        assert!(!file.exists());
+        remove(&file).unwrap();
+    }
+
     impl Bench {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();

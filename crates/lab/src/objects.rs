@@ -6,7 +6,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use bstr::ByteSlice as _;
@@ -129,7 +129,7 @@ impl<'a> Objects<'a> {
             }
             cache::write_file(&mark, b"")?;
         }
-        self.saved(object)
+        saved(&self.build(), object)
     }
 
     /// Compiles with the file `path` holding `text`, and puts back what it held.
@@ -261,19 +261,6 @@ impl<'a> Objects<'a> {
             .success())
     }
 
-    fn saved(&self, object: &str) -> Result<Option<OsString>, Error> {
-        let place = self.build().join(object);
-        let Some(name) = place.file_name().filter(|_| place.is_file()) else {
-            return Ok(None);
-        };
-        let mut saved = OsString::from(".");
-        saved.push(name);
-        saved.push(".cmd");
-        let text = cache::read_if_there(&place.with_file_name(saved))?;
-        let line = text.and_then(|text| command_line(&text));
-        Ok(line.map(OsString::from_vec))
-    }
-
     fn build(&self) -> PathBuf {
         self.root.join("build")
     }
@@ -281,6 +268,20 @@ impl<'a> Objects<'a> {
     fn made(&self) -> PathBuf {
         self.root.join("made")
     }
+}
+
+/// The command line that make kept beside an object; none of one that is not there.
+fn saved(build: &Path, object: &str) -> Result<Option<OsString>, Error> {
+    let place = build.join(object);
+    let Some(name) = place.file_name().filter(|_| place.is_file()) else {
+        return Ok(None);
+    };
+    let mut saved = OsString::from(".");
+    saved.push(name);
+    saved.push(".cmd");
+    let text = cache::read_if_there(&place.with_file_name(saved))?;
+    let line = text.and_then(|text| command_line(&text));
+    Ok(line.map(OsString::from_vec))
 }
 
 /// What the first line of a `.cmd` file assigns, as the shell wants it: bytes,
@@ -294,6 +295,19 @@ fn command_line(text: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_command_line_stands_beside_an_object_that_is_there() {
+        let build = tempfile::tempdir().unwrap();
+        let folder = build.path().join("fs");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join(".a.o.cmd"), "savedcmd_fs/a.o := gcc -c\n").unwrap();
+        assert_eq!(saved(build.path(), "fs/a.o").unwrap(), None);
+        std::fs::write(folder.join("a.o"), "").unwrap();
+        std::fs::write(folder.join("b.o"), "").unwrap();
+        assert_eq!(saved(build.path(), "fs/a.o").unwrap().unwrap(), "gcc -c");
+        assert_eq!(saved(build.path(), "fs/b.o").unwrap(), None);
+    }
 
     #[test]
     fn the_command_line_of_an_object_is_read() {

@@ -484,6 +484,17 @@ mod tests {
     }
 
     #[test]
+    fn names_without_a_prefix_are_known_by_the_files_that_are_there() {
+        let bench = Bench::new();
+        let bare = GOOD
+            .replace("a/include", "include")
+            .replace("b/include", "include");
+        let change = bench.apply(&bare).unwrap();
+        let names: Vec<String> = change.files.keys().map(ToString::to_string).collect();
+        assert_eq!(names, ["include/linux/a.h"]);
+    }
+
+    #[test]
     fn a_mail_in_another_encoding_is_decoded() {
         let bench = Bench::new();
         let quoted = GOOD.replace("=", "=3D").replace("+2\n", "+=32\n");

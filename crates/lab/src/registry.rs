@@ -397,6 +397,23 @@ mod tests {
     }
 
     #[test]
+    fn a_job_names_what_is_not_silent_with_its_standard() {
+        let registry = Registry::built_in().unwrap();
+        for entry in &registry.entries {
+            let job = entry.benchmark();
+            for known in &entry.parameters {
+                let given = job.parameters.get(&known.name).copied();
+                let wanted = (!known.silent).then_some(known.standard);
+                assert_eq!(given, wanted, "{}: {}", entry.name, known.name);
+            }
+            assert_eq!((job.ops, job.reps), (entry.ops, entry.reps));
+            assert_eq!((job.name, job.control), (entry.name.clone(), entry.control));
+        }
+        let silent = |entry: &Entry| entry.parameters.iter().any(|known| known.silent);
+        assert!(registry.entries.iter().any(silent));
+    }
+
+    #[test]
     fn what_a_guest_does_not_take_is_a_sentence() {
         let registry = Registry::built_in().unwrap();
         let job = |name: &str, key: &str, value: i64| {
