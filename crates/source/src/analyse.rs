@@ -16,7 +16,7 @@ use crate::path::TreePath;
 use crate::search::Found as Mention;
 use crate::site::Context;
 use crate::span::{LineIndex, Position, Span};
-use crate::split::{Body, Unended, bodies, may_be_unended, unended};
+use crate::split::{Body, Cut, Unended, bodies, may_be_unended};
 use crate::vocabulary::{Access, Vocabulary};
 use crate::walk::{Found, Walker};
 use crate::wrappers::{Wrapper, definition, opened, wrappers};
@@ -97,7 +97,7 @@ impl<'v> Analyser<'v> {
     fn unended(&self, text: &[u8]) -> Vec<(String, Position)> {
         let all = tokens(text, 0);
         let lines = LineIndex::new(text);
-        let found = unended(text, &all, self.vocabulary).into_iter();
+        let found = Cut::new(text, &all, self.vocabulary).unended().into_iter();
         let holds = |found: &Unended| {
             let own = all.get(found.tokens.clone()).unwrap_or_default();
             let ends = own.first().zip(own.last());
@@ -156,7 +156,8 @@ impl<'v> Analyser<'v> {
             wrappers: file.own_accesses().collect(),
             ..FileReport::default()
         };
-        let bodies = bodies(file.text, &file.tokens, &file.vocabulary);
+        let cut = Cut::new(file.text, &file.tokens, &file.vocabulary);
+        let bodies = cut.bodies();
         let mut parsed = HashSet::new();
         let mut large = HashSet::new();
         for body in bodies.iter().filter(|body| file.has_call(body.span)) {
@@ -172,7 +173,7 @@ impl<'v> Analyser<'v> {
             .iter()
             .filter(|call| parsed.contains(&call.name.start))
             .count();
-        let unended = unended(file.text, &file.tokens, &file.vocabulary);
+        let unended = cut.unended();
         report.not_analysed = file.leftovers(&bodies, &unended, &parsed, &large);
         let copies = copies::in_bodies(
             file.text,

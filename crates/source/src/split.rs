@@ -26,11 +26,7 @@ pub struct Body {
 /// The functions of a file, in order.
 #[must_use]
 pub fn bodies(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Body> {
-    let parts = parts(text, tokens, vocabulary).into_iter();
-    let whole = parts.filter_map(|part| Some((part.open, part.close?)));
-    whole
-        .filter_map(|(open, close)| body(text, tokens, open, close, vocabulary))
-        .collect()
+    Cut::new(text, tokens, vocabulary).bodies()
 }
 
 /// A function whose braces do not end before the next begins, before the file
@@ -46,21 +42,51 @@ pub(crate) struct Unended {
     pub(crate) tokens: std::ops::Range<usize>,
 }
 
-/// The functions of a file that lack their last brace, in order.
-pub(crate) fn unended(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Unended> {
-    let parts = parts(text, tokens, vocabulary).into_iter();
-    let open = parts.filter(|part| part.close.is_none());
-    let named = open.filter_map(|part| {
-        let named = named_header(text, tokens, part.open, vocabulary);
-        let brace = || Some((String::from("{"), tokens.get(part.open)?.span));
-        let (name, name_span) = named.map(|(_, named)| named).or_else(brace)?;
-        Some(Unended {
-            name,
-            name_span,
-            tokens: part.open..part.end,
-        })
-    });
-    named.collect()
+/// A file cut into its functions.
+pub(crate) struct Cut<'a> {
+    text: &'a [u8],
+    tokens: &'a [Token],
+    vocabulary: &'a Vocabulary,
+    parts: Vec<Part>,
+}
+
+impl<'a> Cut<'a> {
+    /// Cuts a file, by its tokens.
+    pub(crate) fn new(text: &'a [u8], tokens: &'a [Token], vocabulary: &'a Vocabulary) -> Self {
+        Self {
+            text,
+            tokens,
+            vocabulary,
+            parts: parts(text, tokens, vocabulary),
+        }
+    }
+
+    /// The functions, in order.
+    pub(crate) fn bodies(&self) -> Vec<Body> {
+        let whole = self
+            .parts
+            .iter()
+            .filter_map(|part| Some((part.open, part.close?)));
+        whole
+            .filter_map(|(open, close)| body(self.text, self.tokens, open, close, self.vocabulary))
+            .collect()
+    }
+
+    /// The functions that lack their last brace, in order.
+    pub(crate) fn unended(&self) -> Vec<Unended> {
+        let open = self.parts.iter().filter(|part| part.close.is_none());
+        let named = open.filter_map(|part| {
+            let named = named_header(self.text, self.tokens, part.open, self.vocabulary);
+            let brace = || Some((String::from("{"), self.tokens.get(part.open)?.span));
+            let (name, name_span) = named.map(|(_, named)| named).or_else(brace)?;
+            Some(Unended {
+                name,
+                name_span,
+                tokens: part.open..part.end,
+            })
+        });
+        named.collect()
+    }
 }
 
 /// Whether a function of a text may lack its last brace: a search that is quick to

@@ -35,7 +35,7 @@ use crate::parse::BodyParser;
 use crate::path::TreePath;
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
-use crate::split::{Body, bodies, unended};
+use crate::split::{Body, Cut, Unended, bodies};
 use crate::types::{Headers, Types};
 use crate::vocabulary::Vocabulary;
 
@@ -165,7 +165,8 @@ impl<'v> Checker<'v> {
         findings: &mut Findings,
     ) -> (Vec<Token>, Vec<Body>, CheckWords) {
         let all = crate::lex::tokens(text, 0);
-        let bodies = bodies(text, &all, self.vocabulary);
+        let cut = Cut::new(text, &all, self.vocabulary);
+        let bodies = cut.bodies();
         let learned = learn::learn(text, &all, &bodies, self.words);
         let words = self.words.with(&learned);
         let page = page(text, &all, &bodies, &words, types);
@@ -176,13 +177,13 @@ impl<'v> Checker<'v> {
                 self.function(&page, body, tokens, &interest, findings);
             }
         }
-        self.unended(&page, findings);
+        self.unended(&page, cut.unended(), findings);
         (all, bodies, words)
     }
 
     /// A function without its last brace is none of the file's bodies.
-    fn unended(&self, page: &Page<'_>, findings: &mut Findings) {
-        for found in unended(page.text, page.tokens, self.vocabulary) {
+    fn unended(&self, page: &Page<'_>, found: Vec<Unended>, findings: &mut Findings) {
+        for found in found {
             let tokens = page.tokens.get(found.tokens).unwrap_or_default();
             if Interest::of(page.text, tokens, page.words, self.vocabulary).any {
                 findings.checked.functions += 1;

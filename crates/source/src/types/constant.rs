@@ -218,8 +218,12 @@ impl Run<'_> {
                 vec![name.to_owned()],
             ));
         }
-        let kinds = [Kind::Macro, Kind::Enumerator];
-        let found = self.find(name, &kinds, scope)?;
+        // The preprocessor knows no enumerators.
+        let kinds: &[Kind] = match self.deciding.is_empty() {
+            true => &[Kind::Macro, Kind::Enumerator],
+            false => &[Kind::Macro],
+        };
+        let found = self.find(name, kinds, scope)?;
         if found.entry.kind == Kind::Enumerator {
             input.next();
             return self.enumerator(&found, name);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tollgate_defect::answer;
 
@@ -79,9 +80,16 @@ pub(super) struct File {
     defines: Vec<(u64, Span)>,
     /// What it defines: read when one of the names is asked for.
     names: OnceLock<Names>,
+    /// Whether the words stand in it that typedefs and enumerators begin with.
+    keywords: [OnceLock<bool>; 2],
+    /// How often its text was searched for a name.
+    searches: AtomicUsize,
     /// What it includes, by machine.
     included: Mutex<Vec<(usize, Included)>>,
 }
+
+/// Searches of a text that cost about as much as reading it whole.
+const SEARCHES: usize = 24;
 
 /// Definitions by name.
 type Names = HashMap<Box<str>, Vec<Entry>, RandomState>;
@@ -111,6 +119,8 @@ impl File {
             includes: lines.includes,
             packs: lines.packs,
             names: OnceLock::new(),
+            keywords: Default::default(),
+            searches: AtomicUsize::new(0),
             path,
             included: Mutex::default(),
             text,
@@ -118,12 +128,19 @@ impl File {
     }
 
     /// Every definition of a name as one of some kinds; a tag's name is `struct x`.
-    /// The whole file is only read where its text alone does not say.
+    /// The whole file is only read where its text alone does not say, or where that
+    /// was searched often.
     pub(super) fn entries(&self, name: &str, kinds: &[Kind]) -> Vec<Entry> {
         if kinds == [Kind::Macro] {
             return self.macros(name.as_bytes());
         }
         if self.names.get().is_some() {
+            return self.read(name, kinds);
+        }
+        if !kinds.iter().any(|kind| self.may_define(*kind)) {
+            return Vec::new();
+        }
+        if self.searches.fetch_add(1, Ordering::Relaxed) >= SEARCHES {
             return self.read(name, kinds);
         }
         let mut found = match kinds.contains(&Kind::Macro) {
@@ -139,6 +156,18 @@ impl File {
             }
         }
         found
+    }
+
+    /// Whether it may define anything of a kind.
+    fn may_define(&self, kind: Kind) -> bool {
+        let [typedef, enumerated] = &self.keywords;
+        let holds = |word: &str| memmem::find(&self.text, word.as_bytes()).is_some();
+        match kind {
+            Kind::Macro => !self.defines.is_empty(),
+            Kind::Tag => true,
+            Kind::Typedef => *typedef.get_or_init(|| holds("typedef")),
+            Kind::Enumerator => *enumerated.get_or_init(|| holds("enum")),
+        }
     }
 
     /// The same from all that the file defines.
@@ -193,9 +222,7 @@ impl File {
             // The last word of a typedef, or one of the values of an enum.
             _ if b";,[_=}/#".contains(&next) => Shown::Perhaps,
             _ if next == b')' && close.ends_with(b"*") => Shown::Perhaps,
-            _ if next == b'(' && close.last().is_some_and(u8::is_ascii_alphanumeric) => {
-                Shown::Perhaps
-            }
+            _ if next == b'(' && close.last().is_some_and(ends_type) => Shown::Perhaps,
             _ => Shown::Not,
         }
     }
@@ -297,6 +324,11 @@ pub(super) fn name_before(text: &[u8]) -> &[u8] {
 pub(super) fn is_loud(word: &[u8]) -> bool {
     let shouts = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_';
     word.starts_with(b"__") || !word.is_empty() && word.iter().all(shouts)
+}
+
+/// Whether a byte may end the type that a function gives.
+fn ends_type(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'*')
 }
 
 /// Whether a text is one name.
@@ -435,7 +467,13 @@ impl<'t> Reader<'t> {
             return;
         };
         match token.kind {
-            TokenKind::Punct(b'(') => opened.parentheses += 1,
+            // `struct s f(int x) {` is a function; `struct __aligned(8) s {` is not.
+            TokenKind::Punct(b'(') => match opened.tag {
+                Some(tag) if opened.parentheses == 0 && !is_loud(tag.of(self.text)) => {
+                    self.opened = None;
+                }
+                _ => opened.parentheses += 1,
+            },
             TokenKind::Punct(b')') if opened.parentheses > 0 => opened.parentheses -= 1,
             _ if opened.parentheses > 0 => {}
             TokenKind::Word => opened.tag = Some(token.span),
@@ -651,5 +689,78 @@ impl<'t> Lines<'t> {
             }
         }
         self.packs.push((line.start, limit));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the two ways of looking have to agree on.
+    const HARD: &str = "typedef struct a *(*give_t)(int);\n\
+        typedef struct b *flat_t(void), word_t;\nstruct c f(int x) {\n}\n\
+        enum d g(void)\n{\n\treturn ONE;\n}\nenum { ONE, TWO = 2 } e;\n\
+        struct __packed h { int ONE_of; };\nstruct __aligned(8) i {\n};\n\
+        #define j(x) x\n/* #define k 1 */\ntypedef union { int l; } m, *n;\n";
+
+    /// That, the C files of the tests and of the guest, and those of a folder that may be named.
+    fn samples() -> Vec<Vec<u8>> {
+        let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut folders = vec![top.join("tests"), top.join("guest")];
+        let own = std::env::var_os("TOLLGATE_TYPES_OF").map(Into::into);
+        folders.extend(own);
+        let mut found = vec![HARD.into()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|end| end == "h" || end == "c") {
+                    found.push(std::fs::read(path).unwrap());
+                }
+            }
+        }
+        found
+    }
+
+    fn kinds(of: &[Entry]) -> Vec<(usize, usize)> {
+        let mut all: Vec<_> = of
+            .iter()
+            .map(|entry| (entry.kind as usize, entry.at))
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    #[test]
+    fn a_search_finds_what_a_reading_of_the_whole_does() {
+        let sets: [&[Kind]; 4] = [
+            &[Kind::Tag],
+            &[Kind::Typedef],
+            TYPES,
+            &[Kind::Macro, Kind::Enumerator],
+        ];
+        let mut asked = 0;
+        for text in samples() {
+            let whole = File::new(TreePath::top(), text.clone());
+            for name in Reader::names(&text).keys() {
+                for set in sets {
+                    if name.contains(" ") != (set == [Kind::Tag]) {
+                        continue;
+                    }
+                    let fresh = File::new(TreePath::top(), text.clone());
+                    let (found, read) = (fresh.entries(name, set), whole.read(name, set));
+                    let lines = String::from_utf8_lossy(&text);
+                    assert_eq!(
+                        kinds(&found),
+                        kinds(&read),
+                        "{name} as {set:?} in\n{lines:.400}"
+                    );
+                    asked += 1;
+                }
+            }
+        }
+        assert!(asked > 100, "{asked} names");
     }
 }

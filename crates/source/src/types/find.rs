@@ -8,7 +8,9 @@ use foldhash::fast::RandomState;
 
 use super::expand::Macro;
 use super::file::{Branch, Entry, File, Kind, TYPES, directive, is_loud, name_at};
+use super::headers::Answer;
 use super::input::{Input, Word};
+use super::machine::Machine;
 use super::run::{LayoutError, Run};
 use crate::lex::{TokenKind, lex};
 use crate::path::TreePath;
@@ -109,18 +111,24 @@ impl Run<'_> {
         self.cut = false;
         let mut absent = false;
         let prelude = Arc::clone(&self.types.headers.facts.prelude);
-        let stages = [
-            self.near(name, scope),
-            vec![prelude],
-            self.indexed(name, scope),
-        ];
-        for files in stages {
-            if let Some(found) = self.among(&files, wanted, scope, &mut absent) {
+        // An index knows types alone.
+        let of_types = wanted.kinds != [Kind::Macro];
+        let index = self.types.headers.index.as_ref().filter(|_| of_types);
+        let defining = index.map(|index| index.files(name)).unwrap_or_default();
+        let near = self.near(&defining, scope);
+        for file in near.into_iter().chain([prelude]) {
+            if let Some(found) = self.among(&[file], wanted, scope, &mut absent) {
                 return Ok(found);
             }
         }
-        if wanted.kinds == [Kind::Tag] && self.is_settled(name, scope) {
-            return Err(unknown(name, absent));
+        if let Some(candidates) = self.candidates(&defining, scope) {
+            let files = self.files(candidates);
+            if let Some(found) = self.among(&files, wanted, scope, &mut absent) {
+                return Ok(found);
+            }
+            if wanted.kinds == [Kind::Tag] && is_settled(&defining, scope) {
+                return Err(unknown(name, absent));
+            }
         }
         let own = self.types.real(&scope.file);
         let mut found = self.remembered(Arc::clone(&own), wanted, scope, &mut absent);
@@ -161,40 +169,32 @@ impl Run<'_> {
         (!alone).then(|| self.types.real(&scope.root))
     }
 
-    /// The file itself; not looked at if an index says that it defines no such
-    /// type.
-    fn near(&self, name: &str, scope: &Scope) -> Vec<Arc<File>> {
-        let index = self.types.headers.index.as_ref();
-        let own = |index: &super::TypeIndex| index.files(name).contains(&&scope.file.path);
-        let elsewhere = index.is_some_and(|index| !index.files(name).is_empty() && !own(index));
-        match elsewhere {
-            true => Vec::new(),
-            false => vec![self.types.real(&scope.file)],
-        }
+    /// The file itself; not looked at if an index says that others define such a type.
+    fn near(&self, defining: &[&TreePath], scope: &Scope) -> Option<Arc<File>> {
+        let elsewhere = !defining.is_empty() && !defining.contains(&&scope.file.path);
+        (!elsewhere).then(|| self.types.real(&scope.file))
     }
 
-    /// The headers that define a type by an index, if there is one alone, or they
-    /// are one for who includes them.
-    fn indexed(&self, name: &str, scope: &Scope) -> Vec<Arc<File>> {
-        let files = self.candidates(name, scope).unwrap_or_default();
+    fn files(&self, paths: Vec<&TreePath>) -> Vec<Arc<File>> {
         let headers = self.types.headers;
-        files
-            .into_iter()
-            .filter_map(|path| headers.file(path))
-            .collect()
+        let files = paths.into_iter();
+        files.filter_map(|path| headers.file(path)).collect()
     }
 
-    /// The headers that define a type by an index, as far as a file may see them: in
-    /// the place of a generic one the architecture's own. None if it may be any of
-    /// several.
-    fn candidates(&self, name: &str, scope: &Scope) -> Option<Vec<&TreePath>> {
-        let index = self.types.headers.index.as_ref();
-        let mut files = index.map(|index| index.files(name)).unwrap_or_default();
-        files.retain(|path| path.is_header() && self.is_near(path, &scope.root.path));
+    /// Of the files that define a type by an index the headers that a file may see, if
+    /// there is one alone, or they are one for who includes them: in the place of a
+    /// generic one the architecture's own. None if it may be any of several.
+    fn candidates<'p>(
+        &self,
+        defining: &[&'p TreePath],
+        scope: &Scope,
+    ) -> Option<Vec<&'p TreePath>> {
+        let near = |path: &&&TreePath| path.is_header() && self.is_near(path, &scope.root.path);
+        let mut files: Vec<&TreePath> = defining.iter().filter(near).copied().collect();
         files.dedup();
         if files.len() > 1 {
             let all = files.clone();
-            files.retain(|path| !self.own_of(path).iter().any(|own| all.contains(&own)));
+            files.retain(|path| !all.iter().any(|own| self.is_own(own, path)));
         }
         let mut others = files.iter().skip(1);
         let same = others.all(|path| files.first().is_some_and(|first| is_same(first, path)));
@@ -213,13 +213,11 @@ impl Run<'_> {
         own.map(|path| TreePath::within(path)).collect()
     }
 
-    /// Whether an index has said all of a struct or union that it knows: the file which
-    /// is asked about does not define it, or was looked at.
-    fn is_settled(&self, name: &str, scope: &Scope) -> bool {
-        let index = self.types.headers.index.as_ref();
-        let files = index.map(|index| index.files(name)).unwrap_or_default();
-        let seen = Arc::ptr_eq(&scope.file, &scope.root) || !files.contains(&&scope.root.path);
-        !files.is_empty() && seen && self.candidates(name, scope).is_some()
+    /// Whether a header is the architecture's own for a generic one.
+    fn is_own(&self, path: &TreePath, generic: &TreePath) -> bool {
+        let generic = generic.lossy();
+        let named = generic.split_once("/asm-generic/").map(|(_, name)| name);
+        named.is_some() && named == own_name(&path.lossy(), self.machine)
     }
 
     /// Whether a word may be a typedef: one that an index does not know, nor is
@@ -255,31 +253,30 @@ impl Run<'_> {
     ) -> Option<Found> {
         let headers = self.types.headers;
         let kinds = wanted.kinds.iter().map(|kind| 1 << *kind as usize).sum();
-        let plain = wanted.but.is_none() && self.types.is_stored(&from);
+        let stored = self.types.is_stored(&from);
         let asked = (
             id(&from),
             self.machine.id,
-            (kinds, wanted.any),
+            (kinds, wanted.any, wanted.but),
             wanted.name.into(),
         );
-        if let Some(known) = plain.then(|| headers.found(&asked)).flatten() {
-            return known.map(|(file, entry)| Found {
+        if let Some(known) = stored.then(|| headers.found(&asked)).flatten() {
+            *absent |= known.absent;
+            return known.definer.map(|(file, entry)| Found {
                 scope: scope.with(file),
                 entry,
             });
         }
-        let (before, was_absent) = (self.own, *absent);
-        let found = self.included(from, wanted, scope, absent);
-        if plain
-            && before == self.own
-            && was_absent == *absent
-            && self.deciding.is_empty()
-            && !self.cut
-        {
+        let before = self.own;
+        let mut left_out = false;
+        let found = self.included(from, wanted, scope, &mut left_out);
+        if stored && before == self.own && !self.cut {
             let definer = found.as_ref();
             let definer = definer.map(|found| (Arc::clone(&found.scope.file), found.entry));
-            headers.keep_found(asked, definer);
+            let absent = left_out;
+            headers.keep_found(asked, Answer { definer, absent });
         }
+        *absent |= left_out;
         found
     }
 
@@ -398,6 +395,7 @@ impl Run<'_> {
         let key = (id(&scope.file), line.start);
         // What its own condition hangs on is not defined yet.
         if self.deciding.contains(&key) {
+            self.own += 1;
             return false;
         }
         self.deciding.push(key);
@@ -548,15 +546,31 @@ pub(super) fn declarations(text: &[u8], at: usize, word: &str) -> Vec<(usize, Ve
     found
 }
 
+/// The name below `asm/` of a header that an architecture has of its own.
+fn own_name<'p>(path: &'p str, machine: &Machine) -> Option<&'p str> {
+    let inside = path.strip_prefix("arch/")?.strip_prefix(&*machine.arch)?;
+    let inside = inside.strip_prefix("/include/")?;
+    let exported = inside.strip_prefix("uapi/");
+    let own = exported.or(Some(inside).filter(|_| !machine.programs))?;
+    own.strip_prefix("asm/")
+}
+
+/// Whether an index has said all of a struct or union that it knows: the file which
+/// is asked about does not define it, or was looked at.
+fn is_settled(defining: &[&TreePath], scope: &Scope) -> bool {
+    let seen = Arc::ptr_eq(&scope.file, &scope.root) || !defining.contains(&&scope.root.path);
+    !defining.is_empty() && seen
+}
+
 /// Whether two headers have one name in an `#include`: what the kernel has of its own
 /// beside what programs get.
 fn is_same(a: &TreePath, b: &TreePath) -> bool {
-    let name = |path: &TreePath| {
-        let path = path.lossy().into_owned();
-        let name = path.split_once("include/").map_or("", |(_, name)| name);
-        name.strip_prefix("uapi/").unwrap_or(name).to_owned()
+    let name = |path: &str| {
+        let (_, name) = path.split_once("include/")?;
+        Some(name.strip_prefix("uapi/").unwrap_or(name).to_owned())
     };
-    !name(a).is_empty() && name(a) == name(b)
+    let first = name(&a.lossy());
+    first.is_some() && first == name(&b.lossy())
 }
 
 /// A side of an `#if` inside a statement.

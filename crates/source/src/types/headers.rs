@@ -35,7 +35,7 @@ pub struct Headers<'r> {
     unread: Mutex<Option<String>>,
     /// By machine and the name of an `#include`.
     shared: RwLock<HashMap<usize, Named, RandomState>>,
-    found: RwLock<HashMap<Asked, Option<Definer>, RandomState>>,
+    found: RwLock<HashMap<Asked, Answer, RandomState>>,
     known: RwLock<HashMap<Place, Type, RandomState>>,
 }
 
@@ -43,11 +43,17 @@ pub struct Headers<'r> {
 type Named = HashMap<Box<str>, Option<Arc<File>>, RandomState>;
 
 /// A name that was looked for through what a file includes: the file, the machine,
-/// and what it may be.
-pub(super) type Asked = (usize, usize, (usize, bool), Box<str>);
+/// what it may be, whether any macro counts and the file that is left out.
+pub(super) type Asked = (usize, usize, (usize, bool, Option<usize>), Box<str>);
 
-/// The file that defines it, and its definition there.
-pub(super) type Definer = (Arc<File>, Entry);
+/// What came of it.
+#[derive(Clone)]
+pub(super) struct Answer {
+    /// The file that defines it, and its definition there.
+    pub(super) definer: Option<(Arc<File>, Entry)>,
+    /// Whether definitions were passed over that are not compiled.
+    pub(super) absent: bool,
+}
 
 /// Where a type is defined: the file, the place in it, the name and the machine.
 pub(super) type Place = (usize, usize, String);
@@ -131,15 +137,15 @@ impl<'r> Headers<'r> {
     }
 
     /// What was found of a name before.
-    pub(super) fn found(&self, asked: &Asked) -> Option<Option<Definer>> {
+    pub(super) fn found(&self, asked: &Asked) -> Option<Answer> {
         let found = self.found.read().unwrap_or_else(PoisonError::into_inner);
         found.get(asked).cloned()
     }
 
     /// Keeps what every question finds the same way.
-    pub(super) fn keep_found(&self, asked: Asked, definer: Option<Definer>) {
+    pub(super) fn keep_found(&self, asked: Asked, answer: Answer) {
         let mut found = self.found.write().unwrap_or_else(PoisonError::into_inner);
-        found.insert(asked, definer);
+        found.insert(asked, answer);
     }
 
     /// A type that was read before.
