@@ -11,14 +11,21 @@ pub use source::findings_in_source;
 pub use text::findings_document;
 pub use view::{Profiled, Share, View};
 
-use tollgate_source::{Aside, Kind, Size};
+use tollgate_source::{Aside, Chance, Kind, Near, Parted, Size};
 
 /// What an aside is, in one line without its place.
 pub(crate) fn aside_words(aside: &Aside) -> String {
     let chance = &aside.chance;
+    if let Some(near) = &chance.near {
+        return near_words(chance, near);
+    }
     let size = size_words(&chance.size, &chance.written);
     let (call, object) = (&chance.call, &chance.object);
     match (&chance.beside, chance.kind) {
+        (Some(beside), Kind::WindowNeighbour) if beside.call == "scope" => format!(
+            "{call}() at {object} next to the scope that ends at line {}",
+            beside.position.line
+        ),
         (Some(beside), Kind::WindowNeighbour) => format!(
             "{call}() at {object} next to the window of {}() at line {}",
             beside.call, beside.position.line
@@ -33,6 +40,45 @@ pub(crate) fn aside_words(aside: &Aside) -> String {
             chance.path.as_deref().unwrap_or("unknown")
         ),
         (None, _) => format!("{call}() of {size} at {object}"),
+    }
+}
+
+/// What parts two accesses, and what a window would save on which way.
+fn near_words(chance: &Chance, near: &Near) -> String {
+    let own = format!("{}() at {}", chance.call, chance.object);
+    let other = near.other.as_deref();
+    let first = chance.beside.as_ref().map_or(String::new(), |beside| {
+        let at = other.map_or(String::new(), |other| format!(" at {other}"));
+        format!(
+            " behind {}(){at} at line {}",
+            beside.call, beside.position.line
+        )
+    });
+    let saved = match (other, &near.parted) {
+        (Some(_), _) => "another object, so no window saved",
+        (None, Parted::Round { calls: true, .. }) => {
+            "one window for the rounds between two that call something saves all but one of theirs"
+        }
+        (None, Parted::Round { .. }) => "one window around the loop saves all but one",
+        (None, Parted::Loop { .. }) => "1 window saved where a round begins or ends there",
+        (None, Parted::When { .. } | Parted::Unless { .. } | Parted::Case) => {
+            "1 window saved on that way"
+        }
+        (None, Parted::Statement) => "1 window saved with what stands between in it",
+    };
+    match &near.parted {
+        Parted::Round { line, .. } => {
+            format!("{own} in each round of the loop at line {line}: {saved}")
+        }
+        Parted::Loop { line } => {
+            format!("{own}{first}, one of them in the loop at line {line}: {saved}")
+        }
+        Parted::When { condition } => format!("{own}{first}, where {condition}: {saved}"),
+        Parted::Unless { condition } => {
+            format!("{own}{first}, where not {condition}: {saved}")
+        }
+        Parted::Case => format!("{own}{first}, one of them in a case: {saved}"),
+        Parted::Statement => format!("{own}{first}: {saved}"),
     }
 }
 

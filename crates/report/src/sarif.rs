@@ -10,7 +10,7 @@ use crate::findings::{View, aside_words};
 use crate::name::{left_out_sarif, location};
 
 /// The rule of a kind: a title and what it means.
-const RULES: [(Kind, &str, &str); 5] = [
+const RULES: [(Kind, &str, &str); 8] = [
     (
         Kind::Run,
         "Adjacent user accesses each open the gate",
@@ -38,6 +38,21 @@ const RULES: [(Kind, &str, &str); 5] = [
         Kind::WindowNeighbour,
         "A user access next to a window on the same object",
         "The window could take the access in, which then opens nothing of its own.",
+    ),
+    (
+        Kind::LoopAccess,
+        "A user access in each round of a loop",
+        "Each round opens the gate and closes it again. One window around the loop opens it once.",
+    ),
+    (
+        Kind::ConditionalNeighbour,
+        "A user access next to another, one of them under a condition or in a loop",
+        "On the way that the condition takes both open the gate; one window would serve both.",
+    ),
+    (
+        Kind::OtherObject,
+        "A user access next to one of another object",
+        "One window checks one range: it cannot serve both, so nothing is saved here.",
     ),
 ];
 

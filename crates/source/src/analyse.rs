@@ -5,11 +5,13 @@ use std::collections::HashSet;
 
 use crate::apart::apart;
 use crate::bound::{Unparsed, is_bounded};
+use crate::chance::Chance;
 use crate::copies;
 use crate::flow::{Flow, Source, build};
 use crate::heat::{Paths, Warmth};
 use crate::lex::{Token, TokenKind, is_called, tokens, word_at};
 use crate::model::{FileReport, Function, NotAnalysed, Reason, Run};
+use crate::near::{self, Pair};
 use crate::normalise::{Branches, Normalised, normalise};
 use crate::parse::BodyParser;
 use crate::path::TreePath;
@@ -19,7 +21,7 @@ use crate::span::{LineIndex, Position, Span};
 use crate::split::{Body, Cut, Unended, bodies, may_be_unended};
 use crate::vocabulary::{Access, Vocabulary};
 use crate::walk::{Found, Walker};
-use crate::wrappers::{Wrapper, definition, opened, wrappers};
+use crate::wrappers::{Wrapper, computing, definition, opened, wrappers};
 
 /// The parser for C could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +79,8 @@ impl<'v> Analyser<'v> {
         let report = match file {
             Some(file) => self.report(path, &file),
             None => {
-                let found = copies::in_file(text, &mentions.copies, self.vocabulary);
+                let places = mentions.of_copies_and_windows(text, self.vocabulary);
+                let found = copies::in_file(text, &places, self.vocabulary);
                 FileReport {
                     chances: found.chances,
                     copies_left_out: found.left_out,
@@ -160,13 +163,14 @@ impl<'v> Analyser<'v> {
         let bodies = cut.bodies();
         let mut parsed = HashSet::new();
         let mut large = HashSet::new();
+        let mut pairs = Vec::new();
         for body in bodies.iter().filter(|body| file.has_call(body.span)) {
-            let (function, sites, bounded) = self.function(file, body);
-            parsed.extend(sites);
-            large.extend((!bounded).then_some(body.span));
-            report
-                .functions
-                .extend(Some(function).filter(|f| f.accesses > 0));
+            let looked = self.function(file, body);
+            parsed.extend(looked.starts);
+            large.extend((!looked.bounded).then_some(body.span));
+            pairs.extend(looked.pairs);
+            let function = Some(looked.function);
+            report.functions.extend(function.filter(|f| f.accesses > 0));
         }
         report.parsed = file
             .calls
@@ -183,6 +187,7 @@ impl<'v> Analyser<'v> {
             &file.lines,
         );
         report.chances = copies.chances;
+        report.chances.extend(pairs);
         report.copies_left_out = copies.left_out;
         let paying = report.functions.iter_mut().filter(|f| !f.runs.is_empty());
         let mut paying = paying.peekable();
@@ -196,24 +201,25 @@ impl<'v> Analyser<'v> {
         report
     }
 
-    /// One function, where its accesses begin, and whether it is small enough to
-    /// be looked at.
-    fn function(&mut self, file: &File<'_>, body: &Body) -> (Function, HashSet<usize>, bool) {
+    /// One function.
+    fn function(&mut self, file: &File<'_>, body: &Body) -> Looked {
         let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
-        let left_out = || {
-            (
-                file.function(body, Vec::new(), 0, false),
-                HashSet::new(),
-                false,
-            )
+        let left_out = || Looked {
+            function: file.function(body, Vec::new(), 0, false),
+            starts: HashSet::new(),
+            pairs: Vec::new(),
+            bounded: false,
         };
         if !is_bounded(body.span, tokens) {
             return left_out();
         }
         if let Some(starts) = apart(file.text, tokens, &file.vocabulary) {
-            let starts: HashSet<usize> = starts.into_iter().collect();
-            let function = file.function(body, Vec::new(), starts.len(), true);
-            return (function, starts, true);
+            return Looked {
+                function: file.function(body, Vec::new(), starts.len(), true),
+                starts: starts.into_iter().collect(),
+                pairs: Vec::new(),
+                bounded: true,
+            };
         }
         let Some((mut found, mut understood)) = self.walk(file, body, Branches::First) else {
             return left_out();
@@ -240,8 +246,12 @@ impl<'v> Analyser<'v> {
         if let Some(by) = &body.defined_by {
             found.wrap(by);
         }
-        let function = file.function(body, found.runs, starts.len(), understood);
-        (function, starts, true)
+        Looked {
+            pairs: apart_from_runs(&mut found, &body.name),
+            function: file.function(body, found.runs, starts.len(), understood),
+            starts,
+            bounded: true,
+        }
     }
 
     /// What one way through the `#if`s holds, and whether all of it is understood;
@@ -257,7 +267,12 @@ impl<'v> Analyser<'v> {
         let pointers = user_pointers(file, body);
         let context = file.context(&normalised, &pointers);
         let cleanup = self.scope_words(file.text, tokens).next().is_some();
-        let found = Walker::new(&context, &normalised.directives, cleanup).walk(tree.root_node());
+        let mut found =
+            Walker::new(&context, &normalised.directives, cleanup).walk(tree.root_node());
+        let mut pairs = near::pairs(&context, tree.root_node());
+        let runs = &found.runs;
+        pairs.retain(|pair| !runs.iter().any(|run| pair.is_within(run.span)));
+        found.pairs = pairs;
         Some((found, !tree.root_node().has_error()))
     }
 
@@ -268,6 +283,25 @@ impl<'v> Analyser<'v> {
             .map(|t| t.span)
             .filter(|span| self.vocabulary.is_scope(span.of(text)))
     }
+}
+
+/// What one function holds.
+struct Looked {
+    function: Function,
+    /// Where its accesses begin.
+    starts: HashSet<usize>,
+    /// What a condition or a loop parts.
+    pairs: Vec<Chance>,
+    /// Whether it is small enough to be looked at.
+    bounded: bool,
+}
+
+/// The pairs that no run joins.
+fn apart_from_runs(found: &mut Found, function: &str) -> Vec<Chance> {
+    let pairs = std::mem::take(&mut found.pairs).into_iter();
+    let is_run = |pair: &Pair| found.runs.iter().any(|run| pair.is_within(run.span));
+    let pairs = pairs.filter(|pair| !is_run(pair));
+    pairs.map(|pair| pair.chance(function)).collect()
 }
 
 /// What one search through the bytes shows, before anything is read: most files
@@ -291,6 +325,16 @@ impl Mentions {
         }
         found.copies.sort_unstable();
         found
+    }
+
+    /// Where copies may be, and accesses inside windows of which two may be neighbours.
+    fn of_copies_and_windows(&self, text: &[u8], vocabulary: &Vocabulary) -> Cow<'_, [usize]> {
+        if self.accesses.is_empty() || !vocabulary.may_open(text) {
+            return Cow::Borrowed(&self.copies);
+        }
+        let mut all = [self.copies.as_slice(), &self.accesses].concat();
+        all.sort_unstable();
+        Cow::Owned(all)
     }
 
     /// Words that hold the name of an access and are none that is known.
@@ -330,7 +374,16 @@ impl<'a> File<'a> {
             Cow::Owned(vocabulary.with(wrappers.iter().map(|w| w.access.clone())))
         };
         let calls = lexical(text, &tokens, &vocabulary);
-        (!calls.is_empty()).then(|| Self {
+        if calls.is_empty() {
+            return None;
+        }
+        let computing = computing(text, &tokens, &vocabulary);
+        let vocabulary = if computing.is_empty() {
+            vocabulary
+        } else {
+            Cow::Owned(vocabulary.with_computing(computing))
+        };
+        Some(Self {
             text,
             lines: LineIndex::new(text),
             tokens,
@@ -497,6 +550,11 @@ fn merge(found: &mut Found, other: Found, starts: &mut HashSet<usize>) {
         }
     }
     found.runs.sort_by_key(|run| run.span);
+    let known: HashSet<_> = found.pairs.iter().map(Pair::key).collect();
+    let more = other.pairs.into_iter();
+    found
+        .pairs
+        .extend(more.filter(|pair| !known.contains(&pair.key())));
     starts.extend(new);
 }
 
@@ -589,6 +647,7 @@ mod tests {
                 };
                 let (found, clean) = analyser.walk(&file, &body, Branches::First).unwrap();
                 prop_assert!(found.runs.is_empty(), "{text}");
+                prop_assert!(!clean || found.pairs.is_empty(), "{text}");
                 // What the parser does not understand may hide a call from it.
                 let mut parsed: Vec<usize> = found.sites.iter().map(|site| site.start).collect();
                 parsed.sort_unstable();

@@ -1,12 +1,12 @@
-//! Accesses too far apart for a run, as the tokens of a body show it: most
+//! Accesses too far apart for a window, as the tokens of a body show it: most
 //! functions hold one access, and need not be parsed to say so.
 
 use crate::lex::{Token, TokenKind, closing, is_called};
 use crate::vocabulary::Vocabulary;
 
-/// Where the accesses of a body begin, if no two of them can be in one run: a
-/// loop, a switch or a case stands between any two. None where only the parser
-/// can tell, or where the text is not what it would understand.
+/// Where the accesses of a body begin, if no two of them can be in one window: a
+/// loop, a switch or a case stands between any two, and none is in a loop. None
+/// where only the parser can tell, or where the text is not what it would understand.
 pub(crate) fn apart(text: &[u8], body: &[Token], vocabulary: &Vocabulary) -> Option<Vec<usize>> {
     let code: Vec<Token> = body
         .iter()
@@ -15,16 +15,23 @@ pub(crate) fn apart(text: &[u8], body: &[Token], vocabulary: &Vocabulary) -> Opt
         .collect();
     let mut found = Vec::new();
     let mut divided = true;
+    let mut looped = 0;
     for (at, token) in code.iter().enumerate() {
         match token.kind {
             // What the sides of an `#if` hold together is not known here.
             TokenKind::Directive => return None,
-            TokenKind::Word if divides(token.span.of(text)) => divided = true,
+            TokenKind::Word if divides(token.span.of(text)) => {
+                divided = true;
+                // A loop in a loop ends with it.
+                if at >= looped {
+                    looped = end_of_loop(&code, at, token.span.of(text));
+                }
+            }
             TokenKind::Word if vocabulary.access(token.span.of(text)).is_some() => {
                 if !is_called(&code, at) {
                     continue;
                 }
-                if !divided || !is_whole(&code, at + 1) {
+                if !divided || at < looped || !is_whole(&code, at + 1) {
                     return None;
                 }
                 found.push(token.span.start);
@@ -42,6 +49,42 @@ fn divides(word: &[u8]) -> bool {
         word,
         b"for" | b"while" | b"do" | b"switch" | b"case" | b"default"
     )
+}
+
+/// Where the loop that a word begins ends; 0 where it begins none.
+fn end_of_loop(code: &[Token], at: usize, word: &[u8]) -> usize {
+    let head = match word {
+        b"for" | b"while" => closing(code, at + 1),
+        b"do" => Some(at),
+        _ => return 0,
+    };
+    let body = head.map_or(code.len(), |head| head + 1);
+    match code.get(body) {
+        // What follows a `do` ends with its condition.
+        Some(first) if first.is(b'{') && word != b"do" => closing(code, body).unwrap_or(code.len()),
+        Some(first) if first.is(b'{') => {
+            let close = closing(code, body).unwrap_or(code.len());
+            closing(code, close + 2).unwrap_or(code.len())
+        }
+        // One statement, which may be an `if` with several more: up to the end of
+        // the block that holds it.
+        _ => end_of_block(code, body),
+    }
+}
+
+/// Where the block ends that a place stands in.
+fn end_of_block(code: &[Token], from: usize) -> usize {
+    let mut depth = 0usize;
+    let rest = code.iter().enumerate().skip(from);
+    for (at, token) in rest {
+        match token.kind {
+            TokenKind::Punct(b'{') => depth += 1,
+            TokenKind::Punct(b'}') if depth == 0 => return at,
+            TokenKind::Punct(b'}') => depth -= 1,
+            _ => {}
+        }
+    }
+    code.len()
 }
 
 /// Whether a call has a value and an address, whichever they are.
@@ -96,9 +139,15 @@ mod tests {
         assert_eq!(count("{ return put_user(1, p); }"), Some(1));
         assert_eq!(count("{ put_user(1, p); put_user(2, q); }"), None);
         assert_eq!(
-            count("{ put_user(1, p); while (x) y(); put_user(2, q); }"),
+            count("{ put_user(1, p); while (x) { y(); } put_user(2, q); }"),
             Some(2)
         );
+        assert_eq!(count("{ while (x) { put_user(1, p); } }"), None);
+        assert_eq!(
+            count("{ while (x) if (y) z(); else put_user(1, p); }"),
+            None
+        );
+        assert_eq!(count("{ do { x(); } while (put_user(1, p)); }"), None);
         assert_eq!(
             count("{ case A: put_user(1, p); break; case B: put_user(2, q); }"),
             Some(2)

@@ -44,6 +44,7 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) frees: bool,
     pub(crate) clears: Option<Clears>,
+    pub(crate) zeroes: Option<Clears>,
     pub(crate) in_run: Option<InRun>,
     pub(crate) in_window: Option<InWindow>,
     pub(crate) reason: String,

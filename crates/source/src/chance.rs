@@ -20,6 +20,13 @@ pub enum Kind {
     CopyNeighbour,
     /// An access or a small copy next to a window on the same object.
     WindowNeighbour,
+    /// An access in each round of a loop.
+    LoopAccess,
+    /// An access behind another of the same object, one of them under a condition
+    /// or in a loop.
+    ConditionalNeighbour,
+    /// The same of different objects, which one window cannot serve.
+    OtherObject,
 }
 
 /// The largest copy that counts as small, in bytes: what a proposal on the
@@ -28,12 +35,15 @@ pub const SMALL: u64 = 64;
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 8] = [
         Self::Run,
         Self::SmallCopy,
         Self::RuntimeSizeCopy,
         Self::CopyNeighbour,
         Self::WindowNeighbour,
+        Self::LoopAccess,
+        Self::ConditionalNeighbour,
+        Self::OtherObject,
     ];
 
     /// The name in reports, `small-copy`.
@@ -45,6 +55,9 @@ impl Kind {
             Self::RuntimeSizeCopy => "runtime-size-copy",
             Self::CopyNeighbour => "copy-neighbour",
             Self::WindowNeighbour => "window-neighbour",
+            Self::LoopAccess => "loop-access",
+            Self::ConditionalNeighbour => "conditional-neighbour",
+            Self::OtherObject => "other-object",
         }
     }
 }
@@ -86,6 +99,9 @@ pub struct Chance {
     pub size: Size,
     /// The neighbour, if the chance is to join it.
     pub beside: Option<Beside>,
+    /// What stands between the two, if a run is not all that parts them.
+    #[serde(default)]
+    pub near: Option<Near>,
     /// Why the function counts as being on an ioctl path.
     pub path: Option<String>,
 }
@@ -97,4 +113,45 @@ pub struct Beside {
     pub call: String,
     /// Where its name begins.
     pub position: Position,
+}
+
+/// What parts two accesses that no call parts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Near {
+    /// What stands between them.
+    pub parted: Parted,
+    /// The object of the first, if it is not that of the second.
+    pub other: Option<String>,
+}
+
+/// What stands between two accesses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "kebab-case")]
+pub enum Parted {
+    /// The end of a round of the loop that begins at that line.
+    Round {
+        /// The line.
+        line: u32,
+        /// Whether some rounds call something, which no window may span.
+        calls: bool,
+    },
+    /// One of them is in the loop that begins at that line.
+    Loop {
+        /// The line.
+        line: u32,
+    },
+    /// One of them happens only where the condition holds.
+    When {
+        /// The condition, on one line.
+        condition: String,
+    },
+    /// One of them happens only where the condition does not hold.
+    Unless {
+        /// The condition, on one line.
+        condition: String,
+    },
+    /// One of them stands in a `case`.
+    Case,
+    /// A label, or a statement that no window may span as a whole.
+    Statement,
 }

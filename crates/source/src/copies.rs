@@ -46,6 +46,7 @@ struct Item {
 enum What {
     Access(Direction),
     Copy(Direction, Size, String),
+    Zeroes(Size, String),
     Begin { read: bool, write: bool },
     End { read: bool, write: bool },
 }
@@ -206,9 +207,11 @@ impl Place<'_> {
         for at in 0..self.tokens.len() {
             let called = is_called(&self.tokens, at);
             if let Some(item) = called.then(|| self.item(at, found.last())).flatten() {
+                found.extend(self.end_of_scope(&item));
                 found.push(item);
             }
         }
+        found.sort_by_key(|item| item.at);
         found
     }
 
@@ -219,7 +222,8 @@ impl Place<'_> {
         let arguments = self.arguments(at + 1, close);
         let user = match self.vocabulary.copy(word) {
             Some(copy) => copy.user,
-            None if self.vocabulary.window(word).is_some() => 0,
+            None if self.opens(word).is_some() => 0,
+            None if self.vocabulary.zeroes(word).is_some() => self.vocabulary.zeroes(word)?.object,
             None => match self.vocabulary.access(word) {
                 Some(access) => access.address.unwrap_or(arguments.len().checked_sub(1)?),
                 None => 1,
@@ -241,9 +245,14 @@ impl Place<'_> {
         if let Some(access) = self.vocabulary.access(word) {
             return Some(What::Access(access.direction));
         }
-        if let Some(window) = self.vocabulary.window(word) {
-            let (read, write) = (window.read, window.write);
+        if let Some((read, write)) = self.opens(word) {
             return Some(What::Begin { read, write });
+        }
+        if let Some(zeroes) = self.vocabulary.zeroes(word) {
+            let close = closing(&self.tokens, at + 1)?;
+            let size = self.arguments(at + 1, close).get(zeroes.count)?.to_vec();
+            let size = without_parentheses(&size);
+            return Some(What::Zeroes(self.size(size, at), written(self.text, size)));
         }
         if let Some(copy) = self.vocabulary.copy(word) {
             let close = closing(&self.tokens, at + 1)?;
@@ -266,6 +275,30 @@ impl Place<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Which ways a window lets that a call or a statement opens.
+    fn opens(&self, word: &[u8]) -> Option<(bool, bool)> {
+        let window = self.vocabulary.window(word);
+        let scoped = || self.vocabulary.scoped(word);
+        window.map(|own| (own.read, own.write)).or_else(scoped)
+    }
+
+    /// The end of a statement that holds a window for the block behind it.
+    fn end_of_scope(&self, item: &Item) -> Option<Item> {
+        let (read, write) = self.vocabulary.scoped(self.word(item.at))?;
+        let open = item.close + 1;
+        let block = self.tokens.get(open).filter(|t| t.is(b'{'));
+        let end = match block {
+            Some(_) => closing(&self.tokens, open)?,
+            None => open + self.tokens.get(open..)?.iter().position(|t| t.is(b';'))?,
+        };
+        Some(Item {
+            what: What::End { read, write },
+            at: end,
+            close: end,
+            object: item.object.clone(),
+        })
     }
 
     /// The size that tokens of the call at `at` give.
@@ -370,6 +403,16 @@ impl Place<'_> {
             (What::Copy(other, size, written), What::Access(way)) if way == other => {
                 self.joined(Kind::CopyNeighbour, second, first, size, written)
             }
+            (What::Access(Direction::Write), What::Zeroes(size, written)) => {
+                self.joined(Kind::CopyNeighbour, first, second, size, written)
+            }
+            (What::Zeroes(size, written), What::Access(Direction::Write)) => {
+                self.joined(Kind::CopyNeighbour, second, first, size, written)
+            }
+            (What::End { read, write }, What::Begin { read: r, write: w }) => {
+                let same = (read, write) == (r, w);
+                same.then(|| self.second_window(first, second)).flatten()
+            }
             (_, What::Begin { read, write }) => self.taken_in(first, second, *read, *write),
             (What::End { read, write }, _) => self.taken_in(second, first, *read, *write),
             _ => None,
@@ -392,6 +435,34 @@ impl Place<'_> {
         }
     }
 
+    /// A window that opens where one on the same object has closed.
+    fn second_window(&self, first: &Item, second: &Item) -> Option<Chance> {
+        let What::Begin { write, .. } = second.what else {
+            return None;
+        };
+        let way = if write {
+            Direction::Write
+        } else {
+            Direction::Read
+        };
+        let beside = self.beside(first)?;
+        let size = Size::Bytes(0);
+        self.chance(Kind::WindowNeighbour, second, way, &size, "", Some(beside))
+    }
+
+    fn beside(&self, other: &Item) -> Option<Beside> {
+        let name = self.tokens.get(other.at)?.span;
+        let scope = name.of(self.text) == b"}" || name.of(self.text) == b";";
+        Some(Beside {
+            call: if scope {
+                "scope".to_owned()
+            } else {
+                name.text(self.text)
+            },
+            position: self.lines.position(name.start),
+        })
+    }
+
     fn joined(
         &self,
         kind: Kind,
@@ -406,11 +477,7 @@ impl Place<'_> {
         if *size == Size::Runtime {
             return None;
         }
-        let name = self.tokens.get(other.at)?.span;
-        let beside = Beside {
-            call: name.text(self.text),
-            position: self.lines.position(name.start),
-        };
+        let beside = self.beside(other)?;
         self.chance(kind, item, *way, size, written, Some(beside))
     }
 
@@ -436,6 +503,7 @@ impl Place<'_> {
             written: written.to_owned(),
             size: size.clone(),
             beside,
+            near: None,
             path: None,
         })
     }

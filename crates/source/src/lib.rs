@@ -24,6 +24,7 @@ pub mod fuzz;
 mod heat;
 mod lex;
 mod model;
+mod near;
 mod normalise;
 mod parse;
 mod path;
@@ -39,7 +40,7 @@ mod walk;
 mod wrappers;
 
 pub use analyse::{Analyser, GrammarError};
-pub use chance::{Beside, Chance, Kind, SMALL, Size};
+pub use chance::{Beside, Chance, Kind, Near, Parted, SMALL, Size};
 pub use expression::{Expression, Term};
 pub use flow::{Effect, EffectKind, Flow, Junction, Local, Statement, StatementKind, Write};
 pub use heat::{Heat, Warmth, callers_of};

@@ -241,10 +241,19 @@ pub enum Trait {
 }
 
 impl Run {
-    /// Windows that one window for the run would save.
+    /// Windows that one window for each object would save: accesses of one object
+    /// that stand next to each other share it.
     #[must_use]
     pub fn windows_saved(&self) -> usize {
-        self.sites.len().saturating_sub(1)
+        let pairs = self.sites.iter().zip(self.sites.iter().skip(1));
+        pairs.filter(|(a, b)| a.object == b.object).count()
+    }
+
+    /// Windows that are left because their objects differ, which one window cannot
+    /// serve.
+    #[must_use]
+    pub fn windows_apart(&self) -> usize {
+        self.sites.len().saturating_sub(1 + self.windows_saved())
     }
 
     /// The user objects that the run touches, in order, each once.
@@ -303,10 +312,16 @@ pub struct Function {
 }
 
 impl Function {
-    /// Windows that one window for each run would save.
+    /// Windows that one window for each object of a run would save.
     #[must_use]
     pub fn windows_saved(&self) -> usize {
         self.runs.iter().map(Run::windows_saved).sum()
+    }
+
+    /// Windows that are left because the objects of a run differ.
+    #[must_use]
+    pub fn windows_apart(&self) -> usize {
+        self.runs.iter().map(Run::windows_apart).sum()
     }
 
     /// How many accesses of its runs go that way.

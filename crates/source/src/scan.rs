@@ -298,13 +298,20 @@ impl Scan {
             .sum()
     }
 
-    /// Windows that one window a run would save.
+    /// Windows that one window for each object of a run would save.
     #[must_use]
     pub fn windows_saved(&self) -> usize {
         self.findings
             .iter()
             .map(|finding| finding.function.windows_saved())
             .sum()
+    }
+
+    /// Windows that are left because the objects of a run differ.
+    #[must_use]
+    pub fn windows_apart(&self) -> usize {
+        let findings = self.findings.iter();
+        findings.map(|own| own.function.windows_apart()).sum()
     }
 
     /// How many runs there are.

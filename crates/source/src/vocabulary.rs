@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 use tollgate_defect::{Defect, OrDefect as _};
 
-use crate::calls::{CALLS, Call, Calls, Does, InRun};
+use crate::calls::{CALLS, Call, Calls, Clears, Does, InRun};
 use crate::check::CheckWords;
 use crate::heat::Heat;
 use crate::search::{Found, Parts, Places};
@@ -94,12 +94,16 @@ pub struct Vocabulary {
     calls: Arc<Roles>,
     heat: Vec<Heat>,
     annotations: Words<bool>,
+    /// Macros of the file that only compute.
+    computes: WordSet,
 }
 
 /// The calls by what they do.
 #[derive(Debug)]
 struct Roles {
     copies: Words<CopyCall>,
+    zeroes: Words<Clears>,
+    scoped: Words<(bool, bool)>,
     windows: Words<WindowCall>,
     transparent: WordSet,
     pure: WordSet,
@@ -169,7 +173,16 @@ impl Vocabulary {
             annotations: annotations
                 .map(|a| (a.name.into_bytes(), a.arguments))
                 .collect(),
+            computes: WordSet::default(),
         })
+    }
+
+    /// The same vocabulary with macros that leave no call.
+    #[must_use]
+    pub(crate) fn with_computing(&self, names: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        let mut all = self.clone();
+        all.computes.extend(names);
+        all
     }
 
     /// The same vocabulary with macros that wrap accesses.
@@ -203,10 +216,22 @@ impl Vocabulary {
         self.calls.copies.get(name)
     }
 
+    /// Which arguments of a call say where it writes zeros to user memory, and how
+    /// many.
+    pub(crate) fn zeroes(&self, name: &[u8]) -> Option<Clears> {
+        self.calls.zeroes.get(name).copied()
+    }
+
     /// The call of that name that checks a range and opens a window on it.
     #[must_use]
     pub fn window(&self, name: &[u8]) -> Option<&WindowCall> {
         self.calls.windows.get(name)
+    }
+
+    /// Which ways a statement of that name lets that opens a window for the block
+    /// behind it: reads, writes.
+    pub(crate) fn scoped(&self, name: &[u8]) -> Option<(bool, bool)> {
+        self.calls.scoped.get(name).copied()
     }
 
     /// The calls that do nothing but check a range.
@@ -285,6 +310,11 @@ impl Vocabulary {
         self.calls.places.has(text, Found::Copy) || self.calls.begins.may_be_in(text)
     }
 
+    /// The same of a call or a statement that opens a window.
+    pub(crate) fn may_open(&self, text: &[u8]) -> bool {
+        self.calls.begins.may_be_in(text)
+    }
+
     /// Where the names of accesses and copies may be.
     pub(crate) fn places<'t>(
         &'t self,
@@ -308,7 +338,7 @@ impl Vocabulary {
     /// Whether a call of that name may stay inside a window.
     #[must_use]
     pub fn is_pure(&self, name: &[u8]) -> bool {
-        self.calls.pure.contains(name)
+        self.calls.pure.contains(name) || self.computes.contains(name)
     }
 
     /// Whether a macro of that name opens a scope with a cleanup.
@@ -330,7 +360,8 @@ impl Roles {
         let copied: Vec<CopyCall> = calls.all.iter().filter_map(copy_of).collect();
         let windows: Vec<WindowCall> = calls.all.iter().filter_map(window_of).collect();
         let accesses = calls.all.iter().filter_map(access_of);
-        let opens: Vec<String> = windows.iter().map(|window| window.name.clone()).collect();
+        let mut opens: Vec<String> = windows.iter().map(|window| window.name.clone()).collect();
+        opens.extend(calls.names(|does| does.zeroes.is_some() || does.scoped.is_some()));
         let insides = calls.families.iter().filter(|family| family.inside);
         Self {
             begins: Parts::of(&calls.search.begin, &opens),
@@ -345,10 +376,27 @@ impl Roles {
             faults_off: calls.names(|does| does.faults_off),
             insides: insides.map(|family| family.prefix.clone()).collect(),
             windows: by_name(windows, |window| &window.name),
+            zeroes: zeroes_of(calls),
+            scoped: scoped_of(calls),
             copies: by_name(copied.iter().cloned(), |copy| &copy.name),
             copied,
         }
     }
+}
+
+fn zeroes_of(calls: &Calls) -> Words<Clears> {
+    let own = calls.all.iter();
+    own.filter_map(|call| Some((call.name.clone().into_bytes(), call.does.zeroes?)))
+        .collect()
+}
+
+fn scoped_of(calls: &Calls) -> Words<(bool, bool)> {
+    let lets = |call: &Call| {
+        let kind = call.does.scoped?.kind;
+        let ways = (kind.lets(Direction::Read), kind.lets(Direction::Write));
+        Some((call.name.clone().into_bytes(), ways))
+    };
+    calls.all.iter().filter_map(lets).collect()
 }
 
 fn access_of(call: &Call) -> Option<Access> {

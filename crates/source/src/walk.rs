@@ -6,6 +6,7 @@ use tree_sitter::Node;
 use crate::chain;
 use crate::events::{Event, events};
 use crate::model::{Exit, Form, Hazard, Jump, Run, Site, Step, StepKind, Trait};
+use crate::near::Pair;
 use crate::runs::close;
 use crate::site::{Context, span};
 use crate::span::Span;
@@ -17,6 +18,8 @@ pub(crate) struct Found {
     pub(crate) runs: Vec<Run>,
     /// Every access that was parsed, alone or in a run.
     pub(crate) sites: Vec<Span>,
+    /// Accesses that a condition or a loop parts.
+    pub(crate) pairs: Vec<Pair>,
 }
 
 impl Found {
@@ -351,7 +354,7 @@ fn is_statement(node: Node<'_>) -> bool {
     node.kind().ends_with("_statement") || matches!(node.kind(), "declaration" | "else_clause")
 }
 
-fn first_word(text: &[u8]) -> &[u8] {
+pub(crate) fn first_word(text: &[u8]) -> &[u8] {
     let end = text
         .iter()
         .position(|b| !b.is_ascii_alphanumeric() && *b != b'_')

@@ -1,5 +1,7 @@
 //! Macros of the tree that wrap an access: `COPY(x)`, `FPU_get_user(x, p)`.
 
+use std::collections::BTreeMap;
+
 use crate::lex::{Token, TokenKind, closing, is_called, tokens};
 use crate::span::Span;
 use crate::vocabulary::{Access, Vocabulary};
@@ -28,6 +30,47 @@ pub(crate) fn wrappers(text: &[u8], all: &[Token], vocabulary: &Vocabulary) -> V
             })
         })
         .collect()
+}
+
+/// The macros of a file that only compute: an expression of their arguments without a
+/// call, a block or assembly, however often they are defined.
+pub(crate) fn computing(text: &[u8], all: &[Token], vocabulary: &Vocabulary) -> Vec<Vec<u8>> {
+    let lines = all.iter().filter(|t| t.kind == TokenKind::Directive);
+    let macros = lines.filter_map(|line| {
+        let (name, rest) = definition(text, line.span)?;
+        let open = rest.first()?;
+        let takes = open.is(b'(') && open.span.start == name.end;
+        let body = rest.get(closing(&rest, 0)? + 1..).filter(|_| takes)?;
+        Some((name, computes(text, body, vocabulary)))
+    });
+    let mut found: BTreeMap<&[u8], bool> = BTreeMap::new();
+    for (name, own) in macros {
+        let known = vocabulary.access(name.of(text)).is_some();
+        *found.entry(name.of(text)).or_insert(true) &= own && !known;
+    }
+    let calm = found.into_iter().filter(|(_, computes)| *computes);
+    calm.map(|(name, _)| name.to_vec()).collect()
+}
+
+fn computes(text: &[u8], body: &[Token], vocabulary: &Vocabulary) -> bool {
+    let calls = |at: usize, word: &[u8]| {
+        is_called(body, at) && word != b"sizeof" && !vocabulary.is_pure(word)
+    };
+    let ends = |t: &Token| t.is(b'{') || t.is(b';') || t.is(b'#');
+    let keyword =
+        |word: &[u8]| matches!(word, b"asm" | b"__asm__" | b"__asm" | b"goto" | b"return");
+    // `(*look)(x)`
+    let by_pointer = |open: usize| {
+        let points = body.get(open + 1).is_some_and(|t| t.is(b'*'));
+        let close = closing(body, open).filter(|_| points);
+        close.is_some_and(|close| body.get(close + 1).is_some_and(|t| t.is(b'(')))
+    };
+    !body.is_empty()
+        && body.iter().enumerate().all(|(at, token)| {
+            let word = token.span.of(text);
+            !(ends(token) || token.is(b'(') && by_pointer(at))
+                && (token.kind != TokenKind::Word || !calls(at, word) && !keyword(word))
+        })
 }
 
 /// The tokens of a file in which the macros that define functions are opened:

@@ -6,7 +6,7 @@ use tollgate_defect::{Defect, OrDefect as _};
 
 use serde::Serialize;
 use tollgate_source::{
-    Aside, CopyCounts, Direction, Finding, Form, Kind, MissedPart, Name, Run, Size,
+    Aside, CopyCounts, Direction, Finding, Form, Kind, MissedPart, Name, Parted, Run, Size,
 };
 
 use super::View;
@@ -39,6 +39,7 @@ struct Summary<'a> {
     reads: usize,
     writes: usize,
     windows_saved: usize,
+    windows_apart: usize,
     not_analysed: usize,
     kinds: BTreeMap<&'static str, usize>,
     copies: CopyCounts,
@@ -74,6 +75,8 @@ struct JsonAside<'a> {
     size: &'a str,
     bytes: Option<u64>,
     beside: Option<JsonBeside<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parted: Option<&'a Parted>,
     reason: Option<&'a str>,
 }
 
@@ -95,6 +98,7 @@ struct JsonFinding<'a> {
     reads: usize,
     writes: usize,
     windows_saved: usize,
+    windows_apart: usize,
     forms: Vec<&'static str>,
     understood: bool,
     heat: u32,
@@ -113,6 +117,7 @@ struct JsonRun<'a> {
     forms: Vec<&'static str>,
     objects: Vec<&'a str>,
     windows_saved: usize,
+    windows_apart: usize,
     traits: &'a [tollgate_source::Trait],
     accesses: Vec<JsonAccess<'a>>,
 }
@@ -185,6 +190,7 @@ fn json_summary<'a>(view: &'a View<'_>) -> Summary<'a> {
         reads: scan.count(Direction::Read),
         writes: scan.count(Direction::Write),
         windows_saved: scan.windows_saved(),
+        windows_apart: scan.windows_apart(),
         not_analysed: scan.missed.len(),
     }
 }
@@ -210,6 +216,7 @@ fn json_aside(aside: &Aside) -> JsonAside<'_> {
             line: beside.position.line,
             column: beside.position.column,
         }),
+        parted: chance.near.as_ref().map(|near| &near.parted),
         reason: match &chance.size {
             Size::Unsized(lacks) => Some(lacks),
             _ => chance.path.as_deref(),
@@ -233,6 +240,7 @@ fn json_finding<'a>(view: &'a View<'_>, finding: &'a Finding) -> Result<JsonFind
         reads: function.count(Direction::Read),
         writes: function.count(Direction::Write),
         windows_saved: function.windows_saved(),
+        windows_apart: function.windows_apart(),
         forms: function.forms().into_iter().map(Form::name).collect(),
         understood: function.understood,
         runs: function
@@ -252,6 +260,7 @@ fn json_run(run: &Run) -> Result<JsonRun<'_>, Defect> {
         forms: run.forms.iter().map(|form| form.name()).collect(),
         objects: run.objects(),
         windows_saved: run.windows_saved(),
+        windows_apart: run.windows_apart(),
         traits: &run.traits,
         accesses: run.sites.iter().map(json_access).collect(),
     })

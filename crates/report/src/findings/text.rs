@@ -131,8 +131,12 @@ pub(super) fn run_words(finding: &Finding) -> String {
         .filter(|(number, _)| *number > 0)
         .map(|(number, what)| plural(number, what))
         .collect();
+    let apart = match function.windows_apart() {
+        0 => String::new(),
+        apart => format!(", {apart} not: other objects"),
+    };
     format!(
-        "{}, {} saved ({})",
+        "{}, {} saved{apart} ({})",
         counts.join(", "),
         plural(function.windows_saved(), "window"),
         names(&function.forms())
@@ -154,12 +158,13 @@ fn summary(scan: &Scan, verbose: bool) -> [String; 2] {
         "pay"
     };
     let pays = format!(
-        "{} {verb} more than once: {}, {}, {}, {} saved by one window a run",
+        "{} {verb} more than once: {}, {}, {}, {} saved by one window a run{}",
         plural(scan.findings.len(), "function"),
         plural(scan.runs(), "run"),
         plural(scan.count(Direction::Read), "read"),
         plural(scan.count(Direction::Write), "write"),
         plural(scan.windows_saved(), "window"),
+        apart(scan.windows_apart()),
     );
     let hint = if verbose || scan.missed.is_empty() {
         ""
@@ -174,6 +179,14 @@ fn summary(scan: &Scan, verbose: bool) -> [String; 2] {
         scan.missed.len()
     );
     [pays, read]
+}
+
+/// What no window saves.
+fn apart(number: usize) -> String {
+    match number {
+        0 => String::new(),
+        more => format!("; {more} more are of other objects, which it cannot serve"),
+    }
 }
 
 fn accesses(number: usize) -> String {

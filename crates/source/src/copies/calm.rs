@@ -9,7 +9,9 @@ use crate::lex::{Token, TokenKind, closing};
 /// first's closing parenthesis.
 pub(super) fn is_calm(place: &Place<'_>, first: usize, close: usize, second: usize) -> bool {
     let between = place.tokens.get(close + 1..second).unwrap_or_default();
-    let quiet = !between.is_empty() && between.len() < LONGEST;
+    // Behind a block nothing needs to stand.
+    let block = close == first;
+    let quiet = (block || !between.is_empty()) && between.len() < LONGEST;
     quiet
         && !place.is_left_behind(first)
         && stays(between)
@@ -33,7 +35,7 @@ fn stays(between: &[Token]) -> bool {
             depth
         })
         .min();
-    depth == 0 && lowest.is_some_and(|lowest| lowest >= 0)
+    depth == 0 && lowest.is_none_or(|lowest| lowest >= 0)
 }
 
 impl Place<'_> {

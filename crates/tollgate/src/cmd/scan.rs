@@ -36,7 +36,7 @@ pub(crate) struct Args {
     changed_since: Option<String>,
     /// What to report, or all; the summary counts the rest
     #[arg(long, value_name = "KIND", value_enum, value_delimiter = ',',
-          default_values_t = [KindName::Run, KindName::CopyNeighbour, KindName::WindowNeighbour])]
+          default_values_t = KindName::DEFAULT)]
     kind: Vec<KindName>,
     /// Only generic code and these architectures, or all [default: those where
     /// a window saves something, by the tree's headers; all for files by name]
@@ -73,11 +73,26 @@ enum KindName {
     CopyNeighbour,
     /// Accesses and small copies next to a window on the same object
     WindowNeighbour,
+    /// Accesses in each round of a loop
+    LoopAccess,
+    /// Accesses next to another of the same object, one of them under a condition
+    /// or in a loop
+    ConditionalNeighbour,
+    /// The same of different objects, which one window cannot serve
+    OtherObject,
     /// All of them
     All,
 }
 
 impl KindName {
+    const DEFAULT: [Self; 5] = [
+        Self::Run,
+        Self::CopyNeighbour,
+        Self::WindowNeighbour,
+        Self::LoopAccess,
+        Self::ConditionalNeighbour,
+    ];
+
     fn kinds(self) -> Vec<Kind> {
         match self {
             Self::Run => vec![Kind::Run],
@@ -85,6 +100,9 @@ impl KindName {
             Self::RuntimeSizeCopy => vec![Kind::RuntimeSizeCopy],
             Self::CopyNeighbour => vec![Kind::CopyNeighbour],
             Self::WindowNeighbour => vec![Kind::WindowNeighbour],
+            Self::LoopAccess => vec![Kind::LoopAccess],
+            Self::ConditionalNeighbour => vec![Kind::ConditionalNeighbour],
+            Self::OtherObject => vec![Kind::OtherObject],
             Self::All => Kind::ALL.to_vec(),
         }
     }
