@@ -3,7 +3,8 @@
 use std::io;
 
 use tollgate_source::{
-    Access, Analyser, FileReport, Function, Headers, LineIndex, Run, TreePath, Types, Vocabulary,
+    Access, Analyser, Chance, FileReport, Function, Headers, LineIndex, Parted, Run, TreePath,
+    Types, Vocabulary,
 };
 
 use crate::edit::{Edit, apply};
@@ -53,7 +54,7 @@ fn of_runs(
     let mut analyser = Analyser::new(&vocabulary).map_err(|e| FixError::Analysis(e.to_string()))?;
     let report = analyser.analyse(text);
     too_large(target, &report)?;
-    let function = choose(target, report.functions)?;
+    let function = choose(target, report.functions, &report.chances)?;
     let Some(flow) = analyser
         .flow(text, &function)
         .filter(|_| function.understood)
@@ -137,7 +138,11 @@ fn too_large(target: &Target, report: &FileReport) -> Result<(), FixError> {
     })
 }
 
-fn choose(target: &Target, functions: Vec<Function>) -> Result<Function, FixError> {
+fn choose(
+    target: &Target,
+    functions: Vec<Function>,
+    chances: &[Chance],
+) -> Result<Function, FixError> {
     let names: Vec<String> = functions.iter().map(|f| f.name.clone()).collect();
     let mut meant: Vec<Function> = functions
         .into_iter()
@@ -156,6 +161,13 @@ fn choose(target: &Target, functions: Vec<Function>) -> Result<Function, FixErro
         });
     };
     if function.runs.is_empty() {
+        if let Some(refusal) = parted(&function, chances) {
+            return Err(FixError::Parted {
+                path: target.path.clone(),
+                function: function.name,
+                refusal,
+            });
+        }
         let line = function.position.line;
         return Err(FixError::Nothing {
             path: target.path.clone(),
@@ -164,6 +176,39 @@ fn choose(target: &Target, functions: Vec<Function>) -> Result<Function, FixErro
         });
     }
     Ok(function)
+}
+
+/// What stands between accesses of a function that no run joins.
+fn parted(function: &Function, chances: &[Chance]) -> Option<Refusal> {
+    let mut own = chances
+        .iter()
+        .filter(|chance| chance.function == function.name);
+    own.find_map(|chance| {
+        let near = chance.near.as_ref()?;
+        let line = chance.beside.as_ref().map(|beside| beside.position.line);
+        let line = line.unwrap_or(chance.position.line);
+        let reason = match (&near.parted, &near.other) {
+            (Parted::Round { line, calls: true }, _) => Reason::CallingRound(*line),
+            (Parted::Round { line, .. }, _) => Reason::Round(*line),
+            (_, Some(other)) => Reason::OtherObject(other.clone()),
+            (Parted::Loop { line: head }, None) => Reason::Parted(
+                line,
+                format!("where the loop at line {head} begins or ends"),
+            ),
+            (Parted::When { condition }, None) => {
+                Reason::Parted(line, format!("where {condition}"))
+            }
+            (Parted::Unless { condition }, None) => {
+                Reason::Parted(line, format!("where not {condition}"))
+            }
+            (Parted::Case, None) => Reason::Parted(line, "in a case".to_owned()),
+            (Parted::Statement, None) => {
+                Reason::Parted(line, "behind another statement".to_owned())
+            }
+        };
+        let line = chance.position.line;
+        Some(Refusal { line, reason })
+    })
 }
 
 fn not_understood(target: &Target, function: &Function) -> FixError {
@@ -236,7 +281,7 @@ fn edited(
 
 /// A window for each run that may have one, or for pieces of it.
 fn windows(subject: &Subject<'_>, form: &dyn Form) -> (Written, Vec<Refusal>) {
-    let (plans, mut refused) = planned(subject);
+    let (plans, mut refused) = planned(subject, form);
     let mut written = form.write(subject, plans);
     refused.append(&mut written.refused);
     refused.sort_by_key(|refusal| refusal.line);
@@ -244,11 +289,11 @@ fn windows(subject: &Subject<'_>, form: &dyn Form) -> (Written, Vec<Refusal>) {
 }
 
 /// Plans that touch no byte twice.
-fn planned(subject: &Subject<'_>) -> (Vec<Plan>, Vec<Refusal>) {
+fn planned(subject: &Subject<'_>, form: &dyn Form) -> (Vec<Plan>, Vec<Refusal>) {
     let (mut plans, mut refused) = (Vec::<Plan>::new(), Vec::new());
     for run in &subject.function.runs {
         let (found, refusal) = plans_for(subject, run);
-        refused.extend(refusal);
+        refused.extend(refusal.map(|refusal| besides(subject, run, form, refusal)));
         for plan in found {
             if plans
                 .last()
@@ -261,6 +306,28 @@ fn planned(subject: &Subject<'_>) -> (Vec<Plan>, Vec<Refusal>) {
         }
     }
     (plans, refused)
+}
+
+/// What stands in the way besides, where leave to stop at the first fault would not
+/// be enough.
+fn besides(subject: &Subject<'_>, run: &Run, form: &dyn Form, refusal: Refusal) -> Refusal {
+    if refusal.reason != Reason::GoesOn {
+        return refusal;
+    }
+    let stopping = Subject {
+        stop_at_first_fault: true,
+        ..*subject
+    };
+    let (plans, other) = plans_for(&stopping, run);
+    let written = form.write(&stopping, plans);
+    let other = other.or(written.refused.into_iter().next());
+    match other {
+        Some(other) if written.plans.is_empty() => Refusal {
+            reason: Reason::GoesOnAnd(Box::new(other.reason)),
+            ..refusal
+        },
+        _ => refusal,
+    }
 }
 
 fn plans_for(subject: &Subject<'_>, run: &Run) -> (Vec<Plan>, Option<Refusal>) {

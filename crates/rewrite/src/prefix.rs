@@ -115,6 +115,9 @@ mod tests {
     fn the_table_is_read() {
         assert_eq!(of("include/linux/eventpoll.h"), "epoll");
         assert_eq!(of("sound/core/pcm_native.c"), "ALSA: pcm");
+        assert_eq!(of("net/core/scm.c"), "scm");
+        assert_eq!(of("net/core/sock.c"), "net");
+        assert_eq!(of("kernel/bpf/syscall.c"), "bpf");
     }
 
     #[test]

@@ -39,6 +39,17 @@ pub enum FixError {
         /// The function.
         function: String,
     },
+    /// No two accesses of the function are adjacent, but something parts some that
+    /// happen one after the other.
+    #[error("{path}:{}: {function} is not rewritten: {}", .refusal.line, .refusal.reason)]
+    Parted {
+        /// The file.
+        path: TreePath,
+        /// The function.
+        function: String,
+        /// What parts them.
+        refusal: Refusal,
+    },
     /// The tree does not have the calls that the style needs.
     #[error("the style {style} is not offered by this tree: its {UACCESS} has no {lacks}")]
     Style {
@@ -139,6 +150,11 @@ pub enum Reason {
         "the accesses go on after a fault; a window would stop at the first (--stop-at-first-fault allows that)"
     )]
     GoesOn,
+    /// The same, where something else stands in the way besides.
+    #[error(
+        "the accesses go on after a fault, where a window would stop at the first; besides, {0}"
+    )]
+    GoesOnAnd(Box<Reason>),
     /// A variable for results that may hold something already.
     #[error("{0} may hold an error from before, which the window would forget")]
     Carried(String),
@@ -259,6 +275,27 @@ pub enum Reason {
         "page faults are disabled in the function, and copy_from_user() and copy_to_user() are not for that"
     )]
     FaultsDisabled,
+    /// An access in each round of a loop, which begins at that line.
+    #[error(
+        "the access stands in each round of the loop at line {0}: one window around it would have to check the range of all \
+         rounds before the first, and no form is written for that"
+    )]
+    Round(u32),
+    /// The same, where some rounds call something.
+    #[error(
+        "the access stands in each round of the loop at line {0}, and some rounds call something"
+    )]
+    CallingRound(u32),
+    /// An access that something but a fault parts from that at the line.
+    #[error(
+        "the access follows that of line {0} only {1}, and no form is written for a window over that"
+    )]
+    Parted(u32, String),
+    /// The same at another object.
+    #[error(
+        "the access before it on its way is to {0}, and one begin checks the range of one object"
+    )]
+    OtherObject(String),
     /// No two accesses that one copy could serve.
     #[error("no two adjacent accesses are to members of one structure")]
     NoGroup,

@@ -563,7 +563,13 @@ fn a_macro_of_the_header_beside_the_file_is_the_reason() {
 #[test]
 fn what_the_flag_does_not_allow_is_not_promised() {
     let body = "\tint err;\n\n\terr = __put_user(1, &p->a);\n\terr |= __put_user(2, &p->b);\n\twork(k);\n\treturn err;\n";
-    assert!(refused(body).contains("--stop-at-first-fault"));
+    assert!(
+        refused(body).contains("at the first; besides, no test of the result stands right behind"),
+        "{}",
+        refused(body)
+    );
+    let tested = body.replace("\twork(k);\n", "");
+    assert!(refused(&tested).contains("--stop-at-first-fault allows that"));
     let left = |body: &str| {
         fix_in(&file(body), "f", &stopping())
             .unwrap_err()
@@ -576,6 +582,34 @@ fn what_the_flag_does_not_allow_is_not_promised() {
     );
     let bare = "\tput_user(1, &p->a);\n\tput_user(2, &p->b);\n\treturn 0;\n";
     assert!(!refused(bare).contains("--stop") && !left(bare).contains("--stop"));
+}
+
+#[test]
+fn what_parts_accesses_is_said() {
+    let round = "\twhile (c--)\n\t\tif (put_user(c, &p->a))\n\t\t\treturn -EFAULT;\n\treturn 0;\n";
+    assert!(
+        refused(round).contains("stands in each round of the loop at line"),
+        "{}",
+        refused(round)
+    );
+    let calls = "\twhile (c--) {\n\t\tif (put_user(c, &p->a))\n\t\t\treturn -EFAULT;\n\t\tif (k)\n\t\t\twork(k);\n\t}\n\treturn 0;\n";
+    assert!(
+        refused(calls).contains("and some rounds call something"),
+        "{}",
+        refused(calls)
+    );
+    let arm = "\tint x;\n\n\tif (get_user(x, &p->a))\n\t\treturn -EFAULT;\n\tif (x == 0)\n\t\treturn put_user(1, &p->b);\n\treturn 0;\n";
+    assert!(
+        refused(arm).contains("only where x == 0,"),
+        "{}",
+        refused(arm)
+    );
+    let none = "\tif (put_user(c, &p->a))\n\t\treturn -EFAULT;\n\twork(k);\n\treturn put_user(1, &p->b);\n";
+    assert!(
+        refused(none).contains("nothing to fix"),
+        "{}",
+        refused(none)
+    );
 }
 
 #[test]

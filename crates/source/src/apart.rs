@@ -2,6 +2,7 @@
 //! functions hold one access, and need not be parsed to say so.
 
 use crate::lex::{Token, TokenKind, closing, is_called};
+use crate::normalise::is_loop;
 use crate::vocabulary::Vocabulary;
 
 /// Where the accesses of a body begin, if no two of them can be in one window: a
@@ -27,6 +28,12 @@ pub(crate) fn apart(text: &[u8], body: &[Token], vocabulary: &Vocabulary) -> Opt
                     looped = end_of_loop(&code, at, token.span.of(text));
                 }
             }
+            // A macro that is the head of a loop divides nothing.
+            TokenKind::Word
+                if at >= looped && is_head(&code, at, token.span.of(text), vocabulary) =>
+            {
+                looped = end_of_loop(&code, at, b"for");
+            }
             TokenKind::Word if vocabulary.access(token.span.of(text)).is_some() => {
                 if !is_called(&code, at) {
                     continue;
@@ -49,6 +56,11 @@ fn divides(word: &[u8]) -> bool {
         word,
         b"for" | b"while" | b"do" | b"switch" | b"case" | b"default"
     )
+}
+
+/// Whether a word is a macro that is the head of a loop, and calls nothing.
+fn is_head(code: &[Token], at: usize, word: &[u8], vocabulary: &Vocabulary) -> bool {
+    is_loop(word) && vocabulary.is_pure(word) && is_called(code, at)
 }
 
 /// Where the loop that a word begins ends; 0 where it begins none.

@@ -115,6 +115,10 @@ impl State {
         self
     }
 
+    fn take(&mut self, other: &Self) {
+        *self = std::mem::take(self).joined(other.clone());
+    }
+
     /// Behind a call that is not known.
     fn called() -> Self {
         Self {
@@ -140,8 +144,10 @@ enum Under {
     Loop(usize),
 }
 
+/// A loop, or a `switch`, of which only what `break` leaves behind is asked.
 struct Loop {
     begins: usize,
+    is_switch: bool,
     /// The first accesses of a round.
     first: BTreeSet<usize>,
     /// What `continue` leaves behind.
@@ -183,8 +189,16 @@ impl Walker<'_, '_> {
                 State::default()
             }
             "goto_statement" => State::default(),
-            "break_statement" => self.leaves(state, |own| &mut own.left),
-            "continue_statement" => self.leaves(state, |own| &mut own.again),
+            "break_statement" => {
+                let own = self.loops.last_mut();
+                own.into_iter().for_each(|own| own.left.take(&state));
+                State::default()
+            }
+            "continue_statement" => {
+                let own = self.loops.iter_mut().rev().find(|own| !own.is_switch);
+                own.into_iter().for_each(|own| own.again.take(&state));
+                State::default()
+            }
             // Others jump here for reasons of their own.
             "case_statement" => self.block(node, state.past()),
             "compound_statement" | "else_clause" | "labeled_statement" | "preproc_ifdef"
@@ -192,15 +206,6 @@ impl Walker<'_, '_> {
             "type_definition" | "comment" => state,
             _ => self.expression(node, state),
         }
-    }
-
-    /// What a jump to the end of a loop, or behind it, takes along.
-    fn leaves(&mut self, state: State, to: fn(&mut Loop) -> &mut State) -> State {
-        if let Some(own) = self.loops.last_mut() {
-            let to = to(own);
-            *to = std::mem::take(to).joined(state);
-        }
-        State::default()
     }
 
     fn branch(&mut self, node: Node<'_>, state: State) -> State {
@@ -292,6 +297,7 @@ impl Walker<'_, '_> {
         let begins = node.start_byte();
         self.loops.push(Loop {
             begins,
+            is_switch: false,
             first: BTreeSet::new(),
             again: State::default(),
             left: State::default(),
@@ -340,9 +346,11 @@ impl Walker<'_, '_> {
         let Some(body) = node.child_by_field_name("body") else {
             return State::default();
         };
-        // A `break` in it is no loop's.
-        let outer = std::mem::take(&mut self.loops);
+        // A `break` in it is its own, a `continue` the loop's.
         self.enter(node);
+        if let Some(own) = self.loops.last_mut() {
+            own.is_switch = true;
+        }
         self.under.pop();
         self.under.push(Under::Case);
         let mut falls = State::default();
@@ -354,12 +362,14 @@ impl Walker<'_, '_> {
             falls = self.statement(child, falls);
         }
         self.under.pop();
-        let own = self.loops.pop();
-        self.loops = outer;
-        let (left, again) = own.map(|own| (own.left, own.again)).unwrap_or_default();
-        if let Some(outer) = self.loops.last_mut() {
-            outer.again = std::mem::take(&mut outer.again).joined(again);
-        }
+        let left = self.loops.pop().map(|own| {
+            if let Some(outer) = self.loops.last_mut() {
+                outer.set.extend(own.set);
+                outer.moved.extend(own.moved);
+            }
+            own.left
+        });
+        let left = left.unwrap_or_default();
         state.joined(falls).joined(left)
     }
 

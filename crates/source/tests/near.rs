@@ -59,6 +59,20 @@ fn an_access_in_each_round_is_found() {
 }
 
 #[test]
+fn an_access_in_a_case_of_a_loop_is_in_each_round() {
+    let cases = "while (n--) {\n\tswitch (n & 1) {\n\tcase 0:\n\t\tput_user(n, buf);\n\t\tbreak;\n\tdefault:\n\t\tcontinue;\n\t}\n\tbuf++;\n}\nreturn 0;";
+    assert_eq!(found(cases), ["loop-access 4 put_user buf round"]);
+}
+
+#[test]
+fn a_list_is_a_loop_and_other_macros_may_call() {
+    let list = "list_for_each_entry(s, &all, head)\n\tput_user(s->n, buf++);\nreturn 0;";
+    assert_eq!(found(list), ["loop-access 2 put_user buf round"]);
+    let other = "for_each_cpu(n, &all)\n\tput_user(n, buf++);\nreturn 0;";
+    assert!(found(other).is_empty());
+}
+
+#[test]
 fn a_round_that_ends_the_loop_is_none() {
     let once = "for (;;) {\n\tif (put_user(1, buf))\n\t\treturn -EFAULT;\n\tbreak;\n}\nreturn 0;";
     assert!(found(once).is_empty());

@@ -42,7 +42,7 @@ impl<'a> Macros<'a> {
         request: &Request,
     ) -> Result<Patched, FixError> {
         match tollgate_rewrite::fix(read, target, request) {
-            Err(FixError::Function { .. } | FixError::Nothing { .. }) => {
+            Err(FixError::Function { .. } | FixError::Nothing { .. } | FixError::Parted { .. }) => {
                 let macros = self.all()?;
                 let request = Request {
                     macros,
