@@ -79,6 +79,7 @@ pub(crate) fn pairs(context: &Context<'_>, body: Node<'_>) -> Vec<Pair> {
         loops: Vec::new(),
         found: BTreeMap::new(),
         calling: BTreeSet::new(),
+        cases: 0,
     };
     walker.block(body, State::default());
     walker.pairs()
@@ -168,6 +169,8 @@ struct Walker<'a, 'c> {
     found: BTreeMap<(usize, Option<usize>), BTreeSet<usize>>,
     /// The loops of which some rounds call something.
     calling: BTreeSet<usize>,
+    /// How many times a `case` was passed.
+    cases: usize,
 }
 
 impl Walker<'_, '_> {
@@ -200,7 +203,10 @@ impl Walker<'_, '_> {
                 State::default()
             }
             // Others jump here for reasons of their own.
-            "case_statement" => self.block(node, state.past()),
+            "case_statement" => {
+                self.cases += 1;
+                self.block(node, state.past())
+            }
             "compound_statement" | "else_clause" | "labeled_statement" | "preproc_ifdef"
             | "preproc_if" | "preproc_else" | "preproc_elif" => self.block(node, state),
             "type_definition" | "comment" => state,
@@ -226,9 +232,16 @@ impl Walker<'_, '_> {
             state.clone()
         };
         let other = if holds { State::default() } else { state };
+        let cases = self.cases;
         let then = self.side(consequence, Under::If(asked), then);
         let other = self.side(alternative, Under::Else(asked), other);
-        then.joined(other)
+        let state = then.joined(other);
+        // Whoever jumps into it is told apart by more than the condition.
+        if self.cases > cases {
+            state.past()
+        } else {
+            state
+        }
     }
 
     fn side(&mut self, node: Option<Node<'_>>, under: Under, state: State) -> State {

@@ -159,6 +159,44 @@ fn the_functions_of_the_reference_list_are_found() {
     );
 }
 
+/// Functions of Linux 7.3.4 in which `scripts/pairs` sees two accesses that no call
+/// parts, or one in a loop.
+const PAIRS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/data/pairs-7.3.tsv"
+);
+
+/// 98 of 100 of those that one window could serve on some way, and all that were
+/// found when the list was judged.
+#[test]
+fn what_words_and_braces_show_is_found() {
+    let Some(tree) = tollgate_testing::kernel::newer() else {
+        return;
+    };
+    let scan = scan(&tree);
+    let all = [&scan["findings"], &scan["others"]].into_iter();
+    let all = all.flat_map(|of| of.as_array().unwrap());
+    let pays = all.filter(|own| !own["kind"].as_str().unwrap().ends_with("-copy"));
+    let name = |own: &Value, of: &str| own[of].as_str().unwrap().to_owned();
+    let known: HashSet<Vec<String>> = pays
+        .map(|own| vec![name(own, "file"), name(own, "function")])
+        .collect();
+    let rows = judged(PAIRS, &["path", "function"]);
+    let of = |verdict: &str| rows.iter().filter(|row| row.1 == verdict).count();
+    let lost: Vec<_> = rows
+        .iter()
+        .filter(|(key, verdict)| verdict == "found" && !known.contains(key))
+        .collect();
+    assert!(lost.is_empty(), "found no more: {lost:#?}");
+    let new: Vec<_> = rows
+        .iter()
+        .filter(|(key, verdict)| verdict != "found" && known.contains(key))
+        .collect();
+    assert!(new.is_empty(), "found now, and judged otherwise: {new:#?}");
+    let (found, missed) = (of("found"), of("missed"));
+    assert!(found * 100 >= (found + missed) * 98, "{found}, {missed}");
+}
+
 const SAMPLE_COLUMNS: [&str; 3] = ["file", "line", "function"];
 const KIND_COLUMNS: [&str; 4] = ["kind", "file", "line", "call"];
 
