@@ -25,7 +25,7 @@ pub struct Cost {
 
 /// A function before and after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct FunctionChange {
     /// Its name. Static functions that share one are added up.
     pub name: String,
     /// None where it is new.
@@ -38,7 +38,7 @@ pub struct Change {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Changes {
     /// The functions that are not the same, by name.
-    pub functions: Vec<Change>,
+    pub functions: Vec<FunctionChange>,
     /// The sum over all functions before.
     pub before: Cost,
     /// The sum over all functions after.
@@ -63,7 +63,7 @@ impl Changes {
             .filter(|(_, (before, after))| before != after);
         Self {
             functions: changed
-                .map(|(name, (before, after))| Change {
+                .map(|(name, (before, after))| FunctionChange {
                     name: name.to_owned(),
                     before,
                     after,
@@ -85,7 +85,7 @@ impl Changes {
     }
 }
 
-impl Change {
+impl FunctionChange {
     /// Both costs; nothing where the function is not there.
     #[must_use]
     pub fn costs(&self) -> (Cost, Cost) {

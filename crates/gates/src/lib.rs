@@ -35,7 +35,7 @@ mod unpack;
 mod values;
 mod windows;
 
-pub use against::{Change, Changes, Cost};
+pub use against::{Changes, Cost, FunctionChange};
 pub use analysis::{Analysis, Counts, FunctionGates};
 pub use archive::{Member, is_archive, members};
 pub use error::ObjectError;

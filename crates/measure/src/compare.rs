@@ -4,24 +4,24 @@ use std::collections::BTreeSet;
 use tollgate_defect::answer;
 
 use crate::behaviour::Behaviour;
+use crate::boot::BootResult;
 use crate::comparison::{
     Comparison, FunctionComparison, Note, Repeat, RepeatDifference, Side, UnitCount,
     WorkloadComparison,
 };
 use crate::context::Context;
 use crate::measured::Measured;
-use crate::run::Run;
 use crate::sample::Workload;
-use crate::setting::{Benchmark, Image, Setting};
+use crate::setting::{Benchmark, ImageName, Setting};
 use crate::verdict::Verdict;
 
 /// An image and what its boot gave.
 #[derive(Clone, Debug)]
 pub struct Booted<'a> {
     /// Which.
-    pub image: Image,
+    pub image: ImageName,
     /// What its boot gave.
-    pub run: &'a Run,
+    pub run: &'a BootResult,
 }
 
 impl Comparison {
@@ -32,7 +32,7 @@ impl Comparison {
         setting: Setting,
         benchmarks: &[Benchmark],
         before: Booted<'_>,
-        again: Option<&Run>,
+        again: Option<&BootResult>,
         after: Booted<'_>,
     ) -> Self {
         let runs = [
@@ -65,7 +65,7 @@ impl Comparison {
     }
 }
 
-fn measured(run: &Run, workload: &Workload) -> Option<Measured> {
+fn measured(run: &BootResult, workload: &Workload) -> Option<Measured> {
     Measured::of(
         run.samples
             .iter()
@@ -76,8 +76,8 @@ fn measured(run: &Run, workload: &Workload) -> Option<Measured> {
 /// The benchmark on both images, when both counted it.
 fn workload(
     benchmark: &Benchmark,
-    before: &Run,
-    after: &Run,
+    before: &BootResult,
+    after: &BootResult,
     contexts: &[Context],
 ) -> Option<WorkloadComparison> {
     let before = measured(before, &benchmark.workload)?;
@@ -110,7 +110,7 @@ fn unit(benchmark: &Benchmark) -> Option<UnitCount> {
     })
 }
 
-fn repeat(benchmarks: &[Benchmark], first: &Run, second: &Run) -> Repeat {
+fn repeat(benchmarks: &[Benchmark], first: &BootResult, second: &BootResult) -> Repeat {
     let both = |benchmark: &Benchmark| {
         let workload = benchmark.workload.clone();
         Some((
@@ -152,14 +152,19 @@ fn difference(first: &Measured, second: &Measured, workload: Workload) -> Option
     })
 }
 
-fn skips(run: &Run, benchmark: &Benchmark) -> bool {
+fn skips(run: &BootResult, benchmark: &Benchmark) -> bool {
     let job = format!("bench {}", benchmark.workload);
     run.skips.iter().any(|skip| skip.job == job)
 }
 
 /// What one run has to say of itself; `wanted` are the benchmarks that not
 /// every run skipped.
-fn notes_of(side: Side, run: &Run, benchmarks: &[Benchmark], wanted: &[&Benchmark]) -> Vec<Note> {
+fn notes_of(
+    side: Side,
+    run: &BootResult,
+    benchmarks: &[Benchmark],
+    wanted: &[&Benchmark],
+) -> Vec<Note> {
     let counted: BTreeSet<_> = run.samples.iter().map(|sample| &sample.workload).collect();
     let planned: BTreeSet<_> = benchmarks
         .iter()

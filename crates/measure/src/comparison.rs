@@ -11,7 +11,7 @@ use crate::quantity::{Counts, Group, Quantity};
 use crate::ratio::Ratio;
 use crate::results::Skip;
 use crate::sample::Workload;
-use crate::setting::{Image, Setting};
+use crate::setting::{ImageName, Setting};
 use crate::verdict::Verdict;
 
 /// Image A (the base) against image B (a variant).
@@ -20,9 +20,9 @@ pub struct Comparison {
     /// What both share and the counts depend on.
     pub setting: Setting,
     /// Image A.
-    pub before: Image,
+    pub before: ImageName,
     /// Image B.
-    pub after: Image,
+    pub after: ImageName,
     /// What follows from the rest.
     pub verdict: Verdict,
     /// The benchmarks that both images ran, in the order of the plan.

@@ -1,8 +1,8 @@
 //! Samples to comparisons: exact counts, verdicts, behaviour differences.
 //!
 //! ```text
-//! console + counts --Run::read--> Run (samples, points, skips, errors)
-//! Run A, Run A again, Run B --Comparison::new--> Comparison (with a Verdict)
+//! console + counts --BootResult::read--> BootResult (samples, points, skips, errors)
+//! A, A again, B --Comparison::new--> Comparison (with a Verdict)
 //! ```
 #![cfg_attr(
     not(test),
@@ -10,6 +10,7 @@
 )]
 
 mod behaviour;
+mod boot;
 mod claim;
 mod compare;
 mod comparison;
@@ -24,7 +25,6 @@ mod quantity;
 pub mod ranks;
 mod ratio;
 mod results;
-mod run;
 mod sample;
 mod series;
 mod setting;
@@ -33,6 +33,7 @@ mod time;
 mod verdict;
 
 pub use behaviour::{Behaviour, PointDifference};
+pub use boot::{BootError, BootResult};
 pub use claim::{
     Claim, ClaimCheck, ClaimCounts, ClaimHere, ClaimOrder, ClaimRow, ClaimedFigures, FunctionGroup,
 };
@@ -50,13 +51,13 @@ pub use proof::{NotRun, Proof, Row, Tried};
 pub use quantity::{Counts, Group, Quantity};
 pub use ratio::Ratio;
 pub use results::{ConsoleError, ConsoleFault, Outcome, Point, Repetition, Results, Skip};
-pub use run::{Run, RunError};
 pub use sample::{Sample, UNKNOWN_FUNCTION, Workload};
 pub use series::{Peak, Series, SeriesChange, SeriesPoint, SeriesRow};
-pub use setting::{Benchmark, Find, Image, Setting, Unit};
+pub use setting::{Benchmark, Find, ImageName, Setting, Unit};
 pub use time::{
-    Against, Boots, BootsChange, BootsFinding, BootsNote, CONFIDENCE_PERCENT, Change, Estimate,
+    Against, Boots, BootsChange, BootsFinding, BootsNote, CONFIDENCE_PERCENT, Estimate,
     FALSE_ALARMS, FEW_BOOTS, Fact, Floor, FloorError, Host, MachineText, Missing, NetTime, Odd,
-    RESAMPLES, Rounds, SEED, TimeChange, Timing, Timings, Unlike, When, middle_of_each,
+    RESAMPLES, Rounds, SEED, TimeChange, TimeFinding, Timing, Timings, Unlike, When,
+    middle_of_each,
 };
 pub use verdict::Verdict;

@@ -48,16 +48,16 @@ impl Net<'_> {
 mod tests {
     use crate::compare::tests::{benchmarks, epoll, run};
     use crate::comparison::Comparison;
-    use crate::setting::{Image, Setting};
-    use crate::{Booted, Run};
+    use crate::setting::{ImageName, Setting};
+    use crate::{BootResult, Booted};
 
-    fn comparison(after: &Run) -> Comparison {
+    fn comparison(after: &BootResult) -> Comparison {
         let base = run(5540, 83_066);
         let mut benchmarks = benchmarks();
         benchmarks[1].less = Some(epoll(1));
         benchmarks[0].less = Some(epoll(2));
         let booted = |letter, run| Booted {
-            image: Image {
+            image: ImageName {
                 letter,
                 variant: String::new(),
                 id: String::new(),

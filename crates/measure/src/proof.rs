@@ -3,12 +3,12 @@
 
 use serde::Serialize;
 
+use crate::boot::BootResult;
 use crate::claim::{Claim, ClaimCheck};
 use crate::comparison::{Comparison, Per, WorkloadComparison};
 use crate::measured::Measured;
 use crate::ratio::Ratio;
-use crate::run::Run;
-use crate::setting::{Benchmark, Image, Setting};
+use crate::setting::{Benchmark, ImageName, Setting};
 use crate::{Booted, Workload};
 
 /// The comparisons of one run.
@@ -44,9 +44,9 @@ pub struct Tried {
     /// What it was measured with.
     pub setting: Setting,
     /// Its image.
-    pub image: Image,
+    pub image: ImageName,
     /// What its boot gave.
-    pub run: Run,
+    pub run: BootResult,
 }
 
 /// One workload on every image, the base first.
@@ -65,7 +65,7 @@ impl Proof {
         subject: String,
         benchmarks: &[Benchmark],
         base: &Booted<'_>,
-        again: Option<&Run>,
+        again: Option<&BootResult>,
         tried: &[Tried],
         not_run: Vec<NotRun>,
     ) -> Self {
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
     use crate::compare::tests::{compare, run};
 
-    fn proof(after: &[Run], failed: bool) -> Proof {
+    fn proof(after: &[BootResult], failed: bool) -> Proof {
         let base = run(5540, 83_066);
         let comparisons: Vec<Comparison> = after
             .iter()

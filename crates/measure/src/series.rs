@@ -8,7 +8,7 @@ use crate::measured::Measured;
 use crate::quantity::Quantity;
 use crate::ratio::Ratio;
 use crate::sample::Workload;
-use crate::setting::Image;
+use crate::setting::ImageName;
 use crate::verdict::Verdict;
 
 /// One state of the tree in a series.
@@ -19,7 +19,7 @@ pub struct SeriesPoint {
     /// The subject of its last patch.
     pub title: String,
     /// What was built of it.
-    pub image: Image,
+    pub image: ImageName,
 }
 
 /// The points of a series, each compared with the first of them.

@@ -46,7 +46,7 @@ pub struct Find {
 
 /// One of the kernels compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Image {
+pub struct ImageName {
     /// What figures call it: `A` is the base, `B` the first variant.
     pub letter: char,
     /// The variant's name, `base` or `window`.

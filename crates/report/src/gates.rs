@@ -358,7 +358,7 @@ fn bloat(changes: &Changes) -> Vec<String> {
         (change, before.bytes, after.bytes)
     });
     let sizes: Vec<_> = sizes.collect();
-    let count = |pick: &dyn Fn(&&(&tollgate_gates::Change, u64, u64)) -> bool| {
+    let count = |pick: &dyn Fn(&&(&tollgate_gates::FunctionChange, u64, u64)) -> bool| {
         sizes.iter().filter(pick).count()
     };
     let up = sizes

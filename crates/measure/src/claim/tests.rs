@@ -1,8 +1,8 @@
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 use super::*;
+use crate::boot::BootResult;
 use crate::compare::tests::{compare as comparison, epoll, run};
-use crate::run::Run;
 
 fn claim(variants: &[(&str, f64)], more_is_better: bool) -> Claim {
     let named = |(name, figure): &(&str, f64)| ((*name).to_owned(), *figure);
@@ -23,7 +23,7 @@ fn claim(variants: &[(&str, f64)], more_is_better: bool) -> Claim {
 /// The base takes 83,066 instructions for ten calls of 64 events.
 fn proof(variants: &[(&str, u64)]) -> Proof {
     let base = run(5540, 83_066);
-    let one = |index: usize, name: &str, run: &Run| {
+    let one = |index: usize, name: &str, run: &BootResult| {
         let mut one = comparison(&base, None, run);
         one.after.variant = name.into();
         one.after.letter = ['B', 'C', 'D'][index];

@@ -88,7 +88,7 @@ pub(crate) fn point(name: &str, ret: i64) -> Point {
 
 /// A run with these instructions of ten calls of epoll_wait with 1 and with 64
 /// events.
-pub(crate) fn run(one: u64, many: u64) -> Run {
+pub(crate) fn run(one: u64, many: u64) -> BootResult {
     let samples = [
         samples(&epoll(1), &[("do_epoll_wait", one - 40), ("fput", 40)]),
         samples(
@@ -97,16 +97,20 @@ pub(crate) fn run(one: u64, many: u64) -> Run {
         ),
         samples(&getppid(), &[("__x64_sys_getppid", 2060)]),
     ];
-    Run {
+    BootResult {
         samples: samples.concat(),
         points: vec![point("end/0", 1)],
-        ..Run::default()
+        ..BootResult::default()
     }
 }
 
-pub(crate) fn compare(before: &Run, again: Option<&Run>, after: &Run) -> Comparison {
+pub(crate) fn compare(
+    before: &BootResult,
+    again: Option<&BootResult>,
+    after: &BootResult,
+) -> Comparison {
     let booted = |variant: &str, run| {
-        let image = Image {
+        let image = ImageName {
             letter: if variant == "base" { 'A' } else { 'B' },
             variant: variant.into(),
             id: format!("id-{variant}"),
@@ -150,9 +154,9 @@ fn writes_of_the_gate_are_seen_on_either_image() {
 
 #[test]
 fn functions_are_sorted_by_what_they_changed() {
-    let functions = |counts: &[(&str, u64)]| Run {
+    let functions = |counts: &[(&str, u64)]| BootResult {
         samples: samples(&epoll(1), counts),
-        ..Run::default()
+        ..BootResult::default()
     };
     let a = functions(&[("b_same", 5), ("a_same", 5), ("less", 100), ("gone", 200)]);
     let b = functions(&[("b_same", 5), ("a_same", 5), ("less", 10), ("new", 90)]);
@@ -246,7 +250,7 @@ fn a_skip_is_of_the_parameters_that_it_names() {
         job: "bench epoll_wait events=64".into(),
         reason: "too many".into(),
     });
-    let missing = |a: &Run| {
+    let missing = |a: &BootResult| {
         let notes = compare(a, None, a).notes;
         notes
             .iter()
@@ -266,7 +270,7 @@ fn a_unit_without_its_parameter_falls_back_to_the_call() {
     benchmarks[0].unit.as_mut().unwrap().parameter = Some("sockets".into());
     let run = run(5540, 83_066);
     let booted = || Booted {
-        image: Image {
+        image: ImageName {
             letter: 'A',
             variant: String::new(),
             id: String::new(),

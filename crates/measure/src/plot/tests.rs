@@ -1,12 +1,12 @@
 use super::*;
+use crate::boot::BootResult;
 use crate::compare::tests::{epoll, getppid, samples};
 use crate::results::{Outcome, Point};
-use crate::run::Run;
-use crate::setting::{Benchmark, Image, Setting, Unit};
+use crate::setting::{Benchmark, ImageName, Setting, Unit};
 use crate::{Booted, NotRun, Tried};
 
-fn image(letter: char, variant: &str) -> Image {
-    Image {
+fn image(letter: char, variant: &str) -> ImageName {
+    ImageName {
         letter,
         variant: variant.into(),
         id: variant.into(),
@@ -16,7 +16,7 @@ fn image(letter: char, variant: &str) -> Image {
 /// Runs of `workloads`, each call of which takes so many instructions on the
 /// base, and one more on the variant.
 fn proof(workloads: &[(Workload, u64)], points: Vec<Point>) -> Proof {
-    let run = |more: u64| Run {
+    let run = |more: u64| BootResult {
         samples: workloads
             .iter()
             .flat_map(|(workload, cost)| {
@@ -28,7 +28,7 @@ fn proof(workloads: &[(Workload, u64)], points: Vec<Point>) -> Proof {
             })
             .collect(),
         points: points.clone(),
-        ..Run::default()
+        ..BootResult::default()
     };
     let benchmark = |(workload, _): &(Workload, u64)| Benchmark {
         workload: workload.clone(),

@@ -1,24 +1,24 @@
 use super::*;
+use crate::boot::BootResult;
 use crate::compare::Booted;
 use crate::compare::tests::{benchmarks, epoll, getppid, samples};
-use crate::run::Run;
 use crate::setting::Setting;
 
-fn run(one: u64, many: u64, control: u64) -> Run {
+fn run(one: u64, many: u64, control: u64) -> BootResult {
     let works = [(epoll(1), one), (epoll(64), many), (getppid(), control)];
     let samples = works.map(|(workload, count)| samples(&workload, &[("f", count)]));
-    Run {
+    BootResult {
         samples: samples.into_iter().flatten().collect(),
-        ..Run::default()
+        ..BootResult::default()
     }
 }
 
 fn series(costs: &[(u64, u64, u64)]) -> Series {
-    let runs: Vec<Run> = costs
+    let runs: Vec<BootResult> = costs
         .iter()
         .map(|cost| run(cost.0, cost.1, cost.2))
         .collect();
-    let image = |number: usize| Image {
+    let image = |number: usize| ImageName {
         letter: '0',
         variant: number.to_string(),
         id: format!("id-{number}"),

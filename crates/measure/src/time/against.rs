@@ -6,7 +6,7 @@ use crate::sample::Workload;
 
 /// What a workload's time did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum TimeFinding {
     /// The interval of the difference lies above the floor.
     Slower,
     /// It lies below the floor's negative.
@@ -42,12 +42,12 @@ impl TimeChange {
     /// is the least that the difference can well be, and a wide interval about a
     /// large median does not say that the floor is passed.
     #[must_use]
-    pub fn change(&self) -> Change {
+    pub fn change(&self) -> TimeFinding {
         match self.difference {
-            estimate if estimate.includes_zero() => Change::NotSeen,
-            Estimate { low, .. } if low > self.floor => Change::Slower,
-            Estimate { high, .. } if high < -self.floor => Change::Faster,
-            _ => Change::WithinFloor,
+            estimate if estimate.includes_zero() => TimeFinding::NotSeen,
+            Estimate { low, .. } if low > self.floor => TimeFinding::Slower,
+            Estimate { high, .. } if high < -self.floor => TimeFinding::Faster,
+            _ => TimeFinding::WithinFloor,
         }
     }
 
@@ -100,11 +100,11 @@ impl Against {
 
     /// Those that got slower, beyond the floor.
     pub fn slower(&self) -> impl Iterator<Item = &TimeChange> {
-        self.that(Change::Slower)
+        self.that(TimeFinding::Slower)
     }
 
     /// Those of which the time did `what`.
-    pub fn that(&self, what: Change) -> impl Iterator<Item = &TimeChange> {
+    pub fn that(&self, what: TimeFinding) -> impl Iterator<Item = &TimeChange> {
         let all = self.changes.iter();
         all.filter(move |change| change.change() == what)
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::results::{Repetition, Skip};
 use crate::sample::Workload;
 
-pub use against::{Against, Change, TimeChange, Unlike};
+pub use against::{Against, TimeChange, TimeFinding, Unlike};
 pub use boots::{
     Boots, BootsChange, BootsFinding, BootsNote, FALSE_ALARMS, FEW_BOOTS, Missing, Odd, When,
 };

@@ -134,7 +134,7 @@ fn of_boot(boot: &str, by: u64) -> Timings {
 #[test]
 fn a_run_against_an_earlier_one_is_slower_faster_or_neither() {
     let base = of_boot("a", 0);
-    let changes = |other: &Timings| -> Vec<Change> {
+    let changes = |other: &Timings| -> Vec<TimeFinding> {
         let against = Against::new(&base, other, NO_FLOOR);
         against.changes.iter().map(TimeChange::change).collect()
     };
@@ -142,7 +142,7 @@ fn a_run_against_an_earlier_one_is_slower_faster_or_neither() {
     assert_eq!(same.slower().count(), 0);
     assert!(same.changes[0].difference.could_see() > 0.0);
     // The workload alone, the one beside it, and the one less the other.
-    use Change::{Faster, NotSeen, Slower};
+    use TimeFinding::{Faster, NotSeen, Slower};
     assert_eq!(changes(&of_boot("b", 0)), [NotSeen, NotSeen, NotSeen]);
     assert_eq!(changes(&of_boot("b", 50)), [Slower, NotSeen, Slower]);
     let slower = Against::new(&base, &of_boot("b", 50), NO_FLOOR);
@@ -150,15 +150,15 @@ fn a_run_against_an_earlier_one_is_slower_faster_or_neither() {
     assert_eq!((net.before, net.after), (800.0, 850.0));
     assert_eq!(net.percent(50.0), Some(6.25));
     let faster = Against::new(&of_boot("b", 50), &base, NO_FLOOR);
-    let faster: Vec<Change> = faster.changes.iter().map(TimeChange::change).collect();
+    let faster: Vec<TimeFinding> = faster.changes.iter().map(TimeChange::change).collect();
     assert_eq!(faster, [Faster, NotSeen, Faster]);
 }
 
 /// Of 1,000 ns, 10 more are 1 %, and the near end of their interval is nearer to 0.
 #[test]
 fn a_difference_within_the_floor_is_no_regression() {
-    use Change::{Faster, NotSeen, Slower, WithinFloor};
-    let change = |by: u64, floor: &str| -> Vec<Change> {
+    use TimeFinding::{Faster, NotSeen, Slower, WithinFloor};
+    let change = |by: u64, floor: &str| -> Vec<TimeFinding> {
         let floor: Floor = floor.parse().unwrap();
         let against = Against::new(&of_boot("a", 0), &of_boot("b", by), floor);
         against.changes.iter().map(TimeChange::change).collect()
@@ -172,7 +172,7 @@ fn a_difference_within_the_floor_is_no_regression() {
     assert_eq!(change(0, "2"), [NotSeen, NotSeen, NotSeen]);
     let floor: Floor = "2".parse().unwrap();
     let (slow, base) = (of_boot("b", 50), of_boot("a", 0));
-    let changes = |before: &Timings, after: &Timings| -> Vec<Change> {
+    let changes = |before: &Timings, after: &Timings| -> Vec<TimeFinding> {
         let against = Against::new(before, after, floor);
         against.changes.iter().map(TimeChange::change).collect()
     };
@@ -192,7 +192,7 @@ fn the_floor_of_a_difference_is_of_the_workload() {
     let against = Against::new(&of_boot("a", 0), &of_boot("b", 40), floor);
     let net = against.changes.last().unwrap();
     assert!((net.floor - 1_001.5 * 0.045).abs() < 1e-9, "{net:?}");
-    assert_eq!(net.change(), Change::WithinFloor);
+    assert_eq!(net.change(), TimeFinding::WithinFloor);
 }
 
 #[test]

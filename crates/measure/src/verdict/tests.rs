@@ -1,22 +1,22 @@
 use super::*;
+use crate::boot::BootResult;
 use crate::compare::tests::{compare, epoll, getppid, point, run, samples};
 use crate::quantity::{Counts, Quantity};
 use crate::results::Skip;
-use crate::run::Run;
 
 /// The verdict on A, A again and B, and its exit code.
-fn verdict(a: &Run, again: &Run, b: &Run) -> (Verdict, u8) {
+fn verdict(a: &BootResult, again: &BootResult, b: &BootResult) -> (Verdict, u8) {
     let comparison = compare(a, Some(again), b);
     (comparison.verdict, comparison.verdict.exit_code())
 }
 
-fn edited(run: &Run, edit: impl FnOnce(&mut Run)) -> Run {
+fn edited(run: &BootResult, edit: impl FnOnce(&mut BootResult)) -> BootResult {
     let mut run = run.clone();
     edit(&mut run);
     run
 }
 
-fn add_to_all(run: &mut Run, workload: &crate::Workload, counts: Counts) {
+fn add_to_all(run: &mut BootResult, workload: &crate::Workload, counts: Counts) {
     run.samples
         .iter_mut()
         .filter(|s| s.workload == *workload)
@@ -45,7 +45,7 @@ fn what_outweighs_the_counts() {
     let a = run(5540, 83_066);
     let b = run(5310, 73_386);
     let fence = Counts::from([(Quantity::Fences, 10)]);
-    let failed = |run: &mut Run| {
+    let failed = |run: &mut BootResult| {
         run.points.clear();
         run.errors
             .push("sweep epoll_wait: killed by signal 9".to_owned());
@@ -79,7 +79,7 @@ fn another_behaviour_outweighs_a_control_that_moved() {
 
 #[test]
 fn a_benchmark_that_every_run_skips_is_a_note_and_no_more() {
-    let skip = |run: &mut Run| {
+    let skip = |run: &mut BootResult| {
         run.samples.retain(|sample| sample.workload != getppid());
         run.skips.push(Skip {
             job: "bench getppid".into(),
@@ -96,7 +96,7 @@ fn a_benchmark_that_every_run_skips_is_a_note_and_no_more() {
 
 #[test]
 fn medians_only_move_out_of_their_range() {
-    let scatter = |run: &mut Run, by: u64| {
+    let scatter = |run: &mut BootResult, by: u64| {
         for (index, sample) in (0..).zip(run.samples.iter_mut()) {
             sample.kernel += Counts::from([(Quantity::Kernel, index % 4 * by)]);
         }
@@ -109,9 +109,9 @@ fn medians_only_move_out_of_their_range() {
 
 #[test]
 fn no_subject_is_no_verdict() {
-    let only_control = Run {
+    let only_control = BootResult {
         samples: samples(&getppid(), &[("f", 10)]),
-        ..Run::default()
+        ..BootResult::default()
     };
     assert_eq!(
         verdict(&only_control, &only_control, &only_control).0,

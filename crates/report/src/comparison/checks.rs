@@ -154,7 +154,8 @@ fn user(comparison: &Comparison) -> Option<Fact> {
 /// What a reader needs to repeat the measurement; the first two are the images.
 pub(super) fn setting(comparison: &Comparison) -> Vec<Fact> {
     let setting = &comparison.setting;
-    let image = |image: &tollgate_measure::Image| format!("{}, image {}", image.variant, image.id);
+    let image =
+        |image: &tollgate_measure::ImageName| format!("{}, image {}", image.variant, image.id);
     let kernel = format!(
         "Linux {}, {}, config {}",
         setting.tree, setting.arch, setting.config

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use tollgate_gates::{Opcodes, Symbol, Symbols};
-use tollgate_measure::{Benchmark, Booted, Comparison, Find, Image, Run, Setting, Unit, Workload};
+use tollgate_measure::{
+    Benchmark, BootResult, Booted, Comparison, Find, ImageName, Setting, Unit, Workload,
+};
 
 /// What one pass through a function executes.
 #[derive(Clone, Copy)]
@@ -122,13 +124,13 @@ impl Boot {
         }
     }
 
-    pub(super) fn run(&self) -> Run {
+    pub(super) fn run(&self) -> BootResult {
         let functions = functions();
         let symbols = (TEXT..).step_by(0x100).zip(&functions);
         let symbols =
             Symbols::new(symbols.map(|(at, name)| Symbol::function(*name, at, FUNCTION_SIZE)));
         let opcodes = Opcodes::built_in("x86_64").unwrap();
-        Run::read(
+        BootResult::read(
             self.console().as_bytes(),
             self.counts().as_bytes(),
             &opcodes,
@@ -313,8 +315,8 @@ pub(super) fn compare(a: &Boot, again: &Boot, b: &Boot) -> Comparison {
     compare_as(setting(), a, again, b)
 }
 
-pub(super) fn image(letter: char, variant: &str, id: &str) -> Image {
-    Image {
+pub(super) fn image(letter: char, variant: &str, id: &str) -> ImageName {
+    ImageName {
         letter,
         variant: variant.into(),
         id: id.into(),

@@ -7,9 +7,9 @@ use tollgate_defect::Defect;
 use serde::{Serialize, Serializer};
 use tollgate_measure::{
     Behaviour, ClaimCheck, ClaimCounts, ClaimHere, ClaimRow, ClaimedFigures, Comparison, Context,
-    Counts, Figure, FunctionComparison, Group, Image, Measured, NotRun, Note, Per, PointDifference,
-    Proof, Quantity, Ratio, RepeatDifference, Repetitions, Setting, UnitCount, Verdict, Workload,
-    WorkloadComparison,
+    Counts, Figure, FunctionComparison, Group, ImageName, Measured, NotRun, Note, Per,
+    PointDifference, Proof, Quantity, Ratio, RepeatDifference, Repetitions, Setting, UnitCount,
+    Verdict, Workload, WorkloadComparison,
 };
 
 use super::claims;
@@ -136,8 +136,8 @@ impl<'a> JsonClaimCounts<'a> {
 /// Two variants: their figures, without the functions.
 #[derive(Serialize)]
 struct JsonPair<'a> {
-    before: &'a Image,
-    after: &'a Image,
+    before: &'a ImageName,
+    after: &'a ImageName,
     workloads: Vec<JsonPairWorkload<'a>>,
     behaviour: &'a Behaviour,
 }
@@ -180,8 +180,8 @@ struct JsonComparison<'a> {
     verdict: Verdict,
     exit_code: u8,
     statement: String,
-    before: &'a Image,
-    after: &'a Image,
+    before: &'a ImageName,
+    after: &'a ImageName,
     setting: &'a Setting,
     workloads: Vec<JsonWorkload<'a>>,
     repeat: Option<JsonRepeat<'a>>,

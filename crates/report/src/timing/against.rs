@@ -1,7 +1,7 @@
 //! Times beside those of an earlier run.
 
 use tollgate_measure::{
-    Against, Change, Estimate, Fact, Host, TimeChange, Timings, Unlike, Workload,
+    Against, Estimate, Fact, Host, TimeChange, TimeFinding, Timings, Unlike, Workload,
 };
 
 use crate::document::{Block, Cell, Kind, Section, Table, Tone, Verdict};
@@ -41,7 +41,7 @@ pub(super) fn section(against: &Against, after: &Timings) -> Section {
 pub(super) fn verdict(against: &Against) -> Verdict {
     let slower: Vec<String> = against.slower().map(name).collect();
     let floor = against.floor;
-    let within = match against.that(Change::WithinFloor).count() {
+    let within = match against.that(TimeFinding::WithinFloor).count() {
         0 => String::new(),
         within => format!("; {} within it", plural(within, "difference")),
     };
@@ -84,10 +84,10 @@ fn sentence(change: &TimeChange) -> String {
     let found = change.difference;
     let amount = |nanoseconds| amount(change, nanoseconds);
     let what = match change.change() {
-        Change::Slower => format!("slower by {}", amount(found.value)),
-        Change::Faster => format!("faster by {}", amount(-found.value)),
-        Change::WithinFloor => within_floor(change),
-        Change::NotSeen => format!(
+        TimeFinding::Slower => format!("slower by {}", amount(found.value)),
+        TimeFinding::Faster => format!("faster by {}", amount(-found.value)),
+        TimeFinding::WithinFloor => within_floor(change),
+        TimeFinding::NotSeen => format!(
             "no difference seen; from {} up one could have been",
             amount(found.could_see())
         ),

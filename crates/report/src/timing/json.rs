@@ -6,8 +6,8 @@ use tollgate_defect::Defect;
 
 use serde::Serialize;
 use tollgate_measure::{
-    Against, CONFIDENCE_PERCENT, Change, Estimate, Floor, Host, NetTime, RESAMPLES, Rounds, SEED,
-    Skip, TimeChange, Timing, Timings, Workload,
+    Against, CONFIDENCE_PERCENT, Estimate, Floor, Host, NetTime, RESAMPLES, Rounds, SEED, Skip,
+    TimeChange, TimeFinding, Timing, Timings, Workload,
 };
 
 /// The version of the JSON form of times; it grows when a reader would break.
@@ -193,10 +193,10 @@ impl<'a> JsonChange<'a> {
             after: change.after,
             difference: change.difference,
             change: match change.change() {
-                Change::Slower => "slower",
-                Change::Faster => "faster",
-                Change::WithinFloor => "within_floor",
-                Change::NotSeen => "not_seen",
+                TimeFinding::Slower => "slower",
+                TimeFinding::Faster => "faster",
+                TimeFinding::WithinFloor => "within_floor",
+                TimeFinding::NotSeen => "not_seen",
             },
             percent: change.percent(change.difference.value),
             could_see: change.difference.could_see(),

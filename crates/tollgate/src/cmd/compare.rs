@@ -16,6 +16,7 @@ use tollgate_report::shares::{
 use crate::exit::Exit;
 use crate::given::{self, Given, Holds};
 use crate::output::{Asked, Documents, Form, Output};
+use crate::progress::Meter;
 use crate::term::Term;
 
 /// Flags of `tollgate compare`.
@@ -75,7 +76,13 @@ const POINTS: f64 = 1.0;
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let given = args.before.iter().chain(&args.after);
     args.output().check(given.map(PathBuf::as_path))?;
-    let read = |path: &PathBuf| given::read(path, args.kallsyms.as_deref());
+    let files = args.before.len() + args.after.len();
+    let meter = Meter::new(term, "read", "files", Some(files));
+    let read = |path: &PathBuf| {
+        let given = given::read(path, args.kallsyms.as_deref());
+        meter.advance(1);
+        given
+    };
     let mut before: Vec<Given> = args
         .before
         .iter()

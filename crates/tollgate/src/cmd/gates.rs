@@ -61,13 +61,16 @@ pays more than before (--against), 2 could not tell.";
 
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let (objects, function) = split(&args.objects);
-    let _meter = Meter::of(term, "gates");
+    let meter = match objects {
+        [_] | [] => Meter::of(term, "gates"),
+        many => Meter::new(term, "gates", "objects", Some(many.len())),
+    };
     let read = objects.iter().chain(&args.against).map(PathBuf::as_path);
     args.output().check(read)?;
     match (&args.against, function) {
         (Some(other), None) => against(args, objects, other, term),
         (None, Some(function)) => listing(args, objects, function, term),
-        (None, None) => table(args, objects, term),
+        (None, None) => table(args, objects, &meter, term),
         (Some(_), Some(function)) => {
             anyhow::bail!("{function}: no such file; --against compares whole objects")
         }
@@ -89,10 +92,11 @@ fn is_object(path: &Path) -> bool {
     path == Path::new(STDIN) || path.exists()
 }
 
-fn table(args: &Args, objects: &[PathBuf], term: &Term) -> anyhow::Result<Exit> {
+fn table(args: &Args, objects: &[PathBuf], meter: &Meter, term: &Term) -> anyhow::Result<Exit> {
     let mut all = Vec::new();
     for path in objects {
         all.extend(analyses(path, term)?);
+        meter.advance(1);
     }
     args.output().write(term, |form| {
         Ok(match form {

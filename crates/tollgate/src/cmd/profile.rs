@@ -11,6 +11,7 @@ use crate::candidates;
 use crate::exit::Exit;
 use crate::given::{self, Given, Holds};
 use crate::output::{Asked, Documents, Form};
+use crate::progress::Meter;
 use crate::term::Term;
 
 /// Flags of `tollgate profile`.
@@ -55,8 +56,14 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
         .iter()
         .try_for_each(|tree| output.refuse_inside(tree))?;
     let kinds = Kinds::builtin()?;
-    let read = |path: &PathBuf| given::read(path, args.kallsyms.as_deref());
+    let meter = Meter::new(term, "read", "files", Some(args.files.len()));
+    let read = |path: &PathBuf| {
+        let given = given::read(path, args.kallsyms.as_deref());
+        meter.advance(1);
+        given
+    };
     let all: Vec<Given> = args.files.iter().map(read).collect::<anyhow::Result<_>>()?;
+    drop(meter);
     let candidates = match &args.tree {
         Some(tree) => Some(candidates::of(tree, term)?),
         None => None,

@@ -15,7 +15,7 @@ use tollgate_lab::machine::Equipment;
 use tollgate_lab::program::Program;
 use tollgate_lab::toolchain::Compiler;
 use tollgate_lab::{cache, guest, tree};
-use tollgate_measure::{Run, Skip};
+use tollgate_measure::{BootResult, Skip};
 
 use super::lab::{Bench, Named};
 use tollgate_source::shown;
@@ -129,8 +129,8 @@ impl<'a> Guests<'a> {
         named: &Named,
         what: &str,
         steps: &Steps<'_>,
-    ) -> anyhow::Result<Run> {
-        let how = |run: &Run| {
+    ) -> anyhow::Result<BootResult> {
+        let how = |run: &BootResult| {
             format!(
                 "{} repetitions, {} points",
                 run.samples.len(),
@@ -141,12 +141,12 @@ impl<'a> Guests<'a> {
         steps.step(&what, || self.boot_all(named), how)
     }
 
-    fn boot_all(&self, named: &Named) -> anyhow::Result<Run> {
+    fn boot_all(&self, named: &Named) -> anyhow::Result<BootResult> {
         let path = named.image.vmlinux_path();
         let vmlinux =
             std::fs::read(&path).with_context(|| format!("could not read {}", shown(&path)))?;
         let symbols = Symbols::parse(&vmlinux).with_context(|| shown(&path))?;
-        let mut all = Run::default();
+        let mut all = BootResult::default();
         for guest in &self.guests {
             let run = match &guest.ready {
                 Ok(ready) => self.boot(named, &guest.station, ready, &symbols)?,
@@ -164,14 +164,14 @@ impl<'a> Guests<'a> {
         station: &Station,
         ready: &Ready,
         symbols: &Symbols,
-    ) -> anyhow::Result<Run> {
+    ) -> anyhow::Result<BootResult> {
         let start = Instant::now();
         let record = self.record(named, station, ready)?;
         self.took
             .borrow_mut()
             .entry(station.clone())
             .or_insert_with(|| start.elapsed());
-        Run::read(&record.console, &record.counts, &self.opcodes, symbols)
+        BootResult::read(&record.console, &record.counts, &self.opcodes, symbols)
             .with_context(|| format!("the run of {} cannot be used", named.variant))
     }
 
@@ -205,7 +205,7 @@ impl<'a> Guests<'a> {
     }
 
     /// The jobs of a guest that this machine cannot make.
-    fn skipped(&self, station: &Station, reason: &str) -> Run {
+    fn skipped(&self, station: &Station, reason: &str) -> BootResult {
         let skip = |job: String| Skip {
             job,
             reason: reason.to_owned(),
@@ -218,9 +218,9 @@ impl<'a> Guests<'a> {
         let sweeps = sweeps.filter(|sweep| sweep.station() == *station);
         jobs.extend(sweeps.map(Sweep::job));
         jobs.dedup();
-        Run {
+        BootResult {
             skips: jobs.into_iter().map(skip).collect(),
-            ..Run::default()
+            ..BootResult::default()
         }
     }
 }

@@ -15,7 +15,9 @@ use tollgate_lab::program::Program;
 use tollgate_lab::toolchain::{Compiler, Qemu};
 use tollgate_lab::tree::{Manifest, Tree};
 use tollgate_lab::unpack;
-use tollgate_measure::{Benchmark, Claim, ClaimedFigures, FunctionGroup, Run, Unit, Workload};
+use tollgate_measure::{
+    Benchmark, BootResult, Claim, ClaimedFigures, FunctionGroup, Unit, Workload,
+};
 
 use super::request::Request;
 use crate::progress::Steps;
@@ -97,7 +99,7 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// When the program failed.
-    pub(crate) fn benchmarks(&self, base: &Run) -> anyhow::Result<Vec<Benchmark>> {
+    pub(crate) fn benchmarks(&self, base: &BootResult) -> anyhow::Result<Vec<Benchmark>> {
         let own = match &self.program {
             Some(program) => phases(program, base)?,
             None => Vec::new(),
@@ -188,7 +190,7 @@ pub(super) fn read_program(
 }
 
 /// The phases of the user's program, in the order in which they ran first.
-fn phases(program: &Program, base: &Run) -> anyhow::Result<Vec<Benchmark>> {
+fn phases(program: &Program, base: &BootResult) -> anyhow::Result<Vec<Benchmark>> {
     let said = format!("program {}: ", program.name);
     if let Some(error) = base.errors.iter().find_map(|line| line.strip_prefix(&said)) {
         bail!("{} in the guest, on the base: {error}", program.line);
@@ -292,8 +294,8 @@ pub(crate) struct Named {
 
 impl Named {
     /// How the comparison calls it.
-    pub(crate) fn name(&self) -> tollgate_measure::Image {
-        tollgate_measure::Image {
+    pub(crate) fn name(&self) -> tollgate_measure::ImageName {
+        tollgate_measure::ImageName {
             letter: self.letter,
             variant: self.variant.clone(),
             id: self.image.key.clone(),

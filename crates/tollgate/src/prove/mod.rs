@@ -13,7 +13,7 @@ mod variant;
 
 use tollgate_lab::image::Variant;
 use tollgate_lab::tree::Manifest;
-use tollgate_measure::{Booted, NotRun, Proof, Run, Tried};
+use tollgate_measure::{BootResult, Booted, NotRun, Proof, Tried};
 use tollgate_report::comparison as render;
 use tollgate_source::TreePath;
 
@@ -207,7 +207,7 @@ impl Failures<'_> {
     }
 }
 
-fn try_of(bench: &Bench<'_>, candidate: &Candidate, named: &Named, run: Run) -> Tried {
+fn try_of(bench: &Bench<'_>, candidate: &Candidate, named: &Named, run: BootResult) -> Tried {
     Tried {
         setting: variant::setting(bench, candidate),
         image: named.name(),

@@ -15,7 +15,7 @@ use tollgate_lab::process::Runner;
 use tollgate_lab::series::{self, State};
 use tollgate_lab::tree::Manifest;
 use tollgate_lab::{assets, cache};
-use tollgate_measure::{Benchmark, Booted, Comparison, Run, Series, SeriesPoint};
+use tollgate_measure::{Benchmark, BootResult, Booted, Comparison, Series, SeriesPoint};
 use tollgate_report::comparison as render;
 use tollgate_report::format::html;
 use tollgate_source::shown;
@@ -155,7 +155,7 @@ fn choose(states: Vec<State>, points: &[usize]) -> anyhow::Result<Vec<State>> {
 /// What is known of a point once it was booted.
 struct Measured {
     named: Named,
-    run: Run,
+    run: BootResult,
 }
 
 fn measure(
@@ -176,7 +176,7 @@ fn measure(
     let build = |state: &State| bench.image(&manifest, &variant_of(state), letter(state), steps);
     let images: Vec<Named> = states.iter().map(build).collect::<anyhow::Result<_>>()?;
     let mut measured: Vec<Measured> = Vec::new();
-    let mut known: BTreeMap<String, Run> = BTreeMap::new();
+    let mut known: BTreeMap<String, BootResult> = BTreeMap::new();
     for named in images {
         let run = match known.get(&named.image.key) {
             Some(run) => run.clone(),
@@ -226,7 +226,7 @@ fn compare(
     bench: &Bench<'_>,
     benchmarks: &[Benchmark],
     [base, one]: [&Measured; 2],
-    again: &Run,
+    again: &BootResult,
 ) -> Comparison {
     let candidate = Candidate {
         variant: variant::base(),

@@ -1,4 +1,4 @@
-use tollgate_measure::{Image, Quantity};
+use tollgate_measure::{ImageName, Quantity};
 
 use super::*;
 use crate::comparison::fixture::{Boot, compare};
@@ -21,7 +21,7 @@ fn point(number: usize, title: &str) -> SeriesPoint {
     SeriesPoint {
         number,
         title: title.into(),
-        image: Image {
+        image: ImageName {
             letter: '0',
             variant: number.to_string(),
             id: format!("{number}{number}{number}"),

@@ -29,10 +29,10 @@ end 1
 complete 2
 ";
 
-fn read(console: &str, counts: &str) -> Result<Run, RunError> {
+fn read(console: &str, counts: &str) -> Result<BootResult, BootError> {
     let symbols = Symbols::new([Symbol::function("put", 0xffff_ffff_8100_0000, 0x20)]);
     let opcodes = Opcodes::built_in("x86_64").unwrap();
-    Run::read(console.as_bytes(), counts.as_bytes(), &opcodes, &symbols)
+    BootResult::read(console.as_bytes(), counts.as_bytes(), &opcodes, &symbols)
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_write_that_does_not_say_its_value_counts_by_itself() {
                   end 1\ncomplete 2\n";
     let symbols = Symbols::new([Symbol::function("put", 0xc000_0000_0000_0000, 0x20)]);
     let opcodes = Opcodes::built_in("ppc64le").unwrap();
-    let run = Run::read(CONSOLE.as_bytes(), counts.as_bytes(), &opcodes, &symbols).unwrap();
+    let run = BootResult::read(CONSOLE.as_bytes(), counts.as_bytes(), &opcodes, &symbols).unwrap();
     let expected = Counts::from([(Kernel, 28), (Writes, 16), (Fences, 4)]);
     assert_eq!(run.samples[1].kernel, expected);
 }

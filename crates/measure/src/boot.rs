@@ -12,7 +12,7 @@ use crate::sample::{Sample, UNKNOWN_FUNCTION, guest_suffix};
 
 /// What one boot of an image gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct BootResult {
     /// The counted repetitions, in the order in which they ran.
     pub samples: Vec<Sample>,
     /// The points of the behaviour sweeps.
@@ -28,7 +28,7 @@ pub struct Run {
 
 /// Console and counts that cannot be joined.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RunError {
+pub enum BootError {
     /// The console cannot be used.
     #[error(transparent)]
     Console(#[from] ConsoleError),
@@ -69,7 +69,7 @@ pub enum RunError {
     },
 }
 
-impl Run {
+impl BootResult {
     /// Reads and joins the guest's console and the plugin's counts of one boot.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl Run {
         counts: &[u8],
         opcodes: &Opcodes,
         symbols: &Symbols,
-    ) -> Result<Self, RunError> {
+    ) -> Result<Self, BootError> {
         Self::join(
             Results::parse(console)?,
             &Executions::parse(counts)?,
@@ -98,10 +98,10 @@ impl Run {
         executions: &Executions,
         opcodes: &Opcodes,
         symbols: &Symbols,
-    ) -> Result<Self, RunError> {
+    ) -> Result<Self, BootError> {
         if executions.target != opcodes.target() {
             let (counted, table) = (executions.target.clone(), opcodes.target().to_owned());
-            return Err(RunError::Target { counted, table });
+            return Err(BootError::Target { counted, table });
         }
         let counted = executions.phases.len();
         let sample = |(number, repetition): (&u64, &Repetition)| {
@@ -114,10 +114,10 @@ impl Run {
             .repetitions
             .iter()
             .map(sample)
-            .collect::<Result<Vec<_>, RunError>>()?;
+            .collect::<Result<Vec<_>, BootError>>()?;
         let unreported = counted - samples.len();
         if unreported > 0 && results.errors.is_empty() {
-            return Err(RunError::NotReported {
+            return Err(BootError::NotReported {
                 counted,
                 reported: samples.len(),
             });
@@ -138,7 +138,7 @@ impl Run {
     }
 }
 
-impl Run {
+impl BootResult {
     /// The same as the run of a guest of that ABI and CPU: every name in it
     /// says so. None is the standard one.
     #[must_use]
@@ -168,8 +168,8 @@ impl Run {
     }
 }
 
-fn not_counted(phase: u64, repetition: &Repetition, counted: usize) -> RunError {
-    RunError::NotCounted {
+fn not_counted(phase: u64, repetition: &Repetition, counted: usize) -> BootError {
+    BootError::NotCounted {
         phase,
         workload: repetition.workload.to_string(),
         counted,
