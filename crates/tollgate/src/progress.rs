@@ -141,6 +141,13 @@ impl<'a> Steps<'a> {
         Ok(done)
     }
 
+    /// How far the step is that runs, where it is known how far it goes.
+    pub(crate) fn count(&self, done: usize, of: usize, things: &str) {
+        if let Some(bar) = &*self.bar.borrow() {
+            bar.set_prefix(format!("{done} of {of} {things}"));
+        }
+    }
+
     fn clear(&self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();

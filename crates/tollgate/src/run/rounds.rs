@@ -126,10 +126,11 @@ impl<'a> Session<'a> {
         let what = format!("time {} benchmarks", self.jobs.len());
         let mut all = self.empty();
         let work = || {
-            for _ in 0..repetitions {
+            for done in 0..repetitions {
                 if self.jobs.is_empty() {
                     break;
                 }
+                steps.count(done as usize, repetitions as usize, "rounds");
                 let round = self.round(false)?;
                 all.merge(round);
             }
