@@ -17,6 +17,7 @@ mod console;
 pub mod copy;
 #[cfg(test)]
 mod fixture;
+pub mod fuzz;
 pub mod git;
 pub mod guest;
 pub mod host;
@@ -33,6 +34,7 @@ pub mod process;
 pub mod program;
 pub mod progress;
 pub mod registry;
+pub mod remembered;
 pub mod series;
 pub mod sources;
 pub mod space;

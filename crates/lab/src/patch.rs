@@ -105,6 +105,14 @@ pub enum Error {
     Process(process::Error),
 }
 
+/// All that is read of a mail or a diff without git, for the fuzz target.
+pub(crate) fn read_any(text: &[u8]) {
+    mail::read_any(text);
+    assert!(header::strip(text) <= 1);
+    assert!(header::names(text).iter().all(|name| name != b"/dev/null"));
+    assert!(header::sources(text).len() >= header::renames(text).len());
+}
+
 fn rejected(hunk: &str) -> String {
     if hunk.is_empty() {
         String::new()

@@ -69,6 +69,22 @@ pub fn mailbox(
     runner: &Runner,
 ) -> Result<(Vec<State>, Vec<String>), Error> {
     let Parts { parts, superseded } = patch::parts(path, cache, runner)?;
+    let states = of_parts(path, &parts, tree, cache, runner)?;
+    Ok((states, superseded))
+}
+
+/// The tree as it is, and with one patch more each time. `path` is where they were
+/// read.
+///
+/// # Errors
+/// When one does not apply.
+pub fn of_parts(
+    path: &Path,
+    parts: &[Part],
+    tree: &Tree,
+    cache: &Cache,
+    runner: &Runner,
+) -> Result<Vec<State>, Error> {
     let mut states = vec![State {
         number: 0,
         title: "the tree before the series".to_owned(),
@@ -77,7 +93,7 @@ pub fn mailbox(
     }];
     for (at, part) in parts.iter().enumerate() {
         let number = at + 1;
-        let applied = first(path, &parts, number);
+        let applied = first(path, parts, number);
         let applied = patch::apply(&applied, tree, cache, runner);
         let change = applied.map(|applied| applied.change);
         let change = change.map_err(|source| Error::Part {
@@ -92,7 +108,7 @@ pub fn mailbox(
             change,
         });
     }
-    Ok((states, superseded))
+    Ok(states)
 }
 
 /// The first `number` patches as one.

@@ -160,13 +160,22 @@ impl Tree {
 /// # Errors
 /// When a file cannot be read or the user asks to stop.
 pub fn manifest_of(root: &Path, interrupt: &Interrupt) -> Result<Manifest, Error> {
+    manifest_by(root, interrupt, &|path| file(path))
+}
+
+/// The same, where each file is read by `read`.
+pub(crate) fn manifest_by(
+    root: &Path,
+    interrupt: &Interrupt,
+    read: &(dyn Fn(&Path) -> Result<Entry, Error> + Sync),
+) -> Result<Manifest, Error> {
     let (sender, receiver) = std::sync::mpsc::channel();
     walk(root).run(|| {
         let sender = sender.clone();
         Box::new(move |found| {
             let entry = found
                 .map_err(|error| unreadable(root, &error))
-                .and_then(|f| entry(root, &f));
+                .and_then(|f| entry(root, &f, read));
             let failed = entry.is_err();
             if interrupt.is_set() || sender.send(entry).is_err() || failed {
                 return WalkState::Quit;
@@ -194,7 +203,11 @@ fn walk(root: &Path) -> ignore::WalkParallel {
         .build_parallel()
 }
 
-fn entry(root: &Path, found: &ignore::DirEntry) -> Result<Option<(TreePath, Found)>, Error> {
+fn entry(
+    root: &Path,
+    found: &ignore::DirEntry,
+    read: &dyn Fn(&Path) -> Result<Entry, Error>,
+) -> Result<Option<(TreePath, Found)>, Error> {
     let path = found.path();
     let below = answer::below(path, root).map(Path::as_os_str);
     let name = below.and_then(|below| TreePath::new(below.as_bytes()));
@@ -208,7 +221,7 @@ fn entry(root: &Path, found: &ignore::DirEntry) -> Result<Option<(TreePath, Foun
     }
     let entry = match (kind.is_symlink(), kind.is_file()) {
         (true, _) => Found::Kept(link(path)?),
-        (_, true) => Found::Kept(file(path)?),
+        (_, true) => Found::Kept(read(path)?),
         _ => Found::LeftOut,
     };
     Ok(Some((name, entry)))
@@ -229,7 +242,7 @@ fn link(path: &Path) -> Result<Entry, Error> {
     })
 }
 
-fn file(path: &Path) -> Result<Entry, Error> {
+pub(crate) fn file(path: &Path) -> Result<Entry, Error> {
     let about = fs::symlink_metadata(path).map_err(|error| unreadable(path, &error))?;
     Ok(Entry {
         content: hash_of(path).map_err(|error| unreadable(path, &error))?,
@@ -278,7 +291,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
     input::source(path).map_err(|error| unreadable(path, &error))
 }
 
-fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> Error {
+pub(crate) fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> Error {
     Error::Unreadable {
         path: path.to_owned(),
         reason: error.to_string(),

@@ -29,6 +29,8 @@ pub struct Limits {
     pub seconds: u64,
     /// MiB of memory for each of its processes.
     pub memory_mib: u64,
+    /// MiB of memory for all of its processes together.
+    pub total_mib: u64,
     /// MiB that it may write.
     pub disk_mib: u64,
     /// Processes at a time.

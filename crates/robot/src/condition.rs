@@ -83,6 +83,15 @@ impl Config {
         self.0.get(option).map(String::as_str)
     }
 
+    /// The options that are on, or have a value, in one of both only or in both
+    /// another: of one that is off it makes no difference whether it is named.
+    #[must_use]
+    pub fn differing(&self, other: &Self) -> BTreeSet<String> {
+        let names = self.0.keys().chain(other.0.keys());
+        let differs = |name: &&String| self.value(name) != other.value(name);
+        names.filter(differs).cloned().collect()
+    }
+
     /// What a fragment asks for and the configuration does not have, line by line.
     #[must_use]
     pub fn lacks(&self, fragment: &str) -> Vec<String> {
@@ -251,6 +260,34 @@ impl Condition {
             },
         }
     }
+}
+
+/// The options that a directive asks for, without `CONFIG_`: of `#if` and its like, and
+/// of what a `#define` puts in a name's place.
+#[must_use]
+pub fn options_of_directive(text: &str) -> Vec<String> {
+    let all = words(text);
+    let asks = all.iter().find(|word| !word.starts_with('#')).copied();
+    if !matches!(
+        asks,
+        Some("if" | "ifdef" | "ifndef" | "elif" | "elifdef" | "elifndef" | "define")
+    ) {
+        return Vec::new();
+    }
+    let numbered = all.iter().enumerate();
+    // A name that is put together is none yet.
+    let whole =
+        numbered.filter(|(at, _)| !all.get(at + 1).is_some_and(|next| next.starts_with('#')));
+    whole.filter_map(|(_, word)| option_of_word(word)).collect()
+}
+
+/// `CONFIG_X_MODULE` → `X`.
+#[must_use]
+pub fn option_of_word(word: &str) -> Option<String> {
+    let option = word
+        .strip_prefix("CONFIG_")
+        .filter(|name| !name.is_empty())?;
+    Some(option.strip_suffix("_MODULE").unwrap_or(option).to_owned())
 }
 
 impl fmt::Display for Condition {
@@ -589,6 +626,32 @@ mod tests {
 
     fn c(text: &str) -> String {
         Condition::of_directive(text).to_string()
+    }
+
+    #[test]
+    fn only_what_asks_for_an_option_names_it() {
+        for (text, wanted) in [
+            (
+                "#if IS_ENABLED(CONFIG_A) || defined(CONFIG_B_MODULE) // CONFIG_C",
+                "A B",
+            ),
+            ("# ifdef CONFIG_A /* CONFIG_B */", "A"),
+            ("#define D IS_ENABLED(CONFIG_A)", "A"),
+            ("#define D(x) CONFIG_PRE_##x \"CONFIG_B\"", ""),
+            ("#error CONFIG_A is needed", ""),
+            ("#include <CONFIG_A>", ""),
+            ("#endif /* CONFIG_A */", ""),
+        ] {
+            assert_eq!(options_of_directive(text).join(" "), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_differs_between_configurations_is_known() {
+        let one = Config::parse("CONFIG_A=y\nCONFIG_N=3\n# CONFIG_B is not set\n");
+        let two = Config::parse("CONFIG_A=m\nCONFIG_N=3\nCONFIG_C=y\n");
+        let differing: Vec<String> = one.differing(&two).into_iter().collect();
+        assert_eq!(differing, ["A", "C"]);
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub enum Tool {
     Objtool,
     /// modpost, on the object or its module.
     Modpost,
+    /// `tollgate gates`, on the object.
+    Gates,
     /// make or Kconfig.
     Kbuild,
 }
@@ -33,6 +35,7 @@ impl Tool {
             Self::Sparse => "sparse",
             Self::Objtool => "objtool",
             Self::Modpost => "modpost",
+            Self::Gates => "gates",
             Self::Kbuild => "kbuild",
         }
     }
@@ -132,6 +135,7 @@ pub fn read(said: &str, tool: Tool, root: &str) -> Vec<Diagnostic> {
         }
         let read = objtool(line)
             .or_else(|| modpost(line))
+            .or_else(|| gates(line))
             .or_else(|| placed(line, tool, root, &function))
             .or_else(|| bare(line, tool));
         found.extend(read.map(|one| Diagnostic { at, ..one }));
@@ -267,6 +271,18 @@ fn modpost(line: &str) -> Option<Diagnostic> {
     Some(empty(Tool::Modpost, severity, text))
 }
 
+/// `tollgate gates: f: text [rule]`, as a job writes what `tollgate gates` finds.
+fn gates(line: &str) -> Option<Diagnostic> {
+    let rest = line.strip_prefix("tollgate gates: ")?;
+    let (function, rest) = rest.split_once(": ")?;
+    let (text, rule) = rest.strip_suffix(']')?.rsplit_once(" [")?;
+    Some(Diagnostic {
+        kind: rule.to_owned(),
+        function: function.to_owned(),
+        ..empty(Tool::Gates, Severity::Warning, text)
+    })
+}
+
 /// Words without a place: of the driver of a compiler, of the linker, of make.
 fn bare(line: &str, tool: Tool) -> Option<Diagnostic> {
     let says = |begin: &str| line.strip_prefix(begin);
@@ -292,9 +308,10 @@ fn bare(line: &str, tool: Tool) -> Option<Diagnostic> {
         && !line.contains("] Killed")
         && !line.contains(" Waiting for unfinished")
         && !line.contains("*** Deleting file ");
-    let kbuild = kbuild || line.contains(": syntax error") || line.contains(":warning: ");
-    kbuild.then(|| {
-        let severity = match line.contains(":warning: ") {
+    let kbuild = kbuild || line.contains(": syntax error");
+    let warned = line.contains(":warning: ") || line.starts_with("WARNING: unmet ");
+    (kbuild || warned).then(|| {
+        let severity = match warned {
             true => Severity::Warning,
             false => Severity::Error,
         };
@@ -350,6 +367,8 @@ In file included from /t/sound/core/pcm_native.c:4033:
 sound/core/pcm_native.o: warning: objtool: snd_x+0x12: call to f() with UACCESS enabled
 ERROR: modpost: \"snd_y\" [sound/core/snd-pcm.ko] undefined!
 WARNING: modpost: sound/core/snd: section mismatch in reference: f+0x1c (section: .text) -> g (section: .init.text)
+tollgate gates: snd_z: call with the window open of f [call-in-window]
+WARNING: unmet direct dependencies detected for IIO_BUFFER_HW_CONSUMER
 /t/lib/x.c:9:1: error: call to '__compiletime_assert_171' declared with attribute error: BUILD_BUG_ON failed: 1
 ";
 

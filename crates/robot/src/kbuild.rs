@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::condition::Condition;
+use crate::condition::{Condition, option_of_word};
 
 /// How many Kbuild files a condition is followed through.
 const DEEPEST: usize = 24;
@@ -29,13 +29,18 @@ pub struct Makefile {
     /// Lines of assignments that change how objects are compiled (`ccflags-y`,
     /// `CFLAGS_x.o`), from 1.
     pub flags: Vec<u32>,
+    /// The options that it names, without `CONFIG_`, with their lines.
+    pub options: Vec<(u32, String)>,
 }
 
 impl Makefile {
     /// Reads a Kbuild file.
     #[must_use]
     pub fn parse(text: &str) -> Self {
-        let mut made = Self::default();
+        let mut made = Self {
+            options: named(text),
+            ..Self::default()
+        };
         let mut branches: Vec<Branch> = Vec::new();
         for (first, last, line) in logical(text) {
             // A recipe's line, or a comment.
@@ -147,6 +152,7 @@ impl Kbuild {
         let known = self.files.entry(folder.to_owned()).or_default();
         known.rules.extend(makefile.rules);
         known.flags.extend(makefile.flags);
+        known.options.extend(makefile.options);
     }
 
     /// The file of a folder.
@@ -205,7 +211,11 @@ impl Kbuild {
         };
         let mut found = Vec::new();
         for (folder, file) in &self.files {
-            let below = names(&self.leads_to(folder, DEEPEST));
+            let flagged = file
+                .options
+                .iter()
+                .any(|(line, option)| options.contains(option) && file.flags.contains(line));
+            let below = flagged || names(&self.leads_to(folder, DEEPEST));
             for (object, rule) in file.objects() {
                 let own = file.condition(object).unwrap_or(Condition::No);
                 if below || names(&own) || names(&rule.condition) {
@@ -422,6 +432,17 @@ fn is_list(list: &str) -> bool {
     )
 }
 
+/// The options that lines name outside of comments.
+fn named(text: &str) -> Vec<(u32, String)> {
+    let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    let line = |(number, line): (u32, &'_ str)| -> Vec<(u32, String)> {
+        let code = line.split('#').next().unwrap_or_default();
+        let options = code.split(is_end).filter_map(option_of_word);
+        options.map(|option| (number, option)).collect()
+    };
+    (1_u32..).zip(text.lines()).flat_map(line).collect()
+}
+
 /// Lines with those that a backslash continues, without comments, each with its
 /// first and its last line.
 fn logical(text: &str) -> Vec<(u32, u32, String)> {
@@ -500,6 +521,13 @@ obj-$(subst m,y,$(CONFIG_SEQ)) += seq.o
         assert_eq!(made.wholes("pcm_native.o"), ["snd-pcm.o"]);
         assert_eq!(made.parts("snd-pcm.o"), ["pcm.o", "pcm_native.o"]);
         assert_eq!(made.flags, [16]);
+        let third = made.options.iter().find(|(line, _)| *line == 3);
+        assert_eq!(
+            third.map(|(_, option)| option.as_str()),
+            Some("ISA_DMA_API")
+        );
+        let commented = Makefile::parse("obj-y += a.o # CONFIG_B\nx-$(CONFIG_$(C)) += d.o\n");
+        assert_eq!(commented.options, []);
     }
 
     #[test]
@@ -518,6 +546,15 @@ obj-$(subst m,y,$(CONFIG_SEQ)) += seq.o
         );
         assert_eq!(when("sound/core/nothing.o"), None);
         assert_eq!(all.wholes("sound/core/pcm.o"), ["sound/core/snd-pcm.o"]);
+        // Flags of a folder reach all of it.
+        all.add(
+            "net",
+            Makefile::parse("obj-y += a.o b.o\nccflags-$(CONFIG_F) += -DX\n"),
+        );
+        let depending = |option: &str| all.depending(&BTreeSet::from([option.to_owned()]));
+        assert_eq!(depending("F"), ["net/a.o", "net/b.o"]);
+        assert_eq!(depending("NET"), ["net/a.o", "net/b.o"]);
+        assert_eq!(depending("NOBODY"), Vec::<String>::new());
     }
 
     proptest! {

@@ -14,6 +14,7 @@ mod condition;
 mod cover;
 mod diagnostic;
 mod edited;
+pub mod fuzz;
 mod groups;
 mod includes;
 mod kbuild;
@@ -22,7 +23,7 @@ mod preprocessed;
 mod report;
 
 pub use cells::{Axis, Base, Cell, Cells, Limits, Package, Wrong};
-pub use condition::{Condition, Config, Truth};
+pub use condition::{Condition, Config, Truth, option_of_word, options_of_directive};
 pub use cover::{Choice, Need, cover};
 pub use diagnostic::{Diagnostic, Identity, Severity, Tool, fresh, read};
 pub use edited::{Edits, edits};

@@ -114,6 +114,8 @@ pub enum FindingKind {
     DeadOption,
     /// An export that is gone and still used.
     LostExport,
+    /// A symbol that an object takes and nobody gives.
+    UnmetImport,
     /// A rule of `tollgate check` or `tollgate gates`.
     Boundary,
 }
@@ -127,6 +129,7 @@ impl FindingKind {
             Self::Warning => "warning",
             Self::DeadOption => "dead-option",
             Self::LostExport => "lost-export",
+            Self::UnmetImport => "unmet-import",
             Self::Boundary => "boundary",
         }
     }
@@ -200,6 +203,10 @@ pub struct Built {
     /// Bytes of its `.text`; none without an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<u64>,
+    /// Its instructions that open or close the gate to user memory; none of what
+    /// `tollgate gates` does not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gates: Option<usize>,
     /// Whether it was not built, because nothing that the compiler reads differs.
     pub same: bool,
 }

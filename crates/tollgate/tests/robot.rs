@@ -6,96 +6,18 @@
 #[allow(dead_code, reason = "the lab's own tests use the rest of it")]
 mod support;
 
+#[allow(dead_code, reason = "other tests of the robot use the rest of it")]
+mod robot_room;
+
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{code, run, snapshot};
+use support::{run, snapshot};
 
-const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/robot-tree");
-
-struct Room {
-    dir: tempfile::TempDir,
-}
-
-impl Room {
-    /// None where the machine allows no namespaces.
-    fn new() -> Option<Self> {
-        let allowed = Command::new("unshare")
-            .args(["-rmn", "true"])
-            .output()
-            .unwrap();
-        if !allowed.status.success() {
-            tollgate_testing::elsewhere("no-mount-namespaces");
-            return None;
-        }
-        let dir = tempfile::tempdir().unwrap();
-        let made = Command::new("cp")
-            .arg("-r")
-            .arg(HERE)
-            .arg(dir.path().join("tree"))
-            .status();
-        assert!(made.unwrap().success());
-        Some(Self { dir })
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    /// A diff that puts `to` in the place of `from` in files of the tree.
-    fn diff(&self, edits: &[(&str, &str, &str)]) -> String {
-        self.diff_of("tree", edits)
-    }
-
-    fn diff_of(&self, tree: &str, edits: &[(&str, &str, &str)]) -> String {
-        let mut text = String::new();
-        for (file, from, to) in edits {
-            let old = self.path(tree).join(file);
-            let before = fs::read_to_string(&old).unwrap();
-            assert!(before.contains(from), "{file}");
-            let new = self.path("new");
-            fs::write(&new, before.replacen(from, to, 1)).unwrap();
-            let labels = [format!("--label=a/{file}"), format!("--label=b/{file}")];
-            let said = Command::new("diff")
-                .arg("-u")
-                .args(labels)
-                .arg(&old)
-                .arg(&new)
-                .output();
-            text += &String::from_utf8(said.unwrap().stdout).unwrap();
-        }
-        text
-    }
-
-    fn command(&self, text: &str, args: &[&str]) -> Command {
-        let patch = self.path("the.patch");
-        fs::write(&patch, text).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
-        command.arg("robot").arg("--tree").arg(self.path("tree"));
-        command
-            .arg("--cache")
-            .arg(self.path("cache"))
-            .arg("--cell")
-            .arg("x86_64");
-        command.args(args).arg(patch).env_remove("TOLLGATE_CACHE");
-        command
-    }
-
-    fn robot(&self, text: &str, args: &[&str]) -> (i32, String) {
-        let output = run(&mut self.command(text, args));
-        (code(&output), both(&output))
-    }
-}
-
-fn both(output: &Output) -> String {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    text(&output.stdout) + &text(&output.stderr)
-}
-
-const BREAKS: (&str, &str, &str) = ("fs/a.c", "return value + 1;", "return valu + 1;");
+use robot_room::{BREAKS, Room, both};
 
 #[test]
 fn an_error_within_an_option_is_found_where_the_option_is_on() {
@@ -374,12 +296,12 @@ fn a_job_file_does_the_same_elsewhere() {
             .arg(room.path(tree));
         run(command.arg("--cache").arg(room.path("other-cache")))
     };
-    assert_eq!(support::code(&job("x86_64-before.json", "copy")), 0);
-    let after = job("x86_64-after.json", "copy");
+    assert_eq!(support::code(&job("0001-x86_64-before.json", "copy")), 0);
+    let after = job("0001-x86_64-after.json", "copy");
     assert_eq!(support::code(&after), 1);
     assert!(both(&after).contains("'valu' undeclared"));
     fs::write(room.path("copy/fs/b.c"), "int b;\n").unwrap();
-    let other = job("x86_64-after.json", "copy");
+    let other = job("0001-x86_64-after.json", "copy");
     assert_eq!(support::code(&other), 2);
     assert!(
         both(&other).contains("made for another state"),

@@ -115,8 +115,17 @@ impl Repository<'_> {
             let Content::Bytes(bytes) = content? else {
                 return Err(self.lacks(&revision.commit));
             };
-            change.kinds.insert(path.clone(), blob.mode.kind());
-            change.files.insert(path.clone(), Some(bytes));
+            // git has no id of a link that is not in its index.
+            let here = now.entries().get(path);
+            let same = here.is_some_and(|here| {
+                here.kind == Kind::Link
+                    && blob.mode.kind() == Kind::Link
+                    && here.content == tree::hash(&bytes)
+            });
+            if !same {
+                change.kinds.insert(path.clone(), blob.mode.kind());
+                change.files.insert(path.clone(), Some(bytes));
+            }
         }
         Ok(change)
     }

@@ -73,6 +73,14 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// The file cannot be read.
+    #[error("the job file {} could not be read: {source}", shown(.path))]
+    Unread {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
     /// The file is no job.
     #[error("{} is no job of version {VERSION}: {reason}", shown(.path))]
     NoJob {
@@ -145,6 +153,9 @@ pub struct FileChange {
     pub content: Option<Content>,
     /// Whether it may be executed.
     pub program: bool,
+    /// Whether it is a symbolic link, which holds where it points to.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub link: bool,
 }
 
 /// What a file holds.
@@ -187,7 +198,10 @@ impl Job {
             path: path.to_owned(),
             reason,
         };
-        let bytes = crate::input::given(path).map_err(|error| no_job(error.to_string()))?;
+        let bytes = crate::input::given(path).map_err(|source| Error::Unread {
+            path: path.to_owned(),
+            source,
+        })?;
         let job: Self =
             serde_json::from_slice(&bytes).map_err(|error| no_job(error.to_string()))?;
         match job.version {
@@ -198,11 +212,12 @@ impl Job {
 }
 
 impl CellJob {
-    /// Does it, or gives the result of the same job that was done before.
+    /// Does it with so many compilers at a time, or gives the result of the same job
+    /// that was done before.
     ///
     /// # Errors
     /// When it could not be done; what a compiler says is no error.
-    pub fn run(&self, cache: &Cache, runner: &Runner) -> Result<CellResult, Error> {
+    pub fn run(&self, jobs: usize, cache: &Cache, runner: &Runner) -> Result<CellResult, Error> {
         let prepared = Prepared::of(self, cache, runner)?;
         let key = self.key(&prepared.compiler.version)?;
         let place = cache
@@ -214,7 +229,7 @@ impl CellJob {
         }
         let prepared = prepared.build(self, cache, runner)?;
         let scratch = cache.scratch()?;
-        let made = script::run(self, &prepared, scratch.path(), runner)?;
+        let made = script::run(self, jobs, &prepared, scratch.path(), runner)?;
         let result = result::read(self, &made, &prepared)?;
         cache::make_folder(&cache.root().join("robot/results"))?;
         cache::write_json(&place, &result)?;

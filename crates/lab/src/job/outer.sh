@@ -51,6 +51,24 @@ cut -d ' ' -f 2 /proc/self/mounts | while read -r at; do
 done
 user=
 [ -z "$TOLLGATE_UID" ] || user="--reuid=$TOLLGATE_UID --regid=$TOLLGATE_UID --clear-groups"
+# What all processes have for themselves (proc_pid_statm(5)), in pages: past the limit
+# none goes on. This one is the namespace's first, which no signal of it reaches.
+watched() {
+	most=$((TOLLGATE_TOTAL * 1048576 / $(getconf PAGESIZE)))
+	while sleep 0.2; do
+		sum=0
+		for p in /proc/[0-9]*/statm; do
+			read -r _ all shared _ <"$p" || continue
+			sum=$((sum + all - shared))
+		done 2>/dev/null
+		if [ "$sum" -gt "$most" ]; then
+			echo "out of memory: its processes took more than $TOLLGATE_TOTAL MiB together" >>/tmp/up/result/died
+			kill -KILL -1
+		fi
+	done
+}
+watched &
+watcher=$!
 cd /tmp/linux
 status=0
 # shellcheck disable=SC2086
@@ -58,6 +76,11 @@ setpriv $user --no-new-privs --bounding-set=-all --inh-caps=-all \
 	prlimit "--nproc=$TOLLGATE_PROCESSES" "--as=$TOLLGATE_MEMORY" --core=0 \
 	env -i PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C HOME=/tmp/tmp TMPDIR=/tmp/tmp \
 	sh /tmp/tool/inner.sh </dev/null || status=$?
+kill "$watcher" 2>/dev/null || :
+if [ -f /tmp/up/result/died ]; then
+	cat /tmp/up/result/died >&2
+	exit 98
+fi
 # Only this program can write there; what it takes are plain files.
 cd /tmp/out
 if [ -n "${TOLLGATE_KEEP-}" ]; then

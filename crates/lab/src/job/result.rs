@@ -6,6 +6,7 @@ use std::path::Path;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionKind};
 use serde::{Deserialize, Serialize};
 use tollgate_defect::answer;
+use tollgate_gates::Analysis;
 use tollgate_robot::{Preprocessed, Tool};
 
 use super::script::Made;
@@ -44,6 +45,9 @@ pub struct ObjectResult {
     pub lines: BTreeMap<String, BTreeSet<u32>>,
     /// Bytes of code; none without an object.
     pub size: Option<u64>,
+    /// Instructions in it that open or close the gate to user memory; none of an
+    /// object that `tollgate gates` does not read.
+    pub gates: Option<usize>,
     /// The symbols that it exports to modules.
     pub exports: BTreeSet<String>,
     /// The symbols that it takes from elsewhere.
@@ -181,6 +185,10 @@ impl Reader<'_> {
         all.push((Tool::Objtool, objtool.to_owned()));
         all.push((Tool::Modpost, placed(&self.text(".modpost")?)));
         all.push((Tool::Sparse, self.text(".sparse")?));
+        let gates = built.as_deref().and_then(gates);
+        if let Some((_, said)) = &gates {
+            all.push((Tool::Gates, said.clone()));
+        }
         all.retain(|(_, said)| !said.trim().is_empty());
         let symbols = built.as_deref().map_or_else(Symbols::default, Symbols::of);
         Ok(ObjectResult {
@@ -190,6 +198,7 @@ impl Reader<'_> {
             text: read.as_ref().map(|read| read.hash.clone()),
             lines: read.map_or_else(BTreeMap::new, |read| read.lines),
             size: symbols.size,
+            gates: gates.map(|(gates, _)| gates),
             exports: symbols.exports,
             imports: symbols.imports,
         })
@@ -215,6 +224,24 @@ impl Reader<'_> {
             },
         })
     }
+}
+
+/// The gates of an object, and the rules that its functions break; none where the
+/// machine is not one of those that are read.
+fn gates(object: &[u8]) -> Option<(usize, String)> {
+    let analysis = answer::there(Analysis::of(object).map_err(drop))?;
+    let mut said = String::new();
+    for function in &analysis.functions {
+        for one in &function.findings {
+            let of = one
+                .target
+                .as_ref()
+                .map_or(String::new(), |target| format!(" of {target}"));
+            let (rule, words) = (one.rule.name(), one.rule.words());
+            said += &format!("tollgate gates: {}: {words}{of} [{rule}]\n", function.name);
+        }
+    }
+    Some((analysis.totals().gates(), said))
 }
 
 /// What modpost says of an object by itself: not which symbols other objects have.
@@ -268,5 +295,29 @@ impl Symbols {
             }
         }
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What modpost said of sound/core/pcm_native.o of Linux 6.12, which is one part of
+    /// a module, before and after a patch that takes one symbol more from elsewhere.
+    const BEFORE: &str = "\
+WARNING: modpost: missing MODULE_DESCRIPTION() in sound/core/pcm_native.o
+WARNING: modpost: \"snd_pcm_hw_refine\" [sound/core/pcm_native.o] undefined!
+WARNING: modpost: suppressed 131 unresolved symbol warnings because there were too many)
+";
+
+    #[test]
+    fn what_other_objects_have_is_no_word_of_this_one() {
+        let after = BEFORE
+            .replace("131", "132")
+            .replace("snd_pcm_hw_refine", "__copy_overflow");
+        assert_eq!(placed(BEFORE), placed(&after));
+        assert!(placed(BEFORE).contains("MODULE_DESCRIPTION"));
+        let mismatch = "WARNING: modpost: lib/glob: section mismatch in reference: a (section: .text) -> b (section: .init.text)\n";
+        assert_eq!(placed(mismatch), mismatch);
     }
 }

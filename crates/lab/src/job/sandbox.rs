@@ -15,6 +15,9 @@ use crate::process::{self, Runner};
 /// What is mounted, and what then runs in it: `outer.sh`.
 pub(super) const OUTER: &str = include_str!("outer.sh");
 
+/// What it ends with where it has stopped the builds itself, and says why.
+pub(super) const STOPPED: i32 = 98;
+
 /// So many users from the first on build.
 const USERS: u32 = 1000;
 
@@ -76,6 +79,7 @@ pub(super) fn command(program: &OsStr, limits: &Limits) -> Command {
     command.arg("--mount-proc").arg("sh").arg(program);
     command.env("TOLLGATE_UID", uid);
     command.env("TOLLGATE_MEMORY", (limits.memory_mib << 20).to_string());
+    command.env("TOLLGATE_TOTAL", limits.total_mib.to_string());
     command.env("TOLLGATE_DISK", limits.disk_mib.to_string());
     command.env("TOLLGATE_PROCESSES", limits.processes.to_string());
     command

@@ -55,6 +55,7 @@ pub(super) struct Inside<'a> {
 /// Builds the objects of a job.
 pub(super) fn run(
     job: &CellJob,
+    jobs: usize,
     prepared: &Prepared,
     folder: &Path,
     runner: &Runner,
@@ -63,7 +64,7 @@ pub(super) fn run(
     let inside = Inside {
         job,
         lower: Some(&prepared.build),
-        inner: objects(job),
+        inner: objects(job, jobs.max(1)),
         changed: true,
         keep: false,
         what: &what,
@@ -103,8 +104,11 @@ impl Inside<'_> {
         match runner.logged(&mut command, &log, limit, &mut keep) {
             Ok(status) if status.success() => {}
             Ok(status) => {
-                let reason =
-                    death(&said).unwrap_or_else(|| first_lines(&said, &status.to_string()));
+                let own = || first_lines(&said, &status.to_string());
+                let reason = match status.code() {
+                    Some(sandbox::STOPPED) => own(),
+                    _ => death(&said).unwrap_or_else(own),
+                };
                 return Err(died(reason));
             }
             Err(error @ process::Error::TimedOut { .. }) => return Err(died(error.to_string())),
@@ -124,13 +128,16 @@ impl Inside<'_> {
         }
         let mut gone = Vec::new();
         let changes = self.job.changes.iter().filter(|_| self.changed);
-        for one in changes {
+        // Links last: nothing is written through one.
+        let (links, files): (Vec<_>, Vec<_>) = changes.partition(|one| one.link);
+        for one in files.into_iter().chain(links) {
             let path = TreePath::within(&one.path);
             match &one.content {
                 None => {
                     gone.extend_from_slice(path.as_bytes());
                     gone.push(0);
                 }
+                Some(content) if one.link => link(&change.join(&path), content.bytes())?,
                 Some(content) => put(&change.join(&path), content.bytes(), one.program)?,
             }
         }
@@ -158,6 +165,21 @@ fn put(place: &Path, bytes: &[u8], program: bool) -> Result<(), Error> {
         file.set_permissions(fs::Permissions::from_mode(mode))
     };
     written().map_err(|source| {
+        Error::Cache(cache::Error::Write {
+            path: place.to_owned(),
+            source,
+        })
+    })
+}
+
+fn link(place: &Path, to: &[u8]) -> Result<(), Error> {
+    let made = || -> io::Result<()> {
+        if let Some(folder) = place.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(to), place)
+    };
+    made().map_err(|source| {
         Error::Cache(cache::Error::Write {
             path: place.to_owned(),
             source,
@@ -230,7 +252,7 @@ pub(super) fn configuration(job: &CellJob) -> String {
     )
 }
 
-fn objects(job: &CellJob) -> String {
+fn objects(job: &CellJob, jobs: usize) -> String {
     let make = make(job);
     let mut text = String::new();
     if job.reconfigure {
@@ -244,12 +266,15 @@ fn objects(job: &CellJob) -> String {
         false => "",
     };
     let goals: Vec<String> = job.objects.iter().map(|object| quoted(object)).collect();
-    text += &format!(
-        "{make}{check} -k {} >/tmp/out/make.said 2>&1\necho $? >/tmp/out/make.status\n",
-        goals.join(" ")
-    );
+    text += &match goals.is_empty() {
+        true => ": >/tmp/out/make.said\n".to_owned(),
+        false => format!(
+            "{make}{check} -k -j{jobs} {} >/tmp/out/make.said 2>&1\necho $? >/tmp/out/make.status\n",
+            goals.join(" ")
+        ),
+    };
     text += "cp /tmp/build/.config /tmp/out/config 2>/dev/null\n";
-    if !job.preprocess_only {
+    if !job.preprocess_only && !goals.is_empty() {
         text += &format!("cd /tmp/build\nfor o in {}; do\n", goals.join(" "));
         text += "[ -f \"$o\" ] || continue\nmkdir -p \"/tmp/out/o/$(dirname \"$o\")\"\n";
         text += "cp \"$o\" \"/tmp/out/o/$o\"\n";

@@ -321,6 +321,22 @@ fn newest(mails: Vec<Mail>) -> (Vec<Mail>, Vec<Mail>) {
     })
 }
 
+/// All that is read of a mail without git.
+pub(super) fn read_any(text: &[u8]) {
+    let words = String::from_utf8_lossy(text);
+    let found = [
+        header(text, "message-id"),
+        subject(&words),
+        base(text),
+        author(&words),
+    ];
+    let tag = Tag::of(&words);
+    assert!(tag.number.is_some() || tag.of.is_none());
+    assert!(found.iter().flatten().all(|line| !line.contains('\n')));
+    let kinds = (is_mail(text), has_diff(text));
+    assert!(kinds != (true, true) || !text.is_empty());
+}
+
 fn has_diff(text: &[u8]) -> bool {
     let starts = |line: &[u8]| line.starts_with(b"--- ") || line.starts_with(b"diff --git ");
     text.split(|byte| *byte == b'\n').any(starts)

@@ -9,6 +9,8 @@ pub struct Mail {
     pub reported_by: Option<String>,
     /// The address of this mail in an archive, for `Closes:`.
     pub closes: Option<String>,
+    /// The address of the patches in a public repository.
+    pub url: Option<String>,
 }
 
 /// A mail for every patch that something is new and wrong in. The reports are of the
@@ -59,6 +61,13 @@ fn one(report: &Report, patch: &PatchReport, also: &[&Report], mail: &Mail) -> S
     text += "[If your patch is applied to the wrong git tree, kindly drop us a note.\n\
         And when submitting patch, we suggest to use '--base' as documented in\n\
         https://git-scm.com/docs/git-format-patch#_base_tree_information]\n\n";
+    text += &format!(
+        "url:    {}\n",
+        match &mail.url {
+            Some(url) => url,
+            None => "none: the patch was laid over the base as it lies here",
+        }
+    );
     text += &format!("base:   {}\n", report.base);
     text += &match &patch.message_id {
         Some(id) => format!("patch link:    https://lore.kernel.org/r/{id}\n"),

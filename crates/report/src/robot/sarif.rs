@@ -7,7 +7,7 @@ use tollgate_source::Name;
 use super::{ranges, sentence};
 use crate::sarif::{log, place_of};
 
-const RULES: [(FindingKind, &str); 5] = [
+const RULES: [(FindingKind, &str); 6] = [
     (
         FindingKind::Error,
         "An error of a build tool that was not there before",
@@ -23,6 +23,10 @@ const RULES: [(FindingKind, &str); 5] = [
     (
         FindingKind::LostExport,
         "An export that is gone and still used",
+    ),
+    (
+        FindingKind::UnmetImport,
+        "A symbol that an object takes and nobody gives",
     ),
     (
         FindingKind::Boundary,
@@ -76,7 +80,7 @@ pub fn robot_sarif(report: &Report) -> String {
 
 fn level(kind: FindingKind) -> &'static str {
     match kind {
-        FindingKind::Error | FindingKind::LostExport => "error",
+        FindingKind::Error | FindingKind::LostExport | FindingKind::UnmetImport => "error",
         FindingKind::Warning | FindingKind::DeadOption | FindingKind::Boundary => "warning",
     }
 }

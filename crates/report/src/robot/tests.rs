@@ -10,6 +10,7 @@ fn built(success: bool, text: Option<u64>) -> Option<Built> {
         diagnostics: 1,
         warning_lines: 2,
         text,
+        gates: text.map(|bytes| bytes as usize % 3),
         same: false,
     })
 }
@@ -145,6 +146,7 @@ fn a_mail_has_the_parts_of_a_robots() {
     let mail = Mail {
         reported_by: Some("tollgate robot <robot@localhost>".to_owned()),
         closes: Some("https://lore.kernel.org/r/1".to_owned()),
+        url: Some("https://example.org/linux/commits/x".to_owned()),
     };
     let mut other = report();
     other.base = "Linux 7.3.4".to_owned();

@@ -130,5 +130,11 @@ fn object(one: &tollgate_robot::ObjectReport) -> String {
         (Some(_), None) => "no object any more".to_owned(),
         (None, None) => "no object".to_owned(),
     };
-    format!("  {} in {}: {words}\n", one.object, one.cell)
+    let gates =
+        |built: &Option<tollgate_robot::Built>| built.as_ref().and_then(|built| built.gates);
+    let gates = match (gates(&one.before), gates(&one.after)) {
+        (Some(old), Some(new)) if old != new => format!(", {old} -> {new} gates"),
+        _ => String::new(),
+    };
+    format!("  {} in {}: {words}{gates}\n", one.object, one.cell)
 }

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use tollgate_lab::input;
 use tollgate_report::robot as render;
 use tollgate_robot::{Report, Status};
+use tollgate_source::shown;
 
 use crate::exit::Exit;
 use crate::folders;
@@ -36,8 +37,9 @@ pub(crate) struct Args {
     /// List the cells, and end
     #[arg(long)]
     list_cells: bool,
-    /// Bring every cell to where it can build, and end
-    #[arg(long)]
+    /// Configure every cell, build what every object needs, and end: the tree is only
+    /// read, what is made lies in the cache
+    #[arg(long, conflicts_with = "patches")]
     prepare: bool,
     /// Which warnings are asked for: W= of make; 0 for none
     #[arg(short = 'W', long, value_name = "LEVEL", default_value = "1")]
@@ -75,7 +77,10 @@ pub(crate) struct Args {
     /// In the mail: ask for Closes: with this address
     #[arg(long, value_name = "URL", requires = "reported_by")]
     closes: Option<String>,
-    /// Write each job to a file in this folder, for `tollgate job run`
+    /// In the mail: the address of the patches in a public repository
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// Write each job to a file in this folder, which is empty or not there, for `tollgate job run`
     #[arg(long, value_name = "DIR")]
     job_files: Option<PathBuf>,
 }
@@ -143,6 +148,14 @@ fn asked(args: &Args, patches: &OsString) -> anyhow::Result<(Option<tempfile::Te
     } else if Path::new(patches).exists() {
         path = std::path::absolute(patches)?.into_os_string();
     }
+    if let Some(folder) = &args.job_files {
+        let held = input::names_in(folder).context("the folder of --job-files")?;
+        anyhow::ensure!(
+            held.is_empty(),
+            "--job-files {}: the folder holds something; name one that is empty or not there",
+            shown(folder)
+        );
+    }
     let warn = match args.warn.as_str() {
         "0" => String::new(),
         level => level.to_owned(),
@@ -174,6 +187,7 @@ fn show(args: &Args, reports: &[Report], term: &Term) -> anyhow::Result<()> {
     let mail = render::Mail {
         reported_by: args.reported_by.clone(),
         closes: args.closes.clone(),
+        url: args.url.clone(),
     };
     let all = |one: fn(&Report) -> String| reports.iter().map(one).collect::<Vec<_>>().join("\n");
     match args.format {
@@ -240,18 +254,23 @@ fn list(args: &Args, term: &Term) -> anyhow::Result<Exit> {
 
 fn prepare(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let (_, asked) = asked(args, &OsString::from(""))?;
-    let said = robot::prepare(&asked, term)?;
+    let all = robot::prepare(&asked, term)?;
     let mut lacking = 0;
-    for (cell, failed) in &said {
-        if let Some(why) = failed {
-            lacking += 1;
-            term.error(&format!("{cell}: {why}"));
+    let mut text = String::new();
+    for (cell, made) in &all {
+        match made {
+            Ok(place) => text += &format!("{cell}: objects can be built, {}\n", shown(place)),
+            Err(why) => {
+                lacking += 1;
+                term.error(&format!("{cell}: {why}"));
+            }
         }
     }
+    term.result(&text)?;
     anyhow::ensure!(
         lacking == 0,
         "{lacking} of {} cells could not be prepared",
-        said.len()
+        all.len()
     );
     Ok(Exit::Clean)
 }

@@ -1,14 +1,12 @@
 //! What the tree says of itself: its Kbuild files, its options, who includes whom.
 
-use std::collections::BTreeMap;
-
 use rayon::prelude::*;
 use tollgate_lab::cache;
 use tollgate_lab::tree::Manifest;
 use tollgate_robot::{Includes, Kbuild, Kconfig, Makefile, included};
 use tollgate_source::TreePath;
 
-use super::Robot;
+use super::context::Robot;
 use super::series::Patch;
 
 /// The tree as the robot reads it.
@@ -17,8 +15,8 @@ pub(crate) struct Atlas {
     pub(crate) kbuild: Kbuild,
     pub(crate) kconfig: Kconfig,
     pub(crate) includes: Includes,
-    /// The Kbuild and Kconfig files in which patches changed something.
-    texts: BTreeMap<String, String>,
+    /// All that reads options: C, assembly, Kbuild files and what Kbuild includes.
+    pub(crate) files: Vec<TreePath>,
 }
 
 /// What a file is to a build.
@@ -73,6 +71,10 @@ impl Atlas {
         let mut code = Vec::new();
         for path in manifest.entries().keys() {
             let Some(text) = path.as_text() else { continue };
+            let makes = sort(text) == Sort::Kbuild || text.starts_with("scripts/Makefile");
+            if sort(text) == Sort::Code || makes {
+                atlas.files.push(path.clone());
+            }
             match sort(text) {
                 Sort::Kbuild | Sort::Kconfig => {
                     let bytes = robot.tree.source(path);
@@ -109,7 +111,6 @@ impl Atlas {
                 Sort::Kbuild | Sort::Kconfig => {
                     let text = String::from_utf8_lossy(after).into_owned();
                     self.add(path, &text);
-                    self.texts.insert(path.to_owned(), text);
                 }
                 _ => {}
             }

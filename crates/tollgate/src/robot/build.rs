@@ -8,7 +8,7 @@ use tollgate_lab::job::{self, CellJob, CellResult, FileChange, Job, Outcome, Wor
 use tollgate_robot::Unbuilt;
 use tollgate_source::TreePath;
 
-use super::Robot;
+use super::context::Robot;
 use super::objects::Reached;
 use super::plan::Seat;
 
@@ -22,6 +22,8 @@ pub(crate) struct Sides {
 
 /// Both states of the tree, as jobs have them.
 pub(crate) struct States {
+    /// The number of the patch.
+    pub(crate) number: usize,
     pub(crate) before: Vec<FileChange>,
     pub(crate) after: Vec<FileChange>,
 }
@@ -34,8 +36,10 @@ impl Robot<'_> {
         states: &States,
         reached: &Reached,
     ) -> anyhow::Result<(Vec<Sides>, Vec<Unbuilt>)> {
+        // Where fewer cells than processors are built in, each has more than one.
+        let jobs = (self.asked.jobs / seats.len().max(1)).max(1);
         let one = |(number, seat): &(usize, &Seat)| {
-            let built = self.sides(seat, states, reached);
+            let built = self.sides(seat, jobs, states, reached);
             (*number, seat.cell.name.clone(), built)
         };
         let all: Vec<_> = self.pool.install(|| seats.par_iter().map(one).collect());
@@ -61,6 +65,7 @@ impl Robot<'_> {
     fn sides(
         &self,
         seat: &Seat,
+        jobs: usize,
         states: &States,
         reached: &Reached,
     ) -> Result<(CellResult, CellResult), job::Error> {
@@ -68,7 +73,7 @@ impl Robot<'_> {
         let base = CellJob {
             objects: seat.objects.clone(),
             watched,
-            reconfigure: reached.reconfigure,
+            reconfigure: !reached.kconfig.is_empty(),
             ..self.job(&seat.cell)
         };
         let job = |changes: &[FileChange]| CellJob {
@@ -76,18 +81,22 @@ impl Robot<'_> {
             objects: self.with_source(&seat.objects, changes),
             ..base.clone()
         };
-        let before = self.done(job(&states.before), "before")?;
-        let after = job(&states.after);
+        let before = self.done(job(&states.before), (states.number, jobs), "before")?;
+        let mut after = job(&states.after);
+        after
+            .objects
+            .retain(|object| !reached.unnamed.contains(object));
         // Where much may read what changed, what reads nothing new is not built again.
-        let many = seat.objects.len() > 2 || reached.reconfigure;
-        if !many {
-            return Ok((before, self.done(after, "after")?));
+        let many = seat.objects.len() > 2 || !reached.kconfig.is_empty();
+        if !many || seat.objects.is_empty() {
+            return Ok((before, self.done(after, (states.number, jobs), "after")?));
         }
         let looked = self.done(
             CellJob {
                 preprocess_only: true,
                 ..after.clone()
             },
+            (states.number, jobs),
             "look",
         )?;
         let same: BTreeSet<&String> = after
@@ -108,6 +117,7 @@ impl Robot<'_> {
                     objects,
                     ..after.clone()
                 },
+                (states.number, jobs),
                 "after",
             )?,
         };
@@ -123,9 +133,14 @@ impl Robot<'_> {
         Ok((before, result))
     }
 
-    fn done(&self, job: CellJob, side: &str) -> Result<CellResult, job::Error> {
+    fn done(
+        &self,
+        job: CellJob,
+        (patch, jobs): (usize, usize),
+        side: &str,
+    ) -> Result<CellResult, job::Error> {
         if let Some(folder) = &self.asked.job_files {
-            let name = format!("{}-{side}.json", job.cell.name.replace('/', "-"));
+            let name = format!("{patch:04}-{}-{side}.json", job.cell.name.replace('/', "-"));
             cache::make_folder(folder)?;
             cache::write_json(
                 &folder.join(name),
@@ -135,7 +150,7 @@ impl Robot<'_> {
                 },
             )?;
         }
-        if job.objects.is_empty() {
+        if job.objects.is_empty() && !job.reconfigure {
             return Ok(CellResult {
                 compiler: String::new(),
                 objects: BTreeMap::new(),
@@ -144,7 +159,7 @@ impl Robot<'_> {
                 config: None,
             });
         }
-        job.run(self.cache, self.runner)
+        job.run(jobs, self.cache, self.runner)
     }
 
     /// The objects whose source is there.

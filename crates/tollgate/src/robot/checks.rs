@@ -10,25 +10,12 @@ use tollgate_lab::process;
 use tollgate_robot::{Check, Finding, FindingKind, PatchReport, Status};
 use tollgate_source::TreePath;
 
-use super::Robot;
 use super::build::Sides;
+use super::context::{Delegated, Robot};
 use super::plan::Plan;
 use super::series::{Patch, Series, held};
 use crate::check::change;
 use crate::progress::Steps;
-
-/// What is run of the tree's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Delegated {
-    /// scripts/checkpatch.pl on the patch
-    Checkpatch,
-    /// scripts/kernel-doc on the files, before and after
-    KernelDoc,
-    /// scripts/get_maintainer.pl on the patch
-    GetMaintainer,
-    /// scripts/coccicheck's rules on the C files, before and after
-    Coccicheck,
-}
 
 /// Where the tree has them.
 const CHECKPATCH: &str = "scripts/checkpatch.pl";

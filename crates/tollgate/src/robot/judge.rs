@@ -10,17 +10,15 @@ use tollgate_robot::{
 };
 use tollgate_source::TreePath;
 
-use super::Robot;
 use super::atlas::Atlas;
 use super::build::{Sides, States};
+use super::context::{ROOT, Robot};
 use super::listing::function_at;
 use super::objects::{Edited, Reached};
 use super::plan::{Plan, Seat, Spot, dead, needs};
 use super::series::{self, Patch, Series};
 use crate::progress::Steps;
 
-/// Where a job's builds find the tree.
-pub(super) const ROOT: &str = "/tmp/linux";
 /// Rounds in which cells are added for lines that were taken to be compiled and were
 /// not.
 const ROUNDS: usize = 6;
@@ -70,13 +68,14 @@ impl Robot<'_> {
         }
         self.dead_options(patch, atlas, &mut judged);
         let states = States {
+            number: patch.number,
             before: changes(series, patch.number - 1),
             after: changes(series, patch.number),
         };
         let label = format!("patch {}/{}", patch.number, series.patches.len());
         let plan = steps.step(
             &format!("{label}: work out the cells"),
-            || self.plan(&reached, atlas),
+            || self.plan(&reached, &states, patch, atlas),
             |plan| format!("{} compile something of it", plan.seats.len()),
         )?;
         let mut work = Judged {
@@ -189,11 +188,18 @@ impl Robot<'_> {
                     &why,
                 ));
             }
+            if let Some(why) = &seat.unread {
+                judged.unbuilt.push(unbuilt(
+                    &seat.cell.name,
+                    "what reads options that change",
+                    why,
+                ));
+            }
             self.cell(seat, one, work, report);
-            self.objects(seat, one, patch, judged)?;
+            self.objects(seat, one, work, patch, judged)?;
             self.outside(seat, one, judged);
         }
-        self.lost_exports(&work.sides, &work.plan, work.atlas, patch, judged)?;
+        self.links(&work.sides, &work.plan, work.atlas, patch, judged)?;
         let lines = work.lines();
         judged.lines = lines;
         self.irrelevant(work, judged);
@@ -276,6 +282,7 @@ impl Robot<'_> {
         &self,
         seat: &Seat,
         sides: &Sides,
+        work: &Judged<'_>,
         patch: &Patch,
         judged: &mut PatchReport,
     ) -> anyhow::Result<()> {
@@ -294,10 +301,21 @@ impl Robot<'_> {
             let new_said = new.map_or_else(Vec::new, |one| self.diagnostics(one, patch, true));
             let cell = &seat.cell.name;
             if let Some(new) = new {
-                if let Outcome::Died(why) | Outcome::NotMade(why) = &new.outcome {
-                    judged.unbuilt.push(unbuilt(cell, object, why));
+                let adds = work.reached.added.get(object);
+                match (&new.outcome, adds) {
+                    (Outcome::NotMade(why), Some(file)) if why.contains(NO_RULE) => {
+                        judged.findings.push(no_source(cell, object, file));
+                    }
+                    (Outcome::Died(why) | Outcome::NotMade(why), _) => {
+                        judged.unbuilt.push(unbuilt(cell, object, why));
+                    }
+                    _ => {}
                 }
-                let fresh = fresh(&old_said, &new_said);
+                let mut fresh = fresh(&old_said, &new_said);
+                // What a module has to say of itself once says one of its parts.
+                let alone = work.atlas.kbuild.wholes(object) == [object.clone()]
+                    && super::links::is_module(object, seat, work.atlas);
+                fresh.retain(|one| alone || !is_of_modules(one));
                 let refused = new.outcome == Outcome::Refused;
                 if refused && fresh.is_empty() {
                     judged.unbuilt.push(unbuilt(
@@ -560,6 +578,29 @@ fn unbuilt(cell: &str, what: &str, why: &str) -> Unbuilt {
     }
 }
 
+/// What make says of an object that it has nothing to make of.
+const NO_RULE: &str = "No rule to make target";
+
+fn no_source(cell: &str, object: &str, file: &str) -> Finding {
+    Finding {
+        kind: FindingKind::Error,
+        cell: cell.to_owned(),
+        object: object.to_owned(),
+        diagnostic: None,
+        message: format!(
+            "{file} names {object}, and there is nothing that Kbuild could make it of"
+        ),
+        file: file.to_owned(),
+        line: 0,
+        also: Vec::new(),
+    }
+}
+
+/// `missing MODULE_LICENSE() in x.o`
+fn is_of_modules(one: &Diagnostic) -> bool {
+    one.tool == Tool::Modpost && one.text.starts_with("missing MODULE_")
+}
+
 /// Adds a diagnostic, or the cell to one that says the same.
 fn found(one: &Diagnostic, cell: &str, object: &str, judged: &mut PatchReport) {
     let same = |finding: &&mut Finding| {
@@ -601,6 +642,7 @@ fn built(result: &ObjectResult, said: &[Diagnostic], same: bool) -> Option<Built
         diagnostics: said.len(),
         warning_lines: counted.count(),
         text: result.size,
+        gates: result.gates,
         same,
     })
 }

@@ -6,8 +6,7 @@ use tollgate_lab::job::ObjectResult;
 use tollgate_robot::{Diagnostic, Listing, PatchReport};
 use tollgate_source::{LineIndex, Vocabulary, bodies, tokens};
 
-use super::Robot;
-use super::judge::ROOT;
+use super::context::{ROOT, Robot};
 use super::series::Patch;
 
 /// Lines of a listing before and behind the wrong ones, where no function is known.

@@ -4,10 +4,13 @@
 mod atlas;
 mod build;
 mod checks;
+mod context;
 mod judge;
+mod links;
 mod listing;
 mod nowhere;
 mod objects;
+mod options;
 mod plan;
 mod series;
 
@@ -17,8 +20,9 @@ use anyhow::Context as _;
 use tollgate_arch::Architectures;
 use tollgate_lab::assets;
 use tollgate_lab::cache::Cache;
-use tollgate_lab::job::{self, CellJob, sandbox};
+use tollgate_lab::job::{self, sandbox};
 use tollgate_lab::process::Runner;
+use tollgate_lab::remembered;
 use tollgate_lab::tree::Manifest;
 use tollgate_robot::{Cell, Cells, Limits, Report};
 
@@ -27,43 +31,8 @@ use crate::term::Term;
 use crate::{door, folders, signals};
 use tollgate_lab::tree::Tree;
 
-pub(crate) use checks::Delegated;
-
-/// What is asked of the robot.
-#[derive(Clone, Debug)]
-pub(crate) struct Asked {
-    pub(crate) tree: PathBuf,
-    /// The patches: a file, or words that name a range.
-    pub(crate) patches: std::ffi::OsString,
-    /// What messages call it.
-    pub(crate) called: String,
-    pub(crate) cache: Option<PathBuf>,
-    /// Only these cells; all where none is named.
-    pub(crate) cells: Vec<String>,
-    /// `W=`.
-    pub(crate) warn: String,
-    pub(crate) sparse: bool,
-    pub(crate) full: bool,
-    pub(crate) trust: bool,
-    /// Random configurations and their first seed.
-    pub(crate) random: (u64, u64),
-    pub(crate) jobs: usize,
-    pub(crate) delegated: Vec<Delegated>,
-    /// Where the job files go.
-    pub(crate) job_files: Option<PathBuf>,
-}
-
-/// What every step needs.
-pub(crate) struct Robot<'a> {
-    asked: &'a Asked,
-    tree: &'a Tree,
-    tree_id: String,
-    cells: Vec<Cell>,
-    limits: Limits,
-    cache: &'a Cache,
-    runner: &'a Runner,
-    pool: rayon::ThreadPool,
-}
+use context::Robot;
+pub(crate) use context::{Asked, Delegated};
 
 /// The cells of the table, or those of it that are named.
 ///
@@ -96,21 +65,15 @@ pub(crate) fn run(asked: &Asked, term: &Term) -> anyhow::Result<Report> {
         cells.extend(plain.get(at).map(|cell| cell.random(seed + number)));
     }
     let tree = Tree::open(&asked.tree)?;
-    let place = folders::cache(asked.cache.as_deref())?;
-    door::refuse_unbuildable(&place)?;
-    door::refuse_inside(tree.root(), "the cache", &place)?;
-    let cache = Cache::open(&place)?;
-    door::refuse_own(tree.root(), cache.root())?;
-    let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
-    let scratch = cache.scratch()?;
-    sandbox::probe(scratch.path(), &limits, &runner)?;
+    let (cache, runner) = room(&tree, asked.cache.as_deref(), &limits)?;
+    let source = series::find(asked, &tree, &cache, &runner)?;
     let steps = Steps::new(term);
     let manifest = steps.step(
         "read the tree",
-        || tree.manifest(runner.interrupt()),
+        || remembered::manifest(tree.root(), &cache, runner.interrupt()),
         |read| format!("{} files", read.entries().len()),
     )?;
-    let series = series::read(asked, &tree, &manifest, &cache, &runner)?;
+    let series = series::read(source, &tree, &manifest, &cache, &runner)?;
     crate::patch::note_superseded(&series.superseded, term);
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(asked.jobs.max(1))
@@ -154,58 +117,21 @@ impl Robot<'_> {
         }
         Ok(report)
     }
-
-    fn flags(&self) -> String {
-        let mut flags = Vec::new();
-        if !self.asked.warn.is_empty() {
-            flags.push(format!("W={}", self.asked.warn));
-        }
-        if self.asked.sparse {
-            flags.push("C=1".to_owned());
-        }
-        flags.join(" ")
-    }
-
-    /// A job of a cell on the tree as it is.
-    fn job(&self, cell: &Cell) -> CellJob {
-        CellJob {
-            tree: self.tree.root().to_owned(),
-            tree_id: self.tree_id.clone(),
-            cell: cell.clone(),
-            limits: self.limits,
-            warn: self.asked.warn.clone(),
-            sparse: self.asked.sparse,
-            changes: Vec::new(),
-            reconfigure: false,
-            objects: Vec::new(),
-            watched: Vec::new(),
-            preprocess_only: false,
-        }
-    }
-
-    /// The machine's answer is none of the user's wish to stop.
-    fn given_up(&self, error: &job::Error) -> bool {
-        matches!(
-            error,
-            job::Error::Process(tollgate_lab::process::Error::Interrupted)
-        )
-    }
 }
 
-/// Brings every cell to where it can build: for `--prepare`.
+/// What came of a cell that was to be prepared: its folder, or why there is none.
+pub(crate) type Readied = (String, Result<PathBuf, String>);
+
+/// Brings every cell to where it can build: for `--prepare`. The tree is only read.
 ///
 /// # Errors
 /// When the cache or the tree cannot be used.
-pub(crate) fn prepare(asked: &Asked, term: &Term) -> anyhow::Result<Vec<(String, Option<String>)>> {
+pub(crate) fn prepare(asked: &Asked, term: &Term) -> anyhow::Result<Vec<Readied>> {
     let Cells { limits, cells } = cells(&asked.cells)?;
     let tree = Tree::open(&asked.tree)?;
-    let place = folders::cache(asked.cache.as_deref())?;
-    door::refuse_unbuildable(&place)?;
-    door::refuse_inside(tree.root(), "the cache", &place)?;
-    let cache = Cache::open(&place)?;
-    let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
+    let (cache, runner) = room(&tree, asked.cache.as_deref(), &limits)?;
     let steps = Steps::new(term);
-    let manifest = tree.manifest(runner.interrupt())?;
+    let manifest = remembered::manifest(tree.root(), &cache, runner.interrupt())?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let robot = Robot {
         asked,
@@ -223,18 +149,31 @@ pub(crate) fn prepare(asked: &Asked, term: &Term) -> anyhow::Result<Vec<(String,
         let made = steps.step(
             &format!("prepare {}", cell.name),
             || match job.prepare(&cache, &runner) {
-                Ok(_) => Ok(None),
+                Ok(prepared) => Ok(Ok(prepared.build)),
                 Err(error) if robot.given_up(&error) => Err(error),
-                Err(error) => Ok(Some(error.to_string())),
+                Err(error) => Ok(Err(error.to_string())),
             },
-            |failed: &Option<String>| match failed {
-                None => String::new(),
-                Some(_) => "not to be had".to_owned(),
+            |made: &Result<_, String>| match made {
+                Ok(_) => String::new(),
+                Err(_) => "not to be had".to_owned(),
             },
         )?;
         said.push((cell.name.clone(), made));
     }
     Ok(said)
+}
+
+/// The cache and who runs programs, where the machine allows what is to be run and the
+/// cache is none of the user's folders.
+fn room(tree: &Tree, cache: Option<&Path>, limits: &Limits) -> anyhow::Result<(Cache, Runner)> {
+    let place = folders::cache(cache)?;
+    door::refuse_unbuildable(&place)?;
+    door::refuse_inside(tree.root(), "the cache", &place)?;
+    let cache = Cache::open(&place)?;
+    door::refuse_own(tree.root(), cache.root())?;
+    let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
+    sandbox::probe(cache.scratch()?.path(), limits, &runner)?;
+    Ok((cache, runner))
 }
 
 /// Does the job of a file and gives what came of it.
@@ -254,17 +193,17 @@ pub(crate) fn run_job(
     }
     let tree = Tree::open(&job.tree)?;
     job.tree = tree.root().to_owned();
-    let place = folders::cache(cache)?;
-    door::refuse_unbuildable(&place)?;
-    door::refuse_inside(tree.root(), "the cache", &place)?;
-    let cache = Cache::open(&place)?;
-    let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
+    let (cache, runner) = room(&tree, cache, &job.limits)?;
     let steps = Steps::new(term);
-    let manifest = tree.manifest(runner.interrupt())?;
+    let manifest = remembered::manifest(tree.root(), &cache, runner.interrupt())?;
     if manifest.id() != job.tree_id {
         let tree = job.tree.clone();
         return Err(job::Error::OtherTree { tree }.into());
     }
     let name = format!("build in {}", job.cell.name);
-    Ok(steps.step(&name, || job.run(&cache, &runner), |_| String::new())?)
+    Ok(steps.step(
+        &name,
+        || job.run(folders::processors(), &cache, &runner),
+        |_| String::new(),
+    )?)
 }

@@ -69,8 +69,12 @@ pub(crate) struct Reached {
     pub(crate) build_files: Vec<String>,
     /// Files that no cell compiles.
     pub(crate) foreign: Vec<String>,
-    /// Whether the configuration is made anew.
-    pub(crate) reconfigure: bool,
+    /// Kconfig files: where there are any the configuration is made anew.
+    pub(crate) kconfig: Vec<String>,
+    /// Objects that only a rule that is gone names.
+    pub(crate) unnamed: BTreeSet<String>,
+    /// Objects that only a rule that is new names, with its file.
+    pub(crate) added: BTreeMap<String, String>,
 }
 
 impl Reached {
@@ -97,9 +101,8 @@ impl Reached {
                     reached.build_files.push(name);
                 }
                 Sort::Kconfig => {
-                    reached.options(&name, &old, &new, atlas);
-                    reached.build_files.push(name);
-                    reached.reconfigure = true;
+                    reached.build_files.push(name.clone());
+                    reached.kconfig.push(name);
                 }
             }
         }
@@ -123,48 +126,48 @@ impl Reached {
             .map_or(String::new(), |(folder, _)| format!("{folder}/"));
         let edits = edits(old, new);
         let sides = [(old, &edits.old), (new, &edits.new)];
-        for (text, lines) in sides {
-            let made = Makefile::parse(&String::from_utf8_lossy(text));
-            let flags = made.flags.iter().any(|line| lines.contains(line));
-            let is_edited = |(first, last): (u32, u32)| lines.range(first..=last).next().is_some();
-            let all: Vec<String> = made
-                .objects()
-                .filter(|(_, rule)| flags || is_edited(rule.lines))
-                .flat_map(|(object, _)| {
-                    let parts = made.parts(object);
-                    match parts.is_empty() {
-                        true => vec![object.to_owned()],
-                        false => parts.iter().map(|part| (*part).to_owned()).collect(),
-                    }
-                })
-                .filter(|object| object.ends_with(".o"))
-                .collect();
-            for object in all {
-                self.named.insert(
-                    format!("{folder}{object}"),
-                    format!("its rule in {name} is edited"),
-                );
-            }
+        let [before, after] = sides.map(|(text, lines)| named(text, lines, &folder));
+        for object in before.edited.iter().chain(&after.edited) {
+            let why = format!("its rule in {name} is edited");
+            self.named.insert(object.clone(), why);
         }
+        self.unnamed
+            .extend(before.all.difference(&after.all).cloned());
+        let added = after.all.difference(&before.all);
+        self.added
+            .extend(added.map(|object| (object.clone(), name.to_owned())));
     }
+}
 
-    /// The objects that depend on options whose blocks were edited.
-    fn options(&mut self, name: &str, old: &[u8], new: &[u8], atlas: &Atlas) {
-        let edits = edits(old, new);
-        let mut options = BTreeSet::new();
-        for (text, lines) in [(old, &edits.old), (new, &edits.new)] {
-            let mut own = tollgate_robot::Kconfig::default();
-            own.add(name, &String::from_utf8_lossy(text));
-            let touched = own
-                .in_file(name)
-                .filter(|entry| lines.range(entry.lines.0..=entry.lines.1).next().is_some());
-            options.extend(touched.map(|entry| entry.option.clone()));
-        }
-        for object in atlas.kbuild.depending(&options) {
-            let why = format!("an option that it depends on is edited in {name}");
-            self.named.insert(object, why);
+/// The objects of a Kbuild file.
+struct Named {
+    all: BTreeSet<String>,
+    /// Those whose rules, or the flags of all of them, stand in some lines.
+    edited: BTreeSet<String>,
+}
+
+fn named(text: &[u8], lines: &BTreeSet<u32>, folder: &str) -> Named {
+    let made = Makefile::parse(&String::from_utf8_lossy(text));
+    let flags = made.flags.iter().any(|line| lines.contains(line));
+    let is_edited = |(first, last): (u32, u32)| lines.range(first..=last).next().is_some();
+    let mut named = Named {
+        all: BTreeSet::new(),
+        edited: BTreeSet::new(),
+    };
+    for (object, rule) in made.objects() {
+        let parts = match made.parts(object).as_slice() {
+            [] => vec![object.to_owned()],
+            parts => parts.iter().map(|part| (*part).to_owned()).collect(),
+        };
+        for part in parts.iter().filter(|part| part.ends_with(".o")) {
+            let path = format!("{folder}{part}");
+            if flags || is_edited(rule.lines) {
+                named.edited.insert(path.clone());
+            }
+            named.all.insert(path);
         }
     }
+    named
 }
 
 /// `fs/x.c` → `fs/x.o`; none of a header.

@@ -9,9 +9,12 @@ use tollgate_arch::Architectures;
 use tollgate_lab::job;
 use tollgate_robot::{Axis, Cell, Choice, Condition, Config, Truth, Unbuilt, cover};
 
-use super::Robot;
 use super::atlas::Atlas;
+use super::build::States;
+use super::context::Robot;
 use super::objects::{Reached, belongs, builds, object_of, readers};
+use super::options::Turn;
+use super::series::Patch;
 
 /// A file of a patch by its number, and a group of its lines.
 pub(crate) type Spot = (usize, usize);
@@ -20,6 +23,7 @@ pub(crate) type Spot = (usize, usize);
 #[derive(Clone, Debug)]
 pub(crate) struct Seat {
     pub(crate) cell: Cell,
+    /// With the patch, where it changes Kconfig files.
     pub(crate) config: Config,
     pub(crate) objects: Vec<String>,
     /// Objects that also read an edited file and are over the limit, by file.
@@ -30,6 +34,8 @@ pub(crate) struct Seat {
     pub(crate) named: BTreeSet<String>,
     /// Why it is built in.
     pub(crate) because: String,
+    /// Who else reads options that the patch gives another value.
+    pub(crate) unread: Option<String>,
 }
 
 impl Seat {
@@ -53,23 +59,48 @@ const DEPTH: usize = 6;
 
 impl Robot<'_> {
     /// Every cell that compiles something of the patch.
-    pub(crate) fn plan(&self, reached: &Reached, atlas: &Atlas) -> anyhow::Result<Plan> {
+    pub(crate) fn plan(
+        &self,
+        reached: &Reached,
+        states: &States,
+        patch: &Patch,
+        atlas: &Atlas,
+    ) -> anyhow::Result<Plan> {
         let concerned = |cell: &&Cell| {
             let mut files = reached.edited.iter().map(|one| one.path.as_str());
             let mut named = reached.named.keys();
-            files.any(|path| belongs(path, cell)) || named.any(|object| belongs(object, cell))
+            let mut options = reached.kconfig.iter();
+            files.any(|path| belongs(path, cell))
+                || named.any(|object| belongs(object, cell))
+                || options.any(|path| belongs(path, cell))
         };
         let cells: Vec<&Cell> = self.cells.iter().filter(concerned).collect();
-        let configure = |cell: &&Cell| self.job(cell).configure(self.cache, self.runner);
+        let configure = |cell: &&Cell| {
+            let prepared = self.job(cell).configure(self.cache, self.runner)?;
+            match reached.kconfig.is_empty() {
+                true => Ok((prepared.config, None)),
+                false => {
+                    let turn = self.turn(cell, states)?;
+                    Ok((turn.after.clone(), Some(turn)))
+                }
+            }
+        };
         let made: Vec<_> = self
             .pool
             .install(|| cells.par_iter().map(configure).collect());
+        let turned = made.iter().flatten().filter_map(|(_, turn)| turn.as_ref());
+        let turned: Vec<&Turn> = turned.collect();
+        let read = self.option_readers(&turned, patch, atlas)?;
         let mut plan = Plan::default();
         for (cell, made) in cells.iter().copied().zip(made) {
             match made {
-                Ok(prepared) => {
-                    let seat = self.seat(cell, prepared.config, reached, atlas)?;
-                    if !seat.objects.is_empty() {
+                Ok((config, turn)) => {
+                    let seat = self.seat(cell, config, reached, atlas)?;
+                    let seat = match &turn {
+                        Some(turn) => self.turned(seat, turn, &read, atlas),
+                        None => seat,
+                    };
+                    if !seat.objects.is_empty() || !seat.named.is_empty() {
                         plan.seats.push(seat);
                     }
                 }
@@ -107,6 +138,7 @@ impl Robot<'_> {
             spots: BTreeSet::new(),
             named: BTreeSet::new(),
             because: String::new(),
+            unread: None,
         };
         for (number, file) in reached.edited.iter().enumerate() {
             let all = readers(&file.path, cell, &seat.config, atlas, &foreign);

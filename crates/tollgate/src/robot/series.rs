@@ -1,18 +1,18 @@
 //! The patches: as a file or a range of history, each on top of those before.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::PathBuf;
 
 use tollgate_lab::cache::Cache;
-use tollgate_lab::git;
+use tollgate_lab::git::{self, Range, Repository};
 use tollgate_lab::job::{Content, FileChange};
-use tollgate_lab::patch::{self, Part};
+use tollgate_lab::patch::{self, Part, Parts};
 use tollgate_lab::process::Runner;
 use tollgate_lab::series::{self, State};
 use tollgate_lab::tree::{Change, Kind, Manifest};
 use tollgate_source::TreePath;
 
-use super::Asked;
+use super::context::Asked;
 use tollgate_lab::tree::Tree;
 
 /// What a file holds before and after; none where it is not there.
@@ -42,25 +42,53 @@ pub(crate) struct Series {
     pub(crate) patches: Vec<Patch>,
 }
 
-pub(crate) fn read(
+/// What the words of a user lead to.
+pub(crate) enum Source<'r> {
+    /// Commits of a repository.
+    Range(Repository<'r>, Range),
+    /// The mails or the diff of a file.
+    Mails(PathBuf, Parts),
+}
+
+/// Finds what is asked for, before anything is read of the tree.
+///
+/// # Errors
+/// When it is neither a patch nor a range.
+pub(crate) fn find<'r>(
     asked: &Asked,
+    tree: &Tree,
+    cache: &Cache,
+    runner: &'r Runner,
+) -> anyhow::Result<Source<'r>> {
+    let words = asked.patches.to_str();
+    let range = words.map(|words| git::asked(words, tree.root(), runner));
+    if let Some((repository, range)) = range.transpose()?.flatten() {
+        return Ok(Source::Range(repository, range));
+    }
+    let path = PathBuf::from(&asked.patches);
+    let parts = patch::parts(&path, cache, runner)?;
+    Ok(Source::Mails(path, parts))
+}
+
+/// Reads the patches, each with the state of the tree before and after it.
+///
+/// # Errors
+/// When one does not apply.
+pub(crate) fn read(
+    source: Source<'_>,
     tree: &Tree,
     manifest: &Manifest,
     cache: &Cache,
     runner: &Runner,
 ) -> anyhow::Result<Series> {
-    let words = asked.patches.to_str();
-    let range = words.map(|words| git::asked(words, tree.root(), runner));
-    let (states, parts, superseded) = match range.transpose()?.flatten() {
-        Some((repository, range)) => {
+    let (states, parts, superseded) = match source {
+        Source::Range(repository, range) => {
             let states = series::range(&range, &repository, manifest)?;
             (states, None, Vec::new())
         }
-        None => {
-            let path = Path::new(&asked.patches);
-            let parts = patch::parts(path, cache, runner)?.parts;
-            let (states, superseded) = series::mailbox(path, tree, cache, runner)?;
-            (states, Some(parts), superseded)
+        Source::Mails(path, parts) => {
+            let states = series::of_parts(&path, &parts.parts, tree, cache, runner)?;
+            (states, Some(parts.parts), parts.superseded)
         }
     };
     let patches = (1..states.len()).map(|number| one(number, &states, parts.as_deref(), tree));
@@ -133,6 +161,7 @@ pub(crate) fn changes(state: &Change) -> Vec<FileChange> {
         path: path.as_path().to_string_lossy().into_owned(),
         content: bytes.as_deref().map(Content::of),
         program: state.kinds.get(path) == Some(&Kind::Program),
+        link: state.kinds.get(path) == Some(&Kind::Link),
     };
     state.files.iter().map(one).collect()
 }

@@ -1,0 +1,457 @@
+//! The build robot as its users meet it: what is refused at the door, what is said of
+//! modules, rules and options, what is stopped and goes on.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[allow(dead_code, reason = "the lab's own tests use the rest of it")]
+mod support;
+
+mod robot_room;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use robot_room::{BREAKS, Room, both};
+use support::{code, run, snapshot};
+
+fn tollgate(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+    command.args(args).env_remove("TOLLGATE_CACHE");
+    command
+}
+
+/// A mail of a series of three.
+fn mail(number: usize, diff: &str) -> String {
+    format!(
+        "From 0123456789012345678901234567890123456789 Mon Sep 17 00:00:00 2001\n\
+         From: A B <a@example.org>\nDate: Mon, 1 Jan 2024 00:00:00 +0000\n\
+         Message-ID: <{number}@example.org>\nSubject: [PATCH {number}/3] step {number}\n\n\
+         Why.\n---\n{diff}-- \n2.39.5\n\n"
+    )
+}
+
+#[test]
+fn what_is_no_patch_is_refused_before_the_tree_is_read() {
+    let Some(room) = Room::new() else { return };
+    fs::write(room.path("empty"), "").unwrap();
+    fs::write(room.path("binary"), [0_u8, 159, 146, 150, 10]).unwrap();
+    fs::write(room.path("words"), "Hello\n").unwrap();
+    for name in ["not-there.patch", "empty", "binary", "words"] {
+        let mut command = tollgate(&["robot", "--tree"]);
+        command
+            .arg(room.path("tree"))
+            .arg("--cache")
+            .arg(room.path("cache"));
+        let output = run(command.arg(room.path(name)));
+        let said = both(&output);
+        assert_eq!(code(&output), 2, "{name}: {said}");
+        assert!(said.contains(name), "{name}: {said}");
+        assert!(!said.contains("read the tree"), "{name}: {said}");
+    }
+}
+
+#[test]
+fn a_job_file_that_is_not_there_is_not_called_a_bad_one() {
+    let output = run(&mut tollgate(&["job", "run", "/nowhere/at/all.json"]));
+    let said = both(&output);
+    assert_eq!(code(&output), 2, "{said}");
+    assert!(
+        said.contains("the job file /nowhere/at/all.json could not be read: No such file"),
+        "{said}"
+    );
+}
+
+#[test]
+fn each_patch_of_a_series_has_job_files_of_its_own() {
+    let Some(room) = Room::new() else { return };
+    let first = room.diff(&[("fs/b.c", "int unused;", "int unused = 0;")]);
+    let second = room.diff(&[("fs/a.c", "return value + 1;", "return value + 2;")]);
+    let text = mail(1, &first) + &mail(2, &second);
+    let jobs = room.path("jobs");
+    let (code, said) = room.robot(&text, &["--job-files", jobs.to_str().unwrap()]);
+    assert_ne!(code, 2, "{said}");
+    let names = |from: &Path| -> Vec<String> {
+        let all = fs::read_dir(from).unwrap();
+        let mut all: Vec<String> = all
+            .map(|one| one.unwrap().file_name().into_string().unwrap())
+            .collect();
+        all.sort();
+        all
+    };
+    assert_eq!(
+        names(&jobs),
+        [
+            "0001-x86_64-after.json",
+            "0001-x86_64-before.json",
+            "0002-x86_64-after.json",
+            "0002-x86_64-before.json"
+        ]
+    );
+    // What a folder holds is not written over.
+    let (code, said) = room.robot(&text, &["--job-files", jobs.to_str().unwrap()]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("the folder holds something"), "{said}");
+}
+
+#[test]
+fn a_module_that_takes_what_nobody_exports_is_found() {
+    let Some(room) = Room::new() else { return };
+    let take = |name: &str| {
+        let text = format!(
+            "int {name}(int value);\nint driver(int value);\nint driver(int value)\n{{\n\treturn {name}(value);"
+        );
+        room.diff(&[(
+            "drivers/driver.c",
+            "int driver(int value);\nint driver(int value)\n{\n\treturn value;",
+            &text,
+        )])
+    };
+    let (code, said) = room.robot(&take("exported"), &[]);
+    assert_eq!(code, 1, "{said}");
+    assert!(
+        said.contains("drivers/driver.o is part of a module and takes exported from fs/a.c, which does not export it"),
+        "{said}"
+    );
+    // Where somebody exports it nothing is wrong; what is nowhere at all nobody knows.
+    let a = room.path("tree/fs/a.c");
+    let text = fs::read_to_string(&a).unwrap();
+    fs::write(
+        &a,
+        format!("{text}#define EXPORT_SYMBOL(name)\nEXPORT_SYMBOL(exported);\n"),
+    )
+    .unwrap();
+    let (code, said) = room.robot(&take("exported"), &[]);
+    assert_eq!(code, 0, "{said}");
+    // What a compiler's library has no kernel has.
+    let (code, said) = room.robot(&take("__udivdi3"), &[]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("calls __udivdi3"), "{said}");
+}
+
+#[test]
+fn a_rule_for_which_there_is_no_source_is_found() {
+    let Some(room) = Room::new() else { return };
+    let typo = room.diff(&[("fs/Makefile", "a.o b.o", "a.o bb.o")]);
+    let (code, said) = room.robot(&typo, &["--trust"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(
+        said.contains(
+            "fs/Makefile names fs/bb.o, and there is nothing that Kbuild could make it of"
+        ),
+        "{said}"
+    );
+    // An object that is taken out is no longer asked for, and nothing is wrong.
+    let less = room.diff(&[("fs/Makefile", "a.o b.o", "a.o")]);
+    let (code, said) = room.robot(&less, &["--trust"]);
+    assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn an_option_with_another_value_reaches_those_who_read_it() {
+    let Some(room) = Room::new() else { return };
+    // A comment, or an option that nobody reads, changes no object.
+    for harmless in [
+        (
+            "Kconfig",
+            "\tbool \"a\"\n",
+            "\tbool \"a\"\n\t# Of no matter.\n",
+        ),
+        (
+            "Kconfig",
+            "config A\n",
+            "config NOBODY\n\tbool\n\nconfig A\n",
+        ),
+    ] {
+        let (code, said) = room.robot(&room.diff(&[harmless]), &["--trust"]);
+        assert_eq!(code, 0, "{said}");
+    }
+    // Without A code is compiled that was not, and calls what is not declared.
+    let a = room.path("tree/fs/a.c");
+    let text = fs::read_to_string(&a).unwrap();
+    fs::write(&a, text.replace("\treturn 1;", "\treturn undeclared;")).unwrap();
+    let gone = (
+        "Kconfig",
+        "config A\n\tbool \"a\"\n",
+        "config B\n\tbool \"a\"\n",
+    );
+    let (code, said) = room.robot(&room.diff(&[gone]), &["--trust"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("'undeclared' undeclared"), "{said}");
+    // What a header passes on is not followed, and that is said.
+    let h = room.path("tree/include/linux/h.h");
+    let text = fs::read_to_string(&h).unwrap();
+    fs::write(
+        &h,
+        text.replace("#define H_H", "#define H_H\n#ifdef CONFIG_A\n#endif"),
+    )
+    .unwrap();
+    fs::write(
+        &a,
+        fs::read_to_string(&a).unwrap().replace("undeclared", "1"),
+    )
+    .unwrap();
+    let (code, said) = room.robot(&room.diff(&[gone]), &["--trust"]);
+    assert_eq!(code, 2, "{said}");
+    assert!(
+        said.contains("include/linux/h.h reads CONFIG_A, which changes"),
+        "{said}"
+    );
+}
+
+#[test]
+fn gates_of_an_object_are_looked_at_on_both_sides() {
+    let Some(room) = Room::new() else { return };
+    let open = (
+        "fs/b.c",
+        "\treturn exported",
+        "\t__asm__ volatile(\"stac\");\n\treturn 1 + exported",
+    );
+    let (code, said) = room.robot(&room.diff(&[open]), &[]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("return with the window open"), "{said}");
+    assert!(said.contains("0 -> 1 gates"), "{said}");
+    let (code, json) = room.robot(&room.diff(&[open]), &["-q", "--format", "json"]);
+    assert_eq!(code, 1);
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(document["patches"][0]["objects"][0]["after"]["gates"], 1);
+}
+
+#[test]
+fn what_takes_too_much_memory_together_is_stopped() {
+    let Some(room) = Room::new() else { return };
+    let jobs = room.path("jobs");
+    let hog = (
+        "Makefile",
+        "\t@mkdir -p $(O)/$(dir $@)\n",
+        "\t@mkdir -p $(O)/$(dir $@); for i in 1 2 3 4; do (head -c 200m /dev/zero | tail -c 190m; sleep 20) >/dev/null & done; wait\n",
+    );
+    let diff = room.diff(&[hog, ("fs/b.c", "int unused;", "int other;")]);
+    let made = room.robot(
+        &room.diff(&[BREAKS]),
+        &["--job-files", jobs.to_str().unwrap()],
+    );
+    assert_eq!(made.0, 1, "{}", made.1);
+    let name = jobs.join("0001-x86_64-after.json");
+    let mut job: serde_json::Value = serde_json::from_slice(&fs::read(&name).unwrap()).unwrap();
+    let after = fs::read_to_string(room.path("tree/Makefile")).unwrap();
+    job["work"]["changes"][0]["path"] = "Makefile".into();
+    job["work"]["changes"][0]["content"]["text"] = after.replacen(hog.1, hog.2, 1).into();
+    job["work"]["limits"]["total_mib"] = 256.into();
+    assert!(diff.contains("200m"));
+    fs::write(&name, job.to_string()).unwrap();
+    let mut command = tollgate(&["job", "run"]);
+    command.arg(&name).arg("--cache").arg(room.path("cache"));
+    let began = Instant::now();
+    let output = run(&mut command);
+    let said = both(&output);
+    assert_eq!(code(&output), 2, "{said}");
+    assert!(said.contains("took more than 256 MiB together"), "{said}");
+    assert!(began.elapsed() < Duration::from_secs(600));
+}
+
+/// When each result in a cache was made.
+fn results(room: &Room) -> BTreeMap<String, SystemTime> {
+    let Ok(all) = fs::read_dir(room.path("cache/robot/results")) else {
+        return BTreeMap::new();
+    };
+    let all = all.map(|one| one.unwrap());
+    all.map(|one| {
+        let made = one.metadata().unwrap().modified().unwrap();
+        (one.file_name().into_string().unwrap(), made)
+    })
+    .filter(|(name, _)| name.ends_with(".json"))
+    .collect()
+}
+
+#[test]
+fn after_ctrl_c_only_what_was_missing_is_built() {
+    let Some(room) = Room::new() else { return };
+    // The second side takes long, once.
+    let slow = (
+        "Makefile",
+        "\t@mkdir -p $(O)/$(dir $@)\n",
+        "\t@mkdir -p $(O)/$(dir $@); sleep 5\n",
+    );
+    let diff = room.diff(&[BREAKS, slow]);
+    let before = snapshot(&room.path("tree"));
+    let mut command = room.command(&diff, &["-q", "--trust"]);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let child = child.unwrap();
+    let patience = Instant::now() + Duration::from_secs(300);
+    while results(&room).is_empty() && Instant::now() < patience {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut stop = Command::new("kill");
+    stop.arg("-INT").arg(child.id().to_string());
+    assert!(stop.status().unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    let said = both(&ended);
+    assert_eq!(code(&ended), 130, "{said}");
+    assert!(
+        said.to_lowercase().contains("interrupted") || said.contains("stopped"),
+        "{said}"
+    );
+    assert_eq!(before, snapshot(&room.path("tree")));
+    let made = results(&room);
+    assert_eq!(made.len(), 1, "{made:?}");
+    // The result of the first side stays as it was.
+    let (code, said) = room.robot(&diff, &["-q", "--trust"]);
+    assert_eq!(code, 1, "{said}");
+    let now = results(&room);
+    assert!(now.len() > made.len());
+    assert!(made.iter().all(|(name, when)| now.get(name) == Some(when)));
+}
+
+#[test]
+fn what_is_prepared_is_said_with_its_place() {
+    let Some(room) = Room::new() else { return };
+    let before = snapshot(&room.path("tree"));
+    let ask = |more: &[&str]| {
+        let mut command = tollgate(&["robot", "--prepare", "--cell", "x86_64", "--tree"]);
+        command
+            .arg(room.path("tree"))
+            .arg("--cache")
+            .arg(room.path("cache"));
+        run(command.args(more))
+    };
+    let output = ask(&[]);
+    let said = both(&output);
+    assert_eq!(code(&output), 0, "{said}");
+    let place = room.path("cache/robot/prepared");
+    let place = place.canonicalize().unwrap().display().to_string();
+    assert!(
+        said.contains(&format!("x86_64: objects can be built, {place}/")),
+        "{said}"
+    );
+    assert_eq!(before, snapshot(&room.path("tree")));
+    let output = ask(&["some.patch"]);
+    assert_eq!(code(&output), 2, "{}", both(&output));
+    assert!(both(&output).contains("--prepare"), "{}", both(&output));
+}
+
+#[test]
+fn configurations_are_drawn_again_by_their_seed() {
+    let Some(room) = Room::new() else { return };
+    let right = room.diff(&[("fs/a.c", "return value + 1;", "return value + 2;")]);
+    let ask = || room.robot(&right, &["-q", "--randconfig", "2", "--seed", "7"]);
+    let (code, said) = ask();
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        said.contains("x86_64-randconfig-7") && said.contains("x86_64-randconfig-8"),
+        "{said}"
+    );
+    assert_eq!(ask(), (code, said));
+}
+
+#[test]
+fn further_trees_are_named_in_the_mail() {
+    let Some(room) = Room::new() else { return };
+    let mut copied = Command::new("cp");
+    copied
+        .arg("-r")
+        .arg(room.path("tree"))
+        .arg(room.path("other"));
+    assert!(copied.status().unwrap().success());
+    let makefile = room.path("other/Makefile");
+    let text = fs::read_to_string(&makefile).unwrap();
+    fs::write(
+        &makefile,
+        text.replace("PATCHLEVEL = 12", "PATCHLEVEL = 13"),
+    )
+    .unwrap();
+    let other = room.path("other");
+    let args = [
+        "--base",
+        other.to_str().unwrap(),
+        "--format",
+        "mail",
+        "--url",
+        "https://example.org/x",
+    ];
+    let (code, said) = room.robot(&room.diff(&[BREAKS]), &args);
+    assert_eq!(code, 1, "{said}");
+    assert!(
+        said.contains("[auto build test ERROR on Linux 6.12.0]"),
+        "{said}"
+    );
+    assert!(
+        said.contains("[also build test ERROR on Linux 6.13.0]"),
+        "{said}"
+    );
+    assert!(said.contains("\nurl:    https://example.org/x\n"), "{said}");
+}
+
+#[test]
+fn commits_are_compiled_whatever_is_checked_out() {
+    let Some(room) = Room::new() else { return };
+    let tree = room.path("tree");
+    let git = |args: &[&str]| {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=A", "-c", "user.email=a@example.org", "-C"]);
+        let output = command.arg(&tree).args(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", both(&output));
+    };
+    // A kernel has links, to folders too.
+    std::os::unix::fs::symlink("fs", tree.join("link")).unwrap();
+    git(&["init", "-q"]);
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "before"]);
+    let a = tree.join("fs/a.c");
+    let text = fs::read_to_string(&a).unwrap();
+    fs::write(&a, text.replace(BREAKS.1, BREAKS.2)).unwrap();
+    git(&["commit", "-qam", "break it"]);
+    fs::write(&a, &text).unwrap();
+    git(&["commit", "-qam", "mend it"]);
+    let mut command = tollgate(&["robot", "--cell", "x86_64", "--tree"]);
+    command
+        .arg(&tree)
+        .arg("--cache")
+        .arg(room.path("cache"))
+        .arg("HEAD~2..HEAD");
+    let output = run(&mut command);
+    let said = both(&output);
+    assert_eq!(code(&output), 1, "{said}");
+    assert!(
+        said.contains("[1/2] break it") && said.contains("'valu' undeclared"),
+        "{said}"
+    );
+    let second = said.split_once("[2/2] mend it").unwrap().1;
+    assert!(
+        second.contains("clean: every edited line compiled"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_file_that_comes_goes_or_is_renamed_is_compiled_as_it_is_then() {
+    let Some(room) = Room::new() else { return };
+    let new = "diff --git a/fs/c.c b/fs/c.c\nnew file mode 100644\n--- /dev/null\n+++ b/fs/c.c\n@@ -0,0 +1,4 @@\n+int c(void);\n+int c(void)\n+{\n+\treturn 1; }\n";
+    let rule = room.diff(&[("fs/Makefile", "a.o b.o", "a.o b.o c.o")]);
+    let (code, said) = room.robot(&format!("{new}{rule}"), &["--trust"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("fs/c.o in x86_64: new"), "{said}");
+    let wrong = new.replace("return 1", "return one");
+    let (code, said) = room.robot(&format!("{wrong}{rule}"), &["--trust"]);
+    assert_eq!(code, 1, "{said}");
+    let renamed = "diff --git a/fs/b.c b/fs/bb.c\nsimilarity index 100%\nrename from fs/b.c\nrename to fs/bb.c\n";
+    let rule = room.diff(&[("fs/Makefile", "a.o b.o", "a.o bb.o")]);
+    let (code, said) = room.robot(
+        &format!("{renamed}diff --git a/fs/Makefile b/fs/Makefile\n{rule}"),
+        &["--trust"],
+    );
+    // Its warning is that of another file now.
+    assert_ne!(code, 2, "{said}");
+    let gone = "diff --git a/include/linux/h.h b/include/linux/h.h\ndeleted file mode 100644\n--- a/include/linux/h.h\n+++ /dev/null\n@@ -1,5 +0,0 @@\n-#ifndef H_H\n-#define H_H\n-int exported(int value);\n-#define TWICE(x) ((x) + (x))\n-#endif\n";
+    let (code, said) = room.robot(gone, &[]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("linux/h.h: No such file"), "{said}");
+    let mode = "diff --git a/fs/b.c b/fs/b.c\nold mode 100644\nnew mode 100755\n";
+    let (code, said) = room.robot(mode, &[]);
+    assert_eq!(code, 0, "{said}");
+}
