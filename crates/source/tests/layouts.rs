@@ -12,7 +12,9 @@ use std::sync::Mutex;
 use std::thread;
 
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
-use tollgate_source::{Headers, LayoutError, Machine, Shape, TreePath, Type, Types, definitions};
+use tollgate_source::{
+    Headers, LayoutError, Machine, Shape, TreePath, Type, TypeIndex, Types, definitions,
+};
 
 /// Machines that gcc for x86-64 compiles for.
 const MACHINES: [(&str, &str); 3] = [("x86_64", "-m64"), ("i386", "-m32"), ("x32", "-mx32")];
@@ -301,6 +303,27 @@ fn what_stands_between_struct_and_its_tag_hides_it_from_nobody() {
         let own = types.layout("struct s").map(|of| of.size);
         assert_eq!(own, Ok(9), "{between}");
     }
+}
+
+/// An index knows types: that another file has one of a macro's name says nothing of
+/// the macro (BYTE of cciss_defs.h is a typedef in lib/zstd).
+#[test]
+fn a_macro_is_found_in_its_file_whatever_type_another_defines() {
+    let header = "#define BYTE unsigned char\n#define WORD BYTE\n\
+        struct s { BYTE a; BYTE b[2]; WORD c; };\n";
+    let reader = |path: &TreePath| match &*path.lossy() {
+        "include/linux/a.h" => Ok(header.as_bytes().to_vec()),
+        "lib/other.h" => Ok(b"typedef long BYTE;\n".to_vec()),
+        _ => Err(io::ErrorKind::NotFound.into()),
+    };
+    let mut index = TypeIndex::default();
+    for path in ["include/linux/a.h", "lib/other.h"].map(TreePath::within) {
+        index.add(&path, definitions(&reader(&path).unwrap()));
+    }
+    let headers = Headers::new(&reader).unwrap().with_index(Some(index));
+    let own = b"#include <linux/a.h>\n";
+    let types = Types::new(&headers, &TreePath::within("t.c"), own);
+    assert_eq!(types.layout("struct s").map(|of| of.size), Ok(4));
 }
 
 /// Headers that say the same leave no choice, however many there are.

@@ -165,7 +165,10 @@ impl Run<'_> {
                 && input.name(1).is_some()
                 && self.is_macro(&word, scope)
             {
-                self.annotation(input, scope, Place::Type, attributes)?;
+                // What is not replaced would be looked at again.
+                if !self.annotation(input, scope, Place::Type, attributes)? {
+                    return Err(unclear(input));
+                }
             } else {
                 input.next();
                 found = Some(Spec::Named(word));

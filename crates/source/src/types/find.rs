@@ -115,7 +115,7 @@ impl Run<'_> {
         let of_types = wanted.kinds != [Kind::Macro];
         let index = self.types.headers.index.as_ref().filter(|_| of_types);
         let defining = index.map(|index| index.files(name)).unwrap_or_default();
-        let near = self.near(&defining, scope);
+        let near = self.near(wanted, &defining, scope);
         for file in near.into_iter().chain([prelude]) {
             if let Some(found) = self.among(&[file], wanted, scope, &mut absent) {
                 return Ok(found);
@@ -170,8 +170,9 @@ impl Run<'_> {
     }
 
     /// The file itself; not looked at if an index says that others define such a type.
-    fn near(&self, defining: &[&TreePath], scope: &Scope) -> Option<Arc<File>> {
-        let elsewhere = !defining.is_empty() && !defining.contains(&&scope.file.path);
+    fn near(&self, wanted: Wanted<'_>, defining: &[&TreePath], scope: &Scope) -> Option<Arc<File>> {
+        let known = !wanted.kinds.contains(&Kind::Macro) && !defining.is_empty();
+        let elsewhere = known && !defining.contains(&&scope.file.path);
         (!elsewhere).then(|| self.types.real(&scope.file))
     }
 
