@@ -64,7 +64,7 @@ fn near_words(chance: &Chance, near: &Near) -> String {
         (None, Parted::When { .. } | Parted::Unless { .. } | Parted::Case) => {
             "1 window saved on that way"
         }
-        (None, Parted::Statement) => "1 window saved with what stands between in it",
+        (None, Parted::Statement) => "1 window saved on that way",
     };
     match &near.parted {
         Parted::Round { line, .. } => {
@@ -78,7 +78,9 @@ fn near_words(chance: &Chance, near: &Near) -> String {
             format!("{own}{first}, where not {condition}: {saved}")
         }
         Parted::Case => format!("{own}{first}, one of them in a case: {saved}"),
-        Parted::Statement => format!("{own}{first}: {saved}"),
+        Parted::Statement => {
+            format!("{own}{first}, on a way past what stands between: {saved}")
+        }
     }
 }
 

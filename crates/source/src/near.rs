@@ -7,7 +7,7 @@ use tree_sitter::Node;
 
 use crate::chain;
 use crate::chance::{Beside, Chance, Kind, Near, Parted, Size};
-use crate::model::Site;
+use crate::model::{Hazard, Site};
 use crate::normalise::is_loop;
 use crate::runs::mentions;
 use crate::site::{Context, bare, span};
@@ -428,14 +428,16 @@ impl Walker<'_, '_> {
         if !state.sites.is_empty() {
             self.found.insert((at, None), state.sites.clone());
         }
+        // What an argument calls in each round cannot all be called before the first.
+        let calls = self.sites.last().is_some_and(|(site, _)| calls(site));
         for own in &mut self.loops {
-            if state.rounds.contains(&own.begins) {
+            if state.rounds.contains(&own.begins) && !calls {
                 own.first.insert(at);
             }
         }
         State {
             sites: BTreeSet::from([at]),
-            called: state.called,
+            called: state.called || calls,
             ..State::default()
         }
     }
@@ -552,6 +554,11 @@ impl Walker<'_, '_> {
             None => Parted::Statement,
         })
     }
+}
+
+fn calls(site: &Site) -> bool {
+    let mut hazards = site.hazards.iter();
+    hazards.any(|hazard| matches!(hazard, Hazard::Call(_)))
 }
 
 /// Whether a condition asks for what was read, not only for the fault.
