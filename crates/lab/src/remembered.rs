@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -49,14 +49,29 @@ struct Known(HashMap<String, (Stamp, Entry)>);
 /// # Errors
 /// When a file cannot be read, the cache cannot be used, or the user asks to stop.
 pub fn manifest(root: &Path, cache: &Cache, interrupt: &Interrupt) -> Result<Manifest, job::Error> {
+    let began = answer::there(SystemTime::now().duration_since(UNIX_EPOCH).map_err(drop));
+    // By a clock before 1970 no file has settled.
+    let began = began.map_or(0, |since| since.as_secs() as i64);
+    manifest_at(root, cache, interrupt, began)
+}
+
+/// Where what is remembered of a tree lies.
+fn record(root: &Path, cache: &Cache) -> PathBuf {
     let name = tree::hash(root.as_os_str().as_bytes());
-    let folder = cache.root().join("robot/trees");
-    let place = folder.join(format!("{name}.json"));
+    cache.root().join(format!("robot/trees/{name}.json"))
+}
+
+/// The same, begun at a time in seconds since 1970.
+fn manifest_at(
+    root: &Path,
+    cache: &Cache,
+    interrupt: &Interrupt,
+    began: i64,
+) -> Result<Manifest, job::Error> {
+    let place = record(root, cache);
     // What cannot be read there is made anew.
     let known = answer::there(cache::read_json::<Known>(&place).map_err(drop));
     let known = known.flatten().unwrap_or_default();
-    let began = answer::there(SystemTime::now().duration_since(UNIX_EPOCH).map_err(drop));
-    let began = began.map_or(0, |since| since.as_secs() as i64);
     let fresh: Mutex<BTreeMap<String, (Stamp, Entry)>> = Mutex::new(BTreeMap::new());
     let read = |path: &Path| -> Result<Entry, Error> {
         let about = fs::symlink_metadata(path).map_err(|error| tree::unreadable(path, &error))?;
@@ -82,7 +97,7 @@ pub fn manifest(root: &Path, cache: &Cache, interrupt: &Interrupt) -> Result<Man
     if !fresh.is_empty() {
         let mut known = known;
         known.0.extend(fresh);
-        cache::make_folder(&folder)?;
+        cache::make_folder(place.parent().unwrap_or(&place))?;
         cache::write_json(&place, &known)?;
     }
     Ok(manifest)
@@ -90,62 +105,124 @@ pub fn manifest(root: &Path, cache: &Cache, interrupt: &Interrupt) -> Result<Man
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
     use std::time::Duration;
 
     use super::*;
 
+    struct Bench {
+        dir: tempfile::TempDir,
+        cache: Cache,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let cache = Cache::open(&dir.path().join("cache")).unwrap();
+            let bench = Self { dir, cache };
+            fs::create_dir(bench.root()).unwrap();
+            fs::write(bench.root().join("a"), "one").unwrap();
+            fs::write(bench.root().join("b"), "two").unwrap();
+            bench
+        }
+
+        fn root(&self) -> PathBuf {
+            self.dir.path().join("tree")
+        }
+
+        /// Reads so many seconds from now.
+        fn read(&self, later: i64) -> Manifest {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+            let began = now.as_secs() as i64 + later;
+            manifest_at(&self.root(), &self.cache, &Interrupt::default(), began).unwrap()
+        }
+
+        fn plain(&self) -> Manifest {
+            tree::manifest_of(&self.root(), &Interrupt::default()).unwrap()
+        }
+
+        fn remembered(&self) -> Known {
+            let known = cache::read_json(&record(&self.root(), &self.cache)).unwrap();
+            known.unwrap_or_default()
+        }
+    }
+
+    const LATER: i64 = 1000;
+
+    /// What is done to a tree, in words, and the doing.
+    type Change = (&'static str, fn(&Path));
+
     #[test]
-    fn what_is_remembered_is_what_a_tree_holds() {
-        let dir = tempfile::tempdir().unwrap();
-        let cache = Cache::open(&dir.path().join("cache")).unwrap();
-        let root = dir.path().join("tree");
-        fs::create_dir(&root).unwrap();
-        fs::write(root.join("a"), "one").unwrap();
-        fs::write(root.join("b"), "two").unwrap();
-        let old = SystemTime::now() - Duration::from_secs(1000);
-        let interrupt = Interrupt::default();
-        let read = || manifest(&root, &cache, &interrupt).unwrap();
-        let plain = || tree::manifest_of(&root, &interrupt).unwrap();
-        assert_eq!(read(), plain());
-        // The same size, and the time of its content set back as it was.
-        let about = fs::metadata(root.join("a")).unwrap().modified().unwrap();
-        fs::write(root.join("a"), "six").unwrap();
-        fs::File::options()
-            .append(true)
-            .open(root.join("a"))
-            .unwrap()
-            .set_modified(about)
-            .unwrap();
-        assert_eq!(read(), plain());
-        fs::remove_file(root.join("b")).unwrap();
-        fs::File::options()
-            .append(true)
-            .open(root.join("a"))
-            .unwrap()
-            .set_modified(old)
-            .unwrap();
-        assert_eq!(read(), plain());
+    fn what_is_remembered_is_not_read_again() {
+        let bench = Bench::new();
+        assert_eq!(bench.read(LATER), bench.plain());
+        let mut known = bench.remembered();
+        assert_eq!(known.0.len(), 2);
+        // What b holds is written into the place of a: who reads a sees that it is not so.
+        let other = known.0["b"].1.clone();
+        known.0.get_mut("a").unwrap().1 = other;
+        cache::write_json(&record(&bench.root(), &bench.cache), &known).unwrap();
+        assert_ne!(bench.read(LATER), bench.plain());
     }
 
     #[test]
-    fn a_file_that_did_not_change_is_not_read_again() {
-        let dir = tempfile::tempdir().unwrap();
-        let cache = Cache::open(&dir.path().join("cache")).unwrap();
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-        let root = match root.is_dir() {
-            true => root,
-            false => Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
-        };
-        let interrupt = Interrupt::default();
-        let before = manifest(&root, &cache, &interrupt).unwrap();
-        let name = tree::hash(root.as_os_str().as_bytes());
-        let place = cache.root().join(format!("robot/trees/{name}.json"));
-        let text = fs::read_to_string(&place);
-        // Files that were checked out just now are read each time.
-        let Ok(text) = text else { return };
-        let known: Known = serde_json::from_str(&text).unwrap();
-        assert!(known.0.keys().all(|path| root.join(path).is_file()));
-        assert_eq!(manifest(&root, &cache, &interrupt).unwrap(), before);
-        assert_eq!(fs::read_to_string(&place).unwrap(), text);
+    fn what_changed_just_now_is_read_each_time() {
+        let bench = Bench::new();
+        assert_eq!(bench.read(0), bench.plain());
+        assert!(bench.remembered().0.is_empty());
+        assert_eq!(bench.read(SETTLED + 5), bench.plain());
+        assert_eq!(bench.remembered().0.len(), 2);
+    }
+
+    /// Each way to change a file so that it looks as it was.
+    #[test]
+    fn no_change_of_a_file_is_missed() {
+        let changes: [Change; 6] = [
+            ("other words of the same length", |root| {
+                let before = fs::metadata(root.join("a")).unwrap().modified().unwrap();
+                fs::write(root.join("a"), "six").unwrap();
+                let file = fs::File::options().append(true).open(root.join("a"));
+                file.unwrap().set_modified(before).unwrap();
+            }),
+            ("another file in its place", |root| {
+                fs::write(root.join("new"), "six").unwrap();
+                fs::rename(root.join("new"), root.join("a")).unwrap();
+            }),
+            ("two that change places", |root| {
+                fs::rename(root.join("a"), root.join("c")).unwrap();
+                fs::rename(root.join("b"), root.join("a")).unwrap();
+                fs::rename(root.join("c"), root.join("b")).unwrap();
+            }),
+            ("a file that can be run now", |root| {
+                let run = fs::Permissions::from_mode(0o755);
+                fs::set_permissions(root.join("a"), run).unwrap();
+            }),
+            ("a link in its place", |root| {
+                fs::remove_file(root.join("a")).unwrap();
+                symlink("b", root.join("a")).unwrap();
+            }),
+            ("none any more", |root| {
+                fs::remove_file(root.join("a")).unwrap()
+            }),
+        ];
+        for (what, change) in changes {
+            let bench = Bench::new();
+            let before = bench.read(LATER);
+            // Times are told apart by ticks of the file system's clock.
+            std::thread::sleep(Duration::from_millis(20));
+            change(&bench.root());
+            let after = bench.read(LATER);
+            assert_eq!(after, bench.plain(), "{what}");
+            assert_ne!(after, before, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_read_is_made_anew() {
+        let bench = Bench::new();
+        bench.read(LATER);
+        fs::write(record(&bench.root(), &bench.cache), "{").unwrap();
+        assert_eq!(bench.read(LATER), bench.plain());
+        assert_eq!(bench.remembered().0.len(), 2);
     }
 }
