@@ -11,17 +11,17 @@ pub use source::findings_in_source;
 pub use text::findings_document;
 pub use view::{Profiled, Share, View};
 
-use tollgate_source::{Aside, Chance, Kind, Near, Parted, Size};
+use tollgate_source::{Kind, LocatedOpportunity, Near, Opportunity, Parted, Size};
 
-/// What an aside is, in one line without its place.
-pub(crate) fn aside_words(aside: &Aside) -> String {
-    let chance = &aside.chance;
-    if let Some(near) = &chance.near {
-        return near_words(chance, near);
+/// What an opportunity is, in one line without its place.
+pub(crate) fn opportunity_words(found: &LocatedOpportunity) -> String {
+    let opportunity = &found.opportunity;
+    if let Some(near) = &opportunity.near {
+        return near_words(opportunity, near);
     }
-    let size = size_words(&chance.size, &chance.written);
-    let (call, object) = (&chance.call, &chance.object);
-    match (&chance.beside, chance.kind) {
+    let size = size_words(&opportunity.size, &opportunity.written);
+    let (call, object) = (&opportunity.call, &opportunity.object);
+    match (&opportunity.beside, opportunity.kind) {
         (Some(beside), Kind::WindowNeighbour) if beside.call == "scope" => format!(
             "{call}() at {object} next to the scope that ends at line {}",
             beside.position.line
@@ -36,18 +36,18 @@ pub(crate) fn aside_words(aside: &Aside) -> String {
         ),
         (None, Kind::RuntimeSizeCopy) => format!(
             "{call}() of {} bytes at {object}, known only at run time, on an ioctl path ({})",
-            chance.written,
-            chance.path.as_deref().unwrap_or("unknown")
+            opportunity.written,
+            opportunity.path.as_deref().unwrap_or("unknown")
         ),
         (None, _) => format!("{call}() of {size} at {object}"),
     }
 }
 
 /// What parts two accesses, and what a window would save on which way.
-fn near_words(chance: &Chance, near: &Near) -> String {
-    let own = format!("{}() at {}", chance.call, chance.object);
+fn near_words(opportunity: &Opportunity, near: &Near) -> String {
+    let own = format!("{}() at {}", opportunity.call, opportunity.object);
     let other = near.other.as_deref();
-    let first = chance.beside.as_ref().map_or(String::new(), |beside| {
+    let first = opportunity.beside.as_ref().map_or(String::new(), |beside| {
         let at = other.map_or(String::new(), |other| format!(" at {other}"));
         format!(
             " behind {}(){at} at line {}",

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use tollgate_defect::{Defect, OrDefect as _, answer};
-use tollgate_source::{Aside, Finding, Kind, Missed, MissedPart, Name, Position, Run, TreePath};
+use tollgate_source::{
+    Finding, Kind, LocatedOpportunity, Missed, MissedPart, Name, Position, Run, TreePath,
+};
 
-use crate::findings::{View, aside_words};
+use crate::findings::{View, opportunity_words};
 use crate::name::{left_out_sarif, location};
 
 /// The rule of a kind: a title and what it means.
@@ -77,8 +79,8 @@ pub fn findings_sarif(
             results.push(result(finding, run, &mut columns)?);
         }
     }
-    let asides = view.asides().into_iter();
-    results.extend(asides.map(|aside| aside_result(aside, &mut columns)));
+    let opportunities = view.opportunities().into_iter();
+    results.extend(opportunities.map(|found| opportunity_result(found, &mut columns)));
     let missed = view.scan.missed.iter();
     let missed = missed.map(|missed| notification(missed, &mut columns));
     let missed: Vec<Value> = missed.chain(left_out_sarif(&view.scan.left_out)).collect();
@@ -126,16 +128,16 @@ fn rule_index(wanted: Kind) -> Option<usize> {
     RULES.iter().position(|(kind, ..)| *kind == wanted)
 }
 
-fn aside_result(aside: &Aside, columns: &mut Columns<'_>) -> Value {
-    let chance = &aside.chance;
-    let place = columns.place(&aside.path, chance.position);
+fn opportunity_result(found: &LocatedOpportunity, columns: &mut Columns<'_>) -> Value {
+    let opportunity = &found.opportunity;
+    let place = columns.place(&found.path, opportunity.position);
     json!({
-        "ruleId": rule(chance.kind),
-        "ruleIndex": rule_index(chance.kind),
+        "ruleId": rule(opportunity.kind),
+        "ruleIndex": rule_index(opportunity.kind),
         "level": "note",
-        "message": { "text": format!("{}: {}", chance.function, aside_words(aside)) },
+        "message": { "text": format!("{}: {}", opportunity.function, opportunity_words(found)) },
         "locations": [{ "physicalLocation": place,
-                        "logicalLocations": [{ "name": chance.function, "kind": "function" }] }],
+                        "logicalLocations": [{ "name": opportunity.function, "kind": "function" }] }],
     })
 }
 

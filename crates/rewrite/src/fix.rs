@@ -3,7 +3,7 @@
 use std::io;
 
 use tollgate_source::{
-    Access, Analyser, Chance, FileReport, Function, Headers, LineIndex, Parted, Run, TreePath,
+    Access, Analyser, FileReport, Function, Headers, LineIndex, Opportunity, Parted, Run, TreePath,
     Types, Vocabulary,
 };
 
@@ -54,7 +54,7 @@ fn of_runs(
     let mut analyser = Analyser::new(&vocabulary).map_err(|e| FixError::Analysis(e.to_string()))?;
     let report = analyser.analyse(text);
     too_large(target, &report)?;
-    let function = choose(target, report.functions, &report.chances)?;
+    let function = choose(target, report.functions, &report.opportunities)?;
     let Some(flow) = analyser
         .flow(text, &function)
         .filter(|_| function.understood)
@@ -141,7 +141,7 @@ fn too_large(target: &Target, report: &FileReport) -> Result<(), FixError> {
 fn choose(
     target: &Target,
     functions: Vec<Function>,
-    chances: &[Chance],
+    opportunities: &[Opportunity],
 ) -> Result<Function, FixError> {
     let names: Vec<String> = functions.iter().map(|f| f.name.clone()).collect();
     let mut meant: Vec<Function> = functions
@@ -161,7 +161,7 @@ fn choose(
         });
     };
     if function.runs.is_empty() {
-        if let Some(refusal) = parted(&function, chances) {
+        if let Some(refusal) = parted(&function, opportunities) {
             return Err(FixError::Parted {
                 path: target.path.clone(),
                 function: function.name,
@@ -179,14 +179,17 @@ fn choose(
 }
 
 /// What stands between accesses of a function that no run joins.
-fn parted(function: &Function, chances: &[Chance]) -> Option<Refusal> {
-    let mut own = chances
+fn parted(function: &Function, opportunities: &[Opportunity]) -> Option<Refusal> {
+    let mut own = opportunities
         .iter()
-        .filter(|chance| chance.function == function.name);
-    own.find_map(|chance| {
-        let near = chance.near.as_ref()?;
-        let line = chance.beside.as_ref().map(|beside| beside.position.line);
-        let line = line.unwrap_or(chance.position.line);
+        .filter(|opportunity| opportunity.function == function.name);
+    own.find_map(|opportunity| {
+        let near = opportunity.near.as_ref()?;
+        let line = opportunity
+            .beside
+            .as_ref()
+            .map(|beside| beside.position.line);
+        let line = line.unwrap_or(opportunity.position.line);
         let reason = match (&near.parted, &near.other) {
             (Parted::Round { line, calls: true }, _) => Reason::CallingRound(*line),
             (Parted::Round { line, .. }, _) => Reason::Round(*line),
@@ -206,7 +209,7 @@ fn parted(function: &Function, chances: &[Chance]) -> Option<Refusal> {
                 Reason::Parted(line, "behind another statement".to_owned())
             }
         };
-        let line = chance.position.line;
+        let line = opportunity.position.line;
         Some(Refusal { line, reason })
     })
 }

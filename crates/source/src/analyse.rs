@@ -5,7 +5,6 @@ use std::collections::HashSet;
 
 use crate::apart::apart;
 use crate::bound::{Unparsed, is_bounded};
-use crate::chance::Chance;
 use crate::copies;
 use crate::flow::{Flow, Source, build};
 use crate::heat::{Paths, Warmth};
@@ -13,6 +12,7 @@ use crate::lex::{Token, TokenKind, is_called, tokens, word_at};
 use crate::model::{FileReport, Function, NotAnalysed, Reason, Run};
 use crate::near::{self, Pair};
 use crate::normalise::{Branches, Normalised, normalise};
+use crate::opportunity::Opportunity;
 use crate::parse::BodyParser;
 use crate::path::TreePath;
 use crate::search::Found as Mention;
@@ -82,7 +82,7 @@ impl<'v> Analyser<'v> {
                 let places = mentions.of_copies_and_windows(text, self.vocabulary);
                 let found = copies::in_file(text, &places, self.vocabulary);
                 FileReport {
-                    chances: found.chances,
+                    opportunities: found.opportunities,
                     copies_left_out: found.left_out,
                     ..FileReport::default()
                 }
@@ -90,7 +90,7 @@ impl<'v> Analyser<'v> {
         };
         let may = (accesses || !mentions.copies.is_empty()) && may_be_unended(text);
         FileReport {
-            strangers: mentions.strangers(text, self.vocabulary),
+            unknown_words: mentions.unknown_words(text, self.vocabulary),
             unended: if may { self.unended(text) } else { Vec::new() },
             ..report
         }
@@ -186,8 +186,8 @@ impl<'v> Analyser<'v> {
             &file.vocabulary,
             &file.lines,
         );
-        report.chances = copies.chances;
-        report.chances.extend(pairs);
+        report.opportunities = copies.opportunities;
+        report.opportunities.extend(pairs);
         report.copies_left_out = copies.left_out;
         let paying = report.functions.iter_mut().filter(|f| !f.runs.is_empty());
         let mut paying = paying.peekable();
@@ -291,17 +291,17 @@ struct Looked {
     /// Where its accesses begin.
     starts: HashSet<usize>,
     /// What a condition or a loop parts.
-    pairs: Vec<Chance>,
+    pairs: Vec<Opportunity>,
     /// Whether it is small enough to be looked at.
     bounded: bool,
 }
 
 /// The pairs that no run joins.
-fn apart_from_runs(found: &mut Found, function: &str) -> Vec<Chance> {
+fn apart_from_runs(found: &mut Found, function: &str) -> Vec<Opportunity> {
     let pairs = std::mem::take(&mut found.pairs).into_iter();
     let is_run = |pair: &Pair| found.runs.iter().any(|run| pair.is_within(run.span));
     let pairs = pairs.filter(|pair| !is_run(pair));
-    pairs.map(|pair| pair.chance(function)).collect()
+    pairs.map(|pair| pair.opportunity(function)).collect()
 }
 
 /// What one search through the bytes shows, before anything is read: most files
@@ -338,7 +338,7 @@ impl Mentions {
     }
 
     /// Words that hold the name of an access and are none that is known.
-    fn strangers(&self, text: &[u8], vocabulary: &Vocabulary) -> Vec<String> {
+    fn unknown_words(&self, text: &[u8], vocabulary: &Vocabulary) -> Vec<String> {
         let words = self.accesses.iter().map(|at| word_at(text, *at));
         let unknown = words.filter(|word| vocabulary.access(word.of(text)).is_none());
         let mut found: Vec<String> = unknown.map(|word| word.text(text)).collect();

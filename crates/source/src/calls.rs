@@ -2,12 +2,72 @@
 //! call does, and not what it is called, is what anything asks for.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
-use serde::Deserialize;
-use tollgate_defect::Defect;
+use serde::{Deserialize, Serialize};
+use tollgate_defect::{Defect, OrDefect as _};
 
-use crate::check::words::{Kind, Outcome};
-use crate::vocabulary::{Direction, read};
+/// Whether an access reads user memory or writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// `get_user`.
+    Read,
+    /// `put_user`.
+    Write,
+}
+
+/// What a window lets through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Both.
+    Full,
+    /// Both, over a clamped address; every end closes it.
+    Masked,
+    /// Both, by the instruction itself.
+    Raw,
+}
+
+impl Kind {
+    /// Whether an access that way may go through.
+    pub(crate) fn lets(self, direction: Direction) -> bool {
+        !matches!(
+            (self, direction),
+            (Self::Read, Direction::Write) | (Self::Write, Direction::Read)
+        )
+    }
+
+    /// Whether an end of kind `end` closes it everywhere.
+    pub(crate) fn closed_by(self, end: Self) -> bool {
+        self == end || self == Self::Masked && end != Self::Raw
+    }
+
+    /// As an adjective.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Full => "read-write",
+            Self::Masked => "masked",
+            Self::Raw => "raw",
+        }
+    }
+}
+
+/// What the result of an access is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Outcome {
+    /// 0 or -EFAULT.
+    Fault,
+    /// How many bytes were not copied.
+    Left,
+}
 
 /// What a call does to user memory, and where it may stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,9 +244,18 @@ struct File {
 }
 
 /// The calls that are compiled in.
-pub(crate) const CALLS: &str = include_str!("../../../data/calls.toml");
+const CALLS: &str = include_str!("../../../data/calls.toml");
 
 impl Calls {
+    /// The calls that are compiled in, read once.
+    ///
+    /// # Errors
+    /// When the data file does not have its form; a test keeps that from happening.
+    pub(crate) fn builtin() -> Result<&'static Self, Defect> {
+        static BUILTIN: LazyLock<Result<Calls, Defect>> = LazyLock::new(|| Calls::parse(CALLS));
+        BUILTIN.as_ref().map_err(Clone::clone)
+    }
+
     /// The calls of a text in the form of `data/calls.toml`.
     ///
     /// # Errors
@@ -221,6 +290,11 @@ impl Calls {
         let calls = self.all.iter().filter(|call| does(&call.does));
         calls.map(|call| call.name.clone()).collect()
     }
+}
+
+/// A data file's text as what it should hold.
+pub(crate) fn read<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<T, Defect> {
+    toml::from_str(text).or_defect(&format!("the data file {file} is not what it should be"))
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use tree_sitter::Node;
 
 use crate::model::{Exit, Form, StepKind};
-use crate::site::{Context, bare, span};
-use crate::walk::inner;
+use crate::site::{Context, bare, inner, span};
 
 /// What an expression statement, a declaration or a return is.
 pub(crate) fn simple(context: &Context<'_>, node: Node<'_>) -> StepKind {

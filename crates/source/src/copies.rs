@@ -2,13 +2,14 @@
 //! there are too many of them to parse them all.
 
 use crate::bound::is_bounded;
-use crate::chance::{Beside, Chance, Kind, Size};
+use crate::calls::Direction;
 use crate::heat::{Paths, named_ioctl};
 use crate::lex::{Token, TokenKind, closing, is_called, tokens};
 use crate::model::{NotAnalysed, Reason};
+use crate::opportunity::{Beside, Kind, Opportunity, Size};
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies};
-use crate::vocabulary::{Direction, Vocabulary};
+use crate::vocabulary::Vocabulary;
 
 mod assigned;
 mod calm;
@@ -54,10 +55,10 @@ enum What {
 /// What pays in a function beside its runs. Copies of a size that is known only
 /// when they happen are among them, whatever path the function is on; so are
 /// copies and neighbours whose size has yet to be looked up.
-pub(crate) fn chances(place: &Place<'_>) -> Vec<Chance> {
+pub(crate) fn opportunities(place: &Place<'_>) -> Vec<Opportunity> {
     let items = place.items();
     let copies = items.iter().filter_map(|item| place.copy(item));
-    let mut found: Vec<Chance> = copies.collect();
+    let mut found: Vec<Opportunity> = copies.collect();
     let pairs = items.iter().zip(items.iter().skip(1));
     found.extend(pairs.filter_map(|(a, b)| place.neighbour(a, b)));
     found
@@ -67,7 +68,7 @@ pub(crate) fn chances(place: &Place<'_>) -> Vec<Chance> {
 #[derive(Default)]
 pub(crate) struct Copies {
     /// What pays.
-    pub(crate) chances: Vec<Chance>,
+    pub(crate) opportunities: Vec<Opportunity>,
     /// Copies of functions that are too large to be looked at.
     pub(crate) left_out: Vec<NotAnalysed>,
 }
@@ -81,7 +82,7 @@ pub(crate) fn in_bodies(
     lines: &LineIndex<'_>,
 ) -> Copies {
     let mut found = without_paths(text, all, bodies, vocabulary, lines);
-    name_paths(&mut found.chances, text, all, bodies, vocabulary);
+    name_paths(&mut found.opportunities, text, all, bodies, vocabulary);
     found
 }
 
@@ -113,7 +114,7 @@ fn without_paths(
             continue;
         }
         let tokens = own.iter().filter(|t| t.kind != TokenKind::Comment);
-        found.chances.extend(chances(&Place {
+        found.opportunities.extend(opportunities(&Place {
             text,
             tokens: tokens.copied().collect(),
             function: &body.name,
@@ -143,20 +144,21 @@ pub(crate) fn in_file(text: &[u8], places: &[usize], vocabulary: &Vocabulary) ->
         let bodies = bodies(text, &part, vocabulary);
         let lines = lines.get_or_insert_with(|| LineIndex::new(text));
         let more = without_paths(text, &part, &bodies, vocabulary, lines);
-        found.chances.extend(more.chances);
+        found.opportunities.extend(more.opportunities);
         found.left_out.extend(more.left_out);
     }
-    for chance in found
-        .chances
+    for opportunity in found
+        .opportunities
         .iter_mut()
-        .filter(|chance| is_pathless(chance))
+        .filter(|opportunity| is_pathless(opportunity))
     {
-        chance.path = named_ioctl(&chance.function);
+        opportunity.path = named_ioctl(&opportunity.function);
     }
-    if found.chances.iter().any(is_pathless) && memchr::memmem::find(text, b"ioctl").is_some() {
+    if found.opportunities.iter().any(is_pathless) && memchr::memmem::find(text, b"ioctl").is_some()
+    {
         let all = tokens(text, 0);
         name_paths(
-            &mut found.chances,
+            &mut found.opportunities,
             text,
             &all,
             &bodies(text, &all, vocabulary),
@@ -172,13 +174,13 @@ fn margins(text: &[u8]) -> impl DoubleEndedIterator<Item = usize> {
     braces.filter(|at| at.checked_sub(1).and_then(|at| text.get(at)) == Some(&b'\n'))
 }
 
-fn is_pathless(chance: &Chance) -> bool {
-    chance.kind == Kind::RuntimeSizeCopy && chance.path.is_none()
+fn is_pathless(opportunity: &Opportunity) -> bool {
+    opportunity.kind == Kind::RuntimeSizeCopy && opportunity.path.is_none()
 }
 
 /// Says of copies whose size is not known why they are on an ioctl path.
 fn name_paths(
-    found: &mut [Chance],
+    found: &mut [Opportunity],
     text: &[u8],
     all: &[Token],
     bodies: &[Body],
@@ -188,8 +190,11 @@ fn name_paths(
         return;
     }
     let paths = Paths::new(text, all, bodies, vocabulary);
-    for chance in found.iter_mut().filter(|chance| is_pathless(chance)) {
-        chance.path = paths.ioctl(&chance.function);
+    for opportunity in found
+        .iter_mut()
+        .filter(|opportunity| is_pathless(opportunity))
+    {
+        opportunity.path = paths.ioctl(&opportunity.function);
     }
 }
 
@@ -380,7 +385,7 @@ impl Place<'_> {
         None
     }
 
-    fn copy(&self, item: &Item) -> Option<Chance> {
+    fn copy(&self, item: &Item) -> Option<Opportunity> {
         let What::Copy(direction, size, written) = &item.what else {
             return None;
         };
@@ -388,11 +393,11 @@ impl Place<'_> {
             Size::Runtime => Kind::RuntimeSizeCopy,
             _ => Kind::SmallCopy,
         };
-        self.chance(kind, item, *direction, size, written, None)
+        self.opportunity(kind, item, *direction, size, written, None)
     }
 
     /// The access of two that stand next to each other, if it could join the other.
-    fn neighbour(&self, first: &Item, second: &Item) -> Option<Chance> {
+    fn neighbour(&self, first: &Item, second: &Item) -> Option<Opportunity> {
         if first.object != second.object || !is_calm(self, first.at, first.close, second.at) {
             return None;
         }
@@ -419,7 +424,7 @@ impl Place<'_> {
         }
     }
 
-    fn taken_in(&self, item: &Item, window: &Item, read: bool, write: bool) -> Option<Chance> {
+    fn taken_in(&self, item: &Item, window: &Item, read: bool, write: bool) -> Option<Opportunity> {
         let fits = |way: &Direction| match way {
             Direction::Read => read,
             Direction::Write => write,
@@ -436,7 +441,7 @@ impl Place<'_> {
     }
 
     /// A window that opens where one on the same object has closed.
-    fn second_window(&self, first: &Item, second: &Item) -> Option<Chance> {
+    fn second_window(&self, first: &Item, second: &Item) -> Option<Opportunity> {
         let What::Begin { write, .. } = second.what else {
             return None;
         };
@@ -447,7 +452,7 @@ impl Place<'_> {
         };
         let beside = self.beside(first)?;
         let size = Size::Bytes(0);
-        self.chance(Kind::WindowNeighbour, second, way, &size, "", Some(beside))
+        self.opportunity(Kind::WindowNeighbour, second, way, &size, "", Some(beside))
     }
 
     fn beside(&self, other: &Item) -> Option<Beside> {
@@ -470,7 +475,7 @@ impl Place<'_> {
         other: &Item,
         size: &Size,
         written: &str,
-    ) -> Option<Chance> {
+    ) -> Option<Opportunity> {
         let (What::Access(way) | What::Copy(way, ..)) = &item.what else {
             return None;
         };
@@ -478,10 +483,10 @@ impl Place<'_> {
             return None;
         }
         let beside = self.beside(other)?;
-        self.chance(kind, item, *way, size, written, Some(beside))
+        self.opportunity(kind, item, *way, size, written, Some(beside))
     }
 
-    fn chance(
+    fn opportunity(
         &self,
         kind: Kind,
         item: &Item,
@@ -489,10 +494,10 @@ impl Place<'_> {
         size: &Size,
         written: &str,
         beside: Option<Beside>,
-    ) -> Option<Chance> {
+    ) -> Option<Opportunity> {
         let name = self.tokens.get(item.at)?.span;
         let end = self.tokens.get(item.close)?.span.end;
-        Some(Chance {
+        Some(Opportunity {
             kind,
             function: self.function.to_owned(),
             call: name.text(self.text),

@@ -9,25 +9,7 @@ use crate::lex::{Token, TokenKind};
 use crate::path::TreePath;
 use crate::search::Shapes;
 use crate::split::Body;
-use crate::vocabulary::Vocabulary;
-
-/// A path that user space takes often.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Heat {
-    /// What it is, `poll path`.
-    pub what: String,
-    /// How hot: from 1, where nothing is known, up.
-    pub heat: u32,
-    /// Words of which one is a part of the function's name.
-    #[serde(skip_serializing)]
-    pub name: Vec<String>,
-    /// Words that one is the end of the file's name.
-    #[serde(skip_serializing)]
-    pub file: Vec<String>,
-    /// Fields of the kernel's tables of functions that name the function.
-    #[serde(skip_serializing)]
-    pub field: Vec<String>,
-}
+use crate::vocabulary::{Heat, Vocabulary};
 
 /// How hot a function is, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,7 +14,6 @@ mod apart;
 mod bound;
 mod calls;
 mod chain;
-mod chance;
 pub mod check;
 mod copies;
 mod events;
@@ -26,6 +25,7 @@ mod lex;
 mod model;
 mod near;
 mod normalise;
+mod opportunity;
 mod parse;
 mod path;
 mod runs;
@@ -40,23 +40,24 @@ mod walk;
 mod wrappers;
 
 pub use analyse::{Analyser, GrammarError};
-pub use chance::{Beside, Chance, Kind, Near, Parted, SMALL, Size};
+pub use calls::Direction;
 pub use expression::{Expression, Term};
 pub use flow::{Effect, EffectKind, Flow, Junction, Local, Statement, StatementKind, Write};
-pub use heat::{Heat, Warmth, callers_of};
+pub use heat::{Warmth, callers_of};
 pub use lex::{Token, TokenKind, closing, is_called, tokens};
 pub use model::{
     Exit, FileReport, Form, Function, Hazard, Jump, NotAnalysed, Reach, Reason, Run, Site, Step,
     StepKind, Trait,
 };
 pub use normalise::{Branches, Normalised, normalise};
+pub use opportunity::{Beside, Kind, Near, Opportunity, Parted, SMALL, Size};
 pub use path::{Name, TreePath, is_c, plain, shown};
-pub use scan::{Aside, CopyCounts, Finding, LeftOut, Missed, MissedPart, Scan};
+pub use scan::{CopyCounts, Finding, LeftOut, LocatedOpportunity, Missed, MissedPart, Scan};
 pub use span::{LineIndex, Position, Span};
 pub use split::{Body, bodies};
 pub use types::{
     Headers, LayoutError, Machine, Member, Shape, Type, TypeIndex, TypeName, Types, Uncovered,
     definitions, included, is_qualifier, may_define, no_tree,
 };
-pub use vocabulary::{Access, CopyCall, Direction, Vocabulary, WindowCall};
+pub use vocabulary::{Access, CopyCall, Heat, Vocabulary, WindowCall};
 pub use wrappers::opens_windows;

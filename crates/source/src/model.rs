@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::calls::Direction;
 use crate::span::{Position, Span};
-use crate::vocabulary::Direction;
 
 /// One user access.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -411,9 +411,9 @@ pub struct FileReport {
     #[serde(default)]
     pub copies_left_out: Vec<NotAnalysed>,
     /// What pays beside runs.
-    pub chances: Vec<crate::chance::Chance>,
+    pub opportunities: Vec<crate::opportunity::Opportunity>,
     /// Words that hold the name of an access and are none that was known: macros
     /// of another file may be among them.
     #[serde(default)]
-    pub strangers: Vec<String>,
+    pub unknown_words: Vec<String>,
 }

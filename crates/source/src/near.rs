@@ -6,13 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use tree_sitter::Node;
 
 use crate::chain;
-use crate::chance::{Beside, Chance, Kind, Near, Parted, Size};
 use crate::model::{Hazard, Site};
 use crate::normalise::is_loop;
+use crate::opportunity::{Beside, Kind, Near, Opportunity, Parted, Size};
 use crate::runs::mentions;
-use crate::site::{Context, bare, span};
+use crate::site::{Context, bare, first_word, inner, span};
 use crate::span::Span;
-use crate::walk::{first_word, inner};
 
 /// An access, and one that no call stands before on some way to it.
 #[derive(Clone, Debug)]
@@ -39,8 +38,8 @@ impl Pair {
         matches!(self.parted, Parted::Round { .. })
     }
 
-    /// What the pair is a chance for.
-    pub(crate) fn chance(self, function: &str) -> Chance {
+    /// What the pair is an opportunity for.
+    pub(crate) fn opportunity(self, function: &str) -> Opportunity {
         let kind = match (self.one_object, self.is_round()) {
             (false, _) => Kind::OtherObject,
             (true, true) => Kind::LoopAccess,
@@ -50,7 +49,7 @@ impl Pair {
             call: self.first.call.clone(),
             position: self.first.position,
         });
-        Chance {
+        Opportunity {
             kind,
             function: function.to_owned(),
             call: self.second.call,

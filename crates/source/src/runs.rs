@@ -1,10 +1,9 @@
 //! From the accesses and statements of an open run to a [`Run`].
 
+use crate::calls::Direction;
 use crate::model::{Form, Hazard, Run, Site, Step, StepKind, Trait};
 use crate::site::Context;
 use crate::span::Span;
-use crate::vocabulary::Direction;
-use crate::walk::form_of;
 
 /// The run that these make, if they make one.
 pub(crate) fn close(context: &Context<'_>, mut sites: Vec<Site>, steps: Vec<Step>) -> Option<Run> {
@@ -85,6 +84,17 @@ fn note_dependences(context: &Context<'_>, sites: &mut [Site]) {
             filled.push(site.value);
         }
     }
+}
+
+/// The form that the steps of a run give it.
+fn form_of(step: &Step) -> Option<Form> {
+    let form = step.kind.form().filter(|_| !step.sites.is_empty())?;
+    let returned = matches!(step.kind, StepKind::Return { .. });
+    Some(match (step.under, returned) {
+        (Some(_), _) => Form::IfNoError,
+        (None, true) => Form::Return,
+        (None, false) => form,
+    })
 }
 
 /// Whether `text` holds `words`, not as a part of a longer word nor as the name

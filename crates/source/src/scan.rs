@@ -6,12 +6,12 @@ use tollgate_defect::answer;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chance::{Chance, Kind, SMALL, Size};
+use crate::calls::Direction;
 use crate::model::{FileReport, Function, NotAnalysed, Reason};
+use crate::opportunity::{Kind, Opportunity, SMALL, Size};
 use crate::path::{Name, TreePath};
 use crate::span::Position;
 use crate::types::LayoutError;
-use crate::vocabulary::Direction;
 
 /// A function with at least one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,11 +24,11 @@ pub struct Finding {
 
 /// Something that pays beside runs, in its file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Aside {
+pub struct LocatedOpportunity {
     /// The file, relative to the tree.
     pub path: TreePath,
     /// What.
-    pub chance: Chance,
+    pub opportunity: Opportunity,
 }
 
 /// How many copies there are of each sort; together they are all that were seen.
@@ -107,7 +107,7 @@ pub struct Scan {
     /// What was not looked at, by path, then line.
     pub missed: Vec<Missed>,
     /// What pays beside runs, by path, then line.
-    pub asides: Vec<Aside>,
+    pub opportunities: Vec<LocatedOpportunity>,
     /// How many copies were seen, by the folder of `arch/` that they lie in and
     /// by none for code of no architecture; complete after [`Scan::measure`].
     pub copies: BTreeMap<Option<String>, CopyCounts>,
@@ -156,7 +156,7 @@ pub struct Elsewhere {
     /// Functions with runs.
     pub functions: usize,
     /// What pays beside runs.
-    pub asides: usize,
+    pub opportunities: usize,
 }
 
 impl Scan {
@@ -173,11 +173,16 @@ impl Scan {
             path: path.clone(),
             function,
         }));
-        self.asides
-            .extend(report.chances.into_iter().map(|chance| Aside {
-                path: path.clone(),
-                chance,
-            }));
+        self.opportunities
+            .extend(
+                report
+                    .opportunities
+                    .into_iter()
+                    .map(|opportunity| LocatedOpportunity {
+                        path: path.clone(),
+                        opportunity,
+                    }),
+            );
         let left_out = report
             .not_analysed
             .into_iter()
@@ -207,7 +212,7 @@ impl Scan {
         self.parsed += other.parsed;
         self.findings.extend(other.findings);
         self.missed.extend(other.missed);
-        self.asides.extend(other.asides);
+        self.opportunities.extend(other.opportunities);
     }
 
     /// Looks the sizes of copies up, and keeps of what pays beside runs what is
@@ -215,20 +220,23 @@ impl Scan {
     /// `bytes` gives the size of a constant for code in a file, or says what it
     /// lacks.
     pub fn measure(&mut self, mut bytes: impl FnMut(&str, &TreePath) -> Result<u64, LayoutError>) {
-        for aside in &mut self.asides {
-            aside.measure(&mut bytes);
+        for found in &mut self.opportunities {
+            found.measure(&mut bytes);
         }
         self.keep_paying();
     }
 
-    /// What is left of [`Scan::measure`] when each aside is measured: counts the
+    /// What is left of [`Scan::measure`] when each opportunity is measured: counts the
     /// copies, and keeps what pays.
     pub fn keep_paying(&mut self) {
-        for aside in &self.asides {
-            let own = architecture(&aside.path);
-            self.copies.entry(own).or_default().count(&aside.chance);
+        for found in &self.opportunities {
+            let own = architecture(&found.path);
+            self.copies
+                .entry(own)
+                .or_default()
+                .count(&found.opportunity);
         }
-        self.asides.retain(|aside| pays(&aside.chance));
+        self.opportunities.retain(|found| pays(&found.opportunity));
     }
 
     /// Orders by path, then line, so that two scans of one tree are equal.
@@ -237,23 +245,24 @@ impl Scan {
             .sort_by(|a, b| (&a.path, a.function.position).cmp(&(&b.path, b.function.position)));
         self.missed
             .sort_by(|a, b| (&a.path, a.place()).cmp(&(&b.path, b.place())));
-        self.asides.sort_by(|a, b| a.key().cmp(&b.key()));
+        self.opportunities.sort_by(|a, b| a.key().cmp(&b.key()));
     }
 
     /// What is of that kind, beside runs.
-    pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Aside> {
-        let is_sized = |aside: &&Aside| !matches!(aside.chance.size, Size::Unsized(_));
-        self.asides
+    pub fn of(&self, kind: Kind) -> impl Iterator<Item = &LocatedOpportunity> {
+        let is_sized =
+            |found: &&LocatedOpportunity| !matches!(found.opportunity.size, Size::Unsized(_));
+        self.opportunities
             .iter()
-            .filter(move |aside| aside.chance.kind == kind)
+            .filter(move |found| found.opportunity.kind == kind)
             .filter(is_sized)
     }
 
     /// Copies and neighbours whose size the tree's definitions do not tell.
-    pub fn without_size(&self) -> impl Iterator<Item = &Aside> {
-        self.asides
+    pub fn without_size(&self) -> impl Iterator<Item = &LocatedOpportunity> {
+        self.opportunities
             .iter()
-            .filter(|aside| matches!(aside.chance.size, Size::Unsized(_)))
+            .filter(|found| matches!(found.opportunity.size, Size::Unsized(_)))
     }
 
     /// Orders by windows saved times heat, most first; then by path and line.
@@ -268,17 +277,17 @@ impl Scan {
     /// the counts of accesses are those of the whole tree.
     pub fn keep_architectures(&mut self, wanted: &[String]) {
         let mut left: BTreeSet<String> = BTreeSet::new();
-        let (functions, asides) = (self.findings.len(), self.asides.len());
+        let (functions, opportunities) = (self.findings.len(), self.opportunities.len());
         self.findings
             .retain(|finding| is_wanted(&finding.path, wanted, &mut left));
-        self.asides
-            .retain(|aside| is_wanted(&aside.path, wanted, &mut left));
+        self.opportunities
+            .retain(|found| is_wanted(&found.path, wanted, &mut left));
         self.copies
             .retain(|own, _| own.as_ref().is_none_or(|own| wanted.contains(own)));
         self.elsewhere = Elsewhere {
             architectures: left.into_iter().collect(),
             functions: functions - self.findings.len(),
-            asides: asides - self.asides.len(),
+            opportunities: opportunities - self.opportunities.len(),
         };
     }
 
@@ -343,23 +352,23 @@ fn architecture(path: &TreePath) -> Option<String> {
     Some(String::from_utf8_lossy(name).into_owned())
 }
 
-/// Whether a chance is one, now that its size is known.
-fn pays(chance: &Chance) -> bool {
-    match chance.size {
+/// Whether an opportunity is one, now that its size is known.
+fn pays(opportunity: &Opportunity) -> bool {
+    match opportunity.size {
         Size::Bytes(bytes) => bytes <= SMALL,
-        Size::Runtime => chance.path.is_some(),
-        Size::Unsized(_) => chance.kind == Kind::SmallCopy,
+        Size::Runtime => opportunity.path.is_some(),
+        Size::Unsized(_) => opportunity.kind == Kind::SmallCopy,
         Size::Constant(_) => false,
     }
 }
 
 impl CopyCounts {
-    fn count(&mut self, chance: &Chance) {
-        let which = match (chance.kind, &chance.size) {
+    fn count(&mut self, opportunity: &Opportunity) {
+        let which = match (opportunity.kind, &opportunity.size) {
             (Kind::SmallCopy, Size::Bytes(bytes)) if *bytes <= SMALL => &mut self.small,
             (Kind::SmallCopy, Size::Bytes(_)) => &mut self.larger,
             (Kind::SmallCopy, _) => &mut self.without_size,
-            (Kind::RuntimeSizeCopy, _) if chance.path.is_some() => &mut self.runtime_ioctl,
+            (Kind::RuntimeSizeCopy, _) if opportunity.path.is_some() => &mut self.runtime_ioctl,
             (Kind::RuntimeSizeCopy, _) => &mut self.runtime,
             _ => return,
         };
@@ -377,11 +386,11 @@ impl CopyCounts {
     }
 }
 
-impl Aside {
+impl LocatedOpportunity {
     /// Looks its size up, as [`Scan::measure`] does for all.
     pub fn measure(&mut self, mut bytes: impl FnMut(&str, &TreePath) -> Result<u64, LayoutError>) {
-        if let Size::Constant(constant) = &self.chance.size {
-            self.chance.size = match bytes(constant, &self.path) {
+        if let Size::Constant(constant) = &self.opportunity.size {
+            self.opportunity.size = match bytes(constant, &self.path) {
                 Ok(bytes) => Size::Bytes(bytes),
                 Err(lacks) => Size::Unsized(lacks.what()),
             };
@@ -389,7 +398,7 @@ impl Aside {
     }
 
     fn key(&self) -> (&TreePath, crate::span::Position, Kind) {
-        (&self.path, self.chance.position, self.chance.kind)
+        (&self.path, self.opportunity.position, self.opportunity.kind)
     }
 }
 

@@ -248,3 +248,20 @@ pub(crate) fn bare(node: Node<'_>) -> Node<'_> {
     };
     inner.map_or(node, bare)
 }
+
+/// The word that a text begins with.
+pub(crate) fn first_word(text: &[u8]) -> &[u8] {
+    let end = text
+        .iter()
+        .position(|b| !b.is_ascii_alphanumeric() && *b != b'_')
+        .unwrap_or(text.len());
+    text.get(..end).unwrap_or_default()
+}
+
+/// What stands between the parentheses of a condition.
+pub(crate) fn inner(condition: Node<'_>) -> Span {
+    condition
+        .named_child(0)
+        .filter(|_| condition.kind() == "parenthesized_expression")
+        .map_or(span(condition), span)
+}

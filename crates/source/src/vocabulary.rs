@@ -5,22 +5,11 @@ use std::sync::{Arc, LazyLock};
 
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
-use tollgate_defect::{Defect, OrDefect as _};
+use tollgate_defect::Defect;
 
-use crate::calls::{CALLS, Call, Calls, Clears, Does, InRun};
+use crate::calls::{Call, Calls, Clears, Direction, Does, InRun, read};
 use crate::check::CheckWords;
-use crate::heat::Heat;
 use crate::search::{Found, Parts, Places};
-
-/// Whether an access reads user memory or writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// `get_user`.
-    Read,
-    /// `put_user`.
-    Write,
-}
 
 /// A call that opens and closes access to user memory by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +70,24 @@ pub struct WindowCall {
     pub read: bool,
     /// Whether writes may follow.
     pub write: bool,
+}
+
+/// A path that user space takes often.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heat {
+    /// What it is, `poll path`.
+    pub what: String,
+    /// How hot: from 1, where nothing is known, up.
+    pub heat: u32,
+    /// Words of which one is a part of the function's name.
+    #[serde(skip_serializing)]
+    pub name: Vec<String>,
+    /// Words that one is the end of the file's name.
+    #[serde(skip_serializing)]
+    pub file: Vec<String>,
+    /// Fields of the kernel's tables of functions that name the function.
+    #[serde(skip_serializing)]
+    pub field: Vec<String>,
 }
 
 /// Every word of a file that holds an access is looked up in several of these.
@@ -153,7 +160,7 @@ impl Vocabulary {
     /// The same.
     pub fn shared() -> Result<&'static Self, Defect> {
         static VOCABULARY: LazyLock<Result<Vocabulary, Defect>> =
-            LazyLock::new(|| Vocabulary::parse(CALLS));
+            LazyLock::new(|| Vocabulary::of(Calls::builtin()?));
         VOCABULARY.as_ref().map_err(Clone::clone)
     }
 
@@ -162,13 +169,16 @@ impl Vocabulary {
     /// # Errors
     /// When it does not have that form, or describes a call twice.
     pub fn parse(calls: &str) -> Result<Self, Defect> {
+        Self::of(&Calls::parse(calls)?)
+    }
+
+    fn of(calls: &Calls) -> Result<Self, Defect> {
         let annotations: Annotations = read("data/access/annotations.toml", ANNOTATIONS)?;
         let annotations = annotations.annotation.into_iter();
         let paths: Paths = read("data/access/heat.toml", HEAT)?;
-        let calls = Calls::parse(calls)?;
         Ok(Self {
             accesses: by_name(calls.all.iter().filter_map(access_of), |a| &a.name),
-            calls: Arc::new(Roles::of(&calls)),
+            calls: Arc::new(Roles::of(calls)),
             heat: paths.path,
             annotations: annotations
                 .map(|a| (a.name.into_bytes(), a.arguments))
@@ -431,11 +441,6 @@ fn window_of(call: &Call) -> Option<WindowCall> {
         read: begin.kind.lets(Direction::Read),
         write: begin.kind.lets(Direction::Write),
     })
-}
-
-/// A data file's text as what it should hold.
-pub(crate) fn read<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<T, Defect> {
-    toml::from_str(text).or_defect(&format!("the data file {file} is not what it should be"))
 }
 
 fn words(names: Vec<String>) -> WordSet {

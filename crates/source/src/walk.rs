@@ -5,10 +5,10 @@ use tree_sitter::Node;
 
 use crate::chain;
 use crate::events::{Event, events};
-use crate::model::{Exit, Form, Hazard, Jump, Run, Site, Step, StepKind, Trait};
+use crate::model::{Exit, Hazard, Jump, Run, Site, Step, StepKind, Trait};
 use crate::near::Pair;
 use crate::runs::close;
-use crate::site::{Context, span};
+use crate::site::{Context, first_word, inner, span};
 use crate::span::Span;
 
 /// What the statements of one body hold.
@@ -354,14 +354,6 @@ fn is_statement(node: Node<'_>) -> bool {
     node.kind().ends_with("_statement") || matches!(node.kind(), "declaration" | "else_clause")
 }
 
-pub(crate) fn first_word(text: &[u8]) -> &[u8] {
-    let end = text
-        .iter()
-        .position(|b| !b.is_ascii_alphanumeric() && *b != b'_')
-        .unwrap_or(text.len());
-    text.get(..end).unwrap_or_default()
-}
-
 fn last_statement(body: Node<'_>) -> Option<Node<'_>> {
     if body.kind() == "compound_statement" {
         return body.named_child(answer::fits(body.named_child_count().checked_sub(1)?)?);
@@ -388,23 +380,4 @@ fn events_below(context: &Context<'_>, body: Node<'_>) -> Vec<Event> {
     body.named_children(&mut cursor)
         .flat_map(|child| events(context, child))
         .collect()
-}
-
-/// What stands between the parentheses of a condition.
-pub(crate) fn inner(condition: Node<'_>) -> Span {
-    condition
-        .named_child(0)
-        .filter(|_| condition.kind() == "parenthesized_expression")
-        .map_or(span(condition), span)
-}
-
-/// The form that the steps of a run give it.
-pub(crate) fn form_of(step: &Step) -> Option<Form> {
-    let form = step.kind.form().filter(|_| !step.sites.is_empty())?;
-    let returned = matches!(step.kind, StepKind::Return { .. });
-    Some(match (step.under, returned) {
-        (Some(_), _) => Form::IfNoError,
-        (None, true) => Form::Return,
-        (None, false) => form,
-    })
 }

@@ -18,7 +18,7 @@ fn analyse(text: &[u8]) -> FileReport {
 fn a_member_that_is_called_is_no_access() {
     let text = b"int f(struct x *x, int __user *p)\n{\n\tint a;\n\n\tif (x->ops->get_user(a, p) || x->ops.put_user(a, p + 1) ||\n\t    x->copy_to_user(p, &a, x->len))\n\t\treturn -EFAULT;\n\treturn 0;\n}\n";
     let report = analyse(text);
-    assert_eq!((report.lexical, report.chances.len()), (0, 0));
+    assert_eq!((report.lexical, report.opportunities.len()), (0, 0));
     assert_eq!(report.functions, []);
 }
 

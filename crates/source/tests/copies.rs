@@ -74,15 +74,19 @@ fn found(name: &str, body: &str) -> Vec<String> {
     let headers = Headers::new(&reader).unwrap().with_index(Some(types));
     scan.measure(|constant, from| Types::stored(&headers, from).value(constant));
     scan.sort();
-    let line = |aside: &tollgate_source::Aside| {
-        let chance = &aside.chance;
-        let size = match &chance.size {
+    let line = |found: &tollgate_source::LocatedOpportunity| {
+        let opportunity = &found.opportunity;
+        let size = match &opportunity.size {
             Size::Bytes(bytes) => bytes.to_string(),
             other => format!("{other:?}"),
         };
-        format!("{} {} {size}", chance.kind.name(), chance.position.line - 7)
+        format!(
+            "{} {} {size}",
+            opportunity.kind.name(),
+            opportunity.position.line - 7
+        )
     };
-    scan.asides.iter().map(line).collect()
+    scan.opportunities.iter().map(line).collect()
 }
 
 /// A block that is left again is not in the way of an assignment before it.
@@ -301,7 +305,11 @@ static int other(void __user *arg, int n)\n{\n\treturn copy_from_user(k, arg, n)
 static const struct file_operations fops = {\n\t.unlocked_ioctl = outer,\n\t.read = other,\n};\n";
     let vocabulary = Vocabulary::builtin().unwrap();
     let report = Analyser::new(&vocabulary).unwrap().analyse(text);
-    let paths: Vec<_> = report.chances.iter().map(|c| c.path.as_deref()).collect();
+    let paths: Vec<_> = report
+        .opportunities
+        .iter()
+        .map(|c| c.path.as_deref())
+        .collect();
     assert_eq!(
         paths,
         [

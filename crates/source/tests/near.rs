@@ -23,13 +23,16 @@ fn found_in(before: &str, body: &str) -> Vec<String> {
     scan.add(&path, analyser.analyse_file(&path, text.as_bytes()));
     scan.sort();
     let kinds = |kind: Kind| !matches!(kind, Kind::SmallCopy | Kind::RuntimeSizeCopy);
-    let asides = scan.asides.iter().filter(|aside| kinds(aside.chance.kind));
-    let lines = asides.map(|aside| {
-        let chance = &aside.chance;
+    let opportunities = scan
+        .opportunities
+        .iter()
+        .filter(|found| kinds(found.opportunity.kind));
+    let lines = opportunities.map(|found| {
+        let opportunity = &found.opportunity;
         let line = |line: u32| usize::try_from(line).unwrap() - first;
-        let beside = chance.beside.as_ref().map(|b| line(b.position.line));
+        let beside = opportunity.beside.as_ref().map(|b| line(b.position.line));
         let beside = beside.map_or(String::new(), |line| format!(" behind {line}"));
-        let parted = match chance.near.as_ref().map(|near| &near.parted) {
+        let parted = match opportunity.near.as_ref().map(|near| &near.parted) {
             Some(Parted::Round { calls: true, .. }) => " round with calls".to_owned(),
             Some(Parted::Round { .. }) => " round".to_owned(),
             Some(Parted::Loop { .. }) => " loop".to_owned(),
@@ -39,8 +42,12 @@ fn found_in(before: &str, body: &str) -> Vec<String> {
             Some(Parted::Statement) => " statement".to_owned(),
             None => String::new(),
         };
-        let (kind, call, object) = (chance.kind.name(), &chance.call, &chance.object);
-        let own = line(chance.position.line);
+        let (kind, call, object) = (
+            opportunity.kind.name(),
+            &opportunity.call,
+            &opportunity.object,
+        );
+        let own = line(opportunity.position.line);
         format!("{kind} {own} {call} {object}{beside}{parted}")
     });
     lines.collect()

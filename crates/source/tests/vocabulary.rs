@@ -113,13 +113,16 @@ int small(struct pair __user *p)
 fn a_copy_is_found_by_its_own_size() {
     let vocabulary = more();
     let report = Analyser::new(&vocabulary).unwrap().analyse(SHOVELS);
-    let [chance] = report.chances.as_slice() else {
+    let [opportunity] = report.opportunities.as_slice() else {
         panic!("{report:?}");
     };
-    assert_eq!((chance.function.as_str(), &*chance.object), ("small", "p"));
+    assert_eq!(
+        (opportunity.function.as_str(), &*opportunity.object),
+        ("small", "p")
+    );
     let builtin = Vocabulary::builtin().unwrap();
     let report = Analyser::new(&builtin).unwrap().analyse(SHOVELS);
-    assert!(report.chances.is_empty());
+    assert!(report.opportunities.is_empty());
 }
 
 fn checked(vocabulary: &Vocabulary, text: &[u8]) -> Checked {

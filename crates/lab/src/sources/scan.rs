@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use tollgate_defect::Defect;
 use tollgate_source::{
-    Access, Analyser, Aside, FileReport, GrammarError, Headers, LeftOut, Scan, TreePath, TypeIndex,
-    Types, Vocabulary, definitions, may_define,
+    Access, Analyser, FileReport, GrammarError, Headers, LeftOut, LocatedOpportunity, Scan,
+    TreePath, TypeIndex, Types, Vocabulary, definitions, may_define,
 };
 
 use super::text::{Buffer, NUL, has_nul, text_of};
@@ -86,7 +86,7 @@ struct Part {
     /// The structs that files define.
     types: TypeIndex,
     /// Sources that may use another file's macros.
-    strangers: Vec<(TreePath, FileReport)>,
+    unknown_words: Vec<(TreePath, FileReport)>,
 }
 
 impl Part {
@@ -94,7 +94,7 @@ impl Part {
         self.scan.merge(other.scan);
         self.wrappers.extend(other.wrappers);
         self.types.merge(other.types);
-        self.strangers.extend(other.strangers);
+        self.unknown_words.extend(other.unknown_words);
     }
 
     fn add(&mut self, path: &TreePath, text: &[u8], mut report: FileReport) {
@@ -103,13 +103,13 @@ impl Part {
         let named = own.filter(Access::is_known_by_name);
         self.wrappers
             .extend(named.map(|access| (path.clone(), access)));
-        if header || !report.chances.is_empty() {
+        if header || !report.opportunities.is_empty() {
             self.types.add(path, definitions(text));
         }
-        if header || report.strangers.is_empty() {
+        if header || report.unknown_words.is_empty() {
             self.scan.add(path, report);
         } else {
-            self.strangers.push((path.clone(), report));
+            self.unknown_words.push((path.clone(), report));
         }
     }
 
@@ -202,11 +202,11 @@ impl<'a> Scanner<'a> {
     fn finish(self, whole: bool) -> Result<Scan, Defect> {
         let (tree, vocabulary) = (self.tree, self.vocabulary);
         let mut all = self.found();
-        let strangers = std::mem::take(&mut all.strangers);
+        let unknown_words = std::mem::take(&mut all.unknown_words);
         let types = std::mem::take(&mut all.types);
         let mut scan = std::mem::take(&mut all.scan);
         let wrappers = all.wrappers();
-        let types = with_strangers(tree, vocabulary, strangers, wrappers, &mut scan, types);
+        let types = with_unknown_words(tree, vocabulary, unknown_words, wrappers, &mut scan, types);
         measure(tree, whole.then_some(types), &mut scan)?;
         scan.sort();
         Ok(scan)
@@ -218,23 +218,30 @@ impl<'a> Scanner<'a> {
 fn measure(tree: &Tree, types: Option<TypeIndex>, scan: &mut Scan) -> Result<(), Defect> {
     let reader = |path: &TreePath| tree.source(path);
     let headers = Headers::new(&reader)?.with_index(types);
-    scan.asides.sort_by(|a, b| a.path.cmp(&b.path));
-    let share = scan.asides.len().div_ceil(rayon::current_num_threads());
-    scan.asides.par_chunks_mut(share.max(1)).for_each(|asides| {
-        for asides in asides.chunk_by_mut(|a, b| a.path == b.path) {
-            measure_in(&headers, asides);
-        }
-    });
+    scan.opportunities.sort_by(|a, b| a.path.cmp(&b.path));
+    let share = scan
+        .opportunities
+        .len()
+        .div_ceil(rayon::current_num_threads());
+    scan.opportunities
+        .par_chunks_mut(share.max(1))
+        .for_each(|opportunities| {
+            for opportunities in opportunities.chunk_by_mut(|a, b| a.path == b.path) {
+                measure_in(&headers, opportunities);
+            }
+        });
     scan.keep_paying();
     Ok(())
 }
 
 /// The same for the copies of one file: many are of one size.
-fn measure_in(headers: &Headers<'_>, asides: &mut [Aside]) {
-    let Some(first) = asides.first() else { return };
+fn measure_in(headers: &Headers<'_>, opportunities: &mut [LocatedOpportunity]) {
+    let Some(first) = opportunities.first() else {
+        return;
+    };
     let (types, mut known) = (Types::stored(headers, &first.path), HashMap::new());
-    for aside in asides {
-        aside.measure(|constant, _| {
+    for found in opportunities {
+        found.measure(|constant, _| {
             let known = known.entry(constant.to_owned());
             known.or_insert_with(|| types.value(constant)).clone()
         });
@@ -243,18 +250,18 @@ fn measure_in(headers: &Headers<'_>, asides: &mut [Aside]) {
 
 /// Adds the sources that wait for the macros of the headers: one that uses a
 /// macro is analysed again.
-fn with_strangers(
+fn with_unknown_words(
     tree: &Tree,
     vocabulary: &Vocabulary,
-    strangers: Vec<(TreePath, FileReport)>,
+    unknown_words: Vec<(TreePath, FileReport)>,
     wrappers: Vec<Access>,
     scan: &mut Scan,
     types: TypeIndex,
 ) -> TypeIndex {
     let names: HashSet<String> = wrappers.iter().map(|access| access.name.clone()).collect();
-    let (again, done): (Vec<_>, Vec<_>) = strangers
+    let (again, done): (Vec<_>, Vec<_>) = unknown_words
         .into_iter()
-        .partition(|(_, report)| report.strangers.iter().any(|word| names.contains(word)));
+        .partition(|(_, report)| report.unknown_words.iter().any(|word| names.contains(word)));
     for (path, report) in done {
         scan.add(&path, report);
     }
@@ -264,7 +271,7 @@ fn with_strangers(
     scanner.files(&paths);
     let found = scanner.found();
     scan.merge(found.scan);
-    for (path, report) in found.strangers {
+    for (path, report) in found.unknown_words {
         scan.add(&path, report);
     }
     let mut types = types;

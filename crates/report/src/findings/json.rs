@@ -6,7 +6,8 @@ use tollgate_defect::{Defect, OrDefect as _};
 
 use serde::Serialize;
 use tollgate_source::{
-    Aside, CopyCounts, Direction, Finding, Form, Kind, MissedPart, Name, Parted, Run, Size,
+    CopyCounts, Direction, Finding, Form, Kind, LocatedOpportunity, MissedPart, Name, Parted, Run,
+    Size,
 };
 
 use super::View;
@@ -23,8 +24,8 @@ struct Document<'a> {
     tree: JsonTree<'a>,
     summary: Summary<'a>,
     findings: Vec<JsonFinding<'a>>,
-    others: Vec<JsonAside<'a>>,
-    without_size: Vec<JsonAside<'a>>,
+    others: Vec<JsonOpportunity<'a>>,
+    without_size: Vec<JsonOpportunity<'a>>,
     not_analysed: Vec<JsonMissed<'a>>,
     left_out: Vec<JsonLeftOut<'a>>,
 }
@@ -62,7 +63,7 @@ struct JsonProfile<'a> {
 }
 
 #[derive(Serialize)]
-struct JsonAside<'a> {
+struct JsonOpportunity<'a> {
     kind: &'static str,
     #[serde(flatten)]
     file: JsonFile<'a>,
@@ -158,8 +159,12 @@ pub fn findings_json(view: &View<'_>, tree: &Name) -> Result<String, Defect> {
             .into_iter()
             .map(|finding| json_finding(view, finding))
             .collect::<Result<_, _>>()?,
-        others: view.asides().into_iter().map(json_aside).collect(),
-        without_size: scan.without_size().map(json_aside).collect(),
+        others: view
+            .opportunities()
+            .into_iter()
+            .map(json_opportunity)
+            .collect(),
+        without_size: scan.without_size().map(json_opportunity).collect(),
         not_analysed: scan.missed.iter().map(json_missed).collect(),
         left_out: left_out_json(&scan.left_out),
     })
@@ -176,7 +181,7 @@ fn json_summary<'a>(view: &'a View<'_>) -> Summary<'a> {
         other_architectures: JsonElsewhere {
             architectures: &scan.elsewhere.architectures,
             functions: scan.elsewhere.functions,
-            others: scan.elsewhere.asides,
+            others: scan.elsewhere.opportunities,
         },
         profile: view.profile.as_ref().map(|profile| JsonProfile {
             unit: &profile.unit,
@@ -195,31 +200,31 @@ fn json_summary<'a>(view: &'a View<'_>) -> Summary<'a> {
     }
 }
 
-fn json_aside(aside: &Aside) -> JsonAside<'_> {
-    let chance = &aside.chance;
-    JsonAside {
-        kind: chance.kind.name(),
-        file: aside.path.name().into(),
-        line: chance.position.line,
-        column: chance.position.column,
-        function: &chance.function,
-        call: &chance.call,
-        direction: chance.direction,
-        object: &chance.object,
-        size: &chance.written,
-        bytes: match chance.size {
-            Size::Bytes(bytes) if !chance.written.is_empty() => Some(bytes),
+fn json_opportunity(found: &LocatedOpportunity) -> JsonOpportunity<'_> {
+    let opportunity = &found.opportunity;
+    JsonOpportunity {
+        kind: opportunity.kind.name(),
+        file: found.path.name().into(),
+        line: opportunity.position.line,
+        column: opportunity.position.column,
+        function: &opportunity.function,
+        call: &opportunity.call,
+        direction: opportunity.direction,
+        object: &opportunity.object,
+        size: &opportunity.written,
+        bytes: match opportunity.size {
+            Size::Bytes(bytes) if !opportunity.written.is_empty() => Some(bytes),
             _ => None,
         },
-        beside: chance.beside.as_ref().map(|beside| JsonBeside {
+        beside: opportunity.beside.as_ref().map(|beside| JsonBeside {
             call: &beside.call,
             line: beside.position.line,
             column: beside.position.column,
         }),
-        parted: chance.near.as_ref().map(|near| &near.parted),
-        reason: match &chance.size {
+        parted: opportunity.near.as_ref().map(|near| &near.parted),
+        reason: match &opportunity.size {
             Size::Unsized(lacks) => Some(lacks),
-            _ => chance.path.as_deref(),
+            _ => opportunity.path.as_deref(),
         },
     }
 }

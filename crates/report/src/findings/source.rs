@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use tollgate_source::{Aside, Finding, Kind, Name, Run, TreePath};
+use tollgate_source::{Finding, Kind, LocatedOpportunity, Name, Run, TreePath};
 
 use super::text::{document, run_words};
-use super::{View, aside_words};
+use super::{View, opportunity_words};
 use crate::document::{Block, Document, Mark, Snippet, Source};
 
 /// Each finding above the lines that it is about, then the summary. `read` gives
@@ -21,15 +21,18 @@ pub fn findings_in_source(
         read,
         texts: HashMap::new(),
     };
-    let (findings, asides) = (view.findings(), view.asides());
-    let all = findings.len() + asides.len();
+    let (findings, opportunities) = (view.findings(), view.opportunities());
+    let all = findings.len() + opportunities.len();
     let most = view.top.unwrap_or(all).min(all);
     let mut shown = Vec::new();
     for finding in findings.iter().take(most) {
         shown.push(of_finding(view, finding, files.text(&finding.path)));
     }
-    for aside in asides.iter().take(most.saturating_sub(findings.len())) {
-        shown.push(of_aside(aside, files.text(&aside.path)));
+    for found in opportunities
+        .iter()
+        .take(most.saturating_sub(findings.len()))
+    {
+        shown.push(of_opportunity(found, files.text(&found.path)));
     }
     let shown = (!shown.is_empty()).then_some(Block::Snippets(shown));
     document(view, tree, shown, all - most)
@@ -89,16 +92,20 @@ fn run_marks(run: &Run) -> impl Iterator<Item = Mark> {
     })
 }
 
-fn of_aside(aside: &Aside, text: &str) -> Snippet {
-    let chance = &aside.chance;
-    let words = aside_words(aside);
-    let title = format!("{}: {words} [{}]", chance.function, chance.kind.name());
+fn of_opportunity(found: &LocatedOpportunity, text: &str) -> Snippet {
+    let opportunity = &found.opportunity;
+    let words = opportunity_words(found);
+    let title = format!(
+        "{}: {words} [{}]",
+        opportunity.function,
+        opportunity.kind.name()
+    );
     let mark = Mark {
-        span: chance.span.start..chance.span.end,
+        span: opportunity.span.start..opportunity.span.end,
         label: String::new(),
         primary: true,
     };
-    snippet(title, &aside.path, text, vec![mark])
+    snippet(title, &found.path, text, vec![mark])
 }
 
 /// How many lines stay around what is marked.

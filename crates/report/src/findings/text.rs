@@ -2,7 +2,7 @@
 
 use tollgate_source::{Direction, Finding, Form, Kind, Name, Position, Scan};
 
-use super::{View, aside_words};
+use super::{View, opportunity_words};
 use crate::document::{Block, Document, Extent, Section};
 use crate::name::{left_out_lines, left_out_text};
 use crate::text::plural;
@@ -48,9 +48,9 @@ fn details(view: &View<'_>) -> Vec<String> {
     if !view.verbose {
         return Vec::new();
     }
-    let sizes = view.scan.without_size().map(|aside| {
-        let (path, place) = (&aside.path, aside.chance.position);
-        let words = aside_words(aside);
+    let sizes = view.scan.without_size().map(|found| {
+        let (path, place) = (&found.path, found.opportunity.position);
+        let words = opportunity_words(found);
         format!("{path}:{}:{}: {words}", place.line, place.column)
     });
     let missed = view.scan.missed.iter().map(ToString::to_string);
@@ -75,20 +75,20 @@ fn lines(view: &View<'_>) -> Vec<String> {
         let place = first_access(finding);
         ((&finding.path, place), line(view, finding, place))
     });
-    let asides = view.asides().into_iter().map(|aside| {
-        let (path, chance) = (&aside.path, &aside.chance);
-        let place = chance.position;
+    let opportunities = view.opportunities().into_iter().map(|found| {
+        let (path, opportunity) = (&found.path, &found.opportunity);
+        let place = opportunity.position;
         let text = format!(
             "{path}:{}:{}: {}: {} [{}]",
             place.line,
             place.column,
-            chance.function,
-            aside_words(aside),
-            chance.kind.name()
+            opportunity.function,
+            opportunity_words(found),
+            opportunity.kind.name()
         );
         ((path, place), text)
     });
-    let mut all: Vec<_> = runs.chain(asides).collect();
+    let mut all: Vec<_> = runs.chain(opportunities).collect();
     if !view.ranked {
         all.sort_by(|a, b| a.0.cmp(&b.0));
     }
@@ -226,8 +226,8 @@ fn plural_copies(number: usize) -> String {
 fn elsewhere(scan: &Scan) -> Option<String> {
     let left = &scan.elsewhere;
     let functions = plural(left.functions, "function");
-    let (others, names) = (left.asides, left.architectures.join(", "));
-    (left.functions + left.asides > 0).then(|| {
+    let (others, names) = (left.opportunities, left.architectures.join(", "));
+    (left.functions + left.opportunities > 0).then(|| {
         format!(
             "left out: {functions} with runs and {others} of other kinds in {names} \
              (--arch all shows them)"

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-use tollgate_source::{Aside, Finding, Kind, Scan, TreePath};
+use tollgate_source::{Finding, Kind, LocatedOpportunity, Scan, TreePath};
 
 /// A function's part of a profile.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +61,7 @@ impl<'s> View<'s> {
     /// Whether nothing is shown.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.findings().is_empty() && self.asides().is_empty()
+        self.findings().is_empty() && self.opportunities().is_empty()
     }
 
     /// The functions with runs, in the order in which they are shown.
@@ -112,10 +112,17 @@ impl<'s> View<'s> {
 
     /// What is shown beside runs, by file and line.
     #[must_use]
-    pub fn asides(&self) -> Vec<&'s Aside> {
+    pub fn opportunities(&self) -> Vec<&'s LocatedOpportunity> {
         let kinds = self.kinds.iter().filter(|kind| **kind != Kind::Run);
-        let mut all: Vec<&Aside> = kinds.flat_map(|kind| self.scan.of(*kind)).collect();
-        all.sort_by_key(|aside| (&aside.path, aside.chance.position, aside.chance.kind));
+        let mut all: Vec<&LocatedOpportunity> =
+            kinds.flat_map(|kind| self.scan.of(*kind)).collect();
+        all.sort_by_key(|found| {
+            (
+                &found.path,
+                found.opportunity.position,
+                found.opportunity.kind,
+            )
+        });
         all
     }
 }

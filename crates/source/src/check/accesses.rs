@@ -8,7 +8,7 @@ use crate::expression::Expression;
 use crate::site::{Context, bare, span};
 use crate::span::Span;
 
-use super::scene::Scene;
+use super::context::FunctionContext;
 use super::words::{AccessWord, CheckWords};
 
 /// One access, in a window or with its own.
@@ -36,8 +36,8 @@ pub(crate) struct Access<'t> {
 }
 
 /// The accesses of a function.
-pub(crate) fn accesses<'s>(scene: &'s Scene<'s>) -> Vec<Access<'s>> {
-    accesses_in(scene.context, scene.page.words, scene.root)
+pub(crate) fn accesses<'s>(function: &'s FunctionContext<'s>) -> Vec<Access<'s>> {
+    accesses_in(function.context, function.file.words, function.root)
 }
 
 /// The accesses below a node.

@@ -3,9 +3,9 @@
 use crate::lex::TokenKind;
 use crate::span::Span;
 
+use super::context::FileContext;
 use super::model::Violation;
-use super::rules::{ALLOW_WITHOUT_REASON, UNUSED_ALLOW, rule};
-use super::scene::Page;
+use super::rules::{allow_without_reason, rule, unused_allow};
 
 /// A comment that allows a rule to be broken somewhere.
 #[derive(Clone, Debug)]
@@ -19,19 +19,24 @@ struct Allow {
 
 /// Takes out what comments allow, and adds what is wrong with the comments.
 /// Returns how many violations were allowed.
-pub(crate) fn apply(page: &Page<'_>, violations: &mut Vec<Violation>) -> usize {
-    if memchr::memmem::find(page.text, b"tollgate:").is_none() {
+pub(crate) fn apply(file: &FileContext<'_>, violations: &mut Vec<Violation>) -> usize {
+    if memchr::memmem::find(file.text, b"tollgate:").is_none() {
         return 0;
     }
     let mut bad = Vec::new();
-    let mut allows = allows(page, &mut bad);
+    let mut allows = allows(file, &mut bad);
     let before = violations.len();
     violations.retain(|violation| !is_allowed(&mut allows, violation));
     let allowed = before - violations.len();
     let unused = allows.iter().filter(|allow| !allow.used);
     violations.extend(unused.map(|allow| {
         let message = format!("nothing here breaks {}, which is allowed", allow.rule);
-        page.violation(&UNUSED_ALLOW, allow.comment, "allows nothing", message)
+        file.violation(
+            &unused_allow::INFO,
+            allow.comment,
+            "allows nothing",
+            message,
+        )
     }));
     violations.append(&mut bad);
     allowed
@@ -51,20 +56,20 @@ fn is_allowed(allows: &mut [Allow], violation: &Violation) -> bool {
     found
 }
 
-fn allows(page: &Page<'_>, bad: &mut Vec<Violation>) -> Vec<Allow> {
+fn allows(file: &FileContext<'_>, bad: &mut Vec<Violation>) -> Vec<Allow> {
     let mut found = Vec::new();
-    for (at, token) in page.tokens.iter().enumerate() {
+    for (at, token) in file.tokens.iter().enumerate() {
         if token.kind != TokenKind::Comment {
             continue;
         }
-        let text = token.span.text(page.text);
+        let text = token.span.text(file.text);
         let Some(rest) = request(&text) else { continue };
         let (name, reason) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         match (rule(name), reason.trim()) {
             (None, _) => {
                 let message = format!("there is no rule {name}");
-                bad.push(page.violation(
-                    &ALLOW_WITHOUT_REASON,
+                bad.push(file.violation(
+                    &allow_without_reason::INFO,
                     token.span,
                     "allows nothing",
                     message,
@@ -72,8 +77,8 @@ fn allows(page: &Page<'_>, bad: &mut Vec<Violation>) -> Vec<Allow> {
             }
             (Some(_), "") => {
                 let message = format!("{name} is allowed here, but the comment does not say why");
-                bad.push(page.violation(
-                    &ALLOW_WITHOUT_REASON,
+                bad.push(file.violation(
+                    &allow_without_reason::INFO,
                     token.span,
                     "no reason behind the rule",
                     message,
@@ -82,7 +87,7 @@ fn allows(page: &Page<'_>, bad: &mut Vec<Violation>) -> Vec<Allow> {
             (Some(_), _) => found.push(Allow {
                 comment: token.span,
                 rule: name.to_owned(),
-                lines: lines(page, at, token.span),
+                lines: lines(file, at, token.span),
                 used: false,
             }),
         }
@@ -101,15 +106,15 @@ fn request(comment: &str) -> Option<&str> {
 
 /// The comment's own line; for one that stands alone, the next line with code;
 /// before a function, all of it.
-fn lines(page: &Page<'_>, at: usize, comment: Span) -> std::ops::RangeInclusive<u32> {
-    let line = |byte: usize| page.lines.position(byte).line;
+fn lines(file: &FileContext<'_>, at: usize, comment: Span) -> std::ops::RangeInclusive<u32> {
+    let line = |byte: usize| file.lines.position(byte).line;
     let own = line(comment.start);
-    let start = page.lines.line_start(comment.start);
+    let start = file.lines.line_start(comment.start);
     let alone = Span::new(start, comment.start)
-        .of(page.text)
+        .of(file.text)
         .iter()
         .all(u8::is_ascii_whitespace);
-    let next = page
+    let next = file
         .tokens
         .iter()
         .skip(at + 1)
@@ -117,7 +122,7 @@ fn lines(page: &Page<'_>, at: usize, comment: Span) -> std::ops::RangeInclusive<
     let Some(next) = next.filter(|_| alone) else {
         return own..=own;
     };
-    let function = page
+    let function = file
         .bodies
         .iter()
         .find(|body| body.header.start == next.span.start);

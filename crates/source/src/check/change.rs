@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use tree_sitter::Node;
 
+use crate::calls::Direction;
 use crate::expression::Expression;
 use crate::site::{Context, bare};
 use crate::span::Span;
-use crate::vocabulary::Direction;
 
 use super::accesses::{Access, accesses, each_call, root_of};
-use super::scene::{Page, Scene};
+use super::context::{FileContext, FunctionContext};
 
 /// One access as a change is judged by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,28 +60,28 @@ pub(crate) struct Change<'a> {
     pub(crate) before: &'a Facts,
     pub(crate) after: &'a Facts,
     /// The file after the change.
-    pub(crate) page: &'a Page<'a>,
+    pub(crate) file: &'a FileContext<'a>,
 }
 
 /// The facts of a file's functions, by name.
 pub(crate) type FactsOf = BTreeMap<String, Facts>;
 
 /// The facts of one function.
-pub(crate) fn facts(scene: &Scene<'_>) -> Facts {
-    let touches = accesses(scene)
+pub(crate) fn facts(function: &FunctionContext<'_>) -> Facts {
+    let touches = accesses(function)
         .into_iter()
-        .map(|access| touch(scene, access))
+        .map(|access| touch(function, access))
         .collect();
     Facts {
         touches,
-        checks: checks(scene),
-        name: scene.body.name_span,
+        checks: checks(function),
+        name: function.body.name_span,
     }
 }
 
-fn touch(scene: &Scene<'_>, access: Access<'_>) -> Touch {
-    let written = |own: &Expression| scene.page.plain(own.span);
-    let value = Expression::of(scene.context, bare(access.value_node));
+fn touch(function: &FunctionContext<'_>, access: Access<'_>) -> Touch {
+    let written = |own: &Expression| function.file.plain(own.span);
+    let value = Expression::of(function.context, bare(access.value_node));
     // The accessors and copies that are no part of others fence by themselves.
     let own = !access.word.part && !access.inside;
     Touch {
@@ -93,9 +93,9 @@ fn touch(scene: &Scene<'_>, access: Access<'_>) -> Touch {
         address: access.address,
         checked: access.word.checked,
         inside: access.inside,
-        fenced: own || scene.is_fenced(access.span, &access.user_root),
+        fenced: own || function.is_fenced(access.span, &access.user_root),
         root: access.user_root,
-        goes_on: goes_on(scene.context, access.node),
+        goes_on: goes_on(function.context, access.node),
     }
 }
 
@@ -119,19 +119,19 @@ fn goes_on(context: &Context<'_>, node: Node<'_>) -> bool {
 }
 
 /// The variables of the checks and of the begins that check.
-fn checks(scene: &Scene<'_>) -> Vec<String> {
+fn checks(function: &FunctionContext<'_>) -> Vec<String> {
     let mut found = Vec::new();
-    each_call(scene.root, &mut |call| {
-        let name = scene.context.callee(call);
+    each_call(function.root, &mut |call| {
+        let name = function.context.callee(call);
         let address = call
             .child_by_field_name("arguments")
             .and_then(|a| a.named_child(0));
-        if let Some(address) = address.filter(|_| scene.page.words.checks_range(name)) {
-            found.push(root_of(scene.context, address));
+        if let Some(address) = address.filter(|_| function.file.words.checks_range(name)) {
+            found.push(root_of(function.context, address));
         }
     });
-    let nodes = 0..scene.graph.nodes.len();
-    let begins = nodes.filter_map(|node| scene.begin(node)?.0.address);
-    found.extend(begins.filter_map(|address| scene.root_in(address)));
+    let nodes = 0..function.graph.nodes.len();
+    let begins = nodes.filter_map(|node| function.begin(node)?.0.address);
+    found.extend(begins.filter_map(|address| function.root_in(address)));
     found
 }

@@ -9,7 +9,7 @@ use crate::vocabulary::Vocabulary;
 use crate::wrappers::definition;
 
 use super::tokens::calls;
-use super::words::{CheckWords, Manner};
+use super::words::{CheckWords, Permission};
 
 /// One definition of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl Inlines {
         let inline = self.known.values().flatten().filter(|own| own.inline);
         let called = inline.flat_map(|own| &own.calls);
         let new = |name: &&String| {
-            !self.known.contains_key(*name) && words.manner(name) == Manner::Unknown
+            !self.known.contains_key(*name) && words.permission(name) == Permission::Unknown
         };
         called.filter(new).cloned().collect()
     }
@@ -109,14 +109,14 @@ impl Inlines {
     pub fn without_calls(&self, words: &CheckWords) -> BTreeSet<String> {
         let mut found: BTreeSet<String> = BTreeSet::new();
         loop {
-            let none = |call: &String| match words.manner(call) {
-                Manner::Allowed => true,
-                Manner::Forbidden(_) => false,
+            let none = |call: &String| match words.permission(call) {
+                Permission::Allowed => true,
+                Permission::Forbidden(_) => false,
                 // By its name a macro, of a header that is not among those.
-                Manner::Unknown if !self.known.contains_key(call) => {
+                Permission::Unknown if !self.known.contains_key(call) => {
                     !call.bytes().any(|byte| byte.is_ascii_lowercase())
                 }
-                Manner::Unknown => found.contains(call) && !words.touches(call),
+                Permission::Unknown => found.contains(call) && !words.touches(call),
             };
             let settled = |own: &Definition| own.inline && own.calls.iter().all(none);
             let all = self.known.iter();

@@ -10,15 +10,16 @@ mod accesses;
 mod allow;
 mod change;
 mod checks;
+mod context;
 mod excerpt;
 mod inlines;
 mod learn;
 mod model;
+mod new_calls;
 mod paths;
 mod range;
+mod rule;
 mod rules;
-mod scene;
-mod strangers;
 pub(crate) mod tokens;
 pub(crate) mod words;
 
@@ -43,16 +44,18 @@ pub use checks::{Checks, FileSkipped, Located};
 pub use inlines::Inlines;
 pub use learn::Learned;
 pub use model::{
-    Checked, Confidence, Excerpt, Mark, Severity, Skipped, Suggestion, Unchecked, Violation,
+    Checked, Confidence, Excerpt, Mark, RuleInfo, Severity, Skipped, Suggestion, Unchecked,
+    Violation,
 };
-pub use rules::{RuleInfo, rule, rules};
-pub use strangers::{holds_words, pastes};
+pub use new_calls::{holds_words, pastes};
+pub use rules::{rule, rules};
 pub use words::{CheckWords, Undefined};
 
 use change::{Change, FactsOf};
+use context::{FileContext, FunctionContext};
 use paths::{Paths, follow};
-use rules::{Look, RULES};
-use scene::{Page, Scene};
+use rule::Look;
+use rules::RULES;
 
 /// Checks files, one after the other. Each thread has its own.
 pub struct Checker<'v> {
@@ -139,20 +142,20 @@ impl<'v> Checker<'v> {
         let mut findings = Findings::default();
         let types = Types::new(self.headers, path, text);
         let (all, bodies, words) = self.functions_of(text, &types, &mut findings);
-        let page = page(text, &all, &bodies, &words, &types);
-        for rule in &RULES {
+        let file = file_context(text, &all, &bodies, &words, &types);
+        for rule in RULES {
             if let Look::Words(look) = rule.look {
-                look(&page, &mut findings.checked.violations);
+                look(&file, &mut findings.checked.violations);
             }
         }
-        compare(&page, before, &mut findings);
+        compare(&file, before, &mut findings);
         let mut checked = findings.checked;
-        checked.called_in_window.extend(called_by_macros(&page));
+        checked.called_in_window.extend(called_by_macros(&file));
         ordered(&mut checked);
-        checked.allowed = allow::apply(&page, &mut checked.violations);
+        checked.allowed = allow::apply(&file, &mut checked.violations);
         checked.violations.sort_by(|a, b| a.mark.cmp(&b.mark));
         for violation in &mut checked.violations {
-            violation.excerpts = excerpt::excerpts(text, &page.lines, violation);
+            violation.excerpts = excerpt::excerpts(text, &file.lines, violation);
         }
         checked
     }
@@ -169,27 +172,27 @@ impl<'v> Checker<'v> {
         let bodies = cut.bodies();
         let learned = learn::learn(text, &all, &bodies, self.words);
         let words = self.words.with(&learned);
-        let page = page(text, &all, &bodies, &words, types);
+        let file = file_context(text, &all, &bodies, &words, types);
         for body in &bodies {
             let tokens = all.get(body.tokens.clone()).unwrap_or_default();
             let interest = Interest::of(text, tokens, &words, self.vocabulary);
             if interest.any {
-                self.function(&page, body, tokens, &interest, findings);
+                self.function(&file, body, tokens, &interest, findings);
             }
         }
-        self.unended(&page, cut.unended(), findings);
+        self.unended(&file, cut.unended(), findings);
         (all, bodies, words)
     }
 
     /// A function without its last brace is none of the file's bodies.
-    fn unended(&self, page: &Page<'_>, found: Vec<Unended>, findings: &mut Findings) {
+    fn unended(&self, file: &FileContext<'_>, found: Vec<Unended>, findings: &mut Findings) {
         for found in found {
-            let tokens = page.tokens.get(found.tokens).unwrap_or_default();
-            if Interest::of(page.text, tokens, page.words, self.vocabulary).any {
+            let tokens = file.tokens.get(found.tokens).unwrap_or_default();
+            if Interest::of(file.text, tokens, file.words, self.vocabulary).any {
                 findings.checked.functions += 1;
                 findings.checked.skipped.push(Skipped {
                     function: found.name,
-                    position: page.lines.position(found.name_span.start),
+                    position: file.lines.position(found.name_span.start),
                     reason: Unchecked::Unended,
                 });
             }
@@ -198,7 +201,7 @@ impl<'v> Checker<'v> {
 
     fn function(
         &mut self,
-        page: &Page<'_>,
+        file: &FileContext<'_>,
         body: &Body,
         tokens: &[Token],
         interest: &Interest,
@@ -210,11 +213,11 @@ impl<'v> Checker<'v> {
         if !is_bounded(body.span, tokens) {
             reason = Some(Unchecked::TooLarge);
         } else {
-            let first = normalise(page.text, tokens, self.vocabulary, Branches::First);
-            reason = reason.or(self.side(page, body, tokens, &first, interest, findings));
+            let first = normalise(file.text, tokens, self.vocabulary, Branches::First);
+            reason = reason.or(self.side(file, body, tokens, &first, interest, findings));
             if !first.left_out.is_empty() {
-                let last = normalise(page.text, tokens, self.vocabulary, Branches::Last);
-                reason = reason.or(self.side(page, body, tokens, &last, interest, findings));
+                let last = normalise(file.text, tokens, self.vocabulary, Branches::Last);
+                reason = reason.or(self.side(file, body, tokens, &last, interest, findings));
             }
         }
         findings
@@ -222,7 +225,7 @@ impl<'v> Checker<'v> {
             .skipped
             .extend(reason.map(|reason| Skipped {
                 function: body.name.clone(),
-                position: page.lines.position(body.name_span.start),
+                position: file.lines.position(body.name_span.start),
                 reason,
             }));
     }
@@ -230,7 +233,7 @@ impl<'v> Checker<'v> {
     /// One side of the `#if`s of a function; why it was not checked, if so.
     fn side(
         &mut self,
-        page: &Page<'_>,
+        file: &FileContext<'_>,
         body: &Body,
         tokens: &[Token],
         normalised: &Normalised,
@@ -247,25 +250,25 @@ impl<'v> Checker<'v> {
         }
         let pointers = HashSet::new();
         let context = Context {
-            original: page.text,
+            original: file.text,
             normalised: &normalised.text,
             vocabulary: self.vocabulary,
-            lines: &page.lines,
+            lines: &file.lines,
             wrappers: &[],
             user_pointers: &pointers,
         };
-        judge(page, body, &context, tree.root_node(), interest, findings)
+        judge(file, body, &context, tree.root_node(), interest, findings)
     }
 }
 
-fn page<'a>(
+fn file_context<'a>(
     text: &'a [u8],
     tokens: &'a [Token],
     bodies: &'a [Body],
     words: &'a CheckWords,
     types: &'a Types<'a>,
-) -> Page<'a> {
-    Page {
+) -> FileContext<'a> {
+    FileContext {
         text,
         lines: LineIndex::new(text),
         tokens,
@@ -314,19 +317,19 @@ impl Interest {
 }
 
 fn judge(
-    page: &Page<'_>,
+    file: &FileContext<'_>,
     body: &Body,
     context: &Context<'_>,
     root: Node<'_>,
     interest: &Interest,
     findings: &mut Findings,
 ) -> Option<Unchecked> {
-    let first = page
+    let first = file
         .tokens
         .partition_point(|t| t.span.start < body.header.start);
     let source = Source {
-        words: page.words,
-        tokens: page.tokens.get(first..body.tokens.end).unwrap_or_default(),
+        words: file.words,
+        tokens: file.tokens.get(first..body.tokens.end).unwrap_or_default(),
         scopes: &interest.scopes,
         optional: &[],
         left_out: &[],
@@ -340,19 +343,19 @@ fn judge(
     let window = interest.window && graph.has_window();
     let entered_open = window && !graph.opens();
     let followed = graph.nodes.iter().any(|node| match &node.action {
-        Action::Call(call) => call.clears.is_some() || page.words.pair_of(&call.name).is_some(),
+        Action::Call(call) => call.clears.is_some() || file.words.pair_of(&call.name).is_some(),
         _ => false,
     });
     let paths = if window || followed {
-        follow(&graph, entered_open, page.words)
+        follow(&graph, entered_open, file.words)
     } else {
         Paths::default()
     };
     if paths.cut {
         return Some(Unchecked::TooManyPaths);
     }
-    let scene = Scene {
-        page,
+    let function = FunctionContext {
+        file,
         context,
         body,
         root,
@@ -360,27 +363,27 @@ fn judge(
         paths: &paths,
         unfenced: std::cell::OnceCell::new(),
     };
-    run(&scene, interest, findings);
+    run(&function, interest, findings);
     None
 }
 
-fn run(scene: &Scene<'_>, interest: &Interest, findings: &mut Findings) {
+fn run(function: &FunctionContext<'_>, interest: &Interest, findings: &mut Findings) {
     let out = &mut findings.checked.violations;
-    for rule in &RULES {
+    for rule in RULES {
         match rule.look {
-            Look::Window(look) if interest.window => look(scene, out),
-            Look::Access(look) => look(scene, out),
+            Look::Window(look) if interest.window => look(function, out),
+            Look::Access(look) => look(function, out),
             _ => {}
         }
     }
     findings
         .checked
         .called_in_window
-        .extend(called(scene.graph, scene.paths));
+        .extend(called(function.graph, function.paths));
     findings
         .facts
-        .entry(scene.body.name.clone())
-        .or_insert_with(|| change::facts(scene));
+        .entry(function.body.name.clone())
+        .or_insert_with(|| change::facts(function));
 }
 
 /// Functions that are called while a window is open.
@@ -395,22 +398,22 @@ fn called(graph: &Flow, paths: &Paths) -> Vec<String> {
 }
 
 /// Functions that macros call which are made for a window: `unsafe_…(…, label)`.
-fn called_by_macros(page: &Page<'_>) -> Vec<String> {
-    let lines = page
+fn called_by_macros(file: &FileContext<'_>) -> Vec<String> {
+    let lines = file
         .tokens
         .iter()
         .filter(|t| t.kind == TokenKind::Directive);
     let unsafes = lines.filter_map(|line| {
-        let (name, rest) = crate::wrappers::definition(page.text, line.span)?;
-        page.words.is_inside(&name.text(page.text)).then_some(rest)
+        let (name, rest) = crate::wrappers::definition(file.text, line.span)?;
+        file.words.is_inside(&name.text(file.text)).then_some(rest)
     });
     unsafes
-        .flat_map(|rest| tokens::calls(page.text, &rest, |_| true))
-        .map(|call| call.name.text(page.text))
+        .flat_map(|rest| tokens::calls(file.text, &rest, |_| true))
+        .map(|call| call.name.text(file.text))
         .collect()
 }
 
-fn compare(page: &Page<'_>, before: Option<&FactsOf>, findings: &mut Findings) {
+fn compare(file: &FileContext<'_>, before: Option<&FactsOf>, findings: &mut Findings) {
     let Some(before) = before else { return };
     for (name, after) in &findings.facts {
         let Some(before) = before.get(name) else {
@@ -419,9 +422,9 @@ fn compare(page: &Page<'_>, before: Option<&FactsOf>, findings: &mut Findings) {
         let change = Change {
             before,
             after,
-            page,
+            file,
         };
-        for rule in &RULES {
+        for rule in RULES {
             if let Look::Change(look) = rule.look {
                 look(&change, &mut findings.checked.violations);
             }

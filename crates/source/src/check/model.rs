@@ -171,3 +171,18 @@ pub struct Checked {
     /// Functions that this file calls with a window open.
     pub(crate) called_in_window: Vec<String>,
 }
+
+/// A rule's name and what it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleInfo {
+    /// Its name; `docs/rules/NAME.md` is its page.
+    pub name: &'static str,
+    /// How bad it is where nothing else is said.
+    pub severity: Severity,
+    /// How sure it is where nothing else is said.
+    pub confidence: Confidence,
+    /// What it finds, a few words.
+    pub summary: &'static str,
+    /// Why that is wrong, a sentence or two.
+    pub why: &'static str,
+}

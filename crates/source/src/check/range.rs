@@ -7,7 +7,7 @@ use crate::lex::{Token, TokenKind};
 use crate::span::Span;
 
 use super::accesses::{each_call, root_of};
-use super::scene::Scene;
+use super::context::FunctionContext;
 use crate::expression::{Expression, Term};
 use crate::flow::{Begin, EffectKind, Write};
 
@@ -30,19 +30,19 @@ pub(crate) struct Range {
 
 impl Range {
     /// The range of a begin whose address is known.
-    pub(crate) fn of(scene: &Scene<'_>, begin: &Begin) -> Option<Self> {
+    pub(crate) fn of(function: &FunctionContext<'_>, begin: &Begin) -> Option<Self> {
         let place = begin.address?;
-        let whole = scene.expression(place)?;
-        let root = scene.page.plain(whole.root().span);
-        let size = begin.size.and_then(|size| scene.expression(size));
-        let address = scene.page.plain(place);
+        let whole = function.expression(place)?;
+        let root = function.file.plain(whole.root().span);
+        let size = begin.size.and_then(|size| function.expression(size));
+        let address = function.file.plain(place);
         Some(Self {
             words: match begin.size {
-                Some(size) => format!("{} from {address}", scene.page.plain(size)),
+                Some(size) => format!("{} from {address}", function.file.plain(size)),
                 None => format!("what {address} points to"),
             },
             elements: size.as_ref().and_then(|size| elements(size, &root)),
-            bytes: size.as_ref().and_then(|size| bytes(scene, size)),
+            bytes: size.as_ref().and_then(|size| bytes(function, size)),
             address: whole.uncast().1.clone(),
             size,
             root,
@@ -55,20 +55,20 @@ impl Range {
     }
 
     /// What is wrong with the range itself.
-    pub(crate) fn wrong(&self, scene: &Scene<'_>) -> Option<String> {
+    pub(crate) fn wrong(&self, function: &FunctionContext<'_>) -> Option<String> {
         let size = self.size.as_ref()?;
         if is_endless(size) {
-            let size = scene.page.plain(size.span);
+            let size = function.file.plain(size.span);
             return Some(format!("the size {size} is no size of an object"));
         }
-        let own = declared_type(scene, &self.root)?;
+        let own = declared_type(function, &self.root)?;
         if size.sized() == Some(&self.root) {
             return Some(format!(
                 "sizeof({}) is the size of the pointer, not of what it points to",
                 self.root
             ));
         }
-        let other = sized_type(scene, size)?;
+        let other = sized_type(function, size)?;
         let named = |kind: &str| kind.starts_with("struct ");
         let plain = self.address.name() == Some(&self.root);
         let wrong = plain && named(&own) && named(&other) && own != other;
@@ -81,11 +81,11 @@ impl Range {
     }
 
     /// Whether the size is that of one object.
-    pub(crate) fn is_exact(&self, scene: &Scene<'_>) -> bool {
+    pub(crate) fn is_exact(&self, function: &FunctionContext<'_>) -> bool {
         let size = self.size.as_ref();
         size.is_some_and(|size| {
             is_pointee(size, &self.root)
-                || declared_type(scene, &self.root).is_some_and(|own| size.sized() == Some(&own))
+                || declared_type(function, &self.root).is_some_and(|own| size.sized() == Some(&own))
         })
     }
 
@@ -120,14 +120,17 @@ impl Range {
     }
 
     /// Whether the function checks that object by itself.
-    pub(crate) fn is_checked_elsewhere(&self, scene: &Scene<'_>, root: &str) -> bool {
+    pub(crate) fn is_checked_elsewhere(&self, function: &FunctionContext<'_>, root: &str) -> bool {
         let mut found = false;
-        each_call(scene.root, &mut |call| {
-            let check = scene.page.words.checks_range(scene.context.callee(call));
+        each_call(function.root, &mut |call| {
+            let check = function
+                .file
+                .words
+                .checks_range(function.context.callee(call));
             let address = call
                 .child_by_field_name("arguments")
                 .and_then(|a| a.named_child(0));
-            found |= check && address.is_some_and(|a| root_of(scene.context, a) == root);
+            found |= check && address.is_some_and(|a| root_of(function.context, a) == root);
         });
         found
     }
@@ -180,10 +183,10 @@ fn is_pointee(size: &Expression, root: &str) -> bool {
 }
 
 /// The type whose size it is.
-fn sized_type(scene: &Scene<'_>, size: &Expression) -> Option<String> {
+fn sized_type(function: &FunctionContext<'_>, size: &Expression) -> Option<String> {
     match &size.term {
         Term::SizeOf(of) => match &of.term {
-            Term::Behind(pointer) => declared_type(scene, pointer.name()?),
+            Term::Behind(pointer) => declared_type(function, pointer.name()?),
             _ => None,
         },
         _ => size.sized().map(str::to_owned),
@@ -207,11 +210,11 @@ fn elements(size: &Expression, root: &str) -> Option<u64> {
 }
 
 /// How many bytes a size is, where a `long` has 8.
-fn bytes(scene: &Scene<'_>, size: &Expression) -> Option<u64> {
+fn bytes(function: &FunctionContext<'_>, size: &Expression) -> Option<u64> {
     match &size.term {
         Term::Number(number) => answer::number(number),
         Term::SizeOfType(of) if of.pointers > 0 && of.dimensions.is_empty() => Some(8),
-        _ => scene.page.types.scalar(size.sized()?),
+        _ => function.file.types.scalar(size.sized()?),
     }
 }
 
@@ -227,18 +230,18 @@ pub(crate) fn sizeof_operand(text: &[u8], place: Span) -> Option<String> {
 }
 
 /// The tokens of the function, its header included.
-pub(crate) fn function_tokens<'s>(scene: &Scene<'s>) -> &'s [Token] {
-    let place = scene.body.header.join(scene.body.span);
-    let tokens = scene.page.tokens;
+pub(crate) fn function_tokens<'s>(function: &FunctionContext<'s>) -> &'s [Token] {
+    let place = function.body.header.join(function.body.span);
+    let tokens = function.file.tokens;
     let first = tokens.partition_point(|t| t.span.start < place.start);
     let last = tokens.partition_point(|t| t.span.end <= place.end);
     tokens.get(first..last).unwrap_or_default()
 }
 
 /// The type of `T __user *name`, as the function declares it.
-pub(crate) fn declared_type(scene: &Scene<'_>, name: &str) -> Option<String> {
-    let tokens = function_tokens(scene);
-    let text = scene.page.text;
+pub(crate) fn declared_type(function: &FunctionContext<'_>, name: &str) -> Option<String> {
+    let tokens = function_tokens(function);
+    let text = function.file.text;
     let at = tokens.windows(2).position(|pair| {
         let [star, word] = pair else { return false };
         star.is(b'*') && word.span.of(text) == name.as_bytes()
@@ -264,8 +267,8 @@ pub(crate) fn declared_type(scene: &Scene<'_>, name: &str) -> Option<String> {
 }
 
 /// Whether the one variable is made from the other, by whatever way.
-pub(crate) fn is_related(scene: &Scene<'_>, one: &str, other: &str) -> bool {
-    let edges = relations(scene);
+pub(crate) fn is_related(function: &FunctionContext<'_>, one: &str, other: &str) -> bool {
+    let edges = relations(function);
     let mut known = BTreeSet::from([one]);
     let mut work = vec![one];
     while let Some(name) = work.pop() {
@@ -279,18 +282,18 @@ pub(crate) fn is_related(scene: &Scene<'_>, one: &str, other: &str) -> bool {
 }
 
 /// Variables that stand on the two sides of an assignment.
-fn relations<'s>(scene: &'s Scene<'_>) -> BTreeMap<&'s str, BTreeSet<&'s str>> {
+fn relations<'s>(function: &'s FunctionContext<'_>) -> BTreeMap<&'s str, BTreeSet<&'s str>> {
     let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for effect in &scene.graph.effects {
+    for effect in &function.graph.effects {
         let EffectKind::Write(Write {
             value: Some(value), ..
         }) = &effect.kind
         else {
             continue;
         };
-        let left = scene.graph.name_of(effect);
-        for right in scene.graph.effects_in(*value) {
-            let right = scene.graph.name_of(right);
+        let left = function.graph.name_of(effect);
+        for right in function.graph.effects_in(*value) {
+            let right = function.graph.name_of(right);
             edges.entry(left).or_default().insert(right);
             edges.entry(right).or_default().insert(left);
         }

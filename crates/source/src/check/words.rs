@@ -4,57 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use tollgate_defect::answer;
 
 use foldhash::fast::RandomState;
-use serde::Deserialize;
 use tollgate_defect::Defect;
 
-use crate::calls::{Call, Calls, Clears, Does, Family, Fence, InWindow, OfWindow, Pair};
+use crate::calls::{
+    Call, Calls, Clears, Direction, Does, Family, Fence, InWindow, Kind, OfWindow, Outcome, Pair,
+};
 use crate::search::Parts;
-use crate::vocabulary::{Direction, Vocabulary};
 
 /// Every word of what is checked is looked up in several of these.
 type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
-
-/// What a window lets through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
-    /// Reads.
-    Read,
-    /// Writes.
-    Write,
-    /// Both.
-    Full,
-    /// Both, over a clamped address; every end closes it.
-    Masked,
-    /// Both, by the instruction itself.
-    Raw,
-}
-
-impl Kind {
-    /// Whether an access that way may go through.
-    pub(crate) fn lets(self, direction: Direction) -> bool {
-        !matches!(
-            (self, direction),
-            (Self::Read, Direction::Write) | (Self::Write, Direction::Read)
-        )
-    }
-
-    /// Whether an end of kind `end` closes it everywhere.
-    pub(crate) fn closed_by(self, end: Self) -> bool {
-        self == end || self == Self::Masked && end != Self::Raw
-    }
-
-    /// As an adjective.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Full => "read-write",
-            Self::Masked => "masked",
-            Self::Raw => "raw",
-        }
-    }
-}
 
 /// A call that opens a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,16 +34,6 @@ pub(crate) struct EndWord {
     pub(crate) arguments: usize,
 }
 
-/// What the result of an access is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Outcome {
-    /// 0 or -EFAULT.
-    Fault,
-    /// How many bytes were not copied.
-    Left,
-}
-
 /// An access, inside a window or with its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AccessWord {
@@ -103,7 +51,7 @@ pub(crate) struct AccessWord {
 
 /// What a call in a window is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Manner<'a> {
+pub(crate) enum Permission<'a> {
     /// It may be there.
     Allowed,
     /// It must not; what it does.
@@ -154,7 +102,7 @@ impl CheckWords {
     /// # Errors
     /// When the data file does not have its form; a test keeps that from happening.
     pub fn builtin() -> Result<Self, Defect> {
-        Ok(Vocabulary::shared()?.words().clone())
+        Calls::builtin().map(Self::of)
     }
 
     /// What the rules want to know of calls.
@@ -397,22 +345,22 @@ impl CheckWords {
     }
 
     /// What a call of that name is in a window.
-    pub(crate) fn manner(&self, name: &str) -> Manner<'_> {
+    pub(crate) fn permission(&self, name: &str) -> Permission<'_> {
         match self.allowed.get(name) {
-            Some(None) => Manner::Allowed,
-            Some(Some(what)) => Manner::Forbidden(what),
-            None => self.manner_of_family(name),
+            Some(None) => Permission::Allowed,
+            Some(Some(what)) => Permission::Forbidden(what),
+            None => self.permission_of_family(name),
         }
     }
 
-    fn manner_of_family(&self, name: &str) -> Manner<'_> {
+    fn permission_of_family(&self, name: &str) -> Permission<'_> {
         let mut families = self.families.iter();
         let own =
             families.find(|family| family.in_window.is_some() && name.starts_with(&family.prefix));
         match own.and_then(|family| family.in_window.as_ref()) {
-            Some(InWindow::Forbidden(what)) => Manner::Forbidden(what),
-            Some(_) => Manner::Allowed,
-            None => Manner::Unknown,
+            Some(InWindow::Forbidden(what)) => Permission::Forbidden(what),
+            Some(_) => Permission::Allowed,
+            None => Permission::Unknown,
         }
     }
 

@@ -3,8 +3,8 @@
 use super::constant::constant;
 use super::declared::declared;
 use super::{Place, written};
-use crate::chance::Size;
 use crate::lex::{Token, TokenKind, closing};
+use crate::opportunity::Size;
 
 impl Place<'_> {
     /// What the variable `name` holds at the token `at`: what the last

@@ -3,13 +3,13 @@
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
+use crate::calls::Direction;
 use crate::chain::unhinted;
-use crate::check::words::{AccessWord, BeginWord, Manner};
+use crate::check::words::{AccessWord, BeginWord, Permission};
 use crate::expression::Expression;
 use crate::lex::{closing, tokens};
 use crate::site::{bare, span};
 use crate::span::Span;
-use crate::vocabulary::Direction;
 
 use super::assembly::{Assembly, is_assembly, operands};
 use super::build::{Builder, Source, Ways};
@@ -118,7 +118,7 @@ impl<'t> Builder<'_, '_> {
         } else if let Some(word) = self.source.words.in_window(&name).cloned() {
             self.access(node, arguments, &word);
         } else if self.source.words.is_inside(&name)
-            && self.source.words.manner(&name) == Manner::Unknown
+            && self.source.words.permission(&name) == Permission::Unknown
         {
             self.wrapped(node, arguments, name);
         } else {

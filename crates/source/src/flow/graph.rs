@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::check::words::Kind;
+use crate::calls::Direction;
+use crate::calls::Kind;
 use crate::expression::Expression;
 use crate::model::Jump;
 use crate::span::Span;
-use crate::vocabulary::Direction;
 
 use super::names::Places;
 use super::statement::{Junction, Statement};

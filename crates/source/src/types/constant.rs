@@ -4,8 +4,9 @@ use super::declare::starts_type;
 use super::file::{Kind, is_loud};
 use super::find::{Found, Scope};
 use super::input::{Input, Word, parts};
+use super::layout::LayoutError;
 use super::layout::{Shape, Type};
-use super::run::{LayoutError, Run};
+use super::query::Query;
 use crate::lex::TokenKind;
 use tollgate_defect::answer;
 
@@ -92,7 +93,7 @@ fn literal(word: &Word) -> Option<i128> {
     answer::digits(digits, radix)
 }
 
-impl Run<'_> {
+impl Query<'_> {
     /// The value of a constant expression, which ends where no operator follows.
     pub(super) fn value(&mut self, input: &mut Input, scope: &Scope) -> Result<i128> {
         let condition = self.binary(input, scope, 0)?;
@@ -323,7 +324,7 @@ impl Run<'_> {
             TokenKind::Literal if word.text.starts_with('"') && !word.text.contains('\\') => {
                 input.next();
                 let length = word.text.len().saturating_sub(1);
-                let mut of = super::run::words(&format!("char [{length}]"));
+                let mut of = super::query::words(&format!("char [{length}]"));
                 self.type_name(&mut of, scope)
             }
             TokenKind::Word
@@ -371,7 +372,7 @@ impl Run<'_> {
         match of.shape {
             Shape::Array(of, _) => Ok(*of),
             Shape::Pointer(to) if !to.is_empty() => {
-                let mut input = super::run::words(&to);
+                let mut input = super::query::words(&to);
                 self.type_name(&mut input, scope)
             }
             _ => Err(LayoutError::Pointee(of.name)),
@@ -467,7 +468,7 @@ fn with_values(input: Input, known: &[(Box<str>, i128)]) -> Input {
     let words = std::iter::from_fn(|| input.next()).flat_map(|word| {
         let value = known.iter().find(|(name, _)| *name == word.text);
         match value {
-            Some((_, value)) => super::run::bracketed(*value),
+            Some((_, value)) => super::query::bracketed(*value),
             None => vec![word],
         }
     });

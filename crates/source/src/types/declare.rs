@@ -3,8 +3,9 @@
 use super::file::{Kind, TYPES, is_loud};
 use super::find::Scope;
 use super::input::{Input, Word};
+use super::layout::LayoutError;
 use super::layout::{Attributes, Shape, Type, pointer_to};
-use super::run::{LayoutError, Run};
+use super::query::Query;
 use tollgate_defect::answer;
 
 type Result<T> = std::result::Result<T, LayoutError>;
@@ -119,7 +120,7 @@ fn unclear(input: &Input) -> LayoutError {
     LayoutError::Unclear("a declaration".to_owned(), word.to_owned())
 }
 
-impl Run<'_> {
+impl Query<'_> {
     /// A type without a variable: `struct s *`, `char [4]`.
     pub(super) fn type_name(&mut self, input: &mut Input, scope: &Scope) -> Result<Type> {
         self.nested("a type", |run| {

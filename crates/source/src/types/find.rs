@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::expand::Macro;
 use super::file::{Branch, Entry, File, Kind, TYPES, directive, is_loud, name_at};
 use super::headers::Answer;
 use super::input::{Input, Word};
+use super::layout::LayoutError;
 use super::machine::Machine;
-use super::run::{LayoutError, Run};
+use super::macros::Macro;
+use super::query::Query;
 use crate::lex::{TokenKind, lex};
 use crate::path::TreePath;
 use crate::span::Span;
@@ -81,7 +82,7 @@ pub(super) fn id(file: &Arc<File>) -> usize {
     Arc::as_ptr(file).addr()
 }
 
-impl Run<'_> {
+impl Query<'_> {
     /// Where a name is defined as one of those kinds.
     pub(super) fn find(
         &mut self,
@@ -584,7 +585,8 @@ struct Side {
 impl Wanted<'_> {
     /// Whether an entry is a definition: a macro of its own name is none.
     fn fits(&self, scope: &Scope, entry: &Entry) -> bool {
-        let own = || Macro::read(scope, entry.at).is_none_or(|found| found.is_only(self.name));
+        let own =
+            || Macro::read(&scope.file.text, entry.at).is_none_or(|found| found.is_only(self.name));
         self.any || entry.kind != Kind::Macro || !own()
     }
 }

@@ -2,7 +2,58 @@
 //! Linux.
 
 use super::machine::Machine;
-use super::run::LayoutError;
+
+/// Why a type, or a constant, is not known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LayoutError {
+    /// No definition.
+    #[error("the definition of {0} was not found in the file or the headers that it includes")]
+    Missing(String),
+    /// A definition that is only there under options that are not chosen.
+    #[error("{0} is defined only under options that are not set")]
+    Absent(String),
+    /// A definition that may be in a file which could not be read.
+    #[error("the definition of {0} was not found: {1}")]
+    Unread(String, String),
+    /// A definition that is not understood.
+    #[error("{0} is not known: {1:?} in its definition is not understood")]
+    Unclear(String, String),
+    /// No such member.
+    #[error("{0} has no member {1}")]
+    Member(String, String),
+    /// An answer that differs between configurations.
+    #[error("{0} depends on {options}", options = .1.join(", "))]
+    Depends(String, Vec<String>),
+    /// No declaration of the pointer.
+    #[error("what {0} points to is not known")]
+    Pointee(String),
+}
+
+impl LayoutError {
+    /// What is missing, in as few words as name it.
+    #[must_use]
+    pub fn what(&self) -> String {
+        match self {
+            Self::Missing(name) | Self::Absent(name) | Self::Unread(name, _) => name.clone(),
+            Self::Unclear(name, word) => format!("{word} in {name}"),
+            Self::Member(name, member) => format!("the member {member} of {name}"),
+            Self::Depends(_, options) => match options.as_slice() {
+                [first, _, _, _, ..] => format!("{first} and other options"),
+                few => few.join(", "),
+            },
+            Self::Pointee(name) => format!("what {name} points to"),
+        }
+    }
+
+    /// The name that has no definition, and whether it has one under other options.
+    pub(super) fn lacking(&self) -> Option<(&str, bool)> {
+        match self {
+            Self::Missing(name) => Some((name, false)),
+            Self::Absent(name) => Some((name, true)),
+            _ => None,
+        }
+    }
+}
 
 /// A type on one machine.
 #[derive(Clone, Debug, PartialEq, Eq)]

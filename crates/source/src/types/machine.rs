@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::file::File;
+use crate::calls::read;
 use crate::path::TreePath;
-use crate::vocabulary::read;
 use tollgate_defect::Defect;
 
 const MACHINES: &str = include_str!("../../../../data/types/machines.toml");

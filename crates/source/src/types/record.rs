@@ -5,8 +5,9 @@ use super::file::Entry;
 use super::file::Kind;
 use super::find::{Found, Scope, declarations, id};
 use super::input::{Input, Word};
+use super::layout::LayoutError;
 use super::layout::{Attributes, Placing, Shape, Type, Unplaced};
-use super::run::{LayoutError, Run};
+use super::query::Query;
 use tollgate_defect::answer;
 
 type Result<T> = std::result::Result<T, LayoutError>;
@@ -17,7 +18,7 @@ fn unclear(of: &str, input: &Input) -> LayoutError {
     LayoutError::Unclear(of.to_owned(), word.to_owned())
 }
 
-impl Run<'_> {
+impl Query<'_> {
     /// The type of that name: `unsigned int`, `struct s`, `s_t`.
     pub(super) fn named(&mut self, name: &str, scope: &Scope) -> Result<Type> {
         if let Some(size) = self.types.headers.facts.scalar(name, self.machine) {
@@ -85,7 +86,7 @@ impl Run<'_> {
 
     /// A macro that stands for a type; in an outline, a type that is not known.
     fn stands_for(&mut self, name: &str, scope: &Scope) -> Result<Type> {
-        let mut input = super::run::words(name);
+        let mut input = super::query::words(name);
         if self.expand(&mut input, scope)? {
             let of = self.type_name(&mut input, scope)?;
             return match input.is_empty() {

@@ -1,7 +1,7 @@
-use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
 use crate::check::rules::call_in_window::{calls, judged};
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
 use crate::flow::{Action, Effect, EffectKind, Inside};
 
 pub(super) const RULE: Rule = Rule {
@@ -18,32 +18,36 @@ const INFO: RuleInfo = RuleInfo {
           crashed riscv; a side effect happens or not, depending on the fault. Work it out before the begin.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for (place, call, opened) in calls(scene) {
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for (place, call, opened) in calls(function) {
         if call.argument_of.is_some() {
-            out.extend(judged(scene, &INFO, place, call, opened));
+            out.extend(judged(function, &INFO, place, call, opened));
         }
     }
-    for (node, place) in scene.graph.nodes.iter().enumerate() {
-        let reached = scene.paths.before.get(node).is_some_and(|s| !s.is_empty());
+    for (node, place) in function.graph.nodes.iter().enumerate() {
+        let reached = function
+            .paths
+            .before
+            .get(node)
+            .is_some_and(|s| !s.is_empty());
         if let Action::Inside(inside) = &place.action
             && reached
         {
-            let effects = scene.graph.effects_in(place.span);
+            let effects = function.graph.effects_in(place.span);
             let changes = effects.filter(|e| matches!(e.kind, EffectKind::Write(_)));
-            out.extend(changes.filter_map(|effect| changed(scene, inside, effect)));
+            out.extend(changes.filter_map(|effect| changed(function, inside, effect)));
         }
     }
 }
 
 /// An assignment inside an argument. One to the address alone, `p++`, is
 /// evaluated once by every kernel macro and is common.
-fn changed(scene: &Scene<'_>, inside: &Inside, effect: &Effect) -> Option<Violation> {
+fn changed(function: &FunctionContext<'_>, inside: &Inside, effect: &Effect) -> Option<Violation> {
     let (number, address) = effect.argument_of?;
-    let call = scene.graph.accesses.get(number)?;
+    let call = function.graph.accesses.get(number)?;
     let other = if address { inside.value } else { inside.user };
-    let name = scene.graph.name_of(effect);
-    let twice = other.is_some_and(|other| scene.graph.names(other, name));
+    let name = function.graph.name_of(effect);
+    let twice = other.is_some_and(|other| function.graph.names(other, name));
     let message = if twice {
         format!(
             "an argument of {call}() changes {}, which the other one uses",
@@ -56,8 +60,8 @@ fn changed(scene: &Scene<'_>, inside: &Inside, effect: &Effect) -> Option<Violat
         )
     };
     let mut violation =
-        scene
-            .page
+        function
+            .file
             .violation(&INFO, effect.span, "changed inside the window", message);
     violation.confidence = match (twice, address) {
         (true, _) => Confidence::High,

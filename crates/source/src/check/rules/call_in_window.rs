@@ -1,8 +1,8 @@
-use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::paths::Open;
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
-use crate::check::words::Manner;
+use crate::check::rule::{Look, Rule};
+use crate::check::words::Permission;
 use crate::flow::{Action, Call};
 use crate::lex::TokenKind;
 use crate::span::Span;
@@ -22,27 +22,27 @@ const INFO: RuleInfo = RuleInfo {
           objtool refuses any call that is not on its list; data/calls.toml has the list and what is known to be inlined.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for (place, call, opened) in calls(scene) {
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for (place, call, opened) in calls(function) {
         if call.argument_of.is_none() {
-            out.extend(judged(scene, &INFO, place, call, opened));
+            out.extend(judged(function, &INFO, place, call, opened));
         }
     }
 }
 
 /// The calls that are reached with a window open, and where it was opened.
 pub(super) fn calls<'s>(
-    scene: &'s Scene<'_>,
+    function: &'s FunctionContext<'_>,
 ) -> impl Iterator<Item = (Span, &'s Call, Option<Span>)> {
-    let nodes = scene.graph.nodes.iter().enumerate();
+    let nodes = function.graph.nodes.iter().enumerate();
     nodes.filter_map(|(node, place)| {
         let Action::Call(call) = &place.action else {
             return None;
         };
-        let mut states = scene.paths.before.get(node)?.iter();
+        let mut states = function.paths.before.get(node)?.iter();
         let open = states.find_map(|state| state.open.last())?;
         let opened = match open {
-            Open::Here(begin) => Some(scene.place(*begin)),
+            Open::Here(begin) => Some(function.place(*begin)),
             Open::Caller => None,
         };
         Some((place.span, call, opened))
@@ -51,42 +51,42 @@ pub(super) fn calls<'s>(
 
 /// What there is to say about a call in a window.
 pub(super) fn judged(
-    scene: &Scene<'_>,
+    function: &FunctionContext<'_>,
     rule: &RuleInfo,
     place: Span,
     call: &Call,
     opened: Option<Span>,
 ) -> Option<Violation> {
-    let page = scene.page;
+    let file = function.file;
     let name = &call.name;
     if name.contains("unsafe") {
         return None;
     }
-    let (severity, confidence, what) = match page.words.manner(name) {
-        Manner::Allowed => return None,
-        Manner::Forbidden(what) => (
+    let (severity, confidence, what) = match file.words.permission(name) {
+        Permission::Allowed => return None,
+        Permission::Forbidden(what) => (
             Severity::Error,
             Confidence::High,
             format!("{name}() {what}"),
         ),
-        Manner::Unknown => (
+        Permission::Unknown => (
             Severity::Warning,
-            guess(scene, name),
+            guess(function, name),
             format!("{name}() is called"),
         ),
     };
     let where_from = match opened {
-        Some(opened) => format!("the window that opens on line {}", scene.line(opened)),
+        Some(opened) => format!("the window that opens on line {}", function.line(opened)),
         None => "the window of the caller".to_owned(),
     };
     let message = format!("{what} in {where_from}");
-    let mut violation = page.violation(rule, place, "called with the window open", message);
+    let mut violation = file.violation(rule, place, "called with the window open", message);
     violation.severity = severity;
     violation.confidence = confidence;
-    let unknown = page.words.manner(name) == Manner::Unknown;
+    let unknown = file.words.permission(name) == Permission::Unknown;
     violation.unless_inline = Some(name.clone()).filter(|_| unknown);
     match opened {
-        Some(opened) => violation.related.push(page.mark(opened, "opened here")),
+        Some(opened) => violation.related.push(file.mark(opened, "opened here")),
         None if confidence == Confidence::High => violation.confidence = Confidence::Medium,
         None => violation.confidence = Confidence::Low,
     }
@@ -95,24 +95,24 @@ pub(super) fn judged(
 
 /// A name in capitals is a macro, and so is one that this file defines as such;
 /// an inline of this file mostly leaves no call.
-fn guess(scene: &Scene<'_>, name: &str) -> Confidence {
+fn guess(function: &FunctionContext<'_>, name: &str) -> Confidence {
     let capitals = !name.bytes().any(|b| b.is_ascii_lowercase());
-    let page = scene.page;
-    let own = page.bodies.iter().find(|body| body.name == name);
+    let file = function.file;
+    let own = file.bodies.iter().find(|body| body.name == name);
     let inline = own.is_some_and(|body| {
-        let header = body.header.text(page.text);
+        let header = body.header.text(file.text);
         header.contains("inline")
     });
-    if capitals || inline || is_macro(scene, name) {
+    if capitals || inline || is_macro(function, name) {
         Confidence::Low
     } else {
         Confidence::Medium
     }
 }
 
-fn is_macro(scene: &Scene<'_>, name: &str) -> bool {
-    let text = scene.page.text;
-    let lines = scene.page.tokens.iter();
+fn is_macro(function: &FunctionContext<'_>, name: &str) -> bool {
+    let text = function.file.text;
+    let lines = function.file.tokens.iter();
     lines
         .filter(|t| t.kind == TokenKind::Directive)
         .filter_map(|line| definition(text, line.span))

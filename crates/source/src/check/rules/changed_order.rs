@@ -1,7 +1,7 @@
 use crate::Direction;
 use crate::check::change::{Change, Facts, Touch};
-use crate::check::model::{Confidence, Severity, Violation};
-use crate::check::rules::{Look, Rule, RuleInfo};
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -32,11 +32,11 @@ fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
                 "{} is stored after {}; before the change it was the other way round",
                 touch.written.0, other.written.0
             );
-            let page = change.page;
-            let mut violation = page.violation(&INFO, touch.span, "now stored second", message);
+            let file = change.file;
+            let mut violation = file.violation(&INFO, touch.span, "now stored second", message);
             violation
                 .related
-                .push(page.mark(other.span, "now stored first"));
+                .push(file.mark(other.span, "now stored first"));
             out.push(violation);
             return;
         }

@@ -1,7 +1,7 @@
 use crate::Direction;
 use crate::check::change::{Change, Facts, Touch};
-use crate::check::model::{Confidence, Severity, Violation};
-use crate::check::rules::{Look, Rule, RuleInfo};
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -32,7 +32,7 @@ fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
         );
         out.push(
             change
-                .page
+                .file
                 .violation(&INFO, touch.span, "another value than before", message),
         );
     }

@@ -4,10 +4,10 @@ use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::check::accesses::{Access, accesses, each, root_of};
-use crate::check::model::{Confidence, Severity, Suggestion, Violation};
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::range::{function_tokens, sizeof_operand};
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Local, is_assembly};
 use crate::lex::Token;
@@ -29,25 +29,25 @@ const INFO: RuleInfo = RuleInfo {
           stack. Setting each member does not fill the padding: clear the struct first.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for access in accesses(scene) {
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for access in accesses(function) {
         let whole = access.word.count.is_some() && access.word.direction == Direction::Write;
-        let Some(local) = copied(scene, &access).filter(|_| whole) else {
+        let Some(local) = copied(function, &access).filter(|_| whole) else {
             continue;
         };
-        let filled = filled(scene, local, &access);
-        if !filled.elsewhere && !is_cleared(scene, &access, &filled) {
-            out.extend(judged(scene, &access, local, &filled));
+        let filled = filled(function, local, &access);
+        if !filled.elsewhere && !is_cleared(function, &access, &filled) {
+            out.extend(judged(function, &access, local, &filled));
         }
     }
 }
 
 /// The struct of this function, declared without a value, whose copy goes out.
-fn copied<'s>(scene: &'s Scene<'_>, access: &Access<'_>) -> Option<&'s Local> {
-    let text = scene.page.plain(access.value);
+fn copied<'s>(function: &'s FunctionContext<'_>, access: &Access<'_>) -> Option<&'s Local> {
+    let text = function.file.plain(access.value);
     let name = text.rsplit(')').next()?.trim().strip_prefix('&')?;
-    let local = scene.graph.locals.iter().find(|l| l.name == name)?;
-    let operand = sizeof_operand(scene.page.text, access.count?)?;
+    let local = function.graph.locals.iter().find(|l| l.name == name)?;
+    let operand = sizeof_operand(function.file.text, access.count?)?;
     let whole = operand == local.name || operand == local.base_type;
     (local.plain && !local.initialised && whole).then_some(local)
 }
@@ -66,8 +66,8 @@ struct Filled {
 }
 
 /// Whether every way to the copy passes a call that sets all of the struct.
-fn is_cleared(scene: &Scene<'_>, access: &Access<'_>, filled: &Filled) -> bool {
-    let nodes = || scene.graph.nodes.iter().enumerate();
+fn is_cleared(function: &FunctionContext<'_>, access: &Access<'_>, filled: &Filled) -> bool {
+    let nodes = || function.graph.nodes.iter().enumerate();
     let clears = nodes().find_map(|(_, node)| match &node.action {
         Action::Call(call) if filled.cleared.contains(&node.span) => call.clears,
         _ => None,
@@ -75,8 +75,8 @@ fn is_cleared(scene: &Scene<'_>, access: &Access<'_>, filled: &Filled) -> bool {
     let Some(place) = clears else {
         return false;
     };
-    let own = |at: usize| scene.place(at) == access.span;
-    let mut here = scene.moments().filter(|(at, _)| own(*at));
+    let own = |at: usize| function.place(at) == access.span;
+    let mut here = function.states().filter(|(at, _)| own(*at));
     here.all(|(_, state)| state.cleared.contains(&place))
 }
 
@@ -89,32 +89,32 @@ fn every<'t>(node: Node<'t>, act: &mut impl FnMut(Node<'t>)) {
 }
 
 /// What sets members of the struct before it is copied.
-fn filled(scene: &Scene<'_>, local: &Local, access: &Access<'_>) -> Filled {
+fn filled(function: &FunctionContext<'_>, local: &Local, access: &Access<'_>) -> Filled {
     let mut found = Filled::default();
     let mut seen = BTreeSet::new();
-    each(scene.root, &mut |node| {
+    each(function.root, &mut |node| {
         let before = node.start_byte() < access.span.start;
         if node.kind() == "identifier"
             && before
-            && scene.context.seen(node) == local.name.as_bytes()
+            && function.context.seen(node) == local.name.as_bytes()
             && local.scope.contains(span(node))
         {
-            match clearing(scene, node, local) {
-                Some(call) => set(scene, access, call, local, &mut found),
-                None => mention(scene, node, &mut found),
+            match clearing(function, node, local) {
+                Some(call) => set(function, access, call, local, &mut found),
+                None => mention(function, node, &mut found),
             }
         }
     });
-    every(scene.root, &mut |node| {
+    every(function.root, &mut |node| {
         seen.insert(node.start_byte());
     });
     // The other sides of an #if are not in the parse.
     let hidden = |token: &Token| {
-        let names = token.span.of(scene.page.text) == local.name.as_bytes();
+        let names = token.span.of(function.file.text) == local.name.as_bytes();
         let before = token.span.start < access.span.start && local.scope.contains(token.span);
         names && before && !seen.contains(&token.span.start)
     };
-    found.elsewhere |= function_tokens(scene).iter().any(hidden);
+    found.elsewhere |= function_tokens(function).iter().any(hidden);
     found
 }
 
@@ -124,22 +124,26 @@ struct Clearing<'t> {
     count: Expression,
 }
 
-fn clearing<'t>(scene: &Scene<'_>, variable: Node<'t>, local: &Local) -> Option<Clearing<'t>> {
+fn clearing<'t>(
+    function: &FunctionContext<'_>,
+    variable: Node<'t>,
+    local: &Local,
+) -> Option<Clearing<'t>> {
     let address = variable.parent()?;
     let arguments = address.parent()?;
     let call = arguments.parent()?;
-    let name = String::from_utf8_lossy(scene.context.callee(call)).into_owned();
-    let clears = scene.page.words.clears(&name)?;
+    let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+    let clears = function.file.words.clears(&name)?;
     let part = |at: usize| arguments.named_child(answer::fits(at)?);
     let whole = address.kind() == "pointer_expression" && local.plain;
     let object = part(clears.object).filter(|own| whole && own.id() == address.id());
-    let count = Expression::of(scene.context, part(clears.count)?);
+    let count = Expression::of(function.context, part(clears.count)?);
     object.map(|_| Clearing { call, count })
 }
 
 /// Notes what a call sets; one in a loop that the copy is not in may be passed by.
 fn set(
-    scene: &Scene<'_>,
+    function: &FunctionContext<'_>,
     access: &Access<'_>,
     own: Clearing<'_>,
     local: &Local,
@@ -151,7 +155,7 @@ fn set(
         looks && !span(node).contains(access.span)
     });
     let whole = local.is_sized(&own.count);
-    match bytes(scene, &own.count).filter(|_| !whole && !looped) {
+    match bytes(function, &own.count).filter(|_| !whole && !looped) {
         Some(count) if found.front.is_none_or(|(_, most)| most < count) => {
             found.front = Some((span(own.call), count));
         }
@@ -162,11 +166,11 @@ fn set(
 }
 
 /// How many bytes an expression says; a pointer has those of a 64-bit kernel.
-fn bytes(scene: &Scene<'_>, count: &Expression) -> Option<u64> {
+fn bytes(function: &FunctionContext<'_>, count: &Expression) -> Option<u64> {
     if matches!(&count.term, Term::SizeOf(of) if matches!(of.term, Term::Address(_))) {
         return Some(8);
     }
-    match scene.page.types.value(&scene.page.plain(count.span)) {
+    match function.file.types.value(&function.file.plain(count.span)) {
         Ok(value) => answer::fits(value),
         Err(_) => None,
     }
@@ -174,19 +178,19 @@ fn bytes(scene: &Scene<'_>, count: &Expression) -> Option<u64> {
 
 /// A mention of the struct: a member that is set or read, its size, or else
 /// something that may fill it.
-fn mention(scene: &Scene<'_>, node: Node<'_>, found: &mut Filled) {
+fn mention(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
     let Some(parent) = node.parent() else { return };
     match parent.kind() {
         // An operand says where assembly writes, not how far.
-        _ if is_operand(scene, node) => found.elsewhere = true,
+        _ if is_operand(function, node) => found.elsewhere = true,
         "declaration" => {}
         "field_expression" => {
-            let Some((path, whole)) = member(scene, node) else {
+            let Some((path, whole)) = member(function, node) else {
                 return;
             };
-            if is_target(scene, whole) {
+            if is_target(function, whole) {
                 found.members.insert(path);
-            } else if takes_address(scene, whole) {
+            } else if takes_address(function, whole) {
                 found.elsewhere = true;
             }
         }
@@ -196,12 +200,12 @@ fn mention(scene: &Scene<'_>, node: Node<'_>, found: &mut Filled) {
 
 /// Whether a node is in an operand of inline assembly, which the parser sees as a
 /// call.
-fn is_operand(scene: &Scene<'_>, node: Node<'_>) -> bool {
+fn is_operand(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
     let mut around = std::iter::successors(Some(node), Node::parent);
     around.any(|node| {
-        let tokens = function_tokens(scene);
+        let tokens = function_tokens(function);
         let at = tokens.partition_point(|t| t.span.start < node.start_byte());
-        let word = tokens.get(at).map(|t| t.span.of(scene.page.text));
+        let word = tokens.get(at).map(|t| t.span.of(function.file.text));
         node.kind() == "call_expression" && word.is_some_and(is_assembly)
     })
 }
@@ -209,7 +213,7 @@ fn is_operand(scene: &Scene<'_>, node: Node<'_>) -> bool {
 /// The path from a variable to the member that an expression names, and the
 /// expression; an element stands for its whole array. None if the path leaves
 /// the variable through a pointer.
-fn member<'t>(scene: &Scene<'_>, variable: Node<'t>) -> Option<(String, Node<'t>)> {
+fn member<'t>(function: &FunctionContext<'_>, variable: Node<'t>) -> Option<(String, Node<'t>)> {
     let (mut node, mut path, mut array) = (variable, Vec::new(), false);
     while let Some(parent) = node.parent() {
         let inner = parent
@@ -218,9 +222,9 @@ fn member<'t>(scene: &Scene<'_>, variable: Node<'t>) -> Option<(String, Node<'t>
         match parent.kind() {
             _ if inner != Some(node.id()) => break,
             "subscript_expression" => array = true,
-            "field_expression" if scene.context.operator(parent) == b"." => {
+            "field_expression" if function.context.operator(parent) == b"." => {
                 let field = parent.child_by_field_name("field")?;
-                path.extend((!array).then(|| scene.context.written(field)));
+                path.extend((!array).then(|| function.context.written(field)));
             }
             "field_expression" => return None,
             _ => break,
@@ -231,7 +235,7 @@ fn member<'t>(scene: &Scene<'_>, variable: Node<'t>) -> Option<(String, Node<'t>
 }
 
 /// Whether a node is assigned, or filled by a read from the user.
-fn is_target(scene: &Scene<'_>, node: Node<'_>) -> bool {
+fn is_target(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
     let Some(parent) = node.parent() else {
         return false;
     };
@@ -239,8 +243,8 @@ fn is_target(scene: &Scene<'_>, node: Node<'_>) -> bool {
         && parent.child_by_field_name("left").map(|l| l.id()) == Some(node.id());
     let call = parent.parent().filter(|c| c.kind() == "call_expression");
     let read = call.is_some_and(|call| {
-        let name = String::from_utf8_lossy(scene.context.callee(call)).into_owned();
-        let words = scene.page.words;
+        let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+        let words = function.file.words;
         words
             .access(&name)
             .or_else(|| words.in_window(&name))
@@ -249,44 +253,47 @@ fn is_target(scene: &Scene<'_>, node: Node<'_>) -> bool {
     assigned || read
 }
 
-fn takes_address(scene: &Scene<'_>, node: Node<'_>) -> bool {
+fn takes_address(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
     // An array member decays to its address as an argument.
     node.parent().is_some_and(|p| {
-        p.kind() == "pointer_expression" && scene.context.operator(p) == b"&"
+        p.kind() == "pointer_expression" && function.context.operator(p) == b"&"
             || p.kind() == "argument_list"
     })
 }
 
 fn judged(
-    scene: &Scene<'_>,
+    function: &FunctionContext<'_>,
     access: &Access<'_>,
     local: &Local,
     filled: &Filled,
 ) -> Option<Violation> {
     let name = &local.base_type;
-    let (what, confidence) = match unset(scene, name, filled) {
+    let (what, confidence) = match unset(function, name, filled) {
         Ok(what) => (what?, Confidence::High),
         Err(error) => (
             format!("what lay on the stack may go with it: {error}"),
             Confidence::Low,
         ),
     };
-    let page = scene.page;
-    let message = format!("{name} goes to the user, but {what}{}", past(scene, filled));
-    let mut violation = page.violation(&INFO, access.span, "copied whole", message);
+    let file = function.file;
+    let message = format!(
+        "{name} goes to the user, but {what}{}",
+        past(function, filled)
+    );
+    let mut violation = file.violation(&INFO, access.span, "copied whole", message);
     violation.confidence = confidence;
-    if let Some(declared) = declaration(scene, local) {
+    if let Some(declared) = declaration(function, local) {
         violation
             .related
-            .push(page.mark(span(declared), "declared without a value"));
-        violation.suggestion = cleared(scene, declared, local);
+            .push(file.mark(span(declared), "declared without a value"));
+        violation.suggestion = cleared(function, declared, local);
     }
     Some(violation)
 }
 
 /// Where it is set, as far as it is.
-fn past(scene: &Scene<'_>, filled: &Filled) -> String {
-    let line = |span: &Span| scene.line(*span);
+fn past(function: &FunctionContext<'_>, filled: &Filled) -> String {
+    let line = |span: &Span| function.line(*span);
     match (filled.cleared.first(), &filled.front) {
         (Some(call), _) => format!(" on a way past line {}, which clears it", line(call)),
         (None, Some((call, count))) => {
@@ -297,8 +304,12 @@ fn past(scene: &Scene<'_>, filled: &Filled) -> String {
 }
 
 /// What of the struct nobody has set, on the first machine on which that is so.
-fn unset(scene: &Scene<'_>, name: &str, filled: &Filled) -> Result<Option<String>, LayoutError> {
-    let types = scene.page.types;
+fn unset(
+    function: &FunctionContext<'_>,
+    name: &str,
+    filled: &Filled,
+) -> Result<Option<String>, LayoutError> {
+    let types = function.file.types;
     let mut unknown = None;
     for machine in types.machines_with(name) {
         match types.layout_on(name, machine) {
@@ -342,13 +353,13 @@ fn missing(of: &Type, machine: &Machine, filled: &Filled) -> Option<String> {
     ))
 }
 
-fn declaration<'t>(scene: &Scene<'t>, local: &Local) -> Option<Node<'t>> {
+fn declaration<'t>(function: &FunctionContext<'t>, local: &Local) -> Option<Node<'t>> {
     let mut found = None;
-    each(scene.root, &mut |node| {
+    each(function.root, &mut |node| {
         let declares = node.kind() == "declaration"
             && node
                 .child_by_field_name("declarator")
-                .is_some_and(|d| root_of(scene.context, d) == local.name);
+                .is_some_and(|d| root_of(function.context, d) == local.name);
         if declares && found.is_none() && local.scope.contains(span(node)) {
             found = Some(node);
         }
@@ -357,14 +368,18 @@ fn declaration<'t>(scene: &Scene<'t>, local: &Local) -> Option<Node<'t>> {
 }
 
 /// `struct x v;` alone gets a memset() behind the declarations of its block.
-fn cleared(scene: &Scene<'_>, declared: Node<'_>, local: &Local) -> Option<Suggestion> {
+fn cleared(
+    function: &FunctionContext<'_>,
+    declared: Node<'_>,
+    local: &Local,
+) -> Option<Suggestion> {
     let mut next = declared.next_named_sibling()?;
     while matches!(next.kind(), "declaration" | "comment") {
         next = next.next_named_sibling()?;
     }
     let at = next.start_byte();
-    let line = scene.page.lines.line_start(at);
-    let indent = Span::new(line, at).text(scene.page.text);
+    let line = function.file.lines.line_start(at);
+    let indent = Span::new(line, at).text(function.file.text);
     indent.trim().is_empty().then(|| Suggestion {
         span: Span::new(at, at),
         text: format!("memset(&{0}, 0, sizeof({0}));\n{indent}", local.name),

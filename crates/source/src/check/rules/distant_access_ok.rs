@@ -1,10 +1,10 @@
 use tree_sitter::Node;
 
 use crate::check::accesses::{accesses, each_call, root_of};
-use crate::check::model::{Confidence, Severity, Violation};
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
-use crate::check::words::Manner;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
+use crate::check::words::Permission;
 use crate::flow::Action;
 use crate::site::span;
 use crate::span::Span;
@@ -28,29 +28,34 @@ const NEAR: u32 = 10;
 /// Lines between a check and an access that does not check.
 const FAR: u32 = 25;
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut checks = Vec::new();
-    each_call(scene.root, &mut |call| {
-        let name = scene.context.callee(call);
-        if scene.page.words.checks_range(name)
+    each_call(function.root, &mut |call| {
+        let name = function.context.callee(call);
+        if function.file.words.checks_range(name)
             && let Some(address) = call
                 .child_by_field_name("arguments")
                 .and_then(|a| a.named_child(0))
         {
             let name = String::from_utf8_lossy(name).into_owned();
-            checks.push((span(call), name, root_of(scene.context, address)));
+            checks.push((span(call), name, root_of(function.context, address)));
         }
     });
     for (at, name, root) in checks {
         let what = format!("{name}() of {root}");
-        let found = window(scene, at, &root, &what);
-        out.extend(found.or_else(|| unchecked(scene, at, &root, &what)));
+        let found = window(function, at, &root, &what);
+        out.extend(found.or_else(|| unchecked(function, at, &root, &what)));
     }
 }
 
 /// The check before a window that checks again, or that cannot check.
-fn window(scene: &Scene<'_>, check: Span, root: &str, what: &str) -> Option<Violation> {
-    let mut begins = scene
+fn window(
+    function: &FunctionContext<'_>,
+    check: Span,
+    root: &str,
+    what: &str,
+) -> Option<Violation> {
+    let mut begins = function
         .graph
         .nodes
         .iter()
@@ -60,14 +65,14 @@ fn window(scene: &Scene<'_>, check: Span, root: &str, what: &str) -> Option<Viol
         });
     let (begin, opened) = begins.find(|(begin, _)| {
         begin.address.is_none_or(|address| {
-            let node = scene
+            let node = function
                 .root
                 .descendant_for_byte_range(address.start, address.end);
-            node.is_some_and(|node| root_of(scene.context, node) == root)
+            node.is_some_and(|node| root_of(function.context, node) == root)
         })
     })?;
-    let lines = scene.line(opened).saturating_sub(scene.line(check));
-    let (calls, _) = between(scene, check, opened);
+    let lines = function.line(opened).saturating_sub(function.line(check));
+    let (calls, _) = between(function, check, opened);
     if lines <= NEAR && calls == 0 {
         return None;
     }
@@ -76,7 +81,7 @@ fn window(scene: &Scene<'_>, check: Span, root: &str, what: &str) -> Option<Viol
         begin.call
     );
     Some(violation(
-        scene,
+        function,
         check,
         opened,
         "the window opens here",
@@ -85,16 +90,23 @@ fn window(scene: &Scene<'_>, check: Span, root: &str, what: &str) -> Option<Viol
 }
 
 /// The check before an access that does not check.
-fn unchecked(scene: &Scene<'_>, check: Span, root: &str, what: &str) -> Option<Violation> {
-    let all = accesses(scene);
+fn unchecked(
+    function: &FunctionContext<'_>,
+    check: Span,
+    root: &str,
+    what: &str,
+) -> Option<Violation> {
+    let all = accesses(function);
     let access = all.iter().find(|access| {
         access.span.start > check.end
             && access.user_root == root
             && !access.word.checked
             && !access.inside
     })?;
-    let lines = scene.line(access.span).saturating_sub(scene.line(check));
-    let (calls, sleeps) = between(scene, check, access.span);
+    let lines = function
+        .line(access.span)
+        .saturating_sub(function.line(check));
+    let (calls, sleeps) = between(function, check, access.span);
     if lines <= FAR && !sleeps {
         return None;
     }
@@ -102,33 +114,41 @@ fn unchecked(scene: &Scene<'_>, check: Span, root: &str, what: &str) -> Option<V
         "{what} stands {lines} lines and {calls} calls before {}()",
         access.word.name
     );
-    let mut violation = violation(scene, check, access.span, "it is needed here", message);
+    let mut violation = violation(function, check, access.span, "it is needed here", message);
     if !sleeps {
         violation.confidence = Confidence::Low;
     }
     Some(violation)
 }
 
-fn violation(scene: &Scene<'_>, check: Span, need: Span, told: &str, message: String) -> Violation {
-    let page = scene.page;
-    let mut violation = page.violation(&INFO, check, "checked here", message);
-    violation.related.push(page.mark(need, told));
+fn violation(
+    function: &FunctionContext<'_>,
+    check: Span,
+    need: Span,
+    told: &str,
+    message: String,
+) -> Violation {
+    let file = function.file;
+    let mut violation = file.violation(&INFO, check, "checked here", message);
+    violation.related.push(file.mark(need, told));
     violation
 }
 
 /// How many calls lie between two places, and whether one may sleep.
-fn between(scene: &Scene<'_>, from: Span, to: Span) -> (usize, bool) {
+fn between(function: &FunctionContext<'_>, from: Span, to: Span) -> (usize, bool) {
     let (mut calls, mut sleeps) = (0, false);
-    each_call(scene.root, &mut |call: Node<'_>| {
+    each_call(function.root, &mut |call: Node<'_>| {
         let place = span(call);
         let inside = from.end <= place.start && place.end <= to.start;
         if !inside {
             return;
         }
-        let name = String::from_utf8_lossy(scene.context.callee(call)).into_owned();
-        let manner = scene.page.words.manner(&name);
-        calls += usize::from(manner != Manner::Allowed && scene.page.words.access(&name).is_none());
-        sleeps |= matches!(manner, Manner::Forbidden(what) if what.contains("schedule") || what.contains("lock") || what.contains("allocates"));
+        let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+        let permission = function.file.words.permission(&name);
+        calls += usize::from(
+            permission != Permission::Allowed && function.file.words.access(&name).is_none(),
+        );
+        sleeps |= matches!(permission, Permission::Forbidden(what) if what.contains("schedule") || what.contains("lock") || what.contains("allocates"));
     });
     (calls, sleeps)
 }

@@ -4,9 +4,9 @@ use tree_sitter::Node;
 
 use crate::Direction;
 use crate::check::accesses::{Access, accesses, each};
-use crate::check::model::{Confidence, Severity, Violation};
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
 use crate::site::{bare, span};
@@ -29,53 +29,53 @@ const INFO: RuleInfo = RuleInfo {
 /// So many fetches of a function are compared with each other.
 const FETCHES: usize = 64;
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    let mut fetches = accesses(scene);
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let mut fetches = accesses(function);
     fetches.retain(|access| access.word.direction == Direction::Read);
     fetches.truncate(FETCHES);
     for (at, first) in fetches.iter().enumerate() {
         let later = fetches.iter().skip(at + 1);
-        let again = later.filter(|second| follows(scene, first, second));
+        let again = later.filter(|second| follows(function, first, second));
         if let Some(second) = again
             .into_iter()
-            .find(|second| is_double(scene, first, second))
+            .find(|second| is_double(function, first, second))
         {
-            out.push(violation(scene, first, second));
+            out.push(violation(function, first, second));
         }
     }
 }
 
-fn violation(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> Violation {
-    let page = scene.page;
+fn violation(function: &FunctionContext<'_>, first: &Access<'_>, second: &Access<'_>) -> Violation {
+    let file = function.file;
     let message = format!(
         "what line {} fetched and the code checked is fetched again here, and used from here",
-        scene.line(first.span)
+        function.line(first.span)
     );
-    let mut violation = page.violation(&INFO, second.span, "fetched again", message);
+    let mut violation = file.violation(&INFO, second.span, "fetched again", message);
     violation
         .related
-        .push(page.mark(first.span, "fetched first, then checked"));
+        .push(file.mark(first.span, "fetched first, then checked"));
     violation
 }
 
 /// Whether a path leads from the one to the other, with the same user pointer.
-fn follows(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> bool {
+fn follows(function: &FunctionContext<'_>, first: &Access<'_>, second: &Access<'_>) -> bool {
     let place = Span::new(first.span.start, second.span.end);
-    let address: BTreeSet<&str> = names(scene, first.user).collect();
+    let address: BTreeSet<&str> = names(function, first.user).collect();
     let moved = |effect: &Effect| {
         matches!(effect.kind, EffectKind::Write(_))
-            && address.contains(scene.graph.name_of(effect))
-            && !scene.graph.is_behind(effect)
+            && address.contains(function.graph.name_of(effect))
+            && !function.graph.is_behind(effect)
     };
     first.user_root == second.user_root
-        && !scene.graph.effects_in(place).any(moved)
+        && !function.graph.effects_in(place).any(moved)
         && together(first.node, second.node)
 }
 
 /// The variables that are named in a place.
-fn names<'s>(scene: &'s Scene<'_>, place: Span) -> impl Iterator<Item = &'s str> {
-    let effects = scene.graph.effects_in(place);
-    effects.map(|effect| scene.graph.name_of(effect))
+fn names<'s>(function: &'s FunctionContext<'_>, place: Span) -> impl Iterator<Item = &'s str> {
+    let effects = function.graph.effects_in(place);
+    effects.map(|effect| function.graph.name_of(effect))
 }
 
 /// Whether every branch that holds the first holds the second, too.
@@ -97,20 +97,20 @@ fn together(first: Node<'_>, second: Node<'_>) -> bool {
     true
 }
 
-fn is_double(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> bool {
+fn is_double(function: &FunctionContext<'_>, first: &Access<'_>, second: &Access<'_>) -> bool {
     let single = |access: &Access<'_>| access.count.is_none();
     match (single(first), single(second)) {
         (true, true) => {
             first.address == second.address
-                && is_checked(scene, first, second, &first.value_root)
-                && is_used(scene, second, &second.value_root)
+                && is_checked(function, first, second, &first.value_root)
+                && is_used(function, second, &second.value_root)
         }
         (true, false) => field_of(&first.address, &second.address).is_some_and(|field| {
-            is_checked(scene, first, second, &first.value_root)
-                && uses_field(scene, first, second, &field)
+            is_checked(function, first, second, &first.value_root)
+                && uses_field(function, first, second, &field)
         }),
-        (false, false) if first.address == second.address => checked_field(scene, first, second)
-            .is_some_and(|field| uses_field(scene, first, second, &field)),
+        (false, false) if first.address == second.address => checked_field(function, first, second)
+            .is_some_and(|field| uses_field(function, first, second, &field)),
         _ => false,
     }
 }
@@ -131,16 +131,20 @@ fn field_of(first: &Expression, whole: &Expression) -> Option<String> {
 }
 
 /// The conditions between two fetches.
-fn conditions(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> Vec<Span> {
-    let mut found = conditions_from(scene, first.span.end);
+fn conditions(
+    function: &FunctionContext<'_>,
+    first: &Access<'_>,
+    second: &Access<'_>,
+) -> Vec<Span> {
+    let mut found = conditions_from(function, first.span.end);
     found.retain(|place| place.start < second.span.start && !place.contains(second.span));
     found
 }
 
 /// The conditions that end behind a byte.
-fn conditions_from(scene: &Scene<'_>, byte: usize) -> Vec<Span> {
+fn conditions_from(function: &FunctionContext<'_>, byte: usize) -> Vec<Span> {
     let mut found = Vec::new();
-    each(scene.root, &mut |node| {
+    each(function.root, &mut |node| {
         let condition = match node.kind() {
             "if_statement" | "while_statement" | "switch_statement" => {
                 node.child_by_field_name("condition")
@@ -154,8 +158,13 @@ fn conditions_from(scene: &Scene<'_>, byte: usize) -> Vec<Span> {
 
 /// Whether a condition between the two asks for the variable, beyond the fetch
 /// that fills it.
-fn is_checked(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>, variable: &str) -> bool {
-    conditions(scene, first, second)
+fn is_checked(
+    function: &FunctionContext<'_>,
+    first: &Access<'_>,
+    second: &Access<'_>,
+    variable: &str,
+) -> bool {
+    conditions(function, first, second)
         .into_iter()
         .any(|condition| {
             let from = if condition.contains(first.span) {
@@ -163,55 +172,64 @@ fn is_checked(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>, variab
             } else {
                 condition
             };
-            scene.graph.names(from, variable)
+            function.graph.names(from, variable)
         })
 }
 
-fn is_used(scene: &Scene<'_>, second: &Access<'_>, variable: &str) -> bool {
-    let mut reads = scene.reads(variable);
+fn is_used(function: &FunctionContext<'_>, second: &Access<'_>, variable: &str) -> bool {
+    let mut reads = function.reads(variable);
     reads.any(|read| second.span.end <= read.span.start)
 }
 
 /// The field of the first copy that a condition between the two asks for.
-fn checked_field(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>) -> Option<String> {
-    let conditions = conditions(scene, first, second);
+fn checked_field(
+    function: &FunctionContext<'_>,
+    first: &Access<'_>,
+    second: &Access<'_>,
+) -> Option<String> {
+    let conditions = conditions(function, first, second);
     let mut found = None;
-    each(scene.root, &mut |node| {
+    each(function.root, &mut |node| {
         let place = span(node);
         let asked = node.kind() == "field_expression"
             && first.span.end <= place.start
             && conditions.iter().any(|c| c.contains(place));
         if asked && found.is_none() {
-            found = field(scene, node, &first.value_root);
+            found = field(function, node, &first.value_root);
         }
     });
     found
 }
 
 /// The field, if the node is one of that variable.
-fn field(scene: &Scene<'_>, node: Node<'_>, variable: &str) -> Option<String> {
+fn field(function: &FunctionContext<'_>, node: Node<'_>, variable: &str) -> Option<String> {
     let holder = bare(node.child_by_field_name("argument")?);
-    (scene.context.seen(holder) == variable.as_bytes())
+    (function.context.seen(holder) == variable.as_bytes())
         .then(|| node.child_by_field_name("field"))
         .flatten()
-        .map(|field| scene.context.written(field))
+        .map(|field| function.context.written(field))
 }
 
 /// Whether the second copy's own field is read after it, and neither set nor
 /// checked again.
-fn uses_field(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>, wanted: &str) -> bool {
+fn uses_field(
+    function: &FunctionContext<'_>,
+    first: &Access<'_>,
+    second: &Access<'_>,
+    wanted: &str,
+) -> bool {
     let (mut read, mut set) = (false, false);
-    let checks = operands(scene, &conditions(scene, first, second));
-    let later = operands(scene, &conditions_from(scene, second.span.end));
+    let checks = operands(function, &conditions(function, first, second));
+    let later = operands(function, &conditions_from(function, second.span.end));
     let again = |place: Span| {
         let mut own = later.iter().filter(|own| own.span.contains(place));
         own.any(|own| checks.contains(own))
     };
-    each(scene.root, &mut |node| {
+    each(function.root, &mut |node| {
         if span(node).start < second.span.end || node.kind() != "field_expression" {
             return;
         }
-        if field(scene, node, &second.value_root).as_deref() != Some(wanted) {
+        if field(function, node, &second.value_root).as_deref() != Some(wanted) {
             return;
         }
         let assigned = node.parent().is_some_and(|p| {
@@ -219,7 +237,7 @@ fn uses_field(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>, wanted
                 && p.child_by_field_name("left").map(|l| l.id()) == Some(node.id())
         });
         // Set again, compared with what was checked, or checked as it was.
-        let settled = assigned || is_compared(scene, node) || again(span(node));
+        let settled = assigned || is_compared(function, node) || again(span(node));
         set |= settled;
         read |= !settled;
     });
@@ -227,9 +245,9 @@ fn uses_field(scene: &Scene<'_>, first: &Access<'_>, second: &Access<'_>, wanted
 }
 
 /// What conditions ask for, each thing by itself.
-fn operands(scene: &Scene<'_>, conditions: &[Span]) -> Vec<Expression> {
+fn operands(function: &FunctionContext<'_>, conditions: &[Span]) -> Vec<Expression> {
     let mut found = Vec::new();
-    for whole in conditions.iter().filter_map(|at| scene.expression(*at)) {
+    for whole in conditions.iter().filter_map(|at| function.expression(*at)) {
         let either = whole.joined("||").into_iter();
         found.extend(either.flat_map(|own| own.joined("&&")).cloned());
     }
@@ -237,10 +255,10 @@ fn operands(scene: &Scene<'_>, conditions: &[Span]) -> Vec<Expression> {
 }
 
 /// Whether a condition compares the node with something.
-fn is_compared(scene: &Scene<'_>, node: Node<'_>) -> bool {
+fn is_compared(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
     let mut node = node;
     while let Some(parent) = node.parent() {
-        let operator = scene.context.operator(parent);
+        let operator = function.context.operator(parent);
         if parent.kind() == "binary_expression" && matches!(operator, b"!=" | b"==") {
             return true;
         }

@@ -1,6 +1,6 @@
 use crate::check::change::Change;
-use crate::check::model::{Confidence, Severity, Violation};
-use crate::check::rules::{Look, Rule, RuleInfo};
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -30,7 +30,7 @@ fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
             format!("nothing checks the range of {root} any more; before the change something did");
         out.push(
             change
-                .page
+                .file
                 .violation(&INFO, touch.span, "goes through unchecked", message),
         );
     }

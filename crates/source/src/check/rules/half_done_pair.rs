@@ -1,6 +1,6 @@
-use crate::check::model::{Confidence, Severity, Violation};
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
 use crate::flow::{Action, Node};
 
 pub(super) const RULE: Rule = Rule {
@@ -17,31 +17,31 @@ const INFO: RuleInfo = RuleInfo {
           without pagefault_enable(): the state stays as it is for whatever runs next on that processor.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut told = Vec::new();
-    for (node, state) in scene.moments() {
+    for (node, state) in function.states() {
         let Some(Node {
             action: Action::Exit { .. },
             span,
             ..
-        }) = scene.graph.nodes.get(node)
+        }) = function.graph.nodes.get(node)
         else {
             continue;
         };
         for (pair, begin) in &state.held {
-            if !ends(scene, *pair, *begin) || told.contains(&(node, *begin)) {
+            if !ends(function, *pair, *begin) || told.contains(&(node, *begin)) {
                 continue;
             }
             told.push((node, *begin));
-            let words = scene.page.words.pair(*pair);
+            let words = function.file.words.pair(*pair);
             let (first, last) = words.map_or(("", ""), |(first, last)| (first, last));
             let message = format!(
                 "{first}() on line {} has no {last}() on this way",
-                scene.line(scene.place(*begin))
+                function.line(function.place(*begin))
             );
-            let page = scene.page;
-            let mut violation = page.violation(&INFO, *span, "left as it is", message);
-            let mark = page.mark(scene.place(*begin), "begun here");
+            let file = function.file;
+            let mut violation = file.violation(&INFO, *span, "left as it is", message);
+            let mark = file.mark(function.place(*begin), "begun here");
             violation.related.push(mark);
             out.push(violation);
         }
@@ -50,12 +50,14 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
 
 /// Whether some way from the begin comes to its end: where none does, the function
 /// begins it for its caller.
-fn ends(scene: &Scene<'_>, pair: usize, begin: usize) -> bool {
-    let graph = scene.graph;
+fn ends(function: &FunctionContext<'_>, pair: usize, begin: usize) -> bool {
+    let graph = function.graph;
     let mut behind = graph.reached_behind(begin, |_| false).into_iter();
     behind.any(
         |node| match graph.nodes.get(node).map(|node| &node.action) {
-            Some(Action::Call(call)) => scene.page.words.pair_of(&call.name) == Some((pair, false)),
+            Some(Action::Call(call)) => {
+                function.file.words.pair_of(&call.name) == Some((pair, false))
+            }
             _ => false,
         },
     )

@@ -2,9 +2,9 @@ use tree_sitter::Node;
 
 use crate::Direction;
 use crate::check::accesses::{Access, accesses, each_call};
-use crate::check::model::{Confidence, Severity, Violation};
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
 use crate::flow::EffectKind;
 use crate::site::span;
 use crate::span::Span;
@@ -23,9 +23,9 @@ const INFO: RuleInfo = RuleInfo {
           that as if the user had said it.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for access in accesses(scene).iter().filter(|access| !access.inside) {
-        let used = used(scene, access).filter(|_| is_dropped(access.node));
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for access in accesses(function).iter().filter(|access| !access.inside) {
+        let used = used(function, access).filter(|_| is_dropped(access.node));
         let told = used.map(|used| {
             let message = format!(
                 "{} is used, but nothing asks whether {}() faulted",
@@ -33,22 +33,22 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
             );
             (message, "its result is dropped", Some(used))
         });
-        if let Some((message, label, used)) = told.or_else(|| unread(scene, access)) {
-            let page = scene.page;
-            let mut violation = page.violation(&INFO, access.span, label, message);
+        if let Some((message, label, used)) = told.or_else(|| unread(function, access)) {
+            let file = function.file;
+            let mut violation = file.violation(&INFO, access.span, label, message);
             violation
                 .related
-                .extend(used.map(|used| page.mark(used, "used here")));
+                .extend(used.map(|used| file.mark(used, "used here")));
             out.push(violation);
         }
     }
-    dropped(scene, out);
+    dropped(function, out);
 }
 
 /// Where the variable is used that a read has filled.
-fn used(scene: &Scene<'_>, access: &Access<'_>) -> Option<Span> {
-    let own = access.word.direction == Direction::Read && is_own(scene, access);
-    let mut reads = scene.reads(&access.value_root).filter(|_| own);
+fn used(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Span> {
+    let own = access.word.direction == Direction::Read && is_own(function, access);
+    let mut reads = function.reads(&access.value_root).filter(|_| own);
     let used = reads.find(|read| read.span.start >= access.span.end)?;
     Some(used.span)
 }
@@ -61,20 +61,23 @@ fn is_dropped(call: Node<'_>) -> bool {
 
 /// A result that goes into a variable of the function and that nothing looks at
 /// there.
-fn unread(scene: &Scene<'_>, access: &Access<'_>) -> Option<(String, &'static str, Option<Span>)> {
+fn unread(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+) -> Option<(String, &'static str, Option<Span>)> {
     let holder = access.node.parent()?;
     let stores = matches!(holder.kind(), "assignment_expression" | "init_declarator");
     let place = stores.then(|| span(holder))?;
     let at =
-        scene.graph.effects.iter().position(|effect| {
+        function.graph.effects.iter().position(|effect| {
             matches!(effect.kind, EffectKind::Write(_)) && effect.span == place
         })?;
-    let effect = scene.graph.effects.get(at)?;
-    let name = scene.graph.name_of(effect);
-    let local = scene.graph.local(name).filter(|local| local.plain)?;
-    if says_unused(scene, local.declared)
-        || !scene.graph.is_whole(effect)
-        || scene.graph.is_looked_at(at)
+    let effect = function.graph.effects.get(at)?;
+    let name = function.graph.name_of(effect);
+    let local = function.graph.local(name).filter(|local| local.plain)?;
+    if says_unused(function, local.declared)
+        || !function.graph.is_whole(effect)
+        || function.graph.is_looked_at(at)
     {
         return None;
     }
@@ -82,44 +85,44 @@ fn unread(scene: &Scene<'_>, access: &Access<'_>) -> Option<(String, &'static st
         "nothing looks at what {}() gives to {name}",
         access.word.name
     );
-    Some((message, "its result is lost", used(scene, access)))
+    Some((message, "its result is lost", used(function, access)))
 }
 
 /// Whether a declaration says itself that nothing may look at the variable.
-fn says_unused(scene: &Scene<'_>, declared: Span) -> bool {
-    let tokens = scene.page.tokens;
+fn says_unused(function: &FunctionContext<'_>, declared: Span) -> bool {
+    let tokens = function.file.tokens;
     let from = tokens.partition_point(|token| token.span.start < declared.start);
     let own = tokens.get(from..).unwrap_or_default().iter();
     let mut own = own.take_while(|token| token.span.end <= declared.end);
     own.any(|token| {
-        let word = token.span.of(scene.page.text);
+        let word = token.span.of(function.file.text);
         matches!(word, b"__maybe_unused" | b"__always_unused")
     })
 }
 
 /// Calls whose result says more than whether they faulted.
-fn dropped(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    each_call(scene.root, &mut |call| {
-        let name = scene.context.callee(call);
-        if scene.page.words.must_use(name) && is_dropped(call) {
+fn dropped(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    each_call(function.root, &mut |call| {
+        let name = function.context.callee(call);
+        if function.file.words.must_use(name) && is_dropped(call) {
             let message = format!(
                 "nothing asks what {}() gives",
                 String::from_utf8_lossy(name)
             );
-            let page = scene.page;
-            out.push(page.violation(&INFO, span(call), "its result is dropped", message));
+            let file = function.file;
+            out.push(file.violation(&INFO, span(call), "its result is dropped", message));
         }
     });
 }
 
 /// Whether the value goes into a variable of this function; what a pointer
 /// leads to is used elsewhere, if at all.
-fn is_own(scene: &Scene<'_>, access: &Access<'_>) -> bool {
-    let text = access.value.of(scene.page.text);
+fn is_own(function: &FunctionContext<'_>, access: &Access<'_>) -> bool {
+    let text = access.value.of(function.file.text);
     let plain = !text.contains(&b'*')
         && !text.contains(&b'(')
         && memchr::memmem::find(text, b"->").is_none();
     let name = &access.value_root;
-    let mut locals = scene.graph.locals.iter();
+    let mut locals = function.graph.locals.iter();
     plain && locals.any(|l| l.name == *name && (l.plain || l.array))
 }

@@ -1,6 +1,6 @@
-use crate::check::model::{Confidence, Severity, Violation};
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -16,22 +16,22 @@ const INFO: RuleInfo = RuleInfo {
           variable with a cleanup, and the cleanup would be left out.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for (place, label) in &scene.graph.jumps {
-        if place.of(scene.page.text).starts_with(b"goto") {
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for (place, label) in &function.graph.jumps {
+        if place.of(function.file.text).starts_with(b"goto") {
             continue;
         }
-        let labels = scene.graph.labels.iter();
+        let labels = function.graph.labels.iter();
         let Some((_, target)) = labels.into_iter().find(|(name, _)| name == label) else {
             continue;
         };
-        let mut cleanups = scene.graph.cleanups.iter();
+        let mut cleanups = function.graph.cleanups.iter();
         let Some(scope) = cleanups.find(|scope| scope.contains(*place) && !scope.contains(*target))
         else {
             continue;
         };
-        let page = scene.page;
-        let word = scope.of(page.text);
+        let file = function.file;
+        let word = scope.of(file.text);
         let end = word
             .iter()
             .position(|b| !b.is_ascii_alphanumeric() && *b != b'_')
@@ -39,14 +39,14 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         let opened = crate::Span::new(scope.start, scope.start + end);
         let message = format!(
             "the jump to {label} leaves the scope of the {} on line {}",
-            opened.text(page.text),
-            scene.line(opened)
+            opened.text(file.text),
+            function.line(opened)
         );
-        let mut violation = page.violation(&INFO, *place, "jumps out on a fault", message);
+        let mut violation = file.violation(&INFO, *place, "jumps out on a fault", message);
         violation
             .related
-            .push(page.mark(opened, "cleaned up at the end of this scope"));
-        violation.related.push(page.mark(*target, "outside"));
+            .push(file.mark(opened, "cleaned up at the end of this scope"));
+        violation.related.push(file.mark(*target, "outside"));
         out.push(violation);
     }
 }

@@ -1,8 +1,8 @@
-use crate::check::model::{Confidence, Severity, Suggestion, Violation};
+use crate::calls::Kind;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::paths::Open;
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
-use crate::check::words::Kind;
+use crate::check::rule::{Look, Rule};
 use crate::flow::Action;
 use crate::span::Span;
 
@@ -20,14 +20,14 @@ const INFO: RuleInfo = RuleInfo {
           and the others close one of them; the wrong one broke boots on ppc32, twice.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for (node, place) in scene.graph.nodes.iter().enumerate() {
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for (node, place) in function.graph.nodes.iter().enumerate() {
         let Action::End { call, kind } = &place.action else {
             continue;
         };
-        let opens = opens(scene, node);
+        let opens = opens(function, node);
         for at in &opens {
-            let Some((begin, opened)) = scene.begin(*at) else {
+            let Some((begin, opened)) = function.begin(*at) else {
                 continue;
             };
             if begin.kind.closed_by(*kind) {
@@ -36,15 +36,15 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
             let message = format!(
                 "a {} window is closed by {call}() on line {}",
                 begin.kind.name(),
-                scene.line(place.span)
+                function.line(place.span)
             );
-            let page = scene.page;
+            let file = function.file;
             let label = format!("opens a {} window", begin.kind.name());
-            let mut violation = page.violation(&INFO, opened, &label, message);
-            if let Some(expected) = page.words.closing(begin.kind) {
+            let mut violation = file.violation(&INFO, opened, &label, message);
+            if let Some(expected) = file.words.closing(begin.kind) {
                 let told = format!("closed here; {expected}() belongs to it");
-                violation.related.push(page.mark(place.span, told));
-                if agree(scene, &opens, begin.kind) {
+                violation.related.push(file.mark(place.span, told));
+                if agree(function, &opens, begin.kind) {
                     violation.suggestion = renamed(place.span, call, expected);
                 }
             }
@@ -54,8 +54,8 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
 }
 
 /// The begins whose windows may be the innermost open ones at a node.
-fn opens(scene: &Scene<'_>, node: usize) -> Vec<usize> {
-    let states = scene.paths.before.get(node).into_iter().flatten();
+fn opens(function: &FunctionContext<'_>, node: usize) -> Vec<usize> {
+    let states = function.paths.before.get(node).into_iter().flatten();
     let mut found: Vec<usize> = states
         .filter_map(|state| match state.open.last() {
             Some(Open::Here(begin)) => Some(*begin),
@@ -67,8 +67,8 @@ fn opens(scene: &Scene<'_>, node: usize) -> Vec<usize> {
     found
 }
 
-fn agree(scene: &Scene<'_>, opens: &[usize], kind: Kind) -> bool {
-    let mut kinds = opens.iter().filter_map(|at| scene.begin(*at));
+fn agree(function: &FunctionContext<'_>, opens: &[usize], kind: Kind) -> bool {
+    let mut kinds = opens.iter().filter_map(|at| function.begin(*at));
     kinds.all(|(begin, _)| begin.kind == kind)
 }
 

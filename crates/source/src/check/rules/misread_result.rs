@@ -1,11 +1,11 @@
 use tree_sitter::Node;
 
+use crate::calls::Outcome;
 use crate::check::accesses::{Access, accesses};
-use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::function_tokens;
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
-use crate::check::words::Outcome;
+use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::flow::{EffectKind, Statement, StatementKind};
 use crate::lex::Token;
@@ -27,21 +27,21 @@ const INFO: RuleInfo = RuleInfo {
           error number.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for access in accesses(scene) {
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for access in accesses(function) {
         if access.word.result != Some(Outcome::Left) {
             continue;
         }
-        out.extend(returned(scene, &access));
-        let Some(test) = tested(scene, &access) else {
+        out.extend(returned(function, &access));
+        let Some(test) = tested(function, &access) else {
             continue;
         };
-        let page = scene.page;
+        let file = function.file;
         let name = &access.word.name;
         let message = format!("{name}() gives how many bytes were left, which is never negative");
-        let mut violation = page.violation(&INFO, test, "never holds", message);
+        let mut violation = file.violation(&INFO, test, "never holds", message);
         if !test.contains(access.span) {
-            let mark = page.mark(access.span, "how many bytes were left");
+            let mark = file.mark(access.span, "how many bytes were left");
             violation.related.push(mark);
         }
         out.push(violation);
@@ -49,19 +49,19 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
 }
 
 /// A function that gives error numbers elsewhere gives the bytes that were left.
-fn returned(scene: &Scene<'_>, access: &Access<'_>) -> Option<Violation> {
-    let gives = given_back(scene, access)?;
-    let mut returns = scene.graph.statements.iter().filter_map(given);
-    if !returns.any(|given| scene.expression(given).is_some_and(|own| is_error(&own))) {
+fn returned(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let gives = given_back(function, access)?;
+    let mut returns = function.graph.statements.iter().filter_map(given);
+    if !returns.any(|given| function.expression(given).is_some_and(|own| is_error(&own))) {
         return None;
     }
     let name = &access.word.name;
     let message = format!(
         "{name}() gives how many bytes were left, and the function gives error numbers elsewhere"
     );
-    let page = scene.page;
-    let mut violation = page.violation(&INFO, gives, "no error number", message);
-    violation.confidence = match is_handed_on(scene) {
+    let file = function.file;
+    let mut violation = file.violation(&INFO, gives, "no error number", message);
+    violation.confidence = match is_handed_on(function) {
         true => Confidence::Medium,
         // Callers may ask for no more than whether it is 0.
         false => Confidence::Low,
@@ -76,19 +76,19 @@ fn given(own: &Statement) -> Option<Span> {
 
 /// The `return` of what an access gave, at once or by a variable: right behind it, or
 /// under a test that it is not 0.
-fn given_back(scene: &Scene<'_>, access: &Access<'_>) -> Option<Span> {
+fn given_back(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Span> {
     let holder = access.node.parent()?;
     if holder.kind() == "return_statement" {
         return Some(span(holder));
     }
     let field = match holder.kind() {
-        "assignment_expression" if scene.context.operator(holder) == b"=" => "left",
+        "assignment_expression" if function.context.operator(holder) == b"=" => "left",
         "init_declarator" => "declarator",
         _ => return None,
     };
     let variable = holder.child_by_field_name(field)?;
-    let name = scene.context.written(bare(variable));
-    let graph = scene.graph;
+    let name = function.context.written(bare(variable));
+    let graph = function.graph;
     graph.local(&name).filter(|local| local.plain)?;
     let around = graph.statements.iter();
     let around = around.filter(|own| own.span.contains(span(holder)));
@@ -98,7 +98,7 @@ fn given_back(scene: &Scene<'_>, access: &Access<'_>) -> Option<Span> {
         _ => graph.next(own.span)?,
     };
     let is_own = |own: &&Statement| {
-        let given = given(own).and_then(|given| scene.expression(given));
+        let given = given(own).and_then(|given| function.expression(given));
         given.is_some_and(|given| given.name() == Some(&name))
     };
     let tests = |condition: Span| {
@@ -121,15 +121,15 @@ fn given_back(scene: &Scene<'_>, access: &Access<'_>) -> Option<Span> {
 
 /// Whether what the function gives goes to who takes it for an error number: it can be
 /// called from elsewhere, or a caller in the file returns it.
-fn is_handed_on(scene: &Scene<'_>) -> bool {
-    let (page, body) = (scene.page, scene.body);
-    let is = |token: &Token, word: &str| token.span.of(page.text) == word.as_bytes();
-    let header = function_tokens(scene).iter();
+fn is_handed_on(function: &FunctionContext<'_>) -> bool {
+    let (file, body) = (function.file, function.body);
+    let is = |token: &Token, word: &str| token.span.of(file.text) == word.as_bytes();
+    let header = function_tokens(function).iter();
     let mut header = header.take_while(|token| token.span.end <= body.header.end);
     if !header.any(|token| is(token, "static")) {
         return true;
     }
-    let code: Vec<&Token> = page.tokens.iter().filter(|t| t.is_code()).collect();
+    let code: Vec<&Token> = file.tokens.iter().filter(|t| t.is_code()).collect();
     code.windows(3).any(|three| {
         let [before, name, behind] = three else {
             return false;
@@ -151,24 +151,25 @@ fn is_error(own: &Expression) -> bool {
 }
 
 /// The test for less than 0 of what an access gives.
-fn tested(scene: &Scene<'_>, access: &Access<'_>) -> Option<Span> {
+fn tested(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Span> {
     let mut node = access.node;
     while let Some(parent) = node.parent() {
-        let operator = scene.context.operator(parent);
+        let operator = function.context.operator(parent);
         match parent.kind() {
             "parenthesized_expression" => {}
             "binary_expression" => {
-                return is_negative(&Expression::of(scene.context, parent)).then(|| span(parent));
+                return is_negative(&Expression::of(function.context, parent))
+                    .then(|| span(parent));
             }
             "assignment_expression" if operator == b"=" => {
                 let variable = parent.child_by_field_name("left").map(bare)?;
-                if let Some(test) = stored(scene, variable, span(parent)) {
+                if let Some(test) = stored(function, variable, span(parent)) {
                     return Some(test);
                 }
             }
             "init_declarator" => {
                 let variable = parent.child_by_field_name("declarator")?;
-                return stored(scene, variable, span(parent));
+                return stored(function, variable, span(parent));
             }
             _ => return None,
         }
@@ -183,22 +184,22 @@ fn is_negative(own: &Expression) -> bool {
 }
 
 /// The test of a variable of the function that holds nothing but such results.
-fn stored(scene: &Scene<'_>, variable: Node<'_>, at: Span) -> Option<Span> {
+fn stored(function: &FunctionContext<'_>, variable: Node<'_>, at: Span) -> Option<Span> {
     if variable.kind() != "identifier" {
         return None;
     }
-    let name = scene.context.written(variable);
-    scene.graph.local(&name).filter(|local| local.plain)?;
-    let mut writes = scene.graph.effects.iter().filter(|effect| {
+    let name = function.context.written(variable);
+    function.graph.local(&name).filter(|local| local.plain)?;
+    let mut writes = function.graph.effects.iter().filter(|effect| {
         let written = matches!(&effect.kind, EffectKind::Write(write) if write.value.is_some());
-        written && scene.graph.name_of(effect) == name
+        written && function.graph.name_of(effect) == name
     });
     if !writes.all(|effect| effect.span == at) {
         return None;
     }
-    let tests = scene.graph.comparisons.iter();
+    let tests = function.graph.comparisons.iter();
     tests.copied().find(|test| {
-        let own = scene.expression(*test).filter(is_negative);
+        let own = function.expression(*test).filter(is_negative);
         let of = own.and_then(|own| match own.term {
             Term::Binary(left, ..) => left.name().map(str::to_owned),
             _ => None,

@@ -1,7 +1,7 @@
-use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::paths::Open;
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::rule::{Look, Rule};
 use crate::flow::Action;
 
 pub(super) const RULE: Rule = Rule {
@@ -18,18 +18,18 @@ const INFO: RuleInfo = RuleInfo {
           kernel. objtool calls it a recursive UACCESS enable.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for (node, state) in scene.moments() {
-        let Some((begin, place)) = scene.begin(node) else {
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for (node, state) in function.states() {
+        let Some((begin, place)) = function.begin(node) else {
             continue;
         };
         let Some(Open::Here(outer)) = state.open.last() else {
             continue;
         };
-        let Some(Action::Begin(first)) = scene.graph.nodes.get(*outer).map(|n| &n.action) else {
+        let Some(Action::Begin(first)) = function.graph.nodes.get(*outer).map(|n| &n.action) else {
             continue;
         };
-        let opened = scene.place(*outer);
+        let opened = function.place(*outer);
         let again = opened == place;
         let message = if again {
             format!(
@@ -41,17 +41,17 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
                 "{}() opens a window inside the one that {}() opened on line {}",
                 begin.call,
                 first.call,
-                scene.line(opened)
+                function.line(opened)
             )
         };
         let mut violation =
-            scene
-                .page
+            function
+                .file
                 .violation(&INFO, place, "opened with a window open", message);
         if !again {
             violation
                 .related
-                .push(scene.page.mark(opened, "this one is open"));
+                .push(function.file.mark(opened, "this one is open"));
         }
         out.push(violation);
     }

@@ -1,8 +1,8 @@
 use crate::check::accesses::{Access, accesses, each_call, root_of};
-use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::{declared_type, is_related};
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::site::span;
 use crate::span::Span;
@@ -29,12 +29,12 @@ struct Check {
     size: Option<Expression>,
 }
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    let checks = checks(scene);
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let checks = checks(function);
     if checks.is_empty() {
         return;
     }
-    let all = accesses(scene);
+    let all = accesses(function);
     let mut told: Vec<&str> = Vec::new();
     for access in &all {
         let unchecked = !access.word.checked && !access.inside;
@@ -44,39 +44,44 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         let root = &access.user_root;
         let own: Vec<&Check> = checks.iter().filter(|check| check.root == *root).collect();
         let wrong = match own.as_slice() {
-            [] => other(scene, &checks, &all, root),
+            [] => other(function, &checks, &all, root),
             [check] => fewer(access, check).map(|message| (*check, message)),
             _ => None,
         };
         if let Some((check, message)) = wrong {
             told.push(root);
-            out.push(violation(scene, access, check, message));
+            out.push(violation(function, access, check, message));
         }
     }
 }
 
-fn violation(scene: &Scene<'_>, access: &Access<'_>, check: &Check, message: String) -> Violation {
-    let page = scene.page;
-    let mut violation = page.violation(&INFO, access.span, "not checked", message);
+fn violation(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+    check: &Check,
+    message: String,
+) -> Violation {
+    let file = function.file;
+    let mut violation = file.violation(&INFO, access.span, "not checked", message);
     violation
         .related
-        .push(page.mark(check.place, "checks this"));
+        .push(file.mark(check.place, "checks this"));
     violation
 }
 
-fn checks(scene: &Scene<'_>) -> Vec<Check> {
+fn checks(function: &FunctionContext<'_>) -> Vec<Check> {
     let mut found = Vec::new();
-    each_call(scene.root, &mut |call| {
-        let name = scene.context.callee(call);
+    each_call(function.root, &mut |call| {
+        let name = function.context.callee(call);
         let arguments = call.child_by_field_name("arguments");
         let address = arguments.and_then(|a| a.named_child(0));
-        if let Some(address) = address.filter(|_| scene.page.words.checks_range(name)) {
+        if let Some(address) = address.filter(|_| function.file.words.checks_range(name)) {
             let size = arguments.and_then(|a| a.named_child(1));
             found.push(Check {
                 place: span(call),
                 name: String::from_utf8_lossy(name).into_owned(),
-                root: root_of(scene.context, address),
-                size: size.map(|size| Expression::of(scene.context, size)),
+                root: root_of(function.context, address),
+                size: size.map(|size| Expression::of(function.context, size)),
             });
         }
     });
@@ -86,17 +91,17 @@ fn checks(scene: &Scene<'_>) -> Vec<Check> {
 /// A check of an object that nothing accesses, where nothing checks the one that is
 /// accessed: both are pointers to user memory that have nothing to do with each other.
 fn other<'c>(
-    scene: &Scene<'_>,
+    function: &FunctionContext<'_>,
     checks: &'c [Check],
     all: &[Access<'_>],
     root: &str,
 ) -> Option<(&'c Check, String)> {
-    let declared = |name: &str| declared_type(scene, name).is_some();
+    let declared = |name: &str| declared_type(function, name).is_some();
     let idle = |check: &&Check| {
-        let mut reads = scene.reads(&check.root);
+        let mut reads = function.reads(&check.root);
         let named = reads.any(|read| !check.place.contains(read.span));
         let used = named || all.iter().any(|access| access.user_root == check.root);
-        !used && declared(&check.root) && !is_related(scene, &check.root, root)
+        !used && declared(&check.root) && !is_related(function, &check.root, root)
     };
     let check = checks.iter().find(idle).filter(|_| declared(root))?;
     let message = format!(

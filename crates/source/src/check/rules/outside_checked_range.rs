@@ -1,11 +1,11 @@
 use tree_sitter::Node as Syntax;
 
 use crate::check::accesses::{each, root_of};
-use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::paths::Open;
 use crate::check::range::{Range, declared_type, is_picked, is_related, member};
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::rule::{Look, Rule};
 use crate::expression::Expression;
 use crate::flow::{Action, Begin, Effect, EffectKind, Inside, Node, Opening};
 use crate::model::Reach;
@@ -25,18 +25,18 @@ const INFO: RuleInfo = RuleInfo {
           memory; on book3s/32 it also is not open, since a window there covers segments of 256 MB.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for node in 0..scene.graph.nodes.len() {
-        if let Some((begin, opened)) = scene.begin(node) {
-            let accesses = accesses(scene, node);
-            out.extend(window(scene, (node, begin), opened, &accesses));
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for node in 0..function.graph.nodes.len() {
+        if let Some((begin, opened)) = function.begin(node) {
+            let accesses = accesses(function, node);
+            out.extend(window(function, (node, begin), opened, &accesses));
         }
     }
 }
 
 /// The accesses that are reached with the window of that begin open.
-fn accesses<'s>(scene: &'s Scene<'_>, begin: usize) -> Vec<(&'s Inside, Span)> {
-    let nodes = scene.graph.nodes.iter().zip(&scene.paths.before);
+fn accesses<'s>(function: &'s FunctionContext<'_>, begin: usize) -> Vec<(&'s Inside, Span)> {
+    let nodes = function.graph.nodes.iter().zip(&function.paths.before);
     let open = nodes.filter(|(_, states)| {
         states
             .iter()
@@ -50,51 +50,53 @@ fn accesses<'s>(scene: &'s Scene<'_>, begin: usize) -> Vec<(&'s Inside, Span)> {
 }
 
 fn window(
-    scene: &Scene<'_>,
+    function: &FunctionContext<'_>,
     (node, begin): (usize, &Begin),
     opened: Span,
     accesses: &[(&Inside, Span)],
 ) -> Vec<Violation> {
-    let Some(range) = Range::of(scene, begin) else {
+    let Some(range) = Range::of(function, begin) else {
         return Vec::new();
     };
-    if let Some(message) = range.wrong(scene) {
+    if let Some(message) = range.wrong(function) {
         return vec![
-            scene
-                .page
+            function
+                .file
                 .violation(&INFO, opened, "checks this range", message),
         ];
     }
     let mut found: Vec<Violation> = accesses
         .iter()
         .filter_map(|(inside, place)| {
-            let beyond = outside(scene, &range, begin, inside, *place);
-            beyond.or_else(|| elsewhere(scene, &range, node, inside, *place))
+            let beyond = outside(function, &range, begin, inside, *place);
+            beyond.or_else(|| elsewhere(function, &range, node, inside, *place))
         })
         .collect();
-    found.extend(too_many(scene, &range, accesses, opened).filter(|_| found.is_empty()));
+    found.extend(too_many(function, &range, accesses, opened).filter(|_| found.is_empty()));
     for violation in &mut found {
         if violation.mark.span != opened {
             let told = format!("checks {}", range.words());
-            violation.related.push(scene.page.mark(opened, told));
+            violation.related.push(function.file.mark(opened, told));
         }
     }
     found
 }
 
 fn outside(
-    scene: &Scene<'_>,
+    function: &FunctionContext<'_>,
     range: &Range,
     begin: &Begin,
     inside: &Inside,
     place: Span,
 ) -> Option<Violation> {
     let user = inside.user?;
-    let node = scene.root.descendant_for_byte_range(user.start, user.end)?;
-    let root = root_of(scene.context, node);
-    let (object, reach) = scene.context.object(node);
-    let text = scene.page.plain(user);
-    let address = Expression::of(scene.context, node);
+    let node = function
+        .root
+        .descendant_for_byte_range(user.start, user.end)?;
+    let root = root_of(function.context, node);
+    let (object, reach) = function.context.object(node);
+    let text = function.file.plain(user);
+    let address = Expression::of(function.context, node);
     let (what, confidence) = if root == range.root {
         let beyond = match reach {
             Reach::Element(index) if object == root => range
@@ -115,18 +117,18 @@ fn outside(
             Reach::Element(_) => None,
         };
         beyond?
-    } else if range.is_checked_elsewhere(scene, &root) {
+    } else if range.is_checked_elsewhere(function, &root) {
         return None;
-    } else if !is_related(scene, &root, &range.root) {
-        let sure = if is_checked_by_hand(scene, &root, place) {
+    } else if !is_related(function, &root, &range.root) {
+        let sure = if is_checked_by_hand(function, &root, place) {
             Confidence::Low
-        } else if declared_type(scene, &root).is_some() {
+        } else if declared_type(function, &root).is_some() {
             Confidence::High
         } else {
             Confidence::Medium
         };
         (format!("{text} is not in {}", range.root), sure)
-    } else if range.is_exact(scene) && is_before(scene, &root, &range.root) {
+    } else if range.is_exact(function) && is_before(function, &root, &range.root) {
         (
             format!("{root} may lie before or behind {}", range.root),
             Confidence::Medium,
@@ -138,12 +140,17 @@ fn outside(
         "{what}, which is all that the begin checked: {}",
         range.words()
     );
-    Some(violation(scene, place, message, confidence))
+    Some(violation(function, place, message, confidence))
 }
 
-fn violation(scene: &Scene<'_>, place: Span, message: String, confidence: Confidence) -> Violation {
-    let page = scene.page;
-    let mut violation = page.violation(&INFO, place, "outside what was checked", message);
+fn violation(
+    function: &FunctionContext<'_>,
+    place: Span,
+    message: String,
+    confidence: Confidence,
+) -> Violation {
+    let file = function.file;
+    let mut violation = file.violation(&INFO, place, "outside what was checked", message);
     violation.confidence = confidence;
     violation
 }
@@ -151,26 +158,26 @@ fn violation(scene: &Scene<'_>, place: Span, message: String, confidence: Confid
 /// An access that goes where the checked address does not lead any more, or by
 /// another way than through the one that is masked.
 fn elsewhere(
-    scene: &Scene<'_>,
+    function: &FunctionContext<'_>,
     range: &Range,
     node: usize,
     inside: &Inside,
     place: Span,
 ) -> Option<Violation> {
-    let (begin, opened) = scene.begin(node)?;
-    let root = scene.root_in(inside.user?)?;
+    let (begin, opened) = function.begin(node)?;
+    let root = function.root_in(inside.user?)?;
     let message =
-        if root == range.root && range.has_one(begin) && is_moved(scene, node, &root, place) {
+        if root == range.root && range.has_one(begin) && is_moved(function, node, &root, place) {
             format!(
                 "{root} has moved since its range was checked: {}",
                 range.words()
             )
         } else {
-            let masked = masked(scene, range, begin, opened)?;
+            let masked = masked(function, range, begin, opened)?;
             let one = begin.scope.is_none() || range.has_one(begin);
-            let around = one && root != masked && is_made_of(scene, &root, &masked);
-            let own = scope_of(scene, begin, opened);
-            if !around || is_written(scene, &root, own) {
+            let around = one && root != masked && is_made_of(function, &root, &masked);
+            let own = scope_of(function, begin, opened);
+            if !around || is_written(function, &root, own) {
                 return None;
             }
             format!(
@@ -178,51 +185,56 @@ fn elsewhere(
                 begin.call
             )
         };
-    let sure = match is_checked_by_hand(scene, &root, place) {
+    let sure = match is_checked_by_hand(function, &root, place) {
         true => Confidence::Low,
         false => Confidence::Medium,
     };
-    Some(violation(scene, place, message, sure))
+    Some(violation(function, place, message, sure))
 }
 
 /// Whether the one variable takes a value that names the other, or the other such a
 /// value before it is masked.
-fn is_made_of(scene: &Scene<'_>, one: &str, other: &str) -> bool {
-    let graph = scene.graph;
+fn is_made_of(function: &FunctionContext<'_>, one: &str, other: &str) -> bool {
+    let graph = function.graph;
     let takes = |one: &str, other: &str| {
         let mut own = graph.assignments().filter(|(name, _)| *name == one);
         own.any(|(_, value)| graph.names(value, other))
     };
-    takes(one, other) || takes(other, one) && scene.graph.is_parameter(one)
+    takes(one, other) || takes(other, one) && function.graph.is_parameter(one)
 }
 
 /// The variable that holds the masked address: that of a scope's begin is hidden by
 /// one of its name, that of another takes the begin's result.
-fn masked(scene: &Scene<'_>, range: &Range, begin: &Begin, opened: Span) -> Option<String> {
+fn masked(
+    function: &FunctionContext<'_>,
+    range: &Range,
+    begin: &Begin,
+    opened: Span,
+) -> Option<String> {
     if begin.scope.is_some() {
         return Some(range.root.clone());
     }
     if begin.opening != Opening::Always {
         return None;
     }
-    let mut effects = scene.graph.effects.iter();
+    let mut effects = function.graph.effects.iter();
     let stored = effects.find(|effect| match &effect.kind {
         EffectKind::Write(write) => write.value.is_some_and(|value| value.contains(opened)),
         _ => false,
     })?;
-    Some(scene.graph.name_of(stored).to_owned())
+    Some(function.graph.name_of(stored).to_owned())
 }
 
 /// Where a window is open, as far as its begin says.
-fn scope_of(scene: &Scene<'_>, begin: &Begin, opened: Span) -> Span {
+fn scope_of(function: &FunctionContext<'_>, begin: &Begin, opened: Span) -> Span {
     begin
         .scope
-        .unwrap_or(Span::new(opened.start, scene.body.span.end))
+        .unwrap_or(Span::new(opened.start, function.body.span.end))
 }
 
 /// Whether a variable takes a value in a place.
-fn is_written(scene: &Scene<'_>, name: &str, place: Span) -> bool {
-    let graph = scene.graph;
+fn is_written(function: &FunctionContext<'_>, name: &str, place: Span) -> bool {
+    let graph = function.graph;
     let mut effects = graph.effects_in(place);
     effects.any(|effect| {
         let written = matches!(effect.kind, EffectKind::Write(_));
@@ -231,8 +243,8 @@ fn is_written(scene: &Scene<'_>, name: &str, place: Span) -> bool {
 }
 
 /// Whether a way from a begin to an access moves the variable.
-fn is_moved(scene: &Scene<'_>, begin: usize, name: &str, access: Span) -> bool {
-    let graph = scene.graph;
+fn is_moved(function: &FunctionContext<'_>, begin: usize, name: &str, access: Span) -> bool {
+    let graph = function.graph;
     let stops = |node: &Node| matches!(node.action, Action::Begin(_) | Action::End { .. });
     let moves = |effect: &Effect| {
         let written = matches!(effect.kind, EffectKind::Write(_));
@@ -252,44 +264,46 @@ fn is_moved(scene: &Scene<'_>, begin: usize, name: &str, access: Span) -> bool {
 
 /// Whether the pointer is made from a number that the function compares before:
 /// `if (at >= limit) …; p = (u32 __user *)at;`.
-fn is_checked_by_hand(scene: &Scene<'_>, root: &str, access: Span) -> bool {
-    let graph = scene.graph;
+fn is_checked_by_hand(function: &FunctionContext<'_>, root: &str, access: Span) -> bool {
+    let graph = function.graph;
     let compared = |name: &str| {
         let mut earlier = graph.comparisons.iter().filter(|at| at.end <= access.start);
         earlier.any(|at| graph.names(*at, name))
     };
     graph.assignments().any(|(name, value)| {
-        let related = name == root || is_made_of(scene, root, name);
+        let related = name == root || is_made_of(function, root, name);
         let mut made_of = graph.effects_in(value).map(|own| graph.name_of(own));
         related && made_of.any(compared)
     })
 }
 
 /// Whether the one pointer is the other, moved back by something.
-fn is_before(scene: &Scene<'_>, root: &str, of: &str) -> bool {
-    let graph = scene.graph;
+fn is_before(function: &FunctionContext<'_>, root: &str, of: &str) -> bool {
+    let graph = function.graph;
     graph.assignments().any(|(name, value)| {
         let other = if name == root { of } else { root };
-        let node = scene.root.descendant_for_byte_range(value.start, value.end);
+        let node = function
+            .root
+            .descendant_for_byte_range(value.start, value.end);
         let own = name == root || name == of;
-        own && node.is_some_and(|node| goes_back(scene, node, other))
+        own && node.is_some_and(|node| goes_back(function, node, other))
     })
 }
 
 /// Whether something is taken away from the pointer in an expression.
-fn goes_back(scene: &Scene<'_>, node: Syntax<'_>, pointer: &str) -> bool {
+fn goes_back(function: &FunctionContext<'_>, node: Syntax<'_>, pointer: &str) -> bool {
     let mut found = false;
     each(node, &mut |node| {
-        let minus = node.kind() == "binary_expression" && scene.context.operator(node) == b"-";
+        let minus = node.kind() == "binary_expression" && function.context.operator(node) == b"-";
         let from = node.child_by_field_name("left").filter(|_| minus);
-        found |= from.is_some_and(|from| root_of(scene.context, from) == pointer);
+        found |= from.is_some_and(|from| root_of(function.context, from) == pointer);
     });
     found
 }
 
 /// Several members, with the size of one scalar checked.
 fn too_many(
-    scene: &Scene<'_>,
+    function: &FunctionContext<'_>,
     range: &Range,
     accesses: &[(&Inside, Span)],
     opened: Span,
@@ -297,7 +311,7 @@ fn too_many(
     let bytes = range.bytes?;
     let users = accesses.iter().filter_map(|(inside, _)| inside.user);
     let mut members: Vec<Expression> = Vec::new();
-    for address in users.filter_map(|user| scene.expression(user)) {
+    for address in users.filter_map(|user| function.expression(user)) {
         let place = member(address.uncast().1).filter(|place| !members.contains(place));
         members.extend(place.cloned());
     }
@@ -308,8 +322,8 @@ fn too_many(
             members.len(),
             range.root
         );
-        let mut violation = scene
-            .page
+        let mut violation = function
+            .file
             .violation(&INFO, opened, "checks too little", message);
         violation.confidence = Confidence::Medium;
         violation

@@ -1,6 +1,6 @@
-use crate::check::model::{Confidence, Severity, Violation};
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
 use crate::flow::{Effect, EffectKind};
 
 pub(super) const RULE: Rule = Rule {
@@ -17,32 +17,32 @@ const INFO: RuleInfo = RuleInfo {
           may be what lay on the stack.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for (node, state) in scene.moments() {
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for (node, state) in function.states() {
         let mut unset = state.unset.clone();
-        for effect in scene.graph.effects_of(node) {
+        for effect in function.graph.effects_of(node) {
             let was = unset.iter().position(|(place, _)| *place == effect.place);
             let before = was.map(|at| unset.remove(at));
             if let (Some((_, at)), EffectKind::Read) = (before, &effect.kind) {
-                out.push(used(scene, effect, at));
+                out.push(used(function, effect, at));
             }
         }
     }
 }
 
-fn used(scene: &Scene<'_>, effect: &Effect, at: usize) -> Violation {
-    let name = scene.graph.name_of(effect);
-    let read = scene.place(at);
+fn used(function: &FunctionContext<'_>, effect: &Effect, at: usize) -> Violation {
+    let name = function.graph.name_of(effect);
+    let read = function.place(at);
     let message = format!(
         "{name} is used although the read on line {} may have faulted",
-        scene.line(read)
+        function.line(read)
     );
-    let mut violation = scene
-        .page
+    let mut violation = function
+        .file
         .violation(&INFO, effect.span, "may hold nothing", message);
     violation.related.push(
-        scene
-            .page
+        function
+            .file
             .mark(read, "jumps here when it faults, without a value"),
     );
     violation

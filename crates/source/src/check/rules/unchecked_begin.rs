@@ -1,6 +1,6 @@
-use crate::check::model::{Confidence, Severity, Violation};
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
 use crate::flow::{Begin, Effect, EffectKind, Opening};
 
 pub(super) const RULE: Rule = Rule {
@@ -17,26 +17,29 @@ const INFO: RuleInfo = RuleInfo {
           through, as in CVE-2017-5123, or the accesses fault because nothing is open.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for node in 0..scene.graph.nodes.len() {
-        let Some((begin, place)) = scene.begin(node).filter(|(begin, _)| is_lost(scene, begin))
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for node in 0..function.graph.nodes.len() {
+        let Some((begin, place)) = function
+            .begin(node)
+            .filter(|(begin, _)| is_lost(function, begin))
         else {
             continue;
         };
         let message = format!("the result of {}() is not looked at", begin.call);
-        out.push(
-            scene
-                .page
-                .violation(&INFO, place, "0 if the range is not the user's", message),
-        );
+        out.push(function.file.violation(
+            &INFO,
+            place,
+            "0 if the range is not the user's",
+            message,
+        ));
     }
 }
 
-fn is_lost(scene: &Scene<'_>, begin: &Begin) -> bool {
+fn is_lost(function: &FunctionContext<'_>, begin: &Begin) -> bool {
     match &begin.opening {
         Opening::Ignored => true,
         Opening::Stored(place) => {
-            let graph = scene.graph;
+            let graph = function.graph;
             let read = |e: &Effect| e.place == *place && matches!(e.kind, EffectKind::Read);
             graph.places.parent(*place).is_none() && !graph.effects.iter().any(read)
         }

@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
-use crate::check::model::{Confidence, Severity, Violation};
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Page;
+use crate::check::context::FileContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
 use crate::check::tokens::{TokenCall, calls};
 use crate::check::words::Undefined;
 
@@ -20,31 +20,31 @@ const INFO: RuleInfo = RuleInfo {
           a call does to a window can only be guessed by its name.",
 };
 
-fn check(page: &Page<'_>, out: &mut Vec<Violation>) {
+fn check(file: &FileContext<'_>, out: &mut Vec<Violation>) {
     let mut told = BTreeSet::new();
-    for body in page.bodies {
-        let inside = page.tokens.get(body.tokens.clone()).unwrap_or_default();
-        for call in calls(page.text, inside, |name| {
-            page.words.undefined(name).is_some()
+    for body in file.bodies {
+        let inside = file.tokens.get(body.tokens.clone()).unwrap_or_default();
+        for call in calls(file.text, inside, |name| {
+            file.words.undefined(name).is_some()
         }) {
-            let name = call.name.text(page.text);
+            let name = call.name.text(file.text);
             if told.insert(name.clone()) {
-                out.extend(judged(page, &call, &name));
+                out.extend(judged(file, &call, &name));
             }
         }
     }
 }
 
-fn judged(page: &Page<'_>, call: &TokenCall, name: &str) -> Option<Violation> {
-    let undefined = page.words.undefined(name)?;
-    let guess = match (page.words.begin(name), page.words.end(name)) {
+fn judged(file: &FileContext<'_>, call: &TokenCall, name: &str) -> Option<Violation> {
+    let undefined = file.words.undefined(name)?;
+    let guess = match (file.words.begin(name), file.words.end(name)) {
         (Some(begin), _) => format!("; it is taken to open a {} window", begin.kind.name()),
         (_, Some(end)) => format!("; it is taken to close a {} window", end.kind.name()),
         _ => String::new(),
     };
     let message =
         format!("{name}() is called, and neither the tree nor the change defines it{guess}");
-    let mut violation = page.violation(&INFO, call.name, "defined nowhere", message);
+    let mut violation = file.violation(&INFO, call.name, "defined nowhere", message);
     violation.confidence = match (undefined, guess.is_empty()) {
         (Undefined::Nowhere, false) => Confidence::High,
         (Undefined::Nowhere, true) | (Undefined::PerhapsPasted, false) => Confidence::Medium,

@@ -1,9 +1,9 @@
 use crate::Direction;
 use crate::check::accesses::{accesses, each_call};
-use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::paths::Open;
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::rule::{Look, Rule};
 use crate::flow::Action;
 use crate::site::span;
 use crate::span::Span;
@@ -23,16 +23,16 @@ const INFO: RuleInfo = RuleInfo {
           access_ok() with raw_copy_from_user() or __uaccess_begin() needs barrier_nospec().",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    copies(scene, out);
-    windows(scene, out);
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    copies(function, out);
+    windows(function, out);
 }
 
-fn copies(scene: &Scene<'_>, out: &mut Vec<Violation>) {
+fn copies(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut checked: Option<(Span, &[u8])> = None;
-    each_call(scene.root, &mut |call| {
-        let name = scene.context.callee(call);
-        let words = scene.page.words;
+    each_call(function.root, &mut |call| {
+        let name = function.context.callee(call);
+        let words = function.file.words;
         if words.checks_range(name) && !words.is_part(name) {
             checked.get_or_insert((span(call), name));
         }
@@ -41,49 +41,49 @@ fn copies(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         return;
     };
     let check = String::from_utf8_lossy(check);
-    for access in accesses(scene) {
+    for access in accesses(function) {
         let word = &access.word;
         let reads = word.part && word.direction == Direction::Read;
         if !reads
             || access.span.start < checked.end
-            || scene.is_fenced(access.span, &access.user_root)
+            || function.is_fenced(access.span, &access.user_root)
         {
             continue;
         }
         let message = format!("{}() may run ahead of {check}()", word.name);
-        let page = scene.page;
-        let mut violation = page.violation(&INFO, access.span, "no fence before this", message);
-        violation.related.push(page.mark(checked, "checked here"));
+        let file = function.file;
+        let mut violation = file.violation(&INFO, access.span, "no fence before this", message);
+        violation.related.push(file.mark(checked, "checked here"));
         out.push(violation);
     }
 }
 
-fn windows(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for (node, state) in scene.moments() {
-        let Some(place) = scene.graph.nodes.get(node) else {
+fn windows(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for (node, state) in function.states() {
+        let Some(place) = function.graph.nodes.get(node) else {
             continue;
         };
         let (Action::Inside(inside), Some(Open::Here(at))) = (&place.action, state.open.last())
         else {
             continue;
         };
-        let Some((begin, opened)) = scene.begin(*at).filter(|(begin, _)| !begin.fence) else {
+        let Some((begin, opened)) = function.begin(*at).filter(|(begin, _)| !begin.fence) else {
             continue;
         };
-        let root = inside.user.and_then(|user| scene.root_in(user));
-        let fenced = root.is_some_and(|root| scene.is_fenced(place.span, &root));
+        let root = inside.user.and_then(|user| function.root_in(user));
+        let fenced = root.is_some_and(|root| function.is_fenced(place.span, &root));
         if inside.direction != Some(Direction::Read) || fenced {
             continue;
         }
-        let page = scene.page;
+        let file = function.file;
         let message = format!(
             "{}() reads in a window that {}() opens without a fence",
             inside.call, begin.call
         );
-        let mut violation = page.violation(&INFO, place.span, "read here", message);
+        let mut violation = file.violation(&INFO, place.span, "read here", message);
         violation
             .related
-            .push(page.mark(opened, "opened without a fence"));
+            .push(file.mark(opened, "opened without a fence"));
         out.push(violation);
     }
 }

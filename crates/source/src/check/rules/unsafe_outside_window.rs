@@ -1,7 +1,7 @@
-use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::paths::Open;
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::rule::{Look, Rule};
 use crate::flow::Action;
 
 pub(super) const RULE: Rule = Rule {
@@ -18,9 +18,9 @@ const INFO: RuleInfo = RuleInfo {
           without them it reads or writes whatever the address says, the kernel's own memory too.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for (node, state) in scene.moments() {
-        let Some(place) = scene.graph.nodes.get(node) else {
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for (node, state) in function.states() {
+        let Some(place) = function.graph.nodes.get(node) else {
             continue;
         };
         let Action::Inside(inside) = &place.action else {
@@ -28,19 +28,19 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         };
         let message = format!("{}() is reached with no window open", inside.call);
         let mut violation =
-            scene
-                .page
+            function
+                .file
                 .violation(&INFO, place.span, "no window is open here", message);
         match state.open.last() {
             Some(Open::Here(_)) => continue,
             None => out.push(violation),
-            Some(Open::Caller) if scene.body.name.contains("unsafe") => continue,
+            Some(Open::Caller) if function.body.name.contains("unsafe") => continue,
             Some(Open::Caller) => {
                 violation.message = format!(
                     "{}() is used in a function that opens no window and that is called in none",
                     inside.call
                 );
-                violation.unless_called_in_window = Some(scene.body.name.clone());
+                violation.unless_called_in_window = Some(function.body.name.clone());
                 out.push(violation);
                 return;
             }

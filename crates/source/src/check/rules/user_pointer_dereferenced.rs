@@ -1,7 +1,7 @@
-use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::declared_type;
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
 
@@ -20,14 +20,14 @@ const INFO: RuleInfo = RuleInfo {
           window makes it work on some machines only.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for effect in &scene.graph.effects {
-        if !is_store(effect) || !scene.graph.places.is_right_behind(effect.place) {
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for effect in &function.graph.effects {
+        if !is_store(effect) || !function.graph.places.is_right_behind(effect.place) {
             continue;
         }
         // Whoever casts it says that it is the kernel's there.
         let cast = |own: &Expression| matches!(own.term, Term::Cast(..));
-        let store = scene.expression(effect.span);
+        let store = function.expression(effect.span);
         let target = store.as_ref().map(|store| match &store.term {
             Term::Assignment(left, ..) => &**left,
             _ => store,
@@ -35,29 +35,30 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         if target.is_none_or(|target| target.any(&cast)) {
             continue;
         }
-        let name = scene.graph.name_of(effect);
-        let Some(of) = declared_type(scene, name).filter(|_| is_the_users(scene, effect)) else {
+        let name = function.graph.name_of(effect);
+        let Some(of) = declared_type(function, name).filter(|_| is_the_users(function, effect))
+        else {
             continue;
         };
         let message = format!("{name} points to {of} of the user's, and is stored through by hand");
-        let page = scene.page;
-        out.push(page.violation(&INFO, effect.span, "a plain store", message));
+        let file = function.file;
+        out.push(file.violation(&INFO, effect.span, "a plain store", message));
     }
 }
 
 /// Whether the declaration that the variable has there makes it a pointer to user
 /// memory, no array of such; a parameter that takes another value may be anything.
-fn is_the_users(scene: &Scene<'_>, effect: &Effect) -> bool {
-    let (graph, text) = (scene.graph, scene.page.text);
+fn is_the_users(function: &FunctionContext<'_>, effect: &Effect) -> bool {
+    let (graph, text) = (function.graph, function.file.text);
     let name = graph.name_of(effect);
     let local = graph.places.as_local(graph.places.root(effect.place));
     let place = match local.and_then(|local| graph.locals.get(local)) {
         Some(local) if local.array => return false,
         Some(local) => local.declared,
         None if graph.takes_a_value(name) => return false,
-        None => scene.body.header,
+        None => function.body.header,
     };
-    let tokens = scene.page.tokens;
+    let tokens = function.file.tokens;
     let from = tokens.partition_point(|token| token.span.start < place.start);
     let to = tokens.partition_point(|token| token.span.end <= place.end);
     let own = tokens.get(from..to).unwrap_or_default();

@@ -1,7 +1,7 @@
-use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::paths::{Last, Open};
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::rule::{Look, Rule};
 use crate::flow::Action;
 use crate::span::Span;
 
@@ -20,31 +20,31 @@ const INFO: RuleInfo = RuleInfo {
           disable.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for (node, state) in scene.moments() {
-        let Some(place) = scene.graph.nodes.get(node) else {
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for (node, state) in function.states() {
+        let Some(place) = function.graph.nodes.get(node) else {
             continue;
         };
         let Action::End { call, .. } = &place.action else {
             continue;
         };
         let scoped = state.open.last().and_then(|open| match open {
-            Open::Here(begin) => scene
+            Open::Here(begin) => function
                 .begin(*begin)
                 .filter(|(begin, _)| begin.scope.is_some()),
             Open::Caller => None,
         });
         if let Some((begin, opened)) = scoped {
-            out.push(by_hand(scene, place.span, call, &begin.call, opened));
+            out.push(by_hand(function, place.span, call, &begin.call, opened));
             continue;
         }
         match (state.open.as_slice(), state.last) {
-            ([], Last::Closed(first)) => out.push(again(scene, place.span, call, first)),
-            ([], Last::None) => out.push(never(scene, place.span, call)),
-            ([Open::Caller], _) if !closes_for_caller(&scene.body.name) => {
-                let mut violation = never(scene, place.span, call);
+            ([], Last::Closed(first)) => out.push(again(function, place.span, call, first)),
+            ([], Last::None) => out.push(never(function, place.span, call)),
+            ([Open::Caller], _) if !closes_for_caller(&function.body.name) => {
+                let mut violation = never(function, place.span, call);
                 violation.confidence = Confidence::Medium;
-                violation.unless_called_in_window = Some(scene.body.name.clone());
+                violation.unless_called_in_window = Some(function.body.name.clone());
                 out.push(violation);
             }
             _ => {}
@@ -57,37 +57,45 @@ fn closes_for_caller(name: &str) -> bool {
     name.ends_with("_end") || name.contains("access_end") || name.starts_with("prevent_")
 }
 
-fn again(scene: &Scene<'_>, place: Span, call: &str, first: usize) -> Violation {
-    let before = scene.place(first);
+fn again(function: &FunctionContext<'_>, place: Span, call: &str, first: usize) -> Violation {
+    let before = function.place(first);
     let message = if before == place {
         format!("{call}() is reached again in a loop, with the window closed already")
     } else {
         format!(
             "{call}() closes a window that is closed on line {} already",
-            scene.line(before)
+            function.line(before)
         )
     };
-    let mut violation = scene.page.violation(&INFO, place, "closed again", message);
+    let mut violation = function
+        .file
+        .violation(&INFO, place, "closed again", message);
     if before != place {
         violation
             .related
-            .push(scene.page.mark(before, "closed here first"));
+            .push(function.file.mark(before, "closed here first"));
     }
     violation
 }
 
-fn by_hand(scene: &Scene<'_>, place: Span, call: &str, begin: &str, opened: Span) -> Violation {
+fn by_hand(
+    function: &FunctionContext<'_>,
+    place: Span,
+    call: &str,
+    begin: &str,
+    opened: Span,
+) -> Violation {
     let message = format!("{call}() closes the window of {begin}(), which ends with its scope");
-    let page = scene.page;
-    let mut violation = page.violation(&INFO, place, "closed by hand", message);
-    let mark = page.mark(opened, "closed at the end of this scope");
+    let file = function.file;
+    let mut violation = file.violation(&INFO, place, "closed by hand", message);
+    let mark = file.mark(opened, "closed at the end of this scope");
     violation.related.push(mark);
     violation
 }
 
-fn never(scene: &Scene<'_>, place: Span, call: &str) -> Violation {
+fn never(function: &FunctionContext<'_>, place: Span, call: &str) -> Violation {
     let message = format!("{call}() closes a window that nothing on this path has opened");
-    scene
-        .page
+    function
+        .file
         .violation(&INFO, place, "nothing is open", message)
 }

@@ -1,7 +1,7 @@
-use crate::check::model::{Confidence, Severity, Suggestion, Violation};
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::paths::Open;
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::rule::{Look, Rule};
 use crate::flow::{Action, Flow, Node};
 use crate::span::Span;
 
@@ -19,13 +19,13 @@ const INFO: RuleInfo = RuleInfo {
           caught goes through. unsafe_*() jump to their label with the window open, so the label has to close it.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    if opens_for_caller(scene.graph, &scene.body.name) {
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    if opens_for_caller(function.graph, &function.body.name) {
         return;
     }
     let mut seen = Vec::new();
-    for (node, state) in scene.moments() {
-        let exit = scene.graph.nodes.get(node);
+    for (node, state) in function.states() {
+        let exit = function.graph.nodes.get(node);
         let kept = |n: &Node| {
             matches!(
                 n.action,
@@ -43,7 +43,7 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
                 && !seen.contains(&(node, *begin))
             {
                 seen.push((node, *begin));
-                out.extend(left_open(scene, scene.place(node), *begin));
+                out.extend(left_open(function, function.place(node), *begin));
             }
         }
     }
@@ -61,35 +61,37 @@ pub(crate) fn opens_for_caller(graph: &Flow, name: &str) -> bool {
     named && !closes
 }
 
-fn left_open(scene: &Scene<'_>, exit: Span, at: usize) -> Option<Violation> {
-    let (begin, opened) = scene.begin(at)?;
+fn left_open(function: &FunctionContext<'_>, exit: Span, at: usize) -> Option<Violation> {
+    let (begin, opened) = function.begin(at)?;
     if begin.scope.is_some() {
         return None;
     }
-    let page = scene.page;
+    let file = function.file;
     let message = format!(
         "the window that {}() opens on line {} is still open here",
         begin.call,
-        scene.line(opened)
+        function.line(opened)
     );
-    let mut violation = page.violation(&INFO, exit, "left with the window open", message);
-    violation.related.push(page.mark(opened, "opened here"));
-    violation.suggestion = page
+    let mut violation = file.violation(&INFO, exit, "left with the window open", message);
+    violation.related.push(file.mark(opened, "opened here"));
+    violation.suggestion = file
         .words
         .closing(begin.kind)
-        .and_then(|end| closing(scene, exit, end));
+        .and_then(|end| closing(function, exit, end));
     Some(violation)
 }
 
 /// The end before a return that stands in a block of its own.
-fn closing(scene: &Scene<'_>, exit: Span, end: &str) -> Option<Suggestion> {
-    let node = scene.root.descendant_for_byte_range(exit.start, exit.end)?;
+fn closing(function: &FunctionContext<'_>, exit: Span, end: &str) -> Option<Suggestion> {
+    let node = function
+        .root
+        .descendant_for_byte_range(exit.start, exit.end)?;
     let in_block = node.kind() == "return_statement"
         && node
             .parent()
             .is_some_and(|p| p.kind() == "compound_statement");
-    let line = scene.page.lines.line_start(exit.start);
-    let indent = Span::new(line, exit.start).text(scene.page.text);
+    let line = function.file.lines.line_start(exit.start);
+    let indent = Span::new(line, exit.start).text(function.file.text);
     (in_block && indent.trim().is_empty()).then(|| Suggestion {
         span: Span::new(exit.start, exit.start),
         text: format!("{end}();\n{indent}"),

@@ -1,6 +1,6 @@
-use crate::check::model::{Confidence, Severity, Suggestion, Violation};
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Page;
+use crate::check::context::FileContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
+use crate::check::rule::{Look, Rule};
 use crate::check::tokens::{TokenCall, calls, next_code, previous_code};
 use crate::lex::{Token, TokenKind, tokens};
 use crate::span::Span;
@@ -19,52 +19,52 @@ const INFO: RuleInfo = RuleInfo {
           configuration sets stays broken until somebody builds that.",
 };
 
-fn check(page: &Page<'_>, out: &mut Vec<Violation>) {
-    judge(page, page.tokens, 0, out);
-    let lines = page.tokens.iter();
+fn check(file: &FileContext<'_>, out: &mut Vec<Violation>) {
+    judge(file, file.tokens, 0, out);
+    let lines = file.tokens.iter();
     for line in lines.filter(|t| t.kind == TokenKind::Directive) {
-        if page.words.may_count(line.span.of(page.text)) {
-            let text = page.text.get(..line.span.end).unwrap_or_default();
+        if file.words.may_count(line.span.of(file.text)) {
+            let text = file.text.get(..line.span.end).unwrap_or_default();
             // `define` and the name that it defines are no call.
-            judge(page, &tokens(text, line.span.start + 1), 2, out);
+            judge(file, &tokens(text, line.span.start + 1), 2, out);
         }
     }
 }
 
-fn judge(page: &Page<'_>, all: &[Token], first: usize, out: &mut Vec<Violation>) {
-    let wanted = |name: &str| page.words.arity(name).is_some();
-    for call in calls(page.text, all, wanted) {
-        if call.at >= first && !is_declared(page, all, &call) {
-            out.extend(counted(page, all, &call));
+fn judge(file: &FileContext<'_>, all: &[Token], first: usize, out: &mut Vec<Violation>) {
+    let wanted = |name: &str| file.words.arity(name).is_some();
+    for call in calls(file.text, all, wanted) {
+        if call.at >= first && !is_declared(file, all, &call) {
+            out.extend(counted(file, all, &call));
         }
     }
 }
 
 /// `int access_ok(const void *p, …);`, or a function of the file's own.
-fn is_declared(page: &Page<'_>, all: &[Token], call: &TokenCall) -> bool {
+fn is_declared(file: &FileContext<'_>, all: &[Token], call: &TokenCall) -> bool {
     let before = previous_code(all, call.at);
     let after_type = before.is_some_and(|t| {
         let statement = matches!(
-            t.span.of(page.text),
+            t.span.of(file.text),
             b"return" | b"else" | b"do" | b"case" | b"goto"
         );
         t.is(b'*') || t.kind == TokenKind::Word && !statement
     });
-    let name = call.name.text(page.text);
-    after_type && !in_body(page, call.name) || page.bodies.iter().any(|body| body.name == name)
+    let name = call.name.text(file.text);
+    after_type && !in_body(file, call.name) || file.bodies.iter().any(|body| body.name == name)
 }
 
-fn in_body(page: &Page<'_>, place: Span) -> bool {
-    page.holder(place)
+fn in_body(file: &FileContext<'_>, place: Span) -> bool {
+    file.holder(place)
         .is_some_and(|body| body.span.contains(place))
 }
 
-fn counted(page: &Page<'_>, all: &[Token], call: &TokenCall) -> Option<Violation> {
-    let name = call.name.text(page.text);
-    let wanted = page.words.arity(&name)?;
+fn counted(file: &FileContext<'_>, all: &[Token], call: &TokenCall) -> Option<Violation> {
+    let name = call.name.text(file.text);
+    let wanted = file.words.arity(&name)?;
     let have = call.arguments.len();
     let unknown = call.arguments.iter().any(|argument| {
-        let text = argument.of(page.text);
+        let text = argument.of(file.text);
         memchr::memmem::find(text, b"__VA_ARGS__").is_some() || text.ends_with(b"...")
     });
     if wanted.contains(&have) || unknown {
@@ -74,13 +74,13 @@ fn counted(page: &Page<'_>, all: &[Token], call: &TokenCall) -> Option<Violation
     let takes = takes.join(" or ");
     let message = format!("{name}() takes {takes} arguments, not {have}");
     let label = format!("{have} given");
-    let mut violation = page.violation(&INFO, call.span, &label, message);
-    violation.suggestion = misplaced(page, all, call).filter(|_| wanted.contains(&(have + 1)));
+    let mut violation = file.violation(&INFO, call.span, &label, message);
+    violation.suggestion = misplaced(file, all, call).filter(|_| wanted.contains(&(have + 1)));
     Some(violation)
 }
 
 /// `f(a, b), label);`: the parenthesis closes too early.
-fn misplaced(page: &Page<'_>, all: &[Token], call: &TokenCall) -> Option<Suggestion> {
+fn misplaced(file: &FileContext<'_>, all: &[Token], call: &TokenCall) -> Option<Suggestion> {
     let comma = next_code(all, call.close + 1)?;
     let label = next_code(all, comma + 1)?;
     let last = next_code(all, label + 1)?;
@@ -94,7 +94,7 @@ fn misplaced(page: &Page<'_>, all: &[Token], call: &TokenCall) -> Option<Suggest
         why: format!(
             "{} belongs inside the parentheses",
             all.get(label)
-                .map(|t| t.span.text(page.text))
+                .map(|t| t.span.text(file.text))
                 .unwrap_or_default()
         ),
     })

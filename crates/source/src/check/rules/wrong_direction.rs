@@ -1,8 +1,8 @@
 use crate::Direction;
-use crate::check::model::{Confidence, Severity, Violation};
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::paths::Open;
-use crate::check::rules::{Look, Rule, RuleInfo};
-use crate::check::scene::Scene;
+use crate::check::rule::{Look, Rule};
 use crate::flow::Action;
 
 pub(super) const RULE: Rule = Rule {
@@ -19,16 +19,17 @@ const INFO: RuleInfo = RuleInfo {
           the access faults each time.",
 };
 
-fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
-    for (node, state) in scene.moments() {
-        let Some(place) = scene.graph.nodes.get(node) else {
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for (node, state) in function.states() {
+        let Some(place) = function.graph.nodes.get(node) else {
             continue;
         };
         let (Action::Inside(inside), Some(Open::Here(at))) = (&place.action, state.open.last())
         else {
             continue;
         };
-        let (Some(direction), Some((begin, opened))) = (inside.direction, scene.begin(*at)) else {
+        let (Some(direction), Some((begin, opened))) = (inside.direction, function.begin(*at))
+        else {
             continue;
         };
         if begin.kind.lets(direction) {
@@ -40,14 +41,14 @@ fn check(scene: &Scene<'_>, out: &mut Vec<Violation>) {
         };
         let message = format!("{}() {does} in a {} window", inside.call, begin.kind.name());
         let mut violation =
-            scene
-                .page
+            function
+                .file
                 .violation(&INFO, place.span, &format!("{does} user memory"), message);
         if inside.wrapper {
             violation.confidence = Confidence::Medium;
         }
         let told = format!("opens a {} window", begin.kind.name());
-        violation.related.push(scene.page.mark(opened, told));
+        violation.related.push(function.file.mark(opened, told));
         out.push(violation);
     }
 }

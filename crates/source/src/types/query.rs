@@ -8,62 +8,10 @@ use super::file::{File, Included, TYPES};
 use super::find::Scope;
 use super::headers::Headers;
 use super::input::{Input, Word};
-use super::layout::Type;
+use super::layout::{LayoutError, Type};
 use super::machine::Machine;
 use crate::lex::lex;
 use crate::path::TreePath;
-
-/// Why a type, or a constant, is not known.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LayoutError {
-    /// No definition.
-    #[error("the definition of {0} was not found in the file or the headers that it includes")]
-    Missing(String),
-    /// A definition that is only there under options that are not chosen.
-    #[error("{0} is defined only under options that are not set")]
-    Absent(String),
-    /// A definition that may be in a file which could not be read.
-    #[error("the definition of {0} was not found: {1}")]
-    Unread(String, String),
-    /// A definition that is not understood.
-    #[error("{0} is not known: {1:?} in its definition is not understood")]
-    Unclear(String, String),
-    /// No such member.
-    #[error("{0} has no member {1}")]
-    Member(String, String),
-    /// An answer that differs between configurations.
-    #[error("{0} depends on {options}", options = .1.join(", "))]
-    Depends(String, Vec<String>),
-    /// No declaration of the pointer.
-    #[error("what {0} points to is not known")]
-    Pointee(String),
-}
-
-impl LayoutError {
-    /// What is missing, in as few words as name it.
-    #[must_use]
-    pub fn what(&self) -> String {
-        match self {
-            Self::Missing(name) | Self::Absent(name) | Self::Unread(name, _) => name.clone(),
-            Self::Unclear(name, word) => format!("{word} in {name}"),
-            Self::Member(name, member) => format!("the member {member} of {name}"),
-            Self::Depends(_, options) => match options.as_slice() {
-                [first, _, _, _, ..] => format!("{first} and other options"),
-                few => few.join(", "),
-            },
-            Self::Pointee(name) => format!("what {name} points to"),
-        }
-    }
-
-    /// The name that has no definition, and whether it has one under other options.
-    fn lacking(&self) -> Option<(&str, bool)> {
-        match self {
-            Self::Missing(name) => Some((name, false)),
-            Self::Absent(name) => Some((name, true)),
-            _ => None,
-        }
-    }
-}
 
 /// Choices that are followed for one question; more are not told apart.
 const CHOICES: usize = 32;
@@ -132,13 +80,13 @@ impl<'h> Types<'h> {
     /// Whether a branch of an `#if` is compiled for a machine in some configuration,
     /// as far as that shows without a look at other files.
     fn may_be_active(&self, file: &Arc<File>, branch: Option<usize>, machine: &Machine) -> bool {
-        let mut run = Run::new(self, machine, false, Vec::new());
-        run.unsure = Some(false);
+        let mut query = Query::new(self, machine, false, Vec::new());
+        query.unsure = Some(false);
         let scope = Scope {
             file: Arc::clone(file),
             root: Arc::clone(file),
         };
-        run.is_active(&scope, branch) || run.unsure == Some(true)
+        query.is_active(&scope, branch) || query.unsure == Some(true)
     }
 
     /// The machines that the file is compiled for, the first of which has 64 bits
@@ -196,7 +144,7 @@ impl<'h> Types<'h> {
     /// # Errors
     /// When it is not known, or not the same in all configurations.
     pub fn layout_on(&self, written: &str, machine: &Machine) -> Result<Type, LayoutError> {
-        self.agreed(written, machine, false, |run| run.type_written(written))
+        self.agreed(written, machine, false, |query| query.type_written(written))
     }
 
     /// The size of a type that needs no definition of the tree, on the first of
@@ -238,7 +186,7 @@ impl<'h> Types<'h> {
     /// When its own definition is not known.
     pub fn outline(&self, written: &str) -> Result<Type, LayoutError> {
         self.first(written, |machine| {
-            self.agreed(written, machine, true, |run| run.type_written(written))
+            self.agreed(written, machine, true, |query| query.type_written(written))
         })
     }
 
@@ -247,7 +195,7 @@ impl<'h> Types<'h> {
     /// # Errors
     /// When it is not known, or not the same in all configurations.
     pub fn value(&self, expression: &str) -> Result<u64, LayoutError> {
-        let value = |run: &mut Run<'_>| run.value_written(expression);
+        let value = |query: &mut Query<'_>| query.value_written(expression);
         let value = self.first(expression, |machine| {
             self.agreed(expression, machine, false, value)
         })?;
@@ -261,14 +209,14 @@ impl<'h> Types<'h> {
         asked: &str,
         machine: &Machine,
         open: bool,
-        answer: impl Fn(&mut Run<'_>) -> Result<T, LayoutError>,
+        answer: impl Fn(&mut Query<'_>) -> Result<T, LayoutError>,
     ) -> Result<T, LayoutError> {
         let mut given = Vec::new();
         let mut found: Option<(Result<T, LayoutError>, Choices)> = None;
         for _ in 0..CHOICES {
-            let mut run = Run::new(self, machine, open, given);
-            let own = answer(&mut run);
-            let choices = run.choices;
+            let mut query = Query::new(self, machine, open, given);
+            let own = answer(&mut query);
+            let choices = query.choices;
             let kept = match (found, own) {
                 // What the configuration leaves out is not compiled either.
                 (None | Some((Err(LayoutError::Absent(_)), _)), own) => (own, choices.clone()),
@@ -318,7 +266,7 @@ fn next(mut choices: Choices) -> Option<Choices> {
 }
 
 /// One way through a question: every option that decides something has a choice.
-pub(super) struct Run<'t> {
+pub(super) struct Query<'t> {
     pub(super) types: &'t Types<'t>,
     pub(super) machine: &'t Machine,
     /// Whether a type without a known definition is no error.
@@ -340,7 +288,7 @@ pub(super) struct Run<'t> {
     pub(super) deciding: Vec<(usize, usize)>,
 }
 
-impl<'t> Run<'t> {
+impl<'t> Query<'t> {
     fn new(types: &'t Types<'t>, machine: &'t Machine, open: bool, choices: Choices) -> Self {
         Self {
             types,

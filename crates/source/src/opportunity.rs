@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::calls::Direction;
 use crate::span::{Position, Span};
-use crate::vocabulary::Direction;
 
 /// What a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -78,8 +78,8 @@ pub enum Size {
 
 /// One call that copies a block, with the place of its parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Chance {
-    /// What it is a chance for.
+pub struct Opportunity {
+    /// What it is an opportunity for.
     pub kind: Kind,
     /// The function that holds it.
     pub function: String,
@@ -97,7 +97,7 @@ pub struct Chance {
     pub written: String,
     /// How many bytes the copy takes; for an access, those of its neighbour.
     pub size: Size,
-    /// The neighbour, if the chance is to join it.
+    /// The neighbour, if the opportunity is to join it.
     pub beside: Option<Beside>,
     /// What stands between the two, if a run is not all that parts them.
     #[serde(default)]

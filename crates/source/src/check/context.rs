@@ -14,13 +14,12 @@ use crate::span::{LineIndex, Span};
 use crate::split::Body;
 use crate::types::Types;
 
-use super::model::{Mark, Violation};
+use super::model::{Mark, RuleInfo, Violation};
 use super::paths::{Paths, State};
-use super::rules::RuleInfo;
 use super::words::CheckWords;
 
 /// A file as its words show it.
-pub(crate) struct Page<'a> {
+pub(crate) struct FileContext<'a> {
     pub(crate) text: &'a [u8],
     pub(crate) lines: LineIndex<'a>,
     pub(crate) tokens: &'a [Token],
@@ -29,7 +28,7 @@ pub(crate) struct Page<'a> {
     pub(crate) types: &'a Types<'a>,
 }
 
-impl Page<'_> {
+impl FileContext<'_> {
     /// A place with what is there.
     pub(crate) fn mark(&self, span: Span, text: impl Into<String>) -> Mark {
         Mark {
@@ -79,8 +78,8 @@ impl Page<'_> {
 }
 
 /// One function.
-pub(crate) struct Scene<'a> {
-    pub(crate) page: &'a Page<'a>,
+pub(crate) struct FunctionContext<'a> {
+    pub(crate) file: &'a FileContext<'a>,
     pub(crate) context: &'a Context<'a>,
     pub(crate) body: &'a Body,
     pub(crate) root: Node<'a>,
@@ -90,9 +89,9 @@ pub(crate) struct Scene<'a> {
     pub(crate) unfenced: OnceCell<HashSet<usize>>,
 }
 
-impl Scene<'_> {
+impl FunctionContext<'_> {
     /// Each node with each state that comes to it.
-    pub(crate) fn moments(&self) -> impl Iterator<Item = (usize, &State)> {
+    pub(crate) fn states(&self) -> impl Iterator<Item = (usize, &State)> {
         let nodes = self.paths.before.iter().enumerate();
         nodes.flat_map(|(node, states)| states.iter().map(move |state| (node, state)))
     }
@@ -112,13 +111,13 @@ impl Scene<'_> {
 
     /// The expression in a place, which the parser need not have seen.
     pub(crate) fn expression(&self, place: Span) -> Option<Expression> {
-        Expression::read(self.page.text, place, self.context.vocabulary)
+        Expression::read(self.file.text, place, self.context.vocabulary)
     }
 
     /// The variable that the expression in a place starts from.
     pub(crate) fn root_in(&self, place: Span) -> Option<String> {
         let whole = self.expression(place)?;
-        Some(self.page.plain(whole.root().span))
+        Some(self.file.plain(whole.root().span))
     }
 
     /// Whether every way to an access through that variable passes what stops
@@ -126,11 +125,11 @@ impl Scene<'_> {
     pub(crate) fn is_fenced(&self, access: Span, variable: &str) -> bool {
         let stops = |node: &Step| match &node.action {
             Action::Begin(begin) => begin.fence,
-            Action::Call(call) => self.page.words.fence(&call.name) == Some(Fence::All),
+            Action::Call(call) => self.file.words.fence(&call.name) == Some(Fence::All),
             _ => false,
         };
         let clamps = |node: &Step| match &node.action {
-            Action::Call(call) if self.page.words.fence(&call.name) == Some(Fence::Given) => {
+            Action::Call(call) if self.file.words.fence(&call.name) == Some(Fence::Given) => {
                 access.contains(node.span) || self.is_given(node.span, variable)
             }
             _ => false,
@@ -172,6 +171,6 @@ impl Scene<'_> {
 
     /// The line of a place.
     pub(crate) fn line(&self, span: Span) -> u32 {
-        self.page.lines.position(span.start).line
+        self.file.lines.position(span.start).line
     }
 }
