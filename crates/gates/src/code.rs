@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use tollgate_defect::{Defect, OrDefect as _, answer};
 
 use crate::calls::{Calls, Role, ThunkKind};
+use crate::code_tables::CodeTables;
 use crate::decode::{Comparison, Decoder, Destination, Flow, Gate, Instruction};
-use crate::elf::{Faults, Image, Jumps, Place};
+use crate::elf::{ElfFile, Faults, Jumps, Place};
 use crate::error::ObjectError;
 use crate::input::Input;
-use crate::layout::Layout;
 use crate::replace::{Detours, Patch, Replaced};
 use crate::symbols::Function;
 use crate::tables::Tables;
@@ -23,10 +23,10 @@ pub(crate) const MOST_FUNCTION: u64 = 4 << 20;
 
 /// A file with its tables read.
 pub(crate) struct Code<'data> {
-    pub(crate) image: Image<'data>,
+    pub(crate) image: ElfFile<'data>,
     /// The kernel's name of the machine, `powerpc`.
     pub(crate) architecture: &'static str,
-    pub(crate) layout: &'static Layout,
+    pub(crate) layout: &'static CodeTables,
     pub(crate) calls: &'static Calls,
     pub(crate) decoder: Decoder,
     pub(crate) faults: Faults,
@@ -60,7 +60,7 @@ impl<'data> Code<'data> {
 
     /// By these tables.
     pub(crate) fn of(input: Input<'data>, tables: &'static Tables) -> Result<Self, ObjectError> {
-        let image = Image::parse(input)?;
+        let image = ElfFile::parse(input)?;
         let found = tables.find(&image.file)?;
         let layout = &found.machine.layout;
         let decoder = Decoder::of(found)?;

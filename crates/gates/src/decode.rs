@@ -6,9 +6,9 @@ mod x86;
 
 pub(crate) use effects::{Comparison, Effect, Memory};
 
-use crate::elf::{Image, Place, Reference};
+use crate::code_tables::CodeTables;
+use crate::elf::{ElfFile, Place, Reference};
 use crate::error::ObjectError;
-use crate::layout::Layout;
 use crate::opcodes::Opcodes;
 use crate::tables::Found;
 use crate::values::Operation;
@@ -150,8 +150,8 @@ impl Decoder {
     /// Decodes `bytes`, which stand at `at`.
     pub(crate) fn decode(
         &self,
-        image: &Image<'_>,
-        layout: &Layout,
+        image: &ElfFile<'_>,
+        layout: &CodeTables,
         at: Place,
         bytes: &[u8],
         out: &mut Vec<Instruction>,
@@ -187,7 +187,7 @@ impl Decoder {
     }
 
     /// An instruction for people.
-    pub(crate) fn text(&self, layout: &Layout, little: bool, at: u64, bytes: &[u8]) -> String {
+    pub(crate) fn text(&self, layout: &CodeTables, little: bool, at: u64, bytes: &[u8]) -> String {
         match self {
             Self::X86 { bits, .. } => x86::text(*bits, at, bytes),
             Self::Words => words::text(layout, little, bytes),

@@ -21,13 +21,13 @@ const HEADER: usize = 64;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Images {
-    image: Vec<Image>,
+    image: Vec<RawImage>,
 }
 
 /// A machine's Image.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Image {
+struct RawImage {
     magic: [u8; 4],
     /// The number of the machine in ELF.
     machine: u16,
@@ -83,7 +83,7 @@ pub(crate) fn elf(image: &[u8]) -> Result<Vec<u8>, ObjectError> {
     Ok(written(&known, &parts, image))
 }
 
-fn known(image: &[u8]) -> Result<Image, ObjectError> {
+fn known(image: &[u8]) -> Result<RawImage, ObjectError> {
     let images = code("images").or_defect("data/code has no images.toml")?;
     let images: Images = parse(images)?;
     let magic = image.get(MAGIC_AT..MAGIC_AT + 4).unwrap_or_default();
@@ -94,7 +94,7 @@ fn known(image: &[u8]) -> Result<Image, ObjectError> {
 }
 
 /// The sections: what lies between two names, and the rest as constants.
-fn parts<'a>(known: &'a Image, names: &[Entry], size: usize) -> Vec<Part<'a>> {
+fn parts<'a>(known: &'a RawImage, names: &[Entry], size: usize) -> Vec<Part<'a>> {
     let at = |name: &str| {
         let mut all = names.iter();
         let address = all.find(|entry| entry.name == name)?.address;
@@ -145,7 +145,7 @@ fn constants(bytes: Range<usize>) -> Part<'static> {
 }
 
 /// The ELF file: header, image, names of sections, sections.
-fn written(known: &Image, parts: &[Part<'_>], image: &[u8]) -> Vec<u8> {
+fn written(known: &RawImage, parts: &[Part<'_>], image: &[u8]) -> Vec<u8> {
     let (mut names, mut offsets) = (vec![0], Vec::new());
     for name in parts.iter().map(|part| part.name).chain([".shstrtab"]) {
         offsets.push(names.len() as u64);

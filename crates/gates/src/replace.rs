@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::code_tables::CodeTables;
 use crate::decode::{Decoder, Flow, Gate, Instruction, Origin};
-use crate::elf::{Alternative, Choice, Image, Place, Switched};
+use crate::elf::{Alternative, Choice, ElfFile, Place, Switched};
 use crate::error::ObjectError;
-use crate::layout::Layout;
 use crate::records::{AlternativeTable, Feature};
 
 /// What the running kernel has in place of some bytes: the gate's.
@@ -95,8 +95,8 @@ impl Replaced {
     /// # Errors
     /// When it cannot be told how the records are laid out.
     pub(crate) fn read(
-        image: &Image<'_>,
-        layout: &Layout,
+        image: &ElfFile<'_>,
+        layout: &CodeTables,
         decoder: &Decoder,
     ) -> Result<Self, ObjectError> {
         let mut all = Self::default();
@@ -161,8 +161,8 @@ impl Replaced {
 
 /// What records are read with.
 struct Reader<'a, 'data> {
-    image: &'a Image<'data>,
-    layout: &'a Layout,
+    image: &'a ElfFile<'data>,
+    layout: &'a CodeTables,
     decoder: &'a Decoder,
     table: &'a AlternativeTable,
 }

@@ -1,9 +1,9 @@
 //! Which writes of the gate open it and which close it, by the values that
 //! registers hold on every path.
 
+use crate::code_tables::{CodeTables, Pattern};
 use crate::decode::{Direction, Gate, Instruction};
 use crate::graph::Graph;
-use crate::layout::{Layout, Pattern};
 use crate::values::{Operation, Registers, Value};
 
 /// Instructions of a function whose registers are followed: the state of one
@@ -12,7 +12,7 @@ const MOST_INSTRUCTIONS: usize = 1 << 17;
 
 /// Turns writes of the gate into opens and closes by the values that the
 /// registers hold on every path.
-pub(crate) fn settle_writes(graph: &mut Graph, layout: &Layout) {
+pub(crate) fn settle_writes(graph: &mut Graph, layout: &CodeTables) {
     let is_write = |i: &Instruction| matches!(i.gate, Gate::Write { .. });
     if !graph.instructions.iter().any(is_write) {
         return;

@@ -10,10 +10,10 @@ use tollgate_arch::{Architecture, Architectures, Decoder, Elf, Order, Wrong};
 use tollgate_defect::OrDefect as _;
 
 use crate::calls::Calls;
+use crate::code_tables::CodeTables;
 use crate::data::{code, parse, with_opcodes};
 use crate::error::ObjectError;
 use crate::input::File;
-use crate::layout::Layout;
 use crate::opcodes::Opcodes;
 
 /// All that is known of architectures.
@@ -25,7 +25,7 @@ pub(crate) struct Tables {
 /// What is known of one.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    pub(crate) layout: Layout,
+    pub(crate) layout: CodeTables,
     pub(crate) calls: Calls,
     pub(crate) decoder: Decoder,
     name: String,
@@ -98,7 +98,7 @@ impl Tables {
 
 impl Machine {
     fn read(name: &str, decoder: Decoder, text: &str) -> Result<Self, ObjectError> {
-        let layout: Layout = parse(text)?;
+        let layout: CodeTables = parse(text)?;
         if let Some(fault) = layout.fault() {
             return Err(ObjectError::Table(format!(
                 "data/code/{name}.toml: {fault}"
@@ -159,7 +159,7 @@ fn elf(file: &File<'_>) -> Result<Elf, ObjectError> {
 
 /// The layouts that the program carries, by architecture.
 #[cfg(test)]
-pub(crate) fn layouts() -> Vec<(&'static str, &'static Layout)> {
+pub(crate) fn layouts() -> Vec<(&'static str, &'static CodeTables)> {
     let all = &Tables::built_in().expect("the tables read").read;
     let layout = |(name, read): (&'static String, &'static Result<Machine, ObjectError>)| {
         let machine = read

@@ -13,14 +13,14 @@ struct Document {
 
 #[derive(Deserialize)]
 struct Comparison {
-    before: Option<Image>,
-    after: Option<Image>,
+    before: Option<JsonImage>,
+    after: Option<JsonImage>,
     #[serde(default)]
     workloads: Vec<Workload>,
 }
 
 #[derive(Deserialize)]
-struct Image {
+struct JsonImage {
     letter: String,
     variant: String,
 }
@@ -85,7 +85,7 @@ pub(crate) fn prove(text: &str) -> Result<Vec<Profile>, String> {
     }
 }
 
-fn profile(workload: &Workload, image: Option<&Image>, after: bool) -> Profile {
+fn profile(workload: &Workload, image: Option<&JsonImage>, after: bool) -> Profile {
     let mut profile = Profile::new(Form::Prove, Measure::Instructions);
     let row = |function: &Function| {
         let (counts, share) = match after {

@@ -37,7 +37,7 @@ pub struct VariantLine {
 }
 
 #[derive(Serialize)]
-struct Claim<'a> {
+struct JsonClaim<'a> {
     text: &'a str,
     source: &'a str,
 }
@@ -46,7 +46,11 @@ fn claims<S: serde::Serializer>(
     claims: &[(String, String)],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(claims.iter().map(|(text, source)| Claim { text, source }))
+    serializer.collect_seq(
+        claims
+            .iter()
+            .map(|(text, source)| JsonClaim { text, source }),
+    )
 }
 
 #[derive(Serialize)]

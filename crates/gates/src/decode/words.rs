@@ -1,14 +1,14 @@
 //! Machines whose instructions have two or four bytes, by tables.
 
 use super::{Destination, Direction, Flow, Gate, Instruction, Origin};
-use crate::elf::{Image, Place};
-use crate::layout::{Kind, Layout, Pattern, field};
+use crate::code_tables::{CodeTables, Kind, Pattern, field};
+use crate::elf::{ElfFile, Place};
 use crate::values::{Operation, Value};
 use tollgate_defect::answer;
 
 pub(crate) fn decode(
-    image: &Image<'_>,
-    layout: &Layout,
+    image: &ElfFile<'_>,
+    layout: &CodeTables,
     at: Place,
     bytes: &[u8],
     out: &mut Vec<Instruction>,
@@ -57,13 +57,13 @@ struct Pair {
     register: u32,
 }
 
-fn find(layout: &Layout, word: u32, width: u8) -> Option<(usize, &Pattern)> {
+fn find(layout: &CodeTables, word: u32, width: u8) -> Option<(usize, &Pattern)> {
     let mut all = layout.instructions.iter().enumerate();
     all.find(|(_, pattern)| pattern.width == width && pattern.matches(word))
 }
 
 /// The next word and its bytes; two where the machine has short ones.
-fn word(layout: &Layout, little: bool, bytes: Option<&[u8]>) -> Option<(u32, u8)> {
+fn word(layout: &CodeTables, little: bool, bytes: Option<&[u8]>) -> Option<(u32, u8)> {
     let bytes = bytes?;
     let half = bytes.first_chunk::<2>()?;
     let short = layout.instructions.iter().any(|pattern| pattern.width == 2);
@@ -81,7 +81,7 @@ fn word(layout: &Layout, little: bool, bytes: Option<&[u8]>) -> Option<(u32, u8)
     ))
 }
 
-fn gate(layout: &Layout, found: Option<(usize, &Pattern)>, word: u32) -> Gate {
+fn gate(layout: &CodeTables, found: Option<(usize, &Pattern)>, word: u32) -> Gate {
     let Some((index, pattern)) = found else {
         return Gate::No;
     };
@@ -110,7 +110,7 @@ fn narrow(register: u32) -> u8 {
     answer::fits::<u8, _>(register).unwrap_or(u8::MAX)
 }
 
-fn operation(layout: &Layout, pattern: Option<&Pattern>, word: u32) -> Operation {
+fn operation(layout: &CodeTables, pattern: Option<&Pattern>, word: u32) -> Operation {
     let of = |low: u32| narrow(field(word, low, layout.register_bits));
     let lose = |fields: &[u32]| {
         let bits = fields
@@ -162,7 +162,7 @@ fn operation(layout: &Layout, pattern: Option<&Pattern>, word: u32) -> Operation
 }
 
 fn flow(
-    image: &Image<'_>,
+    image: &ElfFile<'_>,
     pattern: Option<&Pattern>,
     word: u32,
     at: Place,
@@ -208,7 +208,7 @@ fn flow(
 
 /// By relocation in an object file, else by the distance. Where the relocated
 /// word itself holds the addend (arm), that is the distance less the symbol.
-fn destination(image: &Image<'_>, pattern: &Pattern, word: u32, at: Place) -> Destination {
+fn destination(image: &ElfFile<'_>, pattern: &Pattern, word: u32, at: Place) -> Destination {
     let distance = pattern.distance(word).unwrap_or_default();
     if let Some(reference) = image.relocations.at(at) {
         return Destination {
@@ -233,7 +233,7 @@ fn destination(image: &Image<'_>, pattern: &Pattern, word: u32, at: Place) -> De
 }
 
 /// The word, with the name that the tables give it.
-pub(crate) fn text(layout: &Layout, little: bool, bytes: &[u8]) -> String {
+pub(crate) fn text(layout: &CodeTables, little: bool, bytes: &[u8]) -> String {
     let Some((word, width)) = word(layout, little, Some(bytes)) else {
         return "(cut off)".to_owned();
     };

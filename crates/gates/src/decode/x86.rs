@@ -4,12 +4,12 @@ use iced_x86::{Code, DecoderOptions, FlowControl, Formatter, GasFormatter, Mnemo
 use tollgate_defect::answer;
 
 use super::{Destination, Flow, Gate, Instruction, Origin};
-use crate::elf::{Image, Place};
+use crate::elf::{ElfFile, Place};
 use crate::opcodes::{Meaning, Opcodes};
 use crate::values::Operation;
 
 pub(crate) fn decode(
-    image: &Image<'_>,
+    image: &ElfFile<'_>,
     opcodes: &Opcodes,
     bits: u32,
     at: Place,
@@ -62,7 +62,7 @@ fn gate(opcodes: &Opcodes, instruction: &iced_x86::Instruction, raw: &[u8]) -> G
     }
 }
 
-fn flow(image: &Image<'_>, instruction: &iced_x86::Instruction, at: Place, raw: &[u8]) -> Flow {
+fn flow(image: &ElfFile<'_>, instruction: &iced_x86::Instruction, at: Place, raw: &[u8]) -> Flow {
     let to = || destination(image, instruction, at, raw);
     match instruction.flow_control() {
         FlowControl::UnconditionalBranch => Flow::Jump(to()),
@@ -83,7 +83,7 @@ fn flow(image: &Image<'_>, instruction: &iced_x86::Instruction, at: Place, raw: 
 /// By relocation in an object file (the displacement is the last field of the
 /// instruction), else by the distance.
 fn destination(
-    image: &Image<'_>,
+    image: &ElfFile<'_>,
     instruction: &iced_x86::Instruction,
     at: Place,
     raw: &[u8],
@@ -122,7 +122,7 @@ fn destination(
 
 /// The table of `jmp *table(,%rax,8)`.
 fn table(
-    image: &Image<'_>,
+    image: &ElfFile<'_>,
     instruction: &iced_x86::Instruction,
     at: Place,
     raw: &[u8],
@@ -149,7 +149,7 @@ const NEAR: usize = 40;
 /// The table that the code before a jump through a register last named: its entry
 /// is loaded first (`mov table(,%rax,8),%rax`), or the table's address is.
 fn recent_table(
-    image: &Image<'_>,
+    image: &ElfFile<'_>,
     bits: u32,
     start: Place,
     before: &[u8],
@@ -167,7 +167,7 @@ fn recent_table(
 }
 
 /// The place among constants that an instruction names.
-fn constant(image: &Image<'_>, bits: u32, at: Place, raw: &[u8]) -> Option<Place> {
+fn constant(image: &ElfFile<'_>, bits: u32, at: Place, raw: &[u8]) -> Option<Place> {
     let mut decoder = iced_x86::Decoder::with_ip(bits, raw, at.address, DecoderOptions::NONE);
     let instruction = decoder.decode();
     if instruction.flow_control() != FlowControl::Next {

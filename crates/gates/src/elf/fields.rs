@@ -1,6 +1,6 @@
 //! The fields of records: numbers, and what they point to.
 
-use super::image::Image;
+use super::file::ElfFile;
 use super::place::{Place, Section};
 use crate::records::Record;
 
@@ -18,7 +18,7 @@ pub(crate) enum Pointed {
     Nowhere,
 }
 
-impl Image<'_> {
+impl ElfFile<'_> {
     /// What a field of the record at `offset` points to.
     pub(crate) fn pointed(
         &self,

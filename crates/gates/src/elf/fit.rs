@@ -7,7 +7,7 @@
 //! that would read the same are one.
 
 use super::fields::Pointed;
-use super::image::Image;
+use super::file::ElfFile;
 use super::place::{Place, Section};
 use crate::error::ObjectError;
 use crate::records::{Laid, Record};
@@ -25,7 +25,7 @@ enum Misfit {
     Odd(usize, &'static str),
 }
 
-impl Image<'_> {
+impl ElfFile<'_> {
     /// The layout of the records of a table; none where the file has none.
     /// `odd` tells what no record of a layout may be, as the end of a sentence.
     ///

@@ -7,7 +7,7 @@ use tollgate_defect::answer;
 
 use object::ObjectSymbol;
 
-use super::image::{Image, broken};
+use super::file::{ElfFile, broken};
 use super::place::{Place, Section};
 use crate::error::ObjectError;
 use crate::records::{
@@ -96,7 +96,7 @@ pub(crate) struct Fixup {
     pub(crate) end: u64,
 }
 
-impl Image<'_> {
+impl ElfFile<'_> {
     /// `__ex_table`.
     ///
     /// # Errors
@@ -470,7 +470,7 @@ const MOST_FEATURES: u16 = 1023;
 
 /// How many bytes a record replaces, and how many it puts in.
 fn lengths(
-    image: &Image<'_>,
+    image: &ElfFile<'_>,
     section: &Section<'_>,
     offset: usize,
     layout: &AlternativeLayout,

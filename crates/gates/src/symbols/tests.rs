@@ -15,7 +15,7 @@ const GLOBAL: u8 = 1;
 const WEAK: u8 = 2;
 
 /// A little-endian ELF64 of type `kind` with `.text` (0x100 bytes at [`TEXT`])
-/// and a symbol table. Layout: header, text, symtab, strtab, shstrtab, headers.
+/// and a symbol table. CodeTables: header, text, symtab, strtab, shstrtab, headers.
 fn elf(kind: u16, entries: &[Entry]) -> Vec<u8> {
     let mut names = vec![0];
     let mut table = vec![0; 24];

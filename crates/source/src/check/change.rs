@@ -56,7 +56,7 @@ impl Facts {
 }
 
 /// A function that both sides of a change have.
-pub(crate) struct Change<'a> {
+pub(crate) struct FunctionChange<'a> {
     pub(crate) before: &'a Facts,
     pub(crate) after: &'a Facts,
     /// The file after the change.

@@ -51,7 +51,7 @@ pub use new_calls::{holds_words, pastes};
 pub use rules::{rule, rules};
 pub use words::{CheckWords, Undefined};
 
-use change::{Change, FactsOf};
+use change::{FactsOf, FunctionChange};
 use context::{FileContext, FunctionContext};
 use paths::{Paths, follow};
 use rule::Look;
@@ -419,7 +419,7 @@ fn compare(file: &FileContext<'_>, before: Option<&FactsOf>, findings: &mut Find
         let Some(before) = before.get(name) else {
             continue;
         };
-        let change = Change {
+        let change = FunctionChange {
             before,
             after,
             file,

@@ -1,6 +1,6 @@
 //! What a rule is: its name and words, and what it looks at.
 
-use super::change::Change;
+use super::change::FunctionChange;
 use super::context::{FileContext, FunctionContext};
 use super::model::{RuleInfo, Violation};
 
@@ -14,7 +14,7 @@ pub(crate) enum Look {
     /// A function that accesses user memory in any way.
     Access(fn(&FunctionContext<'_>, &mut Vec<Violation>)),
     /// A function before and after a change.
-    Change(fn(&Change<'_>, &mut Vec<Violation>)),
+    Change(fn(&FunctionChange<'_>, &mut Vec<Violation>)),
     /// Nothing by itself: comments that allow something.
     Comments,
 }

@@ -1,5 +1,5 @@
 use crate::Direction;
-use crate::check::change::{Change, Facts, Touch};
+use crate::check::change::{Facts, FunctionChange, Touch};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 
@@ -17,7 +17,7 @@ const INFO: RuleInfo = RuleInfo {
           thread of the user sees them appear in another order; move_addr_to_user() changed so.",
 };
 
-fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
+fn check(change: &FunctionChange<'_>, out: &mut Vec<Violation>) {
     let before = stores(change.before);
     let after = stores(change.after);
     let mut last: Option<(usize, &Touch)> = None;

@@ -1,5 +1,5 @@
 use crate::Direction;
-use crate::check::change::{Change, Facts, Touch};
+use crate::check::change::{Facts, FunctionChange, Touch};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 
@@ -17,7 +17,7 @@ const INFO: RuleInfo = RuleInfo {
           where cmlen had been, and boots hung.",
 };
 
-fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
+fn check(change: &FunctionChange<'_>, out: &mut Vec<Violation>) {
     for touch in &change.after.touches {
         let (Some(before), Some(after)) = (only(change.before, touch), only(change.after, touch))
         else {

@@ -1,5 +1,5 @@
 use crate::Direction;
-use crate::check::change::{Change, Touch};
+use crate::check::change::{FunctionChange, Touch};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 
@@ -17,7 +17,7 @@ const INFO: RuleInfo = RuleInfo {
           jumps out at the first one: what the user finds after a fault is less than before.",
 };
 
-fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
+fn check(change: &FunctionChange<'_>, out: &mut Vec<Violation>) {
     let tried = |t: &&Touch| t.direction == Direction::Write && t.goes_on;
     let before: Vec<&Touch> = change.before.touches.iter().filter(tried).collect();
     let converted = |t: &&Touch| {

@@ -1,4 +1,4 @@
-use crate::check::change::Change;
+use crate::check::change::FunctionChange;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 
@@ -16,7 +16,7 @@ const INFO: RuleInfo = RuleInfo {
           waitid() lost the check that way: any user could write to kernel memory (CVE-2017-5123).",
 };
 
-fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
+fn check(change: &FunctionChange<'_>, out: &mut Vec<Violation>) {
     let mut told: Vec<&str> = Vec::new();
     for touch in &change.after.touches {
         let root = touch.root.as_str();

@@ -1,5 +1,5 @@
 use crate::Direction;
-use crate::check::change::{Change, Touch};
+use crate::check::change::{FunctionChange, Touch};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 
@@ -17,7 +17,7 @@ const INFO: RuleInfo = RuleInfo {
           access_ok() does neither. copy_from_user_iter() lacked a barrier that way until it was found.",
 };
 
-fn check(change: &Change<'_>, out: &mut Vec<Violation>) {
+fn check(change: &FunctionChange<'_>, out: &mut Vec<Violation>) {
     let bare = |t: &&Touch| t.direction == Direction::Read && !t.fenced;
     let was_fenced = |own: &Touch| {
         let mut before = change.before.touches.iter();

@@ -14,7 +14,7 @@ use crate::kallsyms::{self, Constants, Entry};
 use crate::symbols::{self, Symbols};
 
 /// An ELF file, read as far as every command needs it.
-pub(crate) struct Image<'data> {
+pub(crate) struct ElfFile<'data> {
     pub(super) input: Input<'data>,
     pub(crate) file: File<'data>,
     pub(crate) relocatable: bool,
@@ -39,7 +39,7 @@ const TABLES: &[&str] = &[
     "__barrier_nospec_fixup",
 ];
 
-impl<'data> Image<'data> {
+impl<'data> ElfFile<'data> {
     /// # Errors
     /// When `bytes` is no complete ELF file.
     pub(crate) fn parse(input: Input<'data>) -> Result<Self, ObjectError> {

@@ -11,7 +11,7 @@ use crate::records::{AlternativeTable, FaultTable, FixupTable};
 /// A machine's tables.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Layout {
+pub(crate) struct CodeTables {
     /// Whether every access must stand in a window: not so where the machine
     /// has accesses of their own for user memory, or checks writes only.
     pub(crate) accesses_need_window: bool,
@@ -198,7 +198,7 @@ fn four() -> u8 {
     4
 }
 
-impl Layout {
+impl CodeTables {
     /// An entry that the decoder could make nothing of.
     pub(crate) fn fault(&self) -> Option<String> {
         let goes = |kind| matches!(kind, Kind::Jump | Kind::Branch | Kind::Call);
