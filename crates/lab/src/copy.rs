@@ -267,7 +267,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
     use std::time::SystemTime;
 
-    struct Bench {
+    struct Fixture {
         dir: tempfile::TempDir,
         tree: Tree,
     }
@@ -283,7 +283,7 @@ mod tests {
         remove(&file).unwrap();
     }
 
-    impl Bench {
+    impl Fixture {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             let root = dir.path().join("tree");
@@ -337,51 +337,51 @@ mod tests {
 
     #[test]
     fn a_new_copy_is_hard_links() {
-        let bench = Bench::new();
-        bench.sync(&Change::default());
+        let fixture = Fixture::new();
+        fixture.sync(&Change::default());
         let inode = |path: &Path| fs::metadata(path).unwrap().ino();
         assert_eq!(
-            inode(&bench.in_copy("a.c")),
-            inode(&bench.tree.root().join("a.c"))
+            inode(&fixture.in_copy("a.c")),
+            inode(&fixture.tree.root().join("a.c"))
         );
     }
 
     #[test]
     fn a_variant_never_reaches_the_users_file() {
-        let bench = Bench::new();
-        bench.sync(&Change::default());
-        bench.sync(&change("a.c", "int b;\n"));
+        let fixture = Fixture::new();
+        fixture.sync(&Change::default());
+        fixture.sync(&change("a.c", "int b;\n"));
         assert_eq!(
-            fs::read_to_string(bench.in_copy("a.c")).unwrap(),
+            fs::read_to_string(fixture.in_copy("a.c")).unwrap(),
             "int b;\n"
         );
         assert_eq!(
-            fs::read_to_string(bench.tree.root().join("a.c")).unwrap(),
+            fs::read_to_string(fixture.tree.root().join("a.c")).unwrap(),
             "int a;\n"
         );
     }
 
     #[test]
     fn going_back_to_the_base_makes_the_file_younger_than_any_object() {
-        let bench = Bench::new();
-        bench.sync(&Change::default());
-        bench.sync(&change("a.c", "int b;\n"));
+        let fixture = Fixture::new();
+        fixture.sync(&Change::default());
+        fixture.sync(&change("a.c", "int b;\n"));
         let built = SystemTime::now();
         std::thread::sleep(std::time::Duration::from_millis(20));
-        bench.sync(&Change::default());
+        fixture.sync(&Change::default());
         assert_eq!(
-            fs::read_to_string(bench.in_copy("a.c")).unwrap(),
+            fs::read_to_string(fixture.in_copy("a.c")).unwrap(),
             "int a;\n"
         );
-        assert!(bench.modified("a.c") > built);
-        assert!(bench.modified("Makefile") < built);
+        assert!(fixture.modified("a.c") > built);
+        assert!(fixture.modified("Makefile") < built);
     }
 
     #[test]
     fn an_edit_through_the_link_with_its_old_time_is_noticed() {
-        let bench = Bench::new();
-        bench.sync(&Change::default());
-        let file = bench.tree.root().join("a.c");
+        let fixture = Fixture::new();
+        fixture.sync(&Change::default());
+        let file = fixture.tree.root().join("a.c");
         let before = fs::metadata(&file).unwrap().modified().unwrap();
         fs::write(&file, "int z;\n").unwrap();
         fs::File::options()
@@ -390,36 +390,36 @@ mod tests {
             .unwrap()
             .set_modified(before)
             .unwrap();
-        bench.sync(&Change::default());
-        assert!(bench.modified("a.c") > before);
+        fixture.sync(&Change::default());
+        assert!(fixture.modified("a.c") > before);
     }
 
     #[test]
     fn a_file_that_the_variant_adds_is_gone_from_the_next() {
-        let bench = Bench::new();
-        bench.sync(&change("new.c", ""));
-        assert!(bench.in_copy("new.c").exists());
-        bench.sync(&Change::default());
-        assert!(!bench.in_copy("new.c").exists());
+        let fixture = Fixture::new();
+        fixture.sync(&change("new.c", ""));
+        assert!(fixture.in_copy("new.c").exists());
+        fixture.sync(&Change::default());
+        assert!(!fixture.in_copy("new.c").exists());
     }
 
     #[test]
     fn a_copy_that_was_cut_off_starts_over() {
-        let bench = Bench::new();
-        bench.sync(&Change::default());
-        fs::remove_file(bench.dir.path().join("built.json")).unwrap();
-        fs::remove_file(bench.in_copy("a.c")).unwrap();
-        fs::write(bench.in_copy("stray.c"), "").unwrap();
-        bench.sync(&Change::default());
-        assert!(bench.in_copy("a.c").exists() && !bench.in_copy("stray.c").exists());
+        let fixture = Fixture::new();
+        fixture.sync(&Change::default());
+        fs::remove_file(fixture.dir.path().join("built.json")).unwrap();
+        fs::remove_file(fixture.in_copy("a.c")).unwrap();
+        fs::write(fixture.in_copy("stray.c"), "").unwrap();
+        fixture.sync(&Change::default());
+        assert!(fixture.in_copy("a.c").exists() && !fixture.in_copy("stray.c").exists());
     }
 
     #[test]
     fn programs_stay_programs() {
-        let bench = Bench::new();
-        bench.sync(&Change::default());
-        bench.sync(&change("scripts/run", "#!/bin/sh\ntrue\n"));
-        let mode = fs::metadata(bench.in_copy("scripts/run"))
+        let fixture = Fixture::new();
+        fixture.sync(&Change::default());
+        fixture.sync(&change("scripts/run", "#!/bin/sh\ntrue\n"));
+        let mode = fs::metadata(fixture.in_copy("scripts/run"))
             .unwrap()
             .permissions()
             .mode();
@@ -428,10 +428,10 @@ mod tests {
 
     #[test]
     fn a_change_during_the_build_is_named() {
-        let bench = Bench::new();
-        let wanted = bench.sync(&Change::default());
-        fs::write(bench.tree.root().join("a.c"), "int q;\n").unwrap();
-        let error = bench
+        let fixture = Fixture::new();
+        let wanted = fixture.sync(&Change::default());
+        fs::write(fixture.tree.root().join("a.c"), "int q;\n").unwrap();
+        let error = fixture
             .copy()
             .verify(&wanted, &Interrupt::default())
             .unwrap_err();
@@ -444,27 +444,27 @@ mod tests {
     /// A tree in which a folder was a link that leads out, and the other way round.
     #[test]
     fn nothing_is_written_through_a_link() {
-        let bench = Bench::new();
-        let away = bench.dir.path().join("away");
+        let fixture = Fixture::new();
+        let away = fixture.dir.path().join("away");
         fs::create_dir(&away).unwrap();
         fs::write(away.join("x.c"), "theirs\n").unwrap();
-        let ext = bench.tree.root().join("ext");
+        let ext = fixture.tree.root().join("ext");
         symlink(&away, &ext).unwrap();
-        bench.sync(&Change::default());
+        fixture.sync(&Change::default());
         fs::remove_file(&ext).unwrap();
         fs::create_dir(&ext).unwrap();
         fs::write(ext.join("x.c"), "ours\n").unwrap();
-        bench.sync(&Change::default());
+        fixture.sync(&Change::default());
         assert_eq!(fs::read_to_string(away.join("x.c")).unwrap(), "theirs\n");
         assert_eq!(
-            fs::read_to_string(bench.in_copy("ext/x.c")).unwrap(),
+            fs::read_to_string(fixture.in_copy("ext/x.c")).unwrap(),
             "ours\n"
         );
         fs::remove_dir_all(&ext).unwrap();
         symlink(&away, &ext).unwrap();
-        bench.sync(&Change::default());
+        fixture.sync(&Change::default());
         assert!(
-            fs::symlink_metadata(bench.in_copy("ext"))
+            fs::symlink_metadata(fixture.in_copy("ext"))
                 .unwrap()
                 .is_symlink()
         );
@@ -473,23 +473,23 @@ mod tests {
     /// The name beside a file that is written may be one of the tree's.
     #[test]
     fn no_file_of_the_tree_is_taken_for_a_temporary_one() {
-        let bench = Bench::new();
-        let own = bench.tree.root().join("a.c.tollgate-new");
+        let fixture = Fixture::new();
+        let own = fixture.tree.root().join("a.c.tollgate-new");
         fs::write(&own, "theirs\n").unwrap();
-        bench.sync(&Change::default());
-        bench.sync(&change("a.c", "int b;\n"));
+        fixture.sync(&Change::default());
+        fixture.sync(&change("a.c", "int b;\n"));
         assert_eq!(fs::read_to_string(&own).unwrap(), "theirs\n");
-        assert!(bench.in_copy("a.c.tollgate-new").exists());
+        assert!(fixture.in_copy("a.c.tollgate-new").exists());
     }
 
     #[test]
     fn pipes_are_no_part_of_a_tree() {
-        let bench = Bench::new();
-        let pipe = bench.tree.root().join("pipe.c");
+        let fixture = Fixture::new();
+        let pipe = fixture.tree.root().join("pipe.c");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
         assert!(made.unwrap().success());
-        let manifest = bench.sync(&Change::default());
+        let manifest = fixture.sync(&Change::default());
         assert_eq!(manifest.left_out(), [TreePath::within("pipe.c")]);
-        assert!(!bench.in_copy("pipe.c").exists());
+        assert!(!fixture.in_copy("pipe.c").exists());
     }
 }

@@ -22,6 +22,7 @@ pub mod git;
 pub mod guest;
 pub mod host;
 pub mod image;
+pub mod includers;
 pub mod input;
 pub mod job;
 pub mod machine;

@@ -445,13 +445,13 @@ mod tests {
     use crate::process::Interrupt;
     use crate::tree::Tree;
 
-    struct Bench {
+    struct Fixture {
         dir: tempfile::TempDir,
         tree: Tree,
         cache: Cache,
     }
 
-    impl Bench {
+    impl Fixture {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             let tree = crate::fixture::kernel(&dir.path().join("tree"));
@@ -479,11 +479,11 @@ mod tests {
 
     #[test]
     fn the_mails_of_a_mailbox_build_on_each_other_in_their_order() {
-        let bench = Bench::new();
+        let fixture = Fixture::new();
         let second = GOOD.replace("-two\n+2", "-2\n+zwei");
         let cover = mail("0/2", "");
         let mailbox = cover + &mail("2/2", &second) + &mail("1/2", GOOD);
-        let change = bench.apply(&mailbox).unwrap();
+        let change = fixture.apply(&mailbox).unwrap();
         let file = change
             .files
             .get(&TreePath::within("include/linux/a.h"))
@@ -493,25 +493,25 @@ mod tests {
 
     #[test]
     fn names_without_a_prefix_are_known_by_the_files_that_are_there() {
-        let bench = Bench::new();
+        let fixture = Fixture::new();
         let bare = GOOD
             .replace("a/include", "include")
             .replace("b/include", "include");
-        let change = bench.apply(&bare).unwrap();
+        let change = fixture.apply(&bare).unwrap();
         let names: Vec<String> = change.files.keys().map(ToString::to_string).collect();
         assert_eq!(names, ["include/linux/a.h"]);
     }
 
     #[test]
     fn a_mail_in_another_encoding_is_decoded() {
-        let bench = Bench::new();
+        let fixture = Fixture::new();
         let quoted = GOOD.replace("=", "=3D").replace("+2\n", "+=32\n");
         let text = mail("", &quoted).replace(
             "Subject:",
             "MIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\n\
              Content-Transfer-Encoding: quoted-printable\nSubject:",
         );
-        let change = bench.apply(&text).unwrap();
+        let change = fixture.apply(&text).unwrap();
         let file = change
             .files
             .get(&TreePath::within("include/linux/a.h"))
@@ -521,7 +521,7 @@ mod tests {
 
     #[test]
     fn a_mailbox_without_a_patch_says_so() {
-        let error = Bench::new().apply(&mail("0/2", "")).unwrap_err();
+        let error = Fixture::new().apply(&mail("0/2", "")).unwrap_err();
         assert!(error.to_string().contains("holds no patch"), "{error}");
     }
 
@@ -529,15 +529,15 @@ mod tests {
 
     #[test]
     fn a_patch_gives_whole_files_and_leaves_the_tree_alone() {
-        let bench = Bench::new();
-        let change = bench.apply(GOOD).unwrap();
+        let fixture = Fixture::new();
+        let change = fixture.apply(GOOD).unwrap();
         let file = change
             .files
             .get(&TreePath::within("include/linux/a.h"))
             .unwrap();
         assert_eq!(file.as_deref(), Some(b"one\n2\nthree\n".as_slice()));
         assert_eq!(
-            bench
+            fixture
                 .tree
                 .read(&TreePath::within("include/linux/a.h"))
                 .unwrap(),
@@ -547,12 +547,12 @@ mod tests {
 
     #[test]
     fn new_and_deleted_files_are_part_of_the_change() {
-        let bench = Bench::new();
+        let fixture = Fixture::new();
         let patch = "diff --git a/include/linux/a.h b/include/linux/a.h\ndeleted file mode 100644\n\
                      --- a/include/linux/a.h\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-one\n-two\n-three\n\
                      diff --git a/b.c b/b.c\nnew file mode 100644\n--- /dev/null\n+++ b/b.c\n\
                      @@ -0,0 +1 @@\n+new\n";
-        let change = bench.apply(patch).unwrap();
+        let change = fixture.apply(patch).unwrap();
         assert_eq!(
             change.files.get(&TreePath::within("include/linux/a.h")),
             Some(&None)
@@ -565,7 +565,7 @@ mod tests {
 
     #[test]
     fn a_hunk_that_does_not_fit_is_shown() {
-        let error = Bench::new()
+        let error = Fixture::new()
             .apply(&GOOD.replace("-two", "-zwei"))
             .unwrap_err();
         let text = error.to_string();
@@ -578,7 +578,7 @@ mod tests {
 
     #[test]
     fn what_was_done_to_a_patch_is_one_sentence() {
-        let bench = Bench::new();
+        let fixture = Fixture::new();
         let wide: Vec<u8> = GOOD.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let done = [
             (
@@ -597,11 +597,11 @@ mod tests {
             ),
         ];
         for (patch, wanted) in done {
-            let path = bench.dir.path().join("x.patch");
+            let path = fixture.dir.path().join("x.patch");
             fs::write(&path, &patch).unwrap();
             let runner = Runner::new(Interrupt::default(), None);
-            let patch = Patch::read(&path, &bench.cache, &runner).unwrap();
-            let error = apply(&patch, &bench.tree, &bench.cache, &runner).unwrap_err();
+            let patch = Patch::read(&path, &fixture.cache, &runner).unwrap();
+            let error = apply(&patch, &fixture.tree, &fixture.cache, &runner).unwrap_err();
             let said = error.to_string();
             assert!(
                 said.contains("x.patch is damaged in line") && said.contains(wanted),
@@ -613,7 +613,7 @@ mod tests {
 
     #[test]
     fn a_change_that_is_there_already_is_said() {
-        let error = Bench::new()
+        let error = Fixture::new()
             .apply(&GOOD.replace("-two\n+2", "-2\n+two"))
             .unwrap_err();
         let said = error.to_string();
@@ -626,7 +626,7 @@ mod tests {
         let patch = GOOD
             .replace("-1,3 +1,3", "-1,203 +1,3")
             .replace("-two\n", &format!("-two\n{lines}"));
-        let said = Bench::new().apply(&patch).unwrap_err().to_string();
+        let said = Fixture::new().apply(&patch).unwrap_err().to_string();
         assert!(
             said.lines().count() < 40 && said.contains("more lines"),
             "{said}"
@@ -635,7 +635,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_there_is_named() {
-        let error = Bench::new()
+        let error = Fixture::new()
             .apply(&GOOD.replace("a.h", "nowhere.h"))
             .unwrap_err();
         assert!(
@@ -646,7 +646,7 @@ mod tests {
 
     #[test]
     fn what_is_no_patch_says_so() {
-        let error = Bench::new().apply("hello\n").unwrap_err();
+        let error = Fixture::new().apply("hello\n").unwrap_err();
         let said = error.to_string();
         assert!(
             said.ends_with("there is no diff in it; give a diff, a mail or a mailbox"),
@@ -656,8 +656,8 @@ mod tests {
 
     #[test]
     fn a_patch_cannot_leave_the_tree() {
-        let bench = Bench::new();
-        let error = bench
+        let fixture = Fixture::new();
+        let error = fixture
             .apply(&GOOD.replace("include/linux/a.h", "../../evil.h"))
             .unwrap_err();
         assert!(

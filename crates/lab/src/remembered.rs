@@ -110,20 +110,20 @@ mod tests {
 
     use super::*;
 
-    struct Bench {
+    struct Fixture {
         dir: tempfile::TempDir,
         cache: Cache,
     }
 
-    impl Bench {
+    impl Fixture {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             let cache = Cache::open(&dir.path().join("cache")).unwrap();
-            let bench = Self { dir, cache };
-            fs::create_dir(bench.root()).unwrap();
-            fs::write(bench.root().join("a"), "one").unwrap();
-            fs::write(bench.root().join("b"), "two").unwrap();
-            bench
+            let fixture = Self { dir, cache };
+            fs::create_dir(fixture.root()).unwrap();
+            fs::write(fixture.root().join("a"), "one").unwrap();
+            fs::write(fixture.root().join("b"), "two").unwrap();
+            fixture
         }
 
         fn root(&self) -> PathBuf {
@@ -150,34 +150,34 @@ mod tests {
     const LATER: i64 = 1000;
 
     /// What is done to a tree, in words, and the doing.
-    type Change = (&'static str, fn(&Path));
+    type Touching = (&'static str, fn(&Path));
 
     #[test]
     fn what_is_remembered_is_not_read_again() {
-        let bench = Bench::new();
-        assert_eq!(bench.read(LATER), bench.plain());
-        let mut known = bench.remembered();
+        let fixture = Fixture::new();
+        assert_eq!(fixture.read(LATER), fixture.plain());
+        let mut known = fixture.remembered();
         assert_eq!(known.0.len(), 2);
         // What b holds is written into the place of a: who reads a sees that it is not so.
         let other = known.0["b"].1.clone();
         known.0.get_mut("a").unwrap().1 = other;
-        cache::write_json(&record(&bench.root(), &bench.cache), &known).unwrap();
-        assert_ne!(bench.read(LATER), bench.plain());
+        cache::write_json(&record(&fixture.root(), &fixture.cache), &known).unwrap();
+        assert_ne!(fixture.read(LATER), fixture.plain());
     }
 
     #[test]
     fn what_changed_just_now_is_read_each_time() {
-        let bench = Bench::new();
-        assert_eq!(bench.read(0), bench.plain());
-        assert!(bench.remembered().0.is_empty());
-        assert_eq!(bench.read(SETTLED + 5), bench.plain());
-        assert_eq!(bench.remembered().0.len(), 2);
+        let fixture = Fixture::new();
+        assert_eq!(fixture.read(0), fixture.plain());
+        assert!(fixture.remembered().0.is_empty());
+        assert_eq!(fixture.read(SETTLED + 5), fixture.plain());
+        assert_eq!(fixture.remembered().0.len(), 2);
     }
 
     /// Each way to change a file so that it looks as it was.
     #[test]
     fn no_change_of_a_file_is_missed() {
-        let changes: [Change; 6] = [
+        let changes: [Touching; 6] = [
             ("other words of the same length", |root| {
                 let before = fs::metadata(root.join("a")).unwrap().modified().unwrap();
                 fs::write(root.join("a"), "six").unwrap();
@@ -206,23 +206,23 @@ mod tests {
             }),
         ];
         for (what, change) in changes {
-            let bench = Bench::new();
-            let before = bench.read(LATER);
+            let fixture = Fixture::new();
+            let before = fixture.read(LATER);
             // Times are told apart by ticks of the file system's clock.
             std::thread::sleep(Duration::from_millis(20));
-            change(&bench.root());
-            let after = bench.read(LATER);
-            assert_eq!(after, bench.plain(), "{what}");
+            change(&fixture.root());
+            let after = fixture.read(LATER);
+            assert_eq!(after, fixture.plain(), "{what}");
             assert_ne!(after, before, "{what}");
         }
     }
 
     #[test]
     fn a_record_that_cannot_be_read_is_made_anew() {
-        let bench = Bench::new();
-        bench.read(LATER);
-        fs::write(record(&bench.root(), &bench.cache), "{").unwrap();
-        assert_eq!(bench.read(LATER), bench.plain());
-        assert_eq!(bench.remembered().0.len(), 2);
+        let fixture = Fixture::new();
+        fixture.read(LATER);
+        fs::write(record(&fixture.root(), &fixture.cache), "{").unwrap();
+        assert_eq!(fixture.read(LATER), fixture.plain());
+        assert_eq!(fixture.remembered().0.len(), 2);
     }
 }

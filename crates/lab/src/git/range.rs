@@ -2,7 +2,8 @@
 
 use std::path::{Component, Path};
 
-use super::{Error, Repository, reason};
+use super::repository::reason;
+use super::{Error, Repository};
 use crate::process::{self, Runner};
 
 /// A commit that is there.

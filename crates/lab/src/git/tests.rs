@@ -5,8 +5,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
+use tollgate_source::TreePath;
+
 use super::*;
 use crate::process::Interrupt;
+use crate::process::Runner;
 use crate::tree::{Kind, manifest_of};
 
 /// A repository in a temporary folder.

@@ -19,7 +19,7 @@ use tollgate_lab::tree::{Change, Tree};
 use tollgate_source::check::{CheckWords, Checked, Checker, Checks, Confidence, Severity};
 use tollgate_source::{GrammarError, Headers, Name, TreePath, Vocabulary, shown};
 
-use super::input::Answer;
+use super::input::{Answer, STANDARD_INPUT};
 use super::side::{Base, C, Side, Sought};
 use crate::patch::note_superseded;
 use crate::signals;
@@ -171,7 +171,7 @@ fn diff(root: &Path, file: &Path, runner: &Runner, term: &Term) -> anyhow::Resul
     let scratch = tempfile::tempdir().context("no scratch folder could be made for the patch")?;
     let (mut path, mut called) = (file.to_owned(), file);
     if file == Path::new("-") {
-        called = Path::new(super::STANDARD_INPUT);
+        called = Path::new(STANDARD_INPUT);
         let text =
             input::limited(io::stdin()).context("the patch on standard input could not be read")?;
         path = scratch.path().join("stdin.patch");

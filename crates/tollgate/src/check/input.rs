@@ -27,6 +27,9 @@ pub(crate) const TEACHERS: [&str; 4] = [
     "include/asm-generic/access_ok.h",
 ];
 
+/// What a result calls the text on standard input.
+pub(crate) const STANDARD_INPUT: &str = "<stdin>";
+
 /// What the rules say, and the files of which the user wants an answer.
 pub(crate) struct Answer {
     /// What the rules say.
@@ -140,7 +143,7 @@ fn standard_input() -> anyhow::Result<Answer> {
         input::limited(io::stdin()).context("the source on standard input could not be read")?;
     let (vocabulary, words) = (Vocabulary::builtin()?, CheckWords::builtin()?);
     let headers = Headers::new(&no_tree)?;
-    let (mut checks, name) = (Checks::default(), Name::from(super::STANDARD_INPUT));
+    let (mut checks, name) = (Checks::default(), Name::from(STANDARD_INPUT));
     let mut checker = Checker::new(&vocabulary, &words, &headers)?;
     match has_nul(&text) {
         true => checks.miss(&name, NUL.to_owned()),

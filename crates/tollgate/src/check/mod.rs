@@ -4,5 +4,103 @@ pub(crate) mod change;
 pub(crate) mod input;
 mod side;
 
-/// What a result calls the text on standard input.
-const STANDARD_INPUT: &str = "<stdin>";
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use tollgate_source::Name;
+use tollgate_source::check::{Checks, Confidence, FileSkipped, Severity, rule, rules};
+
+use input::Answer;
+
+use crate::exit::Exit;
+use crate::output::{Form, Output};
+use crate::progress::Meter;
+use crate::term::Term;
+
+/// Everything that the command line says of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    /// A tree, files of it, or standard input.
+    pub(crate) paths: Vec<PathBuf>,
+    /// A change: a file, a revision or a range.
+    pub(crate) patch: Option<OsString>,
+    /// Only these rules.
+    pub(crate) rule: Vec<String>,
+    /// Only findings at least that bad.
+    pub(crate) min_severity: Severity,
+    /// Only findings at least that sure.
+    pub(crate) confidence: Confidence,
+    /// What is shown, and where the JSON goes.
+    pub(crate) output: Output,
+    /// Whether all that was not checked is listed.
+    pub(crate) verbose: bool,
+}
+
+pub(crate) fn run(asked: &Request, term: &Term) -> anyhow::Result<Exit> {
+    known_rules(&asked.rule)?;
+    let output = &asked.output;
+    let patch = asked.patch.as_deref().map(Path::new);
+    let paths = asked.paths.iter().map(PathBuf::as_path);
+    output.check(paths.clone().chain(patch))?;
+    let here = asked.paths.is_empty().then_some(Path::new("."));
+    for folder in paths.chain(here).filter(|path| path.is_dir()) {
+        output.refuse_inside(folder)?;
+    }
+    let meter = match &asked.patch {
+        Some(_) => Meter::of(term, "check"),
+        None => Meter::new(term, "check", "files", Some(0)),
+    };
+    let Answer { mut checks, named } = match &asked.patch {
+        Some(patch) => change::check(&asked.paths, patch, term)?,
+        None => input::check(&asked.paths, &meter)?,
+    };
+    drop(meter);
+    checks.keep(asked.min_severity, asked.confidence, &asked.rule);
+    let tree = first_named(&asked.paths);
+    output.write(term, |form| {
+        Ok(match form {
+            Form::Json => tollgate_report::checks::checks_json(&checks, &tree)?.into(),
+            Form::Sarif => tollgate_report::checks::checks_sarif(&checks).into(),
+            _ => tollgate_report::checks::checks_document(&checks, &tree, asked.verbose).into(),
+        })
+    })?;
+    if asked.patch.is_none() && checks.files == 0 && checks.skipped.is_empty() {
+        term.note("no C file is named: nothing was checked");
+    }
+    verdict(&checks, &named)
+}
+
+fn known_rules(names: &[String]) -> anyhow::Result<()> {
+    let Some(unknown) = names.iter().find(|name| rule(name).is_none()) else {
+        return Ok(());
+    };
+    let all: Vec<&str> = rules().iter().map(|info| info.name).collect();
+    bail!("there is no rule {unknown}; there are {}", all.join(", "))
+}
+
+/// What was checked, as the user named it.
+fn first_named(paths: &[PathBuf]) -> Name {
+    paths
+        .first()
+        .map_or(".".into(), |path| path.as_path().into())
+}
+
+/// Of a file that the user named an answer is owed; elsewhere what could not be
+/// checked is counted. Where nothing at all was read, nothing can be told.
+fn verdict(checks: &Checks, named: &HashSet<Name>) -> anyhow::Result<Exit> {
+    let mut skipped = checks.skipped.iter();
+    let owed = skipped.find(|(path, _)| checks.files == 0 || named.contains(path));
+    match owed {
+        Some((path, FileSkipped::File(reason))) => bail!("{path} was not checked: {reason}"),
+        Some((path, FileSkipped::Function(skipped))) => bail!(
+            "{path}:{}: {} was not checked: {}",
+            skipped.position.line,
+            skipped.function,
+            skipped.reason.words()
+        ),
+        None if checks.violations.is_empty() => Ok(Exit::Clean),
+        None => Ok(Exit::Findings),
+    }
+}

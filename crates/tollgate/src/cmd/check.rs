@@ -1,18 +1,13 @@
-//! `tollgate check`: every window closed on every path, in source.
+//! `tollgate check`: flags in, exit code out.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::bail;
-use tollgate_source::Name;
-use tollgate_source::check::{Checks, Confidence, FileSkipped, Severity, rule, rules};
+use tollgate_source::check::{Confidence, Severity};
 
-use crate::check::input::Answer;
-use crate::check::{change, input};
+use crate::check::{self, Request};
 use crate::exit::Exit;
-use crate::output::{Asked, Form, Rules};
-use crate::progress::Meter;
+use crate::output::{Asked, Rules};
 use crate::term::Term;
 
 /// Flags of `tollgate check`.
@@ -91,69 +86,20 @@ impl From<Sure> for Confidence {
     }
 }
 
-pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
-    known_rules(&args.rule)?;
-    let output = args.output.output();
-    let patch = args.patch.as_deref().map(Path::new);
-    let paths = args.paths.iter().map(PathBuf::as_path);
-    output.check(paths.clone().chain(patch))?;
-    let here = args.paths.is_empty().then_some(Path::new("."));
-    for folder in paths.chain(here).filter(|path| path.is_dir()) {
-        output.refuse_inside(folder)?;
+impl Args {
+    fn request(self) -> Request {
+        Request {
+            paths: self.paths,
+            patch: self.patch,
+            rule: self.rule,
+            min_severity: self.min_severity.into(),
+            confidence: self.confidence.into(),
+            output: self.output.output(),
+            verbose: self.verbose,
+        }
     }
-    let meter = match &args.patch {
-        Some(_) => Meter::of(term, "check"),
-        None => Meter::new(term, "check", "files", Some(0)),
-    };
-    let Answer { mut checks, named } = match &args.patch {
-        Some(patch) => change::check(&args.paths, patch, term)?,
-        None => input::check(&args.paths, &meter)?,
-    };
-    drop(meter);
-    checks.keep(args.min_severity.into(), args.confidence.into(), &args.rule);
-    let tree = asked(&args.paths);
-    output.write(term, |form| {
-        Ok(match form {
-            Form::Json => tollgate_report::checks::checks_json(&checks, &tree)?.into(),
-            Form::Sarif => tollgate_report::checks::checks_sarif(&checks).into(),
-            _ => tollgate_report::checks::checks_document(&checks, &tree, args.verbose).into(),
-        })
-    })?;
-    if args.patch.is_none() && checks.files == 0 && checks.skipped.is_empty() {
-        term.note("no C file is named: nothing was checked");
-    }
-    verdict(&checks, &named)
 }
 
-fn known_rules(names: &[String]) -> anyhow::Result<()> {
-    let Some(unknown) = names.iter().find(|name| rule(name).is_none()) else {
-        return Ok(());
-    };
-    let all: Vec<&str> = rules().iter().map(|info| info.name).collect();
-    bail!("there is no rule {unknown}; there are {}", all.join(", "))
-}
-
-/// What was checked, as the user named it.
-fn asked(paths: &[PathBuf]) -> Name {
-    paths
-        .first()
-        .map_or(".".into(), |path| path.as_path().into())
-}
-
-/// Of a file that the user named an answer is owed; elsewhere what could not be
-/// checked is counted. Where nothing at all was read, nothing can be told.
-fn verdict(checks: &Checks, named: &HashSet<Name>) -> anyhow::Result<Exit> {
-    let mut skipped = checks.skipped.iter();
-    let owed = skipped.find(|(path, _)| checks.files == 0 || named.contains(path));
-    match owed {
-        Some((path, FileSkipped::File(reason))) => bail!("{path} was not checked: {reason}"),
-        Some((path, FileSkipped::Function(skipped))) => bail!(
-            "{path}:{}: {} was not checked: {}",
-            skipped.position.line,
-            skipped.function,
-            skipped.reason.words()
-        ),
-        None if checks.violations.is_empty() => Ok(Exit::Clean),
-        None => Ok(Exit::Findings),
-    }
+pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
+    check::run(&args.request(), term)
 }

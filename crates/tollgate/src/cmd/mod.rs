@@ -84,14 +84,14 @@ impl Command {
     /// A sentence for the user, when the command could not tell.
     pub(crate) fn run(self, term: &Term) -> anyhow::Result<Exit> {
         match self {
-            Self::Scan(args) => scan::run(&args, term),
-            Self::Fix(args) => fix::run(&args, term),
-            Self::Check(args) => check::run(&args, term),
-            Self::Gates(args) => gates::run(&args, term),
+            Self::Scan(args) => scan::run(args, term),
+            Self::Fix(args) => fix::run(args, term),
+            Self::Check(args) => check::run(args, term),
+            Self::Gates(args) => gates::run(args, term),
             Self::Prove(args) => prove::run(*args, term),
             Self::Run(args) => run::run(args, term),
-            Self::Profile(args) => profile::run(&args, term),
-            Self::Compare(args) => compare::run(&args, term),
+            Self::Profile(args) => profile::run(args, term),
+            Self::Compare(args) => compare::run(args, term),
             Self::Robot(args) => robot::run(&args, term),
             Self::Job(args) => job::run(&args, term),
             Self::Cases(args) => cases::run(&args, term),

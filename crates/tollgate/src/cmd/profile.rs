@@ -1,17 +1,10 @@
-//! `tollgate profile`: what a profile pays at the boundary.
+//! `tollgate profile`: flags in, exit code out.
 
 use std::path::PathBuf;
 
-use tollgate_measure::Timings;
-use tollgate_profile::{Boundary, Candidate, Kinds, explain, gate_shares, point_series};
-use tollgate_report::shares::{ReadFile, profile_document, profile_json};
-use tollgate_source::Name;
-
-use crate::candidates;
 use crate::exit::Exit;
-use crate::given::{self, Given, Holds};
-use crate::output::{Asked, Documents, Form};
-use crate::progress::Meter;
+use crate::output::{Asked, Documents};
+use crate::profile::{self, Request};
 use crate::term::Term;
 
 /// Flags of `tollgate profile`.
@@ -49,72 +42,18 @@ Examples:
 
 Exit codes: 0 it was read, 2 it was not.";
 
-pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
-    let output = args.output.output();
-    output.check(args.files.iter().map(PathBuf::as_path))?;
-    args.tree
-        .iter()
-        .try_for_each(|tree| output.refuse_inside(tree))?;
-    let kinds = Kinds::builtin()?;
-    let meter = Meter::new(term, "read", "files", Some(args.files.len()));
-    let read = |path: &PathBuf| {
-        let given = given::read(path, args.kallsyms.as_deref());
-        meter.advance(1);
-        given
-    };
-    let all: Vec<Given> = args.files.iter().map(read).collect::<anyhow::Result<_>>()?;
-    drop(meter);
-    let candidates = match &args.tree {
-        Some(tree) => Some(candidates::of(tree, term)?),
-        None => None,
-    };
-    let files: Vec<ReadFile<'_>> = all
-        .iter()
-        .filter_map(|given| file(given, &kinds, candidates.as_deref()))
-        .collect();
-    let timed: Vec<(&Name, &Timings)> = all.iter().filter_map(timed).collect();
-    if let Some((name, _)) = timed.first().filter(|_| output.has_json()) {
-        anyhow::bail!(
-            "{name} is the JSON of tollgate run already, which has no symbols: leave out --format json and --json"
-        );
-    }
-    output.write(term, |form| {
-        Ok(match form {
-            Form::Json => profile_json(&files)?.into(),
-            _ => profile_document(&files, &timed, args.rows).into(),
-        })
-    })?;
-    Ok(Exit::Clean)
-}
-
-fn timed(given: &Given) -> Option<(&Name, &Timings)> {
-    match &given.holds {
-        Holds::Timings(timings) => Some((&given.name, timings)),
-        Holds::Reading(_) => None,
+impl Args {
+    fn request(self) -> Request {
+        Request {
+            files: self.files,
+            tree: self.tree,
+            kallsyms: self.kallsyms,
+            rows: self.rows,
+            output: self.output.output(),
+        }
     }
 }
 
-fn file<'a>(
-    given: &'a Given,
-    kinds: &Kinds,
-    candidates: Option<&[Candidate]>,
-) -> Option<ReadFile<'a>> {
-    let Holds::Reading(reading) = &given.holds else {
-        return None;
-    };
-    let profiles = reading.profiles.iter();
-    let explained = candidates.map(|all| {
-        profiles
-            .clone()
-            .map(|one| explain(one, kinds, all))
-            .collect()
-    });
-    Some(ReadFile {
-        name: &given.name,
-        reading,
-        boundaries: profiles.map(|one| Boundary::of(one, kinds)).collect(),
-        gates: gate_shares(&reading.annotations, &reading.profiles, kinds),
-        series: point_series(&reading.points),
-        explained: explained.unwrap_or_default(),
-    })
+pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
+    profile::run(&args.request(), term)
 }

@@ -17,7 +17,7 @@ use tollgate_lab::toolchain::Compiler;
 use tollgate_lab::{cache, guest, tree};
 use tollgate_measure::{BootResult, Skip};
 
-use super::lab::{Bench, Named};
+use super::setup::{Named, Setup};
 use tollgate_source::shown;
 
 use crate::progress::Steps;
@@ -27,7 +27,7 @@ const HOST_COMPILER: &str = "gcc";
 
 /// Where images are booted: the guests and the plugin, ready.
 pub(crate) struct Guests<'a> {
-    bench: &'a Bench<'a>,
+    setup: &'a Setup<'a>,
     plugin: PathBuf,
     guests: Vec<Guest>,
     opcodes: Opcodes,
@@ -62,20 +62,20 @@ struct Ready {
 }
 
 impl<'a> Guests<'a> {
-    pub(crate) fn open(bench: &'a Bench<'a>, steps: &Steps<'_>) -> anyhow::Result<Self> {
-        let opcodes = Opcodes::built_in(&bench.machine.name)?;
+    pub(crate) fn open(setup: &'a Setup<'a>, steps: &Steps<'_>) -> anyhow::Result<Self> {
+        let opcodes = Opcodes::built_in(&setup.machine.name)?;
         let (plugin, guests) = steps.step(
             "prepare the guest",
-            || prepare(bench),
+            || prepare(setup),
             |_| {
                 format!(
                     "QEMU {}, plugin API {}",
-                    bench.qemu.version, bench.qemu.plugin_api
+                    setup.qemu.version, setup.qemu.plugin_api
                 )
             },
         )?;
         Ok(Self {
-            bench,
+            setup,
             plugin,
             guests,
             opcodes,
@@ -96,14 +96,14 @@ impl<'a> Guests<'a> {
         let ready = guest.ready.as_ref();
         let arguments = |ready: &Ready| {
             let Equipment { cpu, cpus, .. } = &ready.equipment;
-            self.bench.machine.arguments(cpu, *cpus)
+            self.setup.machine.arguments(cpu, *cpus)
         };
         GuestAsked {
             abi,
             cpu,
             // A guest that is not ready is asked for by why it is not (`content`).
             arguments: ready.map_or_else(|_| Vec::new(), arguments),
-            plan: plan(self.bench, &guest.station)
+            plan: plan(self.setup, &guest.station)
                 .lines()
                 .map(str::to_owned)
                 .collect(),
@@ -178,14 +178,14 @@ impl<'a> Guests<'a> {
     /// What the user says; else what follows from the first boot.
     fn limit(&self, station: &Station) -> Limit {
         let took = || self.took.borrow().get(station).copied();
-        self.bench
+        self.setup
             .request
             .timeout
             .map_or_else(|| Limit::after(took()), Limit::given)
     }
 
     fn record(&self, named: &Named, station: &Station, ready: &Ready) -> anyhow::Result<Record> {
-        let scratch = self.bench.cache.scratch()?;
+        let scratch = self.setup.cache.scratch()?;
         let file = scratch.path().join("initramfs.cpio");
         cache::write_file(&file, &ready.initramfs)?;
         let boot = Boot {
@@ -193,15 +193,15 @@ impl<'a> Guests<'a> {
             kernel: &named.image.boot_path(),
             initramfs: &file,
             plugin: &self.plugin,
-            machine: &self.bench.machine,
+            machine: &self.setup.machine,
             cpu: &ready.equipment.cpu,
             cpus: ready.equipment.cpus,
-            qemu: &self.bench.qemu,
+            qemu: &self.setup.qemu,
             limit: self.limit(station),
-            plan: &plan(self.bench, station),
-            kept: &self.bench.cache.root().join(console_name(named, station)),
+            plan: &plan(self.setup, station),
+            kept: &self.setup.cache.root().join(console_name(named, station)),
         };
-        Ok(boot.run(scratch.path(), &self.bench.runner)?)
+        Ok(boot.run(scratch.path(), &self.setup.runner)?)
     }
 
     /// The jobs of a guest that this machine cannot make.
@@ -210,7 +210,7 @@ impl<'a> Guests<'a> {
             job,
             reason: reason.to_owned(),
         };
-        let case = &self.bench.case;
+        let case = &self.setup.case;
         let benchmarks = case.benchmarks.iter();
         let benchmarks = benchmarks.filter(|benchmark| benchmark.station() == *station);
         let mut jobs: Vec<String> = benchmarks.map(BenchmarkPlan::job).collect();
@@ -225,14 +225,14 @@ impl<'a> Guests<'a> {
     }
 }
 
-fn prepare(bench: &Bench<'_>) -> anyhow::Result<(PathBuf, Vec<Guest>)> {
-    let compiler = Compiler::find(HOST_COMPILER, &bench.runner)?;
-    let api = bench.qemu.plugin_api;
-    let plugin = guest::compile_plugin(&bench.cache, &compiler, api, &bench.runner)?;
-    let stations = bench.case.stations().into_iter();
+fn prepare(setup: &Setup<'_>) -> anyhow::Result<(PathBuf, Vec<Guest>)> {
+    let compiler = Compiler::find(HOST_COMPILER, &setup.runner)?;
+    let api = setup.qemu.plugin_api;
+    let plugin = guest::compile_plugin(&setup.cache, &compiler, api, &setup.runner)?;
+    let stations = setup.case.stations().into_iter();
     let guests: anyhow::Result<Vec<Guest>> = stations
         .map(|station| {
-            let ready = make_guest(bench, &station)?;
+            let ready = make_guest(setup, &station)?;
             Ok(Guest { station, ready })
         })
         .collect();
@@ -240,13 +240,13 @@ fn prepare(bench: &Bench<'_>) -> anyhow::Result<(PathBuf, Vec<Guest>)> {
 }
 
 /// Or why the machine has no such guest, or this one's tools make none.
-fn make_guest(bench: &Bench<'_>, station: &Station) -> anyhow::Result<Result<Ready, String>> {
-    let equipment = match bench.machine.station(station) {
+fn make_guest(setup: &Setup<'_>, station: &Station) -> anyhow::Result<Result<Ready, String>> {
+    let equipment = match setup.machine.station(station) {
         Ok(equipment) => equipment,
         Err(error) => return Ok(Err(error.to_string())),
     };
     let flags = &equipment.flags;
-    let compiled = guest::compile(&bench.cache, &bench.guest_compiler, flags, &bench.runner);
+    let compiled = guest::compile(&setup.cache, &setup.guest_compiler, flags, &setup.runner);
     let program = match compiled {
         Ok(program) => program,
         Err(error @ guest::Error::NoSuchAbi { .. }) => return Ok(Err(error.to_string())),
@@ -254,7 +254,7 @@ fn make_guest(bench: &Bench<'_>, station: &Station) -> anyhow::Result<Result<Rea
     };
     let bytes =
         std::fs::read(&program).with_context(|| format!("could not read {}", shown(&program)))?;
-    let initramfs = initramfs(bench, &bytes, station)?;
+    let initramfs = initramfs(setup, &bytes, station)?;
     Ok(Ok(Ready {
         equipment,
         initramfs,
@@ -269,17 +269,17 @@ fn console_name(named: &Named, station: &Station) -> PathBuf {
     Path::new("consoles").join(format!("{short}{more}.txt"))
 }
 
-fn initramfs(bench: &Bench<'_>, guest: &[u8], station: &Station) -> Result<Vec<u8>, guest::Error> {
-    guest::initramfs(guest, &plan(bench, station), program_of(bench, station))
+fn initramfs(setup: &Setup<'_>, guest: &[u8], station: &Station) -> Result<Vec<u8>, guest::Error> {
+    guest::initramfs(guest, &plan(setup, station), program_of(setup, station))
 }
 
 /// The standard guest also runs the user's program, last.
-fn plan(bench: &Bench<'_>, station: &Station) -> String {
-    let program = program_of(bench, station).map(Program::plan_line);
-    bench.case.plan(station) + &program.unwrap_or_default()
+fn plan(setup: &Setup<'_>, station: &Station) -> String {
+    let program = program_of(setup, station).map(Program::plan_line);
+    setup.case.plan(station) + &program.unwrap_or_default()
 }
 
-fn program_of<'b>(bench: &'b Bench<'_>, station: &Station) -> Option<&'b Program> {
-    let program = bench.program.as_ref();
+fn program_of<'b>(setup: &'b Setup<'_>, station: &Station) -> Option<&'b Program> {
+    let program = setup.program.as_ref();
     program.filter(|_| *station == Station::default())
 }

@@ -2,13 +2,13 @@
 
 mod guests;
 pub(crate) mod jobs;
-pub(crate) mod lab;
 mod opening;
 mod question;
 pub(crate) mod request;
 mod results;
 mod series;
-mod shelf;
+pub(crate) mod setup;
+mod store;
 mod variant;
 
 use tollgate_lab::image::Variant;
@@ -21,10 +21,10 @@ use crate::exit::{self, Exit};
 use crate::progress::Steps;
 use crate::term::Term;
 use guests::Guests;
-use lab::{Bench, Named};
 use question::Question;
 use request::Request;
 use results::Outcome;
+use setup::{Named, Setup};
 use variant::{Asked, Candidate};
 
 /// The letter of the base.
@@ -40,12 +40,12 @@ pub(crate) fn run(request: &Request, term: &Term) -> anyhow::Result<Exit> {
     }
     let steps = Steps::new(term);
     let check = |case: &_| series::check(request, case);
-    let mut bench = opening::open(request, check, &steps)?;
-    let asked = variant::candidates(request, &bench, &steps)?;
-    jobs::choose(request, &mut bench.case, &changed(&asked))?;
-    let proved = prove(&bench, asked, &steps)?;
+    let mut setup = opening::open(request, check, &steps)?;
+    let asked = variant::candidates(request, &setup, &steps)?;
+    jobs::choose(request, &mut setup.case, &changed(&asked))?;
+    let proved = prove(&setup, asked, &steps)?;
     drop(steps);
-    let written = results::write(request, &bench, &proved.outcome(), term)?;
+    let written = results::write(request, &setup, &proved.outcome(), term)?;
     let shown = results::Shown {
         document: results::dated(render::document(&proved.proof)),
         json: render::json(&proved.proof)?,
@@ -90,32 +90,32 @@ struct Built {
 
 /// Builds and boots the base and all variants. One of several that cannot be
 /// built or booted is named in the result, and the others are compared.
-fn prove(bench: &Bench<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Result<Proved> {
+fn prove(setup: &Setup<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Result<Proved> {
     let alone = asked.len() == 1;
     let mut failures = Failures {
-        bench,
+        setup,
         alone,
         not_run: Vec::new(),
     };
-    let guests = Guests::open(bench, steps)?;
-    let manifest = bench.read(steps)?;
-    let question = question(bench, &manifest, &asked, &guests)?;
-    let base = bench.image(&manifest, &variant::base(), BASE, steps)?;
-    let built = build(bench, &manifest, asked, &mut failures, steps)?;
+    let guests = Guests::open(setup, steps)?;
+    let manifest = setup.read(steps)?;
+    let question = question(setup, &manifest, &asked, &guests)?;
+    let base = setup.image(&manifest, &variant::base(), BASE, steps)?;
+    let built = build(setup, &manifest, asked, &mut failures, steps)?;
     let before = guests.count(&base, "boot and count A", steps)?;
-    let benchmarks = bench.benchmarks(&before)?;
+    let benchmarks = setup.benchmarks(&before)?;
     let again = guests.count(&base, "boot and count A again", steps)?;
     let (mut tried, mut candidates) = (Vec::new(), Vec::new());
     for Built { candidate, named } in built {
         let what = format!("boot and count {}", named.letter);
         let counted = guests.count(&named, &what, steps);
         if let Some(run) = failures.keep(&named.variant, counted)? {
-            tried.push(try_of(bench, &candidate, &named, run));
+            tried.push(try_of(setup, &candidate, &named, run));
             candidates.push(candidate);
         }
     }
     let proof = Proof::new(
-        bench.subject(),
+        setup.subject(),
         &benchmarks,
         &Booted {
             image: base.name(),
@@ -125,7 +125,7 @@ fn prove(bench: &Bench<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Res
         &tried,
         failures.not_run,
     )
-    .with_claims(bench.claims());
+    .with_claims(setup.claims());
     Ok(Proved {
         question,
         proof,
@@ -134,14 +134,14 @@ fn prove(bench: &Bench<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Res
 }
 
 fn question(
-    bench: &Bench<'_>,
+    setup: &Setup<'_>,
     manifest: &Manifest,
     asked: &[Asked],
     guests: &Guests<'_>,
 ) -> anyhow::Result<Question> {
     let image = |variant: &Variant| question::Asked {
         name: variant.name.clone(),
-        content: Some(bench.key(manifest, variant)),
+        content: Some(setup.key(manifest, variant)),
     };
     let of = |asked: &Asked| match asked {
         Asked::Ready(candidate) => image(&candidate.variant),
@@ -152,11 +152,11 @@ fn question(
     };
     let base = std::iter::once(image(&variant::base()));
     let images = base.chain(asked.iter().map(of)).collect();
-    Question::new("prove", bench, images, guests)
+    Question::new("prove", setup, images, guests)
 }
 
 fn build(
-    bench: &Bench<'_>,
+    setup: &Setup<'_>,
     manifest: &Manifest,
     asked: Vec<Asked>,
     failures: &mut Failures<'_>,
@@ -173,7 +173,7 @@ fn build(
             }
         };
         let letter = letters.next().unwrap_or('?');
-        let image = bench.image(manifest, &candidate.variant, letter, steps);
+        let image = setup.image(manifest, &candidate.variant, letter, steps);
         if let Some(named) = failures.keep(&candidate.variant.name, image)? {
             built.push(Built { candidate, named });
         }
@@ -183,7 +183,7 @@ fn build(
 
 /// What befell single variants.
 struct Failures<'a> {
-    bench: &'a Bench<'a>,
+    setup: &'a Setup<'a>,
     /// Whether there is one variant, whose failure is the command's.
     alone: bool,
     not_run: Vec<NotRun>,
@@ -194,7 +194,7 @@ impl Failures<'_> {
     fn keep<T>(&mut self, variant: &str, result: anyhow::Result<T>) -> anyhow::Result<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),
-            Err(error) if self.alone || self.bench.runner.interrupt().is_set() => Err(error),
+            Err(error) if self.alone || self.setup.runner.interrupt().is_set() => Err(error),
             Err(error) => {
                 self.not_run.push(NotRun {
                     variant: variant.to_owned(),
@@ -207,9 +207,9 @@ impl Failures<'_> {
     }
 }
 
-fn try_of(bench: &Bench<'_>, candidate: &Candidate, named: &Named, run: BootResult) -> Tried {
+fn try_of(setup: &Setup<'_>, candidate: &Candidate, named: &Named, run: BootResult) -> Tried {
     Tried {
-        setting: variant::setting(bench, candidate),
+        setting: variant::setting(setup, candidate),
         image: named.name(),
         run,
     }

@@ -7,8 +7,8 @@ use tollgate_lab::config::Fragment;
 use tollgate_lab::machine::Machine;
 use tollgate_lab::process::Runner;
 
-use super::lab::{Bench, Tools, open_tree, read_program};
 use super::request::Request;
+use super::setup::{Setup, Tools, open_tree, read_program};
 use super::{jobs, results, variant};
 use crate::patch::note_superseded;
 use crate::progress::Steps;
@@ -23,7 +23,7 @@ pub(super) fn open<'a>(
     request: &'a Request,
     also: impl FnOnce(&Case) -> anyhow::Result<()>,
     steps: &Steps<'_>,
-) -> anyhow::Result<Bench<'a>> {
+) -> anyhow::Result<Setup<'a>> {
     results::check(request)?;
     let case = jobs::start(request)?;
     variant::check(request, &case)?;
@@ -50,7 +50,7 @@ pub(super) fn open<'a>(
         None => tools?,
     };
     let tree = open_tree(request, &cache, &runner, steps)?;
-    Ok(Bench {
+    Ok(Setup {
         request,
         cache,
         runner,

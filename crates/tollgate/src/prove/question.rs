@@ -5,7 +5,7 @@ use serde::Serialize;
 use tollgate_lab::tree;
 
 use super::guests::{GuestAsked, Guests};
-use super::lab::Bench;
+use super::setup::Setup;
 
 /// Part of every key: raise it when a question is asked in another way.
 const VERSION: u32 = 1;
@@ -51,29 +51,29 @@ struct Machine {
 }
 
 impl Question {
-    /// What `bench` asks of these images in the guests's guests.
+    /// What `setup` asks of these images in the setup's guests.
     ///
     /// # Errors
     /// When the plugin cannot be read.
     pub(crate) fn new(
         kind: &'static str,
-        bench: &Bench<'_>,
+        setup: &Setup<'_>,
         images: Vec<Asked>,
         guests: &Guests<'_>,
     ) -> anyhow::Result<Self> {
         Ok(Self {
             version: VERSION,
             kind,
-            subject: bench.subject(),
-            tree: bench.tree.version().to_owned(),
-            config: bench.config(),
-            compiler: bench.compiler.version.clone(),
+            subject: setup.subject(),
+            tree: setup.tree.version().to_owned(),
+            config: setup.config(),
+            compiler: setup.compiler.version.clone(),
             images,
             machine: Machine {
-                arch: bench.machine.name.clone(),
-                qemu: bench.qemu.version.clone(),
-                plugin_api: bench.qemu.plugin_api,
-                command_line: bench.machine.command_line(),
+                arch: setup.machine.name.clone(),
+                qemu: setup.qemu.version.clone(),
+                plugin_api: setup.qemu.plugin_api,
+                command_line: setup.machine.command_line(),
             },
             guests: guests.asked(),
             plugin: guests.plugin()?,

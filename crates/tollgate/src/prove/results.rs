@@ -12,9 +12,9 @@ use tollgate_report::document::Document;
 use tollgate_report::format::{Format, html, terminal};
 use tollgate_report::profile::{ProfileFormat, profile};
 
-use super::lab::Bench;
 use super::question::Question;
-use super::shelf::{DOCUMENT, PAGE, Shelf};
+use super::setup::Setup;
+use super::store::{DOCUMENT, PAGE, Store};
 use super::variant::Candidate;
 use tollgate_source::shown as name_of;
 
@@ -140,7 +140,7 @@ pub(crate) struct Outcome<'a> {
 /// When a file cannot be written.
 pub(crate) fn write(
     request: &Request,
-    bench: &Bench<'_>,
+    setup: &Setup<'_>,
     outcome: &Outcome<'_>,
     term: &Term,
 ) -> anyhow::Result<String> {
@@ -149,25 +149,25 @@ pub(crate) fn write(
         candidates,
         proof,
     } = outcome;
-    let shelf = Shelf::open(&bench.cache, question, &render::decided(proof))?;
+    let store = Store::open(&setup.cache, question, &render::decided(proof))?;
     let page = html(&dated(render::document(proof)))?;
     let document = render::json(proof)?;
-    shelf.put(PAGE, &page)?;
-    shelf.put(DOCUMENT, &document)?;
+    store.put(PAGE, &page)?;
+    store.put(DOCUMENT, &document)?;
     let mut patches = Written::default();
     for (candidate, comparison) in candidates.iter().zip(&proof.comparisons) {
         let name = match candidates.len() {
             1 => "variant.patch".to_owned(),
             _ => format!("{}.patch", candidate.variant.name),
         };
-        shelf.put(&name, patch(bench, question, candidate, comparison)?)?;
-        patches.line("Patch:", &name_of(&shelf.place(&name)));
+        store.put(&name, patch(setup, question, candidate, comparison)?)?;
+        patches.line("Patch:", &name_of(&store.place(&name)));
     }
     // First of all into the cache: what was counted is not lost where a file of the
     // user's cannot be written.
-    let mut written = Written(shelf.keep()?);
-    written.page(request.html.as_ref(), &shelf, &page, term)?;
-    written.document(request.output.json.as_ref(), &shelf, &document, term)?;
+    let mut written = Written(store.keep()?);
+    written.page(request.html.as_ref(), &store, &page, term)?;
+    written.document(request.output.json.as_ref(), &store, &document, term)?;
     if let (Some(place), Some(format)) = (&request.profile_out, profile_format(request)?) {
         place.write(&profile(proof, format)?, term)?;
         written.line("Profile:", place);
@@ -188,15 +188,15 @@ impl Written {
     pub(crate) fn page(
         &mut self,
         wanted: Option<&Place>,
-        shelf: &Shelf,
+        store: &Store,
         page: &str,
         term: &Term,
     ) -> anyhow::Result<()> {
         if let Some(place) = wanted {
             let wrote = place.write(page, term);
-            wrote.with_context(|| kept(shelf))?;
+            wrote.with_context(|| kept(store))?;
         }
-        self.line("Page:", &shown(wanted, shelf, PAGE));
+        self.line("Page:", &shown(wanted, store, PAGE));
         Ok(())
     }
 
@@ -205,30 +205,30 @@ impl Written {
     pub(crate) fn document(
         &mut self,
         wanted: Option<&Place>,
-        shelf: &Shelf,
+        store: &Store,
         document: &str,
         term: &Term,
     ) -> anyhow::Result<()> {
         if let Some(place) = wanted {
             let earlier = place.set_aside(document, render::decided_in)?;
             let wrote = place.write_json(document, term);
-            wrote.with_context(|| kept(shelf))?;
+            wrote.with_context(|| kept(store))?;
             if let Some(earlier) = earlier {
                 self.line("Earlier:", &name_of(&earlier));
             }
         }
-        self.line("JSON:", &shown(wanted, shelf, DOCUMENT));
+        self.line("JSON:", &shown(wanted, store, DOCUMENT));
         Ok(())
     }
 }
 
-fn kept(shelf: &Shelf) -> String {
-    let document = shelf.place(DOCUMENT);
+fn kept(store: &Store) -> String {
+    let document = store.place(DOCUMENT);
     format!("the result is {}, but", name_of(&document))
 }
 
-fn shown(wanted: Option<&Place>, shelf: &Shelf, name: &str) -> Place {
-    let own = || Place::File(shelf.place(name));
+fn shown(wanted: Option<&Place>, store: &Store, name: &str) -> Place {
+    let own = || Place::File(store.place(name));
     wanted.cloned().unwrap_or_else(own)
 }
 
@@ -237,7 +237,7 @@ fn shown(wanted: Option<&Place>, shelf: &Shelf, name: &str) -> Place {
 /// Figures that counts did not decide are none, and those of several functions
 /// together are not of each.
 fn patch(
-    bench: &Bench<'_>,
+    setup: &Setup<'_>,
     question: &Question,
     candidate: &Candidate,
     comparison: &Comparison,
@@ -245,16 +245,16 @@ fn patch(
     match candidate.fixes.as_slice() {
         [fixed] if of_counts(comparison.verdict) => {
             let text = render::commit_figures(comparison);
-            if bench.program.is_none() {
-                let measured = measured(bench, comparison, &text);
+            if setup.program.is_none() {
+                let measured = measured(setup, comparison, &text);
                 figures::keep(
-                    bench.cache.root(),
+                    setup.cache.root(),
                     &fixed.patched,
                     &question.key()?,
                     &measured,
                 )?;
             }
-            fixed.with_figures(&text, bench)
+            fixed.with_figures(&text, setup)
         }
         _ => Ok(candidate.patch.clone()),
     }
@@ -265,10 +265,10 @@ fn of_counts(verdict: Verdict) -> bool {
     matches!(verdict, Gain | NoDifference | Regression | Mixed)
 }
 
-fn measured(bench: &Bench<'_>, comparison: &Comparison, text: &str) -> Figures {
-    let request = bench.request;
+fn measured(setup: &Setup<'_>, comparison: &Comparison, text: &str) -> Figures {
+    let request = setup.request;
     Figures {
-        subject: bench.subject(),
+        subject: setup.subject(),
         tree: comparison.setting.tree.clone(),
         arch: comparison.setting.arch.clone(),
         config: comparison.setting.config.clone(),

@@ -21,11 +21,11 @@ use tollgate_report::format::html;
 use tollgate_source::shown;
 
 use super::guests::Guests;
-use super::lab::{Bench, Named};
 use super::question::{Asked, Question};
 use super::request::Request;
 use super::results::{Shown, Written};
-use super::shelf::{DOCUMENT, PAGE, Shelf};
+use super::setup::{Named, Setup};
+use super::store::{DOCUMENT, PAGE, Store};
 use super::variant::Candidate;
 use super::{jobs, opening, results, variant};
 use crate::exit::Exit;
@@ -79,16 +79,16 @@ fn named(request: &Request, wanted: &OsStr) -> anyhow::Result<()> {
 pub(crate) fn run(request: &Request, wanted: &OsStr, term: &Term) -> anyhow::Result<Exit> {
     let steps = Steps::new(term);
     let check = |case: &_| check(request, case);
-    let mut bench = opening::open(request, check, &steps)?;
+    let mut setup = opening::open(request, check, &steps)?;
     let range = match wanted.to_str() {
         None | Some("") => None,
-        Some(wanted) => git::asked(wanted, bench.tree.root(), &bench.runner)?,
+        Some(wanted) => git::asked(wanted, setup.tree.root(), &setup.runner)?,
     };
     // What makes a commit of the tree as it is follows from what that holds.
-    let manifest = range.is_some().then(|| bench.read(&steps)).transpose()?;
+    let manifest = range.is_some().then(|| setup.read(&steps)).transpose()?;
     let read = || match (&range, &manifest) {
         (Some((repository, range)), Some(now)) => Ok(series::range(range, repository, now)?),
-        _ => mailed(wanted, &bench, term),
+        _ => mailed(wanted, &setup, term),
     };
     let how = |states: &Vec<State>| format!("{} patches", states.len().saturating_sub(1));
     let states = steps.step("read the series", read, how)?;
@@ -97,12 +97,12 @@ pub(crate) fn run(request: &Request, wanted: &OsStr, term: &Term) -> anyhow::Res
     let touched = states.iter().flat_map(|state| &state.touched);
     jobs::choose(
         request,
-        &mut bench.case,
+        &mut setup.case,
         &touched.cloned().collect::<Vec<_>>(),
     )?;
-    let (question, series) = measure(&bench, &states, manifest, &steps)?;
+    let (question, series) = measure(&setup, &states, manifest, &steps)?;
     drop(steps);
-    let written = write(request, &bench, &question, &series, term)?;
+    let written = write(request, &setup, &question, &series, term)?;
     let shown = Shown {
         document: results::dated(render::series_document(&series)),
         json: render::series_json(&series)?,
@@ -112,22 +112,22 @@ pub(crate) fn run(request: &Request, wanted: &OsStr, term: &Term) -> anyhow::Res
     Exit::from_code(series.exit_code())
 }
 
-fn mailed(wanted: &OsStr, bench: &Bench<'_>, term: &Term) -> anyhow::Result<Vec<State>> {
+fn mailed(wanted: &OsStr, setup: &Setup<'_>, term: &Term) -> anyhow::Result<Vec<State>> {
     if wanted.is_empty() {
-        return own(bench);
+        return own(setup);
     }
-    let (path, tree) = (Path::new(wanted), &bench.tree);
-    let (states, superseded) = series::mailbox(path, tree, &bench.cache, &bench.runner)?;
+    let (path, tree) = (Path::new(wanted), &setup.tree);
+    let (states, superseded) = series::mailbox(path, tree, &setup.cache, &setup.runner)?;
     note_superseded(&superseded, term);
     Ok(states)
 }
 
-fn own(bench: &Bench<'_>) -> anyhow::Result<Vec<State>> {
-    let text = own_text(&bench.case)?;
-    let scratch = bench.cache.scratch()?;
+fn own(setup: &Setup<'_>) -> anyhow::Result<Vec<State>> {
+    let text = own_text(&setup.case)?;
+    let scratch = setup.cache.scratch()?;
     let path = scratch.path().join(OWN);
     cache::write_file(&path, text.as_bytes())?;
-    Ok(series::mailbox(&path, &bench.tree, &bench.cache, &bench.runner)?.0)
+    Ok(series::mailbox(&path, &setup.tree, &setup.cache, &setup.runner)?.0)
 }
 
 fn own_text(case: &Case) -> anyhow::Result<&'static str> {
@@ -159,21 +159,21 @@ struct Measured {
 }
 
 fn measure(
-    bench: &Bench<'_>,
+    setup: &Setup<'_>,
     states: &[State],
     manifest: Option<Manifest>,
     steps: &Steps<'_>,
 ) -> anyhow::Result<(Question, Series)> {
-    let guests = Guests::open(bench, steps)?;
-    let manifest = manifest.map_or_else(|| bench.read(steps), Ok)?;
+    let guests = Guests::open(setup, steps)?;
+    let manifest = manifest.map_or_else(|| setup.read(steps), Ok)?;
     let asked = states.iter().map(|state| {
         let variant = variant_of(state);
-        let content = Some(bench.key(&manifest, &variant));
+        let content = Some(setup.key(&manifest, &variant));
         let name = format!("{}: {}", variant.name, state.title);
         Asked { name, content }
     });
-    let question = Question::new("series", bench, asked.collect(), &guests)?;
-    let build = |state: &State| bench.image(&manifest, &variant_of(state), letter(state), steps);
+    let question = Question::new("series", setup, asked.collect(), &guests)?;
+    let build = |state: &State| setup.image(&manifest, &variant_of(state), letter(state), steps);
     let images: Vec<Named> = states.iter().map(build).collect::<anyhow::Result<_>>()?;
     let mut measured: Vec<Measured> = Vec::new();
     let mut known: BTreeMap<String, BootResult> = BTreeMap::new();
@@ -187,12 +187,12 @@ fn measure(
     }
     let base = measured.first().context("the series has no point")?;
     let again = guests.count(&base.named, "boot and count again", steps)?;
-    let benchmarks = bench.benchmarks(&base.run)?;
+    let benchmarks = setup.benchmarks(&base.run)?;
     let comparisons = measured.iter().skip(1);
     let series = Series {
         points: states.iter().zip(&measured).map(point).collect(),
         comparisons: comparisons
-            .map(|one| compare(bench, &benchmarks, [base, one], &again))
+            .map(|one| compare(setup, &benchmarks, [base, one], &again))
             .collect(),
     };
     Ok((question, series))
@@ -223,7 +223,7 @@ fn point((state, measured): (&State, &Measured)) -> SeriesPoint {
 }
 
 fn compare(
-    bench: &Bench<'_>,
+    setup: &Setup<'_>,
     benchmarks: &[Benchmark],
     [base, one]: [&Measured; 2],
     again: &BootResult,
@@ -234,7 +234,7 @@ fn compare(
         patch: Vec::new(),
     };
     Comparison::new(
-        variant::setting(bench, &candidate),
+        variant::setting(setup, &candidate),
         benchmarks,
         Booted {
             image: base.named.name(),
@@ -251,18 +251,18 @@ fn compare(
 /// Writes page and JSON, and returns the lines that say where they are.
 fn write(
     request: &Request,
-    bench: &Bench<'_>,
+    setup: &Setup<'_>,
     question: &Question,
     series: &Series,
     term: &Term,
 ) -> anyhow::Result<String> {
-    let shelf = Shelf::open(&bench.cache, question, &render::series_decided(series))?;
+    let store = Store::open(&setup.cache, question, &render::series_decided(series))?;
     let page = html(&results::dated(render::series_document(series)))?;
     let document = render::series_json(series)?;
-    shelf.put(PAGE, &page)?;
-    shelf.put(DOCUMENT, &document)?;
-    let mut written = Written(shelf.keep()?);
-    written.page(request.html.as_ref(), &shelf, &page, term)?;
-    written.document(request.output.json.as_ref(), &shelf, &document, term)?;
+    store.put(PAGE, &page)?;
+    store.put(DOCUMENT, &document)?;
+    let mut written = Written(store.keep()?);
+    written.page(request.html.as_ref(), &store, &page, term)?;
+    written.document(request.output.json.as_ref(), &store, &document, term)?;
     Ok(written.0)
 }

@@ -9,6 +9,7 @@ use memchr::memmem;
 use tollgate_lab::cache::Cache;
 use tollgate_lab::case::{Case, VariantPlan};
 use tollgate_lab::git::is_range;
+use tollgate_lab::git::mails;
 use tollgate_lab::image::Variant;
 use tollgate_lab::input;
 use tollgate_lab::patch::{self as applied, Patch};
@@ -18,10 +19,10 @@ use tollgate_measure::{Find, NotRun, Setting};
 use tollgate_rewrite::{FixError, Patched, Style, Target};
 use tollgate_source::{Analyser, Direction, Function, TreePath, Vocabulary, shown};
 
-use super::lab::Bench;
 use super::request::Request;
+use super::setup::Setup;
 use crate::macros::Macros;
-use crate::patch::{self, Author};
+use crate::patch;
 use crate::progress::Steps;
 
 /// A variant that is held against the base.
@@ -69,20 +70,20 @@ const MOST: usize = 25;
 /// When a name is unknown; when there is one variant, and it cannot be made.
 pub(crate) fn candidates(
     request: &Request,
-    bench: &Bench<'_>,
+    setup: &Setup<'_>,
     steps: &Steps<'_>,
 ) -> anyhow::Result<Vec<Asked>> {
-    let plans = plans(request, &bench.case)?;
+    let plans = plans(request, &setup.case)?;
     let alone = plans.len() + request.patch.len() == 1;
     let mut asked = Vec::new();
     let all = request.variant.iter().any(|name| name == ALL);
     for plan in plans {
-        let made = from_plan(plan, bench, steps);
-        asked.push(judge(&plan.name, made, alone, all, bench)?);
+        let made = from_plan(plan, setup, steps);
+        asked.push(judge(&plan.name, made, alone, all, setup)?);
     }
-    for (name, patch) in names(&request.patch).into_iter().zip(&bench.patches) {
-        let made = from_patch(&name, patch.clone(), Vec::new(), bench, steps);
-        asked.push(judge(&name, made, alone, false, bench)?);
+    for (name, patch) in names(&request.patch).into_iter().zip(&setup.patches) {
+        let made = from_patch(&name, patch.clone(), Vec::new(), setup, steps);
+        asked.push(judge(&name, made, alone, false, setup)?);
     }
     Ok(asked)
 }
@@ -124,11 +125,11 @@ fn judge(
     made: anyhow::Result<Candidate>,
     alone: bool,
     all: bool,
-    bench: &Bench<'_>,
+    setup: &Setup<'_>,
 ) -> anyhow::Result<Asked> {
     match made {
         Ok(candidate) => Ok(Asked::Ready(Box::new(candidate))),
-        Err(error) if alone || bench.runner.interrupt().is_set() => Err(error),
+        Err(error) if alone || setup.runner.interrupt().is_set() => Err(error),
         Err(error) => Ok(Asked::Not(NotRun {
             variant: name.to_owned(),
             reason: crate::exit::sentence(&error),
@@ -214,22 +215,22 @@ enum Elsewhere {
 
 fn from_plan(
     plan: &VariantPlan,
-    bench: &Bench<'_>,
+    setup: &Setup<'_>,
     steps: &Steps<'_>,
 ) -> anyhow::Result<Candidate> {
-    let arch = &bench.machine.name;
+    let arch = &setup.machine.name;
     if !plan.is_for(arch) {
         let (of, arch) = (plan.architectures.clone(), arch.clone());
         return Err(Elsewhere::Patch { of, arch }.into());
     }
-    let case = &bench.case.about.name;
+    let case = &setup.case.about.name;
     match (plan.patch_text(case), &plan.patch) {
         (Some(text), Some(file)) => {
             let shown = PathBuf::from(format!("cases/{case}/{file}"));
             let patch = Patch::plain(&shown, text.into());
-            from_patch(&plan.name, patch, plan.config.clone(), bench, steps)
+            from_patch(&plan.name, patch, plan.config.clone(), setup, steps)
         }
-        _ => from_fix(plan, bench, steps),
+        _ => from_fix(plan, setup, steps),
     }
 }
 
@@ -271,16 +272,16 @@ fn from_patch(
     name: &str,
     patch: Patch,
     config: Vec<String>,
-    bench: &Bench<'_>,
+    setup: &Setup<'_>,
     steps: &Steps<'_>,
 ) -> anyhow::Result<Candidate> {
-    let what = match bench.case.variants.is_empty() && bench.request.patch.len() == 1 {
+    let what = match setup.case.variants.is_empty() && setup.request.patch.len() == 1 {
         true => "apply the patch".to_owned(),
         false => format!("apply the patch ({name})"),
     };
     let applied = steps.step(
         &what,
-        || applied::apply(&patch, &bench.tree, &bench.cache, &bench.runner),
+        || applied::apply(&patch, &setup.tree, &setup.cache, &setup.runner),
         |applied| applied_words(&patch, &applied.change),
     )?;
     Ok(Candidate {
@@ -303,22 +304,22 @@ fn applied_words(patch: &Patch, change: &Change) -> String {
 }
 
 /// Fixes function after function; a later one builds on the earlier.
-fn from_fix(plan: &VariantPlan, bench: &Bench<'_>, steps: &Steps<'_>) -> anyhow::Result<Candidate> {
-    let targets = targets(plan, bench)?;
+fn from_fix(plan: &VariantPlan, setup: &Setup<'_>, steps: &Steps<'_>) -> anyhow::Result<Candidate> {
+    let targets = targets(plan, setup)?;
     let finds = steps.step(
         "find the runs",
-        || finds(&targets, bench),
+        || finds(&targets, setup),
         |finds| found(finds),
     )?;
     let what = format!("fix in the {} style", plan.style.as_deref().unwrap_or(""));
     let fixes = steps.step(
         &what,
-        || fixes(plan, &targets, finds, bench),
+        || fixes(plan, &targets, finds, setup),
         |fixes| windows(fixes),
     )?;
     let masked = |fixed: &Fixed| fixed.request.style == Style::Masked;
-    if fixes.iter().any(masked) && !masks(bench)? {
-        return Err(Elsewhere::Masked(bench.machine.name.clone()).into());
+    if fixes.iter().any(masked) && !masks(setup)? {
+        return Err(Elsewhere::Masked(setup.machine.name.clone()).into());
     }
     let mut change = Change::default();
     let mut patch = Vec::new();
@@ -326,7 +327,7 @@ fn from_fix(plan: &VariantPlan, bench: &Bench<'_>, steps: &Steps<'_>) -> anyhow:
         let path = fixed.patched.path.clone();
         let text = fixed.patched.rewritten.clone();
         change.files.insert(path, Some(text));
-        patch.extend_from_slice(diff_of(&fixed.mail(bench)?));
+        patch.extend_from_slice(diff_of(&fixed.mail(setup)?));
     }
     Ok(Candidate {
         variant: Variant {
@@ -340,15 +341,15 @@ fn from_fix(plan: &VariantPlan, bench: &Bench<'_>, steps: &Steps<'_>) -> anyhow:
 }
 
 /// Whether the compiled code of this architecture can mask a pointer.
-fn masks(bench: &Bench<'_>) -> anyhow::Result<bool> {
-    let read_tree = |path: &TreePath| read(bench, path);
-    let source = &bench.machine.kbuild.source;
+fn masks(setup: &Setup<'_>) -> anyhow::Result<bool> {
+    let read_tree = |path: &TreePath| read(setup, path);
+    let source = &setup.machine.kbuild.source;
     Ok(tollgate_rewrite::can_mask(&read_tree, source)?)
 }
 
-fn targets(plan: &VariantPlan, bench: &Bench<'_>) -> anyhow::Result<Vec<Target>> {
+fn targets(plan: &VariantPlan, setup: &Setup<'_>) -> anyhow::Result<Vec<Target>> {
     let words = match plan.targets.as_slice() {
-        [] => &bench.case.about.targets,
+        [] => &setup.case.about.targets,
         own => own,
     };
     let parsed: Result<Vec<Target>, _> = words.iter().map(|word| word.parse()).collect();
@@ -359,9 +360,9 @@ fn fixes(
     plan: &VariantPlan,
     targets: &[Target],
     finds: Vec<Option<Function>>,
-    bench: &Bench<'_>,
+    setup: &Setup<'_>,
 ) -> anyhow::Result<Vec<Fixed>> {
-    let macros = Macros::new(&bench.tree);
+    let macros = Macros::new(&setup.tree);
     let mut changed: HashMap<TreePath, Vec<u8>> = HashMap::new();
     let mut fixes = Vec::new();
     let style = plan.style.as_deref();
@@ -369,7 +370,7 @@ fn fixes(
     for (target, find) in targets.iter().zip(finds) {
         let request = tollgate_rewrite::Request {
             style: style.parse()?,
-            prefix: patch::prefix(bench.tree.root(), &target.path),
+            prefix: patch::prefix(setup.tree.root(), &target.path),
             stop_at_first_fault: plan.stop_at_first_fault,
             touch_all_members: plan.touch_all_members,
             sizes: plan.sizes.clone(),
@@ -377,7 +378,7 @@ fn fixes(
         };
         let read_changed = |path: &TreePath| match changed.get(path) {
             Some(text) => Ok(text.clone()),
-            None => read(bench, path),
+            None => read(setup, path),
         };
         let patched = macros.fix(&read_changed, target, &request)?;
         changed.insert(patched.path.clone(), patched.rewritten.clone());
@@ -396,23 +397,28 @@ impl Fixed {
     ///
     /// # Errors
     /// When git fails.
-    pub(crate) fn with_figures(&self, figures: &str, bench: &Bench<'_>) -> anyhow::Result<Vec<u8>> {
+    pub(crate) fn with_figures(&self, figures: &str, setup: &Setup<'_>) -> anyhow::Result<Vec<u8>> {
         let request = tollgate_rewrite::Request {
             figures: figures.lines().map(str::to_owned).collect(),
             ..self.request.clone()
         };
-        let read = |path: &TreePath| read(bench, path);
-        let patched = Macros::new(&bench.tree).fix(&read, &self.target, &request)?;
-        mail(&patched, bench)
+        let read = |path: &TreePath| read(setup, path);
+        let patched = Macros::new(&setup.tree).fix(&read, &self.target, &request)?;
+        mail(&patched, setup)
     }
 
-    fn mail(&self, bench: &Bench<'_>) -> anyhow::Result<Vec<u8>> {
-        mail(&self.patched, bench)
+    fn mail(&self, setup: &Setup<'_>) -> anyhow::Result<Vec<u8>> {
+        mail(&self.patched, setup)
     }
 }
 
-fn mail(patched: &Patched, bench: &Bench<'_>) -> anyhow::Result<Vec<u8>> {
-    patch::mail(patched, &Author::configured(bench.tree.root()), &[])
+fn mail(patched: &Patched, setup: &Setup<'_>) -> anyhow::Result<Vec<u8>> {
+    let author = patch::author(setup.tree.root());
+    Ok(mails::mail(
+        &patch::edit(patched, &[]),
+        &author,
+        &setup.runner,
+    )?)
 }
 
 /// The diff of a mail that git wrote: from its header to the signature.
@@ -425,27 +431,27 @@ fn diff_of(mail: &[u8]) -> &[u8] {
 
 /// The functions that the fix is for, as a scan sees them; `None` leaves it to
 /// the fix to say why there is none.
-fn finds(targets: &[Target], bench: &Bench<'_>) -> anyhow::Result<Vec<Option<Function>>> {
-    let macros = Macros::new(&bench.tree);
+fn finds(targets: &[Target], setup: &Setup<'_>) -> anyhow::Result<Vec<Option<Function>>> {
+    let macros = Macros::new(&setup.tree);
     let find = |target: &Target| -> anyhow::Result<Option<Function>> {
         let builtin = Vocabulary::builtin()?;
-        let own = find_with(target, bench, &builtin)?;
+        let own = find_with(target, setup, &builtin)?;
         if own.is_some() {
             return Ok(own);
         }
-        find_with(target, bench, &builtin.with(macros.all()?))
+        find_with(target, setup, &builtin.with(macros.all()?))
     };
     targets.iter().map(find).collect()
 }
 
 fn find_with(
     target: &Target,
-    bench: &Bench<'_>,
+    setup: &Setup<'_>,
     vocabulary: &Vocabulary,
 ) -> anyhow::Result<Option<Function>> {
     let mut analyser = Analyser::new(vocabulary)?;
     // The fix reads it again, and says why it cannot.
-    let Ok(text) = read(bench, &target.path) else {
+    let Ok(text) = read(setup, &target.path) else {
         return Ok(None);
     };
     let mut functions = analyser.analyse(&text).functions.into_iter();
@@ -453,8 +459,8 @@ fn find_with(
     Ok(functions.find(meant))
 }
 
-fn read(bench: &Bench<'_>, path: &TreePath) -> std::io::Result<Vec<u8>> {
-    input::source(&bench.tree.place(path))
+fn read(setup: &Setup<'_>, path: &TreePath) -> std::io::Result<Vec<u8>> {
+    input::source(&setup.tree.place(path))
 }
 
 fn found(functions: &[Option<Function>]) -> String {
@@ -501,27 +507,27 @@ fn count(number: usize, what: &str) -> String {
 }
 
 /// What a candidate is measured with.
-pub(super) fn setting(bench: &Bench<'_>, candidate: &Candidate) -> Setting {
+pub(super) fn setting(setup: &Setup<'_>, candidate: &Candidate) -> Setting {
     let more = candidate.variant.config.join(", ");
     let config = match more.as_str() {
-        "" => bench.config(),
+        "" => setup.config(),
         more => format!(
             "{}, in {} also {more}",
-            bench.config(),
+            setup.config(),
             candidate.variant.name
         ),
     };
     Setting {
-        subject: bench.subject(),
+        subject: setup.subject(),
         tollgate: env!("CARGO_PKG_VERSION").to_owned(),
-        tree: bench.tree.version().to_owned(),
-        arch: bench.machine.name.clone(),
-        compiler: bench.compiler.version.clone(),
+        tree: setup.tree.version().to_owned(),
+        arch: setup.machine.name.clone(),
+        compiler: setup.compiler.version.clone(),
         config,
-        qemu: bench.qemu.version.clone(),
-        plugin_api: bench.qemu.plugin_api,
-        cpu: bench.machine.cpu.clone(),
-        command_line: bench.machine.command_line(),
+        qemu: setup.qemu.version.clone(),
+        plugin_api: setup.qemu.plugin_api,
+        cpu: setup.machine.cpu.clone(),
+        command_line: setup.machine.command_line(),
         find: candidate.fixes.first().and_then(|fixed| fixed.find.clone()),
         patch: String::from_utf8_lossy(&candidate.patch).into_owned(),
     }

@@ -4,7 +4,7 @@ mod jobs;
 mod parallel;
 pub(crate) mod request;
 mod rounds;
-mod stand;
+mod setup;
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ use crate::progress::Steps;
 use crate::term::Term;
 use request::Request;
 use rounds::Session;
-use stand::Stand;
+use setup::Setup;
 
 /// Compiles the guest, chooses operations, times, and prints what came of it.
 ///
@@ -33,8 +33,8 @@ pub(crate) fn run(request: &Request, term: &Term) -> anyhow::Result<Exit> {
     let earlier = request.against.as_deref().map(earlier).transpose()?;
     let jobs = jobs::choose(request)?;
     let steps = Steps::new(term);
-    let stand = Stand::open(request, term)?;
-    let timings = time(&stand, jobs, &steps).map_err(|error| stopped(&stand, error))?;
+    let setup = Setup::open(request, term)?;
+    let timings = time(&setup, jobs, &steps).map_err(|error| stopped(&setup, error))?;
     drop(steps);
     measured(&timings)?;
     let against = earlier.map(|earlier| Against::new(&earlier, &timings, request.floor));
@@ -63,15 +63,15 @@ pub(crate) fn run(request: &Request, term: &Term) -> anyhow::Result<Exit> {
     }
 }
 
-fn time(stand: &Stand<'_>, jobs: Vec<jobs::Job>, steps: &Steps<'_>) -> anyhow::Result<Timings> {
-    let mut session = Session::start(stand, jobs, steps)?;
+fn time(setup: &Setup<'_>, jobs: Vec<jobs::Job>, steps: &Steps<'_>) -> anyhow::Result<Timings> {
+    let mut session = Session::start(setup, jobs, steps)?;
     session.choose_operations(steps)?;
     session.time(steps)
 }
 
 /// Times of half the rounds are no times, unlike half a series of images.
-fn stopped(stand: &Stand<'_>, error: anyhow::Error) -> anyhow::Error {
-    match stand.runner.interrupt().is_set() {
+fn stopped(setup: &Setup<'_>, error: anyhow::Error) -> anyhow::Error {
+    match setup.runner.interrupt().is_set() {
         true => anyhow!("interrupted; of the rounds so far nothing is kept: run it again"),
         false => error,
     }

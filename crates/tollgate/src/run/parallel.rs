@@ -8,7 +8,7 @@ use tollgate_lab::host;
 use tollgate_lab::native::Native;
 use tollgate_measure::{Results, Skip, Timing, Timings};
 
-use super::stand::{Guest, Stand};
+use super::setup::{Guest, Setup};
 use crate::progress::Steps;
 
 /// Repetitions that each process makes, one after the other. That in the middle counts:
@@ -30,7 +30,7 @@ pub(crate) struct Serial {
 /// # Errors
 /// When a process cannot be run, or the user asked to stop.
 pub(crate) fn add(
-    stand: &Stand<'_>,
+    setup: &Setup<'_>,
     guests: &[Guest],
     serial: &[Serial],
     all: &mut Timings,
@@ -45,7 +45,7 @@ pub(crate) fn add(
         .take(MOST)
         .collect();
     let mut known = Vec::new();
-    for count in stand
+    for count in setup
         .request
         .parallel
         .iter()
@@ -65,7 +65,7 @@ pub(crate) fn add(
         };
         let work = || {
             for one in serial {
-                let timed = timed(stand, guests, one, chosen)?;
+                let timed = timed(setup, guests, one, chosen)?;
                 match timed {
                     Ok(timing) => all.timings.push(timing),
                     Err(skip) => all.not_run.push(skip),
@@ -100,7 +100,7 @@ fn named(serial: &Serial, count: usize) -> Timing {
 }
 
 fn timed(
-    stand: &Stand<'_>,
+    setup: &Setup<'_>,
     guests: &[Guest],
     serial: &Serial,
     cpus: &[usize],
@@ -114,8 +114,8 @@ fn timed(
         ..serial.benchmark.clone()
     }
     .plan_line();
-    for _ in 0..stand.request.reps {
-        match once(stand, guest, &plan, cpus)? {
+    for _ in 0..setup.request.reps {
+        match once(setup, guest, &plan, cpus)? {
             Ok(time) => timing.nanoseconds.push(time),
             Err(reason) => {
                 return Ok(Err(Skip {
@@ -130,7 +130,7 @@ fn timed(
 
 /// The mean of what the middle repetition took in each process.
 fn once(
-    stand: &Stand<'_>,
+    setup: &Setup<'_>,
     guest: &Guest,
     plan: &str,
     cpus: &[usize],
@@ -138,7 +138,7 @@ fn once(
     let consoles: Vec<anyhow::Result<Results>> = thread::scope(|scope| {
         let start = |cpu: &usize| {
             let cpu = *cpu;
-            scope.spawn(move || process(stand, guest, plan, cpu))
+            scope.spawn(move || process(setup, guest, plan, cpu))
         };
         let running: Vec<_> = cpus.iter().map(start).collect();
         let joined = running.into_iter().map(|one| match one.join() {
@@ -167,13 +167,13 @@ fn once(
     Ok(Ok(sum / (cpus.len() as u64).max(1)))
 }
 
-fn process(stand: &Stand<'_>, guest: &Guest, plan: &str, cpu: usize) -> anyhow::Result<Results> {
-    let scratch = stand.cache.scratch()?;
+fn process(setup: &Setup<'_>, guest: &Guest, plan: &str, cpu: usize) -> anyhow::Result<Results> {
+    let scratch = setup.cache.scratch()?;
     let native = Native {
         guest: &guest.program,
         cpu: Some(cpu),
-        limit: stand.request.timeout,
+        limit: setup.request.timeout,
     };
-    let console = native.run(plan, scratch.path(), &stand.runner)?;
+    let console = native.run(plan, scratch.path(), &setup.runner)?;
     Ok(Results::parse(&console)?)
 }

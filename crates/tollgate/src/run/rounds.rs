@@ -11,16 +11,16 @@ use tollgate_measure::{
 
 use super::jobs::Job;
 use super::parallel::{self, Serial};
-use super::stand::{Guest, Stand};
+use super::setup::{Guest, Setup};
 use crate::progress::Steps;
-use crate::prove::lab::workload;
+use crate::prove::setup::workload;
 
 /// What a program that was compiled to be counted lacks.
 const NO_TIME: &str = "it says no time: compile it with -DTOLLGATE_TIMED";
 
 /// A run in progress.
 pub(crate) struct Session<'a> {
-    stand: &'a Stand<'a>,
+    setup: &'a Setup<'a>,
     guests: Vec<Guest>,
     jobs: Vec<Job>,
     not_run: Vec<Skip>,
@@ -37,12 +37,12 @@ pub(crate) struct Session<'a> {
 impl<'a> Session<'a> {
     /// Compiles a guest for each ABI and finds out what can be run at all.
     pub(crate) fn start(
-        stand: &'a Stand<'a>,
+        setup: &'a Setup<'a>,
         jobs: Vec<Job>,
         steps: &Steps<'_>,
     ) -> anyhow::Result<Self> {
         let mut session = Self {
-            stand,
+            setup,
             guests: Vec::new(),
             jobs,
             not_run: Vec::new(),
@@ -50,9 +50,9 @@ impl<'a> Session<'a> {
             load: host::loadavg(),
             turn: 0,
             most: Registry::built_in()?.plan.ops.most,
-            program: stand.program.as_ref(),
+            program: setup.program.as_ref(),
         };
-        let how = |(): &()| stand.compiler.version.clone();
+        let how = |(): &()| setup.compiler.version.clone();
         steps.step("compile the benchmarks", || session.compile(), how)?;
         Ok(session)
     }
@@ -65,7 +65,7 @@ impl<'a> Session<'a> {
             }
         }
         for abi in abis {
-            match self.stand.guest(abi.as_ref())? {
+            match self.setup.guest(abi.as_ref())? {
                 Ok(program) => self.guests.push(Guest { abi, program }),
                 Err(reason) => self.give_up(&abi, &reason),
             }
@@ -87,12 +87,12 @@ impl<'a> Session<'a> {
     /// Runs each benchmark as a plan would, then as often as a repetition needs
     /// to take long enough; what cannot be run falls out.
     pub(crate) fn choose_operations(&mut self, steps: &Steps<'_>) -> anyhow::Result<()> {
-        let what = match self.stand.request.ops {
+        let what = match self.setup.request.ops {
             Some(_) => "try the benchmarks",
             None => "choose the operations",
         };
         // The first estimate is of few operations and may be far off.
-        let passes = if self.stand.request.ops.is_some() {
+        let passes = if self.setup.request.ops.is_some() {
             1
         } else {
             2
@@ -101,7 +101,7 @@ impl<'a> Session<'a> {
         let work = || {
             for pass in 0..passes {
                 let times = self.round(pass == 0)?.timings;
-                if self.stand.request.ops.is_none() {
+                if self.setup.request.ops.is_none() {
                     self.adjust(&times);
                 }
             }
@@ -122,7 +122,7 @@ impl<'a> Session<'a> {
 
     /// Times everything.
     pub(crate) fn time(mut self, steps: &Steps<'_>) -> anyhow::Result<Timings> {
-        let repetitions = self.stand.request.reps;
+        let repetitions = self.setup.request.reps;
         let what = format!("time {} benchmarks", self.jobs.len());
         let mut all = self.empty();
         let work = || {
@@ -139,21 +139,21 @@ impl<'a> Session<'a> {
         steps.step(&what, work, |()| format!("{repetitions} rounds"))?;
         all.not_run = std::mem::take(&mut self.not_run);
         let beside = self.beside(&all);
-        parallel::add(self.stand, &self.guests, &beside, &mut all, steps)?;
+        parallel::add(self.setup, &self.guests, &beside, &mut all, steps)?;
         all.rounds = Rounds {
             repetitions,
             chosen_for_microseconds: self
-                .stand
+                .setup
                 .request
                 .ops
                 .is_none()
                 .then_some(Rounds::LEAST_MICROSECONDS),
         };
-        all.host = host::read(self.stand.cpu);
+        all.host = host::read(self.setup.cpu);
         all.host.set_load(true, &self.load);
         all.host.set_load(false, &host::loadavg());
         all.host.set_contexts(&self.points);
-        all.host.compiler.clone_from(&self.stand.compiler.version);
+        all.host.compiler.clone_from(&self.setup.compiler.version);
         all.host.tollgate = env!("CARGO_PKG_VERSION").to_owned();
         all.drop_incomplete();
         Ok(all)
@@ -185,7 +185,7 @@ impl<'a> Session<'a> {
                 break;
             };
             let plan = self.plan(guest, first);
-            match self.stand.run(guest, &plan)? {
+            match self.setup.run(guest, &plan)? {
                 Ok(results) => {
                     let abi = guest.abi.clone();
                     self.take(&mut round, results, abi.as_deref());

@@ -25,7 +25,7 @@ pub(crate) const PAGE: &str = "report.html";
 const BESIDE: &str = "no-verdict";
 
 /// A result on its way into the cache.
-pub(crate) struct Shelf {
+pub(crate) struct Store {
     folder: PathBuf,
     /// The earlier result, where this one lies beside it.
     earlier: Option<PathBuf>,
@@ -33,7 +33,7 @@ pub(crate) struct Shelf {
     scratch: tempfile::TempDir,
 }
 
-impl Shelf {
+impl Store {
     /// The place of a result that decides `decided`.
     ///
     /// # Errors
@@ -48,13 +48,13 @@ impl Shelf {
         let before = cache::read_if_there(&document)?;
         let before = before.map_or_else(BTreeSet::new, |bytes| render::decided_in(&bytes));
         let beside = !before.is_subset(decided);
-        let shelf = Self {
+        let store = Self {
             folder: if beside { folder.join(BESIDE) } else { folder },
             earlier: beside.then_some(document),
             scratch: cache.scratch()?,
         };
-        shelf.put(ASKED, question.document()?)?;
-        Ok(shelf)
+        store.put(ASKED, question.document()?)?;
+        Ok(store)
     }
 
     /// Puts a file into the result.

@@ -24,7 +24,7 @@ use crate::progress::Steps;
 use crate::{door, folders};
 
 /// Everything that the steps of one proof share.
-pub(crate) struct Bench<'a> {
+pub(crate) struct Setup<'a> {
     pub(crate) request: &'a Request,
     pub(crate) cache: Cache,
     pub(crate) runner: Runner,
@@ -42,7 +42,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) patches: Vec<Patch>,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> Setup<'a> {
     /// Reads the whole tree, which is the first long step.
     pub(crate) fn read(&self, steps: &Steps<'_>) -> anyhow::Result<Manifest> {
         let how = |manifest: &Manifest| {

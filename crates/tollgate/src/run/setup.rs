@@ -21,7 +21,7 @@ use crate::signals;
 use crate::term::Term;
 
 /// Everything that the rounds share.
-pub(crate) struct Stand<'a> {
+pub(crate) struct Setup<'a> {
     pub(crate) request: &'a Request,
     pub(crate) cache: Cache,
     pub(crate) runner: Runner,
@@ -32,7 +32,7 @@ pub(crate) struct Stand<'a> {
     machine: Machine,
 }
 
-impl<'a> Stand<'a> {
+impl<'a> Setup<'a> {
     pub(crate) fn open(request: &'a Request, term: &Term) -> anyhow::Result<Self> {
         let machine = this_machine()?;
         let cpu = cpu(request.cpu)?;

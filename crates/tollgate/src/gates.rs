@@ -1,0 +1,226 @@
+//! `tollgate gates`: what opens and closes the gate in object code.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use tollgate_gates::{Analysis, Changes, Input, Listing, ObjectError, Stream};
+use tollgate_lab::input;
+use tollgate_report::gates;
+use tollgate_source::{Name, shown};
+
+use crate::exit::Exit;
+use crate::output::{Form, Output};
+use crate::progress::Meter;
+use crate::term::Term;
+
+/// Everything that the command line says of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    /// The objects, and perhaps a function behind them.
+    pub(crate) objects: Vec<PathBuf>,
+    /// The object to compare with.
+    pub(crate) against: Option<PathBuf>,
+    /// Whether only functions that open twice are listed.
+    pub(crate) find: bool,
+    /// What is shown, and where the JSON goes.
+    pub(crate) output: Output,
+}
+
+/// What stands for standard input.
+const STDIN: &str = "-";
+
+pub(crate) fn run(asked: &Request, term: &Term) -> anyhow::Result<Exit> {
+    let (objects, function) = split(&asked.objects);
+    let meter = match objects {
+        [_] | [] => Meter::of(term, "gates"),
+        many => Meter::new(term, "gates", "objects", Some(many.len())),
+    };
+    let read = objects.iter().chain(&asked.against).map(PathBuf::as_path);
+    asked.output.check(read)?;
+    match (&asked.against, function) {
+        (Some(other), None) => against(asked, objects, other, term),
+        (None, Some(function)) => listing(asked, objects, function, term),
+        (None, None) => table(asked, objects, &meter, term),
+        (Some(_), Some(function)) => {
+            anyhow::bail!("{function}: no such file; --against compares whole objects")
+        }
+    }
+}
+
+/// The last word names a function where there is no such file.
+fn split(words: &[PathBuf]) -> (&[PathBuf], Option<&str>) {
+    match words.split_last() {
+        Some((last, objects)) if !objects.is_empty() && !is_object(last) => match last.to_str() {
+            Some(function) if !function.contains('/') => (objects, Some(function)),
+            _ => (words, None),
+        },
+        _ => (words, None),
+    }
+}
+
+fn is_object(path: &Path) -> bool {
+    path == Path::new(STDIN) || path.exists()
+}
+
+fn table(asked: &Request, objects: &[PathBuf], meter: &Meter, term: &Term) -> anyhow::Result<Exit> {
+    let mut all = Vec::new();
+    for path in objects {
+        all.extend(analyses(path, term)?);
+        meter.advance(1);
+    }
+    asked.output.write(term, |form| {
+        Ok(match form {
+            Form::Json => gates::gates_json(&all)?.into(),
+            _ if asked.find => gates::repeats(&all).into(),
+            _ => gates::gates(&all).into(),
+        })
+    })?;
+    let repeats = |a: &Analysis| {
+        a.functions
+            .iter()
+            .any(|function| !function.repeats.is_empty())
+    };
+    let found = all.iter().any(|(_, a)| {
+        if asked.find {
+            repeats(a)
+        } else {
+            a.findings() > 0
+        }
+    });
+    Ok(if found { Exit::Findings } else { Exit::Clean })
+}
+
+/// The file, or each member of an archive that holds a function.
+fn analyses(path: &Path, term: &Term) -> anyhow::Result<Vec<(Name, Analysis)>> {
+    let file = open(path)?;
+    let own = Name::from(path);
+    let shown = own.to_string();
+    if !tollgate_gates::is_archive(file.input()) {
+        let analysis = Analysis::of(file.input()).with_context(|| shown.clone())?;
+        return Ok(vec![(own, analysis)]);
+    }
+    let (mut all, mut empty) = (Vec::new(), 0);
+    for member in tollgate_gates::members(file.input()).with_context(|| shown.clone())? {
+        let words = [own.as_bytes(), b"(", member.name.as_bytes(), b")"].concat();
+        let name = Name::from(words.as_slice());
+        let analysis = match member.object {
+            Some(object) => Analysis::of(object),
+            None => Analysis::of(open(&path.with_file_name("").join(&member.name))?.input()),
+        };
+        match analysis {
+            Ok(analysis) => all.push((name, analysis)),
+            Err(ObjectError::NoFunctions) => empty += 1,
+            Err(error) => return Err(error).context(name.to_string()),
+        }
+    }
+    if empty > 0 {
+        term.note(&format!("{shown}: {empty} members hold no function"));
+    }
+    Ok(all)
+}
+
+fn listing(
+    asked: &Request,
+    objects: &[PathBuf],
+    function: &str,
+    term: &Term,
+) -> anyhow::Result<Exit> {
+    let [path] = objects else {
+        anyhow::bail!("{function}: no such file; to list a function give one object");
+    };
+    anyhow::ensure!(
+        !asked.find,
+        "--find looks at whole objects, not at one function; leave out {function} or --find"
+    );
+    let listings = Listing::of(open(path)?.input(), function);
+    let listings = listings.with_context(|| shown(path))?;
+    let name = Name::from(path.as_path());
+    asked.output.write(term, |form| {
+        Ok(match form {
+            Form::Json => gates::listing_json(&name, &listings)?.into(),
+            _ => gates::listing(&name, &listings).into(),
+        })
+    })?;
+    let broken = listings
+        .iter()
+        .any(|listing| !listing.function.findings.is_empty());
+    Ok(if broken { Exit::Findings } else { Exit::Clean })
+}
+
+fn against(
+    asked: &Request,
+    objects: &[PathBuf],
+    other: &Path,
+    term: &Term,
+) -> anyhow::Result<Exit> {
+    let [path] = objects else {
+        anyhow::bail!(
+            "--against compares one object with one other; {} were given",
+            objects.len()
+        );
+    };
+    let one = |path: &Path| Analysis::of(open(path)?.input()).with_context(|| shown(path));
+    let (before, after) = (one(path)?, one(other)?);
+    anyhow::ensure!(
+        before.arch == after.arch,
+        "{} is of {}, {} of {}: objects of one machine can be compared",
+        shown(path),
+        before.arch,
+        shown(other),
+        after.arch
+    );
+    let changes = Changes::between(&before, &after);
+    let [old, new] = &[path.as_path(), other].map(Name::from);
+    asked.output.write(term, |form| {
+        Ok(match form {
+            Form::Json => gates::against_json(old, new, &changes)?.into(),
+            _ => gates::against(old, new, &changes).into(),
+        })
+    })?;
+    Ok(if changes.regressed() {
+        Exit::Findings
+    } else {
+        Exit::Clean
+    })
+}
+
+/// A file that is read from: as it is, or what it holds.
+enum Opened {
+    File(Stream<File>),
+    Bytes(Vec<u8>),
+}
+
+impl Opened {
+    fn input(&self) -> Input<'_> {
+        match self {
+            Self::File(stream) => stream.into(),
+            Self::Bytes(bytes) => bytes.into(),
+        }
+    }
+}
+
+/// Opens an ordinary file, of which is read what is needed; one that is compressed,
+/// or a bzImage, is unpacked into memory, and so is standard input.
+fn open(path: &Path) -> anyhow::Result<Opened> {
+    let cannot = || {
+        let shown = shown(path);
+        format!("cannot read {shown} as a .o, .ko, .a, vmlinux or bzImage")
+    };
+    let opened = if path == Path::new(STDIN) || input::is_stream(path) {
+        Opened::Bytes(input::given(&stdin(path)).with_context(cannot)?)
+    } else {
+        let file = input::open(path).with_context(cannot)?;
+        Opened::File(Stream::new(file).with_context(cannot)?)
+    };
+    let unpacked = tollgate_gates::unpacked(opened.input()).with_context(|| shown(path))?;
+    Ok(unpacked.map_or(opened, Opened::Bytes))
+}
+
+/// `-` is standard input, as everywhere.
+fn stdin(path: &Path) -> PathBuf {
+    match path == Path::new(STDIN) {
+        true => "/dev/stdin".into(),
+        false => path.to_owned(),
+    }
+}
