@@ -277,6 +277,8 @@ pub(crate) fn field(word: u32, low: u32, bits: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use super::Kind;
+
     #[test]
     fn every_table_reads_and_gives_reasons() {
         for (name, layout) in crate::tables::layouts() {
@@ -284,6 +286,12 @@ mod tests {
                 assert!(!entry._reason.is_empty(), "{name}: {}", entry.name);
                 assert!(!entry._source.is_empty(), "{name}: {}", entry.name);
                 assert_eq!(entry.value & !entry.mask, 0, "{name}: {}", entry.name);
+                let leads = matches!(
+                    entry.kind,
+                    Kind::Jump | Kind::Branch | Kind::Call | Kind::Pair
+                );
+                let goes = entry.distance(entry.value).is_some();
+                assert!(goes || !leads, "{name}: where does {} go?", entry.name);
             }
         }
     }

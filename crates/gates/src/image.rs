@@ -147,10 +147,12 @@ fn constants(bytes: Range<usize>) -> Part<'static> {
 /// The ELF file: header, image, names of sections, sections.
 fn written(known: &RawImage, parts: &[Part<'_>], image: &[u8]) -> Vec<u8> {
     let (mut names, mut offsets) = (vec![0], Vec::new());
-    for name in parts.iter().map(|part| part.name).chain([".shstrtab"]) {
+    for part in parts {
         offsets.push(names.len() as u64);
-        names.extend(name.bytes().chain([0]));
+        names.extend(part.name.bytes().chain([0]));
     }
+    let own = names.len() as u64;
+    names.extend(b".shstrtab\0");
     let names_at = HEADER + image.len();
     let sections_at = (names_at + names.len()).next_multiple_of(8);
     let count = parts.len() + 2;
@@ -174,9 +176,8 @@ fn written(known: &RawImage, parts: &[Part<'_>], image: &[u8]) -> Vec<u8> {
         out.extend(section(*name, 1, part.flags, place));
     }
     let place = [0, names_at as u64, names.len() as u64];
-    let name = offsets.last().copied().unwrap_or_default();
     // The table of names is of kind 3.
-    out.extend(section(name, 3, 0, place));
+    out.extend(section(own, 3, 0, place));
     out
 }
 

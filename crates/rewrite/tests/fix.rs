@@ -731,3 +731,23 @@ fn the_range_is_counted_in_what_the_address_points_to() {
         "(k->buf[2], sizeof(*k->buf[2])))"
     );
 }
+
+/// What the range is made of is written down again: each of these must be so by itself.
+#[test]
+fn a_range_from_offsets_is_of_plain_constants() {
+    let of = |places: &[&str]| {
+        let accesses = places.iter().map(|at| format!("put_user(c, {at})"));
+        let joined = accesses.collect::<Vec<_>>().join(" || ");
+        format!("\tif ({joined})\n\t\treturn -EFAULT;\n\treturn 0;\n")
+    };
+    let rising = fixed(
+        &of(&["k->buf", "k->buf + 1", "k->buf + 2"]),
+        &Request::default(),
+    );
+    assert!(rising.contains("(k->buf, 3 * sizeof(*k->buf))"), "{rising}");
+    insta::assert_snapshot!(refused(&of(&["k->buf", "k->buf + c"])));
+    let bytes = file(&of(&["v", "v + c"])).replace("int c)", "char __user *v, int c)");
+    let answer = fix_in(&bytes, "f", &Request::default());
+    insta::assert_snapshot!(answer.unwrap_err());
+    insta::assert_snapshot!(refused(&of(&["next(k)", "next(k) + 1"])));
+}

@@ -212,6 +212,20 @@ fn masking_covers_a_page_and_accesses_in_order() {
     insta::assert_snapshot!(refused(Style::Masked, hanging));
 }
 
+/// 1024 elements of four bytes are a page.
+#[test]
+fn masking_covers_the_elements_of_a_page() {
+    let of = |last: u32| {
+        let body = format!(
+            "\tif (put_user(1, v) || put_user(2, v + {last}))\n\t\treturn -EFAULT;\n\treturn 0;\n"
+        );
+        file(&body).replace("int c)", "u32 __user *v)")
+    };
+    let text = rewritten(Style::Masked, &of(1023));
+    assert!(text.contains("masked_user_access_begin(v)"), "{text}");
+    insta::assert_snapshot!(error(Style::Masked, &of(1024)));
+}
+
 #[test]
 fn a_scope_closes_the_window() {
     insta::assert_snapshot!(fixed(Style::Scoped, WRITES));

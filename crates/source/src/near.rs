@@ -320,10 +320,20 @@ impl Walker<'_, '_> {
         begins
     }
 
+    /// Goes on outside of the innermost loop: what it sets, the one around it sets.
+    fn outside(&mut self) -> Option<Loop> {
+        let own = self.loops.pop()?;
+        if let Some(outer) = self.loops.last_mut() {
+            outer.set.extend(own.set.iter().cloned());
+            outer.moved.extend(own.moved.iter().cloned());
+        }
+        Some(own)
+    }
+
     /// Joins the last accesses of a round with the first of the next.
     fn leave(&mut self, at: usize, round: &State) -> State {
         self.under.pop();
-        let Some(own) = self.loops.pop() else {
+        let Some(own) = self.outside() else {
             return State::default();
         };
         let is_inside = |site: &&usize| {
@@ -339,10 +349,6 @@ impl Walker<'_, '_> {
             let last = if one { last } else { BTreeSet::new() };
             self.calling.extend(round.called.then_some(own.begins));
             self.found.insert((*first, Some(own.begins)), last);
-        }
-        if let Some(outer) = self.loops.last_mut() {
-            outer.set.extend(own.set);
-            outer.moved.extend(own.moved);
         }
         own.left
     }
@@ -374,15 +380,11 @@ impl Walker<'_, '_> {
             falls = self.statement(child, falls);
         }
         self.under.pop();
-        let left = self.loops.pop().map(|own| {
-            if let Some(outer) = self.loops.last_mut() {
-                outer.set.extend(own.set);
-                outer.moved.extend(own.moved);
-            }
-            own.left
-        });
-        let left = left.unwrap_or_default();
-        state.joined(falls).joined(left)
+        let state = state.joined(falls);
+        match self.outside() {
+            Some(own) => state.joined(own.left),
+            None => state,
+        }
     }
 
     fn expression(&mut self, node: Node<'_>, state: State) -> State {

@@ -26,10 +26,12 @@ pub(crate) fn decode(
         let flow = flow(image, pattern, word, here, pair, layout.register_bits);
         pair = pattern
             .filter(|p| p.kind == Kind::Pair)
-            .map(|pattern| Pair {
-                at: here,
-                distance: pattern.distance(word).unwrap_or_default(),
-                register: pattern.register_of(word, layout.register_bits),
+            .and_then(|pattern| {
+                Some(Pair {
+                    at: here,
+                    distance: pattern.distance(word)?,
+                    register: pattern.register_of(word, layout.register_bits),
+                })
             });
         out.push(Instruction {
             at: here,
@@ -209,13 +211,19 @@ fn flow(
 /// By relocation in an object file, else by the distance. Where the relocated
 /// word itself holds the addend (arm), that is the distance less the symbol.
 fn destination(image: &ElfFile<'_>, pattern: &Pattern, word: u32, at: Place) -> Destination {
-    let distance = pattern.distance(word).unwrap_or_default();
+    let distance = pattern.distance(word);
     if let Some(reference) = image.relocations.at(at) {
         return Destination {
-            place: reference.target(distance, 0),
+            place: distance.and_then(|distance| reference.target(distance, 0)),
             reference: Some(reference),
         };
     }
+    let Some(distance) = distance else {
+        return Destination {
+            place: None,
+            reference: None,
+        };
+    };
     let address = at.address.wrapping_add_signed(distance);
     let place = if image.relocatable {
         Some(Place {

@@ -7,10 +7,11 @@ use tollgate_source::{Finding, Kind, LocatedOpportunity, Name, Run, TreePath};
 
 use super::text::{document, run_words};
 use super::{View, opportunity_words};
-use crate::document::{Block, Document, Mark, Snippet, Source};
+use crate::document::{Block, Document, Mark, Remark, Snippet, Source};
 
 /// Each finding above the lines that it is about, then the summary. `read` gives
-/// the bytes of a file; a finding whose file is gone keeps its first line.
+/// the bytes of a file; a finding whose file is gone, or is another by now, keeps its
+/// first line and says so.
 #[must_use]
 pub fn findings_in_source(
     view: &View<'_>,
@@ -40,14 +41,15 @@ pub fn findings_in_source(
 
 struct Files<'r> {
     read: &'r mut dyn FnMut(&TreePath) -> Option<Vec<u8>>,
-    texts: HashMap<TreePath, String>,
+    texts: HashMap<TreePath, Option<String>>,
 }
 
 impl Files<'_> {
-    fn text(&mut self, path: &TreePath) -> &str {
+    fn text(&mut self, path: &TreePath) -> Option<&str> {
         let read = &mut self.read;
-        let text = || read(path).map(|text| printable(&text)).unwrap_or_default();
-        self.texts.entry(path.clone()).or_insert_with(text)
+        let text = || read(path).map(|text| printable(&text));
+        let text = self.texts.entry(path.clone()).or_insert_with(text);
+        text.as_deref()
     }
 }
 
@@ -67,7 +69,7 @@ fn printable(text: &[u8]) -> String {
     }
 }
 
-fn of_finding(view: &View<'_>, finding: &Finding, text: &str) -> Snippet {
+fn of_finding(view: &View<'_>, finding: &Finding, text: Option<&str>) -> Snippet {
     let name = &finding.function.name;
     let reason = view.reason(finding);
     let reason = reason.map_or(String::new(), |reason| format!("; {reason}"));
@@ -92,7 +94,7 @@ fn run_marks(run: &Run) -> impl Iterator<Item = Mark> {
     })
 }
 
-fn of_opportunity(found: &LocatedOpportunity, text: &str) -> Snippet {
+fn of_opportunity(found: &LocatedOpportunity, text: Option<&str>) -> Snippet {
     let opportunity = &found.opportunity;
     let words = opportunity_words(found);
     let title = format!(
@@ -111,24 +113,41 @@ fn of_opportunity(found: &LocatedOpportunity, text: &str) -> Snippet {
 /// How many lines stay around what is marked.
 const AROUND: usize = 3;
 
-fn snippet(title: String, path: &TreePath, text: &str, mut marks: Vec<Mark>) -> Snippet {
-    marks.retain(|mark| text.get(mark.span.clone()).is_some());
+const GONE: &str = "the file could not be read again, so its lines are not shown";
+const CHANGED: &str = "the file has changed since it was scanned, so not all of it is shown";
+
+fn snippet(title: String, path: &TreePath, text: Option<&str>, mut marks: Vec<Mark>) -> Snippet {
+    let found = marks.len();
+    let whole = text.unwrap_or("");
+    marks.retain(|mark| whole.get(mark.span.clone()).is_some());
+    let note = match text {
+        None => Some(GONE),
+        Some(_) => (marks.len() < found).then_some(CHANGED),
+    };
+    Snippet {
+        title,
+        sources: vec![marked(path, whole, marks)],
+        notes: note
+            .map(str::to_owned)
+            .map(Remark::Note)
+            .into_iter()
+            .collect(),
+        ..Snippet::default()
+    }
+}
+
+fn marked(path: &TreePath, text: &str, mut marks: Vec<Mark>) -> Source {
     let shown = part(text, &marks);
     let before = text.get(..shown.start).unwrap_or_default();
     for mark in &mut marks {
         mark.span = mark.span.start - shown.start..mark.span.end - shown.start;
     }
-    let source = Source {
+    Source {
         path: path.to_string(),
         text: text.get(shown).unwrap_or_default().to_owned(),
         line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
         whole: false,
         marks,
-    };
-    Snippet {
-        title,
-        sources: vec![source],
-        ..Snippet::default()
     }
 }
 
@@ -143,4 +162,30 @@ fn part(text: &str, marks: &[Mark]) -> Range<usize> {
     let above = before.unwrap_or_default().rmatch_indices('\n').nth(AROUND);
     let below = after.unwrap_or_default().match_indices('\n').nth(AROUND);
     above.map_or(0, |(at, _)| at + 1)..below.map_or(text.len(), |(at, _)| last + at)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+    use super::*;
+
+    /// A finding of a file that was gone by then had no lines, and no word of why.
+    #[test]
+    fn lines_that_cannot_be_shown_are_said_not_to_be() {
+        let path = TreePath::within("fs/a.c");
+        let mark = |from| Mark {
+            span: from..from + 2,
+            label: String::new(),
+            primary: true,
+        };
+        let of = |text, from| snippet("f".to_owned(), &path, text, vec![mark(from)]).text(false);
+        assert!(of(None, 2).contains(GONE));
+        assert!(of(Some("int a;\n"), 40).contains(CHANGED));
+        let whole = of(Some("int a;\n"), 4);
+        assert!(
+            whole.contains("int a;") && !whole.contains("the file"),
+            "{whole}"
+        );
+    }
 }

@@ -160,6 +160,27 @@ fn several_boots_fit_a_terminal() {
     insta::assert_snapshot!(text(&document));
 }
 
+/// One sample beside 39: the p of sides that lie wholly apart is 2 in 40, and 5 % is
+/// still a difference (`measure`'s `FALSE_ALARMS` is a limit that p may reach).
+#[test]
+fn a_test_that_can_just_show_a_difference_is_not_said_to_be_unable() {
+    let of = |after: usize| {
+        let sample = |n: usize| format!(" Signal handler overhead: 2.{n:02} microseconds\n");
+        let many: String = (0..after).map(sample).collect();
+        let text = format!(
+            "a kernel\n catch 64\n Signal handler overhead: 1.75 microseconds\n\nanother kernel\n catch 64\n{many}"
+        );
+        let series = point_series(&Reading::of_text(&text).unwrap().points);
+        series.iter().map(super::text::limits).collect::<String>()
+    };
+    assert!(of(39).starts_with("All samples"), "{}", of(39));
+    assert!(
+        of(38).contains("no test can show a difference"),
+        "{}",
+        of(38)
+    );
+}
+
 fn held(schema: &str, document: &str) {
     let schema = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
     let value = serde_json::from_str(document).unwrap();

@@ -502,7 +502,7 @@ fn chance(p: f64) -> String {
 }
 
 /// What so few samples cannot say.
-fn limits(series: &Series) -> String {
+pub(super) fn limits(series: &Series) -> String {
     let few = series
         .points
         .iter()
