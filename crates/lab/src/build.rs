@@ -12,6 +12,7 @@ use tollgate_source::shown;
 
 use crate::cache;
 use crate::config::{self, Fragment};
+use crate::expected;
 use crate::machine::Kbuild;
 use crate::objtool;
 use crate::process::{self, Runner};
@@ -165,16 +166,29 @@ impl BuildDir {
             .chain(image.map(|image| image.goal.as_str()))
             .collect();
         let mut objects = 0_u64;
+        let expected = self.expected(order)?;
         self.make(order, runner, &goals, &[], &mut |line| {
             if is_object(line) {
                 objects += 1;
-                progress.advance(objects);
+                progress.advance(objects, expected);
             }
         })?;
         self.check_windows(order.what)?;
         let vmlinux = self.product("vmlinux")?;
         let image = image.map(|image| self.product(&image.file)).transpose()?;
         Ok(Built { vmlinux, image })
+    }
+
+    /// About how many objects a build from the start compiles; of one that goes on
+    /// from another's objects it is not known.
+    fn expected(&self, order: &Order<'_>) -> Result<Option<u64>, Error> {
+        if self.build().join("vmlinux").is_file() {
+            return Ok(None);
+        }
+        let config = cache::read_file(&self.config())?;
+        let config = String::from_utf8_lossy(&config);
+        let objects = expected::objects(order.source, &order.kbuild.source, &config);
+        Ok(Some(objects))
     }
 
     fn product(&self, file: &str) -> Result<PathBuf, Error> {

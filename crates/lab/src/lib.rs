@@ -15,6 +15,7 @@ pub mod case;
 pub mod config;
 mod console;
 pub mod copy;
+mod expected;
 #[cfg(test)]
 mod fixture;
 pub mod fuzz;

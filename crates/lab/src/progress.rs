@@ -6,8 +6,9 @@ use std::time::Duration;
 pub trait Progress {
     /// A step begins: a few words, `build kernel B (window)`.
     fn begin(&self, what: &str);
-    /// Within the step, so many things are done (objects compiled).
-    fn advance(&self, done: u64);
+    /// Within the step, so many things are done (objects compiled), of about so many
+    /// where that is known.
+    fn advance(&self, done: u64, of: Option<u64>);
     /// The step has ended; `how` says in a few words what came of it.
     fn end(&self, what: &str, how: &str, took: Duration);
 }
@@ -18,7 +19,7 @@ pub struct Silent;
 
 impl Progress for Silent {
     fn begin(&self, _what: &str) {}
-    fn advance(&self, _done: u64) {}
+    fn advance(&self, _done: u64, _of: Option<u64>) {}
     fn end(&self, _what: &str, _how: &str, _took: Duration) {}
 }
 

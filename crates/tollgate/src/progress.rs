@@ -167,9 +167,9 @@ impl Progress for Steps<'_> {
         self.bar.replace(Some(bar));
     }
 
-    fn advance(&self, done: u64) {
+    fn advance(&self, done: u64, of: Option<u64>) {
         if let Some(bar) = &*self.bar.borrow() {
-            bar.set_prefix(format!("{done} objects compiled"));
+            bar.set_prefix(compiled(done, of));
         }
     }
 
@@ -182,8 +182,28 @@ impl Progress for Steps<'_> {
     }
 }
 
+/// How far a build is; an estimate that was passed is none.
+fn compiled(done: u64, of: Option<u64>) -> String {
+    match of.filter(|of| done <= *of) {
+        Some(of) => format!("{done} of about {of} objects compiled"),
+        None => format!("{done} objects compiled"),
+    }
+}
+
 impl Drop for Steps<'_> {
     fn drop(&mut self) {
         self.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_total_is_said_until_it_is_passed() {
+        assert_eq!(compiled(7, Some(948)), "7 of about 948 objects compiled");
+        assert_eq!(compiled(949, Some(948)), "949 objects compiled");
+        assert_eq!(compiled(2, None), "2 objects compiled");
     }
 }
