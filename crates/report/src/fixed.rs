@@ -103,8 +103,9 @@ impl Lines {
             Block::Patch(text) => text.lines().map(|line| clean(line) + "\n").collect(),
             Block::Lines(all) => all.iter().map(|line| line_of(line)).collect(),
             Block::Snippets(all) => {
-                let all: Vec<String> = all.iter().map(|one| one.text(self.paint.0)).collect();
-                all.join("\n")
+                let width = Some(self.prose());
+                let all = all.iter().map(|one| one.text(self.paint.0, width));
+                all.collect::<Vec<_>>().join("\n")
             }
             Block::Verdict(verdict) => self.verdict(verdict),
             Block::Fold(title, _, blocks) => {

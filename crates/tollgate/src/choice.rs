@@ -94,14 +94,14 @@ impl Choice {
         Ok(choice)
     }
 
-    /// The list on standard input.
+    /// The list on standard input; `null` where a NUL ends each name whatever it holds.
     ///
     /// # Errors
     /// When it cannot be read, or as [`Choice::listed`].
-    pub(crate) fn of_input(door: &Door) -> anyhow::Result<Self> {
+    pub(crate) fn of_input(door: &Door, null: bool) -> anyhow::Result<Self> {
         let list = input::limited(io::stdin())
             .context("the list of files on standard input could not be read")?;
-        let names = names_of(&list);
+        let names = names_of(&list, null);
         Self::listed(door, names.iter().map(Vec::as_slice))
     }
 
@@ -113,9 +113,9 @@ impl Choice {
 }
 
 /// The names of a list: one a line, as git writes them, or each with a NUL behind
-/// it (`git diff -z`).
-fn names_of(list: &[u8]) -> Vec<Vec<u8>> {
-    if list.contains(&0) {
+/// it (`git diff -z`): one without any is a list of lines unless `null` is said.
+fn names_of(list: &[u8], null: bool) -> Vec<Vec<u8>> {
+    if null || list.contains(&0) {
         let names = list.split(|byte| *byte == 0);
         return names
             .filter(|name| !name.is_empty())
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     fn names(list: &[u8]) -> Vec<String> {
-        let names = names_of(list).into_iter();
+        let names = names_of(list, false).into_iter();
         names.map(|name| name.escape_ascii().to_string()).collect()
     }
 
@@ -180,5 +180,7 @@ mod tests {
             ["\\\"half\\\\\\\"", "\\\"\\\\9\\\""]
         );
         assert_eq!(names(b""), [""; 0]);
+        assert_eq!(names_of(b"a\nb.c", true), [b"a\nb.c"]);
+        assert_eq!(names_of(b"a\nb.c", false), [b"a", &b"b.c"[..]]);
     }
 }

@@ -29,6 +29,8 @@ pub(crate) struct Request {
     pub(crate) tree: PathBuf,
     /// Only these files, or a list on standard input.
     pub(crate) files: Vec<PathBuf>,
+    /// Whether a NUL ends each name of a list on standard input.
+    pub(crate) null: bool,
     /// Only files that differ from that revision.
     pub(crate) changed_since: Option<String>,
     /// What to report.
@@ -182,7 +184,7 @@ fn choice(asked: &Request, tree: &Tree, term: &Term) -> anyhow::Result<Option<Ch
     }
     match asked.files.as_slice() {
         [] => Ok(None),
-        [dash] if dash == Path::new("-") => Ok(Some(Choice::of_input(&door)?)),
+        [dash] if dash == Path::new("-") => Ok(Some(Choice::of_input(&door, asked.null)?)),
         files => Choice::named(&door, files),
     }
 }

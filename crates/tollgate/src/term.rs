@@ -8,6 +8,7 @@ use std::os::fd::AsFd;
 use clap::builder::StyledStr;
 
 use rustix::termios::tcgetwinsize;
+use tollgate_defect::answer;
 use tollgate_report::format::Look;
 use tollgate_source::plain;
 
@@ -186,16 +187,27 @@ impl Term {
     }
 }
 
-/// The columns of a terminal, within what is comfortable; the usual ones elsewhere.
+/// The columns that the user asks for with `COLUMNS`, or those of a terminal, within
+/// what is comfortable; the usual ones elsewhere.
 fn width(stream: impl IsTerminal + AsFd) -> usize {
+    let columns = asked().or_else(|| columns(stream));
+    columns.map_or(WIDTHS.0, |columns| columns.clamp(LEAST, WIDTHS.1))
+}
+
+/// `COLUMNS`, as ls and git take it; what is no number of columns was not asked.
+fn asked() -> Option<usize> {
+    let columns = std::env::var_os("COLUMNS")?;
+    answer::number(columns.to_str()?).filter(|columns| *columns > 0)
+}
+
+fn columns(stream: impl IsTerminal + AsFd) -> Option<usize> {
     if !stream.is_terminal() {
-        return WIDTHS.0;
+        return None;
     }
-    let columns = tcgetwinsize(stream).map(|size| usize::from(size.ws_col));
-    match columns {
+    match tcgetwinsize(stream) {
         // A terminal that does not know its size says 0.
-        Ok(0) | Err(_) => WIDTHS.0,
-        Ok(columns) => columns.clamp(LEAST, WIDTHS.1),
+        Ok(size) => Some(usize::from(size.ws_col)).filter(|columns| *columns > 0),
+        Err(_) => None,
     }
 }
 

@@ -224,3 +224,50 @@ fn of_a_thread_with_two_versions_the_newest_is_checked() {
     assert_eq!(text(&packed.stdout), plain);
     assert_eq!(text(&packed.stderr), noted);
 }
+
+#[test]
+fn notes_are_as_wide_as_columns_says() {
+    let lab = lab();
+    fs::write(
+        lab.path("open.c"),
+        "int f(int __user *p)\n{\n\tif (!user_access_begin(p, 4))\n\t\treturn -EFAULT;\n\treturn 0;\n}\n",
+    )
+    .unwrap();
+    let longest = |columns: Option<&str>| {
+        let mut command = lab.tollgate(&["check", "open.c"]);
+        columns.map(|columns| command.env("COLUMNS", columns));
+        let said = text(&run(&mut command).stdout);
+        let notes = said.split("= note: ").nth(1).unwrap();
+        let mut lines: Vec<&str> = notes.lines().take_while(|line| !line.is_empty()).collect();
+        assert!(said.contains(lines.remove(0)));
+        lines.retain(|line| line.starts_with("          "));
+        lines.iter().map(|line| line.chars().count()).max()
+    };
+    let [narrow, usual, wide] = [Some("50"), None, Some("100")].map(longest);
+    assert!(narrow.is_some_and(|most| most <= 50), "{narrow:?}");
+    assert!(
+        usual.is_some_and(|most| (51..=80).contains(&most)),
+        "{usual:?}"
+    );
+    assert!(
+        wide.is_some_and(|most| (81..=100).contains(&most)),
+        "{wide:?}"
+    );
+    assert_eq!(longest(Some("wide")), usual);
+}
+
+#[test]
+fn a_list_may_end_its_names_with_nul() {
+    let lab = lab();
+    let mut scan = lab.tollgate(&["scan", "tree", "-", "-z"]);
+    let mut child = scan
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let names = b"kernel/two.c\0none\nat all.c\0";
+    child.stdin.take().unwrap().write_all(names).unwrap();
+    let said = child.wait_with_output().unwrap();
+    let said = text(&said.stdout);
+    assert!(said.contains("1 file read"), "{said}");
+}

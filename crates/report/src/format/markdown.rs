@@ -37,7 +37,9 @@ fn block(block: &Block, out: &mut String) {
         Block::Table(one) => table(one, out),
         Block::Patch(patch) => fenced("diff", patch, out),
         Block::Lines(all) => fenced("", &all.join("\n"), out),
-        Block::Snippets(all) => all.iter().for_each(|one| fenced("", &one.text(false), out)),
+        Block::Snippets(all) => all
+            .iter()
+            .for_each(|one| fenced("", &one.text(false, None), out)),
         Block::Verdict(one) => out.push_str(&verdict(one)),
         Block::Plots(plots) => {
             for (title, one) in plots.tables() {

@@ -5,22 +5,48 @@ use serde::{Serialize, Serializer};
 use tollgate_source::plain;
 
 use crate::document::{Remark, Snippet, Source, Tone};
+use crate::text::wrap_paths;
 
 impl Snippet {
     /// As text, coloured where `color` says so; it ends with a newline. Control
-    /// characters of the source are shown by their pictures or as their codes.
-    pub(crate) fn text(&self, color: bool) -> String {
+    /// characters of the source are shown by their pictures or as their codes. Notes
+    /// are wrapped in lines of that `width`, where there is one.
+    pub(crate) fn text(&self, color: bool, width: Option<usize>) -> String {
         let renderer = if color {
             Renderer::styled()
         } else {
             Renderer::plain()
         };
-        let text = renderer.render(&[self.group()]) + "\n";
+        let text = renderer.render(&[self.wrapped(width).group()]) + "\n";
         match color {
             // The renderer's own codes are in it.
             true => text,
             false => plain(&text).into_owned(),
         }
+    }
+
+    fn wrapped(&self, width: Option<usize>) -> Self {
+        let width = width.map(|width| width.saturating_sub(self.margin()));
+        let fold = |text: &String| match width {
+            Some(width) => wrap_paths(text, width).join("\n"),
+            None => text.clone(),
+        };
+        let notes = self.notes.iter().map(|remark| match remark {
+            Remark::Note(text) => Remark::Note(fold(text)),
+            Remark::Help(text) => Remark::Help(fold(text)),
+        });
+        Self {
+            notes: notes.collect(),
+            ..self.clone()
+        }
+    }
+
+    /// What stands in front of the text of a note: room for the numbers of lines, and
+    /// the renderer's own words.
+    fn margin(&self) -> usize {
+        let last = |source: &Source| source.line + source.text.matches('\n').count();
+        let most = self.sources.iter().map(last).max();
+        most.map_or(1, |line| line.max(1).to_string().len()) + " = note: ".len()
     }
 
     fn group(&self) -> Group<'_> {
@@ -68,6 +94,6 @@ fn lines(source: &Source) -> Lines<'_, Annotation<'_>> {
 
 impl Serialize for Snippet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.text(false).serialize(serializer)
+        self.text(false, None).serialize(serializer)
     }
 }

@@ -46,21 +46,22 @@ struct File {
     place: PathBuf,
 }
 
-/// Checks what the paths of the command line name.
-pub(crate) fn check(paths: &[PathBuf], meter: &Meter) -> anyhow::Result<Answer> {
+/// Checks what the paths of the command line name; with `null` a NUL ends each name
+/// of a list.
+pub(crate) fn check(paths: &[PathBuf], null: bool, meter: &Meter) -> anyhow::Result<Answer> {
     match paths {
         [] => folder(Path::new("."), meter),
         [only] if only == Path::new("-") => standard_input(),
         [only] if only.is_dir() => folder(only, meter),
-        [tree, rest @ ..] if tree.is_dir() => behind(&Door::of(tree)?, rest, meter),
+        [tree, rest @ ..] if tree.is_dir() => behind(&Door::of(tree)?, rest, null, meter),
         files => from_here(files, meter),
     }
 }
 
 /// What is named behind a folder, or listed on standard input.
-fn behind(door: &Door, rest: &[PathBuf], meter: &Meter) -> anyhow::Result<Answer> {
+fn behind(door: &Door, rest: &[PathBuf], null: bool, meter: &Meter) -> anyhow::Result<Answer> {
     let choice = match rest {
-        [dash] if dash == Path::new("-") => Choice::of_input(door)?,
+        [dash] if dash == Path::new("-") => Choice::of_input(door, null)?,
         rest => match Choice::named(door, rest)? {
             Some(choice) => choice,
             None => return folder(door.root(), meter),

@@ -24,6 +24,8 @@ use crate::term::Term;
 pub(crate) struct Request {
     /// A tree, files of it, or standard input.
     pub(crate) paths: Vec<PathBuf>,
+    /// Whether a NUL ends each name of a list on standard input.
+    pub(crate) null: bool,
     /// A change: a file, a revision or a range.
     pub(crate) patch: Option<OsString>,
     /// Only these rules.
@@ -54,7 +56,7 @@ pub(crate) fn run(asked: &Request, term: &Term) -> anyhow::Result<Exit> {
     };
     let Answer { mut checks, named } = match &asked.patch {
         Some(patch) => change::check(&asked.paths, patch, term)?,
-        None => input::check(&asked.paths, &meter)?,
+        None => input::check(&asked.paths, asked.null, &meter)?,
     };
     drop(meter);
     checks.keep(asked.min_severity, asked.confidence, &asked.rule);

@@ -19,6 +19,10 @@ pub(crate) struct Args {
     /// a tree, - reads a list of files from standard input, one a line
     #[arg(value_name = "TREE|FILE|-")]
     paths: Vec<PathBuf>,
+    /// The list on standard input has a NUL behind each name, as `git diff -z` and
+    /// `find -print0` write it; where this is not given the list itself says so
+    #[arg(short = 'z', long = "null")]
+    null: bool,
     /// Only what a change adds: a diff, a mail or an mbox with several (- for
     /// standard input); or a commit of the tree's git history, or a range A..B or
     /// A...B of it, whatever is checked out (docs/changes.md)
@@ -90,6 +94,7 @@ impl Args {
     fn request(self) -> Request {
         Request {
             paths: self.paths,
+            null: self.null,
             patch: self.patch,
             rule: self.rule,
             min_severity: self.min_severity.into(),

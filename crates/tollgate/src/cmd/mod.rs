@@ -114,4 +114,5 @@ Examples:
 Exit codes: 0 clean or a gain, 1 findings, a regression or a difference,
 2 could not tell; 130 interrupted, 143 terminated (128 and the signal's number).
 Colour stays away where NO_COLOR is set or TERM is dumb; in a locale without
-UTF-8 (LC_ALL=C) everything but a patch is ASCII.";
+UTF-8 (LC_ALL=C) everything but a patch is ASCII. Lines are as wide as the
+terminal, or as COLUMNS says; 80 columns elsewhere.";

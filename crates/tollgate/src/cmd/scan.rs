@@ -18,6 +18,10 @@ pub(crate) struct Args {
     /// input, one a line
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// The list on standard input has a NUL behind each name, as `git diff -z` and
+    /// `find -print0` write it; where this is not given the list itself says so
+    #[arg(short = 'z', long = "null")]
+    null: bool,
     /// Only files that differ from that revision of the tree's git history
     #[arg(long, value_name = "REV", conflicts_with = "files")]
     changed_since: Option<String>,
@@ -100,6 +104,7 @@ impl Args {
         Request {
             tree: self.tree,
             files: self.files,
+            null: self.null,
             changed_since: self.changed_since,
             kinds: self.kind.iter().flat_map(|kind| kind.kinds()).collect(),
             arch: self.arch,

@@ -45,7 +45,13 @@ impl Lab {
     pub(crate) fn tollgate(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
         command.args(args).current_dir(self.dir.path());
-        for name in ["TOLLGATE_CACHE", "FAKE_QEMU", "NO_COLOR", "MAKEFLAGS"] {
+        for name in [
+            "TOLLGATE_CACHE",
+            "FAKE_QEMU",
+            "NO_COLOR",
+            "MAKEFLAGS",
+            "COLUMNS",
+        ] {
             command.env_remove(name);
         }
         // What was measured for the fake tree by hand is none of a test's.
