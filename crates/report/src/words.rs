@@ -21,6 +21,12 @@ pub(crate) const LIMITS: &[&str] = &[
      retire them one by one.",
 ];
 
+/// An image as people are shown it: as much of its key as git shows of a hash in the
+/// kernel's mails. The folder of the cache begins with it; JSON has all of it.
+pub(crate) fn short_id(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}
+
 /// Two or three words.
 pub(crate) fn title(verdict: Verdict) -> &'static str {
     match verdict {

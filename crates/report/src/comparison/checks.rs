@@ -1,7 +1,9 @@
 //! The checks that stand behind the figures of a comparison, and what they were
 //! counted on.
 
-use tollgate_measure::{Comparison, Context, Measured, Note, Per, Repetitions, WorkloadComparison};
+use tollgate_measure::{
+    Comparison, Context, ImageName, Measured, Note, Per, Repetitions, WorkloadComparison,
+};
 
 use crate::document::{Fact, Tone};
 use crate::text::{plural, short};
@@ -155,7 +157,7 @@ fn user(comparison: &Comparison) -> Option<Fact> {
 pub(super) fn setting(comparison: &Comparison) -> Vec<Fact> {
     let setting = &comparison.setting;
     let image =
-        |image: &tollgate_measure::ImageName| format!("{}, image {}", image.variant, image.id);
+        |image: &ImageName| format!("{}, image {}", image.variant, words::short_id(&image.id));
     let kernel = format!(
         "Linux {}, {}, config {}",
         setting.tree, setting.arch, setting.config

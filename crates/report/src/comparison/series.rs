@@ -80,7 +80,11 @@ fn points(series: &Series) -> Vec<Fact> {
     let verdicts = verdicts.map(|one| format!("{} against the base", words::title(one.verdict)));
     let verdicts = std::iter::once("the base".to_owned()).chain(verdicts);
     let point = |(point, verdict): (&SeriesPoint, String)| {
-        let text = format!("{}; {verdict}; image {}", point.title, point.image.id);
+        let text = format!(
+            "{}; {verdict}; image {}",
+            point.title,
+            words::short_id(&point.image.id)
+        );
         Fact::plain(point.number.to_string(), text)
     };
     series.points.iter().zip(verdicts).map(point).collect()

@@ -179,7 +179,8 @@ mod tests {
             label: String::new(),
             primary: true,
         };
-        let of = |text, from| snippet("f".to_owned(), &path, text, vec![mark(from)]).text(false);
+        let of =
+            |text, from| snippet("f".to_owned(), &path, text, vec![mark(from)]).text(false, None);
         assert!(of(None, 2).contains(GONE));
         assert!(of(Some("int a;\n"), 40).contains(CHANGED));
         let whole = of(Some("int a;\n"), 4);
