@@ -61,15 +61,36 @@ pub(crate) fn each_call<'t>(node: Node<'t>, act: &mut impl FnMut(Node<'t>)) {
 }
 
 /// Every node below and with a node, in the order of the text, but not what is
-/// never evaluated. The depth of the tree is bounded before.
+/// never evaluated.
 pub(crate) fn each<'t>(node: Node<'t>, act: &mut impl FnMut(Node<'t>)) {
-    if matches!(node.kind(), "sizeof_expression" | "offsetof_expression") {
-        return;
+    visit(node, act, |node| {
+        !matches!(node.kind(), "sizeof_expression" | "offsetof_expression")
+    });
+}
+
+/// Every node below and with a node, what is never evaluated among them.
+pub(crate) fn every<'t>(node: Node<'t>, act: &mut impl FnMut(Node<'t>)) {
+    visit(node, act, |_| true);
+}
+
+/// Visits the nodes that are looked into, by one cursor: it makes nothing for a node.
+fn visit<'t>(root: Node<'t>, act: &mut impl FnMut(Node<'t>), enters: impl Fn(Node<'t>) -> bool) {
+    let mut cursor = root.walk();
+    loop {
+        let node = cursor.node();
+        let looks = node.is_named() && enters(node);
+        if looks {
+            act(node);
+        }
+        if looks && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return;
+            }
+        }
     }
-    act(node);
-    let mut cursor = node.walk();
-    let children: Vec<Node<'t>> = node.named_children(&mut cursor).collect();
-    children.into_iter().for_each(|child| each(child, act));
 }
 
 fn access<'t>(context: &Context<'_>, words: &CheckWords, call: Node<'t>) -> Option<Access<'t>> {

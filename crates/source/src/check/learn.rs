@@ -23,6 +23,11 @@ pub struct Learned {
 }
 
 impl Learned {
+    /// Whether nothing is new.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.begins.is_empty() && self.ends.is_empty() && self.arities.is_empty()
+    }
+
     /// Takes over what another file teaches.
     pub fn merge(&mut self, other: Self) {
         self.begins.extend(other.begins);

@@ -13,6 +13,7 @@ mod checks;
 mod context;
 mod excerpt;
 mod inlines;
+mod interest;
 mod learn;
 mod model;
 mod new_calls;
@@ -23,6 +24,7 @@ mod rules;
 pub(crate) mod tokens;
 pub(crate) mod words;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use tree_sitter::Node;
@@ -35,7 +37,7 @@ use crate::normalise::{Branches, Normalised, normalise};
 use crate::parse::BodyParser;
 use crate::path::TreePath;
 use crate::site::Context;
-use crate::span::{LineIndex, Span};
+use crate::span::LineIndex;
 use crate::split::{Body, Cut, Unended, bodies};
 use crate::types::{Headers, Types};
 use crate::vocabulary::Vocabulary;
@@ -53,6 +55,7 @@ pub use words::{CheckWords, Undefined};
 
 use change::{FactsOf, FunctionChange};
 use context::{FileContext, FunctionContext};
+use interest::{Interest, Interests};
 use paths::{Paths, follow};
 use rule::Look;
 use rules::RULES;
@@ -166,29 +169,39 @@ impl<'v> Checker<'v> {
         text: &[u8],
         types: &Types<'_>,
         findings: &mut Findings,
-    ) -> (Vec<Token>, Vec<Body>, CheckWords) {
+    ) -> (Vec<Token>, Vec<Body>, Cow<'v, CheckWords>) {
         let all = crate::lex::tokens(text, 0);
         let cut = Cut::new(text, &all, self.vocabulary);
         let bodies = cut.bodies();
         let learned = learn::learn(text, &all, &bodies, self.words);
-        let words = self.words.with(&learned);
+        let words = match learned.is_empty() {
+            true => Cow::Borrowed(self.words),
+            false => Cow::Owned(self.words.with(&learned)),
+        };
+        let mut interests = Interests::new(text, &words, self.vocabulary);
         let file = file_context(text, &all, &bodies, &words, types);
         for body in &bodies {
             let tokens = all.get(body.tokens.clone()).unwrap_or_default();
-            let interest = Interest::of(text, tokens, &words, self.vocabulary);
+            let interest = interests.of(tokens);
             if interest.any {
                 self.function(&file, body, tokens, &interest, findings);
             }
         }
-        self.unended(&file, cut.unended(), findings);
+        self.unended(&file, cut.unended(), &mut interests, findings);
         (all, bodies, words)
     }
 
     /// A function without its last brace is none of the file's bodies.
-    fn unended(&self, file: &FileContext<'_>, found: Vec<Unended>, findings: &mut Findings) {
+    fn unended(
+        &self,
+        file: &FileContext<'_>,
+        found: Vec<Unended>,
+        interests: &mut Interests<'_>,
+        findings: &mut Findings,
+    ) {
         for found in found {
             let tokens = file.tokens.get(found.tokens).unwrap_or_default();
-            if Interest::of(file.text, tokens, file.words, self.vocabulary).any {
+            if interests.of(tokens).any {
                 findings.checked.functions += 1;
                 findings.checked.skipped.push(Skipped {
                     function: found.name,
@@ -275,44 +288,6 @@ fn file_context<'a>(
         bodies,
         words,
         types,
-    }
-}
-
-/// What of a function's words there is to look at.
-struct Interest {
-    any: bool,
-    window: bool,
-    /// The words that open a scope with a cleanup.
-    scopes: Vec<Span>,
-}
-
-impl Interest {
-    fn of(text: &[u8], tokens: &[Token], words: &CheckWords, vocabulary: &Vocabulary) -> Self {
-        let mut found = Self {
-            any: false,
-            window: false,
-            scopes: Vec::new(),
-        };
-        for token in tokens {
-            if token.kind == TokenKind::Word
-                && let Ok(name) = std::str::from_utf8(token.span.of(text))
-            {
-                found.word(name, words);
-                if vocabulary.is_scope(name.as_bytes()) {
-                    found.scopes.push(token.span);
-                }
-            }
-        }
-        found.any |= found.window;
-        found
-    }
-
-    fn word(&mut self, name: &str, words: &CheckWords) {
-        let opens = words.begin(name).is_some() || words.end(name).is_some();
-        let scoped = words.scoped(name).is_some();
-        self.window |= opens || scoped || words.in_window(name).is_some();
-        self.any |= words.access(name).is_some() || words.pair_of(name).is_some();
-        self.any |= words.must_use(name.as_bytes());
     }
 }
 

@@ -8,8 +8,9 @@ use crate::span::Span;
 use crate::split::{Body, bodies};
 use crate::wrappers::definition;
 
+use super::Checker;
+use super::interest::Interests;
 use super::tokens::{calls, next_code, previous_code};
-use super::{Checker, Interest};
 
 /// Words with a parenthesis behind them that call nothing of the tree's.
 const NO_CALLS: [&str; 20] = [
@@ -42,10 +43,11 @@ impl Checker<'_> {
     pub fn new_calls(&self, before: &[u8], after: &[u8]) -> BTreeSet<String> {
         let all = tokens(after, 0);
         let bodies = bodies(after, &all, self.vocabulary);
+        let mut interests = Interests::new(after, self.words, self.vocabulary);
         let mut found = BTreeSet::new();
         for body in &bodies {
             let inside = all.get(body.tokens.clone()).unwrap_or_default();
-            if Interest::of(after, inside, self.words, self.vocabulary).any {
+            if interests.of(inside).any {
                 found.extend(called(after, inside));
             }
         }

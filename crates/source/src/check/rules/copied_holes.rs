@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
-use crate::check::accesses::{Access, accesses, each, root_of};
+use crate::check::accesses::{Access, accesses, each, every, root_of};
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::range::{function_tokens, sizeof_operand};
@@ -80,18 +80,9 @@ fn is_cleared(function: &FunctionContext<'_>, access: &Access<'_>, filled: &Fill
     here.all(|(_, state)| state.cleared.contains(&place))
 }
 
-/// Every node below and with a node, what is never evaluated among them.
-fn every<'t>(node: Node<'t>, act: &mut impl FnMut(Node<'t>)) {
-    act(node);
-    let mut cursor = node.walk();
-    let children: Vec<Node<'t>> = node.named_children(&mut cursor).collect();
-    children.into_iter().for_each(|child| every(child, act));
-}
-
 /// What sets members of the struct before it is copied.
 fn filled(function: &FunctionContext<'_>, local: &Local, access: &Access<'_>) -> Filled {
     let mut found = Filled::default();
-    let mut seen = BTreeSet::new();
     each(function.root, &mut |node| {
         let before = node.start_byte() < access.span.start;
         if node.kind() == "identifier"
@@ -105,16 +96,17 @@ fn filled(function: &FunctionContext<'_>, local: &Local, access: &Access<'_>) ->
             }
         }
     });
-    every(function.root, &mut |node| {
-        seen.insert(node.start_byte());
-    });
     // The other sides of an #if are not in the parse.
-    let hidden = |token: &Token| {
+    let named = |token: &&Token| {
         let names = token.span.of(function.file.text) == local.name.as_bytes();
-        let before = token.span.start < access.span.start && local.scope.contains(token.span);
-        names && before && !seen.contains(&token.span.start)
+        names && token.span.start < access.span.start && local.scope.contains(token.span)
     };
-    found.elsewhere |= function_tokens(function).iter().any(hidden);
+    let named = function_tokens(function).iter().filter(named);
+    let mut hidden: BTreeSet<usize> = named.map(|token| token.span.start).collect();
+    every(function.root, &mut |node| {
+        hidden.remove(&node.start_byte());
+    });
+    found.elsewhere |= !hidden.is_empty();
     found
 }
 
@@ -154,13 +146,19 @@ fn set(
         let looks = matches!(node.kind(), "for_statement" | "while_statement");
         looks && !span(node).contains(access.span)
     });
-    let whole = local.is_sized(&own.count);
-    match bytes(function, &own.count).filter(|_| !whole && !looped) {
+    if looped {
+        found.elsewhere = true;
+        return;
+    }
+    if local.is_sized(&own.count) {
+        found.cleared.push(span(own.call));
+        return;
+    }
+    match bytes(function, &own.count) {
         Some(count) if found.front.is_none_or(|(_, most)| most < count) => {
             found.front = Some((span(own.call), count));
         }
         Some(_) => {}
-        None if whole && !looped => found.cleared.push(span(own.call)),
         None => found.elsewhere = true,
     }
 }
