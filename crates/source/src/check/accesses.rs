@@ -8,7 +8,6 @@ use crate::expression::Expression;
 use crate::site::{Context, bare, span};
 use crate::span::Span;
 
-use super::context::FunctionContext;
 use super::words::{AccessWord, CheckWords};
 
 /// One access, in a window or with its own.
@@ -35,29 +34,25 @@ pub(crate) struct Access<'t> {
     pub(crate) inside: bool,
 }
 
-/// The accesses of a function.
-pub(crate) fn accesses<'s>(function: &'s FunctionContext<'s>) -> Vec<Access<'s>> {
-    accesses_in(function.context, function.file.words, function.root)
-}
-
-/// The accesses below a node.
-pub(crate) fn accesses_in<'t>(
-    context: &Context<'_>,
-    words: &CheckWords,
-    root: Node<'t>,
-) -> Vec<Access<'t>> {
+/// The calls below a node, in the order of the text.
+pub(crate) fn calls(root: Node<'_>) -> Vec<Node<'_>> {
     let mut found = Vec::new();
-    each_call(root, &mut |call| found.extend(access(context, words, call)));
+    each(root, &mut |node| {
+        found.extend((node.kind() == "call_expression").then_some(node));
+    });
     found
 }
 
-/// Every call below a node, in the order of the text.
-pub(crate) fn each_call<'t>(node: Node<'t>, act: &mut impl FnMut(Node<'t>)) {
-    each(node, &mut |node| {
-        if node.kind() == "call_expression" {
-            act(node);
-        }
-    });
+/// Those of some calls that are accesses.
+pub(crate) fn accesses<'t>(
+    context: &Context<'_>,
+    words: &CheckWords,
+    calls: &[Node<'t>],
+) -> Vec<Access<'t>> {
+    let calls = calls.iter();
+    calls
+        .filter_map(|call| access(context, words, *call))
+        .collect()
 }
 
 /// Every node below and with a node, in the order of the text, but not what is

@@ -9,7 +9,7 @@ use crate::expression::Expression;
 use crate::site::{Context, bare};
 use crate::span::Span;
 
-use super::accesses::{Access, accesses, each_call, root_of};
+use super::accesses::{Access, root_of};
 use super::context::{FileContext, FunctionContext};
 
 /// One access as a change is judged by.
@@ -68,8 +68,9 @@ pub(crate) type FactsOf = BTreeMap<String, Facts>;
 
 /// The facts of one function.
 pub(crate) fn facts(function: &FunctionContext<'_>) -> Facts {
-    let touches = accesses(function)
-        .into_iter()
+    let touches = function
+        .accesses
+        .iter()
         .map(|access| touch(function, access))
         .collect();
     Facts {
@@ -79,7 +80,7 @@ pub(crate) fn facts(function: &FunctionContext<'_>) -> Facts {
     }
 }
 
-fn touch(function: &FunctionContext<'_>, access: Access<'_>) -> Touch {
+fn touch(function: &FunctionContext<'_>, access: &Access<'_>) -> Touch {
     let written = |own: &Expression| function.file.plain(own.span);
     let value = Expression::of(function.context, bare(access.value_node));
     // The accessors and copies that are no part of others fence by themselves.
@@ -90,11 +91,11 @@ fn touch(function: &FunctionContext<'_>, access: Access<'_>) -> Touch {
         span: access.span,
         written: (written(&access.address), written(&value)),
         value,
-        address: access.address,
+        address: access.address.clone(),
         checked: access.word.checked,
         inside: access.inside,
         fenced: own || function.is_fenced(access.span, &access.user_root),
-        root: access.user_root,
+        root: access.user_root.clone(),
         goes_on: goes_on(function.context, access.node),
     }
 }
@@ -121,7 +122,7 @@ fn goes_on(context: &Context<'_>, node: Node<'_>) -> bool {
 /// The variables of the checks and of the begins that check.
 fn checks(function: &FunctionContext<'_>) -> Vec<String> {
     let mut found = Vec::new();
-    each_call(function.root, &mut |call| {
+    function.calls.iter().for_each(|&call| {
         let name = function.context.callee(call);
         let address = call
             .child_by_field_name("arguments")

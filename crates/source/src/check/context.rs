@@ -14,6 +14,7 @@ use crate::span::{LineIndex, Span};
 use crate::split::Body;
 use crate::types::Types;
 
+use super::accesses::Access;
 use super::model::{Mark, RuleInfo, Violation};
 use super::paths::{Paths, State};
 use super::words::CheckWords;
@@ -83,6 +84,10 @@ pub(crate) struct FunctionContext<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) body: &'a Body,
     pub(crate) root: Node<'a>,
+    /// The calls in it, in the order of the text.
+    pub(crate) calls: &'a [Node<'a>],
+    /// Those that access user memory.
+    pub(crate) accesses: &'a [Access<'a>],
     pub(crate) graph: &'a Flow,
     pub(crate) paths: &'a Paths,
     /// The nodes that a way without a fence comes to, once that was asked.

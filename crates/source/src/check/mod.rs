@@ -329,11 +329,15 @@ fn judge(
     if paths.cut {
         return Some(Unchecked::TooManyPaths);
     }
+    let calls = accesses::calls(root);
+    let accesses = accesses::accesses(context, file.words, &calls);
     let function = FunctionContext {
         file,
         context,
         body,
         root,
+        calls: &calls,
+        accesses: &accesses,
         graph: &graph,
         paths: &paths,
         unfenced: std::cell::OnceCell::new(),

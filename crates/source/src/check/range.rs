@@ -6,7 +6,7 @@ use tollgate_defect::answer;
 use crate::lex::{Token, TokenKind};
 use crate::span::Span;
 
-use super::accesses::{each_call, root_of};
+use super::accesses::root_of;
 use super::context::FunctionContext;
 use crate::expression::{Expression, Term};
 use crate::flow::{Begin, EffectKind, Write};
@@ -122,7 +122,7 @@ impl Range {
     /// Whether the function checks that object by itself.
     pub(crate) fn is_checked_elsewhere(&self, function: &FunctionContext<'_>, root: &str) -> bool {
         let mut found = false;
-        each_call(function.root, &mut |call| {
+        function.calls.iter().for_each(|&call| {
             let check = function
                 .file
                 .words

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
-use crate::check::accesses::{Access, accesses, each, every, root_of};
+use crate::check::accesses::{Access, each, every, root_of};
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::range::{function_tokens, sizeof_operand};
@@ -30,14 +30,14 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    for access in accesses(function) {
+    for access in function.accesses {
         let whole = access.word.count.is_some() && access.word.direction == Direction::Write;
-        let Some(local) = copied(function, &access).filter(|_| whole) else {
+        let Some(local) = copied(function, access).filter(|_| whole) else {
             continue;
         };
-        let filled = filled(function, local, &access);
-        if !filled.elsewhere && !is_cleared(function, &access, &filled) {
-            out.extend(judged(function, &access, local, &filled));
+        let filled = filled(function, local, access);
+        if !filled.elsewhere && !is_cleared(function, access, &filled) {
+            out.extend(judged(function, access, local, &filled));
         }
     }
 }

@@ -1,6 +1,4 @@
-use tree_sitter::Node;
-
-use crate::check::accesses::{accesses, each_call, root_of};
+use crate::check::accesses::root_of;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -30,7 +28,7 @@ const FAR: u32 = 25;
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut checks = Vec::new();
-    each_call(function.root, &mut |call| {
+    function.calls.iter().for_each(|&call| {
         let name = function.context.callee(call);
         if function.file.words.checks_range(name)
             && let Some(address) = call
@@ -96,8 +94,7 @@ fn unchecked(
     root: &str,
     what: &str,
 ) -> Option<Violation> {
-    let all = accesses(function);
-    let access = all.iter().find(|access| {
+    let access = function.accesses.iter().find(|access| {
         access.span.start > check.end
             && access.user_root == root
             && !access.word.checked
@@ -137,7 +134,7 @@ fn violation(
 /// How many calls lie between two places, and whether one may sleep.
 fn between(function: &FunctionContext<'_>, from: Span, to: Span) -> (usize, bool) {
     let (mut calls, mut sleeps) = (0, false);
-    each_call(function.root, &mut |call: Node<'_>| {
+    function.calls.iter().for_each(|&call| {
         let place = span(call);
         let inside = from.end <= place.start && place.end <= to.start;
         if !inside {

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 use crate::Direction;
-use crate::check::accesses::{Access, accesses, each};
+use crate::check::accesses::{Access, each};
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -30,9 +30,9 @@ const INFO: RuleInfo = RuleInfo {
 const FETCHES: usize = 64;
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let mut fetches = accesses(function);
-    fetches.retain(|access| access.word.direction == Direction::Read);
-    fetches.truncate(FETCHES);
+    let reads = function.accesses.iter();
+    let reads = reads.filter(|access| access.word.direction == Direction::Read);
+    let fetches: Vec<&Access<'_>> = reads.take(FETCHES).collect();
     for (at, first) in fetches.iter().enumerate() {
         let later = fetches.iter().skip(at + 1);
         let again = later.filter(|second| follows(function, first, second));

@@ -1,7 +1,7 @@
 use tree_sitter::Node;
 
 use crate::Direction;
-use crate::check::accesses::{Access, accesses, each_call};
+use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -24,7 +24,7 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    for access in accesses(function).iter().filter(|access| !access.inside) {
+    for access in function.accesses.iter().filter(|access| !access.inside) {
         let used = used(function, access).filter(|_| is_dropped(access.node));
         let told = used.map(|used| {
             let message = format!(
@@ -102,7 +102,7 @@ fn says_unused(function: &FunctionContext<'_>, declared: Span) -> bool {
 
 /// Calls whose result says more than whether they faulted.
 fn dropped(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    each_call(function.root, &mut |call| {
+    function.calls.iter().for_each(|&call| {
         let name = function.context.callee(call);
         if function.file.words.must_use(name) && is_dropped(call) {
             let message = format!(

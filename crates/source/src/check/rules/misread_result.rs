@@ -1,7 +1,7 @@
 use tree_sitter::Node;
 
 use crate::calls::Outcome;
-use crate::check::accesses::{Access, accesses};
+use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::function_tokens;
@@ -28,12 +28,12 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    for access in accesses(function) {
+    for access in function.accesses {
         if access.word.result != Some(Outcome::Left) {
             continue;
         }
-        out.extend(returned(function, &access));
-        let Some(test) = tested(function, &access) else {
+        out.extend(returned(function, access));
+        let Some(test) = tested(function, access) else {
             continue;
         };
         let file = function.file;

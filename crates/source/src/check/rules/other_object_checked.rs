@@ -1,4 +1,4 @@
-use crate::check::accesses::{Access, accesses, each_call, root_of};
+use crate::check::accesses::{Access, root_of};
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::{declared_type, is_related};
@@ -34,9 +34,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     if checks.is_empty() {
         return;
     }
-    let all = accesses(function);
+    let all = function.accesses;
     let mut told: Vec<&str> = Vec::new();
-    for access in &all {
+    for access in all {
         let unchecked = !access.word.checked && !access.inside;
         if !unchecked || told.contains(&access.user_root.as_str()) {
             continue;
@@ -44,7 +44,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let root = &access.user_root;
         let own: Vec<&Check> = checks.iter().filter(|check| check.root == *root).collect();
         let wrong = match own.as_slice() {
-            [] => other(function, &checks, &all, root),
+            [] => other(function, &checks, all, root),
             [check] => fewer(access, check).map(|message| (*check, message)),
             _ => None,
         };
@@ -71,7 +71,7 @@ fn violation(
 
 fn checks(function: &FunctionContext<'_>) -> Vec<Check> {
     let mut found = Vec::new();
-    each_call(function.root, &mut |call| {
+    function.calls.iter().for_each(|&call| {
         let name = function.context.callee(call);
         let arguments = call.child_by_field_name("arguments");
         let address = arguments.and_then(|a| a.named_child(0));

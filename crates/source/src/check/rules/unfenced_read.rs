@@ -1,5 +1,4 @@
 use crate::Direction;
-use crate::check::accesses::{accesses, each_call};
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::paths::Open;
@@ -30,7 +29,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 
 fn copies(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut checked: Option<(Span, &[u8])> = None;
-    each_call(function.root, &mut |call| {
+    function.calls.iter().for_each(|&call| {
         let name = function.context.callee(call);
         let words = function.file.words;
         if words.checks_range(name) && !words.is_part(name) {
@@ -41,7 +40,7 @@ fn copies(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         return;
     };
     let check = String::from_utf8_lossy(check);
-    for access in accesses(function) {
+    for access in function.accesses {
         let word = &access.word;
         let reads = word.part && word.direction == Direction::Read;
         if !reads
