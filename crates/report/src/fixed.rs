@@ -58,6 +58,8 @@ pub(crate) struct Lines {
     pub(crate) paint: Paint,
     /// The most columns of a line.
     pub(crate) width: usize,
+    /// Whether a line that programs read as well is wrapped: where none reads it.
+    pub(crate) folds: bool,
 }
 
 impl Lines {
@@ -101,7 +103,7 @@ impl Lines {
                 tables.iter().map(one).collect::<Vec<_>>().join("\n")
             }
             Block::Patch(text) => text.lines().map(|line| clean(line) + "\n").collect(),
-            Block::Lines(all) => all.iter().map(|line| line_of(line)).collect(),
+            Block::Lines(all) => all.iter().map(|line| self.line(line)).collect(),
             Block::Snippets(all) => {
                 let width = Some(self.prose());
                 let all = all.iter().map(|one| one.text(self.paint.0, width));
@@ -123,6 +125,14 @@ impl Lines {
     /// A paragraph of several: what follows its first line is indented.
     fn item(self, text: &str) -> String {
         wrap(text, self.prose().saturating_sub(2)).join("\n  ") + "\n"
+    }
+
+    /// A line that programs read as well.
+    fn line(self, line: &str) -> String {
+        match self.folds {
+            true => wrap_paths(line, self.width.saturating_sub(2)).join("\n  ") + "\n",
+            false => line_of(line),
+        }
     }
 
     fn prose(self) -> usize {
@@ -206,7 +216,7 @@ impl Lines {
     }
 }
 
-/// A line that programs read as well.
+/// The same as it is.
 fn line_of(line: &str) -> String {
     tollgate_source::plain(line).replace('\n', "\\n") + "\n"
 }
@@ -313,6 +323,7 @@ mod tests {
         Lines {
             paint: Paint(false),
             width,
+            folds: false,
         }
     }
 

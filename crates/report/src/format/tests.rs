@@ -51,21 +51,34 @@ pub(crate) fn holds(document: &Document) {
             assert_eq!(text.lines().find(fits), None, "{width} columns");
         }
     }
+    assert_mail_fits(document);
     ends_where_it_began(&html(document).unwrap());
+}
+
+/// A mail has 72 columns but where the source itself, or one word, is wider.
+fn assert_mail_fits(document: &Document) {
+    let shows_source = |block: &Block| matches!(block, Block::Snippets(_) | Block::Patch(_));
+    if has_blocks(&document.sections, &shows_source) {
+        return;
+    }
+    let mail = super::mail::render(document);
+    let wide = |line: &&str| line.chars().count() > 72 && line.trim().contains(' ');
+    assert_eq!(mail.lines().find(wide), None);
 }
 
 /// Whether lines are in it that stand as they are.
 fn has_own_lines(sections: &[Section]) -> bool {
-    sections.iter().any(|section| {
-        let mut blocks = section.blocks.iter();
-        let own = |block: &Block| {
-            matches!(
-                block,
-                Block::Lines(_) | Block::Snippets(_) | Block::Patch(_)
-            )
-        };
-        blocks.any(own) || has_own_lines(&section.sections)
+    has_blocks(sections, &|block| {
+        matches!(
+            block,
+            Block::Lines(_) | Block::Snippets(_) | Block::Patch(_)
+        )
     })
+}
+
+fn has_blocks(sections: &[Section], which: &dyn Fn(&Block) -> bool) -> bool {
+    let mut sections = sections.iter();
+    sections.any(|section| section.blocks.iter().any(which) || has_blocks(&section.sections, which))
 }
 
 /// Every element of a page ends inside the one in which it began.
