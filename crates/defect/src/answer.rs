@@ -19,6 +19,17 @@ pub fn hexadecimal(digits: &str) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok()
 }
 
+/// Bytes as pairs of hexadecimal digits.
+#[must_use]
+pub fn bytes(digits: &str) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(fits::<u8, _>);
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => Some(digit(high)? << 4 | digit(low)?),
+        _ => None,
+    };
+    digits.as_bytes().chunks(2).map(pair).collect()
+}
+
 /// The number that octal digits are.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "whether it is one was asked")]
@@ -81,6 +92,10 @@ mod tests {
         assert_eq!(number::<u8>("300"), None);
         assert_eq!((hexadecimal("1f"), hexadecimal("g")), (Some(31), None));
         assert_eq!((octal("17"), octal("8")), (Some(15), None));
+        assert_eq!(bytes("0f01cb"), Some(vec![0x0f, 0x01, 0xcb]));
+        for wrong in ["+f", "0x1", "f0f", "é0", "é"] {
+            assert_eq!(bytes(wrong), None, "{wrong}");
+        }
         assert_eq!((digits("101", 2), digits("2", 2)), (Some(5), None));
         assert_eq!((text(b"a"), text(b"\xff")), (Some("a"), None));
         assert_eq!((fits::<u8, _>(255), fits::<u8, _>(256)), (Some(255), None));

@@ -288,7 +288,7 @@ impl Entry {
             name: self.name.clone(),
             text: text.to_owned(),
         };
-        let mut bytes = hex(text)
+        let mut bytes = answer::bytes(text)
             .filter(|bytes| !bytes.is_empty())
             .ok_or_else(wrong)?;
         if matches!(order, Order::Little) {
@@ -296,19 +296,6 @@ impl Entry {
         }
         Ok(bytes)
     }
-}
-
-fn hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: &u8| {
-        char::from(*byte)
-            .to_digit(16)
-            .and_then(answer::fits::<u8, _>)
-    };
-    let pair = |pair: &[u8]| match pair {
-        [high, low] => Some(digit(high)? << 4 | digit(low)?),
-        _ => None,
-    };
-    text.as_bytes().chunks(2).map(pair).collect()
 }
 
 #[cfg(test)]

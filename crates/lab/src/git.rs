@@ -8,6 +8,7 @@
 mod grep;
 pub mod mails;
 mod objects;
+mod quoted;
 mod range;
 mod repository;
 mod work;
@@ -17,6 +18,7 @@ mod tests;
 
 pub use grep::Words;
 pub use objects::{Blob, Content, Contents, Difference, Mode, Revision};
+pub use quoted::unquoted;
 pub use range::{Commit, Range, asked, is_range};
 pub use repository::{Error, Repository, isolated, setting};
 pub use work::Since;

@@ -3,6 +3,7 @@
 
 mod callers;
 mod list;
+mod names;
 mod scan;
 mod text;
 mod walk;
@@ -10,6 +11,7 @@ mod windows;
 
 pub use callers::with_callers;
 pub use list::{Sources, sources_below};
+pub use names::names_of;
 pub use scan::{Files, macros, scan, scan_files};
 pub use text::{NUL, has_nul};
 pub use windows::with_windows;

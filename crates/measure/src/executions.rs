@@ -2,7 +2,9 @@
 //!
 //! The format is "Counts" in `docs/guest-protocol.md`.
 
-use crate::text::{decimal, hex_bytes, hex_number, quote};
+use tollgate_defect::answer;
+
+use crate::text::{decimal, hex_number, quote};
 
 /// The plugin's counts of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,7 +177,7 @@ fn instruction(line: &str) -> Option<Executed> {
     let (address, bytes, count) = (words.next()?, words.next()?, words.next()?);
     let executed = Executed {
         address: hex_number(address)?,
-        bytes: hex_bytes(bytes).filter(|bytes| !bytes.is_empty())?,
+        bytes: answer::bytes(bytes).filter(|bytes| !bytes.is_empty())?,
         count: decimal(count).filter(|count| *count > 0)?,
     };
     words.next().is_none().then_some(executed)

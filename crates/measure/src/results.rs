@@ -11,7 +11,7 @@ use tollgate_defect::answer;
 use serde::{Deserialize, Serialize};
 
 use crate::sample::{Workload, guest_suffix};
-use crate::text::{decimal, hex_bytes, quote, signed};
+use crate::text::{decimal, quote, signed};
 
 /// The mark of the guest's lines.
 const MARK: &str = "@tg ";
@@ -395,7 +395,7 @@ fn stretch(text: &str) -> bool {
     if let Some(length) = text.strip_prefix("--x") {
         return at_least(1)(length);
     }
-    hex_bytes(text).is_some_and(|bytes| !bytes.is_empty())
+    answer::bytes(text).is_some_and(|bytes| !bytes.is_empty())
 }
 
 fn skip(rest: &str) -> Option<Skip> {

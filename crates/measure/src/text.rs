@@ -25,20 +25,6 @@ pub(crate) fn hex_number(text: &str) -> Option<u64> {
     first.then(|| answer::hexadecimal(text))?
 }
 
-/// Bytes as pairs of hexadecimal digits.
-pub(crate) fn hex_bytes(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: &u8| {
-        char::from(*byte)
-            .to_digit(16)
-            .and_then(answer::fits::<u8, _>)
-    };
-    let pair = |pair: &[u8]| match pair {
-        [high, low] => Some(digit(high)? << 4 | digit(low)?),
-        _ => None,
-    };
-    text.as_bytes().chunks(2).map(pair).collect()
-}
-
 /// `text` fit for a message: on one line, harmless to a terminal, not endless.
 pub(crate) fn quote(text: &str) -> String {
     let short: String = text.chars().take(QUOTED).collect();
@@ -55,13 +41,9 @@ mod tests {
         assert_eq!(decimal("18446744073709551615"), Some(u64::MAX));
         assert_eq!(signed("-14"), Some(-14));
         assert_eq!(hex_number("ffffffff81000123"), Some(0xffff_ffff_8100_0123));
-        assert_eq!(hex_bytes("0f01cb"), Some(vec![0x0f, 0x01, 0xcb]));
         for wrong in ["", "+1", "--1", "1 ", "0x1", "18446744073709551616", "é"] {
             assert_eq!(decimal(wrong), None, "{wrong}");
             assert_eq!(signed(wrong), None, "{wrong}");
-        }
-        for wrong in ["+f", "0x1", "f0f", "é0"] {
-            assert_eq!(hex_bytes(wrong), None, "{wrong}");
         }
         assert_eq!(hex_number("+f"), None);
     }

@@ -2,9 +2,10 @@
 //! "Generating patch text with -p").
 
 use std::collections::BTreeMap;
-use tollgate_defect::answer;
 
 use tollgate_source::TreePath;
+
+use crate::git;
 
 /// How many folders are to be taken off the names of a diff: none where the two of
 /// `diff --git` are the same, as `diff.noprefix` writes them.
@@ -76,42 +77,7 @@ fn extended(diff: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// A name as git writes it, in quotes where it holds unusual bytes.
 fn unquoted(name: &[u8]) -> Vec<u8> {
-    let quoted = name.strip_prefix(b"\"").and_then(|n| n.strip_suffix(b"\""));
-    quoted.map_or_else(|| name.to_vec(), unescaped)
-}
-
-fn unescaped(text: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut rest = text;
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        if *first != b'\\' {
-            bytes.push(*first);
-            continue;
-        }
-        let octal = rest
-            .get(..3)
-            .filter(|digits| digits.iter().all(|d| (b'0'..=b'7').contains(d)));
-        let octal =
-            octal.map(|digits| digits.iter().fold(0u32, |n, d| n * 8 + u32::from(d - b'0')));
-        if let Some(byte) = octal.and_then(answer::fits::<u8, _>) {
-            bytes.push(byte);
-            rest = rest.get(3..).unwrap_or_default();
-        } else if let [letter, tail @ ..] = rest {
-            rest = tail;
-            bytes.push(match letter {
-                b'a' => 7,
-                b'b' => 8,
-                b't' => b'\t',
-                b'n' => b'\n',
-                b'v' => 11,
-                b'f' => 12,
-                b'r' => b'\r',
-                other => *other,
-            });
-        }
-    }
-    bytes
+    git::unquoted(name).unwrap_or_else(|| name.to_vec())
 }
 
 #[cfg(test)]
