@@ -1,7 +1,5 @@
 //! The gates of a file, function by function.
 
-use std::collections::HashSet;
-
 use serde::Serialize;
 
 use tollgate_defect::{Defect, OrDefect as _};
@@ -11,6 +9,7 @@ use crate::decode::{Gate, Instruction, Origin};
 use crate::elf::Place;
 use crate::error::ObjectError;
 use crate::graph::{Body, Graph};
+use crate::hash::HashSet;
 use crate::helpers::learn;
 use crate::input::Input;
 use crate::rules::{Finding, Rule, walk};

@@ -1,6 +1,6 @@
 //! The code of a file as the running kernel has it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use tollgate_defect::{Defect, OrDefect as _, answer};
 
 use crate::calls::{Calls, Role, ThunkKind};
@@ -8,6 +8,7 @@ use crate::code_tables::CodeTables;
 use crate::decode::{Comparison, Decoder, Destination, Flow, Gate, Instruction};
 use crate::elf::{ElfFile, Faults, Jumps, Place};
 use crate::error::ObjectError;
+use crate::hash::{HashMap, HashSet};
 use crate::input::Input;
 use crate::replace::{Detours, Patch, Replaced};
 use crate::symbols::Function;
@@ -75,14 +76,14 @@ impl<'data> Code<'data> {
             detours: Detours::default(),
             replacements: BTreeMap::new(),
             optional: BTreeMap::new(),
-            fences: HashSet::new(),
+            fences: HashSet::default(),
             image,
             layout,
             decoder,
             faults,
             jumps,
             warnings,
-            roles: HashMap::new(),
+            roles: HashMap::default(),
         };
         code.roles = code.known_roles();
         let put = Replaced::read(&code.image, code.layout, &code.decoder)?;
@@ -302,12 +303,20 @@ impl<'data> Code<'data> {
 
     /// What is known of what a call or jump goes to.
     pub(crate) fn role(&self, to: &Destination) -> Role {
-        let known = to.place.filter(|place| self.function_at(*place).is_some());
+        let known = to.place.and_then(|place| self.roles.get(&place));
         match (known, to.reference) {
-            (Some(place), _) => self.roles.get(&place).copied().unwrap_or_default(),
-            (None, Some(reference)) => self.calls.role(self.image.relocations.name(reference)),
-            (None, None) => Role::default(),
+            (Some(role), _) => *role,
+            (None, Some(reference)) if !self.is_inside(to) => {
+                self.calls.role(self.image.relocations.name(reference))
+            }
+            (None, _) => Role::default(),
         }
+    }
+
+    /// Whether a destination lies in a function of the file.
+    fn is_inside(&self, to: &Destination) -> bool {
+        to.place
+            .is_some_and(|place| self.function_at(place).is_some())
     }
 
     /// The name of what a call or jump goes to, when it goes to its start.

@@ -4,11 +4,12 @@
 //! A condition is a comparison whose operands nothing changes between two branches
 //! on it, or a feature of the CPU that decides over replacements.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use crate::code::Code;
 use crate::decode::{Comparison, Effect, Flow, Gate, Memory};
 use crate::graph::{Graph, Step};
+use crate::hash::HashMap;
 
 /// Conditions that are followed in a function.
 const MOST: usize = 16;

@@ -2,7 +2,7 @@
 //! do nothing but open or close it for their callers. They are known by that: a
 //! window is whole where the helper and its caller are looked at together.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use tollgate_defect::Defect;
 
@@ -12,6 +12,7 @@ use crate::code::Code;
 use crate::decode::{Flow, Instruction};
 use crate::elf::Place;
 use crate::graph::{Body, Graph};
+use crate::hash::HashSet;
 use crate::rules::{Rule, walk};
 use crate::symbols::Function;
 
@@ -97,7 +98,7 @@ fn judged(
     roles: &BTreeMap<Place, Role>,
     callers: &BTreeMap<Place, BTreeSet<Place>>,
 ) -> Result<(BTreeMap<Place, FunctionGates>, HashSet<Place>), Defect> {
-    let (mut all, mut wrong) = (BTreeMap::new(), HashSet::new());
+    let (mut all, mut wrong) = (BTreeMap::new(), HashSet::default());
     let helpers = roles.keys().map(|at| (*at, BTreeSet::from([*at])));
     let callers = callers.iter().map(|(at, called)| (*at, called.clone()));
     for (at, helpers) in helpers.chain(callers) {

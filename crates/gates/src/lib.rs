@@ -17,6 +17,7 @@ mod elf;
 mod error;
 pub mod fuzz;
 mod graph;
+mod hash;
 mod helpers;
 mod image;
 mod input;

@@ -1,12 +1,13 @@
 //! What the kernel puts in place of code at boot: the records of
 //! `.altinstructions`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use crate::code_tables::CodeTables;
 use crate::decode::{Decoder, Flow, Gate, Instruction, Origin};
 use crate::elf::{Alternative, Choice, ElfFile, Place, Switched};
 use crate::error::ObjectError;
+use crate::hash::HashMap;
 use crate::records::{AlternativeTable, Feature};
 
 /// What the running kernel has in place of some bytes: the gate's.

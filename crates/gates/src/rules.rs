@@ -1,6 +1,6 @@
 //! What may not happen on any path of a function.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -10,6 +10,7 @@ use crate::conditions::{Conditions, Known};
 use crate::decode::{Direction, Flow, Gate, Instruction, Origin};
 use crate::elf::Choice;
 use crate::graph::{Graph, Leave, Step};
+use crate::hash::HashSet;
 
 /// A rule of the window. The first seven are those of the kernel's objtool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -205,7 +206,7 @@ fn walk_with(
         needs: (code.layout.accesses_need_window || graph.needs) && !code.calls.is_kernel(name),
         has_gates: graph.instructions.iter().any(is_gate),
         conditions,
-        seen: HashSet::new(),
+        seen: HashSet::default(),
         found: BTreeMap::new(),
         walked: Walked {
             findings: Vec::new(),

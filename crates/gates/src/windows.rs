@@ -1,13 +1,14 @@
 //! How many instructions a path through a window runs, and openings that
 //! follow a closing with nothing but straight code between.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use serde::Serialize;
 
 use crate::code::Code;
 use crate::decode::{Flow, Gate};
 use crate::graph::Graph;
+use crate::hash::{HashMap, HashSet};
 
 /// A window: one opening and every closing that a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -72,7 +73,7 @@ fn next(graph: &Graph, index: usize) -> impl Iterator<Item = usize> + '_ {
 }
 
 fn shortest(graph: &Graph, opening: usize) -> Option<u32> {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     let mut queue: VecDeque<(usize, u32)> = next(graph, opening).map(|to| (to, 0)).collect();
     while let Some((index, run)) = queue.pop_front() {
         if closes(graph, index) {
@@ -88,8 +89,8 @@ fn shortest(graph: &Graph, opening: usize) -> Option<u32> {
 /// The longest path to a closing, and whether there is a loop on the way. A
 /// depth-first walk without recursion: code may be hostile.
 fn longest(graph: &Graph, opening: usize) -> (Option<u32>, bool) {
-    let mut done: HashMap<usize, Option<u32>> = HashMap::new();
-    let mut active = HashSet::new();
+    let mut done: HashMap<usize, Option<u32>> = HashMap::default();
+    let mut active = HashSet::default();
     let mut loops = false;
     let mut stack: Vec<(usize, bool)> = next(graph, opening).map(|to| (to, false)).collect();
     while let Some((index, left)) = stack.pop() {
@@ -179,7 +180,7 @@ pub(crate) fn is_hidden(code: &Code<'_>, flow: Flow) -> bool {
 
 fn repeat(code: &Code<'_>, graph: &Graph, crossings: &Crossings, from: usize) -> Option<Repeat> {
     let closed_at = graph.instructions.get(from)?.at.address;
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     let mut queue: VecDeque<(usize, u32)> = forward(graph, from).map(|to| (to, 0)).collect();
     while let Some((index, between)) = queue.pop_front() {
         let instruction = graph.instructions.get(index)?;

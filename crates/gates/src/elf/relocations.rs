@@ -1,11 +1,11 @@
 //! Relocations of an object file: what its linker will put where.
 
-use std::collections::HashMap;
 use tollgate_defect::answer;
 
 use object::{Object, ObjectSection, ObjectSymbol, Relocation, RelocationTarget};
 
 use super::place::{Place, Section};
+use crate::hash::HashMap;
 use crate::input::File;
 
 /// The relocations of the sections that are read, by place.
@@ -43,7 +43,7 @@ impl Relocations {
             dots: file.section_by_name(".opd").is_some(),
             ..Self::default()
         };
-        let mut known = HashMap::new();
+        let mut known = HashMap::default();
         for section in sections {
             let of = file.section_by_index(object::SectionIndex(section.index))?;
             for (offset, relocation) in of.relocations() {

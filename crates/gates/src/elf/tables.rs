@@ -2,7 +2,7 @@
 //! fault and where it goes on, what is patched in at boot, which jumps are
 //! switched.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use tollgate_defect::answer;
 
 use object::ObjectSymbol;
@@ -10,6 +10,7 @@ use object::ObjectSymbol;
 use super::file::{ElfFile, broken};
 use super::place::{Place, Section};
 use crate::error::ObjectError;
+use crate::hash::{HashMap, HashSet};
 use crate::records::{
     AlternativeLayout, AlternativeTable, Common, FaultLayout, FaultTable, FixupTable, JumpLayout,
     Laid,
@@ -317,7 +318,7 @@ impl ElfFile<'_> {
     /// # Errors
     /// When its layout cannot be told.
     pub(crate) fn jumps(&self, keys: &[String]) -> Result<Jumps, ObjectError> {
-        let mut jumps = Jumps::new();
+        let mut jumps = Jumps::default();
         let name = "__jump_table";
         let layouts = &Common::built_in()?.jumps;
         let Some(layout) = self.fit(name, layouts, |_, _, _| None)? else {
@@ -452,7 +453,7 @@ impl ElfFile<'_> {
         let name = "__bug_table";
         let layouts = &Common::built_in()?.bugs;
         let Some(layout) = self.fit(name, layouts, |_, _, _| None)? else {
-            return Ok(HashSet::new());
+            return Ok(HashSet::default());
         };
         let warning = |(section, offset): (&Section<'_>, usize)| {
             let flags = self.half(section, offset + layout.flags_at)?;
