@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::layout::{arm, call};
+use crate::lines::{arm, call};
 
 /// A window as the style's words for it ask: where it opens, and what happens if
 /// it does not.

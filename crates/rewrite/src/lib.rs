@@ -15,7 +15,7 @@ mod fix;
 mod gate;
 mod include;
 mod instead;
-mod layout;
+mod lines;
 mod masks;
 mod message;
 mod offers;

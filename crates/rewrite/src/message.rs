@@ -2,7 +2,7 @@
 
 use tollgate_source::{Direction, Jump, Trait};
 
-use crate::layout::{width, wrapped};
+use crate::lines::{width, wrapped};
 use crate::plan::{Line, Plan};
 use crate::styles::Form;
 use crate::target::argument;

@@ -6,7 +6,7 @@ use tollgate_source::{
 };
 
 use crate::directives::{conditions, is_left_between};
-use crate::layout::{on_one_line, reindent};
+use crate::lines::{on_one_line, reindent};
 use crate::offers::Offers;
 use crate::refusal::{Reason, Refusal};
 use crate::style::Style;

@@ -12,7 +12,7 @@ use tollgate_source::{Direction, Jump, Span, StatementKind};
 
 use crate::edit::Edit;
 use crate::gate::Opening;
-use crate::layout::{arm, call, tidy, untied, widest};
+use crate::lines::{arm, call, tidy, untied, widest};
 use crate::plan::{Chained, Line, Plan};
 use crate::refusal::Refusal;
 use crate::subject::Subject;

@@ -2,7 +2,7 @@
 
 use tollgate_source::{Expression, Reach, Run, Site, Span, Term, Trait};
 
-use crate::layout::on_one_line;
+use crate::lines::on_one_line;
 use crate::planning::declared::{joined, path, pointee, size_behind, type_of};
 use crate::planning::offset;
 use crate::refusal::{Reason, Refusal};

@@ -3,7 +3,7 @@
 
 use tollgate_source::{EffectKind, Reach, Site, Span, Step, StepKind, Type};
 
-use crate::layout::on_one_line;
+use crate::lines::on_one_line;
 use crate::plan::{Line, Plan};
 use crate::planning::declared::{Pointer, declared, joined, path};
 use crate::planning::{range, zero};

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tollgate_source::Token;
 
 use crate::gate::{Gate, Opening};
-use crate::layout::call;
+use crate::lines::call;
 use crate::offers::Offers;
 use crate::plan::Plan;
 use crate::refusal::{Reason, Refusal};

@@ -14,7 +14,7 @@ use tollgate_source::{
 
 use crate::edit::{Edit, apply};
 use crate::include;
-use crate::layout::{mentions, wrapped};
+use crate::lines::{mentions, wrapped};
 use crate::offers::Offers;
 use crate::prefix::prefix;
 use crate::refusal::{FixError, Reason, Refusal};

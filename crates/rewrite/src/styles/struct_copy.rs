@@ -10,7 +10,7 @@
 use tollgate_source::{Direction, Site, Span};
 
 use crate::edit::Edit;
-use crate::layout::{arm, call, tidy, widest};
+use crate::lines::{arm, call, tidy, widest};
 use crate::offers::Offers;
 use crate::plan::{Line, Plan};
 use crate::planning::zero;

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
     /// What a patch of a series holds
     #[arg(long, value_enum, default_value_t, requires = "output")]
-    per: Per,
+    per: PerName,
     /// Compile each touched object before and after (x86_64, allmodconfig) in a
     /// private copy of the tree, and say what the compiler and objtool say anew:
     /// 1 for a new warning, 2 for what this configuration does not build
@@ -59,13 +59,32 @@ pub(crate) struct Args {
     shown: Asked<Documents>,
 }
 
+/// What one patch of a series holds.
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+enum PerName {
+    /// One function
+    #[default]
+    Function,
+    /// All functions of one file
+    File,
+}
+
+impl From<PerName> for Per {
+    fn from(name: PerName) -> Self {
+        match name {
+            PerName::Function => Self::Function,
+            PerName::File => Self::File,
+        }
+    }
+}
+
 pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
     let request = Request {
         shown: args.shown.output(),
         tree: args.tree,
         targets: args.targets,
         output: args.output,
-        per: args.per,
+        per: args.per.into(),
         check: args.check,
         cache: args.cache,
         style: args.style,

@@ -37,11 +37,10 @@ pub(crate) struct Request {
 }
 
 /// What one patch of a series holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Per {
-    /// One function
-    #[default]
+    /// One function.
     Function,
-    /// All functions of one file
+    /// All functions of one file.
     File,
 }

@@ -1,4 +1,4 @@
-//! How lines of kernel C are laid out: tabs of eight, 80 columns where it can be.
+//! How lines of kernel C are written: tabs of eight, 80 columns where it can be.
 
 use tollgate_source::{Token, TokenKind, closing, tokens};
 
