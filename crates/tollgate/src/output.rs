@@ -18,7 +18,12 @@ use crate::place::{self, Place, parser};
 use crate::term::Term;
 
 /// The forms that are no format of a document, and what each is.
-const OTHERS: [(&str, &str); 3] = [
+const OTHERS: [(&str, &str); 5] = [
+    (
+        "mail",
+        "the mail that a build robot sends; nothing where nothing is wrong",
+    ),
+    ("ktap", "KTAP version 1"),
     ("json", "one document for programs; schema/ describes it"),
     ("sarif", "SARIF 2.1.0"),
     ("source", "The lines of the source, marked"),
@@ -35,6 +40,8 @@ pub(crate) enum Form {
     Json,
     /// For programs, as SARIF.
     Sarif,
+    /// For programs, as KTAP.
+    Ktap,
     /// A document in the format of that name.
     Document(&'static str),
 }
@@ -45,6 +52,7 @@ impl Form {
             "source" => Self::Source,
             "json" => Self::Json,
             "sarif" => Self::Sarif,
+            "ktap" => Self::Ktap,
             name => Format::of(name)
                 .filter(|format| !format.is_lines)
                 .map_or(Self::Text, |format| Self::Document(format.name)),
@@ -57,6 +65,7 @@ impl Form {
             Self::Text | Self::Source => None,
             Self::Json => Some("--format json"),
             Self::Sarif => Some("--format sarif"),
+            Self::Ktap => Some("--format ktap"),
             Self::Document(_) => Some("--format"),
         }
     }
@@ -64,7 +73,7 @@ impl Form {
 
 /// The forms that a command has beside those of a document and JSON.
 pub(crate) trait Forms: Clone + std::fmt::Debug + Send + Sync + 'static {
-    /// Their names.
+    /// Their names; one of a document's formats where the command has its own.
     const MORE: &'static [&'static str] = &[];
 }
 
@@ -80,6 +89,10 @@ pub(crate) struct Findings;
 #[derive(Clone, Debug)]
 pub(crate) struct Rules;
 
+/// Those of builds.
+#[derive(Clone, Debug)]
+pub(crate) struct Builds;
+
 impl Forms for Documents {}
 
 impl Forms for Findings {
@@ -88,6 +101,10 @@ impl Forms for Findings {
 
 impl Forms for Rules {
     const MORE: &'static [&'static str] = &["sarif"];
+}
+
+impl Forms for Builds {
+    const MORE: &'static [&'static str] = &["mail", "sarif", "ktap"];
 }
 
 /// The flags of every command that answers.
@@ -116,7 +133,8 @@ impl<F: Forms> Asked<F> {
 
 /// Reads `--format`: the formats of a document, JSON, and what a command has more.
 pub(crate) fn forms(more: &'static [&'static str]) -> impl TypedValueParser<Value = Form> + use<> {
-    let formats = FORMATS.iter().map(|format| (format.name, format.about));
+    let formats = FORMATS.iter().filter(|format| !more.contains(&format.name));
+    let formats = formats.map(|format| (format.name, format.about));
     let has = |name: &str| name == "json" || more.contains(&name);
     let others = OTHERS.iter().copied().filter(|(name, _)| has(name));
     let values = formats.chain(others);
@@ -246,6 +264,7 @@ impl Output {
             }
             Form::Text | Form::Source => answer.show(term),
             Form::Json | Form::Sarif => term.json(&answer.lines(term.look())),
+            Form::Ktap => term.raw(answer.lines(term.look()).as_bytes()),
             Form::Document(name) => term.raw(answer.formatted(name, term.look())?.as_bytes()),
         };
         if let Some(place) = &self.json {

@@ -105,7 +105,7 @@ fn show(asked: &Request, tree: &Tree, view: &View<'_>, term: &Term) -> anyhow::R
                 let mut read = |path: &TreePath| lines_of(tree, path);
                 tollgate_report::findings_sarif(view, &mut read)?.into()
             }
-            Form::Text | Form::Document(_) => {
+            Form::Text | Form::Document(_) | Form::Ktap => {
                 tollgate_report::findings_document(view, &name).into()
             }
         })

@@ -31,7 +31,7 @@ fn an_error_within_an_option_is_found_where_the_option_is_on() {
         "{said}"
     );
     assert!(
-        said.contains("within #ifdef CONFIG_X86_X32_ABI: 1 lines compiled in x86_64"),
+        said.contains("within #ifdef CONFIG_X86_X32_ABI: 1 line compiled in x86_64"),
         "{said}"
     );
     assert_eq!(before, snapshot(&room.path("tree")));

@@ -212,7 +212,7 @@ fn gates_of_an_object_are_looked_at_on_both_sides() {
     let (code, said) = room.robot(&room.diff(&[open]), &[]);
     assert_eq!(code, 1, "{said}");
     assert!(said.contains("return with the window open"), "{said}");
-    assert!(said.contains("0 -> 1 gates"), "{said}");
+    assert!(said.contains("0 -> 1"), "{said}");
     let (code, json) = room.robot(&room.diff(&[open]), &["-q", "--format", "json"]);
     assert_eq!(code, 1);
     let document: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -435,7 +435,10 @@ fn a_file_that_comes_goes_or_is_renamed_is_compiled_as_it_is_then() {
     let rule = room.diff(&[("fs/Makefile", "a.o b.o", "a.o b.o c.o")]);
     let (code, said) = room.robot(&format!("{new}{rule}"), &["--trust"]);
     assert_eq!(code, 0, "{said}");
-    assert!(said.contains("fs/c.o in x86_64: new"), "{said}");
+    assert!(
+        said.contains("fs/c.o  x86_64") && said.contains("  new"),
+        "{said}"
+    );
     let wrong = new.replace("return 1", "return one");
     let (code, said) = room.robot(&format!("{wrong}{rule}"), &["--trust"]);
     assert_eq!(code, 1, "{said}");

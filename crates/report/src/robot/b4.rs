@@ -5,9 +5,16 @@ use serde::Serialize;
 use tollgate_defect::Defect;
 use tollgate_robot::{PatchReport, Report, Status};
 
-use super::text::robot_text;
-use super::{check_word, place, sentence, summary};
+use super::document::robot_document;
+use super::words::{check_word, place, sentence, summary};
+use crate::format::{Look, terminal};
 use crate::json::to_json;
+
+/// What b4 shows it in knows no colours.
+const PLAIN: Look = Look {
+    color: false,
+    width: 80,
+};
 
 #[derive(Serialize)]
 struct Result_ {
@@ -62,14 +69,15 @@ fn one(report: &Report, patch: &PatchReport) -> Result_ {
         .iter()
         .map(|one| format!("{}: {}", place(one), sentence(one)))
         .collect();
+    let all = terminal(&robot_document(std::slice::from_ref(report)), PLAIN);
     Result_ {
         tool: "tollgate robot".to_owned(),
         status: status(patch.status()),
         summary: summary(patch),
         url: String::new(),
         details: match found.as_slice() {
-            [] => robot_text(report),
-            found => format!("{}\n\n{}", found.join("\n"), robot_text(report)),
+            [] => all,
+            found => format!("{}\n\n{all}", found.join("\n")),
         },
     }
 }

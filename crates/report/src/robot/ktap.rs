@@ -3,7 +3,8 @@
 
 use tollgate_robot::{Finding, LineState, PatchReport, Report, Status};
 
-use super::{place, ranges, sentence, summary};
+use super::words::{place, ranges, sentence, summary};
+use crate::text::clean_lines;
 
 /// The report as KTAP.
 #[must_use]
@@ -12,7 +13,7 @@ pub fn robot_ktap(report: &Report) -> String {
     for (at, patch) in report.patches.iter().enumerate() {
         text += &one(at + 1, patch);
     }
-    text
+    clean_lines(&text)
 }
 
 fn one(number: usize, patch: &PatchReport) -> String {

@@ -2,6 +2,9 @@
 
 use tollgate_robot::{CellReport, FindingKind, Listing, PatchReport, Report, Severity, Status};
 
+use super::words::place;
+use crate::text::clean_lines;
+
 /// What a mail says besides what was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mail {
@@ -35,7 +38,8 @@ pub fn robot_mail(reports: &[Report], mail: &Mail) -> String {
             text += &one(first, patch, &also, mail);
         }
     }
-    text
+    // What compilers and files say may speak to a terminal.
+    clean_lines(&text)
 }
 
 fn one(report: &Report, patch: &PatchReport, also: &[&Report], mail: &Mail) -> String {
@@ -151,15 +155,10 @@ pub fn reproduce(report: &Report, cell: &CellReport) -> Vec<String> {
     ));
     lines.push(format!(
         "{make} KCONFIG_ALLCONFIG=\"$O/fragment\" {}",
-        goal(&cell.base)
+        cell.base
     ));
     lines.push(format!("{make} {}", unique(objects).join(" ")));
     lines
-}
-
-/// `randconfig KCONFIG_SEED=1` is a goal and a variable, in any order.
-fn goal(base: &str) -> &str {
-    base
 }
 
 fn unique(mut all: Vec<&str>) -> Vec<&str> {
@@ -212,7 +211,7 @@ fn said(patch: &PatchReport, kind: &str) -> String {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
             });
-        text += &format!(">> {}: {severity}: {}\n", super::place(one), one.message);
+        text += &format!(">> {}: {severity}: {}\n", place(one), one.message);
     }
     for listing in &patch.listings {
         text += &vim(listing);

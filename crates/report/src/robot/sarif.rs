@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tollgate_robot::{Finding, FindingKind, LineState, Report};
 use tollgate_source::Name;
 
-use super::{ranges, sentence};
+use super::words::{ranges, sentence};
 use crate::sarif::{log, place_of};
 
 const RULES: [(FindingKind, &str); 6] = [

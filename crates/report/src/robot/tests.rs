@@ -1,8 +1,15 @@
 use tollgate_robot::{
-    Axis, Built, CellReport, Diagnostic, Line, Listing, ObjectReport, Severity, Tool, Unbuilt,
+    Axis, Built, CellReport, Check, Diagnostic, Finding, FindingKind, Line, LineState, Listing,
+    ObjectReport, PatchReport, Report, Severity, Status, Tool, Unbuilt,
 };
 
 use super::*;
+use crate::format::{Format, Look, terminal};
+
+const PLAIN: Look = Look {
+    color: false,
+    width: 80,
+};
 
 fn built(success: bool, text: Option<u64>) -> Option<Built> {
     Some(Built {
@@ -69,6 +76,11 @@ fn broken() -> PatchReport {
             object: "sound/core/pcm_native.o".to_owned(),
             before: built(true, Some(57_212)),
             after: built(false, None),
+        }, ObjectReport {
+            cell: "x86_64-clang".to_owned(),
+            object: "sound/core/pcm_native.o".to_owned(),
+            before: built(true, Some(57_212)),
+            after: built(true, Some(57_300)),
         }],
         listings: vec![Listing {
             file: "sound/core/pcm_compat.c".to_owned(),
@@ -138,7 +150,17 @@ fn report() -> Report {
 
 #[test]
 fn people_read_what_was_found() {
-    insta::assert_snapshot!(robot_text(&report()));
+    let document = robot_document(&[report()]);
+    insta::assert_snapshot!(terminal(&document, PLAIN));
+    let page = Format::of("markdown").unwrap();
+    insta::assert_snapshot!(page.render(&document, PLAIN).unwrap());
+    let mut warned = report();
+    warned.patches[1].checks[0].status = Status::Findings;
+    warned.patches[1].checks[0].details = "5: WARNING: a line".to_owned();
+    let warned = terminal(&robot_document(&[warned]), PLAIN);
+    assert!(warned.contains("\n  5: WARNING: a line\n"), "{warned}");
+    let two = terminal(&robot_document(&[report(), report()]), PLAIN);
+    assert_eq!(two.matches("On Linux 6.12.117 in linux").count(), 2);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use tollgate_source::shown;
 
 use crate::exit::Exit;
 use crate::folders;
+use crate::output::{self, Answer, Builds, Form};
 use crate::robot::{self, Asked, Delegated};
 use crate::term::Term;
 
@@ -65,11 +66,10 @@ pub(crate) struct Args {
     /// Run the tree's own checks, too; may be repeated
     #[arg(long, value_enum, value_name = "CHECK", value_delimiter = ',')]
     with: Vec<Delegated>,
-    /// How to write what was found
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    output: output::Asked<Builds>,
     /// Read one mail on standard input and write what b4's checks take
-    #[arg(long, conflicts_with_all = ["format", "base"])]
+    #[arg(long, conflicts_with_all = ["format", "json", "base"])]
     b4: bool,
     /// In the mail: ask for Reported-by: with this name and address
     #[arg(long, value_name = "WHO")]
@@ -90,22 +90,6 @@ docs/robot.md has the cells, what they cost, and b4's configuration.
 Exit codes: 0 clean, 1 something new is wrong, 2 could not tell: a line that no
 configuration compiles, an object that was not built.";
 
-/// How to write what was found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// For people
-    #[default]
-    Text,
-    /// The mail that a build robot sends; nothing where nothing is wrong
-    Mail,
-    /// schema/robot.schema.json
-    Json,
-    /// SARIF 2.1.0
-    Sarif,
-    /// KTAP version 1
-    Ktap,
-}
-
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     if args.list_cells {
         return list(args, term);
@@ -117,6 +101,15 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
         return b4(args, term);
     }
     let patches = args.patches.clone().unwrap_or_else(|| OsString::from("-"));
+    let output = args.output.output();
+    output.check([Path::new(&patches)])?;
+    for tree in std::iter::once(&args.tree).chain(&args.base) {
+        output.refuse_inside(tree)?;
+    }
+    anyhow::ensure!(
+        output.form != Form::Sarif || args.base.is_empty(),
+        "SARIF is one log of one tree: leave --base out"
+    );
     let (_aside, asked) = asked(args, &patches)?;
     let mut reports = vec![robot::run(&asked, term)?];
     for base in &args.base {
@@ -126,8 +119,26 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
         };
         reports.push(robot::run(&asked, term)?);
     }
-    show(args, &reports, term)?;
+    output.write(term, |form| answer(args, &reports, form))?;
     ended(&reports)
+}
+
+fn answer(args: &Args, reports: &[Report], form: Form) -> anyhow::Result<Answer> {
+    let all = |one: fn(&Report) -> String| reports.iter().map(one).collect::<Vec<_>>().join("\n");
+    Ok(match form {
+        Form::Json => render::robot_json(reports)?.into(),
+        Form::Sarif => all(render::robot_sarif).into(),
+        Form::Ktap => all(render::robot_ktap).into(),
+        Form::Document("mail") => {
+            let mail = render::Mail {
+                reported_by: args.reported_by.clone(),
+                closes: args.closes.clone(),
+                url: args.url.clone(),
+            };
+            render::robot_mail(reports, &mail).into()
+        }
+        _ => render::robot_document(reports).into(),
+    })
 }
 
 /// What is asked for, and the folder that standard input was put aside in.
@@ -181,29 +192,6 @@ fn asked(args: &Args, patches: &OsString) -> anyhow::Result<(Option<tempfile::Te
         job_files: args.job_files.clone(),
     };
     Ok((aside, asked))
-}
-
-fn show(args: &Args, reports: &[Report], term: &Term) -> anyhow::Result<()> {
-    let mail = render::Mail {
-        reported_by: args.reported_by.clone(),
-        closes: args.closes.clone(),
-        url: args.url.clone(),
-    };
-    let all = |one: fn(&Report) -> String| reports.iter().map(one).collect::<Vec<_>>().join("\n");
-    match args.format {
-        Format::Text => term.result(&all(render::robot_text))?,
-        Format::Mail => term.result(&render::robot_mail(reports, &mail))?,
-        Format::Ktap => term.result(&all(render::robot_ktap))?,
-        Format::Json => term.json(&render::robot_json(reports)?)?,
-        Format::Sarif => {
-            anyhow::ensure!(
-                reports.len() == 1,
-                "SARIF is one log of one tree: leave --base out"
-            );
-            term.json(&all(render::robot_sarif))?;
-        }
-    }
-    Ok(())
 }
 
 fn ended(reports: &[Report]) -> anyhow::Result<Exit> {

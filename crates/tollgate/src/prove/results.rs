@@ -84,7 +84,9 @@ impl Shown {
                 let format = Format::of(name).or_defect("a format has no entry")?;
                 term.raw(format.render(&self.document, term.look())?.as_bytes())?;
             }
-            Form::Text | Form::Source | Form::Sarif => return self.lines(request, term),
+            Form::Text | Form::Source | Form::Sarif | Form::Ktap => {
+                return self.lines(request, term);
+            }
         }
         term.note(written);
         Ok(())
