@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use tollgate_arch::{Architectures, Order, Target};
 
+use crate::condition::Config;
 use crate::diagnostic::Tool;
 
 /// The table is not as its head describes it.
@@ -15,7 +16,7 @@ pub struct Wrong(String);
 
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "data/robot/cells.toml: {}", self.0)
+        write!(f, "the table of cells: {}", self.0)
     }
 }
 
@@ -145,10 +146,43 @@ impl Cell {
     pub fn with(&self, name: &str, lines: &str, reason: &str) -> Self {
         Self {
             name: name.to_owned(),
-            fragment: format!("{}{lines}", self.fragment),
+            fragment: last_of_each(self.fragment.lines().chain(lines.lines())),
             reason: reason.to_owned(),
             ..self.clone()
         }
+    }
+
+    /// The same architecture and compiler with as few options as can be, and those of
+    /// some lines, as far as they can be had.
+    #[must_use]
+    pub fn little(&self, name: &str, lines: &str, reason: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            base: Base {
+                goal: "allnoconfig".to_owned(),
+                seed: None,
+            },
+            every: last_of_each(self.every.lines().chain(lines.lines())),
+            fragment: String::new(),
+            reason: reason.to_owned(),
+            ..self.clone()
+        }
+    }
+
+    /// The same cell with the values on the axes that its configuration gives it.
+    #[must_use]
+    pub fn measured(mut self, config: &Config) -> Self {
+        for (axis, value) in &mut self.axes {
+            let own = match axis {
+                Axis::Word => ("64BIT", "64", "32"),
+                Axis::Order => ("CPU_BIG_ENDIAN", "big", "little"),
+                Axis::Compat => ("COMPAT", "yes", "no"),
+                Axis::Access | Axis::Compiler => continue,
+            };
+            let (option, on, off) = own;
+            *value = if config.is_on(option) { on } else { off }.to_owned();
+        }
+        self
     }
 
     /// The same architecture and compiler with a configuration drawn at random.
@@ -169,17 +203,21 @@ impl Cell {
     /// What is laid over its base: of the lines that set an option the last one.
     #[must_use]
     pub fn overlay(&self) -> String {
-        let mut lines: Vec<(String, &str)> = Vec::new();
-        for line in self.every.lines().chain(self.fragment.lines()) {
-            let line = line.trim();
-            let Some(option) = option_of(line) else {
-                continue;
-            };
-            lines.retain(|(known, _)| *known != option);
-            lines.push((option, line));
-        }
-        lines.iter().map(|(_, line)| format!("{line}\n")).collect()
+        last_of_each(self.every.lines().chain(self.fragment.lines()))
     }
+}
+
+/// Of the lines that set an option the last one.
+fn last_of_each<'l>(all: impl Iterator<Item = &'l str>) -> String {
+    let mut lines: Vec<(String, &str)> = Vec::new();
+    for line in all.map(str::trim) {
+        let Some(option) = option_of(line) else {
+            continue;
+        };
+        lines.retain(|(known, _)| *known != option);
+        lines.push((option, line));
+    }
+    lines.iter().map(|(_, line)| format!("{line}\n")).collect()
 }
 
 fn option_of(line: &str) -> Option<String> {
@@ -236,6 +274,7 @@ impl Cells {
     /// When it is not in its format, or names what is not there.
     pub fn parse(text: &str, architectures: &Architectures) -> Result<Self, Wrong> {
         let table: Table = toml::from_str(text).map_err(|error| Wrong(error.to_string()))?;
+        crate::given::check().map_err(Wrong)?;
         let mut seen = BTreeSet::new();
         let mut cells = Vec::new();
         for row in table.cell {

@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use crate::given;
+
 /// How deep an expression may nest that is read.
 const DEEPEST: usize = 64;
 
@@ -235,6 +237,17 @@ impl Condition {
         }
     }
 
+    /// The same without what no configuration tells, which is taken to hold.
+    #[must_use]
+    pub fn told(self) -> Self {
+        match self {
+            Self::Unknown(_) => Self::Yes,
+            Self::Not(inner) if matches!(*inner, Self::Unknown(_)) => Self::Yes,
+            Self::All(all) => all.into_iter().map(Self::told).fold(Self::Yes, Self::and),
+            other => other,
+        }
+    }
+
     /// Reads the expression of an `#if` or `#elif`.
     #[must_use]
     pub fn of_directive(text: &str) -> Self {
@@ -251,11 +264,11 @@ impl Condition {
     #[must_use]
     pub fn defined(name: &str) -> Self {
         match name {
-            "__KERNEL__" | "__GNUC__" => Self::Yes,
-            "__ASSEMBLY__" | "__ASSEMBLER__" | "__cplusplus" | "__GENKSYMS__" => Self::No,
-            "__clang__" => Self::option("CC_IS_CLANG"),
-            name => match name.strip_prefix("CONFIG_") {
-                Some(option) => Self::option(option.strip_suffix("_MODULE").unwrap_or(option)),
+            name if name.starts_with("CONFIG_") => {
+                option_of_word(name).map_or(Self::No, Self::Option)
+            }
+            name => match given::defined(name) {
+                Some(means) => Self::of_kconfig(means),
                 None => Self::Unknown(format!("defined({name})")),
             },
         }
@@ -412,23 +425,20 @@ impl<'a> Reader<'a> {
     }
 
     fn known(&self, left: &Condition, operator: &str, right: &str) -> Option<Condition> {
-        let equal = match operator {
-            "=" | "==" => true,
-            "!=" => false,
-            _ => return None,
-        };
         let holds = match (self.language, left, right) {
+            (Language::C, Condition::Unknown(name), value) => {
+                return given::compared(name, operator, value)
+                    .map(|means| Condition::of_kconfig(&means));
+            }
             (Language::Kconfig, Condition::Option(_), "y" | "m") => left.clone(),
             (Language::Kconfig, Condition::Option(_), "n") => left.clone().negated(),
-            (Language::C, Condition::Unknown(name), "64") if name == "BITS_PER_LONG" => {
-                Condition::option("64BIT")
-            }
-            (Language::C, Condition::Unknown(name), "32") if name == "BITS_PER_LONG" => {
-                Condition::option("64BIT").negated()
-            }
             _ => return None,
         };
-        Some(if equal { holds } else { holds.negated() })
+        match operator {
+            "=" => Some(holds),
+            "!=" => Some(holds.negated()),
+            _ => None,
+        }
     }
 
     fn one(&mut self) -> Option<Condition> {
@@ -512,7 +522,8 @@ fn kconfig_word(word: &str) -> Condition {
     }
 }
 
-fn number(word: &str) -> Option<u64> {
+/// A number of C, whatever its suffix.
+pub(crate) fn number(word: &str) -> Option<u64> {
     let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
     match digits
         .strip_prefix("0x")
@@ -670,6 +681,14 @@ mod tests {
             ("1 && 0x0UL", "never"),
             ("BITS_PER_LONG == 64", "CONFIG_64BIT"),
             ("BITS_PER_LONG != 64", "!CONFIG_64BIT"),
+            ("BITS_PER_LONG > 32 && CONFIG_A", "CONFIG_64BIT && CONFIG_A"),
+            ("defined(__BIG_ENDIAN)", "CONFIG_CPU_BIG_ENDIAN"),
+            ("!defined __LP64__", "!CONFIG_64BIT"),
+            (
+                "__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__",
+                "!CONFIG_CPU_BIG_ENDIAN",
+            ),
+            ("defined(__ASSEMBLY__)", "defined(__ASSEMBLY__)"),
             (
                 "GCC_VERSION >= 40900 && CONFIG_X",
                 "GCC_VERSION >= 40900 && CONFIG_X",

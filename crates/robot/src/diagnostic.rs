@@ -103,16 +103,51 @@ impl Diagnostic {
             placeless(&self.text),
         )
     }
+
+    /// The same of functions that have another name, wherever it says their names.
+    fn named(&self, names: &BTreeMap<String, String>) -> Self {
+        let mut one = self.clone();
+        if names.is_empty() {
+            return one;
+        }
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let mut text = String::new();
+        let mut rest = self.text.as_str();
+        while let Some(first) = rest.chars().next() {
+            let end = match is_word(first) {
+                true => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+                false => first.len_utf8(),
+            };
+            let (word, after) = rest.split_at(end);
+            text.push_str(names.get(word).map_or(word, String::as_str));
+            rest = after;
+        }
+        one.text = text;
+        if let Some(name) = names.get(&self.function) {
+            one.function.clone_from(name);
+        }
+        one
+    }
 }
 
 /// What of `after` is new: of each identity as many as `before` has not.
 #[must_use]
 pub fn fresh<'a>(before: &[Diagnostic], after: &'a [Diagnostic]) -> Vec<&'a Diagnostic> {
+    fresh_of(before, after, &BTreeMap::new())
+}
+
+/// The same where functions have another name: `before_of` has the one that each had.
+#[must_use]
+pub fn fresh_of<'a>(
+    before: &[Diagnostic],
+    after: &'a [Diagnostic],
+    before_of: &BTreeMap<String, String>,
+) -> Vec<&'a Diagnostic> {
     let mut known: BTreeMap<Identity, usize> = BTreeMap::new();
     for one in before {
         *known.entry(one.identity()).or_default() += 1;
     }
-    let is_new = |one: &&Diagnostic| match known.get_mut(&one.identity()) {
+    let is_new = |one: &&Diagnostic| match known.get_mut(&one.named(before_of).identity()) {
         Some(left) if *left > 0 => {
             *left -= 1;
             false
@@ -128,7 +163,16 @@ pub fn fresh<'a>(before: &[Diagnostic], after: &'a [Diagnostic]) -> Vec<&'a Diag
 pub fn read(said: &str, tool: Tool, root: &str) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut function = String::new();
+    let mut unmet: Option<&str> = None;
     for (at, line) in said.lines().enumerate() {
+        if let Some(option) = line.strip_prefix(UNMET) {
+            unmet = Some(option.trim());
+            continue;
+        }
+        if let Some(option) = unmet {
+            found.extend(selector(line, option).map(|one| Diagnostic { at, ..one }));
+            unmet = unmet.filter(|_| line.starts_with(' ') || line.is_empty());
+        }
         if let Some(named) = context(line) {
             function = named;
             continue;
@@ -141,6 +185,20 @@ pub fn read(said: &str, tool: Tool, root: &str) -> Vec<Diagnostic> {
         found.extend(read.map(|one| Diagnostic { at, ..one }));
     }
     found
+}
+
+/// What Kconfig says of an option whose dependencies are off, and that is on all the
+/// same; below it a line for each that selects it.
+const UNMET: &str = "WARNING: unmet direct dependencies detected for ";
+
+/// `  - BY [=y] && OTHER [=n]`
+fn selector(line: &str, option: &str) -> Option<Diagnostic> {
+    let by = line.trim_start().strip_prefix("- ")?;
+    let by = by.split([' ', '[']).next()?;
+    let text = format!(
+        "CONFIG_{by} selects CONFIG_{option}, of which not all that it depends on is on: unmet direct dependencies"
+    );
+    Some(empty(Tool::Kbuild, Severity::Warning, &text))
 }
 
 fn empty(tool: Tool, severity: Severity, text: &str) -> Diagnostic {
@@ -309,7 +367,7 @@ fn bare(line: &str, tool: Tool) -> Option<Diagnostic> {
         && !line.contains(" Waiting for unfinished")
         && !line.contains("*** Deleting file ");
     let kbuild = kbuild || line.contains(": syntax error");
-    let warned = line.contains(":warning: ") || line.starts_with("WARNING: unmet ");
+    let warned = line.contains(":warning: ");
     (kbuild || warned).then(|| {
         let severity = match warned {
             true => Severity::Warning,
@@ -369,6 +427,10 @@ ERROR: modpost: \"snd_y\" [sound/core/snd-pcm.ko] undefined!
 WARNING: modpost: sound/core/snd: section mismatch in reference: f+0x1c (section: .text) -> g (section: .init.text)
 tollgate gates: snd_z: call with the window open of f [call-in-window]
 WARNING: unmet direct dependencies detected for IIO_BUFFER_HW_CONSUMER
+  Depends on [n]: IIO [=n] && IIO_BUFFER [=n]
+  Selected by [y]:
+  - GLOB_SELFTEST [=y] && RUNTIME_TESTING_MENU [=y]
+  - OTHER [=y]
 /t/lib/x.c:9:1: error: call to '__compiletime_assert_171' declared with attribute error: BUILD_BUG_ON failed: 1
 ";
 
@@ -416,6 +478,22 @@ WARNING: unmet direct dependencies detected for IIO_BUFFER_HW_CONSUMER
             new.iter().map(|one| one.kind.as_str()).collect::<Vec<_>>(),
             ["unused-variable"]
         );
+    }
+
+    #[test]
+    fn what_was_said_of_a_function_is_not_new_under_its_new_name() {
+        let said = "x.c: In function 'old':\nx.c:1:2: warning: 'old' is odd, not 'older' [-Wa]\n";
+        let before = read(said, Tool::Gcc, "");
+        let after = read(&said.replace("'old'", "'new'"), Tool::Gcc, "");
+        assert_eq!(fresh(&before, &after).len(), 1);
+        let names = BTreeMap::from([("new".to_owned(), "old".to_owned())]);
+        assert!(fresh_of(&before, &after, &names).is_empty());
+        let more = read(
+            &said.replace("'old'", "'new'").replace("odd", "even"),
+            Tool::Gcc,
+            "",
+        );
+        assert_eq!(fresh_of(&before, &more, &names).len(), 1);
     }
 
     #[test]

@@ -17,6 +17,17 @@ pub struct Entry {
     pub depends: Condition,
     /// Whether people can choose it: it has a prompt.
     pub prompt: bool,
+    /// The options that it turns on whatever they depend on, each with when.
+    pub selects: Vec<(String, Condition)>,
+    /// The line of the `choice` that it is one side of, from 1.
+    pub choice: Option<u32>,
+}
+
+/// A file that another one reads, and when its options are there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sourced {
+    by: String,
+    condition: Condition,
 }
 
 /// All options of a tree.
@@ -25,14 +36,25 @@ pub struct Kconfig {
     entries: BTreeMap<String, Vec<Entry>>,
     /// Files that every reader of the tree names in a way that is not followed.
     files: BTreeSet<String>,
+    /// By file, who reads it.
+    sourced: BTreeMap<String, Vec<Sourced>>,
 }
+
+/// How far `source` is followed.
+const DEEPEST: usize = 16;
 
 impl Kconfig {
     /// Reads one file of a tree. What it sources is read by itself: all Kconfig files
     /// of a tree are given, one after the other.
     pub fn add(&mut self, file: &str, text: &str) {
         self.files.insert(file.to_owned());
-        for entry in entries(file, text) {
+        let read = Read::of(file, text);
+        for (name, condition) in read.sources {
+            let by = file.to_owned();
+            let all = self.sourced.entry(name).or_default();
+            all.push(Sourced { by, condition });
+        }
+        for entry in read.entries {
             self.entries
                 .entry(entry.option.clone())
                 .or_default()
@@ -64,12 +86,64 @@ impl Kconfig {
         all.filter(move |entry| entry.file == file)
     }
 
-    /// What one of its definitions depends on, as far as it stands beside it.
+    /// What one of its definitions depends on: beside it, around it, and around what
+    /// reads its file.
     #[must_use]
     pub fn depends(&self, option: &str) -> Condition {
         let all = self.entries(option).iter();
-        let any = all.map(|entry| entry.depends.clone());
+        let any = all.map(|entry| self.needed(entry));
         any.reduce(Condition::or).unwrap_or(Condition::No)
+    }
+
+    /// What a definition depends on.
+    #[must_use]
+    pub fn needed(&self, entry: &Entry) -> Condition {
+        self.around(&entry.file, DEEPEST).and(entry.depends.clone())
+    }
+
+    /// When a file is read; always where nobody is known to read it: its name may be
+    /// put together.
+    fn around(&self, file: &str, depth: usize) -> Condition {
+        let by = self.sourced.get(file).map_or(&[][..], Vec::as_slice);
+        let Some(deeper) = depth.checked_sub(1) else {
+            return Condition::Yes;
+        };
+        let each = by
+            .iter()
+            .map(|one| self.around(&one.by, deeper).and(one.condition.clone()));
+        each.reduce(Condition::or).unwrap_or(Condition::Yes)
+    }
+
+    /// Every definition that selects an option, with when.
+    pub fn selecting<'a>(
+        &'a self,
+        option: &'a str,
+    ) -> impl Iterator<Item = (&'a Entry, &'a Condition)> {
+        let all = self.entries.values().flatten();
+        all.flat_map(move |entry| {
+            let own = entry.selects.iter().filter(move |(name, _)| name == option);
+            own.map(move |(_, when)| (entry, when))
+        })
+    }
+
+    /// Whether people can choose an option somewhere.
+    #[must_use]
+    pub fn has_prompt(&self, option: &str) -> bool {
+        self.entries(option).iter().any(|entry| entry.prompt)
+    }
+
+    /// The other sides of the choice that an option is one side of.
+    #[must_use]
+    pub fn rivals(&self, option: &str) -> BTreeSet<&str> {
+        let own = self.entries(option).iter();
+        let own: BTreeSet<(&str, u32)> = own
+            .filter_map(|entry| Some((entry.file.as_str(), entry.choice?)))
+            .collect();
+        let all = self.entries.values().flatten().filter(|entry| {
+            let place = entry.choice.map(|line| (entry.file.as_str(), line));
+            entry.option != option && place.is_some_and(|place| own.contains(&place))
+        });
+        all.map(|entry| entry.option.as_str()).collect()
     }
 }
 
@@ -77,47 +151,106 @@ impl Kconfig {
 struct Around {
     /// `if`, `menu` or `choice`.
     word: &'static str,
+    /// Its line.
+    line: u32,
     condition: Condition,
 }
 
-/// The blocks of a file.
-fn entries(file: &str, text: &str) -> Vec<Entry> {
-    let mut around: Vec<Around> = Vec::new();
-    let mut found: Vec<Entry> = Vec::new();
-    let mut open: Option<Entry> = None;
-    let mut help: Option<usize> = None;
-    for (number, line) in logical(text) {
-        let indent = line.len() - line.trim_start().len();
-        let words = line.trim();
-        if let Some(least) = help {
-            // The text of a help goes on while it is indented.
-            if words.is_empty() || indent > 0 && (least == 0 || indent >= least) {
-                help = Some(if least == 0 && !words.is_empty() {
-                    indent
-                } else {
-                    least
-                });
+/// What one file holds.
+#[derive(Default)]
+struct Read {
+    entries: Vec<Entry>,
+    /// The files that it reads, with when.
+    sources: Vec<(String, Condition)>,
+    around: Vec<Around>,
+}
+
+impl Read {
+    fn of(file: &str, text: &str) -> Self {
+        let mut read = Self::default();
+        let mut open: Option<Entry> = None;
+        let mut help: Option<usize> = None;
+        for (number, line) in logical(text) {
+            let words = line.trim();
+            if in_help(&mut help, &line) {
                 continue;
             }
-            help = None;
+            let (word, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+            if matches!(word, "help" | "---help---") {
+                help = Some(0);
+            } else if is_block(word) {
+                read.entries.extend(open.take());
+                open = read.begun(file, number, word, rest);
+            } else if let Some(entry) = &mut open {
+                property(entry, word, rest);
+            } else if word == "depends" {
+                depends_around(&mut read.around, rest);
+            }
+            if let Some(entry) = &mut open {
+                entry.lines.1 = number;
+            }
         }
-        let (word, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
-        if matches!(word, "help" | "---help---") {
-            help = Some(0);
-        } else if is_block(word) {
-            found.extend(open.take());
-            open = begun(file, number, word, rest, &mut around);
-        } else if let Some(entry) = &mut open {
-            property(entry, word, rest);
-        } else if word == "depends" {
-            depends_around(&mut around, rest);
-        }
-        if let Some(entry) = &mut open {
-            entry.lines.1 = number;
-        }
+        read.entries.extend(open);
+        read
     }
-    found.extend(open);
-    found
+
+    /// What all that is open around depends on.
+    fn outer(&self) -> Condition {
+        let outer = self.around.iter().map(|one| one.condition.clone());
+        outer.fold(Condition::Yes, Condition::and)
+    }
+
+    fn begun(&mut self, file: &str, number: u32, word: &str, rest: &str) -> Option<Entry> {
+        let mut open = |word, condition| {
+            self.around.push(Around {
+                word,
+                line: number,
+                condition,
+            });
+        };
+        match word {
+            "if" => open("if", Condition::of_kconfig(rest)),
+            "menu" => open("menu", Condition::Yes),
+            "choice" => open("choice", Condition::Yes),
+            "endif" => close(&mut self.around, "if"),
+            "endmenu" => close(&mut self.around, "menu"),
+            "endchoice" => close(&mut self.around, "choice"),
+            "source" => {
+                let name = rest.trim().trim_matches(['"', '\'']).to_owned();
+                self.sources.push((name, self.outer()));
+            }
+            "config" | "menuconfig" => {
+                let option = rest.split_whitespace().next()?;
+                let choice = self.around.iter().rfind(|one| one.word == "choice");
+                return Some(Entry {
+                    option: option.to_owned(),
+                    file: file.to_owned(),
+                    lines: (number, number),
+                    depends: self.outer(),
+                    prompt: false,
+                    selects: Vec::new(),
+                    choice: choice.map(|one| one.line),
+                });
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+/// Whether a line is of a help text, which goes on while it is indented.
+fn in_help(help: &mut Option<usize>, line: &str) -> bool {
+    let Some(least) = *help else { return false };
+    let indent = line.len() - line.trim_start().len();
+    let is_empty = line.trim().is_empty();
+    if is_empty || indent > 0 && (least == 0 || indent >= least) {
+        if least == 0 && !is_empty {
+            *help = Some(indent);
+        }
+        return true;
+    }
+    *help = None;
+    false
 }
 
 fn is_block(word: &str) -> bool {
@@ -135,37 +268,6 @@ fn is_block(word: &str) -> bool {
             | "comment"
             | "mainmenu"
     )
-}
-
-fn begun(
-    file: &str,
-    number: u32,
-    word: &str,
-    rest: &str,
-    around: &mut Vec<Around>,
-) -> Option<Entry> {
-    let mut open = |word, condition| around.push(Around { word, condition });
-    match word {
-        "if" => open("if", Condition::of_kconfig(rest)),
-        "menu" => open("menu", Condition::Yes),
-        "choice" => open("choice", Condition::Yes),
-        "endif" => close(around, "if"),
-        "endmenu" => close(around, "menu"),
-        "endchoice" => close(around, "choice"),
-        "config" | "menuconfig" => {
-            let option = rest.split_whitespace().next()?;
-            let outer = around.iter().map(|one| one.condition.clone());
-            return Some(Entry {
-                option: option.to_owned(),
-                file: file.to_owned(),
-                lines: (number, number),
-                depends: outer.fold(Condition::Yes, Condition::and),
-                prompt: false,
-            });
-        }
-        _ => {}
-    }
-    None
 }
 
 fn close(around: &mut Vec<Around>, word: &str) {
@@ -195,6 +297,14 @@ fn property(entry: &mut Entry, word: &str, rest: &str) {
         }
         "bool" | "tristate" | "int" | "hex" | "string" | "prompt" => {
             entry.prompt |= rest.trim_start().starts_with(['"', '\'']);
+        }
+        "select" => {
+            let (option, when) = rest.split_once(" if ").unwrap_or((rest, ""));
+            let when = match when.trim() {
+                "" => Condition::Yes,
+                when => Condition::of_kconfig(when),
+            };
+            entry.selects.push((option.trim().to_owned(), when));
         }
         _ => {}
     }
@@ -267,6 +377,41 @@ menuconfig TOP
         assert_eq!(kconfig.depends("TOP"), Condition::Yes);
         assert_eq!(kconfig.depends("NONE"), Condition::No);
         assert_eq!(kconfig.in_file("sound/Kconfig").count(), 3);
+    }
+
+    #[test]
+    fn what_is_around_a_file_that_is_read_counts() {
+        let mut kconfig = Kconfig::default();
+        kconfig.add(
+            "Kconfig",
+            "if A\nmenu \"b\"\n\tdepends on B\nsource \"b/Kconfig\"\nendmenu\nendif\nsource \"c/$(X)/Kconfig\"\n",
+        );
+        kconfig.add(
+            "b/Kconfig",
+            "config ONE\n\tbool\n\tselect TWO if C\n\tselect THREE\n",
+        );
+        kconfig.add("d/Kconfig", "config TWO\n\tbool \"two\"\n\tdepends on D\n");
+        assert_eq!(kconfig.depends("ONE").to_string(), "CONFIG_A && CONFIG_B");
+        assert_eq!(kconfig.depends("TWO").to_string(), "CONFIG_D");
+        let by = |option: &'static str| -> Vec<String> {
+            let all = kconfig.selecting(option);
+            all.map(|(by, when)| format!("{} {when}", by.option))
+                .collect()
+        };
+        assert_eq!(by("TWO"), ["ONE CONFIG_C"]);
+        assert_eq!(by("THREE"), ["ONE always"]);
+        assert!(kconfig.has_prompt("TWO") && !kconfig.has_prompt("ONE"));
+    }
+
+    #[test]
+    fn the_sides_of_a_choice_are_rivals() {
+        let mut kconfig = Kconfig::default();
+        kconfig.add(
+            "Kconfig",
+            "choice\n\tprompt \"order\"\nconfig BIG\n\tbool \"big\"\nconfig LITTLE\n\tbool \"little\"\nendchoice\nchoice\nconfig X\n\tbool \"x\"\nendchoice\nconfig Y\n\tbool\n",
+        );
+        assert_eq!(kconfig.rivals("BIG"), BTreeSet::from(["LITTLE"]));
+        assert!(kconfig.rivals("X").is_empty() && kconfig.rivals("Y").is_empty());
     }
 
     proptest! {

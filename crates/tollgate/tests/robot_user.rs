@@ -458,3 +458,97 @@ fn a_file_that_comes_goes_or_is_renamed_is_compiled_as_it_is_then() {
     let (code, said) = room.robot(mode, &[]);
     assert_eq!(code, 0, "{said}");
 }
+
+#[test]
+fn a_kernel_doc_that_is_edited_is_read_as_kbuild_reads_it() {
+    let Some(room) = Room::new() else { return };
+    let b = room.path("tree/fs/b.c");
+    let text = fs::read_to_string(&b).unwrap();
+    fs::write(&b, format!("/**\n * b - does it\n */\n{text}")).unwrap();
+    let wrong = room.diff(&[("fs/b.c", " * b - does it", " * does-it")]);
+    let (code, said) = room.robot(&wrong, &[]);
+    assert_eq!(code, 1, "{said}");
+    assert!(
+        said.contains("fs/b.c:1: warning: no function is named (kbuild)"),
+        "{said}"
+    );
+    // Without W= nobody reads it, and another comment is none.
+    let (code, said) = room.robot(&wrong, &["-W", "0"]);
+    assert_eq!(code, 0, "{said}");
+    let (code, said) = room.robot(
+        &room.diff(&[("fs/b.c", " * b - does it", " * b - does more")]),
+        &[],
+    );
+    assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn an_option_that_selects_what_may_be_off_is_turned_on_with_little_else() {
+    let Some(room) = Room::new() else { return };
+    let driver = "config DRIVER\n\ttristate \"a driver\"\n\tdepends on A\n";
+    let kconfig = room.path("tree/Kconfig");
+    let text = fs::read_to_string(&kconfig).unwrap();
+    let chooser = "config CHOOSER\n\tbool \"chooser\"\n";
+    fs::write(&kconfig, format!("{text}\n{chooser}")).unwrap();
+    let selects = format!("{chooser}\tselect DRIVER\n");
+    let (code, said) = room.robot(&room.diff(&[("Kconfig", chooser, &selects)]), &["--trust"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(
+        said.contains(
+            "CONFIG_CHOOSER selects CONFIG_DRIVER, of which not all that it depends on is on"
+        ),
+        "{said}"
+    );
+    // With what that depends on it may, and what depends on nothing may be selected.
+    let right = format!("{chooser}\tdepends on A\n\tselect DRIVER\n");
+    for edit in [
+        ("Kconfig", chooser, right.as_str()),
+        (
+            "Kconfig",
+            chooser,
+            "config CHOOSER\n\tbool \"chooser\"\n\tselect A\n",
+        ),
+    ] {
+        let (code, said) = room.robot(&room.diff(&[edit]), &["--trust"]);
+        assert_eq!(code, 0, "{said}");
+    }
+    // One that selects it already may not any more where it depends on something.
+    let text = fs::read_to_string(&kconfig).unwrap();
+    fs::write(
+        &kconfig,
+        text.replace(chooser, &selects)
+            .replace("\tdepends on A\n", ""),
+    )
+    .unwrap();
+    let free = "config DRIVER\n\ttristate \"a driver\"\n";
+    let (code, said) = room.robot(&room.diff(&[("Kconfig", free, driver)]), &["--trust"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(
+        said.contains("CONFIG_CHOOSER selects CONFIG_DRIVER"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_was_said_of_a_function_is_not_new_where_it_is_renamed() {
+    let Some(room) = Room::new() else { return };
+    let renames = room.diff(&[(
+        "fs/b.c",
+        "int b(int value);\nint b(int value)",
+        "int bb(int value);\nint bb(int value)",
+    )]);
+    let (code, said) = room.robot(&renames, &[]);
+    assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn a_patch_that_is_not_there_is_named_outside_of_a_tree_too() {
+    let Some(room) = Room::new() else { return };
+    let mut command = tollgate(&["robot", "missing.patch", "--cache"]);
+    command.arg(room.path("cache")).current_dir(room.dir.path());
+    let output = run(&mut command);
+    let said = both(&output);
+    assert_eq!(code(&output), 2, "{said}");
+    assert!(said.contains("there is no file missing.patch"), "{said}");
+    assert!(said.contains("is no kernel tree"), "{said}");
+}

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use tollgate_robot::Config;
 
-use super::{CellJob, Error, death, script};
+use super::asked::{CellJob, Error, death};
+use super::script;
 use crate::cache::{self, Cache};
 use crate::process::Runner;
 use crate::toolchain::{self, Compiler};
@@ -61,13 +62,13 @@ impl Prepared {
             .join(self.key.get(..24).unwrap_or(&self.key))
     }
 
-    /// Makes the configuration where it is missing.
-    pub(super) fn configure(
-        &mut self,
+    /// The same with the configuration, made where it is missing.
+    pub(super) fn configured(
+        mut self,
         job: &CellJob,
         cache: &Cache,
         runner: &Runner,
-    ) -> Result<(), Error> {
+    ) -> Result<Self, Error> {
         let name = self.place("configured");
         let inner = format!(
             "{} >&2 || exit 0\ncp /tmp/build/.config /tmp/out/config\n",
@@ -79,7 +80,7 @@ impl Prepared {
         self.config = Config::parse(&String::from_utf8_lossy(&text));
         let lacks = self.config.lacks(&job.cell.fragment);
         if lacks.is_empty() {
-            return Ok(());
+            return Ok(self);
         }
         Err(Error::Config {
             cell: job.cell.name.clone(),
@@ -89,13 +90,13 @@ impl Prepared {
 
     /// Makes what every object needs where it is missing.
     pub(super) fn build(
-        mut self,
+        self,
         job: &CellJob,
         cache: &Cache,
         runner: &Runner,
     ) -> Result<Self, Error> {
-        self.configure(job, cache, runner)?;
-        let name = self.place("prepared");
+        let mut made = self.configured(job, cache, runner)?;
+        let name = made.place("prepared");
         let jobs = std::thread::available_parallelism();
         let jobs = match jobs {
             Ok(jobs) => jobs.get(),
@@ -106,9 +107,9 @@ impl Prepared {
             script::make(job)
         );
         let what = format!("the preparation of {}", job.cell.name);
-        let lower = self.build.clone();
-        self.build = install(&name, job, Some(&lower), inner, &what, cache, runner)?;
-        Ok(self)
+        let lower = made.build.clone();
+        made.build = install(&name, job, Some(&lower), inner, &what, cache, runner)?;
+        Ok(made)
     }
 }
 

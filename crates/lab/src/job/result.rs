@@ -9,8 +9,9 @@ use tollgate_defect::answer;
 use tollgate_gates::Analysis;
 use tollgate_robot::{Preprocessed, Tool};
 
+use super::asked::{CellJob, Error, death};
+use super::prepare::Prepared;
 use super::script::Made;
-use super::{CellJob, Error, Prepared, death};
 use crate::cache;
 use crate::input;
 use crate::tree;

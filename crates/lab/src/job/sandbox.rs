@@ -9,7 +9,7 @@ use std::process::Command;
 
 use tollgate_robot::Limits;
 
-use super::Error;
+use super::asked::Error;
 use crate::process::{self, Runner};
 
 /// What is mounted, and what then runs in it: `outer.sh`.

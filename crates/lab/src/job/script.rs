@@ -11,7 +11,8 @@ use std::time::Duration;
 use tollgate_robot::Cell;
 use tollgate_source::TreePath;
 
-use super::{CellJob, Error, Prepared, death, sandbox};
+use super::asked::{CellJob, Error, death};
+use super::sandbox;
 use crate::cache;
 use crate::process::{self, Runner};
 
@@ -56,14 +57,14 @@ pub(super) struct Inside<'a> {
 pub(super) fn run(
     job: &CellJob,
     jobs: usize,
-    prepared: &Prepared,
+    build: &Path,
     folder: &Path,
     runner: &Runner,
 ) -> Result<Made, Error> {
     let what = format!("the build of {}", job.cell.name);
     let inside = Inside {
         job,
-        lower: Some(&prepared.build),
+        lower: Some(build),
         inner: objects(job, jobs.max(1)),
         changed: true,
         keep: false,

@@ -6,7 +6,7 @@ use tollgate_defect::Defect;
 use tollgate_robot::{PatchReport, Report, Status};
 
 use super::document::robot_document;
-use super::words::{check_word, place, sentence, summary};
+use super::words::{check_word, located, summary};
 use crate::format::{Look, terminal};
 use crate::json::to_json;
 
@@ -64,11 +64,7 @@ pub fn robot_b4_failed(why: &str) -> Result<String, Defect> {
 }
 
 fn one(report: &Report, patch: &PatchReport) -> Result_ {
-    let found: Vec<String> = patch
-        .findings
-        .iter()
-        .map(|one| format!("{}: {}", place(one), sentence(one)))
-        .collect();
+    let found: Vec<String> = patch.findings.iter().map(located).collect();
     let all = terminal(&robot_document(std::slice::from_ref(report)), PLAIN);
     Result_ {
         tool: "tollgate robot".to_owned(),

@@ -4,7 +4,7 @@ use tollgate_robot::{
     Built, Check, Finding, Line, LineState, ObjectReport, PatchReport, Report, Status, Unbuilt,
 };
 
-use super::words::{check_word, count, place, ranges, sentence, summary};
+use super::words::{check_word, count, located, ranges, summary};
 use crate::document::{Block, Cell, Document, Extent, Kind, Section, Table, Tone, Verdict};
 use crate::text::{grouped, plural};
 
@@ -96,10 +96,7 @@ fn finding(finding: &Finding) -> String {
         [] => String::new(),
         cells => format!(" [in {}{object}]", cells.join(", ")),
     };
-    match place(finding).as_str() {
-        "" => format!("{}{within}", sentence(finding)),
-        place => format!("{place}: {}{within}", sentence(finding)),
-    }
+    format!("{}{within}", located(finding))
 }
 
 fn edited(line: &Line) -> String {
@@ -107,7 +104,10 @@ fn edited(line: &Line) -> String {
         "" => String::new(),
         within => format!(" within {within}"),
     };
-    let place = format!("{}:{}{within}", line.file, ranges(&line.lines));
+    let place = match line.lines.as_slice() {
+        [] => format!("{}: lines that are gone{within}", line.file),
+        lines => format!("{}:{}{within}", line.file, ranges(lines)),
+    };
     match &line.state {
         LineState::Compiled { cells, missing } => {
             let names: Vec<&str> = cells.iter().map(|(cell, _)| cell.as_str()).collect();

@@ -3,7 +3,7 @@
 
 use tollgate_robot::{Finding, LineState, PatchReport, Report, Status};
 
-use super::words::{place, ranges, sentence, summary};
+use super::words::{located, place, ranges, sentence, summary};
 use crate::text::clean_lines;
 
 /// The report as KTAP.
@@ -23,20 +23,24 @@ fn one(number: usize, patch: &PatchReport) -> String {
             let here = finding.cell == object.cell || finding.also.contains(&object.cell);
             here && finding.object == object.object
         };
-        let found: Vec<String> = patch
-            .findings
-            .iter()
-            .filter(own)
-            .map(|one| format!("{}: {}", place(one), sentence(one)))
-            .collect();
+        let found: Vec<String> = patch.findings.iter().filter(own).map(located).collect();
         let name = format!("{} {}", object.cell, object.object);
         let skipped = object.after.is_none().then_some("not built");
         cases.push((name, found, skipped.map(str::to_owned)));
     }
     let of_none = patch.findings.iter().filter(|one| one.object.is_empty());
-    cases.extend(of_none.map(|one| (place(one), vec![sentence(one)], None)));
+    cases.extend(of_none.map(|one| {
+        let name = match place(one) {
+            place if place.is_empty() => format!("{} the configuration", one.cell),
+            place => place,
+        };
+        (name, vec![sentence(one)], None)
+    }));
     for line in &patch.lines {
-        let name = format!("{}:{}", line.file, ranges(&line.lines).replace(", ", ","));
+        let name = match line.lines.as_slice() {
+            [] => format!("{}: lines that are gone", line.file),
+            lines => format!("{}:{}", line.file, ranges(lines).replace(", ", ",")),
+        };
         let (found, skipped) = match &line.state {
             LineState::Compiled { missing, .. } if missing.is_empty() => (Vec::new(), None),
             LineState::Compiled { missing, .. } => {

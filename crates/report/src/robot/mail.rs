@@ -211,7 +211,11 @@ fn said(patch: &PatchReport, kind: &str) -> String {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
             });
-        text += &format!(">> {}: {severity}: {}\n", place(one), one.message);
+        let place = match place(one).as_str() {
+            "" => String::new(),
+            place => format!("{place}: "),
+        };
+        text += &format!(">> {place}{severity}: {}\n", one.message);
     }
     for listing in &patch.listings {
         text += &vim(listing);

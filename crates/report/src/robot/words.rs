@@ -28,6 +28,14 @@ pub(super) fn place(finding: &Finding) -> String {
     }
 }
 
+/// The sentence behind its place, where there is one.
+pub(super) fn located(finding: &Finding) -> String {
+    match place(finding).as_str() {
+        "" => sentence(finding),
+        place => format!("{place}: {}", sentence(finding)),
+    }
+}
+
 /// `12-14, 20`
 pub(super) fn ranges(lines: &[(u32, u32)]) -> String {
     let one = |(from, to): &(u32, u32)| match from == to {
@@ -58,7 +66,7 @@ pub(super) fn summary(patch: &PatchReport) -> String {
             let found = patch.findings.len() + dead.count() + bad.count();
             format!(
                 "{found} new and wrong, in {} of {} cells",
-                cells_with(patch),
+                cells_with(patch).len(),
                 cells.len()
             )
         }
@@ -103,21 +111,24 @@ fn untold(patch: &PatchReport) -> String {
 }
 
 fn cells_of(patch: &PatchReport) -> Vec<&str> {
-    let mut cells: Vec<&str> = patch.objects.iter().map(|one| one.cell.as_str()).collect();
+    let built = patch.objects.iter().map(|one| one.cell.as_str());
+    let mut cells: Vec<&str> = built.chain(cells_with(patch)).collect();
     cells.sort_unstable();
     cells.dedup();
     cells
 }
 
-fn cells_with(patch: &PatchReport) -> usize {
+/// The cells in which something is found.
+fn cells_with(patch: &PatchReport) -> Vec<&str> {
     let own = patch
         .findings
         .iter()
         .flat_map(|one| std::iter::once(&one.cell).chain(&one.also));
-    let mut cells: Vec<&String> = own.filter(|cell| !cell.is_empty()).collect();
+    let own = own.map(String::as_str).filter(|cell| !cell.is_empty());
+    let mut cells: Vec<&str> = own.collect();
     cells.sort_unstable();
     cells.dedup();
-    cells.len()
+    cells
 }
 
 /// What a check of the tree's own came to.

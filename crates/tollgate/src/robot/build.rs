@@ -10,7 +10,7 @@ use tollgate_source::TreePath;
 
 use super::context::Robot;
 use super::objects::Reached;
-use super::plan::Seat;
+use super::seat::Seat;
 
 /// What came of a seat.
 #[derive(Debug)]
@@ -102,6 +102,7 @@ impl Robot<'_> {
         let same: BTreeSet<&String> = after
             .objects
             .iter()
+            .filter(|object| !reached.documented.contains(*object))
             .filter(|object| is_same(&before, &looked, object))
             .collect();
         let objects: Vec<String> = after

@@ -6,7 +6,7 @@ use tollgate_defect::answer;
 use tollgate_lab::job::{CellResult, ObjectResult, Outcome};
 use tollgate_robot::{
     Built, CellReport, Condition, Diagnostic, Finding, FindingKind, Line, LineKind, LineState,
-    ObjectReport, PatchReport, Report, Severity, Tool, Unbuilt, fresh, read,
+    ObjectReport, PatchReport, Report, Severity, Tool, Unbuilt, fresh, fresh_of, read,
 };
 use tollgate_source::TreePath;
 
@@ -15,7 +15,9 @@ use super::build::{Sides, States};
 use super::context::{ROOT, Robot};
 use super::listing::function_at;
 use super::objects::{Edited, Reached};
-use super::plan::{Plan, Seat, Spot, dead, needs};
+use super::plan::{Plan, dead, needs};
+use super::renamed::renamed;
+use super::seat::{Seat, Spot};
 use super::series::{self, Patch, Series};
 use crate::progress::Steps;
 
@@ -31,6 +33,8 @@ struct Judged<'a> {
     sides: Vec<Sides>,
     proven: BTreeMap<Spot, Vec<(String, String)>>,
     atlas: &'a Atlas,
+    /// The names that functions had before.
+    names: BTreeMap<String, String>,
 }
 
 impl Robot<'_> {
@@ -44,7 +48,10 @@ impl Robot<'_> {
         steps: &Steps<'_>,
     ) -> anyhow::Result<PatchReport> {
         atlas.patched(patch);
-        let reached = Reached::of(patch, atlas);
+        let mut reached = Reached::of(patch, atlas);
+        if self.asked.warn.is_empty() {
+            reached.documented.clear();
+        }
         let mut judged = PatchReport {
             number: (patch.number, series.patches.len()),
             subject: patch.subject.clone(),
@@ -85,6 +92,7 @@ impl Robot<'_> {
             sides: Vec::new(),
             proven: BTreeMap::new(),
             atlas,
+            names: renamed(patch),
         };
         steps.step(
             &format!("{label}: build both sides"),
@@ -103,15 +111,10 @@ impl Robot<'_> {
         states: &States,
         judged: &mut PatchReport,
     ) -> anyhow::Result<()> {
-        let random = |seat: &Seat| seat.cell.base.seed.is_some();
         let mut next = Self::choose(&work.plan, &BTreeSet::new(), None);
-        let drawn = work
-            .plan
-            .seats
-            .iter()
-            .enumerate()
-            .filter(|(_, seat)| random(seat));
-        next.extend(drawn.map(|(number, _)| number));
+        let numbered = work.plan.seats.iter().enumerate();
+        let always = numbered.filter(|(_, seat)| seat.always);
+        next.extend(always.map(|(number, _)| number));
         next.sort_unstable();
         next.dedup();
         for _ in 0..ROUNDS {
@@ -311,7 +314,7 @@ impl Robot<'_> {
                     }
                     _ => {}
                 }
-                let mut fresh = fresh(&old_said, &new_said);
+                let mut fresh = fresh_of(&old_said, &new_said, &work.names);
                 // What a module has to say of itself once says one of its parts.
                 let alone = work.atlas.kbuild.wholes(object) == [object.clone()]
                     && super::links::is_module(object, seat, work.atlas);
@@ -371,6 +374,8 @@ impl Robot<'_> {
             found.retain(|one| {
                 !own.contains(&one.identity()) && !one.text.contains("No rule to make target")
             });
+            // What is left no compiler said: kernel-doc, or make itself.
+            found.iter_mut().for_each(|one| one.tool = Tool::Kbuild);
             found
         };
         let (old, new) = (all(&sides.before), all(&sides.after));
@@ -564,7 +569,14 @@ fn because(seat: &Seat, work: &Judged<'_>) -> String {
         .iter()
         .map(|(axis, value)| format!("{} {value}", axis.name()))
         .collect();
+    let documented: Vec<&str> = seat.once.iter().map(String::as_str).collect();
     match within.as_slice() {
+        [] if seat.spots.is_empty() && seat.named.is_empty() && !documented.is_empty() => {
+            format!(
+                "Kbuild reads edited kernel-doc with {}",
+                documented.join(", ")
+            )
+        }
         [] => format!("it compiles edited lines with {}", axes.join(", ")),
         within => format!("it compiles the edited lines within {}", within.join(", ")),
     }

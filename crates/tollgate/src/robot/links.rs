@@ -12,7 +12,8 @@ use super::atlas::Atlas;
 use super::build::Sides;
 use super::context::Robot;
 use super::objects::{belongs, object_of};
-use super::plan::{Plan, Seat};
+use super::plan::Plan;
+use super::seat::Seat;
 use super::series::Patch;
 
 /// What gcc and clang call where the machine has no instruction for it (gccint,
@@ -299,7 +300,7 @@ fn is_outside(user: &str, object: &str, atlas: &Atlas) -> bool {
     built && is_elsewhere(user, object, &atlas.kbuild.wholes(object), atlas)
 }
 
-/// The file that Kbuild makes an object of; none where it is generated.
+/// The file that Kbuild makes an object of; the object itself where it is generated.
 fn source_of(object: &str, patch: &Patch, robot: &Robot<'_>) -> String {
     let stem = object.strip_suffix(".o").unwrap_or(object);
     let places = ["c", "S"].map(|ending| format!("{stem}.{ending}"));
@@ -310,5 +311,6 @@ fn source_of(object: &str, patch: &Patch, robot: &Robot<'_>) -> String {
             None => robot.tree.place(&own).is_file(),
         })
     };
-    places.iter().find(there).cloned().unwrap_or_default()
+    let source = places.iter().find(there);
+    source.map_or_else(|| object.to_owned(), String::clone)
 }

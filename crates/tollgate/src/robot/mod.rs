@@ -12,6 +12,9 @@ mod nowhere;
 mod objects;
 mod options;
 mod plan;
+mod renamed;
+mod seat;
+mod selects;
 mod series;
 
 use std::path::{Path, PathBuf};
@@ -20,6 +23,7 @@ use anyhow::Context as _;
 use tollgate_arch::Architectures;
 use tollgate_lab::assets;
 use tollgate_lab::cache::Cache;
+use tollgate_lab::git::is_range;
 use tollgate_lab::job::{self, sandbox};
 use tollgate_lab::process::Runner;
 use tollgate_lab::remembered;
@@ -64,7 +68,7 @@ pub(crate) fn run(asked: &Asked, term: &Term) -> anyhow::Result<Report> {
         let at = (number as usize) % plain.len().max(1);
         cells.extend(plain.get(at).map(|cell| cell.random(seed + number)));
     }
-    let tree = Tree::open(&asked.tree)?;
+    let tree = Tree::open(&asked.tree).map_err(|error| no_ground(asked, error.into()))?;
     let (cache, runner) = room(&tree, asked.cache.as_deref(), &limits)?;
     let source = series::find(asked, &tree, &cache, &runner)?;
     let steps = Steps::new(term);
@@ -89,6 +93,18 @@ pub(crate) fn run(asked: &Asked, term: &Term) -> anyhow::Result<Report> {
         pool: pool.context("no threads could be started")?,
     };
     robot.judge(&series, &manifest, &steps)
+}
+
+/// Why there is no tree, and no patch either where its file is missing.
+fn no_ground(asked: &Asked, error: anyhow::Error) -> anyhow::Error {
+    let words = asked.patches.to_string_lossy();
+    match Path::new(&asked.patches).exists() || is_range(&words) {
+        true => error,
+        false => error.context(format!(
+            "there is no file {}, and no tree in whose history a commit could have that name",
+            tollgate_source::plain(&words)
+        )),
+    }
 }
 
 impl Robot<'_> {

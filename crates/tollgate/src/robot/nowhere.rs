@@ -59,8 +59,11 @@ fn options_in(path: &str, text: &[u8]) -> Vec<(u32, String)> {
             let mut own = tollgate_robot::Kconfig::default();
             own.add(path, &String::from_utf8_lossy(text));
             let named = own.in_file(path).flat_map(|entry| {
-                let options = entry.depends.options().into_iter();
-                options.map(|option| (entry.lines.0, option.to_owned()))
+                let selects = entry.selects.iter().map(|(option, _)| option.as_str());
+                let options = entry.depends.options().into_iter().chain(selects);
+                let line = entry.lines.0;
+                let own: Vec<_> = options.map(|option| (line, option.to_owned())).collect();
+                own
             });
             named.collect()
         }

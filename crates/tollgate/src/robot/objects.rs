@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use tollgate_lab::job::is_plain;
 use tollgate_robot::{Cell, Condition, Config, Edits, Groups, LineKind, Makefile, Truth, edits};
 
+use tollgate_source::{LineIndex, TokenKind, tokens};
+
 use super::atlas::{Atlas, Sort, sort};
 use super::series::Patch;
 
@@ -65,6 +67,8 @@ pub(crate) struct Reached {
     /// Objects to build besides those of edited files, with why: a rule of Kbuild or an
     /// option that is edited.
     pub(crate) named: BTreeMap<String, String>,
+    /// Objects of C files whose kernel-doc is edited, which W=1 has read again.
+    pub(crate) documented: BTreeSet<String>,
     /// Files that a build runs.
     pub(crate) build_files: Vec<String>,
     /// Files that no cell compiles.
@@ -91,7 +95,11 @@ impl Reached {
                 Sort::Code if !is_plain(&name) => reached.foreign.push(name),
                 Sort::Code => {
                     if after.is_some() {
-                        reached.edited.push(Edited::of(&name, &old, &new));
+                        let edited = Edited::of(&name, &old, &new);
+                        if edits_kernel_doc(&edited.edits, &old, &new) {
+                            reached.documented.extend(documented_by(&name));
+                        }
+                        reached.edited.push(edited);
                     } else {
                         reached.gone(&name, atlas);
                     }
@@ -168,6 +176,30 @@ fn named(text: &[u8], lines: &BTreeSet<u32>, folder: &str) -> Named {
         }
     }
     named
+}
+
+/// The object with whose making Kbuild reads a file's kernel-doc: it does of C.
+fn documented_by(path: &str) -> Option<String> {
+    object_of(path).filter(|_| path.ends_with(".c"))
+}
+
+/// Whether lines of a kernel-doc comment are edited on either side.
+fn edits_kernel_doc(edits: &Edits, old: &[u8], new: &[u8]) -> bool {
+    let within = |text: &[u8], lines: &BTreeSet<u32>| {
+        let index = LineIndex::new(text);
+        let all = tokens(text, 0);
+        let mut comments = all.iter().filter(|token| token.kind == TokenKind::Comment);
+        comments.any(|token| {
+            let words = text.get(token.span.start..token.span.end);
+            let is_doc = words.is_some_and(|words| {
+                words.starts_with(b"/**") && words.get(3).is_some_and(u8::is_ascii_whitespace)
+            });
+            let first = index.position(token.span.start).line;
+            let last = index.position(token.span.end.saturating_sub(1)).line;
+            is_doc && lines.range(first..=last).next().is_some()
+        })
+    };
+    within(old, &edits.old) || within(new, &edits.new)
 }
 
 /// `fs/x.c` → `fs/x.o`; none of a header.

@@ -11,7 +11,7 @@ use super::atlas::Atlas;
 use super::build::States;
 use super::context::Robot;
 use super::objects::{belongs, builds, object_of};
-use super::plan::Seat;
+use super::seat::Seat;
 use super::series::Patch;
 
 /// The configuration of a cell without a patch and with it.

@@ -12,37 +12,10 @@ use tollgate_robot::{Axis, Cell, Choice, Condition, Config, Truth, Unbuilt, cove
 use super::atlas::Atlas;
 use super::build::States;
 use super::context::Robot;
-use super::objects::{Reached, belongs, builds, object_of, readers};
+use super::objects::{Edited, Reached, belongs, object_of, readers};
 use super::options::Turn;
+use super::seat::{Seat, Spot};
 use super::series::Patch;
-
-/// A file of a patch by its number, and a group of its lines.
-pub(crate) type Spot = (usize, usize);
-
-/// A cell with its configuration, and what it would build of a patch.
-#[derive(Clone, Debug)]
-pub(crate) struct Seat {
-    pub(crate) cell: Cell,
-    /// With the patch, where it changes Kconfig files.
-    pub(crate) config: Config,
-    pub(crate) objects: Vec<String>,
-    /// Objects that also read an edited file and are over the limit, by file.
-    pub(crate) left: BTreeMap<String, usize>,
-    /// What it is taken to compile.
-    pub(crate) spots: BTreeSet<Spot>,
-    /// Objects that it has because a rule or an option of theirs is edited.
-    pub(crate) named: BTreeSet<String>,
-    /// Why it is built in.
-    pub(crate) because: String,
-    /// Who else reads options that the patch gives another value.
-    pub(crate) unread: Option<String>,
-}
-
-impl Seat {
-    fn values(&self) -> &[(Axis, String)] {
-        &self.cell.axes
-    }
-}
 
 /// What a patch could be built in.
 #[derive(Debug, Default)]
@@ -54,6 +27,8 @@ pub(crate) struct Plan {
 
 /// Configurations that were made for one line or option are so many at most.
 const DERIVED: usize = 4;
+/// Cells that are tried for it.
+const TRIED: usize = 6;
 /// How far `depends on` is followed.
 const DEPTH: usize = 6;
 
@@ -92,9 +67,11 @@ impl Robot<'_> {
         let turned: Vec<&Turn> = turned.collect();
         let read = self.option_readers(&turned, patch, atlas)?;
         let mut plan = Plan::default();
+        let mut configs = Vec::new();
         for (cell, made) in cells.iter().copied().zip(made) {
             match made {
                 Ok((config, turn)) => {
+                    let now = config.clone();
                     let seat = self.seat(cell, config, reached, atlas)?;
                     let seat = match &turn {
                         Some(turn) => self.turned(seat, turn, &read, atlas),
@@ -103,6 +80,7 @@ impl Robot<'_> {
                     if !seat.objects.is_empty() || !seat.named.is_empty() {
                         plan.seats.push(seat);
                     }
+                    configs.push((cell.clone(), now));
                 }
                 Err(error) if self.given_up(&error) => return Err(error.into()),
                 Err(error) => plan.unbuilt.push(Unbuilt {
@@ -112,6 +90,7 @@ impl Robot<'_> {
                 }),
             }
         }
+        self.selects(patch, &configs, states, atlas, &mut plan)?;
         Ok(plan)
     }
 
@@ -130,16 +109,12 @@ impl Robot<'_> {
             true => usize::MAX,
             false => self.limits.objects,
         };
-        let mut seat = Seat {
-            cell: cell.clone(),
-            config,
-            objects: Vec::new(),
-            left: BTreeMap::new(),
-            spots: BTreeSet::new(),
-            named: BTreeSet::new(),
-            because: String::new(),
-            unread: None,
+        let cell = match cell.base.seed {
+            Some(_) => cell.clone().measured(&config),
+            None => cell.clone(),
         };
+        let cell = &cell;
+        let mut seat = Seat::new(cell.clone(), config);
         for (number, file) in reached.edited.iter().enumerate() {
             let all = readers(&file.path, cell, &seat.config, atlas, &foreign);
             if all.is_empty() {
@@ -162,17 +137,8 @@ impl Robot<'_> {
                 seat.left.insert(file.path.clone(), left.len());
             }
         }
-        let named = reached.named.keys().filter(|object| {
-            belongs(object, cell) && builds(object, &seat.config, atlas) != Truth::No
-        });
-        let named: Vec<String> = named.cloned().collect();
-        let (taken, left) = named.split_at(most.min(named.len()));
-        seat.named.extend(taken.iter().cloned());
-        seat.objects.extend(taken.iter().cloned());
-        if !left.is_empty() {
-            seat.left
-                .insert("Kbuild or Kconfig files".to_owned(), left.len());
-        }
+        seat.named = seat.take(reached.named.keys(), most, "Kbuild or Kconfig files", atlas);
+        seat.once = seat.take(&reached.documented, most, "edited kernel-doc", atlas);
         seat.objects.sort();
         seat.objects.dedup();
         Ok(seat)
@@ -203,6 +169,9 @@ impl Robot<'_> {
             let mut what: Vec<String> = spots.map(|spot| format!("{spot:?}")).collect();
             if only.is_none() {
                 what.extend(seat.named.iter().cloned());
+                // Any value of an axis that every cell has one of.
+                let once = seat.once.iter().cloned();
+                needs.extend(once.map(|object| need(object, Axis::Word, "any")));
             }
             for one in what {
                 for (axis, value) in seat.values() {
@@ -241,8 +210,9 @@ impl Robot<'_> {
             }) {
                 continue;
             }
-            for cell in self.cells.iter().filter(|cell| belongs(&edited.path, cell)) {
-                let Some(seat) = self.derived(cell, spot, reached, atlas)? else {
+            for Wish { cell, options } in self.wishes(edited, *group, atlas)? {
+                let Some(seat) = self.derived(&cell, &options, edited, *group, reached, atlas)?
+                else {
                     continue;
                 };
                 if seat.spots.contains(&spot) {
@@ -255,36 +225,44 @@ impl Robot<'_> {
         Ok(made)
     }
 
+    /// The cells that could be made to compile some lines, those first that need the
+    /// fewest options.
+    fn wishes(&self, edited: &Edited, group: usize, atlas: &Atlas) -> anyhow::Result<Vec<Wish>> {
+        let mut all = Vec::new();
+        let own = |cell: &&Cell| cell.base.seed.is_none() && belongs(&edited.path, cell);
+        for cell in self.cells.iter().filter(own) {
+            let base = match self.job(cell).configure(self.cache, self.runner) {
+                Ok(prepared) => prepared.config,
+                Err(error) if self.given_up(&error) => return Err(error.into()),
+                // A cell that cannot be had is named where it was asked for.
+                Err(_) => continue,
+            };
+            let mut condition = edited.condition(group);
+            if let Some(way) = self.way(&edited.path, cell, &base, atlas) {
+                condition = condition.and(way);
+            }
+            let options = wanted(&condition, &base, atlas).filter(|options| !options.is_empty());
+            all.extend(options.map(|options| Wish {
+                cell: cell.clone(),
+                options,
+            }));
+        }
+        all.sort_by_key(|wish| wish.options.len());
+        all.truncate(TRIED);
+        Ok(all)
+    }
+
     /// A cell with the options that some lines need; none where that cannot be.
     fn derived(
         &self,
         cell: &Cell,
-        (file, group): Spot,
+        options: &BTreeMap<String, bool>,
+        edited: &Edited,
+        group: usize,
         reached: &Reached,
         atlas: &Atlas,
     ) -> anyhow::Result<Option<Seat>> {
-        let Some(edited) = reached.edited.get(file) else {
-            return Ok(None);
-        };
-        let Ok(base) = self.job(cell).configure(self.cache, self.runner) else {
-            return Ok(None);
-        };
-        let mut condition = edited.condition(group);
-        if let Some(own) = self.way(&edited.path, cell, &base.config, atlas) {
-            condition = condition.and(own);
-        }
-        let Some(wanted) = wanted(&condition, &base.config, atlas) else {
-            return Ok(None);
-        };
-        if wanted.is_empty() {
-            return Ok(None);
-        }
-        let line = |(option, on): (&String, &bool)| match on {
-            true => format!("CONFIG_{option}=y\n"),
-            false => format!("# CONFIG_{option} is not set\n"),
-        };
-        let lines: String = wanted.iter().map(line).collect();
-        let short: Vec<String> = wanted
+        let short: Vec<String> = options
             .iter()
             .map(|(option, on)| match on {
                 true => option.clone(),
@@ -292,10 +270,11 @@ impl Robot<'_> {
             })
             .collect();
         let name = format!("{}+{}", cell.name, short.join("+"));
-        let reason = format!("made for {}: {}", edited.path, condition);
-        let cell = cell.with(&name, &lines, &reason);
+        let reason = format!("made for {}: {}", edited.path, edited.condition(group));
+        let cell = cell.with(&name, &lines(options), &reason);
         match self.job(&cell).configure(self.cache, self.runner) {
             Ok(prepared) => {
+                let cell = cell.measured(&prepared.config);
                 let mut seat = self.seat(&cell, prepared.config, reached, atlas)?;
                 seat.because = reason;
                 Ok(Some(seat))
@@ -326,8 +305,29 @@ impl Robot<'_> {
     }
 }
 
-/// What has to be set for a condition to hold, with what that depends on.
-fn wanted(condition: &Condition, config: &Config, atlas: &Atlas) -> Option<BTreeMap<String, bool>> {
+/// A cell, and the options that it would need.
+struct Wish {
+    cell: Cell,
+    options: BTreeMap<String, bool>,
+}
+
+/// Options as lines of a configuration.
+pub(super) fn lines(options: &BTreeMap<String, bool>) -> String {
+    let line = |(option, on): (&String, &bool)| match on {
+        true => format!("CONFIG_{option}=y\n"),
+        false => format!("# CONFIG_{option} is not set\n"),
+    };
+    options.iter().map(line).collect()
+}
+
+/// What has to be set for a condition to hold, with what that depends on. What nobody
+/// can choose is left to somebody who selects it, and of a choice the other sides are
+/// off.
+pub(super) fn wanted(
+    condition: &Condition,
+    config: &Config,
+    atlas: &Atlas,
+) -> Option<BTreeMap<String, bool>> {
     let mut all = condition.wants(true, config)?;
     let mut open: Vec<String> = all
         .iter()
@@ -341,7 +341,10 @@ fn wanted(condition: &Condition, config: &Config, atlas: &Atlas) -> Option<BTree
                 return None;
             }
             let depends = atlas.kconfig.depends(&option);
-            for (name, on) in depends.wants(true, config)? {
+            let rivals = atlas.kconfig.rivals(&option).into_iter();
+            let rivals = rivals.map(|rival| (rival.to_owned(), false));
+            let more = depends.wants(true, config)?.into_iter().chain(rivals);
+            for (name, on) in more.chain(selector(&option, config, atlas)) {
                 if let Entry::Vacant(place) = all.entry(name) {
                     if on {
                         next.push(place.key().clone());
@@ -352,7 +355,22 @@ fn wanted(condition: &Condition, config: &Config, atlas: &Atlas) -> Option<BTree
         }
         open = next;
     }
+    // What is selected cannot be asked for.
+    all.retain(|option, on| !*on || atlas.kconfig.has_prompt(option));
     Some(all)
+}
+
+/// Of those who select an option that nobody can choose the one that needs least.
+fn selector(option: &str, config: &Config, atlas: &Atlas) -> Option<(String, bool)> {
+    if atlas.kconfig.has_prompt(option) || config.is_on(option) {
+        return None;
+    }
+    let able = atlas.kconfig.selecting(option).filter_map(|(by, when)| {
+        let needs = atlas.kconfig.needed(by).and(when.clone());
+        let needs = needs.wants(true, config)?;
+        by.prompt.then_some((needs.len(), by.option.clone()))
+    });
+    able.min().map(|(_, option)| (option, true))
 }
 
 /// The options of a condition that no Kconfig file defines and without which it can
@@ -385,7 +403,7 @@ pub(crate) fn dead(condition: &Condition, atlas: &Atlas) -> Vec<String> {
 pub(crate) fn needs(condition: &Condition, atlas: &Atlas) -> String {
     let mut words = vec![condition.to_string()];
     for option in condition.options() {
-        let depends = atlas.kconfig.depends(option);
+        let depends = atlas.kconfig.depends(option).told();
         if !matches!(depends, Condition::Yes | Condition::No) {
             words.push(format!("CONFIG_{option} depends on {depends}"));
         }

@@ -1,0 +1,243 @@
+//! What a job is, as its file has it, and why one gave no result.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use tollgate_robot::{Cell, Limits};
+use tollgate_source::shown;
+
+use crate::{cache, process, space, toolchain, tree};
+
+/// The version of the format.
+pub const VERSION: u32 = 1;
+
+/// Why a job gave no result. What a build itself says is no error but its result.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A program could not be run, or the user asked to stop.
+    #[error(transparent)]
+    Process(#[from] process::Error),
+    /// The cache could not be used.
+    #[error(transparent)]
+    Cache(#[from] cache::Error),
+    /// The tree could not be read.
+    #[error(transparent)]
+    Tree(#[from] tree::Error),
+    /// The compiler does not answer.
+    #[error("the cell {cell} needs {packages}: {source}")]
+    Compiler {
+        /// The cell.
+        cell: String,
+        /// Debian's packages that have it.
+        packages: String,
+        /// What it said.
+        source: Box<toolchain::Error>,
+    },
+    /// The machine allows no sandbox.
+    #[error(
+        "builds run in namespaces of their own, which this machine does not allow: {reason}; run it as root, or allow user namespaces"
+    )]
+    Sandbox {
+        /// What the system said.
+        reason: String,
+    },
+    /// Something stopped the build that is not the patch's doing.
+    #[error("{what} died: {reason}")]
+    Died {
+        /// What was done.
+        what: String,
+        /// Why.
+        reason: String,
+    },
+    /// The configuration could not be made, or is not what was asked for.
+    #[error("the configuration of {cell} cannot be had: {reason}")]
+    Config {
+        /// The cell.
+        cell: String,
+        /// Why.
+        reason: String,
+    },
+    /// The file cannot be read.
+    #[error("the job file {} could not be read: {source}", shown(.path))]
+    Unread {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The file is no job.
+    #[error("{} is no job of version {VERSION}: {reason}", shown(.path))]
+    NoJob {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The tree is another one.
+    #[error("the job was made for another state of {}: make it again, or give it that tree", shown(.tree))]
+    OtherTree {
+        /// The tree.
+        tree: PathBuf,
+    },
+}
+
+/// A job as its file has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// [`VERSION`].
+    pub version: u32,
+    /// What is to be done.
+    pub work: Work,
+}
+
+/// What a job does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Work {
+    /// Objects of a tree with a patch, in one cell.
+    Cell(Box<CellJob>),
+}
+
+/// Objects of a tree in one state, in one cell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellJob {
+    /// The tree; only read.
+    pub tree: PathBuf,
+    /// The id of its manifest.
+    pub tree_id: String,
+    /// The cell.
+    pub cell: Cell,
+    /// What it may take.
+    pub limits: Limits,
+    /// `W=`.
+    pub warn: String,
+    /// Whether sparse runs too (`C=1`).
+    pub sparse: bool,
+    /// Files of the tree that are others here, by path.
+    pub changes: Vec<FileChange>,
+    /// Whether the changes reach the configuration, so that it is made anew.
+    pub reconfigure: bool,
+    /// What is built, `fs/eventpoll.o`.
+    pub objects: Vec<String>,
+    /// Paths of the tree of which the lines that reach the compiler are wanted.
+    pub watched: Vec<String>,
+    /// Whether the objects are only preprocessed.
+    pub preprocess_only: bool,
+}
+
+/// A file of the tree that is another one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileChange {
+    /// Its path.
+    pub path: String,
+    /// What it holds; none where it is gone.
+    pub content: Option<Content>,
+    /// Whether it may be executed.
+    pub program: bool,
+    /// Whether it is a symbolic link, which holds where it points to.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub link: bool,
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Content {
+    /// UTF-8.
+    Text(String),
+    /// Anything else.
+    Bytes(Vec<u8>),
+}
+
+impl Content {
+    /// Of those bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        match tollgate_defect::answer::text(bytes) {
+            Some(text) => Self::Text(text.to_owned()),
+            None => Self::Bytes(bytes.to_vec()),
+        }
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+impl Job {
+    /// Reads a job file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none.
+    pub fn read(path: &std::path::Path) -> Result<Self, Error> {
+        let no_job = |reason: String| Error::NoJob {
+            path: path.to_owned(),
+            reason,
+        };
+        let bytes = crate::input::given(path).map_err(|source| Error::Unread {
+            path: path.to_owned(),
+            source,
+        })?;
+        let job: Self =
+            serde_json::from_slice(&bytes).map_err(|error| no_job(error.to_string()))?;
+        match job.version {
+            VERSION => Ok(job),
+            other => Err(no_job(format!("it is of version {other}"))),
+        }
+    }
+}
+
+/// What was done to a build that a patch cannot do: the machine's doing, not its.
+pub(super) fn death(said: &str) -> Option<String> {
+    const SIGNS: [(&str, &str); 9] = [
+        (space::NO_SPACE, "no room is left on its disk"),
+        ("Disk quota exceeded", "its quota is used up"),
+        ("virtual memory exhausted", "it may have no more memory"),
+        ("Cannot allocate memory", "it may have no more memory"),
+        ("out of memory", "it may have no more memory"),
+        (
+            "Resource temporarily unavailable",
+            "it may have no more processes",
+        ),
+        ("internal compiler error", "the compiler crashed"),
+        (
+            "Killed signal terminated program",
+            "the compiler was killed",
+        ),
+        ("PLEASE submit a bug report", "the compiler crashed"),
+    ];
+    let found = SIGNS.iter().find(|(sign, _)| said.contains(sign));
+    let killed = || {
+        said.lines()
+            .any(|line| line == "Killed" || line.ends_with("] Killed"))
+    };
+    match found {
+        Some((sign, reason)) => Some(format!("{reason} (\"{sign}\")")),
+        None => killed().then(|| "one of its programs was killed".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_kills_a_build_is_told_from_what_it_says() {
+        assert_eq!(death("x.c:1: error: y"), None);
+        assert_eq!(
+            death("a\nKilled\n").as_deref(),
+            Some("one of its programs was killed")
+        );
+        let full = death("cc1: fatal error: x.s: No space left on device").unwrap();
+        assert!(full.contains("no room"), "{full}");
+        assert!(death("gcc: internal compiler error: Segmentation fault").is_some());
+    }
+}
