@@ -552,3 +552,25 @@ fn a_patch_that_is_not_there_is_named_outside_of_a_tree_too() {
     assert!(said.contains("there is no file missing.patch"), "{said}");
     assert!(said.contains("is no kernel tree"), "{said}");
 }
+
+#[test]
+fn a_second_robot_waits_for_the_first_and_says_so() {
+    let Some(room) = Room::new() else { return };
+    let slow = (
+        "Makefile",
+        "\t@mkdir -p $(O)/$(dir $@)\n",
+        "\t@mkdir -p $(O)/$(dir $@); sleep 2\n",
+    );
+    let diff = room.diff(&[BREAKS, slow]);
+    let mut first = room.command(&diff, &["-q", "--trust"]);
+    let first = first.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let patience = Instant::now() + Duration::from_secs(300);
+    while results(&room).is_empty() && Instant::now() < patience {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let (code_of_second, said) = room.robot(&diff, &["--trust"]);
+    assert_eq!(code_of_second, 1, "{said}");
+    assert!(said.contains("waiting for process "), "{said}");
+    let first = first.unwrap().wait_with_output().unwrap();
+    assert_eq!(code(&first), 1, "{}", both(&first));
+}

@@ -18,11 +18,12 @@ mod selects;
 mod series;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use tollgate_arch::Architectures;
 use tollgate_lab::assets;
-use tollgate_lab::cache::Cache;
+use tollgate_lab::cache::{self, Cache};
 use tollgate_lab::git::is_range;
 use tollgate_lab::job::{self, sandbox};
 use tollgate_lab::process::Runner;
@@ -69,7 +70,7 @@ pub(crate) fn run(asked: &Asked, term: &Term) -> anyhow::Result<Report> {
         cells.extend(plain.get(at).map(|cell| cell.random(seed + number)));
     }
     let tree = Tree::open(&asked.tree).map_err(|error| no_ground(asked, error.into()))?;
-    let (cache, runner) = room(&tree, asked.cache.as_deref(), &limits)?;
+    let (cache, runner) = room(&tree, asked.cache.as_deref(), &limits, term)?;
     let source = series::find(asked, &tree, &cache, &runner)?;
     let steps = Steps::new(term);
     let manifest = steps.step(
@@ -145,7 +146,7 @@ pub(crate) type Readied = (String, Result<PathBuf, String>);
 pub(crate) fn prepare(asked: &Asked, term: &Term) -> anyhow::Result<Vec<Readied>> {
     let Cells { limits, cells } = cells(&asked.cells)?;
     let tree = Tree::open(&asked.tree)?;
-    let (cache, runner) = room(&tree, asked.cache.as_deref(), &limits)?;
+    let (cache, runner) = room(&tree, asked.cache.as_deref(), &limits, term)?;
     let steps = Steps::new(term);
     let manifest = remembered::manifest(tree.root(), &cache, runner.interrupt())?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
@@ -179,13 +180,42 @@ pub(crate) fn prepare(asked: &Asked, term: &Term) -> anyhow::Result<Vec<Readied>
     Ok(said)
 }
 
+/// How often it is looked whether a cache is free.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// The cache, once no other tollgate is at work in it: robots are started side by side,
+/// one for each mail.
+fn opened(place: &Path, term: &Term) -> Result<Cache, cache::Error> {
+    let mut said = false;
+    loop {
+        match Cache::open(place) {
+            Err(cache::Error::Busy { path, holder }) => {
+                if !said {
+                    term.note(&format!(
+                        "waiting for process {holder}, which is at work in the cache {}",
+                        tollgate_source::shown(&path)
+                    ));
+                }
+                said = true;
+                std::thread::sleep(PATIENCE);
+            }
+            other => return other,
+        }
+    }
+}
+
 /// The cache and who runs programs, where the machine allows what is to be run and the
 /// cache is none of the user's folders.
-fn room(tree: &Tree, cache: Option<&Path>, limits: &Limits) -> anyhow::Result<(Cache, Runner)> {
+fn room(
+    tree: &Tree,
+    cache: Option<&Path>,
+    limits: &Limits,
+    term: &Term,
+) -> anyhow::Result<(Cache, Runner)> {
     let place = folders::cache(cache)?;
     door::refuse_unbuildable(&place)?;
     door::refuse_inside(tree.root(), "the cache", &place)?;
-    let cache = Cache::open(&place)?;
+    let cache = opened(&place, term)?;
     door::refuse_own(tree.root(), cache.root())?;
     let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
     sandbox::probe(cache.scratch()?.path(), limits, &runner)?;
@@ -209,7 +239,7 @@ pub(crate) fn run_job(
     }
     let tree = Tree::open(&job.tree)?;
     job.tree = tree.root().to_owned();
-    let (cache, runner) = room(&tree, cache, &job.limits)?;
+    let (cache, runner) = room(&tree, cache, &job.limits, term)?;
     let steps = Steps::new(term);
     let manifest = remembered::manifest(tree.root(), &cache, runner.interrupt())?;
     if manifest.id() != job.tree_id {
