@@ -218,6 +218,14 @@ mod tests {
     /// 30 values of a line; the ends of the interval of its median are known from
     /// order statistics: about the 10th and the 21st (binomial, n = 30, p = 1/2).
     #[test]
+    fn as_many_lie_below_an_interval_as_above() {
+        let mut values = (0..400).map(f64::from);
+        let found = estimate_of(200.0, 400, || values.next()).unwrap();
+        // 2.5 % of 400 on each side.
+        assert_eq!((found.low, found.high), (10.0, 389.0));
+    }
+
+    #[test]
     fn the_interval_is_that_of_order_statistics() {
         let values: Vec<f64> = (1..=30).map(f64::from).collect();
         let found = of_median(&values).unwrap();
