@@ -3,7 +3,8 @@
 //!
 //! scripts/kallsyms.c writes them into the constants: how many there are, the
 //! names, each as a row of tokens, where every 256th of them begins (the markers),
-//! the tokens, and the addresses. Nothing says where any of it is: the tokens of
+//! the tokens, and the addresses. Some kernels have the order of the names by the
+//! alphabet as well. Nothing says where any of it is: the tokens of
 //! the digits stand one behind the other, and all else follows from there.
 
 use tollgate_defect::answer;
@@ -54,6 +55,11 @@ const TOKENS: usize = 256;
 const MOST_NAME: usize = 514;
 /// The most bytes of the tokens: they are of a few letters each.
 const MOST_TOKENS: usize = 1 << 13;
+
+/// The bytes of a number in the order of the names.
+const ORDER: usize = 3;
+/// More names than any kernel has: with every option it has about a million.
+const MOST_NAMES: usize = 1 << 22;
 
 /// The list that the constants hold; none where they hold none. `is_code` tells
 /// whether there is code at an address.
@@ -113,8 +119,10 @@ impl Constants<'_> {
         let (index, offsets) = places.find_map(|at| Some((at, self.index(at)?)))?;
         let first = zero.checked_sub(usize::from(*offsets.get(usize::from(b'0'))?))?;
         let tokens: Option<Vec<&[u8]>> = offsets.iter().map(|at| self.token(first, *at)).collect();
-        let (markers, start) = self.markers(first)?;
-        let (start, names) = self.names(start, &markers, &tokens?)?;
+        let tokens = tokens?;
+        let mut markers = self.markers(first).chain(self.markers_before_order(first));
+        let (start, names) =
+            markers.find_map(|(markers, start)| self.names(start, &markers, &tokens))?;
         let end = index + TOKENS * 2;
         Some(Table { names, start, end })
     }
@@ -133,11 +141,26 @@ impl Constants<'_> {
         rest.get(..end)
     }
 
-    /// The markers, which end before the tokens, and where they begin.
-    fn markers(&self, tokens: usize) -> Option<(Vec<u32>, usize)> {
-        let ends = (0..4).filter_map(|gap| (tokens & !3).checked_sub(gap * 4));
-        ends.filter_map(|end| self.markers_up_to(end))
-            .find(|(markers, _)| markers.len() > 1)
+    /// What may be the markers, which end before the tokens, and where they begin.
+    fn markers(&self, tokens: usize) -> impl Iterator<Item = (Vec<u32>, usize)> {
+        let ends = (0..4).filter_map(move |gap| (tokens & !3).checked_sub(gap * 4));
+        let all = ends.filter_map(|end| self.markers_up_to(end));
+        all.filter(|(markers, _)| markers.len() > 1)
+    }
+
+    /// The same where the order of the names by the alphabet stands between them and
+    /// the tokens, as 6.2 and 6.3 have it, and later kernels of 6.1.
+    fn markers_before_order(&self, tokens: usize) -> impl Iterator<Item = (Vec<u32>, usize)> {
+        let most = MOST_NAMES * ORDER;
+        let ends = (1..most / 4).map_while(move |words| (tokens & !3).checked_sub(words * 4));
+        let all = ends.filter_map(|end| Some((end, self.markers_up_to(end)?)));
+        let fits = move |end: usize, markers: usize| {
+            // Both may be followed by bytes that fill up to eight.
+            let least = tokens.saturating_sub(end + 14) / ORDER;
+            let most = (tokens - end) / ORDER;
+            (least.div_ceil(TOKENS).max(2)..=most.div_ceil(TOKENS)).contains(&markers)
+        };
+        all.filter_map(move |(end, found)| fits(end, found.0.len()).then_some(found))
     }
 
     fn markers_up_to(&self, end: usize) -> Option<(Vec<u32>, usize)> {

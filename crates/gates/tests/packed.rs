@@ -124,6 +124,15 @@ enum Form {
     Split,
     /// From a base, before the names: up to 6.3.
     Before,
+    /// The same, and the order of the names before the tokens: 6.2, 6.3 and the later
+    /// ones of 6.1.
+    Ordered,
+}
+
+impl Form {
+    fn is_before(self) -> bool {
+        matches!(self, Self::Before | Self::Ordered)
+    }
 }
 
 /// The list that scripts/kallsyms writes: `f` and `g`, and 300 others.
@@ -141,7 +150,7 @@ fn list(form: Form, (base, first): (&str, &str), own: &[(&str, String)]) -> Stri
         for (at, _) in &names {
             let line = match form {
                 Form::Near => format!(".long {at} - .\n"),
-                Form::Base | Form::Before => format!(".long {at} - {base}\n"),
+                Form::Base | Form::Before | Form::Ordered => format!(".long {at} - {base}\n"),
                 Form::Split => format!(".long -1 - ({at} - {base})\n"),
             };
             text.push_str(&line);
@@ -151,7 +160,7 @@ fn list(form: Form, (base, first): (&str, &str), own: &[(&str, String)]) -> Stri
             text.push_str(&format!(".quad {base}\n"));
         }
     };
-    if matches!(form, Form::Before) {
+    if form.is_before() {
         offsets(&mut text);
     }
     writeln!(text, ".long {}", names.len()).unwrap();
@@ -167,6 +176,13 @@ fn list(form: Form, (base, first): (&str, &str), own: &[(&str, String)]) -> Stri
     markers
         .iter()
         .for_each(|at| writeln!(text, ".long {at}").unwrap());
+    if matches!(form, Form::Ordered) {
+        text.push_str(".balign 8\n");
+        (0..names.len())
+            .rev()
+            .for_each(|at| writeln!(text, ".byte 0, {}, {}", at >> 8, at & 255).unwrap());
+        text.push_str(".balign 8\n");
+    }
     let mut index = 0;
     let mut indices = Vec::new();
     for token in 0..=255_u8 {
@@ -185,7 +201,7 @@ fn list(form: Form, (base, first): (&str, &str), own: &[(&str, String)]) -> Stri
         .iter()
         .for_each(|at| writeln!(text, ".short {at}").unwrap());
     text.push_str(".balign 4\n");
-    if !matches!(form, Form::Before) {
+    if !form.is_before() {
         offsets(&mut text);
     }
     text + ".text\n"
@@ -193,7 +209,13 @@ fn list(form: Form, (base, first): (&str, &str), own: &[(&str, String)]) -> Stri
 
 #[test]
 fn a_kernel_without_symbols_is_read_by_its_own_list_of_names() {
-    for form in [Form::Near, Form::Base, Form::Split, Form::Before] {
+    for form in [
+        Form::Near,
+        Form::Base,
+        Form::Split,
+        Form::Before,
+        Form::Ordered,
+    ] {
         let text = format!("{KERNEL}{FUNCTIONS}{}", kallsyms(form));
         let Some(object) = assemble("as --64", &text) else {
             return;
