@@ -20,7 +20,7 @@ pub enum Error {
     #[error(transparent)]
     Patch(#[from] patch::Error),
     /// A patch of a mailbox does not apply.
-    #[error("patch {number} of the series, \"{title}\": {source}")]
+    #[error("patch {number}{}: {source}", quoted(.title))]
     Part {
         /// Its number, from 1.
         number: usize,
@@ -42,6 +42,14 @@ pub enum Error {
     /// git does not know something of the range.
     #[error(transparent)]
     Git(#[from] git::Error),
+}
+
+/// A title behind what has it; nothing for none.
+fn quoted(title: &str) -> String {
+    match title {
+        "" => String::new(),
+        title => format!(", \"{title}\""),
+    }
 }
 
 /// One state of the tree in a series.

@@ -55,6 +55,9 @@ pub struct PatchReport {
     pub number: (usize, usize),
     /// Its subject, without what stands in brackets.
     pub subject: String,
+    /// What stands in brackets before it, `[PATCH v2 1/3]`, where it was mailed so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tags: Option<String>,
     /// `Message-ID`, without its brackets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,

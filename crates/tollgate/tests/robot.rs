@@ -103,6 +103,7 @@ fn the_patch_of_a_series_that_breaks_is_named() {
         said.contains("In-Reply-To: <2@example.org>") && !said.contains("<1@example.org>"),
         "{said}"
     );
+    assert!(said.contains("Subject: Re: [PATCH 2/3] step 2\n"), "{said}");
     assert!(
         said.contains("Hi A,") && !said.contains("<3@example.org>"),
         "{said}"

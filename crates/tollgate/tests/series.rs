@@ -139,10 +139,7 @@ fn what_cannot_be_measured_is_one_sentence() {
     let output = run(&mut lab.prove(&["--series", "series.mbox"]));
     let said = lab.said(&output);
     assert_eq!(code(&output), 2, "{said}");
-    assert!(
-        said.contains("patch 1 of the series, \"gate: Two passages\""),
-        "{said}"
-    );
+    assert!(said.contains("patch 1, \"gate: Two passages\""), "{said}");
 }
 
 #[test]

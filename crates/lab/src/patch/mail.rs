@@ -54,6 +54,8 @@ impl Patch {
 pub struct Part {
     /// Its subject without what stands in brackets before it.
     pub subject: String,
+    /// What stands in brackets before it, such as `[PATCH v2 1/3]`, where that is told.
+    pub tags: Option<String>,
     /// Its diff.
     pub diff: Vec<u8>,
     /// Its `Message-ID`, without its brackets, where it has one.
@@ -85,6 +87,7 @@ fn parts_of(path: &Path, text: &[u8], cache: &Cache, runner: &Runner) -> Result<
     if !is_mail(text) && has_diff(text) {
         let only = Part {
             subject: String::new(),
+            tags: None,
             diff: text.to_owned(),
             message_id: None,
             author: None,
@@ -204,16 +207,20 @@ impl Mailbox<'_> {
         let info = String::from_utf8_lossy(&info).into_owned();
         // A mail may have no subject.
         let plain = subject(&info).unwrap_or_default();
+        let subject_alone = plain.trim_start_matches("Subject:").trim().to_owned();
+        let said = subject(&String::from_utf8_lossy(&raw)).unwrap_or(info.clone());
+        let said = said.trim_start_matches("Subject:").trim().to_owned();
+        let tags = said.strip_suffix(&subject_alone).map(str::trim);
         let part = Part {
-            subject: plain.trim_start_matches("Subject:").trim().to_owned(),
+            tags: tags.filter(|tags| tags.starts_with('[')).map(str::to_owned),
+            subject: subject_alone,
             diff: cache::read_file(&self.folder.join(format!("{name}.diff")))?,
             message_id: header(&raw, "message-id").map(|id| id.trim_matches(['<', '>']).to_owned()),
             author: author(&info),
         };
-        let said = subject(&String::from_utf8_lossy(&raw)).unwrap_or(info);
         Ok(Mail {
             tag: Tag::of(&said),
-            said: said.trim_start_matches("Subject:").trim().to_owned(),
+            said,
             part,
         })
     }
@@ -379,6 +386,7 @@ mod tests {
             tag: Tag::of(said),
             said: (*said).to_owned(),
             part: Part {
+                tags: None,
                 subject: said.rsplit("] ").next().unwrap_or_default().to_owned(),
                 diff: Vec::new(),
                 message_id: None,

@@ -51,7 +51,8 @@ fn one(report: &Report, patch: &PatchReport, also: &[&Report], mail: &Mail) -> S
         true => ("ERROR", "errors"),
         false => ("WARNING", "warnings"),
     };
-    let mut text = format!("Subject: Re: {}\n", patch.subject);
+    let subject = subject(patch);
+    let mut text = format!("Subject: Re: {subject}\n");
     if let Some(id) = &patch.message_id {
         text += &format!("In-Reply-To: <{id}>\nReferences: <{id}>\n");
     }
@@ -80,13 +81,21 @@ fn one(report: &Report, patch: &PatchReport, also: &[&Report], mail: &Mail) -> S
             report.asked, patch.number.0, patch.number.1
         ),
     };
-    text += &format!("patch subject: {}\n", patch.subject);
+    text += &format!("patch subject: {subject}\n");
     if let Some(cell) = first_cell(report, patch) {
         text += &built_with(report, cell);
     }
     text += &tags(mail);
     text += &said(patch, kind);
     text
+}
+
+/// The subject as it was mailed.
+fn subject(patch: &PatchReport) -> String {
+    match &patch.tags {
+        Some(tags) => format!("{tags} {}", patch.subject),
+        None => patch.subject.clone(),
+    }
 }
 
 fn name(patch: &PatchReport) -> String {

@@ -66,6 +66,7 @@ fn broken() -> PatchReport {
     PatchReport {
         number: (1, 2),
         subject: "ALSA: pcm: Convert".to_owned(),
+        tags: Some("[PATCH 1/2]".to_owned()),
         message_id: Some("8df1@csgroup.eu".to_owned()),
         author: Some("Christophe Leroy <christophe.leroy@csgroup.eu>".to_owned()),
         files: vec!["sound/core/pcm_compat.c".to_owned()],

@@ -55,6 +55,7 @@ impl Robot<'_> {
         let mut judged = PatchReport {
             number: (patch.number, series.patches.len()),
             subject: patch.subject.clone(),
+            tags: patch.tags.clone(),
             message_id: patch.message_id.clone(),
             author: patch.author.clone(),
             files: patch.files.keys().map(ToString::to_string).collect(),

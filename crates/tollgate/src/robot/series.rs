@@ -24,6 +24,8 @@ pub(crate) struct Patch {
     /// From 1.
     pub(crate) number: usize,
     pub(crate) subject: String,
+    /// What stands in brackets before it.
+    pub(crate) tags: Option<String>,
     pub(crate) message_id: Option<String>,
     pub(crate) author: Option<String>,
     /// Its text, for the tree's own checks; none of a range.
@@ -132,6 +134,7 @@ fn one(
             "" => "(a diff without a subject)".to_owned(),
             subject => subject.to_owned(),
         },
+        tags: part.and_then(|part| part.tags.clone()),
         message_id: part.and_then(|part| part.message_id.clone()),
         author: part.and_then(|part| part.author.clone()),
         diff: part.map(|part| part.diff.clone()),
