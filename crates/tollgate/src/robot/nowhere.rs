@@ -55,20 +55,35 @@ fn options_in(path: &str, text: &[u8]) -> Vec<(u32, String)> {
             let text = String::from_utf8_lossy(text);
             tollgate_robot::Makefile::parse(&text).options
         }
-        Sort::Kconfig => {
-            let mut own = tollgate_robot::Kconfig::default();
-            own.add(path, &String::from_utf8_lossy(text));
-            let named = own.in_file(path).flat_map(|entry| {
-                let selects = entry.selects.iter().map(|(option, _)| option.as_str());
-                let options = entry.depends.options().into_iter().chain(selects);
-                let line = entry.lines.0;
-                let own: Vec<_> = options.map(|option| (line, option.to_owned())).collect();
-                own
-            });
-            named.collect()
-        }
+        Sort::Kconfig => in_kconfig(path, &String::from_utf8_lossy(text)),
         _ => Vec::new(),
     }
+}
+
+/// The options that a Kconfig file's entries depend on or select, on each line of the
+/// entry that names them.
+fn in_kconfig(path: &str, text: &str) -> Vec<(u32, String)> {
+    let mut own = tollgate_robot::Kconfig::default();
+    own.add(path, text);
+    let lines: Vec<(u32, &str)> = (1..).zip(text.lines()).collect();
+    let mut found = Vec::new();
+    for entry in own.in_file(path) {
+        let inside = |line: &u32| (entry.lines.0..=entry.lines.1).contains(line);
+        let own = lines.iter().filter(|(line, _)| inside(line));
+        let own: Vec<&(u32, &str)> = own.collect();
+        let selects = entry.selects.iter().map(|(option, _)| option.as_str());
+        for option in entry.depends.options().into_iter().chain(selects) {
+            let named = own.iter().filter(|(_, text)| names(text, option));
+            found.extend(named.map(|(line, _)| (*line, option.to_owned())));
+        }
+    }
+    found
+}
+
+/// Whether a line of a Kconfig file has an option among its words.
+fn names(line: &str, option: &str) -> bool {
+    line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .any(|word| word == option)
 }
 
 /// The options of a C file: what its `#if`s ask for, and words of its code.
@@ -108,4 +123,22 @@ fn defines(text: &[u8], option: &str) -> bool {
                 .next()
                 .is_some_and(|name| name.split('(').next() == Some(&format!("CONFIG_{option}")))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only what a new entry named was seen: its first line stood for all of it.
+    #[test]
+    fn an_option_of_kconfig_is_named_where_it_stands() {
+        let text = "config A\n\ttristate \"a\"\n\tdepends on B && C_D\n\tselect E if F\n";
+        let found = options_in("lib/Kconfig", text.as_bytes());
+        let at = |name: &str| {
+            let own = found.iter().filter(|(_, option)| option == name);
+            own.map(|(line, _)| *line).collect::<Vec<_>>()
+        };
+        assert_eq!((at("B"), at("C_D"), at("E")), (vec![3], vec![3], vec![4]));
+        assert_eq!((at("A"), at("C")), (Vec::new(), Vec::new()));
+    }
 }
