@@ -424,6 +424,23 @@ mod tests {
         }
     }
 
+    /// A label before the last one goes where no space for a digit is left between
+    /// them; the last one stays.
+    #[test]
+    fn a_label_near_the_last_leaves_room_or_goes() {
+        let ends = labels(&[0, 1000]);
+        let counts = (600..1000).map(|near| {
+            let labels = labels(&[0, near, 1000]);
+            assert_eq!(labels.last(), ends.last(), "{near}");
+            let gap = |two: &[(f64, f64)]| two[1].0 - two[0].1;
+            assert!(labels.windows(2).all(|two| gap(two) > DIGIT - 1e-6));
+            labels.len()
+        });
+        let counts: Vec<usize> = counts.collect();
+        assert!(counts.is_sorted_by(|a, b| a >= b));
+        assert_eq!((counts.first(), counts.last()), (Some(&3), Some(&2)));
+    }
+
     /// Two of three plots over one parameter had logarithmic axes, the third a linear
     /// one: the same slope meant another growth.
     #[test]
