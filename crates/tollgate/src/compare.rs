@@ -74,22 +74,16 @@ pub(crate) fn run(asked: &Request, term: &Term) -> anyhow::Result<Exit> {
     }
     let timed = |given: &Given| matches!(given.holds, Holds::Timings(_));
     let all = || before.iter().chain(&after);
-    match (all().any(timed), all().all(timed)) {
-        (true, true) => boots(asked, &before, &after, term),
-        (true, false) => {
-            let name = |is_timed: bool| {
-                all()
-                    .find(|given| timed(given) == is_timed)
-                    .map(|given| given.name.to_string())
-                    .unwrap_or_default()
-            };
-            bail!(
-                "{} holds times of tollgate run and {} shares of a profile: they cannot be compared",
-                name(true),
-                name(false)
-            )
-        }
-        (false, _) => profiles(asked, &before, &after, term),
+    let times = all().find(|given| timed(given));
+    let shares = all().find(|given| !timed(given));
+    match (times, shares) {
+        (Some(times), Some(shares)) => bail!(
+            "{} holds times of tollgate run and {} shares of a profile: they cannot be compared",
+            times.name,
+            shares.name
+        ),
+        (Some(_), None) => boots(asked, &before, &after, term),
+        (None, _) => profiles(asked, &before, &after, term),
     }
 }
 

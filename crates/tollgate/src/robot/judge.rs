@@ -93,7 +93,7 @@ impl Robot<'_> {
             sides: Vec::new(),
             proven: BTreeMap::new(),
             atlas,
-            names: renamed(patch),
+            names: renamed(patch)?,
         };
         steps.step(
             &format!("{label}: build both sides"),

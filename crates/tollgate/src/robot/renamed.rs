@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tollgate_defect::Defect;
 use tollgate_source::{Vocabulary, bodies, tokens};
 
 use super::series::Patch;
@@ -10,16 +11,21 @@ use super::series::Patch;
 type Function<'t> = (String, Vec<&'t [u8]>);
 
 /// The name that a function had before, by the one that it has.
-pub(super) fn renamed(patch: &Patch) -> BTreeMap<String, String> {
+///
+/// # Errors
+/// When the vocabulary is not what it should be: without it no function is known.
+pub(super) fn renamed(patch: &Patch) -> Result<BTreeMap<String, String>, Defect> {
+    let vocabulary = Vocabulary::shared()?;
     let files = patch.files.iter().filter(|(path, _)| path.is_c());
     let both = files.filter_map(|(_, (old, new))| Some((old.as_deref()?, new.as_deref()?)));
-    both.flat_map(|(old, new)| between(old, new)).collect()
+    Ok(both
+        .flat_map(|(old, new)| between(functions(old, vocabulary), functions(new, vocabulary)))
+        .collect())
 }
 
 /// Functions that are gone and new ones are the same where they stand between the same
 /// others and at least half of their lines are.
-fn between(old: &[u8], new: &[u8]) -> Vec<(String, String)> {
-    let (old, new) = (functions(old), functions(new));
+fn between(old: Vec<Function<'_>>, new: Vec<Function<'_>>) -> Vec<(String, String)> {
     let names = |all: &[Function<'_>]| -> BTreeSet<String> {
         all.iter().map(|(name, _)| name.clone()).collect()
     };
@@ -40,11 +46,7 @@ fn between(old: &[u8], new: &[u8]) -> Vec<(String, String)> {
     found
 }
 
-fn functions(text: &[u8]) -> Vec<Function<'_>> {
-    // Without the vocabulary no function is known, and none is another's.
-    let Ok(vocabulary) = Vocabulary::shared() else {
-        return Vec::new();
-    };
+fn functions<'t>(text: &'t [u8], vocabulary: &Vocabulary) -> Vec<Function<'t>> {
     let all = bodies(text, &tokens(text, 0), vocabulary).into_iter();
     all.map(|body| {
         let inner = text.get(body.span.start..body.span.end).unwrap_or(&[]);
@@ -92,7 +94,11 @@ mod tests {
         let text = |name: &str, body: &str| {
             format!("int first(void)\n{{\n\treturn 1;\n}}\nint {name}(int value)\n{body}")
         };
-        let pairs = |old: String, new: String| between(old.as_bytes(), new.as_bytes());
+        let pairs = |old: String, new: String| {
+            let vocabulary = Vocabulary::shared().unwrap();
+            let of = |text| functions(text, vocabulary);
+            between(of(old.as_bytes()), of(new.as_bytes()))
+        };
         assert_eq!(
             pairs(text("a", body), text("b", body)),
             [("b".to_owned(), "a".to_owned())]
