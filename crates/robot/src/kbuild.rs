@@ -21,14 +21,37 @@ pub struct Rule {
     pub lines: (u32, u32),
 }
 
+/// One assignment that changes how objects are compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flags {
+    /// The object that it names, `glob.o` of `CFLAGS_glob.o`; none where it is of all that
+    /// the file makes (`ccflags-y`).
+    pub object: Option<String>,
+    /// Its first and last line, from 1.
+    pub lines: (u32, u32),
+}
+
+impl Flags {
+    /// Whether they are of an object of their folder.
+    #[must_use]
+    pub fn reach(&self, object: &str) -> bool {
+        self.object.as_deref().is_none_or(|own| own == object)
+    }
+
+    /// Whether one of some lines is theirs.
+    #[must_use]
+    pub fn stand_in(&self, lines: &BTreeSet<u32>) -> bool {
+        lines.range(self.lines.0..=self.lines.1).next().is_some()
+    }
+}
+
 /// One Kbuild file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Makefile {
     /// What names objects.
     pub rules: Vec<Rule>,
-    /// Lines of assignments that change how objects are compiled (`ccflags-y`,
-    /// `CFLAGS_x.o`), from 1.
-    pub flags: Vec<u32>,
+    /// What changes how objects are compiled.
+    pub flags: Vec<Flags>,
     /// The options that it names, without `CONFIG_`, with their lines.
     pub options: Vec<(u32, String)>,
 }
@@ -61,8 +84,8 @@ impl Makefile {
         let Some((left, right)) = assigned(line) else {
             return;
         };
-        if is_flags(left) {
-            self.flags.extend(lines.0..=lines.1);
+        if let Some(object) = flags(left) {
+            self.flags.push(Flags { object, lines });
             return;
         }
         let Some((list, condition)) = listed(left) else {
@@ -128,6 +151,30 @@ impl Makefile {
             let objects = rule.names.iter().filter(|name| name.ends_with(".o"));
             objects.map(move |name| (name.as_str(), rule))
         })
+    }
+
+    /// The flags in whose lines one of some options is named.
+    fn flagged(&self, options: &BTreeSet<String>) -> Vec<&Flags> {
+        let named = self
+            .options
+            .iter()
+            .filter(|(_, name)| options.contains(name));
+        let lines: BTreeSet<u32> = named.map(|(line, _)| *line).collect();
+        let own = self.flags.iter();
+        own.filter(|flags| flags.stand_in(&lines)).collect()
+    }
+
+    /// The objects that a compiler makes for an object: its parts, or itself.
+    #[must_use]
+    pub fn parts_or_itself<'a>(&'a self, object: &'a str) -> Vec<&'a str> {
+        let parts = self.parts(object);
+        match parts.is_empty() {
+            true => vec![object],
+            false => parts
+                .into_iter()
+                .filter(|part| part.ends_with(".o"))
+                .collect(),
+        }
     }
 
     /// The parts of a composite object, with when each is one.
@@ -211,31 +258,19 @@ impl Kbuild {
         };
         let mut found = Vec::new();
         for (folder, file) in &self.files {
-            let flagged = file
-                .options
-                .iter()
-                .any(|(line, option)| options.contains(option) && file.flags.contains(line));
-            let below = flagged || names(&self.leads_to(folder, DEEPEST));
+            let flagged = file.flagged(options);
+            let below = names(&self.leads_to(folder, DEEPEST));
             for (object, rule) in file.objects() {
                 let own = file.condition(object).unwrap_or(Condition::No);
-                if below || names(&own) || names(&rule.condition) {
-                    let parts = file.parts(object);
-                    let whole = [object];
-                    let parts = if parts.is_empty() {
-                        &whole[..]
-                    } else {
-                        &parts[..]
-                    };
-                    found.extend(
-                        parts
-                            .iter()
-                            .filter(|part| part.ends_with(".o"))
-                            .map(|part| match folder.is_empty() {
-                                true => (*part).to_owned(),
-                                false => format!("{folder}/{part}"),
-                            }),
-                    );
-                }
+                let all = below || names(&own) || names(&rule.condition);
+                let parts = file.parts_or_itself(object);
+                let reached = parts
+                    .into_iter()
+                    .filter(|part| all || flagged.iter().any(|flags| flags.reach(part)));
+                found.extend(reached.map(|part| match folder.is_empty() {
+                    true => part.to_owned(),
+                    false => format!("{folder}/{part}"),
+                }));
             }
         }
         found.sort();
@@ -376,24 +411,63 @@ fn assigned(line: &str) -> Option<(&str, &str)> {
     is_one.then_some((left, right.get(1..)?.trim()))
 }
 
-fn is_flags(left: &str) -> bool {
-    const BEGINNINGS: [&str; 14] = [
-        "ccflags",
-        "asflags",
-        "subdir-ccflags",
-        "subdir-asflags",
-        "CFLAGS_",
-        "AFLAGS_",
-        "KBUILD_CFLAGS",
-        "KBUILD_AFLAGS",
-        "KBUILD_CPPFLAGS",
-        "NOSTDINC_FLAGS",
-        "LINUXINCLUDE",
-        "EXTRA_CFLAGS",
-        "ldflags",
-        "KASAN_SANITIZE",
-    ];
-    BEGINNINGS.iter().any(|begin| left.starts_with(begin))
+/// Variables that say how all objects of a folder are compiled, by how they begin
+/// (scripts/Makefile.lib and scripts/Makefile.build).
+const OF_FOLDERS: [&str; 14] = [
+    "ccflags",
+    "asflags",
+    "subdir-ccflags",
+    "subdir-asflags",
+    "KBUILD_CFLAGS",
+    "KBUILD_AFLAGS",
+    "KBUILD_CPPFLAGS",
+    "NOSTDINC_FLAGS",
+    "LINUXINCLUDE",
+    "EXTRA_CFLAGS",
+    "ldflags",
+    "CFLAGS_",
+    "AFLAGS_",
+    "KBUILD_LDFLAGS",
+];
+
+/// Variables whose name goes on with that of an object, or, without the last `_`, are of
+/// all objects of a folder; a beginning of another after it (scripts/Makefile.lib).
+const OF_OBJECTS: [&str; 14] = [
+    "CFLAGS_REMOVE_",
+    "CFLAGS_",
+    "AFLAGS_REMOVE_",
+    "AFLAGS_",
+    "GCOV_PROFILE_",
+    "KASAN_SANITIZE_",
+    "KCOV_INSTRUMENT_",
+    "KCSAN_INSTRUMENT_BARRIERS_",
+    "KCSAN_SANITIZE_",
+    "KMSAN_ENABLE_CHECKS_",
+    "KMSAN_SANITIZE_",
+    "OBJECT_FILES_NON_STANDARD_",
+    "UBSAN_SIGNED_WRAP_",
+    "UBSAN_SANITIZE_",
+];
+
+/// The object whose flags a variable has, `Some(None)` for those of a whole folder; none
+/// where it has no flags. A name that make puts together may be any object's.
+fn flags(left: &str) -> Option<Option<String>> {
+    let object = |begin: &&str| {
+        left.strip_prefix(*begin)
+            .filter(|rest| rest.ends_with(".o"))
+    };
+    let named = OF_OBJECTS.iter().find_map(object);
+    let of_folder = OF_FOLDERS.iter().any(|begin| left.starts_with(begin));
+    let of_all = || {
+        OF_OBJECTS
+            .iter()
+            .any(|begin| begin.strip_suffix('_') == Some(left))
+    };
+    match named {
+        Some(name) if name.contains("$(") => Some(None),
+        Some(name) => Some(Some(name.to_owned())),
+        None => (of_folder || of_all()).then_some(None),
+    }
 }
 
 /// `obj-$(CONFIG_X)` → the list and when it counts.
@@ -493,6 +567,46 @@ CFLAGS_pcm.o := -DX
 obj-$(subst m,y,$(CONFIG_SEQ)) += seq.o
 ";
 
+    /// Flags of one object were taken for those of all that the file makes.
+    #[test]
+    fn flags_reach_whom_they_name() {
+        let text = "obj-y += a.o b_c.o c.o\nCFLAGS_REMOVE_b_c.o = -pg\nKASAN_SANITIZE_c.o := n\n\
+                    ccflags-y += -DX\nUBSAN_SANITIZE := n\nCFLAGS_$(target).o = -g\nBOOT := x.o\n";
+        let made = Makefile::parse(text);
+        let reached = |line: u32| {
+            let flags = made
+                .flags
+                .iter()
+                .filter(|flags| flags.lines == (line, line));
+            let all = ["a.o", "b_c.o", "c.o"].into_iter();
+            let reached = |own: &Flags| {
+                all.clone()
+                    .filter(|name| own.reach(name))
+                    .collect::<Vec<_>>()
+            };
+            flags.map(reached).collect::<Vec<_>>()
+        };
+        let all = vec![vec!["a.o", "b_c.o", "c.o"]];
+        assert_eq!(
+            (reached(2), reached(3)),
+            (vec![vec!["b_c.o"]], vec![vec!["c.o"]])
+        );
+        assert_eq!(
+            (reached(4), reached(5), reached(6)),
+            (all.clone(), all.clone(), all)
+        );
+        assert_eq!(reached(7), Vec::<Vec<&str>>::new());
+    }
+
+    #[test]
+    fn an_option_of_one_objects_flags_reaches_that_object() {
+        let mut kbuild = Kbuild::default();
+        let text = "obj-y += a.o b.o\nCFLAGS_a.o += -DX=$(CONFIG_F)\n";
+        kbuild.add("lib", Makefile::parse(text));
+        let options = BTreeSet::from(["F".to_owned()]);
+        assert_eq!(kbuild.depending(&options), ["lib/a.o"]);
+    }
+
     #[test]
     fn objects_have_conditions() {
         let made = Makefile::parse(CORE);
@@ -520,7 +634,11 @@ obj-$(subst m,y,$(CONFIG_SEQ)) += seq.o
         assert_eq!(when("none.o"), None);
         assert_eq!(made.wholes("pcm_native.o"), ["snd-pcm.o"]);
         assert_eq!(made.parts("snd-pcm.o"), ["pcm.o", "pcm_native.o"]);
-        assert_eq!(made.flags, [16]);
+        let own = Flags {
+            object: Some("pcm.o".to_owned()),
+            lines: (16, 16),
+        };
+        assert_eq!(made.flags, [own]);
         let third = made.options.iter().find(|(line, _)| *line == 3);
         assert_eq!(
             third.map(|(_, option)| option.as_str()),

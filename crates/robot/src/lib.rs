@@ -30,7 +30,7 @@ pub use diagnostic::{Diagnostic, Identity, Severity, Tool, fresh, fresh_of, read
 pub use edited::{Edits, edits};
 pub use groups::{Group, Groups, LineKind};
 pub use includes::{Includes, included};
-pub use kbuild::{Kbuild, Makefile, Rule};
+pub use kbuild::{Flags, Kbuild, Makefile, Rule};
 pub use kconfig::{Entry, Kconfig};
 pub use preprocessed::Preprocessed;
 pub use report::{

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tollgate_lab::job::is_plain;
-use tollgate_robot::{Cell, Condition, Config, Edits, Groups, LineKind, Makefile, Truth, edits};
+use tollgate_robot::{
+    Cell, Condition, Config, Edits, Flags, Groups, LineKind, Makefile, Truth, edits,
+};
 
 use tollgate_source::{LineIndex, TokenKind, tokens};
 
@@ -156,20 +158,17 @@ struct Named {
 
 fn named(text: &[u8], lines: &BTreeSet<u32>, folder: &str) -> Named {
     let made = Makefile::parse(&String::from_utf8_lossy(text));
-    let flags = made.flags.iter().any(|line| lines.contains(line));
+    let edited = made.flags.iter().filter(|flags| flags.stand_in(lines));
+    let flags: Vec<&Flags> = edited.collect();
     let is_edited = |(first, last): (u32, u32)| lines.range(first..=last).next().is_some();
     let mut named = Named {
         all: BTreeSet::new(),
         edited: BTreeSet::new(),
     };
     for (object, rule) in made.objects() {
-        let parts = match made.parts(object).as_slice() {
-            [] => vec![object.to_owned()],
-            parts => parts.iter().map(|part| (*part).to_owned()).collect(),
-        };
-        for part in parts.iter().filter(|part| part.ends_with(".o")) {
+        for part in made.parts_or_itself(object) {
             let path = format!("{folder}{part}");
-            if flags || is_edited(rule.lines) {
+            if is_edited(rule.lines) || flags.iter().any(|flags| flags.reach(part)) {
                 named.edited.insert(path.clone());
             }
             named.all.insert(path);
