@@ -294,6 +294,18 @@ pub fn options_of_directive(text: &str) -> Vec<String> {
     whole.filter_map(|(_, word)| option_of_word(word)).collect()
 }
 
+/// The options that an expression of Kconfig, or what is behind a property's first word,
+/// names.
+pub(crate) fn options_of_kconfig(text: &str) -> Vec<String> {
+    let code = words(text).into_iter().take_while(|word| *word != "#");
+    let is_name = |word: &&str| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let is_constant = matches!(*word, "y" | "m" | "n" | "if" | "on") || number(word).is_some();
+        word.chars().all(is_plain) && !is_constant
+    };
+    code.filter(is_name).map(str::to_owned).collect()
+}
+
 /// `CONFIG_X_MODULE` → `X`.
 #[must_use]
 pub fn option_of_word(word: &str) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::condition::Condition;
+use crate::condition::{Condition, options_of_kconfig};
 
 /// One `config` or `menuconfig` block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,6 +147,14 @@ impl Kconfig {
     }
 }
 
+/// The options that the lines of a Kconfig file depend on, select or have for a default,
+/// each with the first and the last line, from 1, of where it is named; not those that
+/// the lines define.
+#[must_use]
+pub fn options_named(text: &str) -> Vec<((u32, u32), String)> {
+    Read::of("", text).named
+}
+
 /// What is open around a block.
 struct Around {
     /// `if`, `menu` or `choice`.
@@ -163,14 +171,25 @@ struct Read {
     /// The files that it reads, with when.
     sources: Vec<(String, Condition)>,
     around: Vec<Around>,
+    /// The options that expressions name, with their lines.
+    named: Vec<((u32, u32), String)>,
+}
+
+/// Whose properties the lines are.
+enum Open {
+    Entry(Entry),
+    /// A `comment`: what it depends on is nobody else's.
+    Comment,
+    /// What is around: a menu, a choice.
+    Outer,
 }
 
 impl Read {
     fn of(file: &str, text: &str) -> Self {
         let mut read = Self::default();
-        let mut open: Option<Entry> = None;
+        let mut open = Open::Outer;
         let mut help: Option<usize> = None;
-        for (number, line) in logical(text) {
+        for (lines, line) in logical(text) {
             let words = line.trim();
             if in_help(&mut help, &line) {
                 continue;
@@ -178,20 +197,32 @@ impl Read {
             let (word, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
             if matches!(word, "help" | "---help---") {
                 help = Some(0);
-            } else if is_block(word) {
-                read.entries.extend(open.take());
-                open = read.begun(file, number, word, rest);
-            } else if let Some(entry) = &mut open {
-                property(entry, word, rest);
-            } else if word == "depends" {
-                depends_around(&mut read.around, rest);
+                continue;
             }
-            if let Some(entry) = &mut open {
-                entry.lines.1 = number;
+            let named = expressions(word, rest).into_iter();
+            read.named.extend(named.map(|option| (lines, option)));
+            if is_block(word) {
+                read.closed(open);
+                open = read.begun(file, lines.0, word, rest);
+            } else {
+                match &mut open {
+                    Open::Entry(entry) => property(entry, word, rest),
+                    Open::Outer if word == "depends" => depends_around(&mut read.around, rest),
+                    Open::Comment | Open::Outer => {}
+                }
+            }
+            if let Open::Entry(entry) = &mut open {
+                entry.lines.1 = lines.1;
             }
         }
-        read.entries.extend(open);
+        read.closed(open);
         read
+    }
+
+    fn closed(&mut self, open: Open) {
+        if let Open::Entry(entry) = open {
+            self.entries.push(entry);
+        }
     }
 
     /// What all that is open around depends on.
@@ -200,7 +231,7 @@ impl Read {
         outer.fold(Condition::Yes, Condition::and)
     }
 
-    fn begun(&mut self, file: &str, number: u32, word: &str, rest: &str) -> Option<Entry> {
+    fn begun(&mut self, file: &str, number: u32, word: &str, rest: &str) -> Open {
         let mut open = |word, condition| {
             self.around.push(Around {
                 word,
@@ -219,22 +250,27 @@ impl Read {
                 let name = rest.trim().trim_matches(['"', '\'']).to_owned();
                 self.sources.push((name, self.outer()));
             }
-            "config" | "menuconfig" => {
-                let option = rest.split_whitespace().next()?;
-                let choice = self.around.iter().rfind(|one| one.word == "choice");
-                return Some(Entry {
-                    option: option.to_owned(),
-                    file: file.to_owned(),
-                    lines: (number, number),
-                    depends: self.outer(),
-                    prompt: false,
-                    selects: Vec::new(),
-                    choice: choice.map(|one| one.line),
-                });
-            }
+            "comment" => return Open::Comment,
+            "config" | "menuconfig" => return self.entry(file, number, rest),
             _ => {}
         }
-        None
+        Open::Outer
+    }
+
+    fn entry(&self, file: &str, number: u32, rest: &str) -> Open {
+        let Some(option) = rest.split_whitespace().next() else {
+            return Open::Outer;
+        };
+        let choice = self.around.iter().rfind(|one| one.word == "choice");
+        Open::Entry(Entry {
+            option: option.to_owned(),
+            file: file.to_owned(),
+            lines: (number, number),
+            depends: self.outer(),
+            prompt: false,
+            selects: Vec::new(),
+            choice: choice.map(|one| one.line),
+        })
     }
 }
 
@@ -251,6 +287,20 @@ fn in_help(help: &mut Option<usize>, line: &str) -> bool {
     }
     *help = None;
     false
+}
+
+/// The options that the expressions of a line name.
+fn expressions(word: &str, rest: &str) -> Vec<String> {
+    match word {
+        "if" | "depends" | "visible" | "select" | "imply" | "default" | "def_bool"
+        | "def_tristate" | "range" => options_of_kconfig(rest),
+        // A prompt may hold the quotes that it stands between (drivers/net/ethernet/3com).
+        "bool" | "tristate" | "int" | "hex" | "string" | "prompt" => {
+            let behind = rest.rsplit(['"', '\'']).next();
+            behind.map_or_else(Vec::new, options_of_kconfig)
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn is_block(word: &str) -> bool {
@@ -311,9 +361,9 @@ fn property(entry: &mut Entry, word: &str, rest: &str) {
 }
 
 /// Lines with those that a backslash continues, without comments, each with the
-/// number of its first.
-fn logical(text: &str) -> Vec<(u32, String)> {
-    let mut found: Vec<(u32, String)> = Vec::new();
+/// numbers of its first and its last.
+fn logical(text: &str) -> Vec<((u32, u32), String)> {
+    let mut found: Vec<((u32, u32), String)> = Vec::new();
     let mut goes_on = false;
     for (number, line) in (1_u32..).zip(text.lines()) {
         let (part, more) = match line.strip_suffix('\\') {
@@ -325,8 +375,11 @@ fn logical(text: &str) -> Vec<(u32, String)> {
             false => part,
         };
         match found.last_mut().filter(|_| goes_on) {
-            Some((_, before)) => before.push_str(part),
-            None => found.push((number, part.to_owned())),
+            Some(((_, last), before)) => {
+                *last = number;
+                before.push_str(part);
+            }
+            None => found.push(((number, number), part.to_owned())),
         }
         goes_on = more;
     }
@@ -401,6 +454,41 @@ menuconfig TOP
         assert_eq!(by("TWO"), ["ONE CONFIG_C"]);
         assert_eq!(by("THREE"), ["ONE always"]);
         assert!(kconfig.has_prompt("TWO") && !kconfig.has_prompt("ONE"));
+    }
+
+    /// What a comment depends on was taken for what all behind it in its menu does.
+    #[test]
+    fn what_a_comment_depends_on_is_its_own() {
+        let mut kconfig = Kconfig::default();
+        let text = "menu \"m\"\n\tdepends on A\ncomment \"needs B\"\n\tdepends on !B\nconfig ONE\n\tbool\nendmenu\n";
+        kconfig.add("Kconfig", text);
+        assert_eq!(kconfig.depends("ONE").to_string(), "CONFIG_A");
+    }
+
+    #[test]
+    fn options_are_named_where_they_stand() {
+        let text = "config A\n\ttristate \"a \"B\" x\" if C\n\tdepends on D && \\\n\t\tE_F\n\tselect G if H\n\
+                    \tdefault 64 if I = \"j\"\n\thelp\n\t  if K\nif 64BIT # if L\nmenu \"m\"\n\tvisible if M\n\
+                    comment \"c\"\n\tdepends on N=y\nendmenu\nendif\n";
+        let named = options_named(text);
+        let named: Vec<(u32, u32, &str)> = named
+            .iter()
+            .map(|((first, last), option)| (*first, *last, option.as_str()))
+            .collect();
+        assert_eq!(
+            named,
+            [
+                (2, 2, "C"),
+                (3, 4, "D"),
+                (3, 4, "E_F"),
+                (5, 5, "G"),
+                (5, 5, "H"),
+                (6, 6, "I"),
+                (9, 9, "64BIT"),
+                (11, 11, "M"),
+                (13, 13, "N"),
+            ]
+        );
     }
 
     #[test]

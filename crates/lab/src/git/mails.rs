@@ -8,6 +8,7 @@ use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use tollgate_defect::{Defect, OrDefect as _};
 use tollgate_source::{TreePath, shown};
 
 use super::{Repository as Existing, isolated, setting};
@@ -62,6 +63,9 @@ pub enum Error {
         /// One of its patches.
         patch: PathBuf,
     },
+    /// What git lists is not as it has been.
+    #[error(transparent)]
+    Defect(#[from] Defect),
     /// Git failed.
     #[error("git {what} could not write the patch: {source}")]
     Git {
@@ -325,7 +329,8 @@ impl<'a> Scratch<'a> {
         let names = listed.split(|byte| *byte == b'\n');
         let read = |line: &[u8]| {
             let place = self.root.join(OsStr::from_bytes(line));
-            let name = place.file_name().unwrap_or_default().to_owned();
+            let name = place.file_name().map(OsStr::to_owned);
+            let name = name.or_defect("git format-patch listed a patch without a name")?;
             let bytes = fs::read(&place).map_err(|error| unwritten(&place, error, OR_ELSEWHERE))?;
             Ok((name, bytes))
         };
