@@ -28,7 +28,7 @@ impl CellJob {
     /// # Errors
     /// When it could not be done; what a compiler says is no error.
     pub fn run(&self, jobs: usize, cache: &Cache, runner: &Runner) -> Result<CellResult, Error> {
-        let prepared = Prepared::of(self, cache, runner)?;
+        let prepared = Prepared::of(self, runner)?;
         let key = self.key(&prepared.compiler.version)?;
         let place = cache
             .root()
@@ -55,7 +55,7 @@ impl CellJob {
     /// # Errors
     /// When it cannot be made.
     pub fn configure(&self, cache: &Cache, runner: &Runner) -> Result<Prepared, Error> {
-        Prepared::of(self, cache, runner)?.configured(self, cache, runner)
+        Prepared::of(self, runner)?.configured(self, cache, runner)
     }
 
     /// Brings the cell to where objects can be built, and compiles nothing.
@@ -63,7 +63,7 @@ impl CellJob {
     /// # Errors
     /// When that cannot be done.
     pub fn prepare(&self, cache: &Cache, runner: &Runner) -> Result<Prepared, Error> {
-        Prepared::of(self, cache, runner)?.build(self, cache, runner)
+        Prepared::of(self, runner)?.build(self, cache, runner)
     }
 
     /// A hash over all that decides the result: not where the tree lies.

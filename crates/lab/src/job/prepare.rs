@@ -28,7 +28,7 @@ pub struct Prepared {
 
 impl Prepared {
     /// What the folder of a job's cell would be called.
-    pub(super) fn of(job: &CellJob, _cache: &Cache, runner: &Runner) -> Result<Self, Error> {
+    pub(super) fn of(job: &CellJob, runner: &Runner) -> Result<Self, Error> {
         let compiler = Compiler::find(&job.cell.compiler, runner);
         let compiler = compiler.map_err(|source| match source {
             toolchain::Error::Process(crate::process::Error::Interrupted) => {

@@ -36,11 +36,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     cell: Vec<String>,
     /// List the cells, and end
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["patches", "format", "json", "b4", "prepare"])]
     list_cells: bool,
     /// Configure every cell, build what every object needs, and end: the tree is only
     /// read, what is made lies in the cache
-    #[arg(long, conflicts_with = "patches")]
+    #[arg(long, conflicts_with_all = ["patches", "format", "json", "b4", "base"])]
     prepare: bool,
     /// Which warnings are asked for: W= of make; 0 for none
     #[arg(short = 'W', long, value_name = "LEVEL", default_value = "1")]
