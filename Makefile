@@ -3,11 +3,12 @@
 CARGO ?= cargo
 ARGS ?=
 
-.PHONY: help demo test bench faults lint setup
+.PHONY: help demo test full bench faults lint setup
 
 help:
 	@echo 'make demo    find, fix, build two kernels, boot both, compare (ARGS=... is handed on)'
 	@echo 'make test    every test'
+	@echo 'make full    what takes hours, step by step; a run that was stopped is taken up'
 	@echo 'make bench   scan and gates against their floors (benches/peers: scan against other tools)'
 	@echo 'make faults  plant known mistakes in the kernel, see each of them named'
 	@echo 'make lint    what a change must pass before it is sent'
@@ -28,6 +29,9 @@ test:
 	TOLLGATE_SKIPPED=$(SKIPPED) $(CARGO) test --workspace; status=$$?; \
 	sort -u $(SKIPPED); echo "$$(sort -u $(SKIPPED) | wc -l) tests or parts of them skipped"; \
 	exit $$status
+
+full:
+	@scripts/full-tests
 
 bench:
 	@scripts/setup --bench
