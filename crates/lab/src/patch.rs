@@ -8,7 +8,7 @@ mod mail;
 
 pub use damage::{Cause, Damage};
 pub use ground::{AtCommit, File, Folder, Ground};
-pub use mail::{Part, Parts, parts};
+pub use mail::{Part, Parts, parts, parts_of};
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

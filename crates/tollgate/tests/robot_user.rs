@@ -553,6 +553,22 @@ fn a_patch_that_is_not_there_is_named_outside_of_a_tree_too() {
     assert!(said.contains("is no kernel tree"), "{said}");
 }
 
+/// It was called by the name of a file in a temporary folder.
+#[test]
+fn what_is_piped_is_called_standard_input() {
+    let Some(room) = Room::new() else { return };
+    let other = "--- a/fs/other.c\n+++ b/fs/other.c\n@@ -1 +1 @@\n-int a;\n+int b;\n";
+    fs::write(room.path("piped"), other).unwrap();
+    let mut command = tollgate(&["robot", "-", "--cache"]);
+    command.arg(room.path("cache")).arg("--tree");
+    command.arg(room.path("tree"));
+    command.stdin(fs::File::open(room.path("piped")).unwrap());
+    let output = run(&mut command);
+    let said = both(&output);
+    assert_eq!(code(&output), 2, "{said}");
+    assert!(said.contains("standard input does not apply"), "{said}");
+}
+
 #[test]
 fn a_second_robot_waits_for_the_first_and_says_so() {
     let Some(room) = Room::new() else { return };

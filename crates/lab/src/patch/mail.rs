@@ -25,11 +25,12 @@ impl Patch {
         if !is_mail(&diff) {
             return Ok(Self::plain(path, diff));
         }
-        let Parts { parts, superseded } = parts_of(path, &diff, cache, runner)?;
+        let base = base(&diff);
+        let Parts { parts, superseded } = parts_of(path, diff, cache, runner)?;
         let diffs: Vec<Vec<u8>> = parts.into_iter().map(|part| part.diff).collect();
         Ok(Self {
             path: path.to_owned(),
-            base: base(&diff),
+            base,
             diff: diffs.concat(),
             patches: diffs.len(),
             superseded,
@@ -79,16 +80,31 @@ pub struct Parts {
 /// # Errors
 /// When the file cannot be read, or has no mail with a diff.
 pub fn parts(path: &Path, cache: &Cache, runner: &Runner) -> Result<Parts, Error> {
-    parts_of(path, &read_file(path)?, cache, runner)
+    parts_of(
+        path,
+        input::given(path).map_err(|source| missing(path, source))?,
+        cache,
+        runner,
+    )
 }
 
-/// A pipe can be read once, so that git gets a file of what was read.
-fn parts_of(path: &Path, text: &[u8], cache: &Cache, runner: &Runner) -> Result<Parts, Error> {
-    if !is_mail(text) && has_diff(text) {
+/// The same of a text that was read, and what messages call it. A pipe can be read once, so
+/// that git gets a file of what was read.
+///
+/// # Errors
+/// When it has no mail with a diff.
+pub fn parts_of(
+    path: &Path,
+    text: Vec<u8>,
+    cache: &Cache,
+    runner: &Runner,
+) -> Result<Parts, Error> {
+    let text = unpacked(text).map_err(|source| missing(path, source))?;
+    if !is_mail(&text) && has_diff(&text) {
         let only = Part {
             subject: String::new(),
             tags: None,
-            diff: text.to_owned(),
+            diff: text,
             message_id: None,
             author: None,
         };
@@ -99,7 +115,7 @@ fn parts_of(path: &Path, text: &[u8], cache: &Cache, runner: &Runner) -> Result<
     }
     let scratch = cache.scratch()?;
     let (file, folder) = (scratch.path().join("mbox"), scratch.path().join("mails"));
-    cache::write_file(&file, text)?;
+    cache::write_file(&file, &text)?;
     cache::make_folder(&folder)?;
     let mailbox = Mailbox {
         folder: &folder,

@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
         output.form != Form::Sarif || args.base.is_empty(),
         "SARIF is one log of one tree: leave --base out"
     );
-    let (_aside, asked) = asked(args, &patches)?;
+    let asked = asked(args, &patches)?;
     let mut reports = vec![robot::run(&asked, term)?];
     for base in &args.base {
         let asked = Asked {
@@ -141,24 +141,16 @@ fn answer(args: &Args, reports: &[Report], form: Form) -> anyhow::Result<Answer>
     })
 }
 
-/// What is asked for, and the folder that standard input was put aside in.
-fn asked(args: &Args, patches: &OsString) -> anyhow::Result<(Option<tempfile::TempDir>, Asked)> {
-    let (mut aside, mut path, mut called) = (
-        None,
-        patches.clone(),
-        patches.to_string_lossy().into_owned(),
-    );
-    if patches == "-" {
-        let folder = tempfile::tempdir().context("the patch could not be put aside")?;
-        let text = input::limited(std::io::stdin());
-        let text = text.context("the patch on standard input could not be read")?;
-        let place = folder.path().join("standard-input");
-        std::fs::write(&place, text).context("the patch could not be put aside")?;
-        (path, called) = (place.into_os_string(), "standard input".to_owned());
-        aside = Some(folder);
-    } else if Path::new(patches).exists() {
-        path = std::path::absolute(patches)?.into_os_string();
-    }
+/// What is asked for; what stands on standard input is read.
+fn asked(args: &Args, patches: &OsString) -> anyhow::Result<Asked> {
+    let (patches, piped) = match patches == "-" {
+        false => (patches.clone(), None),
+        true => {
+            let text = input::limited(std::io::stdin());
+            let text = text.context("the patch on standard input could not be read")?;
+            (OsString::from("standard input"), Some(text))
+        }
+    };
     if let Some(folder) = &args.job_files {
         let held = input::names_in(folder).context("the folder of --job-files")?;
         anyhow::ensure!(
@@ -178,8 +170,8 @@ fn asked(args: &Args, patches: &OsString) -> anyhow::Result<(Option<tempfile::Te
     );
     let asked = Asked {
         tree: args.tree.clone(),
-        patches: path,
-        called,
+        patches,
+        piped,
         cache: args.cache.clone(),
         cells: args.cell.clone(),
         warn,
@@ -191,7 +183,7 @@ fn asked(args: &Args, patches: &OsString) -> anyhow::Result<(Option<tempfile::Te
         delegated: args.with.clone(),
         job_files: args.job_files.clone(),
     };
-    Ok((aside, asked))
+    Ok(asked)
 }
 
 fn ended(reports: &[Report]) -> anyhow::Result<Exit> {
@@ -207,7 +199,7 @@ fn ended(reports: &[Report]) -> anyhow::Result<Exit> {
 /// What b4 takes has an entry for whatever happens: it shows it beside the mail.
 fn b4(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     let asked = asked(args, &OsString::from("-"))?;
-    match robot::run(&asked.1, term) {
+    match robot::run(&asked, term) {
         Ok(report) => {
             term.json(&render::robot_b4(&report)?)?;
             ended(&[report])
@@ -241,7 +233,7 @@ fn list(args: &Args, term: &Term) -> anyhow::Result<Exit> {
 }
 
 fn prepare(args: &Args, term: &Term) -> anyhow::Result<Exit> {
-    let (_, asked) = asked(args, &OsString::from(""))?;
+    let asked = asked(args, &OsString::from(""))?;
     let all = robot::prepare(&asked, term)?;
     let mut lacking = 0;
     let mut text = String::new();

@@ -29,10 +29,10 @@ pub(crate) enum Delegated {
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) tree: PathBuf,
-    /// The patches: a file, or words that name a range.
+    /// The patches: a file, words that name a range, or what messages call `piped`.
     pub(crate) patches: std::ffi::OsString,
-    /// What messages call it.
-    pub(crate) called: String,
+    /// Patches that were read from standard input.
+    pub(crate) piped: Option<Vec<u8>>,
     pub(crate) cache: Option<PathBuf>,
     /// Only these cells; all where none is named.
     pub(crate) cells: Vec<String>,

@@ -99,7 +99,7 @@ pub(crate) fn run(asked: &Asked, term: &Term) -> anyhow::Result<Report> {
 /// Why there is no tree, and no patch either where its file is missing.
 fn no_ground(asked: &Asked, error: anyhow::Error) -> anyhow::Error {
     let words = asked.patches.to_string_lossy();
-    match Path::new(&asked.patches).exists() || is_range(&words) {
+    match asked.piped.is_some() || Path::new(&asked.patches).exists() || is_range(&words) {
         true => error,
         false => error.context(format!(
             "there is no file {}, and no tree in whose history a commit could have that name",
@@ -116,7 +116,7 @@ impl Robot<'_> {
         steps: &Steps<'_>,
     ) -> anyhow::Result<Report> {
         let mut report = Report {
-            asked: self.asked.called.clone(),
+            asked: self.asked.patches.to_string_lossy().into_owned(),
             base: format!("Linux {}", self.tree.version()),
             tree: tollgate_source::shown(&self.asked.tree),
             flags: self.flags(),

@@ -62,12 +62,16 @@ pub(crate) fn find<'r>(
     cache: &Cache,
     runner: &'r Runner,
 ) -> anyhow::Result<Source<'r>> {
+    let path = PathBuf::from(&asked.patches);
+    if let Some(text) = &asked.piped {
+        let parts = patch::parts_of(&path, text.clone(), cache, runner)?;
+        return Ok(Source::Mails(path, parts));
+    }
     let words = asked.patches.to_str();
     let range = words.map(|words| git::asked(words, tree.root(), runner));
     if let Some((repository, range)) = range.transpose()?.flatten() {
         return Ok(Source::Range(repository, range));
     }
-    let path = PathBuf::from(&asked.patches);
     let parts = patch::parts(&path, cache, runner)?;
     Ok(Source::Mails(path, parts))
 }
