@@ -367,17 +367,19 @@ impl<'a> File<'a> {
     /// The words of a file; none if no access is among them.
     fn read(text: &'a [u8], vocabulary: &'a Vocabulary) -> Option<Self> {
         let tokens = opened(text, tokens(text, 0), vocabulary);
-        let wrappers = wrappers(text, &tokens, vocabulary);
+        let lines = tokens.iter().filter(|t| t.kind == TokenKind::Directive);
+        let directives: Vec<Span> = lines.map(|line| line.span).collect();
+        let wrappers = wrappers(text, &directives, vocabulary);
         let vocabulary = if wrappers.is_empty() {
             Cow::Borrowed(vocabulary)
         } else {
             Cow::Owned(vocabulary.with(wrappers.iter().map(|w| w.access.clone())))
         };
-        let calls = lexical(text, &tokens, &vocabulary);
+        let calls = lexical(text, &tokens, &directives, &vocabulary);
         if calls.is_empty() {
             return None;
         }
-        let computing = computing(text, &tokens, &vocabulary);
+        let computing = computing(text, &directives, &vocabulary);
         let vocabulary = if computing.is_empty() {
             vocabulary
         } else {
@@ -562,10 +564,15 @@ fn overlaps(a: Span, b: Span) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-fn lexical(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Lexical> {
+fn lexical(
+    text: &[u8],
+    tokens: &[Token],
+    directives: &[Span],
+    vocabulary: &Vocabulary,
+) -> Vec<Lexical> {
     let mut found = calls(text, tokens, vocabulary, Place::Code);
-    for line in tokens.iter().filter(|t| t.kind == TokenKind::Directive) {
-        found.extend(in_directive(text, line.span, vocabulary));
+    for line in directives {
+        found.extend(in_directive(text, *line, vocabulary));
     }
     found.sort_by_key(|call| call.name);
     found
@@ -589,7 +596,7 @@ fn calls(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary, place: Place) -
         .enumerate()
         .filter(|(_, t)| t.kind == TokenKind::Word);
     let calls = words
-        .filter(|(at, t)| is_called(tokens, *at) && vocabulary.access(t.span.of(text)).is_some());
+        .filter(|(at, t)| vocabulary.access(t.span.of(text)).is_some() && is_called(tokens, *at));
     calls
         .map(|(_, t)| Lexical {
             name: t.span,

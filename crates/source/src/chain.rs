@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 
 use crate::model::{Exit, Form, StepKind};
+use crate::node::Parts as _;
 use crate::site::{Context, bare, inner, span};
 
 /// What an expression statement, a declaration or a return is.
@@ -38,14 +39,12 @@ pub(crate) fn tests_no_error(context: &Context<'_>, condition: Node<'_>, variabl
     let is_variable =
         |part: Option<Node<'_>>| part.is_some_and(|part| context.seen(bare(part)) == variable);
     match node.kind() {
-        "unary_expression" => {
-            context.operator(node) == b"!" && is_variable(node.child_by_field_name("argument"))
-        }
+        "unary_expression" => context.operator(node) == b"!" && is_variable(node.part("argument")),
         "binary_expression" => {
             let zero = node
-                .child_by_field_name("right")
+                .part("right")
                 .is_some_and(|right| context.seen(right) == b"0");
-            context.operator(node) == b"==" && zero && is_variable(node.child_by_field_name("left"))
+            context.operator(node) == b"==" && zero && is_variable(node.part("left"))
         }
         _ => false,
     }
@@ -56,13 +55,13 @@ pub(crate) fn tests_no_error(context: &Context<'_>, condition: Node<'_>, variabl
 pub(crate) fn is_no_fault(context: &Context<'_>, condition: Node<'_>) -> bool {
     let node = unhinted(context, condition);
     let side = |field: &str| {
-        node.child_by_field_name(field)
+        node.part(field)
             .is_some_and(|side| is_no_fault(context, side))
     };
     match (node.kind(), context.operator(node)) {
         ("binary_expression", b"&&") => side("left") && side("right"),
         ("unary_expression", b"!") => node
-            .child_by_field_name("argument")
+            .part("argument")
             .is_some_and(|argument| is_result(context, unhinted(context, argument))),
         _ => false,
     }
@@ -71,7 +70,7 @@ pub(crate) fn is_no_fault(context: &Context<'_>, condition: Node<'_>) -> bool {
 /// An access, or a variable that takes its result.
 fn is_result(context: &Context<'_>, node: Node<'_>) -> bool {
     let assigned = (node.kind() == "assignment_expression")
-        .then(|| node.child_by_field_name("right"))
+        .then(|| node.part("right"))
         .flatten();
     is_access(context, assigned.map_or(node, bare))
 }
@@ -84,7 +83,7 @@ pub(crate) fn unhinted<'t>(context: &Context<'_>, node: Node<'t>) -> Node<'t> {
         return node;
     }
     let argument = node
-        .child_by_field_name("arguments")
+        .part("arguments")
         .filter(|a| a.named_child_count() == 1);
     argument
         .and_then(|a| a.named_child(0))
@@ -97,15 +96,13 @@ fn is_access(context: &Context<'_>, node: Node<'_>) -> bool {
 
 fn declaration(context: &Context<'_>, node: Node<'_>) -> StepKind {
     let Some(declarator) = node
-        .child_by_field_name("declarator")
+        .part("declarator")
         .filter(|d| d.kind() == "init_declarator")
     else {
         return StepKind::Expression;
     };
-    let (Some(name), Some(value)) = (
-        declarator.child_by_field_name("declarator"),
-        declarator.child_by_field_name("value"),
-    ) else {
+    let (Some(name), Some(value)) = (declarator.part("declarator"), declarator.part("value"))
+    else {
         return StepKind::Expression;
     };
     StepKind::Assign {
@@ -115,10 +112,7 @@ fn declaration(context: &Context<'_>, node: Node<'_>) -> StepKind {
 }
 
 fn assignment(context: &Context<'_>, node: Node<'_>) -> StepKind {
-    let (Some(left), Some(right)) = (
-        node.child_by_field_name("left"),
-        node.child_by_field_name("right"),
-    ) else {
+    let (Some(left), Some(right)) = (node.part("left"), node.part("right")) else {
         return StepKind::Expression;
     };
     let form = if context.operator(node) == b"|=" {

@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 
 use crate::model::{Hazard, Site};
+use crate::node::Parts as _;
 use crate::site::Context;
 
 /// One thing that happens while an expression is evaluated.
@@ -26,14 +27,7 @@ fn walk(context: &Context<'_>, node: Node<'_>, out: &mut Vec<Event>) {
         "call_expression" => call(context, node, out),
         "conditional_expression" => conditional(context, node, out),
         "binary_expression" if context.operator(node) == b"&&" => conjunction(context, node, out),
-        "assignment_expression" => in_order(
-            context,
-            [
-                node.child_by_field_name("right"),
-                node.child_by_field_name("left"),
-            ],
-            out,
-        ),
+        "assignment_expression" => in_order(context, [node.part("right"), node.part("left")], out),
         "compound_statement" | "ERROR" => fenced(context, node, out),
         _ => children(context, node, out),
     }
@@ -69,16 +63,12 @@ fn call(context: &Context<'_>, node: Node<'_>, out: &mut Vec<Event>) {
 
 /// `a ?: access` goes on only without a fault; any other branch may not happen.
 fn conditional(context: &Context<'_>, node: Node<'_>, out: &mut Vec<Event>) {
-    in_order(context, [node.child_by_field_name("condition"), None], out);
-    match node.child_by_field_name("consequence") {
-        None => in_order(
-            context,
-            [node.child_by_field_name("alternative"), None],
-            out,
-        ),
+    in_order(context, [node.part("condition"), None], out);
+    match node.part("consequence") {
+        None => in_order(context, [node.part("alternative"), None], out),
         Some(consequence) => {
             maybe(context, consequence, out);
-            node.child_by_field_name("alternative")
+            node.part("alternative")
                 .into_iter()
                 .for_each(|part| maybe(context, part, out));
         }
@@ -88,10 +78,7 @@ fn conditional(context: &Context<'_>, node: Node<'_>, out: &mut Vec<Event>) {
 /// `!access && !access` goes on only without a fault; any other right side may
 /// not happen, which is for the window to ask as the chain did.
 fn conjunction(context: &Context<'_>, node: Node<'_>, out: &mut Vec<Event>) {
-    let (left, right) = (
-        node.child_by_field_name("left"),
-        node.child_by_field_name("right"),
-    );
+    let (left, right) = (node.part("left"), node.part("right"));
     let negated = left.is_some_and(|left| context.seen(left).starts_with(b"!"));
     in_order(context, [left, None], out);
     let goes_on = negated && matches!(out.last(), Some(Event::Site(_)));

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use tree_sitter::Node;
 
 use crate::lex::{TokenKind, tokens};
+use crate::node::Parts as _;
 use crate::normalise::{Branches, normalise};
 use crate::parse::BodyParser;
 use crate::site::{Context, span};
@@ -304,7 +305,7 @@ impl Reading<'_, '_> {
 
     /// The term that a node is, if it is one of those with a name.
     fn term(&self, node: Node<'_>) -> Option<Term> {
-        let part = |field: &str| node.child_by_field_name(field).map(|one| self.boxed(one));
+        let part = |field: &str| node.part(field).map(|one| self.boxed(one));
         let operator = self.context.operator(node);
         let words = || String::from_utf8_lossy(operator).into_owned();
         Some(match node.kind() {
@@ -313,7 +314,7 @@ impl Reading<'_, '_> {
             "field_expression" => Term::Member {
                 holder: part("argument")?,
                 arrow: operator == b"->",
-                field: self.context.written(node.child_by_field_name("field")?),
+                field: self.context.written(node.part("field")?),
             },
             "subscript_expression" => Term::Element {
                 array: part("argument")?,
@@ -358,7 +359,7 @@ impl Reading<'_, '_> {
 
     /// A call; `likely(a)` is `a`.
     fn called(&self, node: Node<'_>, function: Box<Expression>) -> Option<Term> {
-        let list = node.child_by_field_name("arguments")?;
+        let list = node.part("arguments")?;
         let mut cursor = list.walk();
         let all = list.named_children(&mut cursor);
         let arguments: Vec<Expression> = all.map(|one| self.expression(one)).collect();
@@ -373,7 +374,7 @@ impl Reading<'_, '_> {
 
     /// The type of a cast or a `sizeof`.
     fn named_type(&self, node: Node<'_>) -> Option<TypeName> {
-        let place = span(node.child_by_field_name("type")?);
+        let place = span(node.part("type")?);
         let text = self.context.original;
         type_name(text, &tokens(text.get(..place.end)?, place.start))
     }

@@ -24,6 +24,7 @@ mod heat;
 mod lex;
 mod model;
 mod near;
+mod node;
 mod normalise;
 mod opportunity;
 mod parse;

@@ -7,6 +7,7 @@ use tree_sitter::Node;
 
 use crate::chain;
 use crate::model::{Hazard, Site};
+use crate::node::Parts as _;
 use crate::normalise::is_loop;
 use crate::opportunity::{Beside, Kind, Near, Opportunity, Parted, Size};
 use crate::runs::mentions;
@@ -214,7 +215,7 @@ impl Walker<'_, '_> {
     }
 
     fn branch(&mut self, node: Node<'_>, state: State) -> State {
-        let Some(condition) = node.child_by_field_name("condition") else {
+        let Some(condition) = node.part("condition") else {
             return self.block(node, state);
         };
         let before = self.sites.len();
@@ -223,8 +224,8 @@ impl Walker<'_, '_> {
         let holds = accesses && chain::is_no_fault(self.context, condition);
         let faults = accesses && !holds && !asks_value(self.context, condition);
         let asked = inner(condition);
-        let consequence = node.child_by_field_name("consequence");
-        let alternative = node.child_by_field_name("alternative");
+        let consequence = node.part("consequence");
+        let alternative = node.part("alternative");
         let then = if faults {
             State::default()
         } else {
@@ -263,7 +264,7 @@ impl Walker<'_, '_> {
             self.block(node, State::called());
             return State::called();
         }
-        let part = |name: &str| node.child_by_field_name(name);
+        let part = |name: &str| node.part(name);
         let state = match part("initializer") {
             Some(begin) => self.expression(begin, state),
             None => state,
@@ -355,13 +356,13 @@ impl Walker<'_, '_> {
 
     /// Each case may be the one that is jumped to.
     fn switch(&mut self, node: Node<'_>, state: State) -> State {
-        let mut state = match node.child_by_field_name("condition") {
+        let mut state = match node.part("condition") {
             Some(condition) => self.expression(condition, state),
             None => state,
         };
         // Which case it is tells what the accesses are for: no window reaches in.
         state = state.past();
-        let Some(body) = node.child_by_field_name("body") else {
+        let Some(body) = node.part("body") else {
             return State::default();
         };
         // A `break` in it is its own, a `continue` the loop's.
@@ -412,7 +413,7 @@ impl Walker<'_, '_> {
         }
         let callee = self.context.callee(node);
         let vocabulary = self.context.vocabulary;
-        let arguments = node.child_by_field_name("arguments");
+        let arguments = node.part("arguments");
         let state = arguments
             .into_iter()
             .fold(state, |state, all| self.expression(all, state));
@@ -444,7 +445,7 @@ impl Walker<'_, '_> {
     }
 
     fn conditional(&mut self, node: Node<'_>, state: State) -> State {
-        let part = |name: &str| node.child_by_field_name(name);
+        let part = |name: &str| node.part(name);
         let Some(condition) = part("condition") else {
             return state;
         };
@@ -474,7 +475,7 @@ impl Walker<'_, '_> {
     }
 
     fn assigned(&mut self, node: Node<'_>, state: State) -> State {
-        let part = |name: &str| node.child_by_field_name(name);
+        let part = |name: &str| node.part(name);
         let place = part("left").or(part("argument")).map(bare);
         let sets = node.kind() == "assignment_expression" && self.context.operator(node) == b"=";
         let name = place.filter(|place| place.kind() == "identifier");

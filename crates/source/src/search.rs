@@ -25,17 +25,20 @@ impl Parts {
 
 /// Words by their first bytes and their lengths: quick to say that a word is none of
 /// them.
+#[derive(Clone, Debug)]
 pub(crate) struct Shapes([u64; 256]);
 
 impl Shapes {
     pub(crate) fn of<'w>(words: impl Iterator<Item = &'w [u8]>) -> Self {
         let mut shapes = Self([0; 256]);
-        for word in words {
-            let (first, length) = Self::shape(word);
-            let lengths = shapes.0.get_mut(first).into_iter();
-            lengths.for_each(|lengths| *lengths |= length);
-        }
+        words.for_each(|word| shapes.add(word));
         shapes
+    }
+
+    pub(crate) fn add(&mut self, word: &[u8]) {
+        let (first, length) = Self::shape(word);
+        let lengths = self.0.get_mut(first).into_iter();
+        lengths.for_each(|lengths| *lengths |= length);
     }
 
     pub(crate) fn may_be(&self, word: &[u8]) -> bool {

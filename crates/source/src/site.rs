@@ -6,6 +6,7 @@ use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::model::{Hazard, Reach, Site};
+use crate::node::Parts as _;
 use crate::span::{LineIndex, Span};
 use crate::vocabulary::{Access, Vocabulary};
 use crate::wrappers::Wrapper;
@@ -39,7 +40,7 @@ impl<'a> Context<'a> {
 
     /// The name that a call calls, if it is a plain name.
     pub(crate) fn callee(&self, call: Node<'_>) -> &'a [u8] {
-        match call.child_by_field_name("function") {
+        match call.part("function") {
             Some(function) if function.kind() == "identifier" => self.seen(function),
             _ => b"",
         }
@@ -57,7 +58,7 @@ impl<'a> Context<'a> {
 
     /// The access as a site; none if the call has too few arguments.
     pub(crate) fn site(&self, call: Node<'_>, access: &Access) -> Option<Site> {
-        let arguments = call.child_by_field_name("arguments")?;
+        let arguments = call.part("arguments")?;
         let argument = |at: usize| arguments.named_child(answer::fits(at)?);
         let value = argument(access.value)?;
         let address = match access.address {
@@ -112,10 +113,7 @@ impl<'a> Context<'a> {
 
     /// `p + 1`.
     fn sum(&self, node: Node<'_>) -> (String, Reach) {
-        let (Some(left), Some(right)) = (
-            node.child_by_field_name("left"),
-            node.child_by_field_name("right"),
-        ) else {
+        let (Some(left), Some(right)) = (node.part("left"), node.part("right")) else {
             return (self.written(node), Reach::Computed);
         };
         let object = self.object(left);
@@ -156,7 +154,7 @@ impl<'a> Context<'a> {
     fn subscript(&self, node: Node<'_>) -> (String, Reach) {
         let array = bare(argument(node));
         let index = node
-            .child_by_field_name("index")
+            .part("index")
             .map_or(Reach::Computed, |index| self.element(index));
         if array.kind() != "field_expression" || !self.is_user_struct(array) {
             return (self.written(array), index);
@@ -182,7 +180,7 @@ impl<'a> Context<'a> {
 
     /// The operator of a unary, binary, field or assignment expression.
     pub(crate) fn operator(&self, node: Node<'_>) -> &'a [u8] {
-        node.child_by_field_name("operator")
+        node.part("operator")
             .map(|op| self.seen(op))
             .unwrap_or_default()
     }
@@ -206,7 +204,7 @@ impl<'a> Context<'a> {
     }
 
     pub(crate) fn has_constant_index(&self, subscript: Node<'_>) -> bool {
-        let index = subscript.child_by_field_name("index");
+        let index = subscript.part("index");
         let text = index.map(|index| self.seen(index)).unwrap_or_default();
         let constant = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_';
         !text.is_empty() && text.iter().all(constant)
@@ -218,7 +216,7 @@ impl<'a> Context<'a> {
     }
 
     fn call_name(&self, call: Node<'_>) -> String {
-        call.child_by_field_name("function")
+        call.part("function")
             .map(|f| self.written(f))
             .unwrap_or_default()
     }
@@ -236,14 +234,14 @@ pub(crate) fn span(node: Node<'_>) -> Span {
 
 /// The operand of an expression with one; the node itself where there is none.
 pub(crate) fn argument(node: Node<'_>) -> Node<'_> {
-    node.child_by_field_name("argument").unwrap_or(node)
+    node.part("argument").unwrap_or(node)
 }
 
 /// The expression inside parentheses and casts.
 pub(crate) fn bare(node: Node<'_>) -> Node<'_> {
     let inner = match node.kind() {
         "parenthesized_expression" => node.named_child(0),
-        "cast_expression" => node.child_by_field_name("value"),
+        "cast_expression" => node.part("value"),
         _ => None,
     };
     inner.map_or(node, bare)

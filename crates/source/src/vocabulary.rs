@@ -9,7 +9,7 @@ use tollgate_defect::Defect;
 
 use crate::calls::{Call, Calls, Clears, Direction, Does, InRun, read};
 use crate::check::CheckWords;
-use crate::search::{Found, Parts, Places};
+use crate::search::{Found, Parts, Places, Shapes};
 
 /// A call that opens and closes access to user memory by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,6 +98,8 @@ type WordSet = HashSet<Vec<u8>, RandomState>;
 #[derive(Clone, Debug)]
 pub struct Vocabulary {
     accesses: Words<Access>,
+    /// Those of their names.
+    shapes: Shapes,
     calls: Arc<Roles>,
     heat: Vec<Heat>,
     annotations: Words<bool>,
@@ -176,8 +178,10 @@ impl Vocabulary {
         let annotations: Annotations = read("data/access/annotations.toml", ANNOTATIONS)?;
         let annotations = annotations.annotation.into_iter();
         let paths: Paths = read("data/access/heat.toml", HEAT)?;
+        let accesses = by_name(calls.all.iter().filter_map(access_of), |a| &a.name);
         Ok(Self {
-            accesses: by_name(calls.all.iter().filter_map(access_of), |a| &a.name),
+            shapes: Shapes::of(accesses.keys().map(Vec::as_slice)),
+            accesses,
             calls: Arc::new(Roles::of(calls)),
             heat: paths.path,
             annotations: annotations
@@ -203,6 +207,7 @@ impl Vocabulary {
             .into_iter()
             .map(|access| (access.name.clone().into_bytes(), access));
         new.for_each(|(name, access)| {
+            all.shapes.add(&name);
             all.accesses.entry(name).or_insert(access);
         });
         all
@@ -211,7 +216,8 @@ impl Vocabulary {
     /// The access of that name.
     #[must_use]
     pub fn access(&self, name: &[u8]) -> Option<&Access> {
-        self.accesses.get(name)
+        let may_be = self.shapes.may_be(name);
+        may_be.then(|| self.accesses.get(name)).flatten()
     }
 
     /// The words of the rules.

@@ -7,6 +7,7 @@ use crate::chain;
 use crate::events::{Event, events};
 use crate::model::{Exit, Hazard, Jump, Run, Site, Step, StepKind, Trait};
 use crate::near::Pair;
+use crate::node::Parts as _;
 use crate::runs::close;
 use crate::site::{Context, first_word, inner, span};
 use crate::span::Span;
@@ -151,11 +152,11 @@ impl<'a, 'c> Walker<'a, 'c> {
     }
 
     fn branch(&mut self, node: Node<'_>) {
-        let Some(condition) = node.child_by_field_name("condition") else {
+        let Some(condition) = node.part("condition") else {
             return self.fenced(node);
         };
-        let consequence = node.child_by_field_name("consequence");
-        let alternative = node.child_by_field_name("alternative");
+        let consequence = node.part("consequence");
+        let alternative = node.part("alternative");
         let events = events(self.context, condition);
         let exit = consequence
             .filter(|_| alternative.is_none())

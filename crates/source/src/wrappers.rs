@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::lex::{Token, TokenKind, closing, is_called, tokens};
+use crate::lex::{Token, TokenKind, closing, is_called, lex, tokens};
 use crate::span::Span;
 use crate::vocabulary::{Access, Vocabulary};
 
@@ -15,29 +15,24 @@ pub(crate) struct Wrapper {
     pub(crate) access: Access,
 }
 
-/// The accesses that the macros of a file wrap, in order; one name may be
-/// defined again.
-pub(crate) fn wrappers(text: &[u8], all: &[Token], vocabulary: &Vocabulary) -> Vec<Wrapper> {
-    let lines = all
-        .iter()
-        .filter(|token| token.kind == TokenKind::Directive);
-    lines
-        .filter_map(|line| {
-            let access = wrapper(text, line.span, vocabulary)?;
-            Some(Wrapper {
-                defined: line.span.start,
-                access,
-            })
+/// The accesses that the macros of a file wrap, in order, of its preprocessor lines;
+/// one name may be defined again.
+pub(crate) fn wrappers(text: &[u8], lines: &[Span], vocabulary: &Vocabulary) -> Vec<Wrapper> {
+    let wrappers = lines.iter().filter_map(|line| {
+        let access = wrapper(text, *line, vocabulary)?;
+        Some(Wrapper {
+            defined: line.start,
+            access,
         })
-        .collect()
+    });
+    wrappers.collect()
 }
 
 /// The macros of a file that only compute: an expression of their arguments without a
 /// call, a block or assembly, however often they are defined.
-pub(crate) fn computing(text: &[u8], all: &[Token], vocabulary: &Vocabulary) -> Vec<Vec<u8>> {
-    let lines = all.iter().filter(|t| t.kind == TokenKind::Directive);
-    let macros = lines.filter_map(|line| {
-        let (name, rest) = definition(text, line.span)?;
+pub(crate) fn computing(text: &[u8], lines: &[Span], vocabulary: &Vocabulary) -> Vec<Vec<u8>> {
+    let macros = lines.iter().filter_map(|line| {
+        let (name, rest) = definition(text, *line)?;
         let open = rest.first()?;
         let takes = open.is(b'(') && open.span.start == name.end;
         let body = rest.get(closing(&rest, 0)? + 1..).filter(|_| takes)?;
@@ -143,12 +138,10 @@ pub(crate) fn opens(text: &[u8], token: &Token) -> Option<Span> {
 
 /// The place of the name that a line defines, and the tokens behind it.
 pub(crate) fn definition(text: &[u8], line: Span) -> Option<(Span, Vec<Token>)> {
-    let inside = tokens(text.get(..line.end).unwrap_or_default(), line.start + 1);
-    let name = inside
-        .get(1)
-        .filter(|token| token.kind == TokenKind::Word)?;
-    let defines = inside.first()?.span.of(text) == b"define";
-    defines.then(|| (name.span, inside.get(2..).unwrap_or_default().to_vec()))
+    let mut inside = lex(text.get(..line.end).unwrap_or_default(), line.start + 1);
+    inside.next().filter(|t| t.span.of(text) == b"define")?;
+    let name = inside.next().filter(|t| t.kind == TokenKind::Word)?;
+    Some((name.span, inside.collect()))
 }
 
 fn wrapper(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Option<Access> {

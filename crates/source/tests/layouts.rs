@@ -318,7 +318,7 @@ fn a_macro_is_found_in_its_file_whatever_type_another_defines() {
     };
     let mut index = TypeIndex::default();
     for path in ["include/linux/a.h", "lib/other.h"].map(TreePath::within) {
-        index.add(&path, definitions(&reader(&path).unwrap()));
+        index.add(&path, &reader(&path).unwrap());
     }
     let headers = Headers::new(&reader).unwrap().with_index(Some(index));
     let own = b"#include <linux/a.h>\n";

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use tollgate_defect::Defect;
 use tollgate_source::{
     Access, Analyser, FileReport, GrammarError, Headers, LeftOut, LocatedOpportunity, Scan,
-    TreePath, TypeIndex, Types, Vocabulary, definitions, may_define,
+    TreePath, TypeIndex, Types, Vocabulary, may_define,
 };
 
 use super::text::{Buffer, NUL, has_nul, text_of};
@@ -104,7 +104,7 @@ impl Part {
         self.wrappers
             .extend(named.map(|access| (path.clone(), access)));
         if header || !report.opportunities.is_empty() {
-            self.types.add(path, definitions(text));
+            self.types.add(path, text);
         }
         if header || report.unknown_words.is_empty() {
             self.scan.add(path, report);

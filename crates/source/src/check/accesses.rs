@@ -5,6 +5,7 @@ use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::expression::Expression;
+use crate::node::Parts as _;
 use crate::site::{Context, bare, span};
 use crate::span::Span;
 
@@ -92,7 +93,7 @@ fn access<'t>(context: &Context<'_>, words: &CheckWords, call: Node<'t>) -> Opti
     let name = String::from_utf8_lossy(context.callee(call)).into_owned();
     let inside = words.in_window(&name);
     let word = inside.or_else(|| words.access(&name))?.clone();
-    let arguments = call.child_by_field_name("arguments")?;
+    let arguments = call.part("arguments")?;
     let part = |at: usize| arguments.named_child(answer::fits::<u32, _>(at)?);
     let (value, user) = (part(word.value)?, part(word.user)?);
     Some(Access {

@@ -6,6 +6,7 @@ use tree_sitter::Node;
 
 use crate::calls::Direction;
 use crate::expression::Expression;
+use crate::node::Parts as _;
 use crate::site::{Context, bare};
 use crate::span::Span;
 
@@ -124,9 +125,7 @@ fn checks(function: &FunctionContext<'_>) -> Vec<String> {
     let mut found = Vec::new();
     function.calls.iter().for_each(|&call| {
         let name = function.context.callee(call);
-        let address = call
-            .child_by_field_name("arguments")
-            .and_then(|a| a.named_child(0));
+        let address = call.part("arguments").and_then(|a| a.named_child(0));
         if let Some(address) = address.filter(|_| function.file.words.checks_range(name)) {
             found.push(root_of(function.context, address));
         }

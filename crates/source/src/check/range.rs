@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tollgate_defect::answer;
 
 use crate::lex::{Token, TokenKind};
+use crate::node::Parts as _;
 use crate::span::Span;
 
 use super::accesses::root_of;
@@ -127,9 +128,7 @@ impl Range {
                 .file
                 .words
                 .checks_range(function.context.callee(call));
-            let address = call
-                .child_by_field_name("arguments")
-                .and_then(|a| a.named_child(0));
+            let address = call.part("arguments").and_then(|a| a.named_child(0));
             found |= check && address.is_some_and(|a| root_of(function.context, a) == root);
         });
         found

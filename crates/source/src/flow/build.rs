@@ -8,6 +8,7 @@ use tree_sitter::Node;
 use crate::check::words::CheckWords;
 use crate::lex::{Token, TokenKind, is_member, word_at};
 use crate::model::Jump;
+use crate::node::Parts as _;
 use crate::normalise::is_loop;
 use crate::site::{Context, bare, span};
 use crate::span::Span;
@@ -327,9 +328,9 @@ impl<'t> Builder<'_, '_> {
             _ => self.test(asked, None, Vec::new()),
         };
         self.ways = yes;
-        let other = node.child_by_field_name("alternative");
+        let other = node.part("alternative");
         let apart = ["condition", "name", "alternative"];
-        let apart = apart.map(|field| node.child_by_field_name(field).map(|part| part.id()));
+        let apart = apart.map(|field| node.part(field).map(|part| part.id()));
         let mut cursor = node.walk();
         let own: Vec<Node<'t>> = node.named_children(&mut cursor).collect();
         for child in own {
@@ -352,7 +353,7 @@ impl<'t> Builder<'_, '_> {
 
     fn declaration(&mut self, node: Node<'t>) {
         let mut cursor = node.walk();
-        let kind = node.child_by_field_name("type");
+        let kind = node.part("type");
         let base_type = kind.map(|t| self.context.written(t)).unwrap_or_default();
         let place = span(node);
         let cleaned = self.source.scopes.iter().any(|word| place.contains(*word));
@@ -365,9 +366,9 @@ impl<'t> Builder<'_, '_> {
             .collect();
         let (scope, _) = self.blocks.last().copied().unwrap_or_default();
         for declarator in declarators {
-            let value = declarator.child_by_field_name("value");
+            let value = declarator.part("value");
             let holder = match value {
-                Some(_) => declarator.child_by_field_name("declarator"),
+                Some(_) => declarator.part("declarator"),
                 None => Some(declarator),
             };
             let name = innermost(declarator);
@@ -406,19 +407,19 @@ impl<'t> Builder<'_, '_> {
     }
 
     fn branch(&mut self, node: Node<'t>) {
-        if let Some(condition) = node.child_by_field_name("condition") {
+        if let Some(condition) = node.part("condition") {
             self.note_test(condition);
         }
-        let (yes, no) = match node.child_by_field_name("condition") {
+        let (yes, no) = match node.part("condition") {
             Some(condition) => self.decide(condition),
             None => (self.take(), Ways::new()),
         };
         self.ways = yes;
-        if let Some(part) = node.child_by_field_name("consequence") {
+        if let Some(part) = node.part("consequence") {
             self.statement(part);
         }
         let after = self.switch_to(no);
-        if let Some(part) = node.child_by_field_name("alternative") {
+        if let Some(part) = node.part("alternative") {
             self.statement(part);
         }
         self.join(after);
@@ -442,7 +443,7 @@ impl<'t> Builder<'_, '_> {
     /// What stands between the parentheses of a macro that is followed by a
     /// block; whether it opens a window for that block.
     fn header(&mut self, node: Node<'t>, name: &str) -> bool {
-        let Some(body) = node.child_by_field_name("body") else {
+        let Some(body) = node.part("body") else {
             return false;
         };
         self.scoped_begin(
@@ -455,7 +456,7 @@ impl<'t> Builder<'_, '_> {
     /// What the parser does not see of such a macro: it may read what it is
     /// given, or fill it.
     fn named_in_header(&mut self, node: Node<'t>) {
-        let body = node.child_by_field_name("body");
+        let body = node.part("body");
         let end = body.map_or(node.end_byte(), |body| body.start_byte());
         let tokens = self.source.tokens;
         let from = tokens.partition_point(|t| t.span.start <= node.start_byte());
@@ -476,7 +477,7 @@ impl<'t> Builder<'_, '_> {
         // No place: the way in lies before a scope that the block opens.
         let head = self.meet(Span::default());
         self.enter_loop();
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.part("body") {
             self.statement(body);
         }
         let target = self.targets.pop().unwrap_or_default();
@@ -500,13 +501,13 @@ impl<'t> Builder<'_, '_> {
 
     fn whiles(&mut self, node: Node<'t>) {
         let head = self.meet(span(node));
-        let (yes, no) = match node.child_by_field_name("condition") {
+        let (yes, no) = match node.part("condition") {
             Some(condition) => self.decide(condition),
             None => (self.take(), Ways::new()),
         };
         self.ways = yes;
         self.enter_loop();
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.part("body") {
             self.statement(body);
         }
         let target = self.targets.pop().unwrap_or_default();
@@ -520,12 +521,12 @@ impl<'t> Builder<'_, '_> {
     fn at_least_once(&mut self, node: Node<'t>) {
         let head = self.meet(span(node));
         self.enter_loop();
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.part("body") {
             self.statement(body);
         }
         let target = self.targets.pop().unwrap_or_default();
         self.join(target.continues.unwrap_or_default());
-        let (yes, no) = match node.child_by_field_name("condition") {
+        let (yes, no) = match node.part("condition") {
             Some(condition) => self.decide(condition),
             None => (Ways::new(), self.take()),
         };
@@ -535,25 +536,25 @@ impl<'t> Builder<'_, '_> {
     }
 
     fn counted(&mut self, node: Node<'t>) {
-        if let Some(first) = node.child_by_field_name("initializer") {
+        if let Some(first) = node.part("initializer") {
             match first.kind() {
                 "declaration" => self.declaration(first),
                 _ => self.discarded(first),
             }
         }
         let head = self.meet(span(node));
-        let (yes, no) = match node.child_by_field_name("condition") {
+        let (yes, no) = match node.part("condition") {
             Some(condition) => self.decide(condition),
             None => (self.take(), Ways::new()),
         };
         self.ways = yes;
         self.enter_loop();
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.part("body") {
             self.statement(body);
         }
         let target = self.targets.pop().unwrap_or_default();
         self.join(target.continues.unwrap_or_default());
-        if let Some(update) = node.child_by_field_name("update") {
+        if let Some(update) = node.part("update") {
             self.discarded(update);
         }
         let back = self.take();
@@ -563,14 +564,14 @@ impl<'t> Builder<'_, '_> {
     }
 
     fn switch(&mut self, node: Node<'t>) {
-        if let Some(condition) = node.child_by_field_name("condition") {
+        if let Some(condition) = node.part("condition") {
             self.value(condition);
         }
         let head = self.meet(span(node));
         self.ways.clear();
         self.targets.push(Target::default());
         let mut complete = false;
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.part("body") {
             complete = self.cases(body, head);
         }
         let target = self.targets.pop().unwrap_or_default();
@@ -590,7 +591,7 @@ impl<'t> Builder<'_, '_> {
         let children: Vec<Node<'t>> = body.named_children(&mut cursor).collect();
         for child in children {
             if child.kind() == "case_statement" {
-                complete |= child.child_by_field_name("value").is_none();
+                complete |= child.part("value").is_none();
                 self.join(vec![(head, Edge::Always)]);
             }
             self.statement(child);
@@ -600,7 +601,7 @@ impl<'t> Builder<'_, '_> {
     }
 
     fn label(&mut self, node: Node<'t>) {
-        if let Some(label) = node.child_by_field_name("label") {
+        if let Some(label) = node.part("label") {
             let at = self.meet(span(label));
             let name = self.context.written(label);
             self.graph.labels.push((name.clone(), span(label)));
@@ -610,7 +611,7 @@ impl<'t> Builder<'_, '_> {
     }
 
     fn goto(&mut self, node: Node<'t>) {
-        let label = node.child_by_field_name("label");
+        let label = node.part("label");
         let place = span(node);
         let from = self.emit(Action::Join, place);
         self.ways.clear();
@@ -689,7 +690,7 @@ fn kind_of(context: &Context<'_>, node: Node<'_>) -> Option<StatementKind> {
 /// What an `if` asks, what a `return` gives, or the expression that a statement is.
 fn expression(node: Node<'_>) -> Option<Span> {
     let inner = match node.kind() {
-        "if_statement" => node.child_by_field_name("condition")?.named_child(0),
+        "if_statement" => node.part("condition")?.named_child(0),
         "return_statement" | "expression_statement" => node.named_child(0),
         _ => None,
     };
@@ -702,13 +703,13 @@ fn last_child(node: Node<'_>) -> Option<Node<'_>> {
 }
 
 fn is_array(declarator: Node<'_>) -> bool {
-    let inner = declarator.child_by_field_name("declarator");
+    let inner = declarator.part("declarator");
     declarator.kind() == "array_declarator" || inner.is_some_and(is_array)
 }
 
 fn innermost(declarator: Node<'_>) -> Node<'_> {
     let inner = declarator
-        .child_by_field_name("declarator")
+        .part("declarator")
         .or_else(|| match declarator.kind() {
             "identifier" => None,
             _ => declarator.named_child(0),

@@ -8,6 +8,7 @@ use crate::chain::unhinted;
 use crate::check::words::{AccessWord, BeginWord, Permission};
 use crate::expression::Expression;
 use crate::lex::{closing, tokens};
+use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
 
@@ -41,7 +42,7 @@ impl<'t> Builder<'_, '_> {
     }
 
     pub(super) fn begin(&mut self, word: &BeginWord, call: Node<'t>, opening: Opening) -> usize {
-        let arguments = call.child_by_field_name("arguments");
+        let arguments = call.part("arguments");
         if let Some(arguments) = arguments {
             self.value(arguments);
         }
@@ -106,7 +107,7 @@ impl<'t> Builder<'_, '_> {
     }
 
     pub(super) fn call(&mut self, node: Node<'t>) {
-        let Some(arguments) = node.child_by_field_name("arguments") else {
+        let Some(arguments) = node.part("arguments") else {
             return self.parts(node);
         };
         let name = self.name_of(node).unwrap_or_default();
@@ -167,7 +168,7 @@ impl<'t> Builder<'_, '_> {
             return self.place(inner);
         }
         if inner.kind() == "pointer_expression" && self.context.operator(inner) == b"&" {
-            return self.place(inner.child_by_field_name("argument")?);
+            return self.place(inner.part("argument")?);
         }
         self.behind(inner)
     }
@@ -208,14 +209,14 @@ impl<'t> Builder<'_, '_> {
     }
 
     pub(super) fn other(&mut self, node: Node<'t>, arguments: Node<'t>, name: String) {
-        if let Some(function) = node.child_by_field_name("function")
+        if let Some(function) = node.part("function")
             && function.kind() != "identifier"
         {
             self.value(function);
         }
         let name = match name.as_str() {
             "" => node
-                .child_by_field_name("function")
+                .part("function")
                 .map(|f| self.context.written(f))
                 .unwrap_or_default(),
             _ => name,
@@ -287,7 +288,7 @@ impl<'t> Builder<'_, '_> {
     pub(super) fn lent(&mut self, argument: Node<'t>) {
         let inner = bare(argument);
         let taken = inner.kind() == "pointer_expression" && self.context.operator(inner) == b"&";
-        let place = match inner.child_by_field_name("argument").filter(|_| taken) {
+        let place = match inner.part("argument").filter(|_| taken) {
             Some(place) => self.place(place),
             None => self.behind(inner),
         };
@@ -302,7 +303,7 @@ impl<'t> Builder<'_, '_> {
         self.value(argument);
         let addressed =
             inner.kind() == "pointer_expression" && self.context.operator(inner) == b"&";
-        let place = match inner.child_by_field_name("argument").filter(|_| addressed) {
+        let place = match inner.part("argument").filter(|_| addressed) {
             Some(place) => bare(place),
             None => inner,
         };

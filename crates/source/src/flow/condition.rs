@@ -4,6 +4,7 @@
 use tree_sitter::Node;
 
 use crate::chain::unhinted;
+use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
 
@@ -28,7 +29,7 @@ impl<'t> Builder<'_, '_> {
     }
 
     pub(super) fn negated(&mut self, node: Node<'t>) -> (Ways, Ways) {
-        match node.child_by_field_name("argument") {
+        match node.part("argument") {
             Some(argument) => {
                 let (yes, no) = self.decide(argument);
                 (no, yes)
@@ -137,13 +138,11 @@ impl<'t> Builder<'_, '_> {
             .filter(|_| condition.kind() == "parenthesized_expression");
         let node = unhinted(self.context, condition);
         let zero = |node: Node<'t>| {
-            let right = node.child_by_field_name("right");
+            let right = node.part("right");
             right.is_some_and(|right| self.context.seen(right) == b"0")
         };
         let variable = match (node.kind(), self.context.operator(node)) {
-            ("binary_expression", b"!=" | b"<") if zero(node) => {
-                node.child_by_field_name("left").map(bare)
-            }
+            ("binary_expression", b"!=" | b"<") if zero(node) => node.part("left").map(bare),
             _ => Some(node),
         };
         if let Some(variable) = variable.filter(|v| v.kind() == "identifier") {
@@ -156,12 +155,12 @@ impl<'t> Builder<'_, '_> {
     /// Notes `return a || b ? -EFAULT : 0;`.
     pub(crate) fn note_choice(&mut self, node: Node<'t>, value: Node<'t>) {
         let value = bare(value);
-        let part = |field| value.child_by_field_name(field).map(bare);
+        let part = |field| value.part(field).map(bare);
         let is = |part: Option<Node<'t>>, text| part.is_some_and(|p| self.context.seen(p) == text);
         let chooses = value.kind() == "conditional_expression"
             && is(part("consequence"), b"-EFAULT".as_slice())
             && is(part("alternative"), b"0");
-        if let Some(asked) = value.child_by_field_name("condition").filter(|_| chooses) {
+        if let Some(asked) = value.part("condition").filter(|_| chooses) {
             let stops = !self.joins_bits(asked);
             self.graph.choices.push((span(node), span(asked), stops));
         }

@@ -4,6 +4,7 @@
 use tree_sitter::Node;
 
 use crate::chain::unhinted;
+use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
 
@@ -13,10 +14,7 @@ use super::names::Step;
 
 impl<'t> Builder<'_, '_> {
     pub(super) fn sides(&self, node: Node<'t>) -> Option<(Node<'t>, Node<'t>)> {
-        Some((
-            node.child_by_field_name("left")?,
-            node.child_by_field_name("right")?,
-        ))
+        Some((node.part("left")?, node.part("right")?))
     }
 
     /// An expression whose value is taken.
@@ -42,10 +40,7 @@ impl<'t> Builder<'_, '_> {
     }
 
     pub(super) fn is_void(&self, cast: Node<'t>) -> bool {
-        let (kind, value) = (
-            cast.child_by_field_name("type"),
-            cast.child_by_field_name("value"),
-        );
+        let (kind, value) = (cast.part("type"), cast.part("value"));
         kind.is_some_and(|kind| self.context.seen(kind) == b"void")
             && value.is_some_and(|value| value.kind() == "identifier")
     }
@@ -66,8 +61,8 @@ impl<'t> Builder<'_, '_> {
             "identifier" => Some(self.variable(self.context.seen(node))),
             "parenthesized_expression" => self.place(node.named_child(0)?),
             "field_expression" => {
-                let holder = node.child_by_field_name("argument")?;
-                let field = self.context.written(node.child_by_field_name("field")?);
+                let holder = node.part("argument")?;
+                let field = self.context.written(node.part("field")?);
                 let from = match self.context.operator(node) {
                     b"->" => self.behind(holder),
                     _ => self.place(holder),
@@ -76,7 +71,7 @@ impl<'t> Builder<'_, '_> {
             }
             "subscript_expression" => self.element(node),
             "pointer_expression" if self.context.operator(node) == b"*" => {
-                self.behind(node.child_by_field_name("argument")?)
+                self.behind(node.part("argument")?)
             }
             _ => {
                 self.value(node);
@@ -90,7 +85,7 @@ impl<'t> Builder<'_, '_> {
         let inner = bare(pointer);
         if inner.kind() == "pointer_expression" && self.context.operator(inner) == b"&" {
             // `*(u32 *)&x`: a part of it.
-            let place = self.place(bare(inner.child_by_field_name("argument")?))?;
+            let place = self.place(bare(inner.part("argument")?))?;
             return Some(self.graph.places.step(place, Step::Element(String::new())));
         }
         if !is_place(inner) {
@@ -108,9 +103,9 @@ impl<'t> Builder<'_, '_> {
     }
 
     pub(super) fn element(&mut self, node: Node<'t>) -> Option<usize> {
-        let index = node.child_by_field_name("index")?;
+        let index = node.part("index")?;
         self.value(index);
-        let holder = bare(node.child_by_field_name("argument")?);
+        let holder = bare(node.part("argument")?);
         let from = match holder.kind() {
             // A member that is an array lies in its structure.
             "field_expression" => self.place(holder),
@@ -153,7 +148,7 @@ impl<'t> Builder<'_, '_> {
 
     /// `&place`; `kept` if whoever gets it may keep it.
     pub(super) fn address(&mut self, node: Node<'t>, kept: bool) {
-        let Some(argument) = node.child_by_field_name("argument") else {
+        let Some(argument) = node.part("argument") else {
             return;
         };
         if let Some(place) = self.place(argument)
@@ -165,16 +160,16 @@ impl<'t> Builder<'_, '_> {
     }
 
     pub(super) fn conditional(&mut self, node: Node<'t>) {
-        let Some(condition) = node.child_by_field_name("condition") else {
+        let Some(condition) = node.part("condition") else {
             return self.parts(node);
         };
         let (yes, no) = self.decide(condition);
         self.ways = yes;
-        if let Some(part) = node.child_by_field_name("consequence") {
+        if let Some(part) = node.part("consequence") {
             self.value(part);
         }
         let after = self.switch_to(no);
-        if let Some(part) = node.child_by_field_name("alternative") {
+        if let Some(part) = node.part("alternative") {
             self.value(part);
         }
         self.join(after);
@@ -197,8 +192,8 @@ impl<'t> Builder<'_, '_> {
     }
 
     pub(super) fn update(&mut self, node: Node<'t>) {
-        if let Some(argument) = node.child_by_field_name("argument") {
-            let operator = node.child_by_field_name("operator");
+        if let Some(argument) = node.part("argument") {
+            let operator = node.part("operator");
             let next = self.context.operator(node) == b"++"
                 && operator.is_some_and(|sign| sign.start_byte() > argument.start_byte());
             let write = Write {
@@ -285,7 +280,7 @@ pub(super) fn is_place(node: Node<'_>) -> bool {
     match node.kind() {
         "identifier" | "field_expression" | "subscript_expression" => true,
         "pointer_expression" => node
-            .child_by_field_name("operator")
+            .part("operator")
             .is_some_and(|operator| operator.kind() == "*"),
         _ => false,
     }
@@ -296,7 +291,7 @@ fn is_constant(context: &crate::site::Context<'_>, node: Node<'_>) -> bool {
     match node.kind() {
         "number_literal" | "true" | "false" | "null" => true,
         "unary_expression" if context.operator(node) == b"-" => {
-            let operand = node.child_by_field_name("argument").map(bare);
+            let operand = node.part("argument").map(bare);
             operand.is_some_and(|operand| match operand.kind() {
                 "number_literal" => true,
                 "identifier" => context.seen(operand).iter().all(u8::is_ascii_uppercase),

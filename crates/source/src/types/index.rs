@@ -1,9 +1,10 @@
 //! Which files of a tree define a type: found while a scan reads them.
 
 use std::collections::HashMap;
+use std::hash::BuildHasher as _;
 use std::sync::LazyLock;
 
-use foldhash::fast::RandomState;
+use foldhash::fast::{FixedState, RandomState};
 use memchr::memmem::Finder;
 
 use super::file::{is_loud, name_at, name_before};
@@ -23,22 +24,50 @@ struct Part {
     paths: Vec<TreePath>,
     /// Which of the paths, and the one of the same name before it.
     found: Vec<(usize, Option<usize>)>,
-    /// By name: which of `found` is its last.
-    last: HashMap<String, usize, RandomState>,
+    /// By what the name is hashed to: which of `found` is its last. Of two names that
+    /// are hashed alike each has the other's files too, where a look finds nothing.
+    last: HashMap<u64, usize, RandomState>,
+}
+
+/// A type as its definition names it.
+#[derive(Clone, Copy, Hash)]
+struct Named<'t> {
+    /// `struct` or `union`; empty for a typedef.
+    tag: &'t [u8],
+    name: &'t [u8],
+}
+
+impl<'t> Named<'t> {
+    /// `struct name`, or the name of a typedef.
+    fn of(written: &'t str) -> Self {
+        let (tag, name) = written.split_once(' ').unwrap_or(("", written));
+        Self {
+            tag: tag.as_bytes(),
+            name: name.as_bytes(),
+        }
+    }
+
+    fn written(self) -> String {
+        let [tag, name] = [self.tag, self.name].map(String::from_utf8_lossy);
+        format!("{tag} {name}").trim_start().to_owned()
+    }
+
+    fn hash(self) -> u64 {
+        FixedState::default().hash_one(self)
+    }
 }
 
 impl TypeIndex {
-    /// Adds what [`definitions`] found in a file.
-    pub fn add(&mut self, path: &TreePath, names: Vec<String>) {
-        if names.is_empty() {
-            return;
-        }
-        let file = self.own.paths.len();
-        self.own.paths.push(path.clone());
-        for name in names {
-            let before = self.own.last.insert(name, self.own.found.len());
-            self.own.found.push((file, before));
-        }
+    /// Adds what a file defines, as [`definitions`] has it.
+    pub fn add(&mut self, path: &TreePath, text: &[u8]) {
+        let own = &mut self.own;
+        let (file, before) = (own.paths.len(), own.found.len());
+        each(text, |named| {
+            let before = own.last.insert(named.hash(), own.found.len());
+            own.found.push((file, before));
+        });
+        own.paths
+            .extend((own.found.len() > before).then(|| path.clone()));
     }
 
     /// Takes over the definitions of another part of the tree.
@@ -57,7 +86,8 @@ impl TypeIndex {
 impl Part {
     fn of(&self, name: &str) -> impl Iterator<Item = &TreePath> {
         let at = |index: usize| self.found.get(index);
-        let last = self.last.get(name).copied().and_then(at);
+        let last = self.last.get(&Named::of(name).hash());
+        let last = last.copied().and_then(at);
         let all = std::iter::successors(last, move |found| found.1.and_then(at));
         all.filter_map(|found| self.paths.get(found.0))
     }
@@ -74,10 +104,16 @@ pub fn may_define(piece: &[u8]) -> bool {
 }
 
 /// The types that a file defines at its margin, but for enums: most stand beside
-/// what uses them. A search that is quick to say none.
+/// what uses them.
 #[must_use]
 pub fn definitions(text: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
+    each(text, |named| found.push(named.written()));
+    found
+}
+
+/// Shows each of them: a search that is quick to say none.
+fn each<'t>(text: &'t [u8], mut see: impl FnMut(Named<'t>)) {
     // Only a typedef defines a type without a brace.
     let margins = MARGINS.get(..if may_define(text) { 3 } else { 1 });
     let margins = margins.into_iter().flatten();
@@ -86,33 +122,30 @@ pub fn definitions(text: &[u8]) -> Vec<String> {
     [text]
         .into_iter()
         .chain(lines)
-        .for_each(|line| defined(line, &mut found));
-    found
+        .for_each(|line| defined(line, &mut see));
 }
 
-/// Adds what the statement at the front defines.
-fn defined(text: &[u8], found: &mut Vec<String>) {
+/// Shows what the statement at the front defines.
+fn defined<'t>(text: &'t [u8], see: &mut impl FnMut(Named<'t>)) {
     let typedef = text.strip_prefix(b"typedef").map(<[u8]>::trim_ascii_start);
-    found.extend(tag(typedef.unwrap_or(text)));
+    tag(typedef.unwrap_or(text)).into_iter().for_each(&mut *see);
     if let Some(rest) = typedef {
-        renamed(rest, found);
+        renamed(rest, see);
     }
 }
 
 /// `struct name {`, `struct __packed name {`
-fn tag(text: &[u8]) -> Option<String> {
-    let words = ["struct", "union"];
-    let word = words
-        .iter()
-        .find(|word| text.starts_with(word.as_bytes()))?;
-    let mut rest = text.get(word.len()..)?;
+fn tag(text: &[u8]) -> Option<Named<'_>> {
+    let words = [b"struct", b"union".as_slice()];
+    let tag = words.into_iter().find(|word| text.starts_with(word))?;
+    let mut rest = text.get(tag.len()..)?;
     loop {
         rest = rest.trim_ascii_start();
         let name = name_at(rest, 0);
         rest = rest.get(name.len()..)?.trim_ascii_start();
         match rest.first()? {
             b'{' if name.is_empty() => return None,
-            b'{' => return Some(format!("{word} {}", String::from_utf8_lossy(name))),
+            b'{' => return Some(Named { tag, name }),
             b'(' if is_loud(name) => rest = rest.get(memchr::memchr(b')', rest)? + 1..)?,
             // `__attribute__((packed))`
             b')' => rest = rest.get(1..)?,
@@ -123,7 +156,7 @@ fn tag(text: &[u8]) -> Option<String> {
 }
 
 /// `… name;` and `struct … { … } name, *other;`
-fn renamed(text: &[u8], found: &mut Vec<String>) {
+fn renamed<'t>(text: &'t [u8], see: &mut impl FnMut(Named<'t>)) {
     let start = match memchr::memchr2(b'{', b';', text) {
         Some(open) if text.get(open) == Some(&b'{') => closed(text, open),
         _ => 0,
@@ -133,9 +166,10 @@ fn renamed(text: &[u8], found: &mut Vec<String>) {
     let rest = rest.get(..end).unwrap_or_default();
     let called = rest.contains(&b'(');
     for declarator in rest.split(|byte| *byte == b',' && !called) {
-        let name = declarator.trim_ascii_end();
-        let name = name_before(name);
-        found.extend((!name.is_empty()).then(|| String::from_utf8_lossy(name).into_owned()));
+        let name = name_before(declarator.trim_ascii_end());
+        if !name.is_empty() {
+            see(Named { tag: b"", name });
+        }
     }
 }
 

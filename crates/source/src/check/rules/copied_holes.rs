@@ -11,6 +11,7 @@ use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Local, is_assembly};
 use crate::lex::Token;
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::types::{LayoutError, Machine, Shape, Type};
 use crate::{Direction, Span};
@@ -214,14 +215,12 @@ fn is_operand(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
 fn member<'t>(function: &FunctionContext<'_>, variable: Node<'t>) -> Option<(String, Node<'t>)> {
     let (mut node, mut path, mut array) = (variable, Vec::new(), false);
     while let Some(parent) = node.parent() {
-        let inner = parent
-            .child_by_field_name("argument")
-            .map(|inner| inner.id());
+        let inner = parent.part("argument").map(|inner| inner.id());
         match parent.kind() {
             _ if inner != Some(node.id()) => break,
             "subscript_expression" => array = true,
             "field_expression" if function.context.operator(parent) == b"." => {
-                let field = parent.child_by_field_name("field")?;
+                let field = parent.part("field")?;
                 path.extend((!array).then(|| function.context.written(field)));
             }
             "field_expression" => return None,
@@ -238,7 +237,7 @@ fn is_target(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
         return false;
     };
     let assigned = parent.kind() == "assignment_expression"
-        && parent.child_by_field_name("left").map(|l| l.id()) == Some(node.id());
+        && parent.part("left").map(|l| l.id()) == Some(node.id());
     let call = parent.parent().filter(|c| c.kind() == "call_expression");
     let read = call.is_some_and(|call| {
         let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
@@ -356,7 +355,7 @@ fn declaration<'t>(function: &FunctionContext<'t>, local: &Local) -> Option<Node
     each(function.root, &mut |node| {
         let declares = node.kind() == "declaration"
             && node
-                .child_by_field_name("declarator")
+                .part("declarator")
                 .is_some_and(|d| root_of(function.context, d) == local.name);
         if declares && found.is_none() && local.scope.contains(span(node)) {
             found = Some(node);

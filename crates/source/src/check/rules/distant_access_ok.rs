@@ -4,6 +4,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::words::Permission;
 use crate::flow::Action;
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
@@ -31,9 +32,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     function.calls.iter().for_each(|&call| {
         let name = function.context.callee(call);
         if function.file.words.checks_range(name)
-            && let Some(address) = call
-                .child_by_field_name("arguments")
-                .and_then(|a| a.named_child(0))
+            && let Some(address) = call.part("arguments").and_then(|a| a.named_child(0))
         {
             let name = String::from_utf8_lossy(name).into_owned();
             checks.push((span(call), name, root_of(function.context, address)));

@@ -9,6 +9,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
+use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
 
@@ -83,9 +84,7 @@ fn together(first: Node<'_>, second: Node<'_>) -> bool {
     let mut node = first;
     while let Some(parent) = node.parent() {
         let branch = match parent.kind() {
-            "if_statement" => {
-                Some(node.id()) != parent.child_by_field_name("condition").map(|c| c.id())
-            }
+            "if_statement" => Some(node.id()) != parent.part("condition").map(|c| c.id()),
             "case_statement" | "else_clause" | "conditional_expression" => true,
             _ => false,
         };
@@ -146,9 +145,7 @@ fn conditions_from(function: &FunctionContext<'_>, byte: usize) -> Vec<Span> {
     let mut found = Vec::new();
     each(function.root, &mut |node| {
         let condition = match node.kind() {
-            "if_statement" | "while_statement" | "switch_statement" => {
-                node.child_by_field_name("condition")
-            }
+            "if_statement" | "while_statement" | "switch_statement" => node.part("condition"),
             _ => None,
         };
         found.extend(condition.map(span).filter(|place| byte <= place.end));
@@ -203,9 +200,9 @@ fn checked_field(
 
 /// The field, if the node is one of that variable.
 fn field(function: &FunctionContext<'_>, node: Node<'_>, variable: &str) -> Option<String> {
-    let holder = bare(node.child_by_field_name("argument")?);
+    let holder = bare(node.part("argument")?);
     (function.context.seen(holder) == variable.as_bytes())
-        .then(|| node.child_by_field_name("field"))
+        .then(|| node.part("field"))
         .flatten()
         .map(|field| function.context.written(field))
 }
@@ -233,8 +230,7 @@ fn uses_field(
             return;
         }
         let assigned = node.parent().is_some_and(|p| {
-            p.kind() == "assignment_expression"
-                && p.child_by_field_name("left").map(|l| l.id()) == Some(node.id())
+            p.kind() == "assignment_expression" && p.part("left").map(|l| l.id()) == Some(node.id())
         });
         // Set again, compared with what was checked, or checked as it was.
         let settled = assigned || is_compared(function, node) || again(span(node));

@@ -9,6 +9,7 @@ use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::flow::{EffectKind, Statement, StatementKind};
 use crate::lex::Token;
+use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
 
@@ -86,7 +87,7 @@ fn given_back(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Spa
         "init_declarator" => "declarator",
         _ => return None,
     };
-    let variable = holder.child_by_field_name(field)?;
+    let variable = holder.part(field)?;
     let name = function.context.written(bare(variable));
     let graph = function.graph;
     graph.local(&name).filter(|local| local.plain)?;
@@ -162,13 +163,13 @@ fn tested(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Span> {
                     .then(|| span(parent));
             }
             "assignment_expression" if operator == b"=" => {
-                let variable = parent.child_by_field_name("left").map(bare)?;
+                let variable = parent.part("left").map(bare)?;
                 if let Some(test) = stored(function, variable, span(parent)) {
                     return Some(test);
                 }
             }
             "init_declarator" => {
-                let variable = parent.child_by_field_name("declarator")?;
+                let variable = parent.part("declarator")?;
                 return stored(function, variable, span(parent));
             }
             _ => return None,

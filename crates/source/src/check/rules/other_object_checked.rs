@@ -4,6 +4,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::{declared_type, is_related};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
@@ -73,7 +74,7 @@ fn checks(function: &FunctionContext<'_>) -> Vec<Check> {
     let mut found = Vec::new();
     function.calls.iter().for_each(|&call| {
         let name = function.context.callee(call);
-        let arguments = call.child_by_field_name("arguments");
+        let arguments = call.part("arguments");
         let address = arguments.and_then(|a| a.named_child(0));
         if let Some(address) = address.filter(|_| function.file.words.checks_range(name)) {
             let size = arguments.and_then(|a| a.named_child(1));

@@ -9,6 +9,7 @@ use crate::check::rule::{Look, Rule};
 use crate::expression::Expression;
 use crate::flow::{Action, Begin, Effect, EffectKind, Inside, Node, Opening};
 use crate::model::Reach;
+use crate::node::Parts as _;
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -295,7 +296,7 @@ fn goes_back(function: &FunctionContext<'_>, node: Syntax<'_>, pointer: &str) ->
     let mut found = false;
     each(node, &mut |node| {
         let minus = node.kind() == "binary_expression" && function.context.operator(node) == b"-";
-        let from = node.child_by_field_name("left").filter(|_| minus);
+        let from = node.part("left").filter(|_| minus);
         found |= from.is_some_and(|from| root_of(function.context, from) == pointer);
     });
     found
