@@ -1,8 +1,8 @@
 //! A function and what is known of it, as everything that decides on it asks.
 
 use tollgate_source::{
-    Expression, Flow, Function, LineIndex, Run, Span, StepKind, Token, TokenKind, Types,
-    Vocabulary, tokens,
+    Expression, Flow, Function, LineIndex, Run, Span, StatementKind, StepKind, Token, TokenKind,
+    Types, Vocabulary, tokens,
 };
 
 use crate::directives::{conditions, is_left_between};
@@ -145,12 +145,14 @@ impl Subject<'_> {
         comments.map(|token| token.span).collect()
     }
 
-    /// The lines of a body without its braces and its indentation.
+    /// The lines of a body without its braces and its indentation, no two statements in
+    /// one.
     pub(crate) fn statements(&self, body: Span) -> Vec<String> {
-        let text = self.at(body);
-        let Some(inner) = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')) else {
-            return vec![on_one_line(&text)];
-        };
+        let block = self.flow.statement(body);
+        if block.is_none_or(|own| own.kind != StatementKind::Block) {
+            return vec![self.line(body)];
+        }
+        let inner = self.one_a_line(body);
         let inner = inner.trim_matches('\n').trim_end();
         let indent: String = inner
             .chars()
@@ -160,6 +162,23 @@ impl Subject<'_> {
             .lines()
             .map(str::to_owned)
             .collect()
+    }
+
+    /// What stands between the braces of a block, each statement in lines of its own.
+    fn one_a_line(&self, block: Span) -> String {
+        let (mut all, mut from) = (String::new(), block.start + 1);
+        for own in self.flow.inside(block) {
+            let before = self.at(Span::new(from, own.span.start));
+            let blank = before.trim_end_matches([' ', '\t']);
+            all += match all.is_empty() || blank.ends_with('\n') {
+                true => before.clone(),
+                false => format!("{blank}\n"),
+            }
+            .as_str();
+            all += &self.at(own.span);
+            from = own.span.end;
+        }
+        all + &self.at(Span::new(from, block.end - 1))
     }
 
     /// Whether code may stay inside the window: what indexes an array may call the

@@ -33,7 +33,9 @@ struct Tail {
 impl Tail {
     fn of(plan: &Plan, within: Option<Span>) -> Self {
         let goes_to = match &plan.fault.jump {
-            Jump::Goto(label) if plan.fault.statements.len() == 1 => Some(label.clone()),
+            Jump::Goto(label) if plan.fault.statements == [format!("goto {label};")] => {
+                Some(label.clone())
+            }
             _ => None,
         };
         Self {

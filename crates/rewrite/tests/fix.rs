@@ -49,6 +49,38 @@ fn two_runs_use_the_error_variable() {
     ));
 }
 
+/// The lines of the block were counted: one line was one statement, which got no
+/// braces, and all but the jump was lost.
+#[test]
+fn a_way_out_in_one_line_keeps_all_its_statements() {
+    let read = |to: &str, from: &str, way: &str| {
+        format!("\tif (get_user({to}, &p->{from})) {{ {way} }}\n")
+    };
+    let both = |way: &str| {
+        let reads = read("a", "a", way) + &read("b", "b", way);
+        format!("\tint a, b, err = 0;\n\n{reads}\terr = a + b;\nout:\n\treturn err;\n")
+    };
+    let freed = fixed(&both("free(k); return -EFAULT;"), &Request::default());
+    let freeing = " {\n\t\tfree(k);\n\t\treturn -EFAULT;\n\t}\n";
+    assert!(freed.contains(freeing), "{freed}");
+    let left = fixed(&both("err = -EINVAL; goto out;"), &Request::default());
+    let set = left.matches("\terr = -EINVAL;\n").count();
+    assert_eq!(
+        (set, left.matches("\tgoto out;\n").count()),
+        (2, 2),
+        "{left}"
+    );
+}
+
+/// Two ways out are what they do, not how they are laid out.
+#[test]
+fn a_way_out_is_the_same_in_another_layout() {
+    let body = "\tint a, b;\n\n\tif (get_user(a, &p->a)) {\n\t\tfree(k);\n\t\treturn -EFAULT;\n\t}\n\
+                \tif (get_user(b, &p->b)) {\n\t\tfree( k );\n\t\treturn  -EFAULT;\n\t}\n\treturn a + b;\n";
+    let patched = fixed(body, &Request::default());
+    assert_eq!(patched.matches("unsafe_get_user").count(), 2, "{patched}");
+}
+
 #[test]
 fn sequential_ifs_with_a_block_keep_their_comments() {
     insta::assert_snapshot!(fixed(

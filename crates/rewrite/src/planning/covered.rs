@@ -4,6 +4,7 @@
 use tollgate_source::{Span, StatementKind, Term};
 
 use crate::plan::Plan;
+use crate::planning::fault::are_alike;
 use crate::subject::Subject;
 
 /// The plan with the check above it in what it replaces. Other styles may mask
@@ -32,7 +33,8 @@ fn above(subject: &Subject<'_>, plan: &Plan) -> Option<Span> {
         }
         _ => false,
     };
-    let alike = subject.statements(exit.span) == plan.fault.statements && plan.before.is_none();
+    let own = subject.statements(exit.span);
+    let alike = are_alike(&own, &plan.fault.statements) && plan.before.is_none();
     let alone = subject.is_code(Span::new(check.span.start, plan.region.start));
     (check.kind == StatementKind::If && same && alike && alone).then_some(check.span)
 }

@@ -1,6 +1,8 @@
 //! What a run does on a fault: one thing, whichever access faults.
 
-use tollgate_source::{Direction, Exit, Expression, Form, Jump, Run, Span, Step, StepKind, Term};
+use tollgate_source::{
+    Direction, Exit, Expression, Form, Jump, Run, Span, Step, StepKind, Term, TokenKind, tokens,
+};
 
 use crate::plan::Fault;
 use crate::planning::chained::falls_to_return;
@@ -41,8 +43,7 @@ impl Fault {
 
     /// Whether all that is done on a fault is `return -EFAULT;`.
     pub(crate) fn only_returns(&self) -> bool {
-        let returns = matches!(&self.jump, Jump::Return(value) if value == "-EFAULT");
-        returns && self.statements.len() == 1
+        self.statements == ["return -EFAULT;"]
     }
 
     /// What the run does on a fault.
@@ -66,10 +67,8 @@ impl Fault {
             fault.takes_after = after;
             let first = found.as_ref();
             let (body, kept) = first.map_or((fault.body, fault.kept), |f| (f.body, f.kept));
-            if found
-                .as_ref()
-                .is_some_and(|first| first.statements != fault.statements)
-            {
+            let other = |first: &Self| !are_alike(&first.statements, &fault.statements);
+            if found.as_ref().is_some_and(other) {
                 return Err(subject.refuse(step.span, Reason::Exits));
             }
             found = Some(Fault {
@@ -88,6 +87,17 @@ impl Fault {
             _ => Err(subject.refuse(run.span, Reason::GoesOn)),
         }
     }
+}
+
+/// Whether two ways out are the same code, however it is laid out.
+pub(crate) fn are_alike(one: &[String], other: &[String]) -> bool {
+    let code = |statements: &[String]| -> Vec<String> {
+        let text = statements.join("\n").into_bytes();
+        let code = tokens(&text, 0).into_iter();
+        let code = code.filter(|token| token.kind != TokenKind::Comment);
+        code.map(|token| token.span.text(&text)).collect()
+    };
+    code(one) == code(other)
 }
 
 /// Whether accesses after this statement used to happen whatever it gave.
