@@ -82,7 +82,9 @@ pub(crate) fn in_bodies(
     lines: &LineIndex<'_>,
 ) -> Copies {
     let mut found = without_paths(text, all, bodies, vocabulary, lines);
-    name_paths(&mut found.opportunities, text, all, bodies, vocabulary);
+    if need_paths(&mut found.opportunities, text) {
+        name_paths(&mut found.opportunities, text, all, bodies, vocabulary);
+    }
     found
 }
 
@@ -147,15 +149,7 @@ pub(crate) fn in_file(text: &[u8], places: &[usize], vocabulary: &Vocabulary) ->
         found.opportunities.extend(more.opportunities);
         found.left_out.extend(more.left_out);
     }
-    for opportunity in found
-        .opportunities
-        .iter_mut()
-        .filter(|opportunity| is_pathless(opportunity))
-    {
-        opportunity.path = named_ioctl(&opportunity.function);
-    }
-    if found.opportunities.iter().any(is_pathless) && memchr::memmem::find(text, b"ioctl").is_some()
-    {
+    if need_paths(&mut found.opportunities, text) {
         let all = tokens(text, 0);
         name_paths(
             &mut found.opportunities,
@@ -178,7 +172,15 @@ fn is_pathless(opportunity: &Opportunity) -> bool {
     opportunity.kind == Kind::RuntimeSizeCopy && opportunity.path.is_none()
 }
 
-/// Says of copies whose size is not known why they are on an ioctl path.
+/// Says of copies whose size is not known that their function's own name puts them on
+/// an ioctl path; whether what calls the others may.
+fn need_paths(found: &mut [Opportunity], text: &[u8]) -> bool {
+    let named = found.iter_mut().filter(|own| is_pathless(own));
+    named.for_each(|own| own.path = named_ioctl(&own.function));
+    found.iter().any(is_pathless) && memchr::memmem::find(text, b"ioctl").is_some()
+}
+
+/// Says why the others are on one.
 fn name_paths(
     found: &mut [Opportunity],
     text: &[u8],
@@ -186,16 +188,9 @@ fn name_paths(
     bodies: &[Body],
     vocabulary: &Vocabulary,
 ) {
-    if !found.iter().any(is_pathless) {
-        return;
-    }
     let paths = Paths::new(text, all, bodies, vocabulary);
-    for opportunity in found
-        .iter_mut()
-        .filter(|opportunity| is_pathless(opportunity))
-    {
-        opportunity.path = paths.ioctl(&opportunity.function);
-    }
+    let others = found.iter_mut().filter(|own| is_pathless(own));
+    others.for_each(|own| own.path = paths.ioctl(&own.function));
 }
 
 impl Place<'_> {
