@@ -12,6 +12,7 @@ pub mod boot;
 pub mod build;
 pub mod cache;
 pub mod case;
+pub mod check;
 pub mod config;
 mod console;
 pub mod copy;

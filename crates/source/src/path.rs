@@ -200,6 +200,13 @@ impl TreePath {
         Self::of_parts(&mut parts.into_iter())
     }
 
+    /// The path from a folder of the tree on; none where it does not lie in it.
+    #[must_use]
+    pub fn below(&self, folder: &Self) -> Option<Self> {
+        let below = answer::below(self.as_path(), folder.as_path())?;
+        Self::new(below.as_os_str().as_bytes())
+    }
+
     /// Whether it lies below a folder, `arch/x86/`.
     #[must_use]
     pub fn is_below(&self, folder: &str) -> bool {

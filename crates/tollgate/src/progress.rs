@@ -56,12 +56,6 @@ impl Meter {
         self.bar.inc(answer::fits(done).unwrap_or(u64::MAX));
     }
 
-    /// How many there are, where that is only known meanwhile.
-    pub(crate) fn begin(&self, total: usize) {
-        self.bar.set_position(0);
-        self.bar.set_length(answer::fits(total).unwrap_or(u64::MAX));
-    }
-
     fn show_later(&self) {
         let bar = self.bar.downgrade();
         // It wakes once, and finds nothing where the work has ended.

@@ -92,6 +92,22 @@ pub struct Revision {
     pub files: BTreeMap<TreePath, Blob>,
 }
 
+impl Revision {
+    /// The files below a folder.
+    pub fn below(&self, folder: &TreePath) -> impl Iterator<Item = &TreePath> {
+        let begins = folder.as_bytes().to_vec();
+        let from = self.files.range(folder.clone()..).map(|(path, _)| path);
+        // `fs-x/a` is between `fs` and `fs/a`.
+        let alike = from.take_while({
+            let begins = begins.clone();
+            move |path| path.as_bytes().starts_with(&begins)
+        });
+        alike.filter(move |path| {
+            begins.is_empty() || path.as_bytes().get(begins.len()) == Some(&b'/')
+        })
+    }
+}
+
 impl Repository<'_> {
     /// What a commit holds.
     ///

@@ -271,8 +271,7 @@ impl<'r> Repository<'r> {
     /// A path from the folder, of one from the repository's top; none outside.
     #[must_use]
     pub fn below(&self, path: &TreePath) -> Option<TreePath> {
-        let below = answer::below(path.as_path(), self.prefix.as_path())?;
-        TreePath::new(below.as_os_str().as_bytes())
+        path.below(&self.prefix)
     }
 
     /// The subjects of the last commits that touched a file, newest first, without

@@ -59,7 +59,8 @@ pub fn scan_files(tree: &Tree, files: Files, meter: &dyn Count) -> Result<Scan, 
     Ok(scan)
 }
 
-fn unlisted(error: &dyn std::fmt::Display) -> String {
+/// What is said of a folder that could not be listed.
+pub(crate) fn unlisted(error: &dyn std::fmt::Display) -> String {
     format!("the folder could not be listed: {error}")
 }
 

@@ -10,6 +10,7 @@ mod accesses;
 mod allow;
 mod change;
 mod checks;
+mod comparison;
 mod context;
 mod excerpt;
 mod inlines;
@@ -21,6 +22,7 @@ mod paths;
 mod range;
 mod rule;
 mod rules;
+mod side;
 pub(crate) mod tokens;
 pub(crate) mod words;
 
@@ -43,6 +45,7 @@ use crate::types::{Headers, Types};
 use crate::vocabulary::Vocabulary;
 
 pub use checks::{Checks, FileSkipped, Located};
+pub use comparison::{ChangedFile, Comparison};
 pub use inlines::Inlines;
 pub use learn::Learned;
 pub use model::{
@@ -51,6 +54,7 @@ pub use model::{
 };
 pub use new_calls::{holds_words, pastes};
 pub use rules::{rule, rules};
+pub use side::{OF_ARCHITECTURE, Seen, Side, Snapshot, TEACHERS};
 pub use words::{CheckWords, Undefined};
 
 use change::{FactsOf, FunctionChange};

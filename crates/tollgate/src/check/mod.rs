@@ -2,7 +2,6 @@
 
 pub(crate) mod change;
 pub(crate) mod input;
-mod side;
 
 use std::collections::HashSet;
 use std::ffi::OsString;

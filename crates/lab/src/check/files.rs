@@ -1,0 +1,325 @@
+//! Files and folders, checked one by one, and the headers that teach what a tree calls
+//! its windows.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use tollgate_defect::{Defect, OrDefect as _, answer};
+use tollgate_source::check::{
+    CheckWords, Checker, Checks, Learned, OF_ARCHITECTURE, Side, TEACHERS,
+};
+use tollgate_source::{GrammarError, Headers, Name, TreePath, Vocabulary, no_tree};
+
+use super::state::{Base, State};
+use super::{Error, UNLEARNED};
+use crate::input;
+use crate::progress::Count;
+use crate::sources::{Files, NUL, has_nul, sources_below, unlisted};
+
+/// A file that is checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// What it is called.
+    pub name: Name,
+    /// Where it is.
+    pub place: PathBuf,
+}
+
+/// What the rules say of one text, which is called `name`.
+///
+/// # Errors
+/// When the rules cannot be asked.
+pub fn text(name: &Name, text: &[u8]) -> Result<Checks, Error> {
+    let (vocabulary, words) = (Vocabulary::builtin()?, CheckWords::builtin()?);
+    let headers = Headers::new(&no_tree)?;
+    let mut checks = Checks::default();
+    let mut checker = Checker::new(&vocabulary, &words, &headers)?;
+    match has_nul(text) {
+        true => checks.miss(name, NUL.to_owned()),
+        false => checks.add(name, checker.check(&TreePath::top(), text)),
+    }
+    checks.finish();
+    Ok(checks)
+}
+
+/// What they say of some files, all below `root`, or named from the current folder where
+/// that is empty; the headers of the tree that they lie in and those beside them teach.
+///
+/// # Errors
+/// When a folder of headers cannot be listed.
+pub fn files(root: &Path, files: &[File], meter: &dyn Count) -> Result<Checks, Error> {
+    let (words, unread) = words_for(root, files)?;
+    let mut checks = run(root, files, &words, meter)?;
+    spare(root, files, &mut checks, &words)?;
+    unlearned(&mut checks, files, unread);
+    checks.finish();
+    Ok(checks)
+}
+
+/// What they say of chosen files of a tree; what of it could not be listed is missed.
+///
+/// # Errors
+/// As [`files`].
+pub fn files_of(root: &Path, chosen: Files, meter: &dyn Count) -> Result<Checks, Error> {
+    let mut checks = files(root, &in_tree(root, &chosen.paths), meter)?;
+    miss_folders(&mut checks, &chosen.unlisted);
+    checks.left_out = chosen.left_out;
+    checks.finish();
+    Ok(checks)
+}
+
+fn in_tree(root: &Path, paths: &[TreePath]) -> Vec<File> {
+    let file = |path: &TreePath| File {
+        name: path.name().clone(),
+        place: root.join(path),
+    };
+    paths.iter().map(file).collect()
+}
+
+fn miss_folders(checks: &mut Checks, folders: &[(TreePath, String)]) {
+    for (folder, error) in folders {
+        checks.miss(folder, unlisted(error));
+    }
+}
+
+/// What they say of all that a folder holds. Headers come first: they say what the tree
+/// calls its windows.
+///
+/// # Errors
+/// When it holds no C file.
+pub fn folder(root: &Path, meter: &dyn Count) -> Result<Checks, Error> {
+    let found = sources_below(root, &TreePath::top());
+    let all = in_tree(root, &found.paths).into_iter();
+    let (headers, files): (Vec<File>, Vec<File>) = all.partition(|file| file.name.is_header());
+    if headers.is_empty() && files.is_empty() {
+        let why = found.unlisted.first();
+        let why = why.map_or(String::new(), |(_, error)| format!(" ({error})"));
+        let folder = root.to_owned();
+        return Err(Error::NoFile { folder, why });
+    }
+    let builtin = CheckWords::builtin()?;
+    let places: Vec<&Path> = headers.iter().map(|file| file.place.as_path()).collect();
+    // A header of the folder is checked as well, and is named there.
+    let words = builtin.with(&learned_from(&places, &builtin)?.learned);
+    let all: Vec<File> = headers.into_iter().chain(files).collect();
+    let mut checks = run(root, &all, &words, meter)?;
+    spare(root, &all, &mut checks, &words)?;
+    miss_folders(&mut checks, &found.unlisted);
+    checks.finish();
+    Ok(checks)
+}
+
+/// The files of a folder, by the names that begin with its own.
+///
+/// # Errors
+/// When it has none.
+pub fn files_below(folder: &Path) -> Result<Vec<File>, Error> {
+    let found = sources_below(folder, &TreePath::top());
+    let file = |path: TreePath| File {
+        name: folder.join(&path).as_path().into(),
+        place: folder.join(&path),
+    };
+    if found.paths.is_empty() {
+        let (folder, why) = (folder.to_owned(), String::new());
+        return Err(Error::NoFile { folder, why });
+    }
+    Ok(found.paths.into_iter().map(file).collect())
+}
+
+/// Drops what is no call: inline functions of the headers of the tree that the files
+/// lie in.
+fn spare(
+    root: &Path,
+    files: &[File],
+    checks: &mut Checks,
+    words: &CheckWords,
+) -> Result<(), Error> {
+    let first = files.first().and_then(|file| tree_around(&file.place));
+    let tree = first.as_deref().unwrap_or(match root {
+        here if here == Path::new("") => Path::new("."),
+        root => root,
+    });
+    let state = State::of(Base::Folder(tree));
+    Side::new(state, &TreePath::top()).spare(checks, words)
+}
+
+/// Names the headers that teach nothing since they cannot be read. One that is
+/// checked itself is named there.
+fn unlearned(checks: &mut Checks, files: &[File], unread: Unread) {
+    for (header, error) in unread {
+        if files.iter().all(|file| file.place != header) {
+            let name = Name::from(header.as_path());
+            checks.miss(&name, format!("{error}, so {UNLEARNED}"));
+        }
+    }
+}
+
+/// Headers that could not be read, with the reason.
+type Unread = Vec<(PathBuf, String)>;
+
+/// The words for some files of a tree: what its own headers teach, and those
+/// beside the files; with the headers that could not be read.
+fn words_for(root: &Path, files: &[File]) -> Result<(CheckWords, Unread), Error> {
+    let places: Vec<&Path> = files.iter().map(|file| file.place.as_path()).collect();
+    let builtin = CheckWords::builtin()?;
+    let tree = tree_of(root, files);
+    let mut teachers: BTreeSet<PathBuf> = TEACHERS.iter().map(|name| tree.join(name)).collect();
+    let arch = tree.join("arch");
+    let of_architecture = |name| arch.join(name).join(OF_ARCHITECTURE);
+    teachers.extend(listed(&arch)?.map(of_architecture));
+    let folders: BTreeSet<&Path> = places.iter().filter_map(|place| place.parent()).collect();
+    for folder in folders {
+        let folder = match folder == Path::new("") {
+            true => Path::new("."),
+            false => folder,
+        };
+        let beside = listed(folder)?.map(|name| folder.join(name));
+        teachers.extend(beside.filter(|path| path.extension().is_some_and(|end| end == "h")));
+    }
+    let ordinary = teachers.iter().filter(|path| path.is_file());
+    let places: Vec<&Path> = ordinary.map(PathBuf::as_path).collect();
+    let Lessons { learned, unread } = learned_from(&places, &builtin)?;
+    Ok((builtin.with(&learned), unread))
+}
+
+fn listed(folder: &Path) -> Result<impl Iterator<Item = std::ffi::OsString>, Error> {
+    let names = input::names_in(folder).map_err(Error::Unlearned)?;
+    Ok(names.into_iter())
+}
+
+/// The kernel tree that the first of some files in any lies in, else the folder.
+fn tree_of(root: &Path, files: &[File]) -> PathBuf {
+    let tree = files.iter().find_map(|file| tree_around(&file.place));
+    tree.unwrap_or_else(|| root.to_owned())
+}
+
+/// The kernel tree that a file lies in.
+fn tree_around(file: &Path) -> Option<PathBuf> {
+    // One that is not there is named where it is read.
+    let Ok(full) = fs::canonicalize(file) else {
+        return None;
+    };
+    let mut above = full.ancestors().skip(1);
+    above
+        .find(|folder| folder.join("include/linux/uaccess.h").is_file())
+        .map(Path::to_owned)
+}
+
+/// What headers teach, and those that cannot be read, with the reason.
+#[derive(Default)]
+struct Lessons {
+    learned: Learned,
+    unread: Unread,
+}
+
+impl Lessons {
+    fn merge(mut self, other: Self) -> Self {
+        self.learned.merge(other.learned);
+        self.unread.extend(other.unread);
+        self
+    }
+}
+
+fn learned_from(headers: &[&Path], words: &CheckWords) -> Result<Lessons, Error> {
+    let vocabulary = Vocabulary::builtin()?;
+    let no_headers = Headers::new(&no_tree)?;
+    let lessons = headers.par_chunks(64).map_init(
+        || Checker::new(&vocabulary, words, &no_headers),
+        |checker, paths| {
+            let checker = checker.as_ref();
+            let checker = checker.or_defect("a header cannot be looked through")?;
+            let mut all = Lessons::default();
+            for path in paths {
+                match input::source(path) {
+                    Ok(text) => all.learned.merge(checker.learn(&text)),
+                    Err(error) => all.unread.push((path.to_path_buf(), error.to_string())),
+                }
+            }
+            Ok(all)
+        },
+    );
+    let lessons: Result<Vec<Lessons>, Defect> = lessons.collect();
+    let lessons = lessons?.into_iter();
+    Ok(lessons.fold(Lessons::default(), Lessons::merge))
+}
+
+/// Files are read, checked and dropped one by one on each processor.
+fn run(
+    root: &Path,
+    files: &[File],
+    words: &CheckWords,
+    meter: &dyn Count,
+) -> Result<Checks, Error> {
+    let vocabulary = Vocabulary::builtin()?;
+    let tree = tree_of(root, files);
+    let reader = |path: &TreePath| input::source(&tree.join(path));
+    let headers = Headers::new(&reader)?;
+    let below = Below::new(root, &tree);
+    meter.expect(files.len());
+    let parts: Vec<Checks> = files
+        .par_chunks(32)
+        .map_init(
+            || Checker::new(&vocabulary, words, &headers),
+            |checker, files| {
+                let checks = part(&below, checker, files);
+                meter.advance(files.len());
+                checks
+            },
+        )
+        .collect();
+    let mut all = Checks::default();
+    parts.into_iter().for_each(|part| all.merge(part));
+    Ok(all)
+}
+
+/// A folder, and the tree that its files lie in.
+struct Below<'a> {
+    root: &'a Path,
+    tree: &'a Path,
+    /// Where the folder is in the tree, if it is.
+    inner: Option<TreePath>,
+}
+
+impl<'a> Below<'a> {
+    fn new(root: &'a Path, tree: &'a Path) -> Self {
+        let inner = inside(root, tree);
+        Self { root, tree, inner }
+    }
+
+    /// Where a file is in the tree; by its name if it is in none.
+    fn path(&self, file: &File) -> TreePath {
+        let own = answer::below(&file.place, self.root);
+        let own = own.zip(self.inner.as_ref());
+        let own = own.map(|(own, inner)| inner.joined(Name::from(own).as_bytes()));
+        own.or_else(|| inside(&file.place, self.tree))
+            .unwrap_or_else(|| TreePath::top().joined(file.name.file()))
+    }
+}
+
+fn inside(path: &Path, tree: &Path) -> Option<TreePath> {
+    // One that is not there is named where it is read.
+    let (Ok(full), Ok(tree)) = (fs::canonicalize(path), fs::canonicalize(tree)) else {
+        return None;
+    };
+    TreePath::new(Name::from(answer::below(&full, &tree)?).as_bytes())
+}
+
+fn part(
+    below: &Below<'_>,
+    checker: &mut Result<Checker<'_>, GrammarError>,
+    files: &[File],
+) -> Checks {
+    let mut checks = Checks::default();
+    for file in files {
+        let File { name, place } = file;
+        match (input::given(place), checker.as_mut()) {
+            (Ok(text), _) if has_nul(&text) => checks.miss(name, NUL.to_owned()),
+            (Ok(text), Ok(checker)) => checks.add(name, checker.check(&below.path(file), &text)),
+            (Err(error), _) => checks.miss(name, error.to_string()),
+            (_, Err(error)) => checks.miss(name, error.to_string()),
+        }
+    }
+    checks
+}
