@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use tollgate_measure::Workload;
+
 use crate::assets;
 
 /// Why a case cannot be run.
@@ -337,6 +339,20 @@ impl BenchmarkPlan {
     #[must_use]
     pub fn station(&self) -> Station {
         Station {
+            abi: self.abi.clone(),
+            cpu: self.cpu.clone(),
+        }
+    }
+
+    /// What figures call it.
+    #[must_use]
+    pub fn workload(&self) -> Workload {
+        let parameters = self.parameters.iter();
+        Workload {
+            benchmark: self.name.clone(),
+            parameters: parameters
+                .map(|(name, value)| (name.clone(), *value))
+                .collect(),
             abi: self.abi.clone(),
             cpu: self.cpu.clone(),
         }

@@ -38,6 +38,7 @@ pub mod program;
 pub mod progress;
 pub mod registry;
 pub mod remembered;
+pub mod rounds;
 pub mod series;
 pub mod sources;
 pub mod space;

@@ -234,8 +234,8 @@ fn benchmark(plan: &case::BenchmarkPlan, case: &Case) -> Benchmark {
     let less = case.to_subtract(plan).find(alike);
     let less = less.or_else(|| case.to_subtract(plan).next());
     Benchmark {
-        workload: workload(plan),
-        less: less.map(workload),
+        workload: plan.workload(),
+        less: less.map(case::BenchmarkPlan::workload),
         control: plan.control,
         unit: plan.unit.as_ref().map(|unit| Unit {
             name: unit.name.clone(),
@@ -269,19 +269,6 @@ fn claimed_figures(plan: &case::Figures) -> ClaimedFigures {
         variants: variants
             .map(|(name, figure)| (name.clone(), *figure))
             .collect(),
-    }
-}
-
-/// What figures call a planned benchmark.
-pub(crate) fn workload(plan: &case::BenchmarkPlan) -> Workload {
-    let parameters = plan.parameters.iter();
-    Workload {
-        benchmark: plan.name.clone(),
-        parameters: parameters
-            .map(|(name, value)| (name.clone(), *value))
-            .collect(),
-        abi: plan.abi.clone(),
-        cpu: plan.cpu.clone(),
     }
 }
 

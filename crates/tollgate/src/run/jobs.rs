@@ -1,54 +1,17 @@
 //! What is timed: the benchmarks that the command line names, for each ABI.
 
-use std::collections::BTreeMap;
-
 use anyhow::{Context, bail};
 use tollgate_lab::case::{BenchmarkPlan, Station};
 use tollgate_lab::host;
 use tollgate_lab::machine::Machine;
 use tollgate_lab::registry::{Entry, Registry};
-
-use tollgate_measure::Repetition;
+use tollgate_lab::rounds::Job;
 
 use super::request::Request;
 use crate::prove::jobs::sweep;
 
 /// What stands for every benchmark.
 const ALL: &str = "all";
-
-/// A benchmark of a round.
-#[derive(Clone, Debug)]
-pub(crate) struct Job {
-    /// What runs; its repetitions are those of one round.
-    pub(crate) benchmark: BenchmarkPlan,
-    /// What an operation is.
-    pub(crate) per: String,
-    /// Whether it is a phase of a program of the user's, which has no line of its
-    /// own in the plan.
-    pub(crate) own: bool,
-}
-
-impl Job {
-    /// A phase that a program of the user's printed.
-    pub(crate) fn own(phase: &Repetition) -> Self {
-        Self {
-            benchmark: BenchmarkPlan {
-                name: phase.workload.benchmark.clone(),
-                parameters: BTreeMap::new(),
-                unit: None,
-                less: None,
-                control: false,
-                on_demand: false,
-                ops: phase.operations,
-                reps: 1,
-                abi: None,
-                cpu: None,
-            },
-            per: "op".to_owned(),
-            own: true,
-        }
-    }
-}
 
 /// The jobs in the order of a round.
 ///

@@ -63,7 +63,11 @@ pub(crate) fn run(request: &Request, term: &Term) -> anyhow::Result<Exit> {
     }
 }
 
-fn time(setup: &Setup<'_>, jobs: Vec<jobs::Job>, steps: &Steps<'_>) -> anyhow::Result<Timings> {
+fn time(
+    setup: &Setup<'_>,
+    jobs: Vec<tollgate_lab::rounds::Job>,
+    steps: &Steps<'_>,
+) -> anyhow::Result<Timings> {
     let mut session = Session::start(setup, jobs, steps)?;
     session.choose_operations(steps)?;
     session.time(steps)

@@ -6,6 +6,7 @@ use anyhow::anyhow;
 use tollgate_lab::case::BenchmarkPlan;
 use tollgate_lab::host;
 use tollgate_lab::native::Native;
+use tollgate_lab::rounds::Serial;
 use tollgate_measure::{Results, Skip, Timing, Timings};
 
 use super::setup::{Guest, Setup};
@@ -14,15 +15,6 @@ use crate::progress::Steps;
 /// Repetitions that each process makes, one after the other. That in the middle counts:
 /// the processes do not start at one moment, and all are at work then.
 const EACH: u32 = 5;
-
-/// What the name of a workload is given.
-const PARAMETER: &str = "parallel";
-
-/// A benchmark that ran by itself and is to run beside itself.
-pub(crate) struct Serial {
-    pub(crate) benchmark: BenchmarkPlan,
-    pub(crate) timing: Timing,
-}
 
 /// Times every benchmark with so many processes at once, as many rounds as it was timed
 /// alone; adds what came of it, and why it could not be.
@@ -80,23 +72,9 @@ pub(crate) fn add(
 
 fn too_few(serial: &Serial, count: usize, cpus: usize) -> Skip {
     Skip {
-        job: named(serial, count).workload.to_string(),
+        job: serial.in_parallel(count).workload.to_string(),
         reason: format!("it takes {count} CPUs, and this process may run on {cpus}"),
     }
-}
-
-/// The workload with the number of processes among its parameters, in the order of
-/// their names.
-fn named(serial: &Serial, count: usize) -> Timing {
-    let mut timing = Timing {
-        nanoseconds: Vec::new(),
-        less: None,
-        ..serial.timing.clone()
-    };
-    let parameters = &mut timing.workload.parameters;
-    parameters.push((PARAMETER.to_owned(), count as i64));
-    parameters.sort();
-    timing
 }
 
 fn timed(
@@ -105,7 +83,7 @@ fn timed(
     serial: &Serial,
     cpus: &[usize],
 ) -> anyhow::Result<Result<Timing, Skip>> {
-    let mut timing = named(serial, cpus.len());
+    let mut timing = serial.in_parallel(cpus.len());
     let abi = &serial.benchmark.abi;
     let guest = guests.iter().find(|guest| guest.abi == *abi);
     let guest = guest.ok_or_else(|| anyhow!("no program of the ABI of {}", timing.workload))?;
