@@ -378,6 +378,21 @@ impl Table {
             .collect()
     }
 
+    /// The same with each column a group, but for those that say what a row is: for a
+    /// place that is narrower than one group.
+    pub(crate) fn loosened(&self) -> Self {
+        let words = self.columns.iter();
+        let words = words.take_while(|column| column.kind != Kind::Number);
+        let all = self.columns.len();
+        let keys = Some(words.count()).filter(|keys| *keys < all);
+        let keys = keys.unwrap_or_default().max(1);
+        let mut loose = self.clone();
+        for (at, column) in loose.columns.iter_mut().enumerate() {
+            column.group = (at + 1).saturating_sub(keys);
+        }
+        loose
+    }
+
     fn part(&self, groups: std::ops::Range<usize>) -> Self {
         let kept = |column: &Column| column.group == 0 || groups.contains(&column.group);
         let row = |row: &Row| {

@@ -184,20 +184,29 @@ impl Lines {
     }
 
     fn parts(self, table: &Table) -> String {
+        let loose = table.loosened();
+        let fitting = |table| Some((table, self.fitting(table)?));
+        let found = fitting(table).or_else(|| fitting(&loose));
+        let (table, (most, name)) = found.unwrap_or((&loose, (1, 8)));
+        let parts = table.split(most);
+        let parts: Vec<String> = parts.iter().map(|part| plain(part, name)).collect();
+        parts.join("\n")
+    }
+
+    /// How many groups fit beside each other, and with names how wide; none where the
+    /// lines are too narrow for one.
+    fn fitting(self, table: &Table) -> Option<(usize, usize)> {
         let more = (self.width.saturating_sub(80)) * 3 / 8;
         let wide = NAMES.map(|name| name + more);
         let all = [&wide[..], &NAMES, &NARROW];
-        let fitting = |names: &&[usize]| {
+        let best = |names: &&[usize]| {
             let tries = names
                 .iter()
                 .filter_map(|name| Some((self.most(table, *name)?, *name)));
             // Of equals the first: the widest names.
             tries.rev().max_by_key(|(most, _)| *most)
         };
-        let (most, name) = all.iter().find_map(fitting).unwrap_or((1, 8));
-        let parts = table.split(most);
-        let parts: Vec<String> = parts.iter().map(|part| plain(part, name)).collect();
-        parts.join("\n")
+        all.iter().find_map(best)
     }
 
     /// How many groups fit beside each other with names so wide.
@@ -342,5 +351,27 @@ mod tests {
         assert!(of(80).table(&table).lines().count() > 4);
         let fits = |text: String| text.lines().all(|line| line.chars().count() <= 72);
         assert!(fits(of(72).table(&table)));
+    }
+
+    /// The names of functions were cut to five letters, and the lines were too long.
+    #[test]
+    fn a_narrow_terminal_takes_columns_that_stay_together_apart() {
+        let kinds = ["A", "share", "B", "share", "B - A"].map(|head| (head, Kind::Number));
+        let table = |first: &str, kind: Kind| {
+            let mut table = Table::new(&[&[(first, kind)][..], &kinds].concat());
+            for name in ["__put_user_nocheck_4", "__put_user_nocheck_8"] {
+                let cells = [name, "129.53", "100.0 %", "114.41", "100.0 %", "-15.13"];
+                table.row(cells.map(Cell::from));
+            }
+            of(40).table(&table)
+        };
+        for text in [
+            table("function", Kind::Symbol),
+            table("workload", Kind::Name),
+        ] {
+            assert!(text.lines().all(|line| line.len() <= 40), "{text}");
+            assert!(text.matches("__put_user_nocheck_8").count() > 1, "{text}");
+            assert_eq!(text.matches("-15.13").count(), 2, "{text}");
+        }
     }
 }

@@ -90,6 +90,24 @@ fn extent(bar: &Value) -> Result<String, minijinja::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Verdict;
+
+    /// `events=1024` read `events=1,024` below the figure, and nowhere else.
+    #[test]
+    fn a_parameter_is_written_as_it_is_given() {
+        let of = "kernel instructions per event, epoll_wait events=1024: -15.0".to_owned();
+        let verdict = Verdict {
+            headline: Some(("1123.4 -> 1108.4".to_owned(), of)),
+            ..Verdict::default()
+        };
+        let document = Document {
+            verdicts: vec![verdict],
+            ..Document::default()
+        };
+        let page = render(&document).unwrap();
+        assert!(page.contains("<b>1,123.4 → 1,108.4</b>"), "{page}");
+        assert!(page.contains("events=1024: −15.0</span>"), "{page}");
+    }
 
     #[test]
     fn a_minus_is_that_of_a_figure() {

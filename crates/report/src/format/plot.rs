@@ -27,6 +27,8 @@ const LEGEND_LINE: f64 = 22.0;
 const DIGIT: f64 = 9.0;
 /// Names longer than this are cut, in characters: the drawing is no wider.
 const NAME: usize = 34;
+/// What is said of an axis.
+const LOGARITHMIC: &str = " (logarithmic)";
 /// The styles of lines that the page knows (`templates/style.css`), and how many
 /// shapes of marks there are beside.
 const STYLES: usize = 8;
@@ -182,10 +184,15 @@ fn count(point: &PlotPoint) -> String {
     format!("{}{median}", point.y.decimal(2))
 }
 
-/// An axis's name, and that it is logarithmic where it is.
+/// An axis's name, and that it is logarithmic where it is: in full where there is room.
 fn axis(name: &str, logarithmic: bool) -> String {
-    let kind = if logarithmic { " (logarithmic)" } else { "" };
-    escaped(&format!("{}{kind}", shorten(name, NAME)))
+    let room = |kind: &str| NAME + LOGARITHMIC.len() - kind.len();
+    let kind = match logarithmic {
+        true if name.chars().count() <= room(LOGARITHMIC) => LOGARITHMIC,
+        true => " (log)",
+        false => "",
+    };
+    escaped(&format!("{}{kind}", shorten(name, room(kind))))
 }
 
 fn marks_of_y(plot: &Plot, scales: &Scales, out: &mut String) {
@@ -439,6 +446,20 @@ mod tests {
         let counts: Vec<usize> = counts.collect();
         assert!(counts.is_sorted_by(|a, b| a >= b));
         assert_eq!((counts.first(), counts.last()), (Some(&3), Some(&2)));
+    }
+
+    /// A long name was cut for a word that can be short.
+    #[test]
+    fn the_name_of_an_axis_is_whole_where_it_can_be() {
+        let long = "kernel instructions per transaction";
+        assert_eq!(axis(long, true), format!("{long} (log)"));
+        assert_eq!(axis(long, false), long);
+        assert_eq!(
+            axis("fences per call", true),
+            "fences per call (logarithmic)"
+        );
+        let all = [true, false].map(|kind| axis(&"x".repeat(99), kind));
+        assert!(all.iter().all(|name| name.len() <= 48));
     }
 
     /// Two of three plots over one parameter had logarithmic axes, the third a linear
