@@ -15,7 +15,6 @@ use tollgate_robot::{Diagnostic, Severity, Tool, fresh, read};
 
 use crate::progress::Steps;
 use crate::signals;
-use crate::term::Term;
 use crate::{door, folders};
 use tollgate_lab::tree::Tree;
 
@@ -59,15 +58,14 @@ pub(crate) fn all(
     tree: &Tree,
     patches: &[Patched],
     cache: Option<&Path>,
-    term: &Term,
+    steps: &Steps<'_>,
 ) -> anyhow::Result<Vec<Verdict>> {
     let place = folders::cache(cache)?;
     door::refuse_unbuildable(&place)?;
     door::refuse_inside(tree.root(), "the cache", &place)?;
-    let cache = folders::open_cache(&place, term)?;
+    let cache = folders::open_cache(&place, steps.term())?;
     door::refuse_own(tree.root(), cache.root())?;
     let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
-    let steps = Steps::new(term);
     let manifest = steps.step(
         "read the tree",
         || tree.manifest(runner.interrupt()),

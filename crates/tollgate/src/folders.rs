@@ -2,12 +2,13 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tollgate_lab::cache::{Cache, Error};
+use tollgate_lab::progress::Progress as _;
 use tollgate_source::shown;
 
-use crate::progress::Meter;
+use crate::progress::{Meter, Steps};
 use crate::signals;
 use crate::term::Term;
 
@@ -47,13 +48,13 @@ pub(crate) fn processors() -> usize {
 }
 
 /// Opens the cache. Where another tollgate is at work in it, that is said, and
-/// waited for.
+/// waited for; the wait is a step.
 ///
 /// # Errors
 /// What the system says, and where the wait is interrupted.
 pub(crate) fn open_cache(place: &Path, term: &Term) -> anyhow::Result<Cache> {
     let interrupt = signals::obeyed();
-    let mut meter = None;
+    let (begun, mut meter) = (Instant::now(), None);
     loop {
         match Cache::open(place) {
             Err(Error::Busy { path, holder }) => {
@@ -67,7 +68,12 @@ pub(crate) fn open_cache(place: &Path, term: &Term) -> anyhow::Result<Cache> {
                 interrupt.check()?;
                 std::thread::sleep(AGAIN);
             }
-            opened => return Ok(opened?),
+            opened => {
+                if meter.take().is_some() {
+                    Steps::new(term).end("wait for the cache", "", begun.elapsed());
+                }
+                return Ok(opened?);
+            }
         }
     }
 }

@@ -64,6 +64,30 @@ fn a_patch_that_compiles_as_before_is_clean() {
     assert!(before == snapshot(&lab.tree()));
 }
 
+/// The scan and the mails were none of the steps, nor was a wait for the cache.
+#[test]
+fn what_takes_time_is_listed() {
+    let lab = with(FUNCTION);
+    let words = [
+        "fix",
+        "tree",
+        "kernel/two.c:f",
+        "--check",
+        "--cache",
+        "cache",
+    ];
+    let said = lab.said(&run(&mut lab.tollgate(&words)));
+    let begins = |line: &str| line.split("  ").next().map(str::to_owned);
+    let steps: Vec<String> = said.lines().take(4).filter_map(begins).collect();
+    let wanted = [
+        "write the patches",
+        "read the tree",
+        "configure (allmodconfig)",
+        "check 1 of 1: f",
+    ];
+    assert_eq!(steps, wanted, "{said}");
+}
+
 #[test]
 fn a_new_warning_is_found() {
     let lab = with(FUNCTION);

@@ -396,6 +396,8 @@ fn the_second_of_two_waits_and_says_for_whom() {
     assert_eq!(code(&second), 0, "{said}");
     let holder = format!("waiting for process {} (prove ", first.id());
     assert!(said.contains(&holder) && said.contains("--cache"), "{said}");
+    // The times that are listed add up to what it took.
+    assert!(said.contains("\nwait for the cache  "), "{said}");
     assert!(first.wait().unwrap().success());
 }
 

@@ -6,9 +6,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::time::Instant;
 
 use tollgate_lab::git::mails::{self, Edit};
 use tollgate_lab::process::Runner;
+use tollgate_lab::progress::Progress as _;
 use tollgate_lab::sources;
 use tollgate_lab::tree::Tree;
 use tollgate_report::fixes::{self, Compiled, Fix, Fixes};
@@ -20,7 +22,7 @@ use crate::door::Door;
 use crate::exit::Exit;
 use crate::macros::Macros;
 use crate::output::{Answer, Form};
-use crate::progress::Meter;
+use crate::progress::{Meter, Steps};
 use crate::term::Term;
 use crate::{figures, folders, patch, signals};
 
@@ -30,6 +32,7 @@ pub(crate) use request::{Per, Request};
 const ASSISTED_BY: &str = "Assisted-by: tollgate";
 
 pub(crate) fn run(asked: &Request, term: &Term) -> anyhow::Result<Exit> {
+    let begun = Instant::now();
     check_flags(asked)?;
     let output = &asked.shown;
     output.check([])?;
@@ -41,13 +44,14 @@ pub(crate) fn run(asked: &Request, term: &Term) -> anyhow::Result<Exit> {
             "the tree's history is not read, and subjects begin by the path alone; git says: {reason}"
         ));
     }
-    match (&asked.output, targets.as_slice()) {
+    let written = match (&asked.output, targets.as_slice()) {
         (Some(folder), targets) => series(asked, &tree, targets, folder, term),
         (None, [target]) => single(asked, &tree, target, term),
         (None, _) => {
             anyhow::bail!("several patches are a series: say with --output DIR where it goes")
         }
-    }
+    }?;
+    answer(asked, &tree, written, begun, term)
 }
 
 /// Refuses what no style would obey, and a folder that cannot be one.
@@ -109,7 +113,13 @@ fn trailers(asked: &Request) -> Vec<String> {
         .collect()
 }
 
-fn single(asked: &Request, tree: &Tree, target: &Target, term: &Term) -> anyhow::Result<Exit> {
+/// Patches that are written, and what is to be said of them.
+struct Written {
+    patches: Vec<Patched>,
+    fixes: Fixes,
+}
+
+fn single(asked: &Request, tree: &Tree, target: &Target, term: &Term) -> anyhow::Result<Written> {
     let patched = fix(asked, tree, target, term)?;
     let notes = saves_nothing(asked, tree, [&patched.path])?;
     if asked.shown.form == Form::Text {
@@ -130,7 +140,8 @@ fn single(asked: &Request, tree: &Tree, target: &Target, term: &Term) -> anyhow:
         notes,
         ..nothing(asked)
     };
-    answer(asked, tree, &[patched], fixes, term)
+    let patches = vec![patched];
+    Ok(Written { patches, fixes })
 }
 
 /// An answer that holds no patch yet.
@@ -162,16 +173,26 @@ fn of_patch(patched: &Patched) -> Fix {
 }
 
 /// Compiles what the patches touch, if that is asked for, and shows everything; what
-/// there is also where they cannot be compiled.
+/// there is also where they cannot be compiled. To write the patches is the first of
+/// the steps that are listed.
 fn answer(
     asked: &Request,
     tree: &Tree,
-    patches: &[Patched],
-    mut fixes: Fixes,
+    written: Written,
+    begun: Instant,
     term: &Term,
 ) -> anyhow::Result<Exit> {
+    let Written { patches, mut fixes } = written;
     let verdicts = match asked.check {
-        true => compile::all(tree, patches, asked.cache.as_deref(), term),
+        true => {
+            let steps = Steps::new(term);
+            let how = match patches.len() {
+                1 => "1 patch".to_owned(),
+                many => format!("{many} patches"),
+            };
+            steps.end("write the patches", &how, begun.elapsed());
+            compile::all(tree, &patches, asked.cache.as_deref(), &steps)
+        }
         false => Ok(Vec::new()),
     };
     for (fix, verdict) in fixes.patches.iter_mut().zip(verdicts.iter().flatten()) {
@@ -273,7 +294,7 @@ fn series(
     targets: &[Target],
     folder: &Path,
     term: &Term,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<Written> {
     let found = if targets.is_empty() {
         &every_finding(asked, tree, term)?
     } else {
@@ -301,7 +322,8 @@ fn series(
         left: series.left,
         ..nothing(asked)
     };
-    answer(asked, tree, &series.patches, fixes, term)
+    let patches = series.patches;
+    Ok(Written { patches, fixes })
 }
 
 /// Names the architectures whose headers have no begin of their own: there it

@@ -72,7 +72,10 @@ impl<'a> Session<'a> {
     /// Times everything.
     pub(crate) fn time(mut self, steps: &Steps<'_>) -> anyhow::Result<Timings> {
         let repetitions = self.setup.request.reps;
-        let what = format!("time {} benchmarks", self.schedule.jobs().len());
+        let what = match self.schedule.jobs().len() {
+            1 => "time 1 benchmark".to_owned(),
+            many => format!("time {many} benchmarks"),
+        };
         let mut all = self.schedule.empty();
         let work = || {
             for done in 0..repetitions {
