@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tollgate_source::check::{ChangedFile, Checks, Comparison, Side};
 use tollgate_source::{Name, TreePath, shown};
 
-use super::Error;
+use super::error::Error;
 use super::state::{Base, C, State};
 use crate::cache::Cache;
 use crate::git::{Blob, Commit, Content, Contents, Difference, Range, Repository};

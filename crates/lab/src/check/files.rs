@@ -12,8 +12,8 @@ use tollgate_source::check::{
 };
 use tollgate_source::{GrammarError, Headers, Name, TreePath, Vocabulary, no_tree};
 
+use super::error::{Error, UNLEARNED};
 use super::state::{Base, State};
-use super::{Error, UNLEARNED};
 use crate::input;
 use crate::progress::Count;
 use crate::sources::{Files, NUL, has_nul, sources_below, unlisted};

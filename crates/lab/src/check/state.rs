@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use tollgate_source::TreePath;
 use tollgate_source::check::{Seen, Snapshot, pastes};
 
-use super::Error;
+use super::error::Error;
 use crate::git::{Repository, Revision, Words};
 use crate::input;
 use crate::patch::{Folder, Ground as _};

@@ -1,0 +1,392 @@
+//! Checks files, one after the other: each function that may have something to check
+//! is parsed, followed on all its paths, and shown to the rules.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use tree_sitter::Node;
+
+use crate::analyse::GrammarError;
+use crate::bound::{Unparsed, is_bounded};
+use crate::flow::{Action, Flow, Source, build};
+use crate::lex::{Token, TokenKind};
+use crate::normalise::{Branches, Normalised, normalise};
+use crate::parse::BodyParser;
+use crate::path::TreePath;
+use crate::site::Context;
+use crate::span::LineIndex;
+use crate::split::{Body, Cut, Unended, bodies};
+use crate::types::{Headers, Types};
+use crate::vocabulary::Vocabulary;
+
+use super::change::{FactsOf, FunctionChange};
+use super::context::{FileContext, FunctionContext};
+use super::interest::{Interest, Interests};
+use super::learn::Learned;
+use super::model::{Checked, Skipped, Unchecked, Violation};
+use super::paths::{Paths, follow};
+use super::rule::Look;
+use super::rules::RULES;
+use super::words::CheckWords;
+use super::{accesses, allow, change, excerpt, learn, tokens};
+
+/// Checks files, one after the other. Each thread has its own.
+pub struct Checker<'v> {
+    pub(super) vocabulary: &'v Vocabulary,
+    pub(super) words: &'v CheckWords,
+    headers: &'v Headers<'v>,
+    parser: BodyParser,
+}
+
+/// What the functions of a file do to user memory before a change.
+#[derive(Clone, Debug, Default)]
+pub struct Before(FactsOf);
+
+/// What is found in one file, while it is being looked at.
+#[derive(Default)]
+struct Findings {
+    checked: Checked,
+    facts: FactsOf,
+}
+
+impl<'v> Checker<'v> {
+    /// A checker that knows these words, and finds types in those headers.
+    ///
+    /// # Errors
+    /// When the grammar was built for another parser library.
+    pub fn new(
+        vocabulary: &'v Vocabulary,
+        words: &'v CheckWords,
+        headers: &'v Headers<'v>,
+    ) -> Result<Self, GrammarError> {
+        Ok(Self {
+            vocabulary,
+            words,
+            headers,
+            parser: BodyParser::new()?,
+        })
+    }
+
+    /// What a file teaches about windows, for the files that include it.
+    #[must_use]
+    pub fn learn(&self, text: &[u8]) -> Learned {
+        if !self.words.may_teach(text) {
+            return Learned::default();
+        }
+        let all = crate::lex::tokens(text, 0);
+        let bodies = bodies(text, &all, self.vocabulary);
+        learn::learn(text, &all, &bodies, self.words)
+    }
+
+    /// What the rules say of a file, by its path in the tree. Any bytes give an
+    /// answer.
+    pub fn check(&mut self, path: &TreePath, text: &[u8]) -> Checked {
+        self.look(path, text, None)
+    }
+
+    /// What the rules say of a file after a change, those included that compare
+    /// it with the file before the change.
+    pub fn check_change(&mut self, path: &TreePath, before: &[u8], after: &[u8]) -> Checked {
+        let before = self.before(path, before);
+        self.check_after(&before, path, after)
+    }
+
+    /// What a file does before a change, for [`Checker::check_after`] of a checker
+    /// that may know other words.
+    #[must_use]
+    pub fn before(&mut self, path: &TreePath, text: &[u8]) -> Before {
+        let mut old = Findings::default();
+        if self.words.suspects(text) {
+            let types = Types::new(self.headers, path, text);
+            self.functions_of(text, &types, &mut old);
+        }
+        Before(old.facts)
+    }
+
+    /// [`Checker::check_change`], where the file before the change was looked at.
+    pub fn check_after(&mut self, before: &Before, path: &TreePath, after: &[u8]) -> Checked {
+        self.look(path, after, Some(&before.0))
+    }
+
+    fn look(&mut self, path: &TreePath, text: &[u8], before: Option<&FactsOf>) -> Checked {
+        if !self.words.suspects(text) {
+            return Checked::default();
+        }
+        let mut findings = Findings::default();
+        let types = Types::new(self.headers, path, text);
+        let (all, bodies, words) = self.functions_of(text, &types, &mut findings);
+        let file = file_context(text, &all, &bodies, &words, &types);
+        for rule in RULES {
+            if let Look::Words(look) = rule.look {
+                look(&file, &mut findings.checked.violations);
+            }
+        }
+        compare(&file, before, &mut findings);
+        let mut checked = findings.checked;
+        checked.called_in_window.extend(called_by_macros(&file));
+        ordered(&mut checked);
+        checked.allowed = allow::apply(&file, &mut checked.violations);
+        checked.violations.sort_by(|a, b| a.mark.cmp(&b.mark));
+        for violation in &mut checked.violations {
+            violation.excerpts = excerpt::excerpts(text, &file.lines, violation);
+        }
+        checked
+    }
+
+    /// Parses and checks the functions of a file; its words are handed back.
+    fn functions_of(
+        &mut self,
+        text: &[u8],
+        types: &Types<'_>,
+        findings: &mut Findings,
+    ) -> (Vec<Token>, Vec<Body>, Cow<'v, CheckWords>) {
+        let all = crate::lex::tokens(text, 0);
+        let cut = Cut::new(text, &all, self.vocabulary);
+        let bodies = cut.bodies();
+        let learned = learn::learn(text, &all, &bodies, self.words);
+        let words = match learned.is_empty() {
+            true => Cow::Borrowed(self.words),
+            false => Cow::Owned(self.words.with(&learned)),
+        };
+        let mut interests = Interests::new(text, &words, self.vocabulary);
+        let file = file_context(text, &all, &bodies, &words, types);
+        for body in &bodies {
+            let tokens = all.get(body.tokens.clone()).unwrap_or_default();
+            let interest = interests.of(tokens);
+            if interest.any {
+                self.function(&file, body, tokens, &interest, findings);
+            }
+        }
+        self.unended(&file, cut.unended(), &mut interests, findings);
+        (all, bodies, words)
+    }
+
+    /// A function without its last brace is none of the file's bodies.
+    fn unended(
+        &self,
+        file: &FileContext<'_>,
+        found: Vec<Unended>,
+        interests: &mut Interests<'_>,
+        findings: &mut Findings,
+    ) {
+        for found in found {
+            let tokens = file.tokens.get(found.tokens).unwrap_or_default();
+            if interests.of(tokens).any {
+                findings.checked.functions += 1;
+                findings.checked.skipped.push(Skipped {
+                    function: found.name,
+                    position: file.lines.position(found.name_span.start),
+                    reason: Unchecked::Unended,
+                });
+            }
+        }
+    }
+
+    fn function(
+        &mut self,
+        file: &FileContext<'_>,
+        body: &Body,
+        tokens: &[Token],
+        interest: &Interest,
+        findings: &mut Findings,
+    ) {
+        findings.checked.functions += 1;
+        findings.checked.windows += usize::from(interest.window);
+        let mut reason = None;
+        if !is_bounded(body.span, tokens) {
+            reason = Some(Unchecked::TooLarge);
+        } else {
+            let first = normalise(file.text, tokens, self.vocabulary, Branches::First);
+            reason = reason.or(self.side(file, body, tokens, &first, interest, findings));
+            if !first.left_out.is_empty() {
+                let last = normalise(file.text, tokens, self.vocabulary, Branches::Last);
+                reason = reason.or(self.side(file, body, tokens, &last, interest, findings));
+            }
+        }
+        findings
+            .checked
+            .skipped
+            .extend(reason.map(|reason| Skipped {
+                function: body.name.clone(),
+                position: file.lines.position(body.name_span.start),
+                reason,
+            }));
+    }
+
+    /// One side of the `#if`s of a function; why it was not checked, if so.
+    fn side(
+        &mut self,
+        file: &FileContext<'_>,
+        body: &Body,
+        tokens: &[Token],
+        normalised: &Normalised,
+        interest: &Interest,
+        findings: &mut Findings,
+    ) -> Option<Unchecked> {
+        let tree = match self.parser.parse(normalised, body.span, tokens) {
+            Ok(tree) => tree,
+            Err(Unparsed::TooLarge) => return Some(Unchecked::TooLarge),
+            Err(Unparsed::NotUnderstood) => return Some(Unchecked::NotUnderstood),
+        };
+        if tree.root_node().has_error() {
+            return Some(Unchecked::NotUnderstood);
+        }
+        let pointers = HashSet::new();
+        let context = Context {
+            original: file.text,
+            normalised: &normalised.text,
+            vocabulary: self.vocabulary,
+            lines: &file.lines,
+            wrappers: &[],
+            user_pointers: &pointers,
+        };
+        judge(file, body, &context, tree.root_node(), interest, findings)
+    }
+}
+
+fn file_context<'a>(
+    text: &'a [u8],
+    tokens: &'a [Token],
+    bodies: &'a [Body],
+    words: &'a CheckWords,
+    types: &'a Types<'a>,
+) -> FileContext<'a> {
+    FileContext {
+        text,
+        lines: LineIndex::new(text),
+        tokens,
+        bodies,
+        words,
+        types,
+    }
+}
+
+fn judge(
+    file: &FileContext<'_>,
+    body: &Body,
+    context: &Context<'_>,
+    root: Node<'_>,
+    interest: &Interest,
+    findings: &mut Findings,
+) -> Option<Unchecked> {
+    let first = file
+        .tokens
+        .partition_point(|t| t.span.start < body.header.start);
+    let source = Source {
+        words: file.words,
+        tokens: file.tokens.get(first..body.tokens.end).unwrap_or_default(),
+        scopes: &interest.scopes,
+        optional: &[],
+        left_out: &[],
+        points: false,
+    };
+    let graph = build(context, source, root);
+    if graph.computed && interest.window {
+        return Some(Unchecked::ComputedGoto);
+    }
+    // Another side of an `#if` may hold all of them.
+    let window = interest.window && graph.has_window();
+    let entered_open = window && !graph.opens();
+    let followed = graph.nodes.iter().any(|node| match &node.action {
+        Action::Call(call) => call.clears.is_some() || file.words.pair_of(&call.name).is_some(),
+        _ => false,
+    });
+    let paths = if window || followed {
+        follow(&graph, entered_open, file.words)
+    } else {
+        Paths::default()
+    };
+    if paths.cut {
+        return Some(Unchecked::TooManyPaths);
+    }
+    let calls = accesses::calls(root);
+    let accesses = accesses::accesses(context, file.words, &calls);
+    let function = FunctionContext {
+        file,
+        context,
+        body,
+        root,
+        calls: &calls,
+        accesses: &accesses,
+        graph: &graph,
+        paths: &paths,
+        unfenced: std::cell::OnceCell::new(),
+    };
+    run(&function, interest, findings);
+    None
+}
+
+fn run(function: &FunctionContext<'_>, interest: &Interest, findings: &mut Findings) {
+    let out = &mut findings.checked.violations;
+    for rule in RULES {
+        match rule.look {
+            Look::Window(look) if interest.window => look(function, out),
+            Look::Access(look) => look(function, out),
+            _ => {}
+        }
+    }
+    findings
+        .checked
+        .called_in_window
+        .extend(called(function.graph, function.paths));
+    findings
+        .facts
+        .entry(function.body.name.clone())
+        .or_insert_with(|| change::facts(function));
+}
+
+/// Functions that are called while a window is open.
+fn called(graph: &Flow, paths: &Paths) -> Vec<String> {
+    let nodes = graph.nodes.iter().zip(&paths.before);
+    let open = nodes.filter(|(_, states)| states.iter().any(|s| !s.open.is_empty()));
+    open.filter_map(|(node, _)| match &node.action {
+        Action::Call(call) => Some(call.name.clone()),
+        _ => None,
+    })
+    .collect()
+}
+
+/// Functions that macros call which are made for a window: `unsafe_…(…, label)`.
+fn called_by_macros(file: &FileContext<'_>) -> Vec<String> {
+    let lines = file
+        .tokens
+        .iter()
+        .filter(|t| t.kind == TokenKind::Directive);
+    let unsafes = lines.filter_map(|line| {
+        let (name, rest) = crate::wrappers::definition(file.text, line.span)?;
+        file.words.is_inside(&name.text(file.text)).then_some(rest)
+    });
+    unsafes
+        .flat_map(|rest| tokens::calls(file.text, &rest, |_| true))
+        .map(|call| call.name.text(file.text))
+        .collect()
+}
+
+fn compare(file: &FileContext<'_>, before: Option<&FactsOf>, findings: &mut Findings) {
+    let Some(before) = before else { return };
+    for (name, after) in &findings.facts {
+        let Some(before) = before.get(name) else {
+            continue;
+        };
+        let change = FunctionChange {
+            before,
+            after,
+            file,
+        };
+        for rule in RULES {
+            if let Look::Change(look) = rule.look {
+                look(&change, &mut findings.checked.violations);
+            }
+        }
+    }
+}
+
+/// In the order of the text, each thing said once.
+fn ordered(checked: &mut Checked) {
+    let key = |v: &Violation| (v.mark.clone(), v.rule.clone(), v.message.clone());
+    checked.violations.sort_by_key(key);
+    checked.violations.dedup_by_key(|v| key(v));
+    checked.called_in_window.sort_unstable();
+    checked.called_in_window.dedup();
+    checked.skipped.dedup();
+}
