@@ -101,3 +101,32 @@ impl Native<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_the_machine_does_not_run_is_told_from_what_hung() {
+        let start = Error::Process(process::Error::Start {
+            program: "guest".to_owned(),
+            source: std::io::Error::other("Exec format error"),
+        });
+        let why = start.foreign().unwrap();
+        assert_eq!(why, "could not start one: Exec format error");
+        let died = Error::Died {
+            job: None,
+            status: ExitStatus::from_raw(31),
+            last: String::new(),
+        };
+        let why = died.foreign().unwrap();
+        assert!(why.starts_with("one ended at once (signal: 31"), "{why}");
+        let hung = Error::Hung {
+            limit: Duration::from_secs(1),
+            job: None,
+        };
+        assert_eq!(hung.foreign(), None);
+    }
+}

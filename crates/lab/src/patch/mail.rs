@@ -397,6 +397,15 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_header_is_found_by_its_name_with_its_folded_lines() {
+        let mail =
+            b"From: a\nMessage-ID:\n <1@b>\nX-Of: c\nTo: d\n\nMessage-ID: <2@b>\nSender: e\n";
+        assert_eq!(header(mail, "message-id").as_deref(), Some("<1@b>"));
+        assert_eq!(header(mail, "to").as_deref(), Some("d"));
+        assert_eq!(header(mail, "sender"), None);
+    }
+
     fn taken(subjects: &[&str]) -> Vec<String> {
         let mail = |said: &&str| Mail {
             tag: Tag::of(said),
