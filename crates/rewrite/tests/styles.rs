@@ -422,6 +422,27 @@ fn a_member_that_is_called_is_no_copy() {
 }
 
 #[test]
+fn a_switch_takes_a_name_that_the_file_does_not_have() {
+    let names = |before: &str| rewritten(Style::SizeSwitch, &format!("{before}{RUN_TIME}"));
+    let clash = names("static int f_copy_to_user(int a)\n{\n\treturn a;\n}\n\n");
+    assert!(clash.contains("return f_copy_to_user2("), "{clash}");
+    let near = names("static int f_copy_to_user_all(int a)\n{\n\treturn a;\n}\n\n");
+    assert!(near.contains("return f_copy_to_user("), "{near}");
+}
+
+#[test]
+fn of_structures_with_members_left_the_outermost_is_named() {
+    let body = "\tif (put_user(k->a, &p->a) || put_user(k->b, &p->b) ||\n\t    put_user(k->in.x, &p->in.x) || put_user(k->in.y, &p->in.y))\n\t\treturn -EFAULT;\n\treturn 0;\n";
+    let text = file(body).replace("\tu32 y;\n", "\tu32 y;\n\tu32 z;\n");
+    let refused = fix_with(MASKED, &text, &request(Style::StructCopy)).unwrap_err();
+    let refused = refused.to_string();
+    assert!(
+        refused.contains("*p") && refused.contains("last"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn what_no_switch_can_do_is_refused() {
     let with = |sizes: &[u32], file: &str| {
         let request = Request {
