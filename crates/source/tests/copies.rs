@@ -85,7 +85,10 @@ fn found(name: &str, body: &str) -> Vec<String> {
             opportunity.position.line - 7
         )
     };
-    scan.opportunities.iter().map(line).collect()
+    let lines: Vec<String> = scan.opportunities.iter().map(line).collect();
+    let without = lines.iter().filter(|line| line.contains("Unsized"));
+    assert!(scan.without_size().map(line).eq(without.cloned()));
+    lines
 }
 
 /// A block that is left again is not in the way of an assignment before it.
