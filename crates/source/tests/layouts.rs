@@ -326,6 +326,28 @@ fn a_macro_is_found_in_its_file_whatever_type_another_defines() {
     assert_eq!(types.layout("struct s").map(|of| of.size), Ok(4));
 }
 
+/// A variable that is called as some header's macro is has its own type, which nobody
+/// knows here; a macro of the file itself is one however it is spelled.
+#[test]
+fn what_is_spelled_as_variables_are_is_a_macro_of_its_own_file_only() {
+    let header = "#define value (*(struct s *)0)\n#define VALUE (*(struct s *)0)\n\
+        struct s { int a[3]; };\n";
+    let reader = |path: &TreePath| match &*path.lossy() {
+        "include/linux/a.h" => Ok(header.as_bytes().to_vec()),
+        _ => Err(io::ErrorKind::NotFound.into()),
+    };
+    let size = |own: &str, of: &str| {
+        let headers = Headers::new(&reader).unwrap();
+        let text = format!("#include <linux/a.h>\n{own}");
+        let types = Types::new(&headers, &TreePath::within("t.c"), text.as_bytes());
+        types.value(&format!("sizeof({of})"))
+    };
+    let missing = LayoutError::Missing("value".to_owned());
+    assert_eq!(size("", "value"), Err(missing));
+    assert_eq!(size("", "VALUE"), Ok(12));
+    assert_eq!(size("#define value (*(struct s *)0)\n", "value"), Ok(12));
+}
+
 /// Headers that say the same leave no choice, however many there are.
 #[test]
 fn a_macro_that_two_headers_define_alike_is_one() {
