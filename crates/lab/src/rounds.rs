@@ -142,8 +142,10 @@ impl<'a> Schedule<'a> {
     pub fn choose_operations(&mut self, times: &[Timing], most: u64) {
         let jobs = self.jobs.iter_mut().zip(times);
         for (job, timing) in jobs.filter(|(job, _)| !job.own) {
-            let time = timing.nanoseconds.last().copied().unwrap_or_default();
-            job.benchmark.ops = Rounds::operations(job.benchmark.ops, time, most);
+            // One that was not timed stays as it is.
+            if let Some(time) = timing.nanoseconds.last() {
+                job.benchmark.ops = Rounds::operations(job.benchmark.ops, *time, most);
+            }
         }
     }
 
@@ -315,5 +317,61 @@ fn not_run(benchmark: &BenchmarkPlan, reason: &str) -> Skip {
     Skip {
         job: benchmark.workload().to_string(),
         reason: reason.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timing(workload: Workload, nanoseconds: Vec<u64>) -> Timing {
+        Timing {
+            workload,
+            per: "op".to_owned(),
+            less: None,
+            operations: 10,
+            nanoseconds,
+        }
+    }
+
+    fn job(name: &str, own: bool) -> (Job, Workload) {
+        let workload = Workload {
+            benchmark: name.to_owned(),
+            parameters: Vec::new(),
+            abi: None,
+            cpu: None,
+        };
+        let mut job = Job::own(&Repetition {
+            workload: workload.clone(),
+            operations: 10,
+            number: 1,
+            nanoseconds: Some(1),
+        });
+        job.own = own;
+        (job, workload)
+    }
+
+    /// A job without a time was given as many operations as may be.
+    #[test]
+    fn only_what_was_timed_is_given_other_operations() {
+        let (jobs, workloads): (Vec<Job>, Vec<Workload>) =
+            [("a", false), ("b", false), ("c", true)]
+                .map(|(name, own)| job(name, own))
+                .into_iter()
+                .unzip();
+        let times = [vec![5, 10_000], vec![], vec![10_000]];
+        let times: Vec<Timing> = workloads
+            .into_iter()
+            .zip(times)
+            .map(|(of, times)| timing(of, times))
+            .collect();
+        let mut schedule = Schedule::new(jobs, None);
+        schedule.choose_operations(&times, 1_000_000);
+        let operations: Vec<u64> = schedule
+            .jobs()
+            .iter()
+            .map(|job| job.benchmark.ops)
+            .collect();
+        assert_eq!(operations, [2_000, 10, 10]);
     }
 }
