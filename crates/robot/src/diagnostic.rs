@@ -343,9 +343,10 @@ fn gates(line: &str) -> Option<Diagnostic> {
 
 /// Words without a place: of the driver of a compiler, of the linker, of make.
 fn bare(line: &str, tool: Tool) -> Option<Diagnostic> {
-    let says = |begin: &str| line.strip_prefix(begin);
-    let own = ["cc1: ", "gcc: ", "clang: ", "ld: ", "as: "];
-    let rest = own.iter().find_map(|begin| says(begin)).unwrap_or(line);
+    let rest = match line.split_once(": ") {
+        Some((program, rest)) if is_program(program) => rest,
+        _ => line,
+    };
     let pairs = [
         ("error: ", Severity::Error),
         ("fatal error: ", Severity::Error),
@@ -375,6 +376,16 @@ fn bare(line: &str, tool: Tool) -> Option<Diagnostic> {
         };
         empty(Tool::Kbuild, severity, line)
     })
+}
+
+/// Whether a program names itself so, by whatever name it is called: `cc1`,
+/// `s390x-linux-gnu-gcc-12`, `/usr/bin/ld.lld`; a file that a compiler reads or writes is
+/// none.
+fn is_program(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+' | '.' | '/');
+    let is_file = |end: &str| name.ends_with(end);
+    let files = [".c", ".h", ".S", ".s", ".o", ".a", ".ko", ".lds"];
+    name.chars().all(is_plain) && !files.into_iter().any(is_file)
 }
 
 /// A text without the numbers that name a place: `file.c:12:3`, `+0x1f`, the counters
@@ -413,6 +424,24 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// A compiler that is called by the name of its machine named nothing that was heard.
+    #[test]
+    fn what_a_driver_says_is_heard_by_whatever_name_it_has() {
+        let of = |line: &str| {
+            let all = read(line, Tool::Gcc, "/t");
+            all.iter()
+                .map(|one| (one.severity, one.text.clone()))
+                .collect::<Vec<_>>()
+        };
+        let unknown = "unrecognized command-line option '-fx'".to_owned();
+        for program in ["gcc", "s390x-linux-gnu-gcc-12", "/usr/bin/clang-19", "cc1"] {
+            let line = format!("{program}: error: unrecognized command-line option '-fx'");
+            assert_eq!(of(&line), [(Severity::Error, unknown.clone())]);
+        }
+        assert_eq!(of("cc1: all warnings being treated as errors"), []);
+        assert_eq!(of("fs/a.o: error: x"), []);
+    }
 
     const SAID: &str = "\
 In file included from /t/sound/core/pcm_native.c:4033:

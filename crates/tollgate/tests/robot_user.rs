@@ -149,6 +149,26 @@ fn a_rule_for_which_there_is_no_source_is_found() {
     assert_eq!(code, 0, "{said}");
 }
 
+/// An object that compiled before and does not any more is a finding, whatever its
+/// compiler says: it was said not to compile without the patch either.
+#[test]
+fn a_flag_with_which_an_object_does_not_compile_is_found() {
+    let Some(room) = Room::new() else { return };
+    let with = |flags: &str| {
+        let rules = format!("CFLAGS_a.o += {flags}\nobj-y");
+        let (code, said) = room.robot(
+            &room.diff(&[("fs/Makefile", "obj-y", &rules)]),
+            &["--trust"],
+        );
+        assert_eq!(code, 1, "{said}");
+        said
+    };
+    let said = with("-fplanted-nonsense");
+    assert!(said.contains("unrecognized command-line option"), "{said}");
+    let said = with("-wrapper false");
+    assert!(said.contains("fs/a.o does not compile any more"), "{said}");
+}
+
 #[test]
 fn an_option_with_another_value_reaches_those_who_read_it() {
     let Some(room) = Room::new() else { return };

@@ -322,11 +322,7 @@ impl Robot<'_> {
                 fresh.retain(|one| alone || !is_of_modules(one));
                 let refused = new.outcome == Outcome::Refused;
                 if refused && fresh.is_empty() {
-                    judged.unbuilt.push(unbuilt(
-                        cell,
-                        object,
-                        "it does not compile without the patch either",
-                    ));
+                    unsaid(cell, object, old, new, judged);
                 }
                 for one in &fresh {
                     found(one, cell, object, judged);
@@ -593,6 +589,45 @@ fn unbuilt(cell: &str, what: &str, why: &str) -> Unbuilt {
 
 /// What make says of an object that it has nothing to make of.
 const NO_RULE: &str = "No rule to make target";
+
+/// An object that does not compile, of which no diagnostic is new: it did not before, or
+/// what the compiler says is none that is known.
+fn unsaid(
+    cell: &str,
+    object: &str,
+    old: Option<&ObjectResult>,
+    new: &ObjectResult,
+    judged: &mut PatchReport,
+) {
+    let compiled = match old.map(|old| &old.outcome) {
+        None | Some(Outcome::Built | Outcome::Preprocessed) => true,
+        Some(Outcome::Refused) => false,
+        Some(Outcome::Died(_) | Outcome::NotMade(_)) => {
+            let why = "it does not compile; whether it did without the patch is not known";
+            judged.unbuilt.push(unbuilt(cell, object, why));
+            return;
+        }
+    };
+    if !compiled {
+        let why = "it does not compile without the patch either";
+        judged.unbuilt.push(unbuilt(cell, object, why));
+        return;
+    }
+    let said = new.said.iter().flat_map(|(_, said)| said.lines());
+    let mut said = said.filter(|line| !line.trim().is_empty());
+    let last = said.next_back();
+    let last = last.map_or("it says nothing", str::trim);
+    judged.findings.push(Finding {
+        kind: FindingKind::Error,
+        cell: cell.to_owned(),
+        object: object.to_owned(),
+        diagnostic: None,
+        message: format!("{object} does not compile any more; the compiler's last words: {last}"),
+        file: object.to_owned(),
+        line: 0,
+        also: Vec::new(),
+    });
+}
 
 fn no_source(cell: &str, object: &str, file: &str) -> Finding {
     Finding {
