@@ -10,6 +10,8 @@ mod robot_room;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
@@ -587,6 +589,58 @@ fn what_is_piped_is_called_standard_input() {
     let said = both(&output);
     assert_eq!(code(&output), 2, "{said}");
     assert!(said.contains("standard input does not apply"), "{said}");
+}
+
+/// A user of Debian's that owns nothing.
+const NOBODY: u32 = 65534;
+
+/// Whose the tree is matters to nobody who may read it: changed files were copied beside
+/// the others, which only its owner could have done.
+#[test]
+fn who_is_no_root_builds_of_a_tree_of_others() {
+    let Some(room) = Room::new() else { return };
+    let own = room.path("own");
+    fs::create_dir(&own).unwrap();
+    // Only root may be another.
+    let is_root = chown(&own, Some(NOBODY), Some(NOBODY)).is_ok();
+    fs::set_permissions(room.dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let program = room.path("tollgate");
+    fs::copy(env!("CARGO_BIN_EXE_tollgate"), &program).unwrap();
+    let nobody = |mut command: Command| {
+        if is_root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command
+    };
+    let mut unshare = Command::new("unshare");
+    unshare.args(["-rmn", "true"]);
+    if !nobody(unshare).output().unwrap().status.success() {
+        tollgate_testing::elsewhere("no-mount-namespaces");
+        return;
+    }
+    let gone = format!("{}{}", room.diff(&[BREAKS]), removed(&room, "fs/b.c"));
+    let patch = room.path("gone.patch");
+    fs::write(&patch, gone).unwrap();
+    let mut command = Command::new(program);
+    command.args(["robot", "--cell", "x86_64", "--tree"]);
+    command
+        .arg(room.path("tree"))
+        .arg("--cache")
+        .arg(own.join("cache"));
+    command.arg(patch).env("TMPDIR", &own);
+    let output = run(&mut nobody(command));
+    let said = both(&output);
+    assert_eq!(code(&output), 1, "{said}");
+    assert!(said.contains("'valu' undeclared"), "{said}");
+    assert!(!said.contains("died"), "{said}");
+}
+
+/// A diff that takes a file away.
+fn removed(room: &Room, file: &str) -> String {
+    let text = fs::read_to_string(room.path("tree").join(file)).unwrap();
+    let lines: String = text.lines().map(|line| format!("-{line}\n")).collect();
+    let count = text.lines().count();
+    format!("--- a/{file}\n+++ /dev/null\n@@ -1,{count} +0,0 @@\n{lines}")
 }
 
 #[test]

@@ -11,7 +11,7 @@ stage=$job/stage
 mkdir "$stage"
 mount -t tmpfs -o "size=${TOLLGATE_DISK}m,mode=0755" tollgate "$stage"
 cd "$stage"
-mkdir linux build out tool tmp lower empty up up/lu up/lw up/bu up/bw up/none up/result
+mkdir linux build out tool tmp lower empty up up/bu up/bw up/none up/result
 chmod 0700 up
 # Another user each time, so that no build counts the processes of another's: of the
 # prepared folder then only the owners change, and no file is copied.
@@ -19,20 +19,29 @@ extra=,metacopy=on
 [ -n "$TOLLGATE_UID" ] || extra=,userxattr
 mount --bind "$result" up/result
 [ -n "$lower" ] || lower=$stage/up/none
+# The changes lie over the tree as a layer of their own, in which a device 0:0 says that
+# what lies below is gone: nothing of the tree is copied, whoever owns it.
+mkdir up/change
+cp -a "$job/change/." up/change/
+hidden='for at do
+	case $at in */*) mkdir -p "${at%/*}" ;; esac
+	[ -e "$at" ] || mknod "$at" c 0 0
+done'
 mount --bind "$tree" lower
-mount -t overlay -o "lowerdir=lower,upperdir=up/lu,workdir=up/lw$extra" tollgate linux
+# What an earlier build in place has left would make Kbuild refuse this one.
+(cd lower && for at in .config include/config include/generated arch/*/include/generated; do
+	[ ! -e "$at" ] || printf '%s\0' "$at"
+done) >up/left
+(cd up/change && xargs -0 -r sh -c "$hidden" hidden <"$job/gone")
+(cd up/change && xargs -0 -r sh -c "$hidden" hidden <../left)
+mount -t overlay -o "lowerdir=up/change:lower${extra#,metacopy=on}" tollgate linux
 umount lower
 mount --bind "$lower" lower
 mount -t overlay -o "lowerdir=lower,upperdir=up/bu,workdir=up/bw$extra" tollgate build
 umount lower
-# What an earlier build in place has left would make Kbuild refuse this one.
-rm -rf linux/.config linux/include/config linux/include/generated linux/arch/*/include/generated
 [ ! -d linux/.git ] || mount --bind empty linux/.git
 [ ! -f linux/.git ] || mount --bind /dev/null linux/.git
-cp -a "$job/change/." linux/
-(cd linux && xargs -0 -r rm -rf -- <"$job/gone")
 cp -a "$job/tool/." tool/
-mount -o remount,ro linux
 if [ -n "$TOLLGATE_UID" ]; then
 	chown -hR "$TOLLGATE_UID:$TOLLGATE_UID" build out tmp
 fi

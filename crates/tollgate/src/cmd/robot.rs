@@ -1,6 +1,7 @@
 //! `tollgate robot`: every edited line compiled somewhere, before mailing.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -62,14 +63,14 @@ pub(crate) struct Args {
     seed: u64,
     /// Builds at a time (here: as many as processors)
     #[arg(long, value_name = "N")]
-    jobs: Option<usize>,
+    jobs: Option<NonZeroUsize>,
     /// Run the tree's own checks, too; may be repeated
     #[arg(long, value_enum, value_name = "CHECK", value_delimiter = ',')]
     with: Vec<Delegated>,
     #[command(flatten)]
     output: output::Asked<Builds>,
     /// Read one mail on standard input and write what b4's checks take
-    #[arg(long, conflicts_with_all = ["format", "json", "base"])]
+    #[arg(long, conflicts_with_all = ["patches", "format", "json", "base"])]
     b4: bool,
     /// In the mail: ask for Reported-by: with this name and address
     #[arg(long, value_name = "WHO")]
@@ -179,7 +180,9 @@ fn asked(args: &Args, patches: &OsString) -> anyhow::Result<Asked> {
         full: args.full,
         trust: args.trust,
         random: (args.randconfig, args.seed),
-        jobs: args.jobs.unwrap_or_else(folders::processors),
+        jobs: args
+            .jobs
+            .map_or_else(folders::processors, NonZeroUsize::get),
         delegated: args.with.clone(),
         job_files: args.job_files.clone(),
     };
