@@ -383,9 +383,11 @@ impl Table {
     pub(crate) fn loosened(&self) -> Self {
         let words = self.columns.iter();
         let words = words.take_while(|column| column.kind != Kind::Number);
-        let all = self.columns.len();
-        let keys = Some(words.count()).filter(|keys| *keys < all);
-        let keys = keys.unwrap_or_default().max(1);
+        // Of a table of words alone the first says what a row is.
+        let keys = match words.count() {
+            all if all == self.columns.len() => 1,
+            some => some.max(1),
+        };
         let mut loose = self.clone();
         for (at, column) in loose.columns.iter_mut().enumerate() {
             column.group = (at + 1).saturating_sub(keys);

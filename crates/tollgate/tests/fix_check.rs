@@ -13,18 +13,18 @@ use support::{Lab, code, run, snapshot};
 const FUNCTION: &str = "#include <linux/uaccess.h>\n\nstruct s {\n\tint a, b;\n};\n\nint f(struct s *p);\n\n\
     int f(struct s *p)\n{\n\tif (__put_user(1, &p->a) || __put_user(2, &p->b))\n\t\treturn -14;\n\treturn 0;\n}\n";
 
+const CHECK: &[&str] = &[
+    "fix",
+    "tree",
+    "kernel/two.c:f",
+    "--check",
+    "--cache",
+    "cache",
+];
+
 /// The exit code, and what was said of the patch.
 fn check(lab: &Lab, output: &[&str]) -> (i32, String) {
-    let base = [
-        "--quiet",
-        "fix",
-        "tree",
-        "kernel/two.c:f",
-        "--check",
-        "--cache",
-        "cache",
-    ];
-    let output = run(&mut lab.tollgate(&[&base, output].concat()));
+    let output = run(&mut lab.tollgate(&[&["--quiet"], CHECK, output].concat()));
     (
         code(&output),
         lab.said(&output) + &String::from_utf8_lossy(&output.stdout),
@@ -68,15 +68,7 @@ fn a_patch_that_compiles_as_before_is_clean() {
 #[test]
 fn what_takes_time_is_listed() {
     let lab = with(FUNCTION);
-    let words = [
-        "fix",
-        "tree",
-        "kernel/two.c:f",
-        "--check",
-        "--cache",
-        "cache",
-    ];
-    let said = lab.said(&run(&mut lab.tollgate(&words)));
+    let said = lab.said(&run(&mut lab.tollgate(CHECK)));
     let begins = |line: &str| line.split("  ").next().map(str::to_owned);
     let steps: Vec<String> = said.lines().take(4).filter_map(begins).collect();
     let wanted = [

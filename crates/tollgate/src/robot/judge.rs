@@ -599,17 +599,14 @@ fn unsaid(
     new: &ObjectResult,
     judged: &mut PatchReport,
 ) {
-    let compiled = match old.map(|old| &old.outcome) {
-        None | Some(Outcome::Built | Outcome::Preprocessed) => true,
-        Some(Outcome::Refused) => false,
+    let why = match old.map(|old| &old.outcome) {
+        None | Some(Outcome::Built | Outcome::Preprocessed) => None,
+        Some(Outcome::Refused) => Some("it does not compile without the patch either"),
         Some(Outcome::Died(_) | Outcome::NotMade(_)) => {
-            let why = "it does not compile; whether it did without the patch is not known";
-            judged.unbuilt.push(unbuilt(cell, object, why));
-            return;
+            Some("it does not compile; whether it did without the patch is not known")
         }
     };
-    if !compiled {
-        let why = "it does not compile without the patch either";
+    if let Some(why) = why {
         judged.unbuilt.push(unbuilt(cell, object, why));
         return;
     }
