@@ -44,22 +44,25 @@ fn depth(tokens: &[Token]) -> usize {
 }
 
 /// Whether a parse may be walked: a chain of operators is as deep as it is long.
+/// What holds fewer nodes than levels are left is not gone into.
 pub(crate) fn is_shallow(tree: &Tree) -> bool {
     let mut cursor = tree.walk();
-    let mut depth = 0usize;
+    let mut left = DEEPEST;
     loop {
-        if cursor.goto_first_child() {
-            depth += 1;
-            if depth > DEEPEST {
+        // A node counts among its own.
+        let may_be_deep = cursor.node().descendant_count() > left + 1;
+        if may_be_deep && cursor.goto_first_child() {
+            if left == 0 {
                 return false;
             }
+            left -= 1;
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
                 return true;
             }
-            depth = depth.saturating_sub(1);
+            left += 1;
         }
     }
 }

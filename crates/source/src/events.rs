@@ -22,6 +22,9 @@ pub(crate) fn events(context: &Context<'_>, node: Node<'_>) -> Vec<Event> {
 }
 
 fn walk(context: &Context<'_>, node: Node<'_>, out: &mut Vec<Event>) {
+    if context.calls_nothing(node) {
+        return;
+    }
     match node.kind() {
         "sizeof_expression" | "offsetof_expression" | "type_descriptor" => {}
         "call_expression" => call(context, node, out),

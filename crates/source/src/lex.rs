@@ -79,9 +79,14 @@ impl Iterator for Lexer<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Token> {
-        let first = self.skip_blanks()?;
+        let (first, class) = self.skip_blanks()?;
         let start = self.at;
-        let kind = self.kind(first);
+        let kind = match class {
+            Class::Word => self.word(TokenKind::Word),
+            Class::Number => self.word(TokenKind::Number),
+            Class::Mark => self.mark(first),
+            Class::Punct | Class::Blank | Class::Newline => self.punct(first, 1),
+        };
         self.line_begins = kind == TokenKind::Comment && self.line_begins;
         Some(Token {
             kind,
@@ -90,16 +95,52 @@ impl Iterator for Lexer<'_> {
     }
 }
 
+/// What a byte may begin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Blank,
+    Newline,
+    Word,
+    Number,
+    /// Punctuation, or what is longer.
+    Mark,
+    Punct,
+}
+
+/// One look into a table for each byte, since every byte of every file that holds
+/// an access is asked about.
+const CLASSES: [Class; 256] = {
+    let mut table = [Class::Punct; 256];
+    let mut byte = 0u8;
+    loop {
+        table[byte as usize] = match byte {
+            b' ' | b'\t' | b'\r' | b'\x0c' | b'\\' => Class::Blank,
+            b'\n' => Class::Newline,
+            b'0'..=b'9' => Class::Number,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | 0x80.. => Class::Word,
+            b'#' | b'/' | b'"' | b'\'' | b'.' => Class::Mark,
+            _ => Class::Punct,
+        };
+        if byte == u8::MAX {
+            break table;
+        }
+        byte += 1;
+    }
+};
+
+fn class(byte: u8) -> Class {
+    CLASSES[usize::from(byte)]
+}
+
 impl Lexer<'_> {
-    fn kind(&mut self, first: u8) -> TokenKind {
+    #[inline(never)]
+    fn mark(&mut self, first: u8) -> TokenKind {
         match first {
             b'#' if self.line_begins => self.directive(),
             b'/' if self.peek(1) == Some(b'/') => self.line_comment(),
             b'/' if self.peek(1) == Some(b'*') => self.block_comment(),
             b'"' | b'\'' => self.literal(first),
             b'.' if self.text.get(self.at..self.at + 3) == Some(b"...") => self.punct(b'.', 3),
-            b'0'..=b'9' => self.word(TokenKind::Number),
-            _ if is_word(first) => self.word(TokenKind::Word),
             _ => self.punct(first, 1),
         }
     }
@@ -109,13 +150,14 @@ impl Lexer<'_> {
     }
 
     /// The first byte that is not blank.
-    fn skip_blanks(&mut self) -> Option<u8> {
+    #[inline]
+    fn skip_blanks(&mut self) -> Option<(u8, Class)> {
         loop {
-            let byte = self.peek(0)?;
-            match byte {
-                b' ' | b'\t' | b'\r' | b'\x0c' | b'\\' => {}
-                b'\n' => self.line_begins = true,
-                _ => return Some(byte),
+            let byte = *self.text.get(self.at)?;
+            match class(byte) {
+                Class::Blank => {}
+                Class::Newline => self.line_begins = true,
+                other => return Some((byte, other)),
             }
             self.at += 1;
         }
@@ -126,10 +168,13 @@ impl Lexer<'_> {
         TokenKind::Punct(byte)
     }
 
+    #[inline]
     fn word(&mut self, kind: TokenKind) -> TokenKind {
-        let rest = self.text.get(self.at..).unwrap_or_default();
-        let length = rest.iter().position(|byte| !is_word(*byte));
-        self.at += length.unwrap_or(rest.len());
+        let mut at = self.at + 1;
+        while self.text.get(at).is_some_and(|byte| is_word(*byte)) {
+            at += 1;
+        }
+        self.at = at;
         kind
     }
 
@@ -217,22 +262,9 @@ pub(crate) fn word_at(text: &[u8], byte: usize) -> Span {
     )
 }
 
-/// Whether a byte belongs to a word: one look into a table, since every byte of
-/// every file that holds an access is asked about.
+/// Whether a byte belongs to a word.
 fn is_word(byte: u8) -> bool {
-    const WORD: [bool; 256] = {
-        let mut table = [false; 256];
-        let mut byte = 0u8;
-        loop {
-            table[byte as usize] =
-                byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..);
-            if byte == u8::MAX {
-                break table;
-            }
-            byte += 1;
-        }
-    };
-    WORD[usize::from(byte)]
+    matches!(class(byte), Class::Word | Class::Number)
 }
 
 /// Whether the word at `at` is called by its name: parentheses follow, and it is

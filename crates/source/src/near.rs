@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use memchr::memchr3;
 use tree_sitter::Node;
 
 use crate::chain;
@@ -388,7 +389,16 @@ impl Walker<'_, '_> {
         }
     }
 
+    /// Whether nothing in it is an access, a call or, in a loop, a name that is set.
+    fn is_still(&self, node: Node<'_>) -> bool {
+        let sets = || memchr3(b'=', b'+', b'-', self.context.seen(node)).is_some();
+        self.context.calls_nothing(node) && (self.loops.is_empty() || !sets())
+    }
+
     fn expression(&mut self, node: Node<'_>, state: State) -> State {
+        if self.is_still(node) {
+            return state;
+        }
         match node.kind() {
             "sizeof_expression" | "offsetof_expression" | "type_descriptor" => state,
             "call_expression" => self.call(node, state),

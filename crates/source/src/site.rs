@@ -33,6 +33,13 @@ impl<'a> Context<'a> {
         span(node).of(self.normalised)
     }
 
+    /// Whether an expression calls nothing, as its text shows: quicker than a walk
+    /// through its parts, and most of a body is of that kind.
+    pub(crate) fn calls_nothing(&self, node: Node<'_>) -> bool {
+        let called = memchr::memchr(b'(', self.seen(node)).is_some();
+        !called && !node.has_error() && node.kind() != "compound_statement"
+    }
+
     /// The original text of a node.
     pub(crate) fn written(&self, node: Node<'_>) -> String {
         span(node).text(self.original)

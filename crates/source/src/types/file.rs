@@ -1,12 +1,11 @@
 //! What a file defines: types, constants and macros, with the `#if`s around them.
 
-use std::collections::HashMap;
-use std::hash::BuildHasher as _;
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tollgate_defect::answer;
 
-use foldhash::fast::{FixedState, RandomState};
+use foldhash::fast::FixedState;
 use memchr::memmem;
 
 use crate::lex::{Token, TokenKind, lex};
@@ -91,8 +90,19 @@ pub(super) struct File {
 /// Searches of a text that cost about as much as reading it whole.
 const SEARCHES: usize = 24;
 
-/// Definitions by name.
-type Names = HashMap<Box<str>, Vec<Entry>, RandomState>;
+/// A definition of a name.
+#[derive(Clone, Copy, Debug)]
+struct Defined {
+    /// What the tag and the word of the name are hashed to.
+    hash: u64,
+    /// `struct`, `union` or `enum`; empty for what is no tag.
+    tag: &'static str,
+    word: Span,
+    entry: Entry,
+}
+
+/// Definitions by the hash of their names, those of one name in their order.
+type Names = Vec<Defined>;
 
 /// The headers that one file includes.
 pub(super) type Included = Arc<[Arc<File>]>;
@@ -147,7 +157,7 @@ impl File {
             true => self.macros(name.as_bytes()),
             false => Vec::new(),
         };
-        let (tag, word) = name.rsplit_once(' ').unwrap_or(("", name));
+        let (tag, word) = split(name);
         for at in memmem::find_iter(&self.text, word.as_bytes()) {
             match self.shown(at, tag, word) {
                 Shown::Not => {}
@@ -173,13 +183,21 @@ impl File {
     /// The same from all that the file defines.
     fn read(&self, name: &str, kinds: &[Kind]) -> Vec<Entry> {
         let names = self.names.get_or_init(|| Reader::names(&self.text));
-        let all = names.get(name).into_iter().flatten().copied();
-        all.filter(|entry| kinds.contains(&entry.kind)).collect()
+        let (tag, word) = split(name);
+        let hash = hash(&[tag, word]);
+        let first = names.partition_point(|own| own.hash < hash);
+        let all = names.get(first..).into_iter().flatten();
+        let same = all.take_while(|own| own.hash == hash);
+        let own = same.filter(|own| own.tag == tag && own.word.of(&self.text) == word.as_bytes());
+        let mut found: Vec<Entry> = own.map(|own| own.entry).collect();
+        found.dedup_by_key(|entry| entry.at);
+        found.retain(|entry| kinds.contains(&entry.kind));
+        found
     }
 
     /// The lines that define a macro.
     fn macros(&self, name: &[u8]) -> Vec<Entry> {
-        let hash = hash(name);
+        let hash = hash(&[name]);
         let first = self.defines.partition_point(|(own, _)| *own < hash);
         let all = self.defines.get(first..).unwrap_or_default().iter();
         let same = all.take_while(|(own, _)| *own == hash);
@@ -267,8 +285,17 @@ impl File {
     }
 }
 
-fn hash(name: &[u8]) -> u64 {
-    FixedState::default().hash_one(name)
+fn hash(name: &[impl AsRef<[u8]>]) -> u64 {
+    let mut hasher = FixedState::default().build_hasher();
+    for part in name {
+        hasher.write(part.as_ref());
+    }
+    hasher.finish()
+}
+
+/// The tag of `struct name`, empty for what is none, and the word.
+fn split(name: &str) -> (&str, &str) {
+    name.rsplit_once(' ').unwrap_or(("", name))
 }
 
 /// Whether nothing but blanks stands before a place in its line.
@@ -402,7 +429,7 @@ impl<'t> Reader<'t> {
     fn names(text: &'t [u8]) -> Names {
         let mut reader = Self {
             text,
-            names: HashMap::default(),
+            names: Vec::new(),
             depth: 0,
             parentheses: 0,
             opened: None,
@@ -413,22 +440,26 @@ impl<'t> Reader<'t> {
         for token in lex(text, 0).filter(|token| token.kind != TokenKind::Comment) {
             reader.token(token);
         }
+        reader.names.sort_by_key(|own| own.hash);
         reader.names
     }
 
-    fn add(&mut self, name: String, kind: Kind, at: usize) {
-        let known = self.names.entry(name.into_boxed_str()).or_default();
-        if known.last().is_none_or(|last| last.at != at) {
-            known.push(Entry { kind, at });
-        }
+    fn add(&mut self, tag: &'static str, word: Span, kind: Kind, at: usize) {
+        let parts = [tag.as_bytes(), word.of(self.text)];
+        self.names.push(Defined {
+            hash: hash(&parts),
+            tag,
+            word,
+            entry: Entry { kind, at },
+        });
     }
 
     fn token(&mut self, token: Token) {
         if token.kind == TokenKind::Directive {
             let (word, behind) = directive(self.text, token.span);
             if word == b"define" {
-                let name = String::from_utf8_lossy(name_at(self.text, behind)).into_owned();
-                self.add(name, Kind::Macro, token.span.start);
+                let end = behind + name_at(self.text, behind).len();
+                self.add("", Span::new(behind, end), Kind::Macro, token.span.start);
             }
             return;
         }
@@ -487,8 +518,7 @@ impl<'t> Reader<'t> {
             return;
         };
         if let Some(tag) = opened.tag {
-            let name = format!("{} {}", opened.word, tag.text(self.text));
-            self.add(name, Kind::Tag, opened.at);
+            self.add(opened.word, tag, Kind::Tag, opened.at);
         }
         if opened.word == "enum" {
             self.parentheses = 0;
@@ -556,7 +586,7 @@ impl<'t> Reader<'t> {
 
     fn renamed(&mut self, name: Option<Span>, at: usize) {
         if let Some(name) = name {
-            self.add(name.text(self.text), Kind::Typedef, at);
+            self.add("", name, Kind::Typedef, at);
         }
     }
 
@@ -572,7 +602,7 @@ impl<'t> Reader<'t> {
             TokenKind::Word if values.named && inside => {
                 let at = values.at;
                 values.named = false;
-                self.add(token.span.text(self.text), Kind::Enumerator, at);
+                self.add("", token.span, Kind::Enumerator, at);
             }
             _ => values.named &= !inside,
         }
@@ -644,7 +674,7 @@ impl<'t> Lines<'t> {
     /// stand between.
     fn define(&mut self, line: Span, behind: usize, asked: (&[u8], usize)) {
         let name = name_at(self.text, behind);
-        self.defines.push((hash(name), line));
+        self.defines.push((hash(&[name]), line));
         let same = !asked.0.is_empty() && name == asked.0;
         let mut between = lex(self.text, asked.1);
         if same
@@ -744,7 +774,9 @@ mod tests {
         let mut asked = 0;
         for text in samples() {
             let whole = File::new(TreePath::top(), text.clone());
-            for name in Reader::names(&text).keys() {
+            for own in Reader::names(&text) {
+                let name = format!("{} {}", own.tag, own.word.text(&text));
+                let name = name.trim_start();
                 for set in sets {
                     if name.contains(" ") != (set == [Kind::Tag]) {
                         continue;

@@ -77,6 +77,17 @@ fn unknown(name: &str, absent: bool) -> LayoutError {
     }
 }
 
+/// What a name may be in the file itself: no type if an index says that others define
+/// such a one, and the file does not.
+fn near<'k>(kinds: &'k [Kind], defining: &[&TreePath], scope: &Scope) -> &'k [Kind] {
+    let elsewhere = !defining.is_empty() && !defining.contains(&&scope.file.path);
+    match kinds {
+        TYPES if elsewhere => &[Kind::Macro],
+        _ if elsewhere && !kinds.contains(&Kind::Macro) => &[],
+        _ => kinds,
+    }
+}
+
 /// The file for its identity.
 pub(super) fn id(file: &Arc<File>) -> usize {
     Arc::as_ptr(file).addr()
@@ -116,8 +127,11 @@ impl Query<'_> {
         let of_types = wanted.kinds != [Kind::Macro];
         let index = self.types.headers.index.as_ref().filter(|_| of_types);
         let defining = index.map(|index| index.files(name)).unwrap_or_default();
-        let near = self.near(wanted, &defining, scope);
-        for file in near.into_iter().chain([prelude]) {
+        let own = Wanted {
+            kinds: near(wanted.kinds, &defining, scope),
+            ..wanted
+        };
+        for (file, wanted) in [(self.types.real(&scope.file), own), (prelude, wanted)] {
             if let Some(found) = self.among(&[file], wanted, scope, &mut absent) {
                 return Ok(found);
             }
@@ -168,13 +182,6 @@ impl Query<'_> {
         }
         let alone = path.contains("/uapi/") && wanted.kinds == [Kind::Macro];
         (!alone).then(|| self.types.real(&scope.root))
-    }
-
-    /// The file itself; not looked at if an index says that others define such a type.
-    fn near(&self, wanted: Wanted<'_>, defining: &[&TreePath], scope: &Scope) -> Option<Arc<File>> {
-        let known = !wanted.kinds.contains(&Kind::Macro) && !defining.is_empty();
-        let elsewhere = known && !defining.contains(&&scope.file.path);
-        (!elsewhere).then(|| self.types.real(&scope.file))
     }
 
     fn files(&self, paths: Vec<&TreePath>) -> Vec<Arc<File>> {
@@ -341,7 +348,8 @@ impl Query<'_> {
         absent: &mut bool,
     ) -> Option<Found> {
         let mut found: Vec<Found> = Vec::new();
-        for file in files.iter().filter(|file| wanted.but != Some(id(file))) {
+        let asked = files.iter().filter(|_| !wanted.kinds.is_empty());
+        for file in asked.filter(|file| wanted.but != Some(id(file))) {
             for entry in file.entries(wanted.name, wanted.kinds) {
                 let own = scope.with(Arc::clone(file));
                 let active = self.is_active(&own, file.branch(entry.at));
