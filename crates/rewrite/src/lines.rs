@@ -155,24 +155,73 @@ fn is_place(text: &str, all: &[Token], open: usize, close: usize) -> bool {
 /// A condition as scripts/checkpatch.pl --strict wants a new line to have it: no
 /// parentheses around a plain comparison beside `||`.
 pub(crate) fn untied(condition: &str) -> String {
-    let operands = condition.split(" || ");
-    operands.map(comparison).collect::<Vec<_>>().join(" || ")
+    let all = tokens(condition.as_bytes(), 0);
+    let mut out = String::with_capacity(condition.len());
+    let (mut first, mut at) = (0, 0);
+    for end in operands(&all) {
+        let operand = all.get(first..end).unwrap_or_default();
+        if let [open, .., close] = operand
+            && is_bracketed(operand)
+            && compares(condition, operand)
+        {
+            out.push_str(condition.get(at..open.span.start).unwrap_or_default());
+            out.push_str(
+                condition
+                    .get(open.span.end..close.span.start)
+                    .unwrap_or_default(),
+            );
+            at = close.span.end;
+        }
+        // Behind the two of `||`.
+        first = end + 2;
+    }
+    out + condition.get(at..).unwrap_or_default()
 }
 
-fn comparison(operand: &str) -> &str {
-    let plain = |c: char| c.is_alphanumeric() || "_->. ".contains(c);
-    let compares = |inner: &str| {
-        let tests = [" == ", " != ", " <= ", " >= ", " < ", " > "];
-        let found: Vec<&&str> = tests.iter().filter(|test| inner.contains(**test)).collect();
-        let [test] = found.as_slice() else {
-            return false;
-        };
-        inner.replace(**test, " ").chars().all(plain)
-    };
-    let inner = operand
-        .strip_prefix('(')
-        .and_then(|rest| rest.strip_suffix(')'));
-    inner.filter(|inner| compares(inner)).unwrap_or(operand)
+/// Where the operands of `||` end that stand in no brackets.
+fn operands(all: &[Token]) -> Vec<usize> {
+    let mut depth = 0usize;
+    let mut ends = Vec::new();
+    for (at, token) in all.iter().enumerate() {
+        match token.kind {
+            TokenKind::Punct(b'(' | b'[' | b'{') => depth += 1,
+            TokenKind::Punct(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+            TokenKind::Punct(b'|') if depth == 0 => {
+                let next = all.get(at + 1).filter(|next| next.is(b'|'));
+                let double = next.is_some_and(|next| next.span.start == token.span.end);
+                ends.extend(double.then_some(at));
+            }
+            _ => {}
+        }
+    }
+    ends.push(all.len());
+    ends
+}
+
+fn is_bracketed(operand: &[Token]) -> bool {
+    let opens = operand.first().is_some_and(|t| t.is(b'('));
+    opens && closing(operand, 0).is_some_and(|close| close + 1 == operand.len())
+}
+
+/// Whether one comparison of names, members and numbers is all there is in brackets.
+fn compares(text: &str, operand: &[Token]) -> bool {
+    let inside = operand.get(1..operand.len() - 1).unwrap_or_default();
+    let place = |t: &Token| matches!(t.kind, TokenKind::Word | TokenKind::Number) || t.is(b'.');
+    let others = inside.split(place).map(|marks| spelled(text, marks));
+    let marks: Vec<String> = others
+        .filter(|mark| !mark.is_empty() && mark != "->")
+        .collect();
+    matches!(marks.as_slice(), [one] if COMPARISONS.contains(&one.as_str()))
+}
+
+/// The operators that compare two values.
+const COMPARISONS: [&str; 6] = ["==", "!=", "<=", ">=", "<", ">"];
+
+fn spelled(text: &str, marks: &[Token]) -> String {
+    marks
+        .iter()
+        .map(|mark| mark.span.text(text.as_bytes()))
+        .collect()
 }
 
 /// `text` with the indentation of its lines moved from `from` to `to`.
@@ -251,6 +300,18 @@ mod tests {
         assert_eq!(untied("(a >= b->c) || (a & 0x7)"), "a >= b->c || (a & 0x7)");
         assert_eq!(untied("(a == b) && c"), "(a == b) && c");
         assert_eq!(untied("(a = b) || (f(a) < 0)"), "(a = b) || (f(a) < 0)");
+        assert_eq!(untied("(a==b)||(c->d!=2)"), "a==b||c->d!=2");
+        assert_eq!(untied("(a ==\tb) ||\n\t(c < d)"), "a ==\tb ||\n\tc < d");
+        assert_eq!(untied("f((a == b) || c) || d"), "f((a == b) || c) || d");
+        assert_eq!(
+            untied("(a == b) || (c == d) != e"),
+            "a == b || (c == d) != e"
+        );
+        assert_eq!(
+            untied("(a < b > c) || (-a == b)"),
+            "(a < b > c) || (-a == b)"
+        );
+        assert_eq!(untied("(c == '|') || (a == b)"), "(c == '|') || a == b");
     }
 
     #[test]

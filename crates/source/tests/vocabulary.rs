@@ -179,6 +179,33 @@ fn windows_checks_and_what_may_not_be_inside_are_known_to_every_rule() {
     assert_eq!(rules(&Vocabulary::builtin().unwrap(), GATES), []);
 }
 
+/// Whether a function of a header is learned to open a window.
+fn opens(returned: &str) -> bool {
+    let vocabulary = more();
+    let headers = Headers::new(&tollgate_source::no_tree).unwrap();
+    let checker = Checker::new(&vocabulary, vocabulary.words(), &headers).unwrap();
+    let header = format!("static inline bool my_lift(void *p, int n)\n{{\n\t{returned}\n}}\n");
+    let learned = checker.learn(header.as_bytes());
+    let words = vocabulary.words().with(&learned);
+    let text = String::from_utf8_lossy(GATES).replace("lift_gate", "my_lift");
+    let mut checker = Checker::new(&vocabulary, &words, &headers).unwrap();
+    let found = checker.check(&TreePath::top(), text.as_bytes()).violations;
+    found.iter().any(|one| one.rule == "window-left-open")
+}
+
+#[test]
+fn a_function_opens_whose_result_is_that_of_what_opens() {
+    assert!(opens("return lift_gate(p, n);"));
+    assert!(opens("return /* for the caller */ lift_gate(p, n);"));
+    assert!(opens("return likely(lift_gate(p, n));"));
+    assert!(opens("return (lift_gate(p, n));"));
+    // Where it gives 0 the window may be open or not.
+    assert!(!opens("return lift_gate(p, n) && n > 1;"));
+    assert!(!opens("return n > 1 || lift_gate(p, n);"));
+    assert!(!opens("return (n) + lift_gate(p, n);"));
+    assert!(!opens("return"));
+}
+
 #[test]
 fn a_macro_of_a_header_is_learned_from_a_new_name() {
     let vocabulary = more();

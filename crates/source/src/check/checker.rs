@@ -75,7 +75,7 @@ impl<'v> Checker<'v> {
         }
         let all = crate::lex::tokens(text, 0);
         let bodies = bodies(text, &all, self.vocabulary);
-        learn::learn(text, &all, &bodies, self.words)
+        learn::learn(text, &all, &bodies, self.words, self.vocabulary)
     }
 
     /// What the rules say of a file, by its path in the tree. Any bytes give an
@@ -143,7 +143,7 @@ impl<'v> Checker<'v> {
         let all = crate::lex::tokens(text, 0);
         let cut = Cut::new(text, &all, self.vocabulary);
         let bodies = cut.bodies();
-        let learned = learn::learn(text, &all, &bodies, self.words);
+        let learned = learn::learn(text, &all, &bodies, self.words, self.vocabulary);
         let words = match learned.is_empty() {
             true => Cow::Borrowed(self.words),
             false => Cow::Owned(self.words.with(&learned)),

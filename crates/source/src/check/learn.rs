@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::lex::{Token, TokenKind, closing};
 use crate::span::Span;
 use crate::split::Body;
+use crate::vocabulary::Vocabulary;
 use crate::wrappers::definition;
 
 use super::tokens::{arguments, calls};
@@ -72,7 +73,13 @@ impl CheckWords {
 }
 
 /// What a file teaches.
-pub(crate) fn learn(text: &[u8], tokens: &[Token], bodies: &[Body], words: &CheckWords) -> Learned {
+pub(crate) fn learn(
+    text: &[u8],
+    tokens: &[Token],
+    bodies: &[Body],
+    words: &CheckWords,
+    vocabulary: &Vocabulary,
+) -> Learned {
     let mut learned = Learned::default();
     let lines = tokens.iter().filter(|t| t.kind == TokenKind::Directive);
     for line in lines {
@@ -83,7 +90,10 @@ pub(crate) fn learn(text: &[u8], tokens: &[Token], bodies: &[Body], words: &Chec
     for body in bodies {
         let inside = tokens.get(body.tokens.clone()).unwrap_or_default();
         if inside.len() <= SHORT {
-            function(text, body, inside, words, &mut learned);
+            let code: Vec<Token> = inside.iter().filter(|t| t.is_code()).copied().collect();
+            let returned = returned(text, &code, vocabulary);
+            let opens = returned.is_some_and(|call| words.begin(&call).is_some());
+            function(text, body, &code, opens, words, &mut learned);
         }
     }
     learned
@@ -143,17 +153,43 @@ fn role(
     }
 }
 
-/// `return user_access_begin(p, n);`, or nothing but an end.
-fn function(text: &[u8], body: &Body, inside: &[Token], words: &CheckWords, learned: &mut Learned) {
+/// The call that is all of what a function returns, hints around it aside. Of
+/// `return begin(p, n) && ready;` nobody knows whether a window is open.
+fn returned(text: &[u8], code: &[Token], vocabulary: &Vocabulary) -> Option<String> {
+    let start = code.iter().position(|t| t.span.of(text) == b"return")? + 1;
+    let rest = code.get(start..)?;
+    let mut all = rest.get(..rest.iter().position(|t| t.is(b';'))?)?;
+    loop {
+        let (first, behind) = all.split_first()?;
+        let hinted = vocabulary.is_transparent(first.span.of(text));
+        let closed = if first.is(b'(') { all } else { behind };
+        if closing(closed, 0)? + 1 != closed.len() {
+            return None;
+        }
+        match first.kind {
+            TokenKind::Word if !hinted => return Some(first.span.text(text)),
+            TokenKind::Word | TokenKind::Punct(b'(') => {
+                all = closed.get(1..closed.len() - 1)?;
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// A function that `returns` what opens a window, or does nothing but end one.
+fn function(
+    text: &[u8],
+    body: &Body,
+    code: &[Token],
+    returns: bool,
+    words: &CheckWords,
+    learned: &mut Learned,
+) {
     if words.begin(&body.name).is_some() || words.end(&body.name).is_some() {
         return;
     }
-    let returns = inside.windows(2).any(|pair| {
-        let [first, second] = pair else { return false };
-        first.span.of(text) == b"return" && words.begin(&second.span.text(text)).is_some()
-    });
-    let statements = inside.iter().filter(|t| t.is(b';')).count();
-    let conditional = inside.iter().any(|t| {
+    let statements = code.iter().filter(|t| t.is(b';')).count();
+    let conditional = code.iter().any(|t| {
         matches!(
             t.span.of(text),
             b"if" | b"while" | b"for" | b"switch" | b"goto"
@@ -162,7 +198,7 @@ fn function(text: &[u8], body: &Body, inside: &[Token], words: &CheckWords, lear
     let closes = statements == 1 && !conditional;
     if returns || closes {
         let mut own = Learned::default();
-        role(text, &body.name, 0, inside, words, &mut own);
+        role(text, &body.name, 0, code, words, &mut own);
         // The range is whatever the function makes of its arguments.
         learned
             .begins
