@@ -242,6 +242,22 @@ impl Expression {
         }
     }
 
+    /// The pointer behind which the place lies: `p->q` of `p->q->a.b[1]`.
+    #[must_use]
+    pub fn pointer(&self) -> Option<&Self> {
+        match &self.term {
+            Term::Member {
+                holder,
+                arrow: true,
+                ..
+            } => Some(holder),
+            Term::Behind(pointer) => Some(pointer),
+            Term::Member { holder, .. } => holder.pointer(),
+            Term::Element { array, .. } => array.pointer(),
+            _ => None,
+        }
+    }
+
     /// Whether the place is the other one or a part of it: `p->a.b` and `p->a`.
     #[must_use]
     pub fn lies_in(&self, other: &Self) -> bool {

@@ -23,6 +23,15 @@ pub struct Body {
     pub tokens: std::ops::Range<usize>,
 }
 
+impl Body {
+    /// Whether it is a system call: nobody but a program gives it its arguments, which
+    /// its header has as `type, name`.
+    pub(crate) fn is_system_call(&self) -> bool {
+        let made = self.name.split_once('(');
+        made.is_some_and(|(by, _)| by.contains("SYSCALL_DEFINE"))
+    }
+}
+
 /// The functions of a file, in order.
 #[must_use]
 pub fn bodies(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Body> {

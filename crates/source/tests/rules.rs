@@ -249,3 +249,35 @@ fn a_range_may_hold_as_many_members_as_it_has_bytes() {
     assert_eq!(with(9), []);
     assert_eq!(with(8), [("outside-checked-range".to_owned(), 3)]);
 }
+
+#[test]
+fn what_is_made_of_a_value_is_checked_for_it() {
+    let with = |asks: &str| {
+        let text = format!(
+            "struct list {{ u16 count; u16 item[4]; }};\nint f(struct list __user *p, u32 limit)\n{{\n\tunsigned long size;\n\tu16 count;\n\n\tif (get_user(count, &p->count))\n\t\treturn -EFAULT;\n\tsize = sized(count);\n\t{asks}\n\tif (get_user(count, &p->count))\n\t\treturn -EFAULT;\n\treturn take(count);\n}}\n"
+        );
+        found(None, &text)
+    };
+    let twice = [("double-fetch".to_owned(), 11)];
+    assert_eq!(with("if (size > limit) return -ENOMEM;"), twice);
+    assert_eq!(with("if (count > limit) return -ENOMEM;"), twice);
+    // How it went is no limit of the value.
+    assert_eq!(with("switch (size) { case 0: return 0; }"), []);
+}
+
+#[test]
+fn what_a_call_or_assembly_is_given_is_no_load() {
+    let with = |line: &str| {
+        let text = format!(
+            "struct pair {{ u32 a; u32 list[2]; }};\nint f(struct pair __user *p, u32 a)\n{{\n\t{line}\n\treturn put_user(a, &p->a);\n}}\n"
+        );
+        found(None, &text)
+    };
+    let loads = [("user-pointer-dereferenced".to_owned(), 4)];
+    assert_eq!(with("a += p->a;"), loads);
+    assert_eq!(with("if (p->list[1] == a) return 0;"), loads);
+    assert_eq!(with("flush(p->a);"), []);
+    assert_eq!(with("asm volatile(\"x\" :: \"m\" (p->a));"), []);
+    assert_eq!(with("void *q = (void *)p->list;"), []);
+    assert_eq!(with("a += sizeof(p->a);"), []);
+}

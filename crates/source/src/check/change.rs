@@ -7,7 +7,7 @@ use tree_sitter::Node;
 use crate::calls::Direction;
 use crate::expression::Expression;
 use crate::node::Parts as _;
-use crate::site::{Context, bare};
+use crate::site::{Context, bare, span};
 use crate::span::Span;
 
 use super::accesses::{Access, root_of};
@@ -42,8 +42,8 @@ pub(crate) struct Touch {
 pub(crate) struct Facts {
     /// Its accesses, in the order of the text.
     pub(crate) touches: Vec<Touch>,
-    /// The variables whose range a begin or access_ok() checks.
-    pub(crate) checks: Vec<String>,
+    /// The variables whose range a begin or access_ok() checks, and where.
+    pub(crate) checks: Vec<(String, Span)>,
     /// The name of the function.
     pub(crate) name: Span,
 }
@@ -52,7 +52,15 @@ impl Facts {
     /// Whether the function checks that object's range in some way.
     pub(crate) fn checks(&self, root: &str) -> bool {
         let by_itself = |t: &Touch| t.root == root && t.checked;
-        self.checks.iter().any(|have| have == root) || self.touches.iter().any(by_itself)
+        self.checks.iter().any(|(have, _)| have == root) || self.touches.iter().any(by_itself)
+    }
+
+    /// Whether something before a place checks that object's range.
+    pub(crate) fn checks_before(&self, root: &str, place: Span) -> bool {
+        let earlier = |at: Span| at.start < place.start;
+        let by_itself = |t: &Touch| t.root == root && t.checked && earlier(t.span);
+        let mut checks = self.checks.iter();
+        checks.any(|(have, at)| have == root && earlier(*at)) || self.touches.iter().any(by_itself)
     }
 }
 
@@ -101,7 +109,8 @@ fn touch(function: &FunctionContext<'_>, access: &Access<'_>) -> Touch {
     }
 }
 
-/// Whether an access is one of `err |= access;`, `access | access`.
+/// Whether an access is one of `err |= access;`, `access | access`; or the first of them
+/// in `err = access; err |= access;`.
 fn goes_on(context: &Context<'_>, node: Node<'_>) -> bool {
     let mut node = node;
     while let Some(parent) = node.parent() {
@@ -109,6 +118,7 @@ fn goes_on(context: &Context<'_>, node: Node<'_>) -> bool {
             ("assignment_expression", b"|=" | b"+=") | ("binary_expression", b"|" | b"+") => {
                 return true;
             }
+            ("assignment_expression", b"=") if is_added_to(context, parent) => return true,
             (
                 "parenthesized_expression" | "assignment_expression" | "conditional_expression",
                 _,
@@ -120,18 +130,34 @@ fn goes_on(context: &Context<'_>, node: Node<'_>) -> bool {
     false
 }
 
+/// Whether the next statement adds to the variable that an assignment sets.
+fn is_added_to(context: &Context<'_>, assignment: Node<'_>) -> bool {
+    let next = assignment.parent().and_then(|own| own.next_named_sibling());
+    let next = next.filter(|next| next.kind() == "expression_statement");
+    let next = next.and_then(|next| next.named_child(0));
+    let target = |node: Node<'_>| node.part("left").map(|left| context.written(left));
+    next.is_some_and(|next| {
+        next.kind() == "assignment_expression"
+            && context.operator(next) == b"|="
+            && target(next) == target(assignment)
+    })
+}
+
 /// The variables of the checks and of the begins that check.
-fn checks(function: &FunctionContext<'_>) -> Vec<String> {
+fn checks(function: &FunctionContext<'_>) -> Vec<(String, Span)> {
     let mut found = Vec::new();
     function.calls.iter().for_each(|&call| {
         let name = function.context.callee(call);
         let address = call.part("arguments").and_then(|a| a.named_child(0));
         if let Some(address) = address.filter(|_| function.file.words.checks_range(name)) {
-            found.push(root_of(function.context, address));
+            found.push((root_of(function.context, address), span(call)));
         }
     });
     let nodes = 0..function.graph.nodes.len();
-    let begins = nodes.filter_map(|node| function.begin(node)?.0.address);
-    found.extend(begins.filter_map(|address| function.root_in(address)));
+    let begins = nodes.filter_map(|node| {
+        let (begin, opened) = function.begin(node)?;
+        Some((function.root_in(begin.address?)?, opened))
+    });
+    found.extend(begins);
     found
 }

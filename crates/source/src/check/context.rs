@@ -71,6 +71,13 @@ impl FileContext<'_> {
         }
     }
 
+    /// The tokens of a place.
+    pub(crate) fn tokens_in(&self, place: Span) -> &[Token] {
+        let first = self.tokens.partition_point(|t| t.span.start < place.start);
+        let last = self.tokens.partition_point(|t| t.span.end <= place.end);
+        self.tokens.get(first..last).unwrap_or_default()
+    }
+
     /// The text of a place on one line.
     pub(crate) fn plain(&self, span: Span) -> String {
         let text = span.text(self.text);
@@ -149,6 +156,17 @@ impl FunctionContext<'_> {
             let bare = self.graph.reached(0, |node| stops(node) || clamps(node));
             !own.iter().any(|node| bare.contains(node))
         }
+    }
+
+    /// Whether the name is one of the function's header and no variable hides it.
+    pub(crate) fn is_parameter(&self, name: &str) -> bool {
+        let ends = |next: &Token| next.is(b',') || next.is(b')') || next.is(b'[');
+        let named = |two: &[Token]| match two {
+            [own, next] => own.span.of(self.file.text) == name.as_bytes() && ends(next),
+            _ => false,
+        };
+        let mut own = self.file.tokens_in(self.body.header).windows(2);
+        self.graph.local(name).is_none() && own.any(named)
     }
 
     /// Whether the result of a call goes into the variable.

@@ -14,6 +14,7 @@ mod checks;
 mod comparison;
 mod context;
 mod excerpt;
+mod extent;
 mod inlines;
 mod interest;
 mod learn;

@@ -9,6 +9,7 @@ use crate::span::Span;
 
 use super::accesses::root_of;
 use super::context::FunctionContext;
+use super::extent::{self, Extent};
 use crate::expression::{Expression, Term};
 use crate::flow::{Begin, EffectKind, Write};
 
@@ -25,6 +26,8 @@ pub(crate) struct Range {
     pub(crate) elements: Option<u64>,
     /// How many bytes, where the size says so.
     pub(crate) bytes: Option<u64>,
+    /// Which bytes behind the variable, where types and size say so.
+    pub(crate) extent: Option<Extent>,
     /// Both as they are written.
     words: String,
 }
@@ -37,14 +40,16 @@ impl Range {
         let root = function.file.plain(whole.root().span);
         let size = begin.size.and_then(|size| function.expression(size));
         let address = function.file.plain(place);
+        let plain = whole.uncast().1;
         Some(Self {
+            extent: checked(function, begin, size.as_ref(), plain),
             words: match begin.size {
                 Some(size) => format!("{} from {address}", function.file.plain(size)),
                 None => format!("what {address} points to"),
             },
             elements: size.as_ref().and_then(|size| elements(size, &root)),
             bytes: size.as_ref().and_then(|size| bytes(function, size)),
-            address: whole.uncast().1.clone(),
+            address: plain.clone(),
             size,
             root,
         })
@@ -100,6 +105,33 @@ impl Range {
         whole && !place.lies_in(checked)
     }
 
+    /// What an address is reached through, if that is a pointer which lies in the
+    /// object, and the range is of the object: `p->other` of `&p->other->member`.
+    pub(crate) fn leaves_by<'e>(&self, address: &'e Expression) -> Option<&'e Expression> {
+        self.address.name().filter(|own| *own == self.root)?;
+        let pointer = pointed(address)?.pointer()?;
+        matches!(pointer.term, Term::Member { .. }).then_some(pointer)
+    }
+
+    /// How many bytes the size is, as a variable of the function says it.
+    pub(crate) fn counted(&self) -> Option<&str> {
+        self.size.as_ref()?.name()
+    }
+
+    /// The variable that counts the elements: `n` of `n * sizeof(*p)`.
+    pub(crate) fn rounds(&self, function: &FunctionContext<'_>) -> Option<&str> {
+        let Term::Binary(left, operator, right) = &self.size.as_ref()?.term else {
+            return None;
+        };
+        let element = extent::element(function, &self.root)?;
+        let one = |size: &Expression| extent::bytes(function, size) == Some(element);
+        match (left.name(), right.name()) {
+            (Some(count), _) if one(right) && operator == "*" => Some(count),
+            (_, Some(count)) if one(left) && operator == "*" => Some(count),
+            _ => None,
+        }
+    }
+
     /// Whether one object is checked, and no number of them.
     pub(crate) fn has_one(&self, begin: &Begin) -> bool {
         let whole = begin.scope.is_some() && self.size.is_none();
@@ -119,20 +151,34 @@ impl Range {
         let same = checked.root().name() == Some(&self.root);
         member && same && !place.lies_in(checked)
     }
+}
 
-    /// Whether the function checks that object by itself.
-    pub(crate) fn is_checked_elsewhere(&self, function: &FunctionContext<'_>, root: &str) -> bool {
-        let mut found = false;
-        function.calls.iter().for_each(|&call| {
-            let check = function
-                .file
-                .words
-                .checks_range(function.context.callee(call));
-            let address = call.part("arguments").and_then(|a| a.named_child(0));
-            found |= check && address.is_some_and(|a| root_of(function.context, a) == root);
-        });
-        found
-    }
+/// Whether the function checks that object by a call.
+pub(crate) fn checks_range(function: &FunctionContext<'_>, root: &str) -> bool {
+    let mut calls = function.calls.iter();
+    calls.any(|&call| {
+        let check = function
+            .file
+            .words
+            .checks_range(function.context.callee(call));
+        let address = call.part("arguments").and_then(|a| a.named_child(0));
+        check && address.is_some_and(|a| root_of(function.context, a) == root)
+    })
+}
+
+/// The bytes that a begin checks behind the variable of its address.
+fn checked(
+    function: &FunctionContext<'_>,
+    begin: &Begin,
+    size: Option<&Expression>,
+    address: &Expression,
+) -> Option<Extent> {
+    let pointer = address.root().name()?;
+    let length = match size {
+        Some(size) => Some(extent::bytes(function, size)?),
+        None => begin.scope.map(|_| None)?,
+    };
+    extent::touched(function, address, pointer, length.map(Some))
 }
 
 /// The place whose address is taken.
@@ -231,20 +277,26 @@ pub(crate) fn sizeof_operand(text: &[u8], place: Span) -> Option<String> {
 /// The tokens of the function, its header included.
 pub(crate) fn function_tokens<'s>(function: &FunctionContext<'s>) -> &'s [Token] {
     let place = function.body.header.join(function.body.span);
-    let tokens = function.file.tokens;
-    let first = tokens.partition_point(|t| t.span.start < place.start);
-    let last = tokens.partition_point(|t| t.span.end <= place.end);
-    tokens.get(first..last).unwrap_or_default()
+    function.file.tokens_in(place)
+}
+
+/// Whether tokens begin with `*name`, or the `*, name` of a system call's header.
+pub(crate) fn declares(function: &FunctionContext<'_>, three: &[Token], name: &str) -> bool {
+    let [star, word, third] = three else {
+        return false;
+    };
+    let (body, text) = (function.body, function.file.text);
+    let apart = word.is(b',') && body.is_system_call() && body.header.contains(third.span);
+    let own = |token: &Token| token.span.of(text) == name.as_bytes();
+    star.is(b'*') && (own(word) || apart && own(third))
 }
 
 /// The type of `T __user *name`, as the function declares it.
 pub(crate) fn declared_type(function: &FunctionContext<'_>, name: &str) -> Option<String> {
     let tokens = function_tokens(function);
     let text = function.file.text;
-    let at = tokens.windows(2).position(|pair| {
-        let [star, word] = pair else { return false };
-        star.is(b'*') && word.span.of(text) == name.as_bytes()
-    })?;
+    let own = |three: &[Token]| declares(function, three, name);
+    let at = tokens.windows(3).position(own)?;
     let before = tokens.get(..at)?.iter().rev();
     let mut words: Vec<&[u8]> = before
         .take_while(|t| t.kind == TokenKind::Word)

@@ -12,7 +12,7 @@ const INFO: RuleInfo = RuleInfo {
     name: "changed-value",
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "a change stores another value at the same user address",
+    summary: "a change stores another value at the same user address, or reads one from another",
     why: "A conversion changes how values get to the user, not which. One of put_cmsg() stored len \
           where cmlen had been, and boots hung.",
 };
@@ -23,13 +23,16 @@ fn check(change: &FunctionChange<'_>, out: &mut Vec<Violation>) {
         else {
             continue;
         };
-        if before.value == after.value || before.call == after.call {
+        let same = (&before.value, &before.address) == (&after.value, &after.address);
+        let moved = touch.direction == Direction::Read && before.root != after.root;
+        if same || moved || before.call == after.call {
             continue;
         }
-        let message = format!(
-            "{} gets {} here; before the change it got {}",
-            touch.written.0, after.written.1, before.written.1
-        );
+        let (place, now, then) = match touch.direction {
+            Direction::Write => (&after.written.0, &after.written.1, &before.written.1),
+            Direction::Read => (&after.written.1, &after.written.0, &before.written.0),
+        };
+        let message = format!("{place} gets {now} here; before the change it got {then}");
         out.push(
             change
                 .file
@@ -38,12 +41,15 @@ fn check(change: &FunctionChange<'_>, out: &mut Vec<Violation>) {
     }
 }
 
-/// The one store to that address; none where there are several.
+/// The one access that fills the same place: the user's that is stored to, or the
+/// variable that is read into; none where there are several.
 fn only<'f>(facts: &'f Facts, like: &Touch) -> Option<&'f Touch> {
-    let mut all = facts
-        .touches
-        .iter()
-        .filter(|t| t.direction == Direction::Write && t.address == like.address);
+    let filled = |touch: &Touch| match touch.direction {
+        Direction::Write => touch.address == like.address,
+        Direction::Read => touch.value == like.value,
+    };
+    let all = facts.touches.iter();
+    let mut all = all.filter(|touch| touch.direction == like.direction && filled(touch));
     let first = all.next()?;
-    (all.next().is_none() && like.direction == Direction::Write).then_some(first)
+    all.next().is_none().then_some(first)
 }

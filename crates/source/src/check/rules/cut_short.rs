@@ -21,7 +21,8 @@ fn check(change: &FunctionChange<'_>, out: &mut Vec<Violation>) {
     let tried = |t: &&Touch| t.direction == Direction::Write && t.goes_on;
     let before: Vec<&Touch> = change.before.touches.iter().filter(tried).collect();
     let converted = |t: &&Touch| {
-        t.inside && t.direction == Direction::Write && before.iter().any(|b| b.address == t.address)
+        let leaves = !t.goes_on && t.direction == Direction::Write;
+        leaves && before.iter().any(|b| b.address == t.address)
     };
     let after: Vec<&Touch> = change.after.touches.iter().filter(converted).collect();
     let [first, _, ..] = after.as_slice() else {
@@ -34,6 +35,6 @@ fn check(change: &FunctionChange<'_>, out: &mut Vec<Violation>) {
     out.push(
         change
             .file
-            .violation(&INFO, first.span, "jumps out at the first fault", message),
+            .violation(&INFO, first.span, "leaves at the first fault", message),
     );
 }

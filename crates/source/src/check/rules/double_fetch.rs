@@ -161,16 +161,38 @@ fn is_checked(
     second: &Access<'_>,
     variable: &str,
 ) -> bool {
-    conditions(function, first, second)
-        .into_iter()
-        .any(|condition| {
-            let from = if condition.contains(first.span) {
-                Span::new(first.span.end, condition.end)
-            } else {
-                condition
-            };
-            function.graph.names(from, variable)
-        })
+    let between = Span::new(first.span.end, second.span.start);
+    let made = made_of(function, variable, between);
+    let mut conditions = conditions(function, first, second).into_iter();
+    conditions.any(|condition| {
+        let from = if condition.contains(first.span) {
+            Span::new(first.span.end, condition.end)
+        } else {
+            condition
+        };
+        let named = function.graph.names(from, variable);
+        named || made.iter().any(|name| is_limited(function, from, name))
+    })
+}
+
+/// Whether a condition compares the variable with a limit.
+fn is_limited(function: &FunctionContext<'_>, condition: Span, variable: &str) -> bool {
+    let graph = function.graph;
+    let limits = graph
+        .comparisons
+        .iter()
+        .filter(|at| condition.contains(**at));
+    limits.into_iter().any(|at| graph.names(*at, variable))
+}
+
+/// What is made of a variable between two places: `size` of `size = n * 8`.
+fn made_of<'s>(function: &'s FunctionContext<'_>, variable: &str, place: Span) -> Vec<&'s str> {
+    let graph = function.graph;
+    let assigned = graph
+        .assignments()
+        .filter(|(_, value)| place.contains(*value));
+    let made = assigned.filter(|(name, value)| *name != variable && graph.names(*value, variable));
+    made.map(|(name, _)| name).collect()
 }
 
 fn is_used(function: &FunctionContext<'_>, second: &Access<'_>, variable: &str) -> bool {

@@ -1,4 +1,4 @@
-use crate::check::change::FunctionChange;
+use crate::check::change::{FunctionChange, Touch};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 
@@ -16,13 +16,21 @@ const INFO: RuleInfo = RuleInfo {
           waitid() lost the check that way: any user could write to kernel memory (CVE-2017-5123).",
 };
 
+/// Whether what checked by itself does so no more, and nothing has checked before it.
+fn is_bared(change: &FunctionChange<'_>, touch: &Touch) -> bool {
+    let mut before = change.before.touches.iter();
+    let checked = before.any(|own| own.checked && own.address == touch.address);
+    let bare = !touch.checked && !touch.inside;
+    bare && checked && !change.after.checks_before(&touch.root, touch.span)
+}
+
 fn check(change: &FunctionChange<'_>, out: &mut Vec<Violation>) {
     let mut told: Vec<&str> = Vec::new();
     for touch in &change.after.touches {
         let root = touch.root.as_str();
         let lost = !touch.checked && change.before.checks(root) && !change.after.checks(root);
         let accessed = change.before.touches.iter().any(|t| t.root == root);
-        if !lost || !accessed || told.contains(&root) {
+        if !(lost && accessed || is_bared(change, touch)) || told.contains(&root) {
             continue;
         }
         told.push(root);

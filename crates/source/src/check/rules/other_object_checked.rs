@@ -1,11 +1,12 @@
 use crate::check::accesses::{Access, root_of};
 use crate::check::context::FunctionContext;
+use crate::check::extent;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::{declared_type, is_related};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
-use crate::site::span;
+use crate::site::{bare, span};
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -27,6 +28,8 @@ struct Check {
     place: Span,
     name: String,
     root: String,
+    /// Whether the address is nothing but the variable.
+    plain: bool,
     size: Option<Expression>,
 }
 
@@ -46,7 +49,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let own: Vec<&Check> = checks.iter().filter(|check| check.root == *root).collect();
         let wrong = match own.as_slice() {
             [] => other(function, &checks, all, root),
-            [check] => fewer(access, check).map(|message| (*check, message)),
+            [check] => fewer(access, check)
+                .or_else(|| behind(function, access, check))
+                .map(|message| (*check, message)),
             _ => None,
         };
         if let Some((check, message)) = wrong {
@@ -82,6 +87,9 @@ fn checks(function: &FunctionContext<'_>) -> Vec<Check> {
                 place: span(call),
                 name: String::from_utf8_lossy(name).into_owned(),
                 root: root_of(function.context, address),
+                plain: Expression::of(function.context, bare(address))
+                    .name()
+                    .is_some(),
                 size: size.map(|size| Expression::of(function.context, size)),
             });
         }
@@ -110,6 +118,25 @@ fn other<'c>(
         check.name, check.root
     );
     Some((check, message))
+}
+
+/// A check of fewer bytes than those up to the end of the access, by the types of the
+/// tree, where the pointer stays as it is.
+fn behind(function: &FunctionContext<'_>, access: &Access<'_>, check: &Check) -> Option<String> {
+    check.plain.then_some(())?;
+    let root = function.is_parameter(&check.root);
+    let stays = !root || !function.graph.takes_a_value(&check.root);
+    let checked = extent::bytes(function, check.size.as_ref()?).filter(|_| stays)?;
+    let count = access.bytes.as_ref();
+    let count = count.map(|count| extent::bytes(function, count));
+    let address = function.expression(access.user)?;
+    let touched = extent::touched(function, &address, &check.root, count)?;
+    (touched.end > checked).then(|| {
+        format!(
+            "{}() checks {checked} bytes, and {}() ends {} bytes behind {}",
+            check.name, access.word.name, touched.end, check.root
+        )
+    })
 }
 
 /// `access_ok(p, n)` before a copy of `n * size` bytes.

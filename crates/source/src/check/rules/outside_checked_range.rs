@@ -2,14 +2,16 @@ use tree_sitter::Node as Syntax;
 
 use crate::check::accesses::{each, root_of};
 use crate::check::context::FunctionContext;
+use crate::check::extent::{self, Extent};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::paths::Open;
-use crate::check::range::{Range, declared_type, is_picked, is_related, member};
+use crate::check::range::{Range, checks_range, declared_type, is_picked, is_related, member};
 use crate::check::rule::{Look, Rule};
-use crate::expression::Expression;
+use crate::expression::{Expression, Term};
 use crate::flow::{Action, Begin, Effect, EffectKind, Inside, Node, Opening};
 use crate::model::Reach;
 use crate::node::Parts as _;
+use crate::site::span;
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -57,7 +59,7 @@ fn window(
     accesses: &[(&Inside, Span)],
 ) -> Vec<Violation> {
     let Some(range) = Range::of(function, begin) else {
-        return Vec::new();
+        return unchecked(function, begin, opened, accesses);
     };
     if let Some(message) = range.wrong(function) {
         return vec![
@@ -66,13 +68,24 @@ fn window(
                 .violation(&INFO, opened, "checks this range", message),
         ];
     }
+    let mut around: Vec<String> = Vec::new();
     let mut found: Vec<Violation> = accesses
         .iter()
         .filter_map(|(inside, place)| {
             let beyond = outside(function, &range, begin, inside, *place);
-            beyond.or_else(|| elsewhere(function, &range, node, inside, *place))
+            let beyond = beyond.or_else(|| behind(function, &range, node, inside, *place));
+            // A pointer that goes around is told once, with its first access.
+            let elsewhere = || {
+                let own = elsewhere(function, &range, node, inside, *place)?;
+                let new = !around.contains(&own.message);
+                around.push(own.message.clone());
+                new.then_some(own)
+            };
+            beyond.or_else(elsewhere)
         })
         .collect();
+    found.extend(handed(function, &range, node));
+    found.extend(counts(function, &range, accesses, opened).filter(|_| found.is_empty()));
     found.extend(too_many(function, &range, accesses, opened).filter(|_| found.is_empty()));
     for violation in &mut found {
         if violation.mark.span != opened {
@@ -98,7 +111,11 @@ fn outside(
     let (object, reach) = function.context.object(node);
     let text = function.file.plain(user);
     let address = Expression::of(function.context, node);
-    let (what, confidence) = if root == range.root {
+    let through = range.leaves_by(address.uncast().1);
+    let (what, confidence) = if let Some(through) = through.filter(|_| root == range.root) {
+        let through = function.file.plain(through.span);
+        (format!("{text} lies behind {through}"), Confidence::High)
+    } else if root == range.root {
         let beyond = match reach {
             Reach::Element(index) if object == root => range
                 .elements
@@ -118,7 +135,7 @@ fn outside(
             Reach::Element(_) => None,
         };
         beyond?
-    } else if range.is_checked_elsewhere(function, &root) {
+    } else if checks_range(function, &root) {
         return None;
     } else if !is_related(function, &root, &range.root) {
         let sure = if is_checked_by_hand(function, &root, place) {
@@ -129,7 +146,9 @@ fn outside(
             Confidence::Medium
         };
         (format!("{text} is not in {}", range.root), sure)
-    } else if range.is_exact(function) && is_before(function, &root, &range.root) {
+    } else if is_taken_back(function, &root, &range.root)
+        || range.is_exact(function) && is_taken_back(function, &range.root, &root)
+    {
         (
             format!("{root} may lie before or behind {}", range.root),
             Confidence::Medium,
@@ -156,6 +175,253 @@ fn violation(
     violation
 }
 
+/// An access to bytes that are not among those that were checked, as the types and the
+/// moves of the pointer say.
+fn behind(
+    function: &FunctionContext<'_>,
+    range: &Range,
+    node: usize,
+    inside: &Inside,
+    place: Span,
+) -> Option<Violation> {
+    let user = inside.user?;
+    let root = function.root_in(user)?;
+    let text = function.file.plain(user);
+    let message = if root != range.root {
+        let alias = range.has_one(function.begin(node)?.0)
+            && is_alias(function, &root, &range.root)
+            && is_moved(function, node, &root, place);
+        alias.then(|| format!("{root} moves behind {}", range.root))?
+    } else if is_moved(function, node, &root, place) {
+        strides(function, range, node, place)?
+    } else {
+        let at = beyond(function, range, user, place)?;
+        format!("{text} ends {} bytes behind {root}", at.end)
+    };
+    let message = format!(
+        "{message}, and the begin checked no more than this: {}",
+        range.words()
+    );
+    Some(violation(function, place, message, Confidence::Medium))
+}
+
+/// The bytes of an access that do not lie in the checked ones.
+fn beyond(
+    function: &FunctionContext<'_>,
+    range: &Range,
+    user: Span,
+    place: Span,
+) -> Option<Extent> {
+    let checked = range.extent?;
+    let address = function.expression(user)?;
+    let mut accesses = function.accesses.iter();
+    let access = accesses.find(|access| access.span == place)?;
+    let count = access.bytes.as_ref();
+    let count = count.map(|count| extent::bytes(function, count));
+    let touched = extent::touched(function, &address, &range.root, count)?;
+    (touched.start < checked.start || touched.end > checked.end).then_some(touched)
+}
+
+/// Whether the one pointer is nothing but the other by another name.
+fn is_alias(function: &FunctionContext<'_>, one: &str, other: &str) -> bool {
+    let named = |value: Span| function.expression(value);
+    let mut own = function
+        .graph
+        .assignments()
+        .filter(|(name, _)| *name == one);
+    own.any(|(_, value)| named(value).is_some_and(|value| value.uncast().1.name() == Some(other)))
+}
+
+/// What is wrong where the pointer moves in the window: back from where the checked
+/// bytes begin, or by more elements a round than are checked for one.
+fn strides(
+    function: &FunctionContext<'_>,
+    range: &Range,
+    node: usize,
+    place: Span,
+) -> Option<String> {
+    let root = &range.root;
+    let steps = moves(function, node, root, place);
+    let back = |step: &Expression| moved_by(step).is_some_and(|(operator, _)| operator == "-=");
+    if !steps.is_empty() && steps.iter().all(back) {
+        return Some(format!("{root} is moved back in the window"));
+    }
+    let rounds = range.rounds(function)?;
+    let by = |step: &Expression| match moved_by(step)? {
+        ("+=", by) => extent::bytes(function, by),
+        _ => None,
+    };
+    let by = steps.iter().filter_map(by).find(|by| *by > 1)?;
+    let compared = function.graph.comparisons.iter();
+    let mut limits = compared.filter(|at| function.graph.names(**at, rounds));
+    limits.next()?;
+    Some(format!(
+        "{root} moves by {by} elements a round, {rounds} times"
+    ))
+}
+
+/// `p += n`, `p -= n`
+fn moved_by(step: &Expression) -> Option<(&str, &Expression)> {
+    match &step.term {
+        Term::Assignment(_, operator, by) => Some((operator, by)),
+        _ => None,
+    }
+}
+
+/// Elements that are counted by what the begin was given as a number of bytes.
+fn counts(
+    function: &FunctionContext<'_>,
+    range: &Range,
+    accesses: &[(&Inside, Span)],
+    opened: Span,
+) -> Option<Violation> {
+    let (count, root) = (range.counted()?, &range.root);
+    extent::element(function, root).filter(|size| *size > 1)?;
+    let limited = accesses.iter().any(|(inside, place)| {
+        let address = inside.user.and_then(|user| function.expression(user));
+        let index = address.as_ref().and_then(|at| picked(at.uncast().1, root));
+        index.is_some_and(|index| is_limited(function, *place, (index, count)))
+    });
+    (limited || is_added(function, root, count)).then(|| {
+        let message =
+            format!("{count} is how many elements of {root} there are, not how many bytes");
+        violation(function, opened, message, Confidence::Medium)
+    })
+}
+
+/// Whether the loop around a place compares the one variable with the other.
+fn is_limited(function: &FunctionContext<'_>, place: Span, (index, count): (&str, &str)) -> bool {
+    let graph = function.graph;
+    let mut node = function
+        .root
+        .descendant_for_byte_range(place.start, place.end);
+    let mut limits = graph.comparisons.iter();
+    while let Some(own) = node.filter(|own| own.part("condition").is_none() || is_if(*own)) {
+        node = own.parent();
+    }
+    let condition = node.and_then(|around| around.part("condition")).map(span);
+    limits.any(|at| {
+        let limit = condition.is_some_and(|condition| condition.contains(*at));
+        limit && graph.names(*at, index) && graph.names(*at, count)
+    })
+}
+
+fn is_if(node: Syntax<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "if_statement" | "conditional_expression" | "switch_statement"
+    )
+}
+
+/// Whether a number is added to the pointer, as only a number of elements is.
+fn is_added(function: &FunctionContext<'_>, pointer: &str, count: &str) -> bool {
+    let mut found = false;
+    each(function.root, &mut |node| {
+        let sum = matches!(function.context.operator(node), b"+" | b"-");
+        if sum && node.kind() == "binary_expression" {
+            let whole = Expression::of(function.context, node);
+            let named = |part: &Expression| part.name() == Some(count);
+            found |= added_to(&whole, pointer) && whole.any(&named);
+        }
+    });
+    found
+}
+
+/// Whether an expression is the pointer with something added.
+fn added_to(whole: &Expression, pointer: &str) -> bool {
+    match &whole.term {
+        Term::Binary(left, operator, _) if operator == "+" || operator == "-" => {
+            left.name() == Some(pointer) || added_to(left, pointer)
+        }
+        _ => false,
+    }
+}
+
+/// The variable that picks the element: `i` of `&p[i].a`.
+fn picked<'e>(address: &'e Expression, root: &str) -> Option<&'e str> {
+    let element = |place: &'e Expression| match &place.term {
+        Term::Element { array, index } if array.name() == Some(root) => index.name(),
+        _ => None,
+    };
+    let mut place = match &address.term {
+        Term::Address(place) => &**place,
+        _ => return None,
+    };
+    while let Term::Member {
+        holder,
+        arrow: false,
+        ..
+    } = &place.term
+    {
+        place = holder;
+    }
+    element(place)
+}
+
+/// The pointer as it was before it was masked, given to what runs in the window.
+fn handed(function: &FunctionContext<'_>, range: &Range, node: usize) -> Vec<Violation> {
+    let Some((begin, opened)) = function.begin(node) else {
+        return Vec::new();
+    };
+    let masked = masked(function, range, begin, opened);
+    let Some(masked) = masked.filter(|masked| *masked != range.root && begin.scope.is_none())
+    else {
+        return Vec::new();
+    };
+    let open = function.graph.nodes.iter().zip(&function.paths.before);
+    let open = open.filter(|(_, states)| {
+        let mut states = states.iter();
+        states.any(|state| state.open.last() == Some(&Open::Here(node)))
+    });
+    let given = open.filter(|(step, _)| {
+        let runs = match &step.action {
+            Action::Call(_) => !step.span.contains(opened),
+            Action::Inside(inside) => inside.wrapper,
+            _ => false,
+        };
+        runs && function.graph.names(step.span, &range.root)
+    });
+    let message = format!(
+        "{} is not the address that {}() masks: that is {masked}",
+        range.root, begin.call
+    );
+    given
+        .map(|(step, _)| violation(function, step.span, message.clone(), Confidence::Medium))
+        .collect()
+}
+
+/// A window that checks nothing, in a system call: what a program gives it was checked
+/// by nobody.
+fn unchecked(
+    function: &FunctionContext<'_>,
+    begin: &Begin,
+    opened: Span,
+    accesses: &[(&Inside, Span)],
+) -> Vec<Violation> {
+    if begin.address.is_some() || !function.body.is_system_call() {
+        return Vec::new();
+    }
+    let bare = |root: &str| {
+        let given = function.is_parameter(root) && !function.graph.takes_a_value(root);
+        given && !checks_range(function, root)
+    };
+    let users = accesses
+        .iter()
+        .filter_map(|(inside, place)| Some((function.root_in(inside.user?)?, *place)));
+    let first = users.into_iter().find(|(root, _)| bare(root));
+    let told = first.map(|(root, place)| {
+        let message = format!(
+            "nothing checks the range of {root}, which a program gives; {}() only opens",
+            begin.call
+        );
+        let mut violation = violation(function, place, message, Confidence::High);
+        let told = "opens without a check";
+        violation.related.push(function.file.mark(opened, told));
+        violation
+    });
+    told.into_iter().collect()
+}
+
 /// An access that goes where the checked address does not lead any more, or by
 /// another way than through the one that is masked.
 fn elsewhere(
@@ -176,9 +442,13 @@ fn elsewhere(
         } else {
             let masked = masked(function, range, begin, opened)?;
             let one = begin.scope.is_none() || range.has_one(begin);
-            let around = one && root != masked && is_made_of(function, &root, &masked);
+            let made = one && is_made_of(function, &root, &masked);
             let own = scope_of(function, begin, opened);
-            if !around || is_written(function, &root, own) {
+            let around = match is_alias(function, &root, &masked) {
+                true => !takes(function, &root, &masked, own),
+                false => made && !is_written(function, &root, own),
+            };
+            if !around || root == masked {
                 return None;
             }
             format!(
@@ -201,7 +471,7 @@ fn is_made_of(function: &FunctionContext<'_>, one: &str, other: &str) -> bool {
         let mut own = graph.assignments().filter(|(name, _)| *name == one);
         own.any(|(_, value)| graph.names(value, other))
     };
-    takes(one, other) || takes(other, one) && function.graph.is_parameter(one)
+    takes(one, other) || takes(other, one) && function.is_parameter(one)
 }
 
 /// The variable that holds the masked address: that of a scope's begin is hidden by
@@ -233,6 +503,13 @@ fn scope_of(function: &FunctionContext<'_>, begin: &Begin, opened: Span) -> Span
         .unwrap_or(Span::new(opened.start, function.body.span.end))
 }
 
+/// Whether the one variable takes a value in a place that names the other.
+fn takes(function: &FunctionContext<'_>, one: &str, other: &str, place: Span) -> bool {
+    let graph = function.graph;
+    let mut own = graph.assignments().filter(|(name, _)| *name == one);
+    own.any(|(_, value)| place.contains(value) && graph.names(value, other))
+}
+
 /// Whether a variable takes a value in a place.
 fn is_written(function: &FunctionContext<'_>, name: &str, place: Span) -> bool {
     let graph = function.graph;
@@ -245,22 +522,49 @@ fn is_written(function: &FunctionContext<'_>, name: &str, place: Span) -> bool {
 
 /// Whether a way from a begin to an access moves the variable.
 fn is_moved(function: &FunctionContext<'_>, begin: usize, name: &str, access: Span) -> bool {
+    !moves(function, begin, name, access).is_empty()
+}
+
+/// What moves the variable on the ways from a begin to an access, if anything does; what
+/// stands for nothing that can be read is there as well.
+fn moves(
+    function: &FunctionContext<'_>,
+    begin: usize,
+    name: &str,
+    access: Span,
+) -> Vec<Expression> {
     let graph = function.graph;
     let stops = |node: &Node| matches!(node.action, Action::Begin(_) | Action::End { .. });
-    let moves = |effect: &Effect| {
+    let moves = |effect: &&Effect| {
         let written = matches!(effect.kind, EffectKind::Write(_));
         let later = access.contains(effect.span);
         written && !later && graph.is_whole(effect) && graph.name_of(effect) == name
     };
-    let open = graph.reached_behind(begin, stops);
-    let movers = open
-        .into_iter()
-        .filter(|node| graph.effects_of(*node).iter().any(moves));
     let own: Vec<usize> = graph.nodes_in(access).collect();
-    movers.into_iter().any(|node| {
-        let behind = graph.reached(node, stops);
-        own.iter().any(|own| behind.contains(own))
-    })
+    let open = graph.reached_behind(begin, stops).into_iter();
+    let led = open.filter(|node| {
+        let mut effects = graph.effects_of(*node).iter();
+        effects.any(|effect| moves(&effect)) && {
+            let behind = graph.reached(*node, stops);
+            own.iter().any(|own| behind.contains(own))
+        }
+    });
+    let steps = led.flat_map(|node| graph.effects_of(node).iter().filter(moves));
+    steps.map(|effect| step(function, effect)).collect()
+}
+
+/// The expression that moves a variable.
+fn step(function: &FunctionContext<'_>, effect: &Effect) -> Expression {
+    let place = effect.span;
+    let node = function
+        .root
+        .descendant_for_byte_range(place.start, place.end);
+    let whole = node.map(|node| match node.parent() {
+        Some(parent) if parent.kind() == "assignment_expression" => parent,
+        _ => node,
+    });
+    let whole = whole.unwrap_or(function.root);
+    Expression::of(function.context, whole)
 }
 
 /// Whether the pointer is made from a number that the function compares before:
@@ -279,15 +583,16 @@ fn is_checked_by_hand(function: &FunctionContext<'_>, root: &str, access: Span) 
 }
 
 /// Whether the one pointer is the other, moved back by something.
-fn is_before(function: &FunctionContext<'_>, root: &str, of: &str) -> bool {
-    let graph = function.graph;
-    graph.assignments().any(|(name, value)| {
-        let other = if name == root { of } else { root };
+fn is_taken_back(function: &FunctionContext<'_>, one: &str, other: &str) -> bool {
+    let mut own = function
+        .graph
+        .assignments()
+        .filter(|(name, _)| *name == one);
+    own.any(|(_, value)| {
         let node = function
             .root
             .descendant_for_byte_range(value.start, value.end);
-        let own = name == root || name == of;
-        own && node.is_some_and(|node| goes_back(function, node, other))
+        node.is_some_and(|node| goes_back(function, node, other))
     })
 }
 

@@ -1,9 +1,12 @@
 use crate::check::context::FunctionContext;
+use crate::check::extent;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
-use crate::check::range::declared_type;
+use crate::check::range::{declared_type, declares};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
+use crate::span::Span;
+use crate::types::Shape;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -14,15 +17,16 @@ const INFO: RuleInfo = RuleInfo {
     name: "user-pointer-dereferenced",
     severity: Severity::Error,
     confidence: Confidence::High,
-    summary: "a store through a __user pointer that no accessor makes",
-    why: "The address is the user's: nothing has opened access for a plain store, nothing handles its \
-          fault, and an architecture with separate address spaces stores somewhere else. An open \
-          window makes it work on some machines only.",
+    summary: "a load or a store through a __user pointer that no accessor makes",
+    why: "The address is the user's: nothing has opened access for a plain load or store, nothing \
+          handles its fault, and an architecture with separate address spaces goes somewhere else. \
+          An open window makes it work on some machines only.",
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for effect in &function.graph.effects {
-        if !is_store(effect) || !function.graph.places.is_right_behind(effect.place) {
+        let (stored, load) = (is_store(effect), effect.kind == EffectKind::Read);
+        if !(stored || load) || !function.graph.places.is_right_behind(effect.place) {
             continue;
         }
         // Whoever casts it says that it is the kernel's there.
@@ -40,10 +44,40 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         else {
             continue;
         };
-        let message = format!("{name} points to {of} of the user's, and is stored through by hand");
+        let loads = |place: &Expression| is_loaded(function, place, name);
+        if load && !(is_plain(function, effect.span) && target.is_some_and(loads)) {
+            continue;
+        }
+        let (done, label) = match stored {
+            true => ("stored", "a plain store"),
+            false => ("loaded", "a plain load"),
+        };
+        let message = format!("{name} points to {of} of the user's, and is {done} through by hand");
         let file = function.file;
-        out.push(file.violation(&INFO, effect.span, "a plain store", message));
+        out.push(file.violation(&INFO, effect.span, label, message));
     }
+}
+
+/// Whether nothing but operators take what is there: no call, which may be a macro that
+/// takes its address, and no assembly.
+fn is_plain(function: &FunctionContext<'_>, place: Span) -> bool {
+    let root = function.root;
+    let mut node = root.descendant_for_byte_range(place.start, place.end);
+    while let Some(own) = node {
+        match own.kind() {
+            kind if kind == "call_expression" || kind.contains("asm") => return false,
+            kind if kind.ends_with("_statement") || kind == "declaration" => return true,
+            _ => node = own.parent(),
+        }
+    }
+    false
+}
+
+/// Whether the place has a value of its own: an array is but its address, and so may be
+/// what the tree says nothing of.
+fn is_loaded(function: &FunctionContext<'_>, place: &Expression, pointer: &str) -> bool {
+    let of = extent::place(function, place, pointer);
+    of.is_some_and(|(_, of)| matches!(of.shape, Shape::Scalar | Shape::Pointer(_)))
 }
 
 /// Whether the declaration that the variable has there makes it a pointer to user
@@ -58,15 +92,10 @@ fn is_the_users(function: &FunctionContext<'_>, effect: &Effect) -> bool {
         None if graph.takes_a_value(name) => return false,
         None => function.body.header,
     };
-    let tokens = function.file.tokens;
-    let from = tokens.partition_point(|token| token.span.start < place.start);
-    let to = tokens.partition_point(|token| token.span.end <= place.end);
-    let own = tokens.get(from..to).unwrap_or_default();
+    let own = function.file.tokens_in(place);
     own.windows(3).any(|three| {
-        let [star, word, next] = three else {
-            return false;
-        };
-        star.is(b'*') && word.span.of(text) == name.as_bytes() && !next.is(b'[')
+        let array = three.last().is_some_and(|next| next.is(b'['));
+        declares(function, three, name) && !array
     }) && own.iter().any(|token| token.span.of(text) == b"__user")
 }
 

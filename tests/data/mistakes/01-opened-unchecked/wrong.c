@@ -1,0 +1,16 @@
+struct pair {
+	u32 a;
+	u32 b;
+};
+
+SYSCALL_DEFINE2(f, struct pair __user *,
+		p, u32, v)
+{
+	__uaccess_begin_nospec();
+	unsafe_put_user(v, &p->a, fault);	// finds: outside-checked-range
+	__uaccess_end();
+	return 0;
+fault:
+	__uaccess_end();
+	return -EFAULT;
+}
