@@ -23,12 +23,14 @@ struct phase {
 	char name[MAX_NAME];
 	long ops;
 	long runs;
+	unsigned long number;	/* of the last run */
 };
 
 /* What the program said. */
 struct said {
 	struct phase phases[MAX_PHASES];
 	size_t n_phases;
+	struct phase *latest;
 	char last[128];		/* its last line that is no phase */
 };
 
@@ -108,9 +110,32 @@ static bool take_phase(const struct job *job, struct said *said, const char *lin
 	if (!next_phase(&number))
 		return fail("no memory for the number of its phases");
 	phase->ops = ops;
+	phase->number = number;
+	said->latest = phase;
 	out_line(MARK "phase %lu %s/%s ops=%ld rep=%ld%s", number, job->name, name, ops,
 		 phase->runs++, line + end);
 	return true;
+}
+
+/* `tally NAME N`: what it counted itself in the phase that it named last. */
+static bool take_tally(const struct said *said, const char *line)
+{
+	char name[MAX_NAME];
+	unsigned long long count;
+	int end = 0;
+
+	if (sscanf(line, "tally %31[A-Za-z0-9_.-] %llu%n", name, &count, &end) != 2 || line[end])
+		return fail("it printed '" MARK "%s', wanted '" MARK "tally NAME N'", line);
+	if (!said->latest)
+		return fail("it printed '" MARK "%s' before any phase", line);
+	out_line(MARK "tally %lu %s %llu", said->latest->number, name, count);
+	return true;
+}
+
+static bool take_line(const struct job *job, struct said *said, const char *line)
+{
+	return strncmp(line, "tally ", strlen("tally ")) ? take_phase(job, said, line) :
+							   take_tally(said, line);
 }
 
 static bool read_output(const struct job *job, struct said *said, FILE *output)
@@ -123,7 +148,7 @@ static bool read_output(const struct job *job, struct said *said, FILE *output)
 	while (ok && getline(&line, &room, output) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		if (!strncmp(line, MARK, strlen(MARK)))
-			ok = take_phase(job, said, line + strlen(MARK));
+			ok = take_line(job, said, line + strlen(MARK));
 		else if (*line)
 			snprintf(said->last, sizeof(said->last), "%s", line);
 	}

@@ -48,6 +48,8 @@ pub enum Meaning {
 pub struct Opcodes {
     arch: String,
     target: String,
+    /// What stands before the name of a system call's function.
+    system_calls: Vec<String>,
     entries: Vec<Opcode>,
 }
 
@@ -119,10 +121,14 @@ impl Opcodes {
     /// When there is none.
     pub fn built_in(arch: &str) -> Result<Self, OpcodesError> {
         let architectures = Architectures::built_in().map_err(OpcodesError::Architectures)?;
-        let target = architectures.target(arch).map(|(_, target)| target);
-        let text = target.and_then(|target| Some((target, data::opcodes(target.opcodes())?)));
+        let text = architectures
+            .target(arch)
+            .and_then(|(all, target)| Some((all, target, data::opcodes(target.opcodes())?)));
         match text {
-            Some((target, text)) => Self::parse(target, text),
+            Some((all, target, text)) => Ok(Self {
+                system_calls: all.syscalls.clone(),
+                ..Self::parse(target, text)?
+            }),
             None => Err(OpcodesError::UnknownArch {
                 arch: arch.to_owned(),
                 known: data::with_opcodes().join(", "),
@@ -146,8 +152,16 @@ impl Opcodes {
         Ok(Self {
             arch: target.name.clone(),
             target: target.qemu.clone(),
+            system_calls: Vec::new(),
             entries,
         })
+    }
+
+    /// The system call whose function is called so: `__x64_sys_ioctl` is `ioctl`.
+    #[must_use]
+    pub fn system_call<'a>(&self, function: &'a str) -> Option<&'a str> {
+        let mut before = self.system_calls.iter();
+        before.find_map(|before| function.strip_prefix(before.as_str()))
     }
 
     /// The architecture.

@@ -137,6 +137,13 @@ impl Symbols {
         self.at(address).map(|function| function.name.as_str())
     }
 
+    /// The function whose first instruction is at `address`.
+    #[must_use]
+    pub fn function_starting_at(&self, address: u64) -> Option<&str> {
+        let function = self.at(address).filter(|one| one.start == address);
+        function.map(|one| one.name.as_str())
+    }
+
     /// All of them, by start.
     pub(crate) fn functions(&self) -> &[Function] {
         &self.functions

@@ -2,12 +2,15 @@
 //! `docs/cases.md` describes the manifest, `schema/case.schema.json` its form.
 
 mod check;
+mod program;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use tollgate_measure::Workload;
+
+pub use program::{GuestFilePlan, ProgramPlan};
 
 use crate::assets;
 
@@ -56,6 +59,9 @@ pub struct Case {
     /// is proved where none is named.
     #[serde(rename = "variant", default)]
     pub variants: Vec<VariantPlan>,
+    /// A program that runs in the guest as well, of which variants are modes or
+    /// builds.
+    pub program: Option<ProgramPlan>,
     /// What runs in the guest.
     #[serde(rename = "benchmark", default)]
     pub benchmarks: Vec<BenchmarkPlan>,
@@ -86,6 +92,9 @@ pub struct About {
     /// The architectures that it is about, where not all.
     #[serde(default)]
     pub architectures: Vec<String>,
+    /// The variants that are proved where none is named; without any the first.
+    #[serde(default)]
+    pub default: Vec<String>,
 }
 
 fn minimal() -> String {
@@ -128,7 +137,8 @@ pub struct Figures {
     pub variants: BTreeMap<String, f64>,
 }
 
-/// How a variant comes about: by a `style` of `fix`, or by a `patch`.
+/// How a variant comes about: another kernel, by a `style` of `fix` or by a `patch`,
+/// or another program, by its `mode` or by `defines`, or both.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct VariantPlan {
@@ -154,6 +164,10 @@ pub struct VariantPlan {
     /// The patch that makes it: a file of the case's folder, or
     /// `OTHER-CASE/FILE`.
     pub patch: Option<String>,
+    /// The program's last arguments, in the place of the base's.
+    pub mode: Option<Vec<String>>,
+    /// What the program is compiled with (`-D`), in the place of the base's.
+    pub defines: Option<Vec<String>>,
     /// Lines of a `.config` that this variant has beside the fragment's.
     #[serde(default)]
     pub config: Vec<String>,
@@ -281,8 +295,10 @@ impl Case {
     #[must_use]
     pub fn stations(&self) -> BTreeSet<Station> {
         let benchmarks = self.benchmarks.iter().map(BenchmarkPlan::station);
+        let program = self.program.iter().map(ProgramPlan::station);
         benchmarks
             .chain(self.sweeps.iter().map(Sweep::station))
+            .chain(program)
             .collect()
     }
 
@@ -313,12 +329,43 @@ impl Case {
     }
 }
 
+/// The text of a file that a case names: one of its folder, or `OTHER-CASE/FILE`.
+#[must_use]
+pub fn case_file(case: &str, file: &str) -> Option<&'static str> {
+    assets::text(&assets::CASES, &format!("{case}/{file}"))
+        .or_else(|| assets::text(&assets::CASES, file))
+}
+
 /// Whether a list of architectures, of which none means all, has this one.
 fn is_of(architectures: &[String], arch: &str) -> bool {
     architectures.is_empty() || architectures.iter().any(|known| known == arch)
 }
 
+impl Case {
+    /// The variants that are proved where none is named.
+    #[must_use]
+    pub fn usual(&self) -> Vec<&VariantPlan> {
+        let named = |plan: &&VariantPlan| self.about.default.contains(&plan.name);
+        match self.about.default.as_slice() {
+            [] => self.variants.iter().take(1).collect(),
+            _ => self.variants.iter().filter(named).collect(),
+        }
+    }
+}
+
 impl VariantPlan {
+    /// Whether it is another kernel than the base's.
+    #[must_use]
+    pub fn changes_kernel(&self) -> bool {
+        self.style.is_some() || self.patch.is_some()
+    }
+
+    /// Whether it is another program than the base's.
+    #[must_use]
+    pub fn changes_program(&self) -> bool {
+        self.mode.is_some() || self.defines.is_some()
+    }
+
     /// Whether it can be built on an architecture.
     #[must_use]
     pub fn is_for(&self, arch: &str) -> bool {
@@ -328,9 +375,7 @@ impl VariantPlan {
     /// The text of the patch that makes it, where one does.
     #[must_use]
     pub fn patch_text(&self, case: &str) -> Option<&'static str> {
-        let file = self.patch.as_deref()?;
-        assets::text(&assets::CASES, &format!("{case}/{file}"))
-            .or_else(|| assets::text(&assets::CASES, file))
+        case_file(case, self.patch.as_deref()?)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The guest: our init and benchmarks, compiled, and the initramfs that holds
 //! them and the plan.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -114,7 +115,7 @@ pub fn probe(
 }
 
 /// The first line that names an error.
-fn first_error(message: &str) -> String {
+pub(crate) fn first_error(message: &str) -> String {
     let line = message
         .lines()
         .find(|line| line.contains("error") || line.contains("cannot"));
@@ -234,12 +235,32 @@ pub fn initramfs(
         plan.as_bytes(),
     )?;
     if let Some(program) = program {
+        archive = with_files(archive, program)?;
         let file = ModeFileType::Regular;
         archive = entry(archive, "program", file, 0o755, &program.bytes)?;
         let file = ModeFileType::Regular;
         archive = entry(archive, "program.args", file, 0o644, &program.arguments)?;
     }
     newc::trailer(archive).map_err(Error::Archive)
+}
+
+/// The files of a program, each behind the folders that hold it.
+fn with_files(mut archive: Vec<u8>, program: &crate::program::Program) -> Result<Vec<u8>, Error> {
+    let parents = program.files.iter().flat_map(|file| {
+        let above = Path::new(&file.path).ancestors().skip(1);
+        above
+            .filter_map(Path::to_str)
+            .filter(|path| !path.is_empty())
+    });
+    let folders: BTreeSet<&str> = parents.collect();
+    for folder in folders {
+        archive = entry(archive, folder, ModeFileType::Directory, 0o755, &[])?;
+    }
+    for file in &program.files {
+        let kind = ModeFileType::Regular;
+        archive = entry(archive, &file.path, kind, file.mode, &file.bytes)?;
+    }
+    Ok(archive)
 }
 
 fn entry(

@@ -1,5 +1,10 @@
-//! A program of the user's that runs in the guest instead of benchmarks.
+//! A program that runs in the guest: one of the user's instead of benchmarks, or one
+//! that a case brings along (`of_case`), with what it is linked with (`linked`).
 
+mod linked;
+mod of_case;
+
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -8,8 +13,13 @@ use tollgate_defect::answer;
 
 use tollgate_source::shown;
 
+pub use of_case::Recipe;
+
 use crate::cache;
+use crate::case::Station;
+use crate::process;
 use crate::registry::{self, Registry};
+use crate::tree;
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, FileKind};
@@ -39,6 +49,38 @@ pub enum Error {
     /// What a guest takes is not known.
     #[error(transparent)]
     Registry(#[from] registry::Error),
+    /// The program of a case does not compile.
+    #[error("could not compile {file}: {reason}{}", needs(.packages))]
+    NotCompiled {
+        /// Its source.
+        file: String,
+        /// What the compiler said first.
+        reason: String,
+        /// The packages that it needs.
+        packages: Vec<String>,
+    },
+    /// A library that a program is linked with is not there.
+    #[error("{} finds no {name}, which the program is linked with", std::iter::once(compiler).chain(flags).map(String::as_str).collect::<Vec<_>>().join(" "))]
+    NoLibrary {
+        /// The library.
+        name: String,
+        /// The compiler.
+        compiler: String,
+        /// Its flags.
+        flags: Vec<String>,
+    },
+    /// What is to be loaded is no ELF file.
+    #[error("what the program is linked with is no ELF file: {0}")]
+    NotElf(String),
+    /// A tool could not be run.
+    #[error(transparent)]
+    Process(#[from] process::Error),
+    /// The cache could not be used.
+    #[error(transparent)]
+    Cache(#[from] cache::Error),
+    /// A file that tollgate brings along is not there.
+    #[error(transparent)]
+    Defect(#[from] tollgate_defect::Defect),
 }
 
 /// What keeps a file from being a program for the guest.
@@ -86,7 +128,32 @@ pub enum Fault {
     },
 }
 
-/// A static program with its arguments.
+/// ` it needs libasound2-dev: …`, or nothing.
+fn needs(packages: &[String]) -> String {
+    match packages {
+        [] => String::new(),
+        all => {
+            let all = all.join(" ");
+            format!("\nIt needs {all}: apt-get install {all}")
+        }
+    }
+}
+
+/// A file of a guest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuestFile {
+    /// Its path, without the first slash.
+    pub path: String,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+    /// Its permissions.
+    pub mode: u32,
+}
+
+/// What an operation of a user's program is called.
+const OPERATION: &str = "op";
+
+/// A program with its arguments: static, or with the files that it is linked with.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// What results call it: its file's name, in letters that a plan can hold.
@@ -97,6 +164,14 @@ pub struct Program {
     pub arguments: Vec<u8>,
     /// Program and arguments in one line, for people.
     pub line: String,
+    /// What the guest holds for it.
+    pub files: Vec<GuestFile>,
+    /// The guest that it runs in.
+    pub station: Station,
+    /// What an operation is by phase, where it has a name.
+    pub units: BTreeMap<String, String>,
+    /// Whether it is itself a part of what is compared.
+    pub is_compared: bool,
 }
 
 impl Program {
@@ -141,6 +216,10 @@ impl Program {
                 .flat_map(|word| [word.as_bytes(), b"\0"].concat())
                 .collect(),
             line: shown.join(" "),
+            files: Vec::new(),
+            station: Station::default(),
+            units: BTreeMap::new(),
+            is_compared: false,
         })
     }
 
@@ -153,6 +232,31 @@ impl Program {
         cache::write_file(&folder.join("program.args"), &self.arguments)?;
         cache::write_file(&place, &self.bytes)?;
         cache::make_executable(&place)
+    }
+
+    /// The hash of all that a guest runs of it.
+    #[must_use]
+    pub fn content(&self) -> String {
+        let mut text = format!("{}\0", tree::hash(&self.bytes)).into_bytes();
+        text.extend_from_slice(&self.arguments);
+        for file in &self.files {
+            text.extend_from_slice(
+                format!(
+                    "{}\0{:o}\0{}\0",
+                    file.path,
+                    file.mode,
+                    tree::hash(&file.bytes)
+                )
+                .as_bytes(),
+            );
+        }
+        tree::hash(&text)
+    }
+
+    /// What an operation is of the phase of that name.
+    #[must_use]
+    pub fn unit(&self, phase: &str) -> &str {
+        self.units.get(phase).map_or(OPERATION, String::as_str)
     }
 
     /// Its line of the plan.

@@ -346,6 +346,7 @@ mod tests {
             operations: 10,
             number: 1,
             nanoseconds: Some(1),
+            tallies: std::collections::BTreeMap::new(),
         });
         job.own = own;
         (job, workload)

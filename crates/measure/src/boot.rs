@@ -195,7 +195,22 @@ fn sample(repetition: &Repetition, phase: &Phase, opcodes: &Opcodes, symbols: &S
             .into_iter()
             .map(|(name, counts)| (name.to_owned(), counts))
             .collect(),
+        system_calls: system_calls(phase, opcodes, symbols),
+        tallies: repetition.tallies.clone(),
     }
+}
+
+/// How often the function of each system call was entered: its first instruction
+/// was executed.
+fn system_calls(phase: &Phase, opcodes: &Opcodes, symbols: &Symbols) -> BTreeMap<String, u64> {
+    let mut calls = BTreeMap::new();
+    for executed in &phase.kernel {
+        let entered = symbols.function_starting_at(executed.address);
+        if let Some(name) = entered.and_then(|function| opcodes.system_call(function)) {
+            *calls.entry(name.to_owned()).or_default() += executed.count;
+        }
+    }
+    calls
 }
 
 #[cfg(test)]

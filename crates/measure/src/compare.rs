@@ -87,6 +87,7 @@ fn workload(
         control: benchmark.control,
         unit: unit(benchmark),
         less: benchmark.less.clone(),
+        whole: benchmark.whole,
         context_bytes: Context::of(contexts, &benchmark.workload),
         functions: FunctionComparison::all(&before, &after),
         before,
@@ -139,6 +140,7 @@ fn difference(first: &Measured, second: &Measured, workload: Workload) -> Option
             first.kernel == second.kernel
                 && first.user == second.user
                 && first.functions == second.functions
+                && first.tallies == second.tallies
         }
         false => first.moved_to(second).is_eq(),
     };
@@ -211,7 +213,7 @@ fn notes_on(comparison: &Comparison, benchmarks: &[Benchmark]) -> Vec<Note> {
     let user = comparison
         .workloads
         .iter()
-        .filter(|row| row.exact() && row.before.user != row.after.user);
+        .filter(|row| !row.whole && row.exact() && row.before.user != row.after.user);
     let user = user.map(|row| Note::UserMoved {
         workload: row.workload.clone(),
         before: row.before.user,

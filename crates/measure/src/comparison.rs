@@ -50,6 +50,8 @@ pub struct WorkloadComparison {
     pub unit: Option<UnitCount>,
     /// What is to be subtracted from it; none where nothing is.
     pub less: Option<Workload>,
+    /// Whether the instructions of user space decide with the kernel's.
+    pub whole: bool,
     /// What a save or a load of all registers moves at most on its CPU, in
     /// bytes; none where no sweep asked for it.
     pub context_bytes: Option<u64>,
@@ -264,6 +266,25 @@ impl WorkloadComparison {
     #[must_use]
     pub fn kernel(&self, per: Per) -> Figure {
         self.figure(per, Quantity::Kernel)
+    }
+
+    /// The figure that decides, divided as `per` says: kernel instructions, with
+    /// those of user space where the program is a part of what is compared.
+    #[must_use]
+    pub fn decisive(&self, per: Per) -> Figure {
+        match self.whole {
+            true => self.figure_of(per, &[Quantity::Kernel, Quantity::User]),
+            false => self.kernel(per),
+        }
+    }
+
+    /// What the figure that decides counts, in words.
+    #[must_use]
+    pub fn decisive_name(&self) -> &'static str {
+        match self.whole {
+            true => "instructions of user space and kernel",
+            false => Quantity::Kernel.name(),
+        }
     }
 
     /// The name of what `per` divides by: the unit's, or `call`.

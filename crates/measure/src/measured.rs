@@ -23,6 +23,10 @@ pub struct Measured {
     pub kernel: Counts,
     /// The kernel's share by function.
     pub functions: BTreeMap<String, Counts>,
+    /// System calls by name, of all operations.
+    pub system_calls: BTreeMap<String, u64>,
+    /// What the program counted itself, of all operations.
+    pub tallies: BTreeMap<String, u64>,
     /// How far the repetitions agree.
     pub repetitions: Repetitions,
 }
@@ -108,6 +112,8 @@ impl Measured {
                 Counts::medians(&samples.iter().map(|one| one.kernel).collect::<Vec<_>>())
             },
             functions: taken.functions.clone(),
+            system_calls: taken.system_calls.clone(),
+            tallies: taken.tallies.clone(),
             repetitions,
         })
     }
@@ -153,6 +159,7 @@ fn same(one: &Sample, other: &Sample) -> bool {
         && one.user == other.user
         && one.kernel == other.kernel
         && one.functions == other.functions
+        && one.tallies == other.tallies
 }
 
 #[cfg(test)]

@@ -121,7 +121,7 @@ impl Proof {
     #[must_use]
     pub fn headline(&self) -> Option<&Workload> {
         let change = |row: &WorkloadComparison| {
-            let figure = row.kernel(Per::Call);
+            let figure = row.decisive(Per::Call);
             (figure.difference().value() / figure.before.value().max(1.0)).abs()
         };
         let rows = self.comparisons.iter().filter_map(Comparison::headline);

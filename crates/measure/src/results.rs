@@ -43,6 +43,8 @@ pub struct Repetition {
     /// How long it took, in nanoseconds; none of a guest that was not compiled
     /// to be timed.
     pub nanoseconds: Option<u64>,
+    /// What the program counted itself, by name.
+    pub tallies: BTreeMap<String, u64>,
 }
 
 /// One input of a behaviour sweep and what came of it.
@@ -112,6 +114,16 @@ pub enum ConsoleFault {
     /// One phase reported twice.
     #[error("phase {0} is reported twice")]
     PhaseTwice(u64),
+    /// A tally of a phase that was not reported, or one that was told before.
+    #[error("the tally {name} is of phase {phase}, which {}", if *.twice { "has it already" } else { "was not reported" })]
+    Tally {
+        /// Its name, quoted.
+        name: String,
+        /// The phase.
+        phase: u64,
+        /// Whether the phase has one of that name.
+        twice: bool,
+    },
     /// One point reported twice.
     #[error("point {0} is reported twice")]
     PointTwice(String),
@@ -223,10 +235,11 @@ struct Reader {
 }
 
 const PHASE: &str = "`phase NUMBER BENCHMARK [KEY=INTEGER ...] ops=N rep=N [ns=N]`";
+const TALLY: &str = "`tally NUMBER NAME N`";
 const POINT: &str = "`point SWEEP NAME ret=INTEGER errno=N bytes=HEX`";
 const POINTS: &str = "`points SWEEP N`";
 const SKIP: &str = "`skip bench|sweep NAME [KEY=INTEGER ...:] REASON`";
-const ANY: &str = "`phase`, `point`, `points`, `skip`, `error` or `done`";
+const ANY: &str = "`phase`, `tally`, `point`, `points`, `skip`, `error` or `done`";
 
 impl Reader {
     fn take(&mut self, line: &str) -> Result<(), ConsoleFault> {
@@ -245,6 +258,7 @@ impl Reader {
     fn line(&mut self, line: &str, word: &str, rest: &str) -> Result<(), ConsoleFault> {
         match word {
             "phase" => self.phase(line, rest),
+            "tally" => self.tally(line, rest),
             "point" => self.point(line, rest),
             "points" => self.points(line, rest),
             "skip" => {
@@ -265,6 +279,21 @@ impl Reader {
         let (phase, repetition) = phase(rest).ok_or_else(|| unexpected(PHASE, line))?;
         match self.results.repetitions.insert(phase, repetition) {
             Some(_) => Err(ConsoleFault::PhaseTwice(phase)),
+            None => Ok(()),
+        }
+    }
+
+    fn tally(&mut self, line: &str, rest: &str) -> Result<(), ConsoleFault> {
+        let (phase, name, count) = tally(rest).ok_or_else(|| unexpected(TALLY, line))?;
+        let fault = |twice| ConsoleFault::Tally {
+            name: quote(name),
+            phase,
+            twice,
+        };
+        let repetition = self.results.repetitions.get_mut(&phase);
+        let tallies = &mut repetition.ok_or_else(|| fault(false))?.tallies;
+        match tallies.insert(name.to_owned(), count) {
+            Some(_) => Err(fault(true)),
             None => Ok(()),
         }
     }
@@ -351,8 +380,17 @@ fn phase(rest: &str) -> Option<(u64, Repetition)> {
             operations,
             number,
             nanoseconds,
+            tallies: BTreeMap::new(),
         },
     ))
+}
+
+fn tally(rest: &str) -> Option<(u64, &str, u64)> {
+    let mut words = rest.split(' ');
+    let (phase, name) = (decimal(words.next()?)?, words.next()?);
+    let count = decimal(words.next()?)?;
+    let whole = words.next().is_none() && !name.is_empty();
+    whole.then_some((phase, name, count))
 }
 
 /// The value of the last parameter, taken away where it is the one called `name`.

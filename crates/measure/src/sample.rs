@@ -52,6 +52,10 @@ pub struct Sample {
     /// [`UNKNOWN_FUNCTION`]. Functions of one name are added up. Sums to
     /// `kernel`.
     pub functions: BTreeMap<String, Counts>,
+    /// System calls by name, `ioctl`: how often the function of each was entered.
+    pub system_calls: BTreeMap<String, u64>,
+    /// What the program counted itself, by name.
+    pub tallies: BTreeMap<String, u64>,
 }
 
 impl fmt::Display for Workload {

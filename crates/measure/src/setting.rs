@@ -68,6 +68,10 @@ pub struct Benchmark {
     /// The workload of which its own cost is the difference, if it is one:
     /// `signal_null` of `signal_catch`.
     pub less: Option<crate::Workload>,
+    /// Whether what runs is itself a part of what is compared, so that its own
+    /// instructions decide with the kernel's: a program of which variants are
+    /// builds or modes.
+    pub whole: bool,
 }
 
 /// What a call handles several of.

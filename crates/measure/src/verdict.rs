@@ -8,7 +8,8 @@ use crate::comparison::{Comparison, Per, WorkloadComparison};
 use crate::quantity::Quantity;
 
 /// What follows from a comparison. Only the kernel's instructions per call
-/// decide between the first four.
+/// decide between the first four, with those of user space where the program is a
+/// part of what is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -82,9 +83,14 @@ impl Verdict {
 }
 
 impl WorkloadComparison {
-    /// Whether image B takes more or fewer kernel instructions a call.
+    /// Whether image B takes more or fewer kernel instructions a call; of a program
+    /// that is compared itself, instructions in all. Of its medians, whose ranges
+    /// are the kernel's, those decide.
     #[must_use]
     pub fn moved(&self) -> Ordering {
+        if self.whole && self.exact() {
+            return self.decisive(Per::Call).difference().numerator.cmp(&0);
+        }
         self.before.moved_to(&self.after)
     }
 
@@ -130,7 +136,7 @@ fn most_changed<'a>(
     rows: impl Iterator<Item = &'a WorkloadComparison>,
 ) -> Option<&'a WorkloadComparison> {
     let by_change = |row: &&WorkloadComparison| {
-        let figure = row.kernel(Per::Call);
+        let figure = row.decisive(Per::Call);
         let change = figure.difference().value() / figure.before.value().max(1.0);
         change.abs()
     };

@@ -2,6 +2,7 @@
 //! message. Everything here is made of the comparison's plain data; nothing is
 //! decided.
 
+mod asked;
 mod behaviour;
 mod checks;
 mod claims;

@@ -83,8 +83,11 @@ fn one_way(comparison: &Comparison, word: &str, way: Ordering, other_way: &str) 
 }
 
 /// The quantities that went the other way than the instructions: a window may be
-/// bought with a fence.
+/// bought with a fence. Of another program that is no price.
 fn against(row: &WorkloadComparison, way: Ordering) -> Vec<String> {
+    if row.whole {
+        return Vec::new();
+    }
     let words = |quantity: Quantity| {
         let figure = row.figure(Per::Unit, quantity);
         let went = figure.difference().numerator.cmp(&0);
@@ -117,10 +120,12 @@ fn mixed(comparison: &Comparison) -> String {
 fn no_difference(comparison: &Comparison) -> String {
     let exact = comparison.subjects().all(WorkloadComparison::exact);
     let (a, b) = (comparison.before.letter, comparison.after.letter);
+    let what = comparison.subjects().next();
+    let what = what.map_or(Quantity::Kernel.name(), WorkloadComparison::decisive_name);
     let how = if exact {
-        format!("exactly as many kernel instructions in {b} as in {a}")
+        format!("exactly as many {what} in {b} as in {a}")
     } else {
-        format!("as many kernel instructions in {b} as in {a}, as far as medians tell")
+        format!("as many {what} in {b} as in {a}, as far as medians tell")
     };
     let all = match comparison.subjects().count() {
         1 => "The workload takes".to_owned(),
@@ -205,7 +210,7 @@ fn incomplete(comparison: &Comparison) -> String {
 /// `epoll_wait events=64 takes 15.1 fewer kernel instructions per event
 /// (129.8 -> 114.7, -11.7 %)`.
 fn change(row: &WorkloadComparison) -> String {
-    change_of(row, Quantity::Kernel, row.kernel(Per::Unit))
+    change_of(row, row.decisive_name(), row.decisive(Per::Unit))
 }
 
 /// The same of whatever moved: a control may keep its instructions and lose a
@@ -216,11 +221,11 @@ fn any_change(row: &WorkloadComparison) -> String {
     let moved = figures.find(|(_, figure)| !figure.difference().is_zero());
     moved.map_or_else(
         || change(row),
-        |(quantity, figure)| change_of(row, quantity, figure),
+        |(quantity, figure)| change_of(row, quantity.name(), figure),
     )
 }
 
-fn change_of(row: &WorkloadComparison, quantity: Quantity, figure: Figure) -> String {
+fn change_of(row: &WorkloadComparison, what: &str, figure: Figure) -> String {
     let difference = figure.difference();
     let places = difference.visible_places(1);
     let more = if difference.numerator < 0 {
@@ -236,7 +241,7 @@ fn change_of(row: &WorkloadComparison, quantity: Quantity, figure: Figure) -> St
         "{} takes {} {more} {} per {} ({} -> {}{}{label})",
         row.workload,
         difference.abs().decimal(places),
-        quantity.name(),
+        what,
         row.per_name(Per::Unit),
         figure.before.decimal(places),
         figure.after.decimal(places),

@@ -280,6 +280,39 @@ fn the_patch_is_what_a_maintainer_takes() {
     run("git", &["apply", "--check", "fix.patch"]);
 }
 
+/// Modes of one program on one kernel, to the ioctl.
+#[test]
+fn a_players_ways_to_ask_are_counted() {
+    let Some(_lab) = lab() else { return };
+    if !Path::new("/usr/include/alsa/asoundlib.h").exists() {
+        tollgate_testing::missing("libasound2-dev", "scripts/setup installs it");
+        return;
+    }
+    let proof = Proof::of("alsa-client", &[], 0);
+    let value = proof.value();
+    let comparisons = value["comparisons"].as_array().unwrap();
+    let asked = |side: &serde_json::Value| {
+        let tallies = &side["tallies"];
+        ["ioctl-HWSYNC", "ioctl-DELAY", "wake-ups"].map(|name| tallies[name].as_u64().unwrap())
+    };
+    let play = |index: usize| {
+        let rows = comparisons[index]["workloads"].as_array().unwrap();
+        rows.iter()
+            .find(|row| row["benchmark"] == "client/play")
+            .unwrap()
+    };
+    assert_eq!(asked(&play(0)["before"]), [11_998, 5_999, 5_998]);
+    assert_eq!(asked(&play(0)["after"]), [5_999, 0, 5_998]);
+    assert_eq!(asked(&play(1)["after"]), [0, 0, 5_998]);
+    // What the kernel counts agrees: START besides.
+    assert_eq!(play(0)["before"]["system_calls"]["ioctl"], 17_998);
+    assert_eq!(play(1)["after"]["system_calls"]["ioctl"], 1);
+    for comparison in comparisons {
+        assert_eq!(comparison["verdict"], "gain");
+        assert_eq!(comparison["repeat"]["moved"].as_array().unwrap().len(), 0);
+    }
+}
+
 /// Two of the mistakes of tests/faults; `make faults` plants them all.
 fn planted_mistakes_are_named() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/faults");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{BenchmarkPlan, Case, ClaimPlan, VariantPlan};
+use super::{BenchmarkPlan, Case, ClaimPlan, VariantPlan, case_file};
 use crate::registry::Registry;
 
 impl Case {
@@ -15,6 +15,8 @@ impl Case {
         let claims = || self.claims.iter().find_map(|claim| self.bad_claim(claim));
         self.twice()
             .or_else(variants)
+            .or_else(|| self.bad_program())
+            .or_else(|| self.bad_default())
             .or_else(claims)
             .or_else(benchmarks)
             .or_else(less)
@@ -107,13 +109,44 @@ impl Case {
 
     fn bad_variant(&self, plan: &VariantPlan) -> Option<String> {
         let name = &plan.name;
+        if plan.changes_program() && self.program.is_none() {
+            return Some(format!(
+                "the variant {name} is a mode or a build of a program, and the case has none"
+            ));
+        }
         match (&plan.style, &plan.patch) {
             (Some(_), None) => self.bad_style(plan),
             (None, Some(file)) => self.bad_patch(plan, file),
+            (None, None) if plan.changes_program() => None,
+            (None, None) if self.program.is_some() => Some(format!(
+                "the variant {name} is another kernel (style or patch) or another program (mode or \
+                 defines), and none of these is given"
+            )),
             _ => Some(format!(
                 "the variant {name} is made by a style or by a patch: give one of the two"
             )),
         }
+    }
+
+    /// A variant that is to be proved by default and is not there.
+    fn bad_default(&self) -> Option<String> {
+        let known = |name: &&String| self.variants.iter().any(|plan| plan.name == **name);
+        let name = self.about.default.iter().find(|name| !known(name))?;
+        Some(format!(
+            "the variant {name} is to be proved where none is named, and the case does not have it"
+        ))
+    }
+
+    /// What of the program is not in the case's folder.
+    fn bad_program(&self) -> Option<String> {
+        let program = self.program.as_ref()?;
+        let sources = std::iter::once(&program.source);
+        let mut files = sources.chain(program.files.iter().map(|file| &file.from));
+        let missing = files.find(|file| case_file(&self.about.name, file).is_none())?;
+        let name = &program.name;
+        Some(format!(
+            "the program {name} needs the file {missing}, which is not there"
+        ))
     }
 
     fn bad_style(&self, plan: &VariantPlan) -> Option<String> {

@@ -144,6 +144,59 @@ fn a_variant_is_made_in_one_way() {
     assert!(taken.contains("cannot be called base"), "{taken}");
 }
 
+const PROGRAM: &str = "[program]\nname='p'\nsource='epoll/bare.patch'\n";
+
+#[test]
+fn a_variant_may_be_another_program() {
+    let mode = "[[variant]]\nname='v'\nreason='r'\nmode=['b']\n";
+    let text = format!("{HEAD}{PROGRAM}mode=['a']\n{mode}");
+    assert!(schema().is_valid(&value(&text)));
+    let case = Case::parse("x", &text).unwrap();
+    let (plan, own) = (&case.variants[0], case.program.as_ref().unwrap());
+    assert!(plan.changes_program() && !plan.changes_kernel());
+    assert_eq!(
+        (own.mode[0].as_str(), own.of(plan).mode[0].as_str()),
+        ("a", "b")
+    );
+    let both = format!("{PROGRAM}{mode}style='window'\ntargets=['a.c:f']\n");
+    assert!(schema().is_valid(&value(&format!("{HEAD}{both}"))));
+    let case = Case::parse("x", &format!("{HEAD}{both}")).unwrap();
+    assert!(case.variants[0].changes_program() && case.variants[0].changes_kernel());
+}
+
+#[test]
+fn a_program_is_whole() {
+    let none = fault("[[variant]]\nname='v'\nreason='r'\nmode=['b']\n");
+    assert!(
+        none.contains("of a program, and the case has none"),
+        "{none}"
+    );
+    let same = fault(&format!("{PROGRAM}[[variant]]\nname='v'\nreason='r'\n"));
+    assert!(same.contains("none of these is given"), "{same}");
+    let absent = fault("[program]\nname='p'\nsource='nowhere.c'\n");
+    assert!(absent.contains("needs the file nowhere.c"), "{absent}");
+}
+
+#[test]
+fn what_is_proved_by_default_is_there() {
+    let variant = |name: &str| format!("[[variant]]\nname='{name}'\nreason='r'\nmode=['b']\n");
+    let all: String = ["a", "b", "c"].map(variant).concat();
+    let text = |more: &str| format!("{HEAD}{more}{PROGRAM}{all}");
+    let usual = |text: &str| -> Vec<String> {
+        let case = Case::parse("x", text).unwrap();
+        case.usual()
+            .into_iter()
+            .map(|plan| plan.name.clone())
+            .collect()
+    };
+    assert_eq!(usual(&text("")), ["a"]);
+    assert_eq!(usual(&text("default=['b', 'c']\n")), ["b", "c"]);
+    let absent = Case::parse("x", &text("default=['d']\n"))
+        .unwrap_err()
+        .to_string();
+    assert!(absent.contains("the variant d is to be proved"), "{absent}");
+}
+
 #[test]
 fn jobs_of_another_abi_have_a_plan_of_their_own() {
     let text = format!(

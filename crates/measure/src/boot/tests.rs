@@ -66,6 +66,8 @@ fn instructions_get_a_function_and_a_meaning() {
         user: 44,
         kernel: put.with(Kernel, 30),
         functions: [("put".into(), put), ("[unknown]".into(), unknown)].into(),
+        system_calls: BTreeMap::new(),
+        tallies: BTreeMap::new(),
     };
     assert_eq!(run.samples.len(), 2);
     assert_eq!(run.samples[1], expected);
@@ -111,5 +113,22 @@ fn a_failed_benchmark_may_leave_a_phase_unreported() {
     assert_eq!(
         (run.samples.len(), run.unreported, run.errors.len()),
         (1, 1, 1)
+    );
+}
+
+#[test]
+fn a_system_call_is_counted_where_its_function_begins() {
+    let start = 0xffff_ffff_8100_0000;
+    let symbols = Symbols::new([
+        Symbol::function("__x64_sys_ioctl", start, 0x3),
+        Symbol::function("__ia32_compat_sys_ioctl", start + 3, 0x5),
+        Symbol::function("put", start + 8, 0x18),
+    ]);
+    let opcodes = Opcodes::built_in("x86_64").unwrap();
+    let run = BootResult::read(CONSOLE.as_bytes(), COUNTS.as_bytes(), &opcodes, &symbols).unwrap();
+    // Eight times the one, four times the other; what follows is inside of it.
+    assert_eq!(
+        run.samples[1].system_calls,
+        [("ioctl".to_owned(), 12)].into()
     );
 }

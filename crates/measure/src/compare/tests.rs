@@ -36,18 +36,21 @@ pub(crate) fn benchmarks() -> Vec<Benchmark> {
             control: false,
             unit: event(),
             less: None,
+            whole: false,
         },
         Benchmark {
             workload: epoll(64),
             control: false,
             unit: event(),
             less: None,
+            whole: false,
         },
         Benchmark {
             workload: getppid(),
             control: true,
             unit: None,
             less: None,
+            whole: false,
         },
     ]
 }
@@ -69,6 +72,8 @@ pub(crate) fn samples(workload: &Workload, functions: &[(&str, u64)]) -> Vec<Sam
         user: 50,
         kernel: functions.values().copied().sum(),
         functions: functions.clone(),
+        system_calls: BTreeMap::new(),
+        tallies: BTreeMap::new(),
     };
     (0..4).map(sample).collect()
 }
@@ -109,6 +114,16 @@ pub(crate) fn compare(
     again: Option<&BootResult>,
     after: &BootResult,
 ) -> Comparison {
+    compare_of(&benchmarks(), before, again, after)
+}
+
+/// The same of other benchmarks.
+pub(crate) fn compare_of(
+    benchmarks: &[Benchmark],
+    before: &BootResult,
+    again: Option<&BootResult>,
+    after: &BootResult,
+) -> Comparison {
     let booted = |variant: &str, run| {
         let image = ImageName {
             letter: if variant == "base" { 'A' } else { 'B' },
@@ -118,7 +133,7 @@ pub(crate) fn compare(
         Booted { image, run }
     };
     let (before, after) = (booted("base", before), booted("window", after));
-    Comparison::new(Setting::default(), &benchmarks(), before, again, after)
+    Comparison::new(Setting::default(), benchmarks, before, again, after)
 }
 
 #[test]

@@ -17,6 +17,8 @@ fn samples(instructions: &[u64]) -> Vec<Sample> {
             user: 7,
             kernel,
             functions: [("f".to_owned(), kernel)].into(),
+            system_calls: BTreeMap::new(),
+            tallies: BTreeMap::new(),
         }
     };
     (0..).zip(instructions).map(sample).collect()

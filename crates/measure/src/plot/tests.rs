@@ -38,6 +38,7 @@ fn proof(workloads: &[(Workload, u64)], points: Vec<Point>) -> Proof {
             parameter: Some("events".into()),
         }),
         less: None,
+        whole: false,
     };
     let benchmarks: Vec<Benchmark> = workloads.iter().map(benchmark).collect();
     let (base, again) = (run(0), run(0));

@@ -194,3 +194,27 @@ fn a_sweep_that_fails_after_some_points_is_an_error_and_no_lost_line() {
         assert!(fault(&text).contains("a line was lost"), "{other}");
     }
 }
+
+#[test]
+fn what_a_program_counted_belongs_to_its_phase() {
+    let phase = "@tg guest 1\n@tg phase 0 client/play ops=60 rep=0\n";
+    let text = format!("{phase}@tg tally 0 wake-ups 5998\n@tg done\n");
+    let results = Results::parse(text.as_bytes()).unwrap();
+    assert_eq!(results.repetitions[&0].tallies["wake-ups"], 5998);
+    let wrong = [
+        (
+            "@tg tally 1 wake-ups 1\n",
+            "phase 1, which was not reported",
+        ),
+        (
+            "@tg tally 0 a 1\n@tg tally 0 a 1\n",
+            "phase 0, which has it already",
+        ),
+        ("@tg tally 0 a\n", "wanted `tally NUMBER NAME N`"),
+        ("@tg tally 0 a -1\n", "wanted `tally NUMBER NAME N`"),
+    ];
+    for (lines, wanted) in wrong {
+        let said = fault(&format!("{phase}{lines}@tg done\n"));
+        assert!(said.contains(wanted), "{said}");
+    }
+}

@@ -37,6 +37,7 @@ fn repetition(benchmark: &str, number: u32, operations: u64, time: Option<u64>) 
         operations,
         number,
         nanoseconds: time,
+        tallies: BTreeMap::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::boot::BootResult;
-use crate::compare::tests::{compare, epoll, getppid, point, run, samples};
+use crate::compare::tests::{benchmarks, compare, compare_of, epoll, getppid, point, run, samples};
+use crate::comparison::Per;
 use crate::quantity::{Counts, Quantity};
 use crate::results::Skip;
 
@@ -117,4 +118,35 @@ fn no_subject_is_no_verdict() {
         verdict(&only_control, &only_control, &only_control).0,
         Verdict::Incomplete
     );
+}
+
+#[test]
+fn a_program_that_is_compared_counts_with_the_kernel() {
+    let with = |kernel: u64, user: u64| {
+        edited(&run(kernel, 83_066), |run| {
+            run.samples.iter_mut().for_each(|sample| sample.user = user);
+        })
+    };
+    let of = |whole: bool, after: &BootResult| {
+        let before = with(5540, 5000);
+        let mut benchmarks = benchmarks();
+        benchmarks
+            .iter_mut()
+            .for_each(|one| one.whole = whole && !one.control);
+        compare_of(&benchmarks, &before, Some(&before), after)
+    };
+    let (less, more) = (with(5540, 4000), with(5440, 6000));
+    assert_eq!(of(true, &less).verdict, Verdict::Gain);
+    assert_eq!(of(false, &less).verdict, Verdict::NoDifference);
+    assert_eq!(of(true, &more).verdict, Verdict::Regression);
+    assert_eq!(of(false, &more).verdict, Verdict::Gain);
+    let moved = |one: &Comparison| {
+        let mut notes = one.notes.iter();
+        notes.any(
+            |note| matches!(note, crate::Note::UserMoved { workload, .. } if *workload == epoll(1)),
+        )
+    };
+    assert!(moved(&of(false, &less)) && !moved(&of(true, &less)));
+    let row = &of(true, &less).workloads[0];
+    assert_eq!(row.decisive(Per::Call).before.decimal(0), "1054");
 }

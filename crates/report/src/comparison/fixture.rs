@@ -279,6 +279,7 @@ pub(super) fn benchmarks() -> Vec<Benchmark> {
             control: events == 0,
             unit: (events > 0).then(unit),
             less: None,
+            whole: false,
         }
     };
     PLAN.into_iter().map(benchmark).collect()

@@ -226,8 +226,8 @@ struct JsonWorkload<'a> {
     control: bool,
     exact: bool,
     unit: Option<&'a UnitCount>,
-    before: JsonMeasured,
-    after: JsonMeasured,
+    before: JsonMeasured<'a>,
+    after: JsonMeasured<'a>,
     per_call: JsonFigures,
     per_unit: Option<JsonFigures>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -306,27 +306,26 @@ impl<'a> JsonName<'a> {
 }
 
 #[derive(Serialize)]
-struct JsonMeasured {
+struct JsonMeasured<'a> {
     operations: u64,
     user: u64,
     kernel: Counts,
     repetitions: Repetitions,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    system_calls: &'a BTreeMap<String, u64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    tallies: &'a BTreeMap<String, u64>,
 }
 
-impl JsonMeasured {
-    fn new(measured: &Measured) -> Self {
-        let Measured {
-            operations,
-            user,
-            kernel,
-            repetitions,
-            ..
-        } = *measured;
+impl<'a> JsonMeasured<'a> {
+    fn new(measured: &'a Measured) -> Self {
         Self {
-            operations,
-            user,
-            kernel,
-            repetitions,
+            operations: measured.operations,
+            user: measured.user,
+            kernel: measured.kernel,
+            repetitions: measured.repetitions,
+            system_calls: &measured.system_calls,
+            tallies: &measured.tallies,
         }
     }
 }

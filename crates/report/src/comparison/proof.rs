@@ -3,7 +3,7 @@
 use tollgate_measure::{Comparison, NotRun, Per, Proof, Row, Verdict, WorkloadComparison};
 
 use super::tables::{self, Most};
-use super::{behaviour, checks, claims};
+use super::{asked, behaviour, checks, claims};
 use crate::document::{self, Block, Document, Extent, Fact, Plots, Section, Table, Tone};
 use crate::text::{plural, signed};
 use crate::words;
@@ -31,6 +31,7 @@ pub fn document(proof: &Proof) -> Document {
         _ => None,
     };
     let mut sections = alone.map_or_else(|| of_many(proof), |one| of_one(one, proof));
+    sections.extend(programs(proof));
     sections.extend(claims::section(proof));
     sections.extend(
         alone
@@ -97,7 +98,7 @@ fn speaks_of_counts(verdict: Verdict) -> bool {
 }
 
 fn headline_of(row: &WorkloadComparison) -> (String, String) {
-    let figure = row.kernel(Per::Unit);
+    let figure = row.decisive(Per::Unit);
     let places = figure.difference().visible_places(1);
     let shown = format!(
         "{} -> {}",
@@ -110,7 +111,8 @@ fn headline_of(row: &WorkloadComparison) -> (String, String) {
     };
     let median = if row.exact() { "" } else { ", median" };
     let of = format!(
-        "kernel instructions per {}, {}: {}{percent}{median}",
+        "{} per {}, {}: {}{percent}{median}",
+        row.decisive_name(),
         row.per_name(Per::Unit),
         row.workload,
         signed(figure.difference(), 1)
@@ -232,6 +234,16 @@ pub(super) fn plots(
     some.then(|| Section::new(title, vec![block]).only(Extent::Full))
 }
 
+/// Programs of which variants are compared.
+fn programs(proof: &Proof) -> Vec<Section> {
+    let all = [
+        (asked::instructions(proof), "Instructions of the program"),
+        (asked::asked(proof), "What the program asked"),
+    ];
+    let section = |(table, title): (Option<Table>, &str)| Some(of_table(title, table?));
+    all.into_iter().filter_map(section).collect()
+}
+
 /// All variants beside each other.
 fn of_many(proof: &Proof) -> Vec<Section> {
     let rows = proof.rows();
@@ -292,7 +304,7 @@ fn pair_words(pair: &Comparison) -> String {
     let counts = match pair.headline().filter(|row| row.differs()) {
         None => format!("the same counts in {}", plural(count, "workload")),
         Some(row) => {
-            let figure = row.kernel(Per::Unit);
+            let figure = row.decisive(Per::Unit);
             format!(
                 "{} per {} in {} ({}); {differ} of {} differ",
                 signed(figure.difference(), 2),

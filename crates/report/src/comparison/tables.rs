@@ -308,7 +308,11 @@ fn bars(whole: Figure, steps: impl Iterator<Item = Figure>) -> Option<(Vec<Optio
 }
 
 /// The figure of a letter; an empty cell would read as none.
-fn of_letter(figures: &[(char, Ratio)], letter: char, show: impl Fn(Ratio) -> String) -> Cell {
+pub(super) fn of_letter(
+    figures: &[(char, Ratio)],
+    letter: char,
+    show: impl Fn(Ratio) -> String,
+) -> Cell {
     let found = figures.iter().find(|(known, _)| *known == letter);
     found.map_or_else(|| "not counted".into(), |(_, ratio)| show(*ratio).into())
 }
@@ -322,7 +326,7 @@ pub(super) fn letters(proof: &Proof) -> Vec<char> {
 }
 
 /// A table with a column for each image, the base's in each part of it.
-fn by_image(left: &[(&str, Kind)], letters: &[char]) -> Table {
+pub(super) fn by_image(left: &[(&str, Kind)], letters: &[char]) -> Table {
     let mut table = Table::new(left);
     for (group, letter) in letters.iter().enumerate() {
         table.column(letter.to_string(), Kind::Number, group);
@@ -331,7 +335,7 @@ fn by_image(left: &[(&str, Kind)], letters: &[char]) -> Table {
 }
 
 /// Whether any image's count of a workload is a median.
-fn name_of_all(row: &Row<'_>) -> Cell {
+pub(super) fn name_of_all(row: &Row<'_>) -> Cell {
     let median = row.columns.iter().any(|(_, one)| !one.repetitions.exact());
     Cell::from(row.comparison.workload.to_string())
         .tagged("control", row.comparison.control)

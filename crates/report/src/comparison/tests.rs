@@ -738,3 +738,26 @@ fn every_note_is_a_sentence() {
     ];
     insta::assert_snapshot!(notes.each_ref().map(words::note).join("\n"));
 }
+
+#[test]
+fn a_program_that_is_compared_shows_what_it_asked() {
+    let mut comparison = gain();
+    let row = &mut comparison.workloads[0];
+    row.whole = true;
+    let counts = |pairs: &[(&str, u64)]| {
+        let owned = pairs
+            .iter()
+            .map(|(name, count)| ((*name).to_owned(), *count));
+        owned.collect()
+    };
+    row.before.tallies = counts(&[("ioctl-HWSYNC", 11_998), ("wake-ups", 5998)]);
+    row.after.tallies = counts(&[("wake-ups", 5998)]);
+    row.before.system_calls = counts(&[("ioctl", 17_998)]);
+    row.after.system_calls = counts(&[]);
+    let document = document(&alone(comparison));
+    let text = crate::format::terminal(&document, LOOK);
+    assert_fits(&text, 80);
+    let start = text.find("Instructions of the program").unwrap();
+    let end = text.find("Checks").unwrap();
+    insta::assert_snapshot!(&text[start..end]);
+}

@@ -1,6 +1,6 @@
 //! `tollgate cases`: what can be proved, and what others claim of it.
 
-use tollgate_lab::case::Case;
+use tollgate_lab::case::{Case, VariantPlan};
 use tollgate_report::cases as render;
 use tollgate_report::cases::{CaseLine, VariantLine};
 
@@ -35,14 +35,24 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
+/// What makes a variant: of the kernel, of the program, or of both.
+fn made_by(plan: &VariantPlan) -> String {
+    let style = plan.style.iter();
+    let style = style.map(|style| format!("tollgate fix --style {style}"));
+    let patch = plan.patch.iter().map(|patch| format!("the patch {patch}"));
+    let mode = plan.mode.iter();
+    let mode = mode.map(|words| format!("the program's mode {}", words.join(" ")));
+    let build = plan.defines.iter();
+    let build = build.map(|words| format!("the program built with {}", words.join(", ")));
+    let all: Vec<String> = style.chain(patch).chain(mode).chain(build).collect();
+    all.join("; ")
+}
+
 fn line(name: &str) -> anyhow::Result<CaseLine> {
     let case = Case::named(name)?;
     let variants = case.variants.iter().map(|plan| VariantLine {
         name: plan.name.clone(),
-        made_by: match (&plan.style, &plan.patch) {
-            (Some(style), _) => format!("tollgate fix --style {style}"),
-            (None, patch) => format!("the patch {}", patch.as_deref().unwrap_or_default()),
-        },
+        made_by: made_by(plan),
         reason: plan.reason.clone(),
     });
     let mut benchmarks: Vec<String> = Vec::new();

@@ -46,9 +46,11 @@ fn nameless(subject: &str) -> Case {
             config: "minimal".to_owned(),
             options: Vec::new(),
             architectures: Vec::new(),
+            default: Vec::new(),
         },
         claims: Vec::new(),
         variants: Vec::new(),
+        program: None,
         benchmarks: Vec::new(),
         sweeps: Vec::new(),
     }

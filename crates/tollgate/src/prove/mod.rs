@@ -12,6 +12,7 @@ mod store;
 mod variant;
 
 use tollgate_lab::image::Variant;
+use tollgate_lab::program::Program;
 use tollgate_lab::tree::Manifest;
 use tollgate_measure::{BootResult, Booted, NotRun, Proof, Tried};
 use tollgate_report::comparison as render;
@@ -100,7 +101,7 @@ fn prove(setup: &Setup<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Res
     let guests = Guests::open(setup, steps)?;
     let manifest = setup.read(steps)?;
     let question = question(setup, &manifest, &asked, &guests)?;
-    let base = setup.image(&manifest, &variant::base(), BASE, steps)?;
+    let base = setup.image(&manifest, &variant::base(), None, BASE, steps)?;
     let built = build(setup, &manifest, asked, &mut failures, steps)?;
     let before = guests.count(&base, "boot and count A", steps)?;
     let benchmarks = setup.benchmarks(&before)?;
@@ -139,18 +140,18 @@ fn question(
     asked: &[Asked],
     guests: &Guests<'_>,
 ) -> anyhow::Result<Question> {
-    let image = |variant: &Variant| question::Asked {
+    let image = |variant: &Variant, program: Option<&Program>| question::Asked {
         name: variant.name.clone(),
-        content: Some(setup.key(manifest, variant)),
+        content: Some(setup::content(&setup.key(manifest, variant), program)),
     };
     let of = |asked: &Asked| match asked {
-        Asked::Ready(candidate) => image(&candidate.variant),
+        Asked::Ready(candidate) => image(&candidate.variant, candidate.program.as_deref()),
         Asked::Not(not_run) => question::Asked {
             name: not_run.variant.clone(),
             content: None,
         },
     };
-    let base = std::iter::once(image(&variant::base()));
+    let base = std::iter::once(image(&variant::base(), None));
     let images = base.chain(asked.iter().map(of)).collect();
     Question::new("prove", setup, images, guests)
 }
@@ -173,7 +174,8 @@ fn build(
             }
         };
         let letter = letters.next().unwrap_or('?');
-        let image = setup.image(manifest, &candidate.variant, letter, steps);
+        let program = candidate.program.as_ref();
+        let image = setup.image(manifest, &candidate.variant, program, letter, steps);
         if let Some(named) = failures.keep(&candidate.variant.name, image)? {
             built.push(Built { candidate, named });
         }

@@ -1,6 +1,8 @@
 //! What a proof works with, opened in the order in which things are refused: flags
 //! first, then files, then programs, then the tree.
 
+use std::sync::Arc;
+
 use anyhow::Context;
 use tollgate_lab::case::Case;
 use tollgate_lab::config::Fragment;
@@ -8,7 +10,7 @@ use tollgate_lab::machine::Machine;
 use tollgate_lab::process::Runner;
 
 use super::request::Request;
-use super::setup::{Setup, Tools, open_tree, read_program};
+use super::setup::{Setup, Tools, case_program, open_tree, read_program};
 use super::{jobs, results, variant};
 use crate::patch::note_superseded;
 use crate::progress::Steps;
@@ -32,7 +34,7 @@ pub(super) fn open<'a>(
     let profile = request.config.as_deref().unwrap_or(&case.about.config);
     let fragment = Fragment::profile(&request.arch, profile)?.with(&case.about.options);
     let machine = Machine::named(&request.arch)?;
-    let program = read_program(request, &machine)?;
+    let program = read_program(request, &case, &machine)?;
     let place = folders::cache(request.cache.as_deref())?;
     door::refuse_unbuildable(&place)?;
     if let Some(tree) = &request.tree {
@@ -48,6 +50,11 @@ pub(super) fn open<'a>(
     let tools = match machine.advice() {
         Some(advice) => tools.context(advice)?,
         None => tools?,
+    };
+    let own = (&tools.guest_compiler, &cache, &runner);
+    let program = match &case.program {
+        Some(plan) => Some(case_program(&case, plan, &machine, own)?),
+        None => program.map(Arc::new),
     };
     let tree = open_tree(request, &cache, &runner, steps)?;
     Ok(Setup {

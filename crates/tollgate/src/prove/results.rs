@@ -162,6 +162,10 @@ pub(crate) fn write(
             1 => "variant.patch".to_owned(),
             _ => format!("{}.patch", candidate.variant.name),
         };
+        // Another program on the base's kernel needs none.
+        if candidate.patch.is_empty() {
+            continue;
+        }
         store.put(&name, patch(setup, question, candidate, comparison)?)?;
         patches.line("Patch:", &name_of(&store.place(&name)));
     }

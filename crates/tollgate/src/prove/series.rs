@@ -173,7 +173,8 @@ fn measure(
         Asked { name, content }
     });
     let question = Question::new("series", setup, asked.collect(), &guests)?;
-    let build = |state: &State| setup.image(&manifest, &variant_of(state), letter(state), steps);
+    let build =
+        |state: &State| setup.image(&manifest, &variant_of(state), None, letter(state), steps);
     let images: Vec<Named> = states.iter().map(build).collect::<anyhow::Result<_>>()?;
     let mut measured: Vec<Measured> = Vec::new();
     let mut known: BTreeMap<String, BootResult> = BTreeMap::new();
@@ -229,6 +230,7 @@ fn compare(
     again: &BootResult,
 ) -> Comparison {
     let candidate = Candidate {
+        program: None,
         variant: variant::base(),
         fixes: Vec::new(),
         patch: Vec::new(),

@@ -1,6 +1,7 @@
 //! What a proof needs from this machine: the cache, the tree, the tools.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::bail;
 use tollgate_lab::cache::Cache;
@@ -11,9 +12,9 @@ use tollgate_lab::image::{Image, ImageBuilder, Variant};
 use tollgate_lab::machine::Machine;
 use tollgate_lab::patch::Patch;
 use tollgate_lab::process::Runner;
-use tollgate_lab::program::Program;
+use tollgate_lab::program::{Program, Recipe};
 use tollgate_lab::toolchain::{Compiler, Qemu};
-use tollgate_lab::tree::{Manifest, Tree};
+use tollgate_lab::tree::{self, Manifest, Tree};
 use tollgate_lab::unpack;
 use tollgate_measure::{
     Benchmark, BootResult, Claim, ClaimedFigures, FunctionGroup, Unit, Workload,
@@ -36,8 +37,9 @@ pub(crate) struct Setup<'a> {
     pub(crate) guest_compiler: Compiler,
     pub(crate) qemu: Qemu,
     pub(crate) tree: Tree,
-    /// The user's, where one runs instead of benchmarks.
-    pub(crate) program: Option<Program>,
+    /// The user's, where one runs instead of benchmarks; else the case's, as the base
+    /// has it.
+    pub(crate) program: Option<Arc<Program>>,
     /// The user's patches, in the order in which they were given.
     pub(crate) patches: Vec<Patch>,
 }
@@ -57,11 +59,13 @@ impl<'a> Setup<'a> {
         Ok(steps.step("read the tree", read, how)?)
     }
 
-    /// The image of a variant, built where the cache does not have it.
+    /// The image of a variant, built where the cache does not have it, with the
+    /// program that runs on it where that is not the base's.
     pub(crate) fn image(
         &self,
         manifest: &Manifest,
         variant: &Variant,
+        program: Option<&Arc<Program>>,
         letter: char,
         steps: &Steps<'_>,
     ) -> anyhow::Result<Named> {
@@ -77,6 +81,7 @@ impl<'a> Setup<'a> {
             letter,
             variant: variant.name.clone(),
             image,
+            program: program.or(self.program.as_ref()).cloned(),
         })
     }
 
@@ -100,7 +105,7 @@ impl<'a> Setup<'a> {
     /// # Errors
     /// When the program failed.
     pub(crate) fn benchmarks(&self, base: &BootResult) -> anyhow::Result<Vec<Benchmark>> {
-        let own = match &self.program {
+        let own = match self.program.as_deref() {
             Some(program) => phases(program, base)?,
             None => Vec::new(),
         };
@@ -123,7 +128,11 @@ impl<'a> Setup<'a> {
     /// What is compared: the case or the patch, and what ran in its place.
     pub(crate) fn subject(&self) -> String {
         let name = &self.case.about.name;
-        match &self.program {
+        match self
+            .program
+            .as_deref()
+            .filter(|program| !program.is_compared)
+        {
             Some(program) => format!("{name} with {}", program.line),
             None => name.clone(),
         }
@@ -180,16 +189,44 @@ impl Tools {
 
 pub(super) fn read_program(
     request: &Request,
+    case: &Case,
     machine: &Machine,
 ) -> anyhow::Result<Option<Program>> {
     let Some((path, arguments)) = request.program.split_first() else {
         return Ok(None);
     };
+    if let Some(own) = &case.program {
+        bail!(
+            "the case {} is about a program that it brings along, {}: it cannot run another",
+            case.about.name,
+            own.name
+        );
+    }
     let program = Program::read(Path::new(path), arguments, &machine.name)?;
     Ok(Some(program))
 }
 
-/// The phases of the user's program, in the order in which they ran first.
+/// The case's program as the base has it, or as a variant does.
+///
+/// # Errors
+/// When it does not compile, or the machine has no such guest.
+pub(super) fn case_program(
+    case: &Case,
+    plan: &case::ProgramPlan,
+    machine: &Machine,
+    tools: (&Compiler, &Cache, &Runner),
+) -> anyhow::Result<Arc<Program>> {
+    let (compiler, cache, runner) = tools;
+    let equipment = machine.station(&plan.station())?;
+    let recipe = Recipe {
+        case: &case.about.name,
+        plan,
+        flags: &equipment.flags,
+    };
+    Ok(Arc::new(Program::of_case(recipe, cache, compiler, runner)?))
+}
+
+/// The phases of the program, in the order in which they ran first.
 fn phases(program: &Program, base: &BootResult) -> anyhow::Result<Vec<Benchmark>> {
     let said = format!("program {}: ", program.name);
     if let Some(error) = base.errors.iter().find_map(|line| line.strip_prefix(&said)) {
@@ -198,16 +235,20 @@ fn phases(program: &Program, base: &BootResult) -> anyhow::Result<Vec<Benchmark>
     let start = format!("{}/", program.name);
     let mut found: Vec<Benchmark> = Vec::new();
     let samples = base.samples.iter().map(|sample| &sample.workload);
-    for workload in samples.filter(|workload| workload.benchmark.starts_with(&start)) {
+    for workload in samples {
+        let Some(phase) = workload.benchmark.strip_prefix(&start) else {
+            continue;
+        };
         if found.iter().all(|known| known.workload != *workload) {
             found.push(Benchmark {
                 workload: workload.clone(),
                 control: false,
                 unit: Some(Unit {
-                    name: "op".to_owned(),
+                    name: program.unit(phase).to_owned(),
                     parameter: None,
                 }),
                 less: None,
+                whole: program.is_compared,
             });
         }
     }
@@ -237,6 +278,7 @@ fn benchmark(plan: &case::BenchmarkPlan, case: &Case) -> Benchmark {
         workload: plan.workload(),
         less: less.map(case::BenchmarkPlan::workload),
         control: plan.control,
+        whole: false,
         unit: plan.unit.as_ref().map(|unit| Unit {
             name: unit.name.clone(),
             parameter: unit.parameter.clone(),
@@ -272,11 +314,21 @@ fn claimed_figures(plan: &case::Figures) -> ClaimedFigures {
     }
 }
 
+/// The hash of a kernel and a program that runs on it, or the kernel's own.
+pub(super) fn content(kernel: &str, program: Option<&Program>) -> String {
+    match program {
+        Some(program) => tree::hash(format!("{kernel}\0{}", program.content()).as_bytes()),
+        None => kernel.to_owned(),
+    }
+}
+
 /// An image and the name of its variant.
 pub(crate) struct Named {
     pub(crate) letter: char,
     pub(crate) variant: String,
     pub(crate) image: Image,
+    /// What runs on it beside the benchmarks.
+    pub(crate) program: Option<Arc<Program>>,
 }
 
 impl Named {
@@ -285,7 +337,17 @@ impl Named {
         tollgate_measure::ImageName {
             letter: self.letter,
             variant: self.variant.clone(),
-            id: self.image.key.clone(),
+            id: self.id(),
         }
+    }
+
+    /// The key of its content: of the kernel, and of the program where variants of
+    /// it are compared.
+    pub(crate) fn id(&self) -> String {
+        let program = self.program.as_deref();
+        content(
+            &self.image.key,
+            program.filter(|program| program.is_compared),
+        )
     }
 }

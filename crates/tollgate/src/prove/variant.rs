@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tollgate_defect::OrDefect as _;
 
 use anyhow::{Context, bail};
@@ -14,13 +15,14 @@ use tollgate_lab::image::Variant;
 use tollgate_lab::input;
 use tollgate_lab::patch::{self as applied, Patch};
 use tollgate_lab::process::Runner;
+use tollgate_lab::program::Program;
 use tollgate_lab::tree::Change;
 use tollgate_measure::{Find, NotRun, Setting};
 use tollgate_rewrite::{FixError, Patched, Style, Target};
 use tollgate_source::{Analyser, Direction, Function, TreePath, Vocabulary, shown};
 
 use super::request::Request;
-use super::setup::Setup;
+use super::setup::{Setup, case_program};
 use crate::macros::Macros;
 use crate::patch;
 use crate::progress::Steps;
@@ -28,6 +30,8 @@ use crate::progress::Steps;
 /// A variant that is held against the base.
 pub(crate) struct Candidate {
     pub(crate) variant: Variant,
+    /// The program that runs on it, where that is not the base's.
+    pub(crate) program: Option<Arc<Program>>,
     /// What tollgate wrote, if it is not a patch.
     pub(crate) fixes: Vec<Fixed>,
     /// The patch as a plain diff where it is ours, without a date, so that two
@@ -174,8 +178,10 @@ fn plans<'a>(request: &Request, case: &'a Case) -> anyhow::Result<Vec<&'a Varian
         return Ok(case.variants.iter().collect());
     }
     if request.variant.is_empty() {
-        let first = case.variants.iter().take(1);
-        return Ok(first.filter(|_| request.patch.is_empty()).collect());
+        return Ok(match request.patch.as_slice() {
+            [] => case.usual(),
+            _ => Vec::new(),
+        });
     }
     let named = |name: &String| {
         let found = case.variants.iter().find(|plan| plan.name == *name);
@@ -223,7 +229,42 @@ fn from_plan(
         let (of, arch) = (plan.architectures.clone(), arch.clone());
         return Err(Elsewhere::Patch { of, arch }.into());
     }
+    let kernel = from_kernel(plan, setup, steps)?;
+    Ok(Candidate {
+        program: program_of(plan, setup)?,
+        ..kernel
+    })
+}
+
+/// The program of a variant, where it is not the base's.
+fn program_of(plan: &VariantPlan, setup: &Setup<'_>) -> anyhow::Result<Option<Arc<Program>>> {
+    let own = setup.case.program.as_ref();
+    let Some(own) = own.filter(|_| plan.changes_program()) else {
+        return Ok(None);
+    };
+    let tools = (&setup.guest_compiler, &setup.cache, &setup.runner);
+    case_program(&setup.case, &own.of(plan), &setup.machine, tools).map(Some)
+}
+
+/// The kernel of a variant: the base's, where only the program is another.
+fn from_kernel(
+    plan: &VariantPlan,
+    setup: &Setup<'_>,
+    steps: &Steps<'_>,
+) -> anyhow::Result<Candidate> {
     let case = &setup.case.about.name;
+    if !plan.changes_kernel() {
+        return Ok(Candidate {
+            variant: Variant {
+                name: plan.name.clone(),
+                change: Change::default(),
+                config: plan.config.clone(),
+            },
+            program: None,
+            fixes: Vec::new(),
+            patch: Vec::new(),
+        });
+    }
     match (plan.patch_text(case), &plan.patch) {
         (Some(text), Some(file)) => {
             let shown = PathBuf::from(format!("cases/{case}/{file}"));
@@ -290,6 +331,7 @@ fn from_patch(
             change: applied.change,
             config,
         },
+        program: None,
         fixes: Vec::new(),
         patch: patch.diff,
     })
@@ -335,6 +377,7 @@ fn from_fix(plan: &VariantPlan, setup: &Setup<'_>, steps: &Steps<'_>) -> anyhow:
             change,
             config: plan.config.clone(),
         },
+        program: None,
         patch,
         fixes,
     })
