@@ -33,6 +33,7 @@ pub mod objects;
 mod objtool;
 pub mod parameter;
 pub mod patch;
+pub mod patched;
 pub mod process;
 pub mod program;
 pub mod progress;

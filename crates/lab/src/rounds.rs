@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use tollgate_measure::{
     Host, Point, Repetition, Results, Rounds, Skip, Timing, Timings, Workload, middle_of_each,
+    together,
 };
 
 use crate::case::BenchmarkPlan;
@@ -296,7 +297,29 @@ pub struct Serial {
     pub timing: Timing,
 }
 
+/// Repetitions that each of several processes makes, one after the other. That in the
+/// middle counts: they do not start at one moment, and all are at work then.
+const TOGETHER: u32 = 5;
+
 impl Serial {
+    /// What each of several processes is told to do.
+    #[must_use]
+    pub fn plan_together(&self) -> String {
+        let plan = BenchmarkPlan {
+            reps: TOGETHER,
+            ..self.benchmark.clone()
+        };
+        plan.plan_line()
+    }
+
+    /// What that took, from what each of them printed, in nanoseconds.
+    ///
+    /// # Errors
+    /// Why one of them has no time.
+    pub fn time_together(processes: &[Results]) -> Result<u64, String> {
+        together(processes, TOGETHER.div_ceil(2))
+    }
+
     /// Without a time, with so many processes among the parameters, in the order of
     /// their names.
     #[must_use]

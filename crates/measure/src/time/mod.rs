@@ -5,6 +5,7 @@ mod boots;
 mod bootstrap;
 mod floor;
 mod host;
+mod together;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,7 @@ use bootstrap::Turns;
 pub use bootstrap::{CONFIDENCE_PERCENT, Estimate, RESAMPLES, SEED};
 pub use floor::{Floor, FloorError};
 pub use host::{Fact, Host, MachineText};
+pub use together::together;
 
 /// A workload and how long its repetitions took.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use tollgate_lab::git::mails::{self, Edit};
+use tollgate_lab::patched::Verdict;
 use tollgate_lab::process::Runner;
 use tollgate_lab::progress::Progress as _;
 use tollgate_lab::sources;
@@ -17,7 +18,7 @@ use tollgate_report::fixes::{self, Compiled, Fix, Fixes};
 use tollgate_rewrite::{self as rewrite, FixError, Patched, Style, Target};
 use tollgate_source::{Name, TreePath, Vocabulary, plain, shown};
 
-use crate::compile::{self, Verdict};
+use crate::compile;
 use crate::door::Door;
 use crate::exit::Exit;
 use crate::macros::Macros;

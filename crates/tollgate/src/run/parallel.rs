@@ -3,7 +3,6 @@
 use std::thread;
 
 use anyhow::anyhow;
-use tollgate_lab::case::BenchmarkPlan;
 use tollgate_lab::host;
 use tollgate_lab::native::Native;
 use tollgate_lab::rounds::Serial;
@@ -11,10 +10,6 @@ use tollgate_measure::{Results, Skip, Timing, Timings};
 
 use super::setup::{Guest, Setup};
 use crate::progress::Steps;
-
-/// Repetitions that each process makes, one after the other. That in the middle counts:
-/// the processes do not start at one moment, and all are at work then.
-const EACH: u32 = 5;
 
 /// Times every benchmark with so many processes at once, as many rounds as it was timed
 /// alone; adds what came of it, and why it could not be.
@@ -87,11 +82,7 @@ fn timed(
     let abi = &serial.benchmark.abi;
     let guest = guests.iter().find(|guest| guest.abi == *abi);
     let guest = guest.ok_or_else(|| anyhow!("no program of the ABI of {}", timing.workload))?;
-    let plan = BenchmarkPlan {
-        reps: EACH,
-        ..serial.benchmark.clone()
-    }
-    .plan_line();
+    let plan = serial.plan_together();
     for _ in 0..setup.request.reps {
         match once(setup, guest, &plan, cpus)? {
             Ok(time) => timing.nanoseconds.push(time),
@@ -106,7 +97,7 @@ fn timed(
     Ok(Ok(timing))
 }
 
-/// The mean of what the middle repetition took in each process.
+/// What the benchmark took in so many processes.
 fn once(
     setup: &Setup<'_>,
     guest: &Guest,
@@ -125,24 +116,8 @@ fn once(
         });
         joined.collect()
     });
-    let mut sum = 0_u64;
-    for results in consoles {
-        let results = results?;
-        let said = results.errors.first().cloned();
-        let said = said.or_else(|| results.skips.first().map(|skip| skip.reason.clone()));
-        if let Some(reason) = said {
-            return Ok(Err(reason));
-        }
-        let middle = results
-            .repetitions
-            .into_values()
-            .find(|one| one.number == EACH.div_ceil(2));
-        match middle.and_then(|one| one.nanoseconds) {
-            Some(time) => sum = sum.saturating_add(time),
-            None => return Ok(Err("a process printed no time of it".to_owned())),
-        }
-    }
-    Ok(Ok(sum / (cpus.len() as u64).max(1)))
+    let results: anyhow::Result<Vec<Results>> = consoles.into_iter().collect();
+    Ok(Serial::time_together(&results?))
 }
 
 fn process(setup: &Setup<'_>, guest: &Guest, plan: &str, cpu: usize) -> anyhow::Result<Results> {
