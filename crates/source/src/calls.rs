@@ -208,6 +208,9 @@ pub(crate) struct Family {
 pub(crate) struct Pair {
     pub(crate) begin: String,
     pub(crate) end: String,
+    /// Whether the first opens the gate to user memory: once, and for no call.
+    #[serde(default)]
+    pub(crate) gate: bool,
     pub(crate) reason: String,
 }
 

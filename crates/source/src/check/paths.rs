@@ -40,6 +40,8 @@ pub(crate) struct State {
     facts: Vec<(usize, bool)>,
     /// Pairs of calls of which the first was called, with its node.
     pub(crate) held: Vec<(usize, usize)>,
+    /// Pairs that open the gate of which the second was called last, with its node.
+    pub(crate) ended: Vec<(usize, usize)>,
     /// Variables that a read has left without a value, with its node.
     pub(crate) unset: Vec<(usize, usize)>,
     /// Variables of which a call has set every byte.
@@ -186,8 +188,7 @@ impl Walk<'_> {
                 next.last = Last::Closed(node);
             }
             (Action::Call(call), _) => match self.words.pair_of(&call.name) {
-                Some((pair, true)) => hold(&mut next, pair, node),
-                Some((pair, false)) => next.held.retain(|(held, _)| *held != pair),
+                Some((pair, begins)) => self.pair(&mut next, (pair, begins), node),
                 None => clear(&mut next, call.clears),
             },
             (Action::Inside(inside), Edge::Fault) => {
@@ -199,6 +200,19 @@ impl Walk<'_> {
             _ => {}
         }
         vec![next]
+    }
+
+    /// What a call of a pair does to what is held.
+    fn pair(&self, state: &mut State, (pair, begins): (usize, bool), node: usize) {
+        state.ended.retain(|(ended, _)| *ended != pair);
+        if begins {
+            return hold(state, pair, node);
+        }
+        state.held.retain(|(held, _)| *held != pair);
+        if self.words.is_gate(pair) {
+            state.ended.push((pair, node));
+            state.ended.sort_unstable();
+        }
     }
 
     /// What is known behind an effect.

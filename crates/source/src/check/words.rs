@@ -223,6 +223,11 @@ impl CheckWords {
         Some((&own.begin, &own.end))
     }
 
+    /// Whether a pair opens and closes the gate to user memory.
+    pub(crate) fn is_gate(&self, pair: usize) -> bool {
+        self.pairs.get(pair).is_some_and(|own| own.gate)
+    }
+
     /// Whether nobody may drop what a call of that name gives.
     pub(crate) fn must_use(&self, name: &[u8]) -> bool {
         answer::text(name).is_some_and(|name| self.must_use.contains(name))

@@ -10,7 +10,7 @@ use crate::wrappers::definition;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
-    look: Look::Window(check),
+    look: Look::Access(check),
 };
 
 const INFO: RuleInfo = RuleInfo {
@@ -26,6 +26,27 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for (place, call, opened) in calls(function) {
         if call.argument_of.is_none() {
             out.extend(judged(function, &INFO, place, call, opened));
+        }
+    }
+    gates(function, out);
+}
+
+/// Calls that no window may hold, between the two calls of a pair that opens the gate.
+/// What else is called there only the machine's own code can say.
+fn gates(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let words = function.file.words;
+    for (node, place) in function.graph.nodes.iter().enumerate() {
+        let Action::Call(call) = &place.action else {
+            continue;
+        };
+        let states = function.paths.before.get(node).into_iter().flatten();
+        let mut held = states.flat_map(|state| &state.held);
+        let gate = held.find(|(pair, _)| words.is_gate(*pair));
+        let known = words.pair_of(&call.name).is_some();
+        let forbidden = matches!(words.permission(&call.name), Permission::Forbidden(_));
+        if let Some((_, begin)) = gate.filter(|_| forbidden && !known) {
+            let opened = Some(function.place(*begin));
+            out.extend(judged(function, &INFO, place.span, call, opened));
         }
     }
 }

@@ -48,17 +48,28 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
 }
 
-/// Whether some way from the begin comes to its end: where none does, the function
-/// begins it for its caller.
+/// Whether some way from the begin comes to its end, or from another begin of the pair:
+/// where none does, the function begins it for its caller.
 fn ends(function: &FunctionContext<'_>, pair: usize, begin: usize) -> bool {
+    let others = function.graph.nodes.iter().enumerate();
+    let others = others.filter(|(_, node)| is_half(function, node, (pair, true)));
+    let mut begins = std::iter::once(begin).chain(others.map(|(node, _)| node));
+    begins.any(|begin| comes_to_end(function, pair, begin))
+}
+
+fn comes_to_end(function: &FunctionContext<'_>, pair: usize, begin: usize) -> bool {
     let graph = function.graph;
     let mut behind = graph.reached_behind(begin, |_| false).into_iter();
-    behind.any(
-        |node| match graph.nodes.get(node).map(|node| &node.action) {
-            Some(Action::Call(call)) => {
-                function.file.words.pair_of(&call.name) == Some((pair, false))
-            }
-            _ => false,
-        },
-    )
+    behind.any(|node| {
+        let node = graph.nodes.get(node);
+        node.is_some_and(|node| is_half(function, node, (pair, false)))
+    })
+}
+
+/// Whether a node calls that half of a pair.
+fn is_half(function: &FunctionContext<'_>, node: &Node, half: (usize, bool)) -> bool {
+    match &node.action {
+        Action::Call(call) => function.file.words.pair_of(&call.name) == Some(half),
+        _ => false,
+    }
 }

@@ -25,15 +25,19 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().filter(|access| !access.inside) {
-        let used = used(function, access).filter(|_| is_dropped(access.node));
-        let told = used.map(|used| {
+        let dropped = used(function, access).filter(|_| is_dropped(access.node));
+        let told = dropped.map(|used| {
             let message = format!(
                 "{} is used, but nothing asks whether {}() faulted",
                 access.value_root, access.word.name
             );
             (message, "its result is dropped", Some(used))
         });
-        if let Some((message, label, used)) = told.or_else(|| unread(function, access)) {
+        let lost = || {
+            let message = unread(function, access.node, &access.word.name)?;
+            Some((message, "its result is lost", used(function, access)))
+        };
+        if let Some((message, label, used)) = told.or_else(lost) {
             let file = function.file;
             let mut violation = file.violation(&INFO, access.span, label, message);
             violation
@@ -61,11 +65,8 @@ fn is_dropped(call: Node<'_>) -> bool {
 
 /// A result that goes into a variable of the function and that nothing looks at
 /// there.
-fn unread(
-    function: &FunctionContext<'_>,
-    access: &Access<'_>,
-) -> Option<(String, &'static str, Option<Span>)> {
-    let holder = access.node.parent()?;
+fn unread(function: &FunctionContext<'_>, call: Node<'_>, callee: &str) -> Option<String> {
+    let holder = call.parent()?;
     let stores = matches!(holder.kind(), "assignment_expression" | "init_declarator");
     let place = stores.then(|| span(holder))?;
     let at =
@@ -81,11 +82,7 @@ fn unread(
     {
         return None;
     }
-    let message = format!(
-        "nothing looks at what {}() gives to {name}",
-        access.word.name
-    );
-    Some((message, "its result is lost", used(function, access)))
+    Some(format!("nothing looks at what {callee}() gives to {name}"))
 }
 
 /// Whether a declaration says itself that nothing may look at the variable.
@@ -102,17 +99,20 @@ fn says_unused(function: &FunctionContext<'_>, declared: Span) -> bool {
 
 /// Calls whose result says more than whether they faulted.
 fn dropped(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    function.calls.iter().for_each(|&call| {
-        let name = function.context.callee(call);
-        if function.file.words.must_use(name) && is_dropped(call) {
-            let message = format!(
-                "nothing asks what {}() gives",
-                String::from_utf8_lossy(name)
-            );
-            let file = function.file;
-            out.push(file.violation(&INFO, span(call), "its result is dropped", message));
-        }
-    });
+    let words = function.file.words;
+    let calls = function.calls.iter().copied();
+    for call in calls.filter(|call| words.must_use(function.context.callee(*call))) {
+        let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+        let told = match is_dropped(call) {
+            true => Some((
+                format!("nothing asks what {name}() gives"),
+                "its result is dropped",
+            )),
+            false => unread(function, call, &name).map(|told| (told, "its result is lost")),
+        };
+        let file = function.file;
+        out.extend(told.map(|(message, label)| file.violation(&INFO, span(call), label, message)));
+    }
 }
 
 /// Whether the value goes into a variable of this function; what a pointer

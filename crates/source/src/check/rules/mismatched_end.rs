@@ -8,7 +8,7 @@ use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
-    look: Look::Window(check),
+    look: Look::Access(check),
 };
 
 const INFO: RuleInfo = RuleInfo {
@@ -21,6 +21,44 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    windows(function, out);
+    pairs(function, out);
+}
+
+/// The call of a pair that closes the gate, where another pair opened it: neither of the
+/// two has its own other half in the function.
+fn pairs(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let words = function.file.words;
+    let nodes = function.graph.nodes.iter().enumerate();
+    let halves = nodes.filter_map(|(node, place)| match &place.action {
+        Action::Call(call) => {
+            let (pair, begins) = words.pair_of(&call.name)?;
+            words.is_gate(pair).then_some((node, pair, begins))
+        }
+        _ => None,
+    });
+    let halves: Vec<(usize, usize, bool)> = halves.collect();
+    let alone =
+        |of: &&(usize, usize, bool)| !halves.iter().any(|own| own.1 == of.1 && own.2 != of.2);
+    let begin = halves.iter().filter(alone).find(|(_, _, begins)| *begins);
+    let end = halves.iter().filter(alone).find(|(_, _, begins)| !*begins);
+    let (Some((begin, pair, _)), Some((end, ..))) = (begin, end) else {
+        return;
+    };
+    let Some((first, last)) = words.pair(*pair) else {
+        return;
+    };
+    let file = function.file;
+    let message = format!("{first}() has no {last}() here, but the end of another");
+    let place = function.place(*end);
+    let mut violation = file.violation(&INFO, place, "closes another gate", message);
+    violation
+        .related
+        .push(file.mark(function.place(*begin), "opened here"));
+    out.push(violation);
+}
+
+fn windows(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for (node, place) in function.graph.nodes.iter().enumerate() {
         let Action::End { call, kind } = &place.action else {
             continue;

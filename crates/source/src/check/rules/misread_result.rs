@@ -8,7 +8,7 @@ use crate::check::range::function_tokens;
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::flow::{EffectKind, Statement, StatementKind};
-use crate::lex::Token;
+use crate::lex::{Token, closing};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
@@ -137,6 +137,41 @@ fn is_handed_on(function: &FunctionContext<'_>) -> bool {
         };
         let own = is(name, &body.name) && !body.header.contains(name.span);
         own && (is(before, "return") || !behind.is(b'('))
+    }) || code.windows(3).enumerate().any(|(at, three)| {
+        let [variable, equals, name] = three else {
+            return false;
+        };
+        let own = equals.is(b'=') && is(name, &body.name);
+        own && is_kept(file.text, &code, at + 3) && is_returned(function, variable)
+    })
+}
+
+/// Whether a call whose arguments begin there is all of its statement, and nothing asks
+/// right behind it what it gave.
+fn is_kept(text: &[u8], code: &[&Token], open: usize) -> bool {
+    let rest: Vec<Token> = code.iter().skip(open).map(|token| **token).collect();
+    let Some(close) = closing(&rest, 0) else {
+        return false;
+    };
+    let end = rest.get(close + 1).is_some_and(|token| token.is(b';'));
+    let next = rest.get(close + 2);
+    end && next.is_none_or(|token| token.span.of(text) != b"if")
+}
+
+/// Whether the function of the file that names a variable there returns it.
+fn is_returned(function: &FunctionContext<'_>, variable: &Token) -> bool {
+    let file = function.file;
+    let name = variable.span.of(file.text);
+    let Some(caller) = file.holder(variable.span) else {
+        return false;
+    };
+    let mut own = file.tokens_in(caller.span).windows(3);
+    own.any(|three| match three {
+        [word, given, end] => {
+            let gives = word.span.of(file.text) == b"return" && end.is(b';');
+            gives && given.span.of(file.text) == name
+        }
+        _ => false,
     })
 }
 

@@ -7,7 +7,7 @@ use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
-    look: Look::Window(check),
+    look: Look::Access(check),
 };
 
 const INFO: RuleInfo = RuleInfo {
@@ -21,6 +21,30 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    windows(function, out);
+    pairs(function, out);
+}
+
+/// Gates that are closed by one call of a pair, with no other to open them again between.
+fn pairs(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for (node, state) in function.states() {
+        let Some(place) = function.graph.nodes.get(node) else {
+            continue;
+        };
+        let Action::Call(call) = &place.action else {
+            continue;
+        };
+        let Some((pair, false)) = function.file.words.pair_of(&call.name) else {
+            continue;
+        };
+        let first = state.ended.iter().find(|(ended, _)| *ended == pair);
+        if let Some((_, first)) = first {
+            out.push(again(function, place.span, &call.name, *first));
+        }
+    }
+}
+
+fn windows(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for (node, state) in function.states() {
         let Some(place) = function.graph.nodes.get(node) else {
             continue;
