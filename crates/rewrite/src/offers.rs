@@ -54,7 +54,7 @@ impl Offers {
                 && has(b"masked_user_write_access_begin"),
             scoped,
             scoped_both: has(b"scoped_user_rw_access"),
-            scoped_const: scoped && !squeezed(header).contains("(void__user*_tmpptr="),
+            scoped_const: scoped && !defines.iter().any(|define| keeps_no_const(define)),
             local_labels: mentions(header, b"arch_unsafe_get_user"),
             copies: mentions(header, b"copy_from_user") && mentions(header, b"copy_to_user"),
         }
@@ -93,10 +93,16 @@ fn mentions(header: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// The text without blanks.
-fn squeezed(header: &[u8]) -> String {
-    let text = String::from_utf8_lossy(header);
-    text.split_whitespace().collect()
+/// Whether a macro keeps a user pointer in a `void __user *` of its own.
+fn keeps_no_const(define: &[u8]) -> bool {
+    let all = tokens(define, 0);
+    let code: Vec<&[u8]> = all
+        .iter()
+        .filter(|token| token.is_code())
+        .map(|token| token.span.of(define))
+        .collect();
+    let declares = |words: &[&[u8]]| matches!(words, [b"(", b"void", b"__user", b"*", _, b"="]);
+    code.windows(6).any(declares)
 }
 
 fn is_word(rest: &[u8]) -> bool {
@@ -133,6 +139,21 @@ mod tests {
             "there is no read window, so the one for both ways serves"
         );
         assert_eq!(offers.way(0, 2), Some("_write"));
+    }
+
+    #[test]
+    fn a_scope_takes_const_where_its_own_pointer_is_none_to_void() {
+        let taken = |own: &str| {
+            let scope = format!(
+                "#define scoped_user_read_access(p, l) \\\n\tfor ({own} = begin(p, l); ok; )\n#define scoped_user_write_access(p, l) x\n"
+            );
+            Offers::read(scope.as_bytes()).scoped_const
+        };
+        assert!(!taken("void __user *_tmpptr"));
+        assert!(!taken("void  __user\t* mine"));
+        assert!(taken("auto _tmpptr"));
+        assert!(taken("const void __user *_tmpptr"));
+        assert!(taken("/* (void __user *_tmpptr = */ auto own"));
     }
 
     #[test]

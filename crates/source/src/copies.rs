@@ -8,6 +8,8 @@ use crate::lex::{Token, TokenKind, closing, is_called, tokens};
 use crate::model::{NotAnalysed, Reason};
 use crate::opportunity::{Beside, Kind, Opportunity, Size};
 use crate::span::{LineIndex, Span};
+use tollgate_defect::answer;
+
 use crate::split::{Body, bodies};
 use crate::vocabulary::Vocabulary;
 
@@ -265,9 +267,7 @@ impl Place<'_> {
             ));
         }
         match &before?.what {
-            What::Begin { read, write } | What::End { read, write }
-                if word.ends_with(b"access_end") =>
-            {
+            What::Begin { read, write } | What::End { read, write } if self.ends(word) => {
                 Some(What::End {
                     read: *read,
                     write: *write,
@@ -275,6 +275,11 @@ impl Place<'_> {
             }
             _ => None,
         }
+    }
+
+    fn ends(&self, word: &[u8]) -> bool {
+        let known = |name: &str| self.vocabulary.words().end(name).is_some();
+        answer::text(word).is_some_and(known)
     }
 
     /// Which ways a window lets that a call or a statement opens.
