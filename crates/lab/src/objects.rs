@@ -39,6 +39,9 @@ pub enum Error {
     /// The configuration is not what was asked for.
     #[error(transparent)]
     Config(#[from] config::Error),
+    /// What is carried inside does not have its form.
+    #[error(transparent)]
+    Defect(#[from] tollgate_defect::Defect),
     /// make failed before there was any object.
     #[error("make {goal} failed. The first error:\n\n{first_error}\n\nThe whole log is {}{room}", shown(.log))]
     Make {

@@ -76,7 +76,7 @@ fn compared(
     recipe: &OsStr,
 ) -> Result<Verdict, Error> {
     let compile = |text: &[u8]| objects.compile(recipe, &patched.path, text);
-    let probes = Probes::of(patched);
+    let probes = Probes::of(patched)?;
     if probes.lines.is_empty() {
         let why = "the patch has no line whose compilation can be seen";
         return Ok(Verdict::NotBuilt(why.to_owned()));

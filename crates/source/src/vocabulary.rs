@@ -246,7 +246,8 @@ impl Vocabulary {
 
     /// Which ways a statement of that name lets that opens a window for the block
     /// behind it: reads, writes.
-    pub(crate) fn scoped(&self, name: &[u8]) -> Option<(bool, bool)> {
+    #[must_use]
+    pub fn scoped(&self, name: &[u8]) -> Option<(bool, bool)> {
         self.calls.scoped.get(name).copied()
     }
 
