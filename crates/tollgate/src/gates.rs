@@ -145,6 +145,14 @@ fn listing(
     let broken = listings
         .iter()
         .any(|listing| !listing.function.findings.is_empty());
+    // A table says how many functions it cannot tell; who asks for one asks for that.
+    let lost = listings.iter().any(|listing| listing.function.lost);
+    anyhow::ensure!(
+        broken || !lost,
+        "{}: not all paths of {function} could be followed, and no rule was applied: what a gate \
+         does to one hangs on a value that is not in the code; read the listing above",
+        shown(path)
+    );
     Ok(if broken { Exit::Findings } else { Exit::Clean })
 }
 

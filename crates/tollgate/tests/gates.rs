@@ -93,6 +93,37 @@ fn exit_codes_tell_clean_from_broken_from_unknown() {
     }
 }
 
+/// Moves what the caller gives into the register of the gate.
+const UNTOLD: &str = "
+    .globl f
+    .type f, @function
+f:  mtspr 794, 3
+    blr
+    .size f, . - f
+";
+
+#[test]
+fn a_function_whose_gate_cannot_be_told_is_no_clean_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("a.s"), UNTOLD).unwrap();
+    let mut command = Command::new("powerpc-linux-gnu-as");
+    let command = command.current_dir(folder);
+    let command = command.args(["-many", "a.s", "-o", "untold.o"]);
+    if !command.status().is_ok_and(|status| status.success()) {
+        missing("powerpc-linux-gnu-as", "scripts/setup installs it");
+        return;
+    }
+    let (status, stdout, stderr) = gates(folder, &["untold.o", "f"]);
+    assert_eq!(status, Some(2), "{stdout}{stderr}");
+    assert!(stdout.contains("mtspr") || stdout.contains('?'), "{stdout}");
+    assert!(stderr.contains("no rule was applied"), "{stderr}");
+    // Of an object the table says how many there are.
+    let (status, stdout, stderr) = gates(folder, &["untold.o"]);
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(stdout.contains("no rule was applied"), "{stdout}");
+}
+
 #[test]
 fn archives_thin_or_not_show_their_members() {
     let folder = tempfile::tempdir().unwrap();
