@@ -342,6 +342,13 @@ fn is_of(architectures: &[String], arch: &str) -> bool {
 }
 
 impl Case {
+    /// The case's program, where a workload of that name is a phase of it.
+    #[must_use]
+    pub fn phase_of(&self, workload: &str) -> Option<&ProgramPlan> {
+        let (program, _) = workload.split_once('/')?;
+        self.program.as_ref().filter(|own| own.name == program)
+    }
+
     /// The variants that are proved where none is named.
     #[must_use]
     pub fn usual(&self) -> Vec<&VariantPlan> {

@@ -79,6 +79,8 @@ pub enum ClaimHere {
 pub struct ClaimCounts {
     /// What an operation is, `transaction`.
     pub per: String,
+    /// What the instructions are that decide, in words.
+    pub what: String,
     /// The base, then each variant of the claim that ran.
     pub rows: Vec<ClaimRow>,
     /// Whether the images stand in the same order from the cheapest to the
@@ -95,8 +97,9 @@ pub struct ClaimRow {
     pub variant: String,
     /// The claimed figure.
     pub claimed: f64,
-    /// Kernel instructions of all operations.
-    pub kernel: u64,
+    /// The instructions of all operations that decide: the kernel's, with those of
+    /// user space where the program is a part of what is compared.
+    pub instructions: u64,
     /// How many units they handled.
     pub units: u64,
     /// The instructions of each group of functions among them.
@@ -146,21 +149,21 @@ impl FunctionGroup {
 }
 
 impl ClaimRow {
-    /// What the claim is set beside: the share of its functions in the kernel's
-    /// instructions, or all of these, a unit.
+    /// What the claim is set beside: the share of its functions in the instructions
+    /// that decide, or all of these, a unit.
     #[must_use]
     pub fn here(&self) -> Ratio {
         if self.groups.is_empty() {
-            return Ratio::new(self.kernel, self.units);
+            return Ratio::new(self.instructions, self.units);
         }
         let ours = self.groups.iter();
         self.share(ours.fold(0, |sum, group| sum.saturating_add(*group)))
     }
 
-    /// What share in the kernel's instructions so many of them are.
+    /// What share in the instructions that decide so many of them are.
     #[must_use]
     pub fn share(&self, instructions: u64) -> Ratio {
-        Ratio::new(instructions, self.kernel)
+        Ratio::new(instructions, self.instructions)
     }
 }
 
@@ -198,6 +201,7 @@ impl ClaimedFigures {
         }
         ClaimHere::Counted(ClaimCounts {
             per: row.comparison.per_name(Per::Unit).to_owned(),
+            what: row.comparison.decisive_name().to_owned(),
             order: (rows.len() > 2).then(|| self.order(&rows)),
             rows,
         })
@@ -231,7 +235,7 @@ impl ClaimedFigures {
             letter,
             variant: variant.to_owned(),
             claimed,
-            kernel: measured.kernel.instructions(),
+            instructions: row.comparison.deciding_of(measured),
             units: row.comparison.divisor(Per::Unit, measured),
             groups: groups.map(|group| group.instructions(measured)).collect(),
             agrees: None,

@@ -278,6 +278,13 @@ impl WorkloadComparison {
         }
     }
 
+    /// The instructions that decide, of all operations on an image.
+    #[must_use]
+    pub fn deciding_of(&self, measured: &Measured) -> u64 {
+        let user = if self.whole { measured.user } else { 0 };
+        measured.kernel.instructions().saturating_add(user)
+    }
+
     /// What the figure that decides counts, in words.
     #[must_use]
     pub fn decisive_name(&self) -> &'static str {

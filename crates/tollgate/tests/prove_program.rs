@@ -80,3 +80,50 @@ fn what_the_guest_cannot_run_is_refused_before_the_build() {
     fs::write(lab.path("arm"), other).unwrap();
     refused(&lab, "./arm", "./arm is a program for arm64");
 }
+
+/// Two programs on one kernel, whose own instructions decide.
+#[test]
+fn two_builds_of_a_program_are_compared() {
+    let lab = Lab::new();
+    compile(&lab, "old", &["-static"]);
+    compile(&lab, "new", &["-static", "-O2"]);
+    let json = lab.path("out.json");
+    let mut prove = lab.tollgate(&["prove", "--tree"]);
+    let here = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake-qemu");
+    prove.arg(lab.tree()).arg("--cache").arg(lab.cache());
+    prove.args(["--qemu", here, "--json"]).arg(&json);
+    prove.args(["--against", "new=./new", "--", "./old", "64"]);
+    let output = run(&mut prove);
+    let stdout = String::from_utf8(output.stdout.clone()).unwrap();
+    assert_eq!(code(&output), 0, "{}\n{stdout}", lab.said(&output));
+    for words in ["B = new", "old/wait", "Instructions of the program", "both"] {
+        assert!(stdout.contains(words), "{words} is not in:\n{stdout}");
+    }
+    // One kernel for both.
+    let images = fs::read_dir(lab.cache().join("images")).unwrap();
+    assert_eq!(images.count(), 1);
+    let text = fs::read_to_string(json).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let comparison = &value["comparisons"][0];
+    assert_ne!(comparison["before"]["id"], comparison["after"]["id"]);
+}
+
+#[test]
+fn what_is_no_other_program_is_refused() {
+    let lab = Lab::new();
+    for wrong in ["new", "=./new", "new=", "a b=./new"] {
+        let output = run(&mut lab.prove(&["--against", wrong, "--", "./old"]));
+        let said = lab.said(&output);
+        assert_eq!(code(&output), 2, "{said}");
+        assert!(said.contains("is not NAME=PROGRAM"), "{said}");
+    }
+    let output = run(&mut lab.prove(&["--against", "new=./new"]));
+    assert_eq!(code(&output), 2);
+    for names in [["a", "a"], ["a", "base"]] {
+        let against = names.map(|name| format!("--against={name}=./new"));
+        let output = run(lab.prove(&[]).args(against).args(["--", "./old"]));
+        let said = lab.said(&output);
+        assert_eq!(code(&output), 2, "{said}");
+        assert!(said.contains("the name is taken"), "{said}");
+    }
+}

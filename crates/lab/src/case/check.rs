@@ -74,6 +74,8 @@ impl Case {
         let there = self.benchmarks.iter().any(|benchmark| {
             benchmark.name == figures.benchmark && benchmark.parameters == figures.parameters
         });
+        let phase = self.phase_of(&figures.benchmark).is_some();
+        let there = there || (phase && figures.parameters.is_empty());
         (!there).then(|| {
             format!(
                 "a claim is set beside {} with parameters that no benchmark of the case has",

@@ -3,10 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tollgate_measure::{Measured, Per, Proof, Quantity, Row};
+use tollgate_measure::{Counts, Measured, Per, Proof, Quantity, Ratio, Row};
 
-use super::tables::{by_image, letters, name_of_all, of_letter};
+use super::tables::{by_image, letters, name_of_all, of_letter, percent};
 use crate::document::{Cell, Kind, Table};
+
+/// How many functions have their shares shown.
+const LARGEST: usize = 16;
 
 const NOTE: &str = "Of a whole phase. System calls are counted in the kernel, where the function of \
     each begins; the rest is what the program says that it counted.";
@@ -41,6 +44,66 @@ pub(super) fn instructions(proof: &Proof) -> Option<Table> {
         }
     }
     (!table.rows.is_empty()).then_some(table)
+}
+
+/// The functions of the kernel that are largest on any image, as shares of all
+/// instructions of the headline, user space among them; nothing where that is no program
+/// that is compared.
+pub(super) fn shares(proof: &Proof) -> Option<Table> {
+    let letters = letters(proof);
+    let head = [("workload", Kind::Name), ("function", Kind::Symbol)];
+    let mut table = by_image(&head, &letters);
+    let headline = proof.headline();
+    let is_headline = |row: &&Row<'_>| Some(&row.comparison.workload) == headline;
+    let rows = proof.rows();
+    for row in rows
+        .iter()
+        .filter(|row| row.comparison.whole && is_headline(row))
+    {
+        let share = |name: &str, of: &dyn Fn(&Measured) -> u64| {
+            let share = |measured: &Measured| {
+                percent(Ratio::new(
+                    of(measured),
+                    row.comparison.deciding_of(measured),
+                ))
+            };
+            let cell = |letter: &char| {
+                let column = row.columns.iter().find(|(known, _)| known == letter);
+                Cell::from(column.map_or_else(String::new, |(_, one)| share(one)))
+            };
+            let cells: Vec<Cell> = letters.iter().map(cell).collect();
+            [name_of_all(row), name.into()].into_iter().chain(cells)
+        };
+        table.row(share("user space", &|measured| measured.user));
+        for name in largest(row) {
+            table.row(share(name, &|measured| in_function(measured, name)));
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn in_function(measured: &Measured, name: &str) -> u64 {
+    let counts = measured.functions.get(name);
+    // One that was not entered has no share.
+    counts.map_or(0, Counts::instructions)
+}
+
+/// The functions with the largest share on any image, the largest first.
+fn largest<'a>(row: &Row<'a>) -> Vec<&'a str> {
+    let functions = row.columns.iter().flat_map(|(_, one)| one.functions.keys());
+    let names: BTreeSet<&str> = functions.map(String::as_str).collect();
+    let most = |name: &&str| {
+        let each = row.columns.iter().map(|(_, one)| {
+            let share = Ratio::new(in_function(one, name), row.comparison.deciding_of(one));
+            share.value()
+        });
+        each.fold(0.0, f64::max)
+    };
+    let mut names: Vec<&str> = names.into_iter().collect();
+    // Stable: equals stay in the order of names.
+    names.sort_by(|a, b| most(b).total_cmp(&most(a)));
+    names.truncate(LARGEST);
+    names
 }
 
 /// What every program asked that is compared, or counted something; nothing where

@@ -72,8 +72,8 @@ fn counted(figures: &ClaimedFigures, counts: &ClaimCounts) -> Vec<Block> {
         "claimed: {}; here: {} per {} of {}",
         figures.of,
         match whole {
-            true => "kernel instructions",
-            false => "share of these functions in the kernel instructions",
+            true => counts.what.clone(),
+            false => format!("share of these functions in the {}", counts.what),
         },
         counts.per,
         figures.workload

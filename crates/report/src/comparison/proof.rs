@@ -238,6 +238,7 @@ pub(super) fn plots(
 fn programs(proof: &Proof) -> Vec<Section> {
     let all = [
         (asked::instructions(proof), "Instructions of the program"),
+        (asked::shares(proof), "Shares of all instructions"),
         (asked::asked(proof), "What the program asked"),
     ];
     let section = |(table, title): (Option<Table>, &str)| Some(of_table(title, table?));

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::output::{Asked, Documents};
 use crate::place::{Place, parser};
 use crate::prove;
-use crate::prove::request::{Param, Request};
+use crate::prove::request::{Against, Param, Request};
 use crate::term::Term;
 
 /// The machine where none is named.
@@ -64,6 +64,11 @@ pub(crate) struct Args {
     /// the tree before it. All where none is given
     #[arg(long, value_name = "N,M", value_delimiter = ',', requires = "series")]
     pub(crate) points: Vec<usize>,
+    /// Another build or mode of the program behind --, to be compared with it on one
+    /// kernel; without arguments it takes those of that one
+    #[arg(long, value_name = "NAME=PROGRAM,ARG,…", value_parser = against,
+          requires = "program", conflicts_with_all = ["series", "patch", "variant"])]
+    pub(crate) against: Vec<Against>,
     #[command(flatten)]
     pub(crate) output: Asked<Documents>,
     /// Where to write the page, or -
@@ -132,6 +137,21 @@ pub(super) fn param(text: &str) -> Result<Param, String> {
     }
 }
 
+fn against(text: &str) -> Result<Against, String> {
+    let wrong = || format!("{text} is not NAME=PROGRAM or NAME=PROGRAM,ARG,…");
+    let (name, program) = text.split_once('=').ok_or_else(wrong)?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let program: Vec<OsString> = program.split(',').map(OsString::from).collect();
+    let some = program.first().is_some_and(|path| !path.is_empty());
+    if name.is_empty() || !name.chars().all(plain) || !some {
+        return Err(wrong());
+    }
+    Ok(Against {
+        name: name.to_owned(),
+        program,
+    })
+}
+
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<u32>() {
         Ok(seconds) if seconds > 0 => Ok(Duration::from_secs(seconds.into())),
@@ -153,6 +173,8 @@ Examples:
                                           your patch to something else
   tollgate prove --patch my.patch -- ./my-benchmark 64
                                           counted in a program of your own
+  tollgate prove --against new=./daemon-new -- ./daemon-old 60
+                                          two builds of a program, one kernel
 
 Exit codes: 0 a gain or no difference, 1 a regression or other behaviour,
 2 could not tell.";
@@ -170,6 +192,7 @@ pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
         param: args.param,
         series: args.series,
         points: args.points,
+        against: args.against,
         output,
         html: args.html,
         profile_out: args.profile_out,

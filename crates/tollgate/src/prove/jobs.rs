@@ -17,6 +17,7 @@ pub(crate) fn start(request: &Request) -> anyhow::Result<Case> {
     let case = match (&request.case, request.patch.first()) {
         (Some(name), _) => fitting(name, &request.arch)?,
         (None, Some(patch)) => nameless(&super::variant::stem(patch)),
+        (None, None) if !request.against.is_empty() => nameless("programs"),
         (None, None) => bail!(
             "nothing to compare: name a case ({}), or give a patch with --patch FILE",
             Case::names().join(", ")

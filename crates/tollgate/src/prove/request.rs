@@ -32,6 +32,8 @@ pub(crate) struct Request {
     pub(crate) series: Option<OsString>,
     /// The points of it; all where none is named.
     pub(crate) points: Vec<usize>,
+    /// Other programs to compare with the user's, on the base's kernel.
+    pub(crate) against: Vec<Against>,
     /// What is shown, and where the JSON goes.
     pub(crate) output: Output,
     /// Where the page goes beside the cache.
@@ -51,6 +53,15 @@ pub(crate) struct Request {
     /// How long a guest may run.
     pub(crate) timeout: Option<Duration>,
     /// A program of the user's and its arguments; empty where there is none.
+    pub(crate) program: Vec<OsString>,
+}
+
+/// Another build or mode of a program of the user's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Against {
+    /// What results call it.
+    pub(crate) name: String,
+    /// The program and its arguments; without any it takes those of the base's.
     pub(crate) program: Vec<OsString>,
 }
 

@@ -48,7 +48,13 @@ pub(crate) fn check(request: &Request) -> anyhow::Result<()> {
         .program
         .first()
         .map(|path| ("the program", Path::new(path)));
-    let inputs: Vec<_> = patches.chain(series).chain(program).collect();
+    let against = request.against.iter();
+    let against = against.filter_map(|one| Some(("--against", Path::new(one.program.first()?))));
+    let inputs: Vec<_> = patches
+        .chain(series)
+        .chain(program)
+        .chain(against)
+        .collect();
     if let Some(tree) = &request.tree {
         for (flag, place) in &places {
             if let Some(path) = place

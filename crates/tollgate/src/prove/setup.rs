@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::bail;
+use tollgate_defect::OrDefect as _;
 use tollgate_lab::cache::Cache;
 use tollgate_lab::case::{self, Case};
 use tollgate_lab::config::Fragment;
@@ -20,7 +21,7 @@ use tollgate_measure::{
     Benchmark, BootResult, Claim, ClaimedFigures, FunctionGroup, Unit, Workload,
 };
 
-use super::request::Request;
+use super::request::{Against, Request};
 use crate::progress::Steps;
 use crate::{door, folders};
 
@@ -120,7 +121,10 @@ impl<'a> Setup<'a> {
         let claim = |claim: &case::ClaimPlan| Claim {
             text: claim.text.clone(),
             source: claim.source.clone(),
-            figures: claim.figures.as_ref().map(claimed_figures),
+            figures: claim
+                .figures
+                .as_ref()
+                .map(|plan| claimed_figures(plan, &self.case)),
         };
         claims.map(claim).collect()
     }
@@ -202,8 +206,33 @@ pub(super) fn read_program(
             own.name
         );
     }
-    let program = Program::read(Path::new(path), arguments, &machine.name)?;
+    let mut program = Program::read(Path::new(path), arguments, &machine.name)?;
+    program.is_compared = !request.against.is_empty();
     Ok(Some(program))
+}
+
+/// Another build or mode of the user's program, whose name its phases keep.
+///
+/// # Errors
+/// When it cannot be read, or is no static program for the machine.
+pub(super) fn read_against(
+    against: &Against,
+    setup: &Setup<'_>,
+) -> anyhow::Result<Option<Arc<Program>>> {
+    let of_base = setup.request.program.get(1..);
+    let (Some((path, own)), Some(base)) = (against.program.split_first(), &setup.program) else {
+        return Ok(None);
+    };
+    let arguments = match own {
+        [] => of_base.or_defect("a program has no arguments, and not even a name")?,
+        own => own,
+    };
+    let program = Program::read(Path::new(path), arguments, &setup.machine.name)?;
+    Ok(Some(Arc::new(Program {
+        name: base.name.clone(),
+        is_compared: true,
+        ..program
+    })))
 }
 
 /// The case's program as the base has it, or as a variant does.
@@ -286,7 +315,8 @@ fn benchmark(plan: &case::BenchmarkPlan, case: &Case) -> Benchmark {
     }
 }
 
-fn claimed_figures(plan: &case::Figures) -> ClaimedFigures {
+fn claimed_figures(plan: &case::Figures, case: &Case) -> ClaimedFigures {
+    let program = case.phase_of(&plan.benchmark);
     let parameters = plan.parameters.iter();
     let groups = plan.functions.iter();
     let variants = plan.variants.iter();
@@ -298,8 +328,8 @@ fn claimed_figures(plan: &case::Figures) -> ClaimedFigures {
             parameters: parameters
                 .map(|(name, value)| (name.clone(), *value))
                 .collect(),
-            abi: None,
-            cpu: None,
+            abi: program.and_then(|program| program.abi.clone()),
+            cpu: program.and_then(|program| program.cpu.clone()),
         },
         groups: groups
             .map(|(name, functions)| FunctionGroup {

@@ -1,6 +1,6 @@
 //! The two sides of a proof: the tree as it is, and the tree with a patch.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tollgate_defect::OrDefect as _;
@@ -21,8 +21,8 @@ use tollgate_measure::{Find, NotRun, Setting};
 use tollgate_rewrite::{FixError, Patched, Style, Target};
 use tollgate_source::{Analyser, Direction, Function, TreePath, Vocabulary, shown};
 
-use super::request::Request;
-use super::setup::{Setup, case_program};
+use super::request::{Against, Request};
+use super::setup::{Setup, case_program, read_against};
 use crate::macros::Macros;
 use crate::patch;
 use crate::progress::Steps;
@@ -47,10 +47,13 @@ pub(crate) struct Fixed {
     target: Target,
 }
 
+/// What the tree as it is is called.
+const BASE: &str = "base";
+
 /// The tree as it is.
 pub(crate) fn base() -> Variant {
     Variant {
-        name: "base".to_owned(),
+        name: BASE.to_owned(),
         change: Change::default(),
         config: Vec::new(),
     }
@@ -78,7 +81,7 @@ pub(crate) fn candidates(
     steps: &Steps<'_>,
 ) -> anyhow::Result<Vec<Asked>> {
     let plans = plans(request, &setup.case)?;
-    let alone = plans.len() + request.patch.len() == 1;
+    let alone = plans.len() + request.patch.len() + request.against.len() == 1;
     let mut asked = Vec::new();
     let all = request.variant.iter().any(|name| name == ALL);
     for plan in plans {
@@ -89,7 +92,33 @@ pub(crate) fn candidates(
         let made = from_patch(&name, patch.clone(), Vec::new(), setup, steps);
         asked.push(judge(&name, made, alone, false, setup)?);
     }
+    for against in &request.against {
+        let made = from_program(against, setup);
+        asked.push(judge(&against.name, made, alone, false, setup)?);
+    }
     Ok(asked)
+}
+
+/// Another program of the user's on the base's kernel.
+fn from_program(against: &Against, setup: &Setup<'_>) -> anyhow::Result<Candidate> {
+    Ok(Candidate {
+        program: read_against(against, setup)?,
+        ..same_kernel(&against.name, &[])
+    })
+}
+
+/// A variant that is the base's kernel.
+fn same_kernel(name: &str, config: &[String]) -> Candidate {
+    Candidate {
+        variant: Variant {
+            name: name.to_owned(),
+            change: Change::default(),
+            config: config.to_vec(),
+        },
+        program: None,
+        fixes: Vec::new(),
+        patch: Vec::new(),
+    }
 }
 
 /// Checks, before anything is waited for, that each patch is there.
@@ -155,6 +184,13 @@ fn not_offered(error: &anyhow::Error) -> bool {
 /// What stands for every variant of a case.
 pub(crate) const ALL: &str = "all";
 
+/// A name that two programs would have.
+fn taken(against: &[Against]) -> Option<&str> {
+    let mut names: HashSet<&str> = HashSet::from([BASE]);
+    let mut all = against.iter().map(|one| one.name.as_str());
+    all.find(|name| !names.insert(name))
+}
+
 /// Checks what can be known of the variants before anything is read.
 ///
 /// # Errors
@@ -167,7 +203,10 @@ pub(crate) fn check(request: &Request, case: &Case) -> anyhow::Result<()> {
             Case::names().join(", ")
         );
     }
-    if plans(request, case)?.len() + request.patch.len() > MOST {
+    if let Some(name) = taken(&request.against) {
+        bail!("--against {name}=…: the name is taken; give each program its own, and none `base`");
+    }
+    if plans(request, case)?.len() + request.patch.len() + request.against.len() > MOST {
         bail!("at most {MOST} variants can be compared in one run");
     }
     Ok(())
@@ -179,7 +218,7 @@ fn plans<'a>(request: &Request, case: &'a Case) -> anyhow::Result<Vec<&'a Varian
     }
     if request.variant.is_empty() {
         return Ok(match request.patch.as_slice() {
-            [] => case.usual(),
+            [] if request.against.is_empty() => case.usual(),
             _ => Vec::new(),
         });
     }
@@ -254,16 +293,7 @@ fn from_kernel(
 ) -> anyhow::Result<Candidate> {
     let case = &setup.case.about.name;
     if !plan.changes_kernel() {
-        return Ok(Candidate {
-            variant: Variant {
-                name: plan.name.clone(),
-                change: Change::default(),
-                config: plan.config.clone(),
-            },
-            program: None,
-            fixes: Vec::new(),
-            patch: Vec::new(),
-        });
+        return Ok(same_kernel(&plan.name, &plan.config));
     }
     match (plan.patch_text(case), &plan.patch) {
         (Some(text), Some(file)) => {
