@@ -296,6 +296,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_wider_than_80_columns_has_100() {
+        for (columns, widest_line) in [(1, 80), (80, 80), (81, 100), (120, 100)] {
+            let text = format!("a\n{}\nb\n", "x".repeat(columns));
+            assert_eq!(widest(&text), widest_line, "{columns} columns");
+        }
+    }
+
+    #[test]
     fn a_comparison_needs_no_parentheses() {
         assert_eq!(untied("(a >= b->c) || (a & 0x7)"), "a >= b->c || (a & 0x7)");
         assert_eq!(untied("(a == b) && c"), "(a == b) && c");

@@ -37,10 +37,9 @@ pub(crate) fn bytes(function: &FunctionContext<'_>, size: &Expression) -> Option
 
 /// The value of what names no variable of the function.
 fn constant(function: &FunctionContext<'_>, size: &Expression) -> Option<u64> {
-    let own = |part: &Expression| {
-        let name = part.name().unwrap_or_default();
-        function.graph.local(name).is_some() || function.is_parameter(name)
-    };
+    let of_function =
+        |name: &str| function.graph.local(name).is_some() || function.is_parameter(name);
+    let own = |part: &Expression| part.name().is_some_and(of_function);
     let text = function.file.plain(size.span);
     match function.file.types.value(&text) {
         Ok(value) if !size.any(&own) => Some(value),
