@@ -595,8 +595,9 @@ fn calls(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary, place: Place) -
         .iter()
         .enumerate()
         .filter(|(_, t)| t.kind == TokenKind::Word);
-    let calls = words
-        .filter(|(at, t)| vocabulary.access(t.span.of(text)).is_some() && is_called(tokens, *at));
+    // Most words are followed by something else, which is quicker to see than a name.
+    let called = words.filter(|(at, _)| is_called(tokens, *at));
+    let calls = called.filter(|(_, t)| vocabulary.access(t.span.of(text)).is_some());
     calls
         .map(|(_, t)| Lexical {
             name: t.span,
