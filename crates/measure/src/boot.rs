@@ -24,6 +24,9 @@ pub struct BootResult {
     /// Phases that were counted and never reported: those of benchmarks that
     /// failed. Only ever above 0 when `errors` is not empty.
     pub unreported: usize,
+    /// Boots of the same image whose counts were others: where an image is booted until
+    /// two boots agree, what is here is what those two gave.
+    pub differing: usize,
 }
 
 /// Console and counts that cannot be joined.
@@ -134,6 +137,7 @@ impl BootResult {
             skips,
             errors,
             unreported,
+            differing: 0,
         })
     }
 }
@@ -165,6 +169,7 @@ impl BootResult {
         self.skips.extend(other.skips);
         self.errors.extend(other.errors);
         self.unreported += other.unreported;
+        self.differing += other.differing;
     }
 }
 

@@ -191,8 +191,13 @@ fn notes_of(
         side,
         workload: (*workload).clone(),
     });
+    let differing = (run.differing > 0).then_some(Note::Differing {
+        side,
+        boots: run.differing,
+    });
     skips
         .chain(errors)
+        .chain(differing)
         .chain(missing)
         .chain(unplanned)
         .collect()

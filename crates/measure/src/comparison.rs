@@ -155,6 +155,13 @@ pub enum Note {
         /// Which.
         workload: Workload,
     },
+    /// Boots gave other counts than the two that agree.
+    Differing {
+        /// Where.
+        side: Side,
+        /// How many did.
+        boots: usize,
+    },
     /// The unit's parameter is absent or below 1, so there are figures a call
     /// only.
     NoUnit {

@@ -260,6 +260,11 @@ pub(crate) fn note(note: &Note) -> String {
         Note::Unplanned { side: at, workload } => {
             format!("{}: {workload} ran unasked and is not compared", side(*at))
         }
+        Note::Differing { side: at, boots } => format!(
+            "{}: of {} boots {boots} gave other counts than the two whose counts are shown",
+            side(*at),
+            boots + 2
+        ),
         Note::NoUnit {
             workload,
             parameter,

@@ -258,6 +258,22 @@ fn nothing_is_left_out_in_silence() {
 }
 
 #[test]
+fn boots_with_other_counts_are_said_and_are_no_failure() {
+    let a = run(5540, 83_066);
+    let b = BootResult {
+        differing: 2,
+        ..a.clone()
+    };
+    let found = compare(&a, Some(&a), &b);
+    let said = found.notes.iter().filter_map(|note| match note {
+        Note::Differing { side, boots } => Some((*side, *boots)),
+        _ => None,
+    });
+    assert_eq!(said.collect::<Vec<_>>(), [(Side::Image('B'), 2)]);
+    assert_eq!(found.verdict, compare(&a, Some(&a), &a).verdict);
+}
+
+#[test]
 fn a_skip_is_of_the_parameters_that_it_names() {
     let mut a = run(5540, 83_066);
     a.samples.retain(|sample| sample.workload != epoll(64));

@@ -723,6 +723,10 @@ fn every_note_is_a_sentence() {
             side,
             workload: workload(),
         },
+        Note::Differing {
+            side: Side::Image('B'),
+            boots: 1,
+        },
         Note::NoUnit {
             workload: workload(),
             parameter: "events".into(),

@@ -143,11 +143,12 @@ impl<'a> Guests<'a> {
         steps: &Steps<'_>,
     ) -> anyhow::Result<BootResult> {
         let how = |run: &BootResult| {
-            format!(
-                "{} repetitions, {} points",
-                run.samples.len(),
-                run.points.len()
-            )
+            let differing = match run.differing {
+                0 => String::new(),
+                boots => format!(", other counts in {boots} of {} boots", boots + 2),
+            };
+            let (counted, points) = (run.samples.len(), run.points.len());
+            format!("{counted} repetitions, {points} points{differing}")
         };
         let what = format!("{what} ({})", named.variant);
         steps.step(&what, || self.boot_all(named), how)
@@ -186,8 +187,9 @@ impl<'a> Guests<'a> {
         }
         let mut seen = Vec::new();
         while seen.len() < MOST_BOOTS {
-            let run = self.boot(named, station, ready, symbols)?;
+            let mut run = self.boot(named, station, ready, symbols)?;
             if seen.contains(&run) {
+                run.differing = seen.len() - 1;
                 return Ok(run);
             }
             seen.push(run);
