@@ -23,12 +23,20 @@ pub struct Body {
     pub tokens: std::ops::Range<usize>,
 }
 
+/// How the names of the macros end that define system calls, before the number of
+/// arguments: COMPAT_SYSCALL_DEFINE3 (include/linux/compat.h), PPC32_SYSCALL_DEFINE4,
+/// SYSCALL32_DEFINE0 (arch/powerpc, arch/x86).
+const SYSTEM_CALLS: [&str; 2] = ["SYSCALL_DEFINE", "SYSCALL32_DEFINE"];
+
 impl Body {
     /// Whether it is a system call: nobody but a program gives it its arguments, which
     /// its header has as `type, name`.
     pub(crate) fn is_system_call(&self) -> bool {
         let made = self.name.split_once('(');
-        made.is_some_and(|(by, _)| by.contains("SYSCALL_DEFINE"))
+        made.is_some_and(|(by, _)| {
+            let family = by.trim_end_matches(|c: char| c.is_ascii_digit());
+            SYSTEM_CALLS.iter().any(|own| family.ends_with(own))
+        })
     }
 }
 
@@ -366,5 +374,33 @@ fn full_name(text: &[u8], header: &[Token], at: usize) -> String {
     match argument {
         Some(argument) if by_macro => format!("{name}({})", argument.span.text(text)),
         _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+    use super::*;
+    use crate::lex::tokens;
+
+    #[test]
+    fn system_calls_are_known_by_what_defines_them() {
+        let is = |header: &str| {
+            let text = format!("{header}\n{{\n\treturn 0;\n}}\n").into_bytes();
+            let all = tokens(&text, 0);
+            let found = bodies(&text, &all, &Vocabulary::builtin().unwrap());
+            found.first().unwrap().is_system_call()
+        };
+        for of in [
+            "SYSCALL_DEFINE2",
+            "COMPAT_SYSCALL_DEFINE2",
+            "PPC32_SYSCALL_DEFINE2",
+            "SYSCALL32_DEFINE2",
+        ] {
+            assert!(is(&format!("{of}(f, int, a, char __user *, p)")), "{of}");
+        }
+        assert!(!is("static int f(int a, char __user *p)"));
+        assert!(!is("DEFINE_SYSCALL_TEST(f, int, a)"));
     }
 }

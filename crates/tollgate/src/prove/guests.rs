@@ -327,6 +327,6 @@ fn initramfs(
 fn plan(setup: &Setup<'_>, station: &Station) -> String {
     let program = setup.program.as_deref();
     let program = program.filter(|program| program.station == *station);
-    let line = program.map(Program::plan_line);
-    setup.case.plan(station) + &line.unwrap_or_default()
+    let line = program.map_or_else(String::new, Program::plan_line);
+    setup.case.plan(station) + &line
 }

@@ -65,7 +65,7 @@ fn is_plain(function: &FunctionContext<'_>, place: Span) -> bool {
     let mut node = root.descendant_for_byte_range(place.start, place.end);
     while let Some(own) = node {
         match own.kind() {
-            kind if kind == "call_expression" || kind.contains("asm") => return false,
+            "call_expression" | "gnu_asm_expression" => return false,
             kind if kind.ends_with("_statement") || kind == "declaration" => return true,
             _ => node = own.parent(),
         }
