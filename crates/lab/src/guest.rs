@@ -11,7 +11,7 @@ use include_dir::Dir;
 use crate::assets;
 use crate::cache::{self, Cache};
 use crate::process::{self, Runner};
-use crate::toolchain::Compiler;
+use crate::toolchain::{Compiler, first_error};
 use crate::tree;
 
 /// Why there is no guest.
@@ -112,17 +112,6 @@ pub fn probe(
             source,
         }),
     }
-}
-
-/// The first line that names an error.
-pub(crate) fn first_error(message: &str) -> String {
-    let line = message
-        .lines()
-        .find(|line| line.contains("error") || line.contains("cannot"));
-    line.or_else(|| message.lines().next())
-        .unwrap_or("it does not say why")
-        .trim()
-        .to_owned()
 }
 
 /// Compiles the counting plugin for a version of QEMU's plugin interface.

@@ -163,6 +163,17 @@ fn series(version: &str) -> Option<(u32, u32)> {
     Some((parts.next()??, parts.next()??))
 }
 
+/// The first line of a compiler's that names an error.
+pub(crate) fn first_error(message: &str) -> String {
+    let line = message
+        .lines()
+        .find(|line| line.contains("error") || line.contains("cannot"));
+    line.or_else(|| message.lines().next())
+        .unwrap_or("it does not say why")
+        .trim()
+        .to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

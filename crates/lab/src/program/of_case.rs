@@ -9,7 +9,7 @@ use crate::assets;
 use crate::cache::{self, Cache};
 use crate::case::{ProgramPlan, case_file};
 use crate::process::{self, Runner};
-use crate::toolchain::Compiler;
+use crate::toolchain::{Compiler, first_error};
 use crate::tree;
 use tollgate_defect::OrDefect as _;
 
@@ -151,7 +151,7 @@ impl Recipe<'_> {
     fn not_compiled(&self, message: &str) -> Error {
         Error::NotCompiled {
             file: format!("cases/{}/{}", self.case, self.plan.source),
-            reason: crate::guest::first_error(message),
+            reason: first_error(message),
             packages: self.plan.packages.clone(),
         }
     }
