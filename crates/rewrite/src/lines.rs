@@ -205,7 +205,9 @@ fn is_bracketed(operand: &[Token]) -> bool {
 
 /// Whether one comparison of names, members and numbers is all there is in brackets.
 fn compares(text: &str, operand: &[Token]) -> bool {
-    let inside = operand.get(1..operand.len() - 1).unwrap_or_default();
+    let [_, inside @ .., _] = operand else {
+        return false;
+    };
     let place = |t: &Token| matches!(t.kind, TokenKind::Word | TokenKind::Number) || t.is(b'.');
     let others = inside.split(place).map(|marks| spelled(text, marks));
     let marks: Vec<String> = others
