@@ -10,7 +10,8 @@
  *   output.c    the lines that the host reads
  *   faulty.c    buffers that end where user memory ends, for sweeps
  *   positions.c one call with its buffer at every position, for sweeps
- *   support.c   what several benchmarks need of the system; pcm.c: of sound
+ *   support.c   what several benchmarks need of the system; pcm.c: of sound; rr.c: of
+ *               requests and responses over a network
  *   bench_*.c   one benchmark each        sweep_*.c   one behaviour sweep each
  *
  * The lines that go in and out are docs/guest-protocol.md's.

@@ -54,9 +54,21 @@
 
 #define PARAMS_BENCH_TCP_RR { \
 	{ "flows", 1, 1, 2000, 1 }, \
+	{ "family", 4, 4, 6, 2 }, \
 }
 #define BENCH_TCP_RR_FLOWS 0
 #define BENCH_TCP_RR_FLOWS_MOST 2000
+#define BENCH_TCP_RR_FAMILY 1
+#define BENCH_TCP_RR_FAMILY_MOST 6
+
+#define PARAMS_BENCH_UDP_RR { \
+	{ "flows", 1, 1, 2000, 1 }, \
+	{ "family", 4, 4, 6, 2 }, \
+}
+#define BENCH_UDP_RR_FLOWS 0
+#define BENCH_UDP_RR_FLOWS_MOST 2000
+#define BENCH_UDP_RR_FAMILY 1
+#define BENCH_UDP_RR_FAMILY_MOST 6
 
 #define PARAMS_BENCH_GETDENTS64 { \
 	{ "entries", 64, 1, 1000, 1 }, \

@@ -29,6 +29,7 @@
 	entry(sync_ptr) \
 	entry(sync_ptr_aloop) \
 	entry(tcp_rr) \
+	entry(udp_rr) \
 	entry(unix_waitall) \
 	entry(waitid)
 

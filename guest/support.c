@@ -67,17 +67,74 @@ int udp_to_itself(struct sockaddr_in *address)
 	return fd;
 }
 
-int tcp_listen(struct sockaddr_in *address)
+/* The loopback address of a family, any port. */
+static void loopback(long family, struct endpoint *at)
 {
-	socklen_t len = sizeof(*address);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in *four = (struct sockaddr_in *)&at->address;
+	struct sockaddr_in6 *six = (struct sockaddr_in6 *)&at->address;
 
-	memset(address, 0, sizeof(*address));
-	address->sin_family = AF_INET;
-	address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (fd < 0 || bind(fd, (struct sockaddr *)address, sizeof(*address)) ||
-	    listen(fd, 8) || getsockname(fd, (struct sockaddr *)address, &len)) {
-		fail("cannot listen on 127.0.0.1: %s", strerror(errno));
+	memset(at, 0, sizeof(*at));
+	if (family == 6) {
+		at->len = sizeof(*six);
+		six->sin6_family = AF_INET6;
+		six->sin6_addr = in6addr_loopback;
+	} else {
+		at->len = sizeof(*four);
+		four->sin_family = AF_INET;
+		four->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	}
+}
+
+/* Whether this machine has the family at all; else skip(). */
+static bool has_family(long family, int fd)
+{
+	bool absent = fd < 0 ? errno == EAFNOSUPPORT : errno == EADDRNOTAVAIL;
+
+	return !absent || skip("this machine has no loopback over IPv%ld: %s", family,
+			       strerror(errno));
+}
+
+/* A socket that has an address of loopback, and that address. */
+static int bound(long family, int type, struct endpoint *at)
+{
+	int fd;
+
+	loopback(family, at);
+	fd = socket(at->address.ss_family, type | SOCK_CLOEXEC, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&at->address, at->len) ||
+	    getsockname(fd, (struct sockaddr *)&at->address, &at->len)) {
+		if (has_family(family, fd))
+			fail("cannot have a socket on loopback: %s", strerror(errno));
+		return -1;
+	}
+	return fd;
+}
+
+/* One that is connected to `at`. */
+static bool connected(int type, const struct endpoint *at, int *fd)
+{
+	*fd = socket(at->address.ss_family, type | SOCK_CLOEXEC, 0);
+	if (*fd < 0 || connect(*fd, (const struct sockaddr *)&at->address, at->len))
+		return fail("cannot connect over loopback: %s", strerror(errno));
+	return true;
+}
+
+int udp_bound(long family, struct endpoint *at)
+{
+	return bound(family, SOCK_DGRAM, at);
+}
+
+bool udp_connect(const struct endpoint *at, int *fd)
+{
+	return connected(SOCK_DGRAM, at, fd);
+}
+
+int tcp_listen(long family, struct endpoint *at)
+{
+	int fd = bound(family, SOCK_STREAM, at);
+
+	if (fd >= 0 && listen(fd, 8)) {
+		fail("cannot listen on loopback: %s", strerror(errno));
 		return -1;
 	}
 	return fd;
@@ -90,22 +147,21 @@ static bool no_delay(int fd)
 	return !setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
-bool tcp_connect(int listener, const struct sockaddr_in *address, int *client, int *answerer)
+bool tcp_connect(int listener, const struct endpoint *at, int *client, int *answerer)
 {
-	*client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (*client < 0 || connect(*client, (const struct sockaddr *)address, sizeof(*address)))
-		return fail("cannot connect to 127.0.0.1: %s", strerror(errno));
+	if (!connected(SOCK_STREAM, at, client))
+		return false;
 	*answerer = accept(listener, NULL, NULL);
 	if (*answerer < 0 || !no_delay(*client) || !no_delay(*answerer))
-		return fail("cannot accept on 127.0.0.1: %s", strerror(errno));
+		return fail("cannot accept over loopback: %s", strerror(errno));
 	return true;
 }
 
 bool tcp_pair(int *client, int *answerer)
 {
-	struct sockaddr_in address;
-	int listener = tcp_listen(&address);
-	bool ok = listener >= 0 && tcp_connect(listener, &address, client, answerer);
+	struct endpoint at;
+	int listener = tcp_listen(4, &at);
+	bool ok = listener >= 0 && tcp_connect(listener, &at, client, answerer);
 
 	if (listener >= 0)
 		close(listener);

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 /* Raises the limit of open descriptors to `n` where it is lower. */
@@ -14,16 +15,28 @@ bool allow_descriptors(long n);
 /* `n` eventfds that stay readable. */
 bool ready_descriptors(int *fds, size_t n);
 
+/* Where a socket is: an address of either family. */
+struct endpoint {
+	struct sockaddr_storage address;
+	socklen_t len;
+};
+
+/* `family` is 4 or 6: 127.0.0.1 or ::1. */
+
 /* A UDP socket on 127.0.0.1 that is its own peer, and its address. -1 after
  * fail(). */
 int udp_to_itself(struct sockaddr_in *address);
+/* A UDP socket without a peer, and where it is. -1 after fail() or skip(). */
+int udp_bound(long family, struct endpoint *at);
+/* One whose peer is there. False after fail(). */
+bool udp_connect(const struct endpoint *at, int *fd);
 
-/* Listens on a port of 127.0.0.1 that it tells. -1 after fail(). */
-int tcp_listen(struct sockaddr_in *address);
+/* Listens on a port that it tells. -1 after fail() or skip(). */
+int tcp_listen(long family, struct endpoint *at);
 /* One more connection to it, without Nagle's delay: one end for the client, one
  * that answers, both in this process. False after fail(). */
-bool tcp_connect(int listener, const struct sockaddr_in *address, int *client, int *answerer);
-/* Both ends of one connection. False after fail(). */
+bool tcp_connect(int listener, const struct endpoint *at, int *client, int *answerer);
+/* Both ends of one connection over IPv4. False after fail(). */
 bool tcp_pair(int *client, int *answerer);
 
 /* A child that has ended with status 7 and is not waited for. -1 after fail(). */
