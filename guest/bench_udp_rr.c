@@ -52,16 +52,17 @@ static bool room_for(int fd, long flows)
 static bool setup(const long *values)
 {
 	static struct rr sides = { .n_servers = 1, .serve = serve };
+	long family = values[BENCH_UDP_RR_FAMILY];
 	struct endpoint address;
 
 	sides.n_clients = values[BENCH_UDP_RR_FLOWS];
 	if (!rr_prepare(sides.n_clients))
 		return false;
-	sides.servers[0] = udp_bound(values[BENCH_UDP_RR_FAMILY], &address);
+	sides.servers[0] = udp_bound(family, 0, &address);
 	if (sides.servers[0] < 0 || !room_for(sides.servers[0], sides.n_clients))
 		return false;
 	for (long i = 0; i < sides.n_clients; i++)
-		if (!udp_connect(&address, &sides.clients[i]))
+		if (!udp_connect(family, 1 + i, &address, &sides.clients[i]))
 			return false;
 	return rr_start(&sides);
 }

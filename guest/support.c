@@ -67,8 +67,8 @@ int udp_to_itself(struct sockaddr_in *address)
 	return fd;
 }
 
-/* The loopback address of a family, any port. */
-static void loopback(long family, struct endpoint *at)
+/* The loopback address of a family; port 0 is any. */
+static void loopback(long family, unsigned short port, struct endpoint *at)
 {
 	struct sockaddr_in *four = (struct sockaddr_in *)&at->address;
 	struct sockaddr_in6 *six = (struct sockaddr_in6 *)&at->address;
@@ -78,10 +78,12 @@ static void loopback(long family, struct endpoint *at)
 		at->len = sizeof(*six);
 		six->sin6_family = AF_INET6;
 		six->sin6_addr = in6addr_loopback;
+		six->sin6_port = htons(port);
 	} else {
 		at->len = sizeof(*four);
 		four->sin_family = AF_INET;
 		four->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		four->sin_port = htons(port);
 	}
 }
 
@@ -94,14 +96,19 @@ static bool has_family(long family, int fd)
 			       strerror(errno));
 }
 
-/* A socket that has an address of loopback, and that address. */
-static int bound(long family, int type, struct endpoint *at)
+static bool has_port(int fd, long family, unsigned short port, struct endpoint *at)
 {
-	int fd;
+	loopback(family, port, at);
+	return !bind(fd, (struct sockaddr *)&at->address, at->len);
+}
 
-	loopback(family, at);
-	fd = socket(at->address.ss_family, type | SOCK_CLOEXEC, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&at->address, at->len) ||
+/* A socket that has an address of loopback, and that address: at `port`, or at
+ * another where somebody has it. */
+static int bound(long family, int type, unsigned short port, struct endpoint *at)
+{
+	int fd = socket(family == 6 ? AF_INET6 : AF_INET, type | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || (!has_port(fd, family, port, at) && !has_port(fd, family, 0, at)) ||
 	    getsockname(fd, (struct sockaddr *)&at->address, &at->len)) {
 		if (has_family(family, fd))
 			fail("cannot have a socket on loopback: %s", strerror(errno));
@@ -110,28 +117,28 @@ static int bound(long family, int type, struct endpoint *at)
 	return fd;
 }
 
-/* One that is connected to `at`. */
-static bool connected(int type, const struct endpoint *at, int *fd)
+static bool connected(int fd, const struct endpoint *there)
 {
-	*fd = socket(at->address.ss_family, type | SOCK_CLOEXEC, 0);
-	if (*fd < 0 || connect(*fd, (const struct sockaddr *)&at->address, at->len))
-		return fail("cannot connect over loopback: %s", strerror(errno));
-	return true;
+	return !connect(fd, (const struct sockaddr *)&there->address, there->len) ||
+	       fail("cannot connect over loopback: %s", strerror(errno));
 }
 
-int udp_bound(long family, struct endpoint *at)
+int udp_bound(long family, long which, struct endpoint *at)
 {
-	return bound(family, SOCK_DGRAM, at);
+	return bound(family, SOCK_DGRAM, (unsigned short)(PORT + which), at);
 }
 
-bool udp_connect(const struct endpoint *at, int *fd)
+bool udp_connect(long family, long which, const struct endpoint *there, int *fd)
 {
-	return connected(SOCK_DGRAM, at, fd);
+	struct endpoint here;
+
+	*fd = udp_bound(family, which, &here);
+	return *fd >= 0 && connected(*fd, there);
 }
 
 int tcp_listen(long family, struct endpoint *at)
 {
-	int fd = bound(family, SOCK_STREAM, at);
+	int fd = bound(family, SOCK_STREAM, 0, at);
 
 	if (fd >= 0 && listen(fd, 8)) {
 		fail("cannot listen on loopback: %s", strerror(errno));
@@ -149,7 +156,10 @@ static bool no_delay(int fd)
 
 bool tcp_connect(int listener, const struct endpoint *at, int *client, int *answerer)
 {
-	if (!connected(SOCK_STREAM, at, client))
+	*client = socket(at->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (*client < 0)
+		return fail("socket: %s", strerror(errno));
+	if (!connected(*client, at))
 		return false;
 	*answerer = accept(listener, NULL, NULL);
 	if (*answerer < 0 || !no_delay(*client) || !no_delay(*answerer))

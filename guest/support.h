@@ -26,10 +26,12 @@ struct endpoint {
 /* A UDP socket on 127.0.0.1 that is its own peer, and its address. -1 after
  * fail(). */
 int udp_to_itself(struct sockaddr_in *address);
-/* A UDP socket without a peer, and where it is. -1 after fail() or skip(). */
-int udp_bound(long family, struct endpoint *at);
-/* One whose peer is there. False after fail(). */
-bool udp_connect(const struct endpoint *at, int *fd);
+/* A UDP socket without a peer, and where it is. `which` chooses the port, the same in
+ * every boot: how long the kernel looks for a socket depends on which ports are taken.
+ * Another one where somebody has it. -1 after fail() or skip(). */
+int udp_bound(long family, long which, struct endpoint *at);
+/* One whose peer is there, at a port that `which` chooses. False after fail(). */
+bool udp_connect(long family, long which, const struct endpoint *there, int *fd);
 
 /* Listens on a port that it tells. -1 after fail() or skip(). */
 int tcp_listen(long family, struct endpoint *at);

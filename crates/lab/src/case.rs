@@ -127,13 +127,22 @@ pub struct Figures {
     /// Its parameters, as the case lists them.
     #[serde(default)]
     pub parameters: BTreeMap<String, i64>,
+    /// The ABI of its program; absent: the kernel's own.
+    pub abi: Option<String>,
+    /// Whether the figures are of it less the benchmark that the case subtracts.
+    #[serde(default)]
+    pub net: bool,
     /// Groups of functions whose share in the workload stands beside the
     /// figures; without any it is the whole workload.
     #[serde(default)]
     pub functions: BTreeMap<String, Vec<String>>,
+    /// The functions that the groups are a share of; without any all instructions.
+    #[serde(default)]
+    pub within: Vec<String>,
     /// The figure of the base.
     pub base: f64,
-    /// Those of the variants by name.
+    /// Those of the variants by name; none where the claim is of the base alone.
+    #[serde(default)]
     pub variants: BTreeMap<String, f64>,
 }
 

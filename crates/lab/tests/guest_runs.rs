@@ -258,6 +258,9 @@ const PLAN: &str = "bench drm_ioctl ops=2 reps=0\n\
     bench sigaltstack ops=2 reps=0\n\
     bench statx ops=2 reps=0\n\
     bench tcp_rr flows=3 ops=30 reps=0\n\
+    bench tcp_rr flows=3 family=6 ops=30 reps=0\n\
+    bench udp_rr flows=3 ops=30 reps=0\n\
+    bench udp_rr flows=200 family=6 ops=600 reps=0\n\
     bench waitid ops=2 reps=0\n\
     sweep futex_waitv\n\
     sweep getdents64\n\

@@ -30,12 +30,19 @@ pub struct ClaimedFigures {
     pub more_is_better: bool,
     /// What is counted here.
     pub workload: Workload,
+    /// Whether the figures are of the workload less the one that is subtracted
+    /// from it.
+    pub net: bool,
     /// The functions whose share in the workload is set beside the figures, in
     /// groups; without any it is the whole workload.
     pub groups: Vec<FunctionGroup>,
+    /// The functions that the groups are a share of; none: all instructions that
+    /// decide.
+    pub within: Option<FunctionGroup>,
     /// The figure of the base.
     pub base: f64,
-    /// Those of the variants, in the order of the case.
+    /// Those of the variants, in the order of the case; none where the claim is of
+    /// the base alone.
     pub variants: Vec<(String, f64)>,
 }
 
@@ -102,7 +109,9 @@ pub struct ClaimRow {
     pub instructions: u64,
     /// How many units they handled.
     pub units: u64,
-    /// The instructions of each group of functions among them.
+    /// What the groups are a share of: those instructions, or those of some functions.
+    pub whole: u64,
+    /// The instructions of each group of functions.
     pub groups: Vec<u64>,
     /// Whether claim and count both call it cheaper than the base, both dearer,
     /// or both the same; none of the base, and where medians are too close to tell.
@@ -160,10 +169,10 @@ impl ClaimRow {
         self.share(ours.fold(0, |sum, group| sum.saturating_add(*group)))
     }
 
-    /// What share in the instructions that decide so many of them are.
+    /// What share in the whole so many instructions are.
     #[must_use]
     pub fn share(&self, instructions: u64) -> Ratio {
-        Ratio::new(instructions, self.instructions)
+        Ratio::new(instructions, self.whole)
     }
 }
 
@@ -182,61 +191,86 @@ impl Claim {
 impl ClaimedFigures {
     fn beside(&self, proof: &Proof) -> ClaimHere {
         let rows = proof.rows();
-        let row = rows
-            .iter()
-            .find(|row| row.comparison.workload == self.workload);
-        let Some(row) = row else {
-            return ClaimHere::NotCounted {
-                workload: self.workload.clone(),
-            };
+        let of = match self.counted(&rows) {
+            Ok(of) => of,
+            Err(workload) => return ClaimHere::NotCounted { workload },
         };
-        let Some(base) = self.base(proof, row) else {
+        let Some(base) = self.base(proof, &of) else {
             return ClaimHere::NoVariant;
         };
         let variants = proof.comparisons.iter();
-        let variants = variants.filter_map(|one| self.variant(one, row, &base));
+        let variants = variants.filter_map(|one| self.variant(one, &of, &base));
         let rows: Vec<ClaimRow> = std::iter::once(base.clone()).chain(variants).collect();
-        if rows.len() < 2 {
+        if rows.len() < 2 && !self.variants.is_empty() {
             return ClaimHere::NoVariant;
         }
+        let compared = of.row.comparison;
         ClaimHere::Counted(ClaimCounts {
-            per: row.comparison.per_name(Per::Unit).to_owned(),
-            what: row.comparison.decisive_name().to_owned(),
+            per: compared.per_name(Per::Unit).to_owned(),
+            what: compared.decisive_name().to_owned(),
             order: (rows.len() > 2).then(|| self.order(&rows)),
             rows,
         })
     }
 
-    fn variant(&self, one: &Comparison, row: &Row<'_>, base: &ClaimRow) -> Option<ClaimRow> {
+    /// The rows that are counted, or the workload that is missing.
+    fn counted<'a, 'p>(&self, rows: &'a [Row<'p>]) -> Result<Of<'a, 'p>, Workload> {
+        let find = |wanted: &Workload| {
+            let mut rows = rows.iter();
+            let row = rows.find(|row| row.comparison.workload == *wanted);
+            row.ok_or_else(|| wanted.clone())
+        };
+        let row = find(&self.workload)?;
+        let less = row.comparison.less.as_ref().filter(|_| self.net);
+        Ok(Of {
+            row,
+            less: less.map(find).transpose()?,
+        })
+    }
+
+    fn variant(&self, one: &Comparison, of: &Of<'_, '_>, base: &ClaimRow) -> Option<ClaimRow> {
         let name = &one.after.variant;
         let (_, claimed) = self.variants.iter().find(|(known, _)| known == name)?;
-        let mut workloads = one.workloads.iter();
-        let compared = workloads.find(|compared| compared.workload == self.workload)?;
-        let mut found = self.row(row, one.after.letter, name, *claimed)?;
-        let here = match self.groups.is_empty() {
+        let find = |row: &Row<'_>| {
+            let mut workloads = one.workloads.iter();
+            workloads.find(|compared| compared.workload == row.comparison.workload)
+        };
+        let compared = find(of.row)?;
+        let mut exact = compared.exact();
+        if let Some(less) = of.less {
+            exact &= find(less)?.exact();
+        }
+        let mut found = self.row(of, one.after.letter, name, *claimed)?;
+        let here = match self.groups.is_empty() && of.less.is_none() {
             true => compared.moved(),
             false => compare(found.here(), base.here()),
         };
         // Medians whose ranges touch say neither cheaper nor dearer.
-        let unclear = here.is_eq() && !compared.exact();
+        let unclear = here.is_eq() && !exact;
         found.agrees = (!unclear).then(|| self.cost(*claimed, self.base) == here);
         Some(found)
     }
 
-    fn base(&self, proof: &Proof, row: &Row<'_>) -> Option<ClaimRow> {
+    fn base(&self, proof: &Proof, of: &Of<'_, '_>) -> Option<ClaimRow> {
         let image = &proof.comparisons.first()?.before;
-        self.row(row, image.letter, &image.variant, self.base)
+        self.row(of, image.letter, &image.variant, self.base)
     }
 
-    fn row(&self, row: &Row<'_>, letter: char, variant: &str, claimed: f64) -> Option<ClaimRow> {
-        let measured = row.columns.iter().find(|(known, _)| *known == letter)?.1;
+    fn row(&self, of: &Of<'_, '_>, letter: char, variant: &str, claimed: f64) -> Option<ClaimRow> {
+        let measured = column(of.row, letter)?;
+        let (instructions, units) = of.taken(letter)?;
         let groups = self.groups.iter();
+        let within = self.within.as_ref();
         Some(ClaimRow {
             letter,
             variant: variant.to_owned(),
             claimed,
-            instructions: row.comparison.deciding_of(measured),
-            units: row.comparison.divisor(Per::Unit, measured),
+            instructions,
+            units,
+            whole: within.map_or_else(
+                || of.row.comparison.deciding_of(measured),
+                |within| within.instructions(measured),
+            ),
             groups: groups.map(|group| group.instructions(measured)).collect(),
             agrees: None,
         })
@@ -261,6 +295,42 @@ impl ClaimedFigures {
             here: letters(by_count),
         }
     }
+}
+
+/// What a claim stands beside: a workload, and what is subtracted from it.
+#[derive(Clone, Copy)]
+struct Of<'a, 'p> {
+    row: &'a Row<'p>,
+    less: Option<&'a Row<'p>>,
+}
+
+impl Of<'_, '_> {
+    /// The instructions that decide on an image, and the units that they handled.
+    fn taken(&self, letter: char) -> Option<(u64, u64)> {
+        let (all, units) = taken(self.row, letter)?;
+        let Some(less) = self.less else {
+            return Some((all, units));
+        };
+        let (other, others) = taken(less, letter)?;
+        // Of as many units of both.
+        let net = all
+            .saturating_mul(others)
+            .saturating_sub(other.saturating_mul(units));
+        Some((net, units.saturating_mul(others)))
+    }
+}
+
+fn column<'a>(row: &Row<'a>, letter: char) -> Option<&'a Measured> {
+    let mut columns = row.columns.iter();
+    columns
+        .find(|(known, _)| *known == letter)
+        .map(|(_, measured)| *measured)
+}
+
+fn taken(row: &Row<'_>, letter: char) -> Option<(u64, u64)> {
+    let measured = column(row, letter)?;
+    let divisor = row.comparison.divisor(Per::Unit, measured);
+    Some((row.comparison.deciding_of(measured), divisor))
 }
 
 fn compare(a: Ratio, b: Ratio) -> Ordering {

@@ -71,11 +71,26 @@ impl Case {
                 "a claim has a figure of the variant {name}, which the case does not have"
             ));
         }
-        let there = self.benchmarks.iter().any(|benchmark| {
-            benchmark.name == figures.benchmark && benchmark.parameters == figures.parameters
+        if !figures.within.is_empty() && figures.functions.is_empty() {
+            return Some(
+                "a claim says within which functions, and of which none: functions".into(),
+            );
+        }
+        let mut benchmarks = self.benchmarks.iter();
+        let listed = benchmarks.find(|benchmark| {
+            benchmark.name == figures.benchmark
+                && benchmark.parameters == figures.parameters
+                && benchmark.abi == figures.abi
+                && benchmark.cpu.is_none()
         });
+        if figures.net && listed.is_some_and(|benchmark| benchmark.less.is_none()) {
+            return Some(format!(
+                "a claim is of {} less another benchmark, and the case subtracts none from it",
+                figures.benchmark
+            ));
+        }
         let phase = self.phase_of(&figures.benchmark).is_some();
-        let there = there || (phase && figures.parameters.is_empty());
+        let there = listed.is_some() || (phase && figures.parameters.is_empty());
         (!there).then(|| {
             format!(
                 "a claim is set beside {} with parameters that no benchmark of the case has",

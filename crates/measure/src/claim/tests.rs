@@ -13,7 +13,9 @@ fn claim(variants: &[(&str, f64)], more_is_better: bool) -> Claim {
             of: "throughput, base 100".into(),
             more_is_better,
             workload: epoll(64),
+            net: false,
             groups: Vec::new(),
+            within: None,
             base: 100.0,
             variants: variants.iter().map(named).collect(),
         }),
@@ -132,4 +134,51 @@ fn what_did_not_run_is_named() {
         ..claim(&[], true)
     };
     assert_eq!(words.beside(&proof).here, ClaimHere::NoFigures);
+}
+
+/// A claim of the base alone stands beside the base, whatever else ran, and is a share
+/// of the functions that it names.
+#[test]
+fn a_share_of_the_base_alone_has_one_row() {
+    let mut claim = claim(&[], false);
+    let group = |name: &str, functions: &[&str]| FunctionGroup {
+        name: name.into(),
+        functions: functions.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    let figures = claim.figures.as_mut().unwrap();
+    figures.groups = vec![group("put", &["fpu*"])];
+    let of_all = counted(claim.clone().beside(&proof(&[("window", 73_386)])));
+    claim.figures.as_mut().unwrap().within = Some(group("within", &["fpu*", "nothing"]));
+    let within = counted(claim.beside(&proof(&[("window", 73_386)])));
+    assert_eq!((within.rows.len(), within.order), (1, None));
+    let [row, all] = [&within.rows[0], &of_all.rows[0]];
+    assert_eq!((row.agrees, row.groups.clone()), (None, all.groups.clone()));
+    assert_eq!(row.whole, row.groups[0], "all of what it is within");
+    assert_eq!(all.whole, all.instructions);
+    assert!((row.here().value() - 1.0).abs() < 1e-9);
+}
+
+/// What is subtracted is taken off a unit, however many of each were counted.
+#[test]
+fn a_net_claim_stands_beside_the_difference() {
+    let proof = proof(&[("window", 73_386)]);
+    let rows = proof.rows();
+    let [second, first] = [&rows[0], &rows[1]];
+    let of = Of {
+        row: second,
+        less: Some(first),
+    };
+    let (net, units) = of.taken('A').unwrap();
+    let one = |row: &Row<'_>| {
+        let (taken, units) = taken(row, 'A').unwrap();
+        Ratio::new(taken, units).value()
+    };
+    let wanted = one(second) - one(first);
+    assert!((Ratio::new(net, units).value() - wanted).abs() < 1e-9);
+    let gross = Of {
+        row: second,
+        less: None,
+    };
+    assert_eq!(gross.taken('A'), taken(second, 'A'));
+    assert_eq!(of.taken('Z'), None);
 }

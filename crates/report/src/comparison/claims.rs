@@ -67,16 +67,17 @@ pub(super) fn nothing(here: &ClaimHere) -> String {
 }
 
 fn counted(figures: &ClaimedFigures, counts: &ClaimCounts) -> Vec<Block> {
-    let whole = figures.groups.is_empty();
     let what = format!(
-        "claimed: {}; here: {} per {} of {}",
+        "claimed: {}; here: {} per {} of {}{}",
         figures.of,
-        match whole {
-            true => counts.what.clone(),
-            false => format!("share of these functions in the {}", counts.what),
-        },
+        beside(figures, counts),
         counts.per,
-        figures.workload
+        figures.workload,
+        if figures.net {
+            ", less the call alone"
+        } else {
+            ""
+        }
     );
     let groups = figures.groups.iter().enumerate().map(|(index, group)| {
         let shares: Vec<String> = counts.rows.iter().map(|row| share(row, index)).collect();
@@ -95,6 +96,19 @@ fn counted(figures: &ClaimedFigures, counts: &ClaimCounts) -> Vec<Block> {
     let mut blocks = vec![Block::Text(what), Block::Table(rows(figures, counts))];
     blocks.extend((!below.is_empty()).then_some(Block::List(below)));
     blocks
+}
+
+/// What stands beside the figures.
+fn beside(figures: &ClaimedFigures, counts: &ClaimCounts) -> String {
+    match &figures.within {
+        _ if figures.groups.is_empty() => counts.what.clone(),
+        None => format!("share of these functions in the {}", counts.what),
+        Some(within) => format!(
+            "share of these functions in the {} of {}",
+            counts.what,
+            within.functions.join(", ")
+        ),
+    }
 }
 
 fn rows(figures: &ClaimedFigures, counts: &ClaimCounts) -> Table {

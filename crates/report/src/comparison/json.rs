@@ -66,6 +66,7 @@ struct JsonClaimCounts<'a> {
     more_is_better: bool,
     #[serde(flatten)]
     workload: JsonName<'a>,
+    net: bool,
     per: &'a str,
     images: Vec<JsonClaimRow<'a>>,
     order: Option<JsonOrder<'a>>,
@@ -122,6 +123,7 @@ impl<'a> JsonClaimCounts<'a> {
             of: &figures.of,
             more_is_better: figures.more_is_better,
             workload: JsonName::new(&figures.workload),
+            net: figures.net,
             per: &counts.per,
             images: counts.rows.iter().map(row).collect(),
             order: counts.order.as_ref().map(|order| JsonOrder {

@@ -179,7 +179,9 @@ fn claimed() -> Proof {
                 parameters: vec![("events".into(), 64)],
                 ..Workload::default()
             },
+            net: false,
             groups: Vec::new(),
+            within: None,
             base: 100.0,
             variants: variants.iter().map(named).collect(),
         }

@@ -328,9 +328,14 @@ fn claimed_figures(plan: &case::Figures, case: &Case) -> ClaimedFigures {
             parameters: parameters
                 .map(|(name, value)| (name.clone(), *value))
                 .collect(),
-            abi: program.and_then(|program| program.abi.clone()),
+            abi: program.map_or_else(|| plan.abi.clone(), |program| program.abi.clone()),
             cpu: program.and_then(|program| program.cpu.clone()),
         },
+        net: plan.net,
+        within: (!plan.within.is_empty()).then(|| FunctionGroup {
+            name: "within".to_owned(),
+            functions: plan.within.clone(),
+        }),
         groups: groups
             .map(|(name, functions)| FunctionGroup {
                 name: name.clone(),
