@@ -3,8 +3,8 @@
 use std::io;
 
 use tollgate_source::{
-    Access, Analyser, FileReport, Function, Headers, LineIndex, Opportunity, Parted, Run, TreePath,
-    Types, Vocabulary,
+    Access, Analyser, FileReport, Function, Headers, LineIndex, Opportunity, Parted, Run, Span,
+    TreePath, Types, Vocabulary,
 };
 
 use crate::edit::{Edit, apply};
@@ -13,7 +13,7 @@ use crate::masks;
 use crate::message::Facts;
 use crate::offers::{Offers, UACCESS};
 use crate::plan::Plan;
-use crate::planning::{pieces, plan};
+use crate::planning::{pieces, plan, rounds};
 use crate::prefix::prefix;
 use crate::refusal::{FixError, Reason, Refusal};
 use crate::request::{Patched, ReadTree, Request};
@@ -54,7 +54,14 @@ fn of_runs(
     let mut analyser = Analyser::new(&vocabulary).map_err(|e| FixError::Analysis(e.to_string()))?;
     let report = analyser.analyse(text);
     too_large(target, &report)?;
-    let function = choose(target, report.functions, &report.opportunities)?;
+    let function = choose(target, report.functions)?;
+    let loops = match form.spans_loops() {
+        true => rounds::candidates(analyser.loops(text, &function), &function.runs),
+        false => Vec::new(),
+    };
+    if function.runs.is_empty() && loops.is_empty() {
+        return Err(nothing(target, &function, &report.opportunities));
+    }
     let Some(flow) = analyser
         .flow(text, &function)
         .filter(|_| function.understood)
@@ -69,6 +76,7 @@ fn of_runs(
         lines: &LineIndex::new(text),
         function: &function,
         flow: &flow,
+        loops: &loops,
         vocabulary: &vocabulary,
         offers,
         stop_at_first_fault: request.stop_at_first_fault,
@@ -138,11 +146,7 @@ fn too_large(target: &Target, report: &FileReport) -> Result<(), FixError> {
     })
 }
 
-fn choose(
-    target: &Target,
-    functions: Vec<Function>,
-    opportunities: &[Opportunity],
-) -> Result<Function, FixError> {
+fn choose(target: &Target, functions: Vec<Function>) -> Result<Function, FixError> {
     let names: Vec<String> = functions.iter().map(|f| f.name.clone()).collect();
     let mut meant: Vec<Function> = functions
         .into_iter()
@@ -160,22 +164,24 @@ fn choose(
             near,
         });
     };
-    if function.runs.is_empty() {
-        if let Some(refusal) = parted(&function, opportunities) {
-            return Err(FixError::Parted {
-                path: target.path.clone(),
-                function: function.name,
-                refusal,
-            });
-        }
-        let line = function.position.line;
-        return Err(FixError::Nothing {
-            path: target.path.clone(),
-            line,
-            function: function.name,
-        });
-    }
     Ok(function)
+}
+
+/// Why nothing of a function without runs is rewritten.
+fn nothing(target: &Target, function: &Function, opportunities: &[Opportunity]) -> FixError {
+    let path = target.path.clone();
+    match parted(function, opportunities) {
+        Some(refusal) => FixError::Parted {
+            path,
+            function: function.name.clone(),
+            refusal,
+        },
+        None => FixError::Nothing {
+            path,
+            line: function.position.line,
+            function: function.name.clone(),
+        },
+    }
 }
 
 /// What stands between accesses of a function that no run joins.
@@ -242,8 +248,10 @@ fn rewrite(
         }
         return Err(error);
     }
-    let before: usize = function.runs.iter().map(|run| run.sites.len()).sum();
-    let after = before.saturating_sub(written.saved);
+    let runs = function.runs.iter().map(|run| run.sites.len());
+    let rounds = plans.iter().filter_map(|plan| plan.rounds.as_ref());
+    let before = runs.chain(rounds.map(|rounds| rounds.most)).sum();
+    let after = usize::saturating_sub(before, written.saved);
     let prefix = prefix(target, request.prefix.as_deref(), &function.name)?;
     let facts = Facts {
         form,
@@ -308,7 +316,26 @@ fn planned(subject: &Subject<'_>, form: &dyn Form) -> (Vec<Plan>, Vec<Refusal>) 
             }
         }
     }
+    looped(subject, &mut plans, &mut refused);
     (plans, refused)
+}
+
+/// A window around each loop with one access in each round.
+fn looped(subject: &Subject<'_>, plans: &mut Vec<Plan>, refused: &mut Vec<Refusal>) {
+    for own in subject.loops {
+        match rounds::plan(subject, own) {
+            Ok(plan) if plans.iter().any(|other| meet(other.region, plan.region)) => {
+                refused.push(subject.refuse(own.span, Reason::Statement));
+            }
+            Ok(plan) => plans.push(plan),
+            Err(refusal) => refused.push(refusal),
+        }
+    }
+    plans.sort_by_key(|plan| plan.region.start);
+}
+
+fn meet(one: Span, other: Span) -> bool {
+    one.start < other.end && other.start < one.end
 }
 
 /// What stands in the way besides, where leave to stop at the first fault would not

@@ -92,8 +92,12 @@ impl Facts<'_> {
                 )
             }
         };
+        let rounds = match self.plans.iter().all(|plan| plan.rounds.is_some()) {
+            true => " in each round of a loop",
+            false => "",
+        };
         format!(
-            "{}() {doing}. Each call opens access to user memory and closes it again: stac and clac on x86 with SMAP, \
+            "{}() {doing}{rounds}. Each call opens access to user memory and closes it again: stac and clac on x86 with SMAP, \
              writes of a protection register on powerpc with KUAP.",
             self.name()
         )
@@ -201,6 +205,10 @@ fn is_object(plan: &Plan) -> bool {
 
 /// `instead of 3`; accesses that hang on a condition may be fewer.
 fn count(plan: &Plan) -> String {
+    if let Some(rounds) = &plan.rounds {
+        let most = if rounds.exact { "" } else { "up to " };
+        return format!("around a loop instead of {most}{}", rounds.most);
+    }
     let asked = |line: &Line| matches!(line, Line::When { .. });
     let most = if plan.lines.iter().any(asked) {
         "up to "

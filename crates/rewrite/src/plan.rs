@@ -24,6 +24,17 @@ pub(crate) enum Line {
     },
     /// A way out that is no fault's: the condition, and what happens then.
     Leave(String, Vec<String>),
+    /// A loop around the access with that index.
+    Loop {
+        /// What stands before the access.
+        before: String,
+        index: usize,
+        /// What stands behind it.
+        behind: String,
+        /// The blanks before the loop as it is written, and before the access.
+        indent: String,
+        inner: String,
+    },
 }
 
 /// What a window must do.
@@ -66,6 +77,31 @@ pub(crate) struct Plan {
     pub(crate) absorbs: bool,
     /// What opens and closes the window.
     pub(crate) gate: Rc<dyn Gate>,
+    /// The rounds, where it stands around a loop.
+    pub(crate) rounds: Option<Rounds>,
+}
+
+impl Plan {
+    /// The windows that it saves; of a loop, at most.
+    pub(crate) fn windows_saved(&self) -> usize {
+        match &self.rounds {
+            Some(rounds) => rounds.most.saturating_sub(1),
+            None => self.run.windows_saved(),
+        }
+    }
+}
+
+/// The rounds of a loop that a window stands around.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Rounds {
+    /// What has to hold so that there is one; none where there surely is.
+    pub(crate) asked: Option<String>,
+    /// How many there are at most.
+    pub(crate) most: usize,
+    /// Whether each moves the pointer on.
+    pub(crate) moves: bool,
+    /// Whether the most is what there is.
+    pub(crate) exact: bool,
 }
 
 /// What happens on a fault.

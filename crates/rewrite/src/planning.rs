@@ -17,6 +17,7 @@ pub(crate) mod maybe;
 mod offset;
 mod pieces;
 pub(crate) mod range;
+pub(crate) mod rounds;
 pub(crate) mod zero;
 
 use std::rc::Rc;
@@ -66,6 +67,7 @@ pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
         advance,
         cleared: None,
         zeroes: false,
+        rounds: None,
     };
     condition::check_all(subject, run, &plan)?;
     covered::absorb(subject, &mut plan);

@@ -286,6 +286,38 @@ pub enum Reason {
         "the access stands in each round of the loop at line {0}, and some rounds call something"
     )]
     CallingRound(u32),
+    /// A loop of which the number of rounds is not known before it.
+    #[error(
+        "the access stands in each round of a loop whose head does not say how many rounds there are, so that no begin can \
+         check the range of all"
+    )]
+    Rounds,
+    /// A number of rounds that nothing bounds.
+    #[error(
+        "the access stands in each round of a loop, and nothing bounds {0}, the number of rounds: a window must not be open for long"
+    )]
+    Unbounded(String),
+    /// Rounds that access too much.
+    #[error(
+        "the rounds of the loop may access {0} bytes, and a window that is not open for long has {1} at most"
+    )]
+    LongWindow(u64, u64),
+    /// What the range hangs on, and may change meanwhile.
+    #[error(
+        "{0} may change while the loop runs, so that the range of all its rounds is not known before it"
+    )]
+    Moving(String),
+    /// A loop that is left for another reason than a fault.
+    #[error(
+        "the loop may be left, or a round of it ended, before the access for another reason than a fault: a begin would check \
+         the range of accesses that do not happen"
+    )]
+    RoundLeaves,
+    /// A round that calls something.
+    #[error(
+        "some rounds of the loop call something, which may not happen inside a window around it"
+    )]
+    RoundCalls,
     /// An access that something but a fault parts from that at the line.
     #[error(
         "the access follows that of line {0} only {1}, and no form is written for a window over that"

@@ -59,7 +59,8 @@ pub struct Patched {
     pub subject: String,
     /// The rest of the message, with a line end behind the last line.
     pub body: String,
-    /// Windows that the function's runs opened before.
+    /// Windows that the function's runs opened before, and loops in the most rounds that
+    /// they have.
     pub windows_before: usize,
     /// Windows that they open after.
     pub windows_after: usize,

@@ -1,8 +1,8 @@
 //! A function and what is known of it, as everything that decides on it asks.
 
 use tollgate_source::{
-    Expression, Flow, Function, LineIndex, Run, Span, StatementKind, StepKind, Token, TokenKind,
-    Types, Vocabulary, tokens,
+    Expression, Flow, Function, LineIndex, Loop, Run, Span, StatementKind, StepKind, Token,
+    TokenKind, Types, Vocabulary, tokens,
 };
 
 use crate::directives::{conditions, is_left_between};
@@ -21,6 +21,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) function: &'a Function,
     /// What it does.
     pub(crate) flow: &'a Flow,
+    /// Its loops with one access in each round, where the style may span them.
+    pub(crate) loops: &'a [Loop],
     /// The calls that it may hold.
     pub(crate) vocabulary: &'a Vocabulary,
     /// What the tree offers to open a window with.
@@ -131,6 +133,26 @@ impl Subject<'_> {
     /// The tokens of a place.
     pub(crate) fn tokens(&self, place: Span) -> Vec<Token> {
         tokens(self.text.get(..place.end).unwrap_or(&[]), place.start)
+    }
+
+    /// The line of a place.
+    pub(crate) fn line_of(&self, place: Span) -> u32 {
+        self.lines.position(place.start).line
+    }
+
+    /// Whether no preprocessor line is in a place.
+    pub(crate) fn has_no_directive(&self, place: Span) -> bool {
+        let directive = |token: &Token| token.kind == TokenKind::Directive;
+        !self.tokens(place).iter().any(directive)
+    }
+
+    /// Whether a statement is all that stands between the braces of a block, without a
+    /// comment.
+    pub(crate) fn is_only_statement(&self, block: Span, inner: Span) -> bool {
+        let outside = |token: &&Token| !inner.contains(token.span);
+        let own = self.tokens(block);
+        let rest: Vec<&Token> = own.iter().filter(outside).collect();
+        matches!(rest.as_slice(), [open, close] if open.is(b'{') && close.is(b'}'))
     }
 
     /// Whether neither comments nor preprocessor lines are in a place.

@@ -12,7 +12,7 @@ use tollgate_source::{Direction, Jump, Span, StatementKind};
 
 use crate::edit::Edit;
 use crate::gate::Opening;
-use crate::lines::{arm, call, tidy, untied, widest};
+use crate::lines::{arm, call, reindent, tidy, untied, widest};
 use crate::plan::{Chained, Line, Plan};
 use crate::refusal::Refusal;
 use crate::subject::Subject;
@@ -80,7 +80,7 @@ pub(crate) fn write(subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
     let edits = writer.finish();
     let plans: Vec<Plan> = shaped.into_iter().map(|(plan, _)| plan).collect();
     Written {
-        saved: plans.iter().map(|plan| plan.run.windows_saved()).sum(),
+        saved: plans.iter().map(Plan::windows_saved).sum(),
         plans,
         edits,
         refused,
@@ -131,7 +131,10 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     fn write(&mut self, plan: &Plan, shape: &Shape) {
-        let indent = self.subject.indent(plan.region.start);
+        let mut indent = self.subject.indent(plan.region.start);
+        if asked(plan).is_some() {
+            indent += "\t";
+        }
         match shape {
             Shape::Tail => {
                 let label = self.tail(plan, None);
@@ -354,6 +357,18 @@ impl<'s, 'a> Writer<'s, 'a> {
                 let all: Vec<String> = end.chain(statements.iter().cloned()).collect();
                 format!("{indent}if ({}){}", untied(condition), arm(&all, indent))
             }
+            Line::Loop {
+                before,
+                index,
+                behind,
+                indent: own,
+                inner,
+            } => {
+                let inner = indent.to_owned() + inner.strip_prefix(own.as_str()).unwrap_or(inner);
+                let access = self.access(plan, *index, label, &inner);
+                let before = reindent(&format!("{own}{before}"), own, indent);
+                format!("{before}\n{access}{}", reindent(behind, own, indent))
+            }
         }
     }
 
@@ -409,7 +424,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         if plan.returns {
             text += &format!("\n\n{indent}return 0;");
         }
-        self.replace(plan.region, indent, &text, plan.returns);
+        self.replace(plan, plan.region, &text, plan.returns);
     }
 
     fn with_block(&mut self, plan: &Plan, label: &str, indent: &str, chained: &Chained) {
@@ -428,7 +443,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         let text = format!(
             "{cleared}{indent}{variable} = {fault};\n{begin}\n{accesses}\n{inner}{variable} = {success};\n{label}:\n{inner}{end}\n{indent}}}"
         );
-        self.replace(plan.region, indent, &text, true);
+        self.replace(plan, plan.region, &text, true);
     }
 
     fn with_variable(&mut self, plan: &Plan, label: &str, indent: &str, variable: &str) {
@@ -440,7 +455,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         let mut text = self.inside(plan, label, indent, &held, &cleared) + &end.unwrap_or_default();
         let own = plan.returns.then_some(plan.region);
         let behind = || self.success_behind(plan);
-        let alone = plan.behind.is_none() && plan.advance.is_none();
+        let alone = plan.behind.is_none() && plan.advance.is_none() && asked(plan).is_none();
         let success = own.or_else(behind).filter(|_| alone);
         let region = match success {
             Some(success) => {
@@ -461,7 +476,7 @@ impl<'s, 'a> Writer<'s, 'a> {
                 plan.region
             }
         };
-        self.replace(region, indent, &text, region != plan.region);
+        self.replace(plan, region, &text, region != plan.region);
     }
 
     /// `return 0;` right behind a run that returns -EFAULT on a fault.
@@ -479,7 +494,12 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     /// Replaces whole statements, with a blank line before what follows.
-    fn replace(&mut self, region: Span, indent: &str, text: &str, last: bool) {
+    fn replace(&mut self, plan: &Plan, region: Span, text: &str, last: bool) {
+        let indent = &self.subject.indent(region.start);
+        let text = &match asked(plan) {
+            Some(asked) => format!("{indent}if ({asked}) {{\n{text}\n{indent}}}"),
+            None => text.to_owned(),
+        };
         let behind = self.subject.text.get(region.end..).unwrap_or_default();
         let mut lines = behind.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
         let same_line = lines.next().unwrap_or_default();
@@ -503,6 +523,11 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.edits
             .push(Edit::replace(region, format!("{text}{gap}")));
     }
+}
+
+/// What has to hold so that the window is needed at all.
+fn asked(plan: &Plan) -> Option<&str> {
+    plan.rounds.as_ref()?.asked.as_deref()
 }
 
 /// What moves the pointer on behind the window.

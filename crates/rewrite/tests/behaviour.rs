@@ -312,3 +312,70 @@ fn a_size_switch_does_what_the_copy_did() {
         },
     );
 }
+
+/// A round of one access, in the forms that loops of the kernel have.
+#[test]
+fn a_window_around_a_loop_does_what_the_rounds_did() {
+    let own = "\tu32 __user *u = (u32 __user *)p;\n\tunsigned int i;\n";
+    let many = "\tstruct many __user *m = (struct many __user *)p;\n\tint i;\n";
+    let bodies = [
+        (
+            "loop-writes",
+            format!("{own}\n\tfor (i = 0; i < 8; i++)\n\t\tif (put_user(k->a + i, &u[i]))\n\t\t\treturn -EFAULT;\n\treturn 0;\n"),
+        ),
+        (
+            "loop-reads",
+            format!("{own}\tu32 v, sum = 0;\n\n\tfor (i = 1; i <= 7; ++i) {{\n\t\tif (get_user(v, u + i))\n\t\t\treturn -EFAULT;\n\t\tsum += v;\n\t}}\n\tk->b = sum;\n\treturn 0;\n"),
+        ),
+        (
+            "loop-moves",
+            format!("{own}\n\tfor (i = 0; i < 6; i++) {{\n\t\tif (put_user(i, u))\n\t\t\tgoto out;\n\t\tu++;\n\t}}\n\tk->a = 3;\n\treturn 0;\n\nout:\n\tk->b = 4;\n\treturn -EFAULT;\n"),
+        ),
+        (
+            "loop-steps",
+            format!("{own}\tint err;\n\n\tfor (i = 0; i < 6; i++) {{\n\t\terr = put_user(i, u++);\n\t\tif (err)\n\t\t\treturn err;\n\t}}\n\treturn u != (u32 __user *)p + 6;\n"),
+        ),
+        (
+            "loop-member",
+            format!("{many}\n\tfor (i = 0; i < ARRAY_SIZE(m->all); i++)\n\t\tif (put_user(i, m->all + i))\n\t\t\treturn -EIO;\n\treturn 0;\n"),
+        ),
+        (
+            "loop-breaks",
+            format!("{own}\tint err = 0;\n\n\tfor (i = 0; i < 5; i++) {{\n\t\terr = put_user(i, &u[i]);\n\t\tif (err)\n\t\t\tbreak;\n\t}}\n\tk->b = 9;\n\treturn err;\n"),
+        ),
+        (
+            "loop-counted",
+            format!("{own}\n\tif (n > 9)\n\t\treturn -EINVAL;\n\tfor (i = 0; i < n; i++)\n\t\tif (put_user(k->a + i, &u[i]))\n\t\t\treturn -EFAULT;\n\tk->a = 1;\n\treturn 0;\n"),
+        ),
+        (
+            "loop-some",
+            format!("{own}\n\tif (!n || n > 9)\n\t\treturn -EINVAL;\n\tfor (i = 0; i < n; i++) {{\n\t\tu32 v;\n\n\t\tif (get_user(v, u++))\n\t\t\treturn -EFAULT;\n\t\tk->a ^= v;\n\t}}\n\treturn 0;\n"),
+        ),
+        (
+            "loop-signed",
+            format!("{own}\tint most = n - 3;\n\tint j;\n\n\tif (most > 9)\n\t\treturn -EINVAL;\n\tfor (j = 0; j < most; j++)\n\t\tif (put_user(7, u + j))\n\t\t\treturn -EFAULT;\n\tfor (i = 0; i < 2; i++)\n\t\tif (put_user(8, u + i))\n\t\t\treturn -EFAULT;\n\treturn 0;\n"),
+        ),
+        (
+            "loop-bytes",
+            "\tunsigned long at = (unsigned long)p;\n\tint i;\n\n\tfor (i = 0; i < sizeof(struct inner); i++)\n\t\tif (put_user(0, (char __user *)(at + i)))\n\t\t\treturn -EFAULT;\n\treturn 0;\n".to_owned(),
+        ),
+        (
+            "loop-twice",
+            format!("{own}\tint j;\n\n\tfor (j = 0; j < 2; j++)\n\t\tfor (i = 0; i < 4; i++)\n\t\t\tif (put_user(k->a + i + j, &u[i]))\n\t\t\t\treturn -EFAULT;\n\treturn 0;\n"),
+        ),
+    ];
+    let kind = Kind {
+        sizes: true,
+        ..PLAIN
+    };
+    let mut refused = Vec::new();
+    for (name, body) in &bodies {
+        for style in WINDOWS {
+            match try_compared(name, &function(body), style, kind) {
+                Ok(ran) => assert_eq!(ran, 2 * 41 * (8 * 49 + 1), "{name}, {style}"),
+                Err(error) => refused.push(format!("{name}, {style}: {error}")),
+            }
+        }
+    }
+    insta::assert_snapshot!(refused.join("\n"));
+}

@@ -593,13 +593,13 @@ fn what_the_flag_does_not_allow_is_not_promised() {
 fn what_parts_accesses_is_said() {
     let round = "\twhile (c--)\n\t\tif (put_user(c, &p->a))\n\t\t\treturn -EFAULT;\n\treturn 0;\n";
     assert!(
-        refused(round).contains("stands in each round of the loop at line"),
+        refused(round).contains("stands in each round of a loop whose head does not say how many"),
         "{}",
         refused(round)
     );
     let calls = "\twhile (c--) {\n\t\tif (put_user(c, &p->a))\n\t\t\treturn -EFAULT;\n\t\tif (k)\n\t\t\twork(k);\n\t}\n\treturn 0;\n";
     assert!(
-        refused(calls).contains("and some rounds call something"),
+        refused(calls).contains("some rounds of the loop call something"),
         "{}",
         refused(calls)
     );

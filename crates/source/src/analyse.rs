@@ -9,7 +9,7 @@ use crate::copies;
 use crate::flow::{Flow, Source, build};
 use crate::heat::{Paths, Warmth};
 use crate::lex::{Token, TokenKind, is_called, tokens, word_at};
-use crate::model::{FileReport, Function, NotAnalysed, Reason, Run};
+use crate::model::{FileReport, Function, Loop, NotAnalysed, Reason, Run};
 use crate::near::{self, Pair};
 use crate::normalise::{Branches, Normalised, normalise};
 use crate::opportunity::Opportunity;
@@ -122,6 +122,28 @@ impl<'v> Analyser<'v> {
         // Every side of an `#if` if that can be parsed, else the first of each.
         self.flow_of(&file, body, Branches::All)
             .or_else(|| self.flow_of(&file, body, Branches::First))
+    }
+
+    /// The loops of a function that [`Analyser::analyse`] found in `text`; none where it
+    /// is not there any more or could not be parsed.
+    pub fn loops(&mut self, text: &[u8], function: &Function) -> Vec<Loop> {
+        let Some(file) = File::read(text, self.vocabulary) else {
+            return Vec::new();
+        };
+        let bodies = bodies(text, &file.tokens, &file.vocabulary);
+        let body = bodies.iter().find(|body| body.span == function.body);
+        let Some(body) = body.filter(|body| body.defined_by.is_none()) else {
+            return Vec::new();
+        };
+        let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
+        let normalised = normalise(text, tokens, &file.vocabulary, Branches::First);
+        let Ok(tree) = self.parser.parse(&normalised, body.span, tokens) else {
+            return Vec::new();
+        };
+        let pointers = user_pointers(&file, body);
+        let context = file.context(&normalised, &pointers);
+        let cleanup = self.scope_words(text, tokens).next().is_some();
+        Walker::new(&context, &normalised.directives, cleanup).loops(tree.root_node())
     }
 
     fn flow_of(&mut self, file: &File<'_>, body: &Body, branches: Branches) -> Option<Flow> {

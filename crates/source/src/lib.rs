@@ -47,8 +47,8 @@ pub use flow::{Effect, EffectKind, Flow, Junction, Local, Statement, StatementKi
 pub use heat::{Warmth, callers_of};
 pub use lex::{Token, TokenKind, closing, is_called, tokens};
 pub use model::{
-    Exit, FileReport, Form, Function, Hazard, Jump, NotAnalysed, Reach, Reason, Run, Site, Step,
-    StepKind, Trait,
+    Exit, FileReport, Form, Function, Hazard, Jump, Loop, NotAnalysed, Reach, Reason, Run, Site,
+    Step, StepKind, Trait,
 };
 pub use normalise::{Branches, Normalised, normalise};
 pub use opportunity::{Beside, Kind, Near, Opportunity, Parted, SMALL, Size};

@@ -222,6 +222,23 @@ pub struct Run {
     pub traits: Vec<Trait>,
 }
 
+/// A loop of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// All of it.
+    pub span: Span,
+    /// What is done before the first round, `i = 0` or `int i = 0;`.
+    pub begin: Option<Span>,
+    /// What is asked before each round.
+    pub condition: Option<Span>,
+    /// What is done behind each round.
+    pub update: Option<Span>,
+    /// What a round is.
+    pub body: Span,
+    /// The runs that are in it and in no loop inside of it; one access may be all.
+    pub runs: Vec<Run>,
+}
+
 /// What else a run has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -5,9 +5,14 @@ use crate::model::{Form, Hazard, Run, Site, Step, StepKind, Trait};
 use crate::site::Context;
 use crate::span::Span;
 
-/// The run that these make, if they make one.
-pub(crate) fn close(context: &Context<'_>, mut sites: Vec<Site>, steps: Vec<Step>) -> Option<Run> {
-    if sites.len() < 2 {
+/// The run that these make, if they make one of so many accesses.
+pub(crate) fn close(
+    context: &Context<'_>,
+    mut sites: Vec<Site>,
+    steps: Vec<Step>,
+    least: usize,
+) -> Option<Run> {
+    if sites.len() < least {
         return None;
     }
     let (steps, after) = trimmed(steps);

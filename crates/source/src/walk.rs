@@ -5,7 +5,7 @@ use tree_sitter::Node;
 
 use crate::chain;
 use crate::events::{Event, events};
-use crate::model::{Exit, Hazard, Jump, Run, Site, Step, StepKind, Trait};
+use crate::model::{Exit, Hazard, Jump, Loop, Run, Site, Step, StepKind, Trait};
 use crate::near::Pair;
 use crate::node::Parts as _;
 use crate::runs::close;
@@ -42,6 +42,10 @@ pub(crate) struct Walker<'a, 'c> {
     loops: usize,
     under: Option<Span>,
     blocks: Vec<Span>,
+    /// How many accesses a run has at least.
+    least: usize,
+    /// The loops, where a run may have one access.
+    repeated: Vec<Loop>,
 }
 
 impl<'a, 'c> Walker<'a, 'c> {
@@ -58,6 +62,8 @@ impl<'a, 'c> Walker<'a, 'c> {
             loops: 0,
             under: None,
             blocks: Vec::new(),
+            least: 2,
+            repeated: Vec::new(),
         }
     }
 
@@ -66,6 +72,22 @@ impl<'a, 'c> Walker<'a, 'c> {
         self.inside(body);
         self.flush();
         self.found
+    }
+
+    /// The loops of the body, each with the runs of one access or more that stand in it
+    /// and in no loop inside of it.
+    pub(crate) fn loops(mut self, body: Node<'_>) -> Vec<Loop> {
+        self.least = 1;
+        self.inside(body);
+        self.flush();
+        let mut loops = self.repeated;
+        for run in self.found.runs {
+            let around = loops.iter_mut().filter(|own| own.span.contains(run.span));
+            if let Some(own) = around.min_by_key(|own| own.span.end - own.span.start) {
+                own.runs.push(run);
+            }
+        }
+        loops
     }
 
     /// Walks the statements of a block, a case or the root.
@@ -126,7 +148,12 @@ impl<'a, 'c> Walker<'a, 'c> {
             .context
             .vocabulary
             .is_scope(first_word(span(node).of(self.context.original)));
+        // What is open stands before the loop.
+        self.flush();
         self.loops += usize::from(!scope);
+        if self.least == 1 && !scope {
+            self.repeated.push(loop_of(node));
+        }
         self.fenced(node);
         self.loops -= usize::from(!scope);
     }
@@ -328,7 +355,7 @@ impl<'a, 'c> Walker<'a, 'c> {
             std::mem::take(&mut self.sites),
             std::mem::take(&mut self.steps),
         );
-        let Some(mut run) = close(self.context, sites, steps) else {
+        let Some(mut run) = close(self.context, sites, steps, self.least) else {
             return;
         };
         run.block = self.block_of(run.span);
@@ -348,6 +375,18 @@ impl<'a, 'c> Walker<'a, 'c> {
     fn block_of(&self, place: Span) -> Span {
         let holder = self.blocks.iter().rev().find(|block| block.contains(place));
         holder.copied().unwrap_or(place)
+    }
+}
+
+fn loop_of(node: Node<'_>) -> Loop {
+    let part = |name: &str| node.part(name).map(span);
+    Loop {
+        span: span(node),
+        begin: part("initializer"),
+        condition: part("condition"),
+        update: part("update"),
+        body: part("body").unwrap_or(span(node)),
+        runs: Vec::new(),
     }
 }
 

@@ -58,7 +58,8 @@ pub(crate) fn path(subject: &Subject<'_>, site: &Site, object: &str) -> Option<V
     members(place, &subject.written(object)?)
 }
 
-fn members(place: &Expression, object: &Expression) -> Option<Vec<Member>> {
+/// `a`, `b` of the place `object->a.b`.
+pub(crate) fn members(place: &Expression, object: &Expression) -> Option<Vec<Member>> {
     match &place.term {
         Term::Member {
             holder,

@@ -67,6 +67,13 @@ pub(crate) fn looked_at(subject: &Subject<'_>, plan: &Plan) -> Option<(Span, Str
     Some((site.value, subject.line(site.value)))
 }
 
+/// What a read of the plan fills, and something may look at after a fault.
+pub(crate) fn seen(subject: &Subject<'_>, plan: &Plan) -> Option<(Span, String)> {
+    let read = |site: &&Site| site.direction == Direction::Read && is_seen(subject, plan, site);
+    let site = plan.run.sites.iter().find(read)?;
+    Some((site.value, subject.line(site.value)))
+}
+
 /// The variable of a read, if something may look at it after a fault.
 fn cleared(subject: &Subject<'_>, plan: &Plan, index: usize) -> Result<Option<String>, Refusal> {
     let site = plan.run.sites.get(index);

@@ -19,6 +19,11 @@ pub(crate) trait Form {
         false
     }
 
+    /// Whether it has a form for a window around a loop.
+    fn spans_loops(&self) -> bool {
+        false
+    }
+
     /// Writes what each plan asks, where it can.
     fn write(&self, subject: &Subject<'_>, plans: Vec<Plan>) -> Written;
 

@@ -34,6 +34,10 @@ impl Form for Masked {
         masks.or(Window.lacks(offers))
     }
 
+    fn spans_loops(&self) -> bool {
+        true
+    }
+
     fn write(&self, subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
         let mut variables = Vec::new();
         let (mut fitted, mut refused) = (Vec::new(), Vec::new());

@@ -27,7 +27,11 @@ pub(crate) fn is_woven(subject: &Subject<'_>, plan: &Plan) -> bool {
             && effects.any(|e| written(&e.kind) && flow.is_whole(e) && flow.name_of(e) == object)
     };
     let woven = |line: &Line| matches!(line, Line::When { .. } | Line::Leave(..));
-    plan.advance.is_some() || plan.lines.iter().any(woven) || plan.run.steps.iter().any(moved)
+    let walks = plan.rounds.as_ref().is_some_and(|rounds| rounds.moves);
+    plan.advance.is_some()
+        || walks
+        || plan.lines.iter().any(woven)
+        || plan.run.steps.iter().any(moved)
 }
 
 /// The variable that all accesses of the plan go through.
@@ -69,6 +73,10 @@ pub(crate) fn whole(
     if plan.chained.is_some() {
         return Err(subject.refuse(plan.region, Reason::Shape(subject.styled.style)));
     }
+    if plan.rounds.is_some() && plan.object != pointer.name {
+        let reason = Reason::Pointer(subject.styled.style, plan.object);
+        return Err(subject.refuse(plan.region, reason));
+    }
     if plan.object != pointer.name {
         (plan.object, plan.size) = range::of_object(subject, &plan.run, &pointer.name)?;
     }
@@ -78,6 +86,10 @@ pub(crate) fn whole(
 /// Masking covers the accesses: all of the object lies within a page, and its
 /// members are accessed in the order of their addresses.
 pub(crate) fn dense(subject: &Subject<'_>, plan: &Plan, pointer: &Pointer) -> Result<(), Refusal> {
+    // A loop goes up from the first element, within a page.
+    if plan.rounds.is_some() {
+        return Ok(());
+    }
     let unknown = |error| subject.refuse(plan.region, Reason::Layout(error));
     let types = subject.styled.types;
     let of = types.layout(&pointer.pointee()).map_err(unknown)?;

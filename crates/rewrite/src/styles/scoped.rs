@@ -34,6 +34,10 @@ impl Form for Scoped {
         ))
     }
 
+    fn spans_loops(&self) -> bool {
+        true
+    }
+
     fn write(&self, subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
         let (mut fitted, mut refused) = (Vec::new(), Vec::new());
         for plan in plans {

@@ -13,6 +13,10 @@ impl Form for Window {
         true
     }
 
+    fn spans_loops(&self) -> bool {
+        true
+    }
+
     fn write(&self, subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
         writing::write(subject, plans)
     }

@@ -182,8 +182,19 @@ fn error_variable(subject: &Subject<'_>, plan: &Plan) -> Option<String> {
                 .behind
                 .is_some_and(|part| subject.flow.names(part, name))
             && !uses_otherwise(subject, plan, name)
+            && !is_rounds_own(subject, plan, name)
     };
     NAMES.iter().find(free).map(|name| (*name).to_owned())
+}
+
+/// Whether a loop that the window stands around uses the variable beside the access.
+fn is_rounds_own(subject: &Subject<'_>, plan: &Plan, variable: &str) -> bool {
+    let steps = || plan.run.steps.iter().chain(&plan.run.after);
+    let is_step = |at: Span| steps().any(|step| !step.sites.is_empty() && step.span.contains(at));
+    let flow = subject.flow;
+    let mut effects = flow.effects_in(plan.region);
+    let used = effects.any(|e| flow.name_of(e) == variable && !is_step(e.span));
+    plan.rounds.is_some() && used
 }
 
 /// Whether something on a fault uses the variable other than to make it -EFAULT.

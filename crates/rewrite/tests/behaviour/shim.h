@@ -60,17 +60,19 @@ static int move(void *kernel, void *user, size_t n, bool read)
 }
 
 #define get_user(x, p) ({						\
-	__auto_type v_ = (__typeof__(*(p)))0;				\
+	__auto_type p_ = (p);						\
+	__auto_type v_ = (__typeof__(*p_))0;				\
 	int r_;								\
 	insist(open_kind == CLOSED);					\
-	r_ = access_ok(p, sizeof(v_)) ? move(&v_, (void *)(p), sizeof(v_), true) : -EFAULT; \
+	r_ = access_ok(p_, sizeof(v_)) ? move(&v_, (void *)p_, sizeof(v_), true) : -EFAULT; \
 	(x) = v_;							\
 	r_; })
 
 #define put_user(x, p) ({						\
-	__typeof__(*(p)) v_ = (x);					\
+	__auto_type p_ = (p);						\
+	__typeof__(*p_) v_ = (x);					\
 	insist(open_kind == CLOSED);					\
-	access_ok(p, sizeof(v_)) ? move(&v_, (p), sizeof(v_), false) : -EFAULT; })
+	access_ok(p_, sizeof(v_)) ? move(&v_, p_, sizeof(v_), false) : -EFAULT; })
 
 /* Without the check: whoever forgot it aborts. */
 #define __put_user(x, p) ({						\
@@ -175,3 +177,6 @@ static void leave(const enum kind *kind)
 #define scoped_user_read_access(p, label) scope(p, sizeof(*(p)), READ, label)
 #define scoped_user_write_access(p, label) scope(p, sizeof(*(p)), WRITE, label)
 #define scoped_user_rw_access(p, label) scope(p, sizeof(*(p)), BOTH, label)
+#define scoped_user_read_access_size(p, n, label) scope(p, n, READ, label)
+#define scoped_user_write_access_size(p, n, label) scope(p, n, WRITE, label)
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

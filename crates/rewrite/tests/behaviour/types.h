@@ -11,3 +11,8 @@ struct s {
 	u16 d;
 	u32 last;
 };
+
+struct many {
+	u32 head;
+	u16 all[8];
+};

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::span::Span;
+use crate::vocabulary::Vocabulary;
 
 use super::graph::{Action, Condition, Edge, Effect, EffectKind, Flow, Local, Node, Write};
 use super::statement::{Junction, Statement, StatementKind};
@@ -141,6 +142,21 @@ impl Flow {
         let calls = |node: &Node| !matches!(node.action, Action::Join | Action::Exit { .. });
         let mut nodes = self.nodes.iter();
         nodes.any(|node| calls(node) && place.contains(node.span))
+    }
+
+    /// Whether anything is called in a place but what the vocabulary knows to compute
+    /// only.
+    #[must_use]
+    pub fn calls_beyond(&self, place: Span, vocabulary: &Vocabulary) -> bool {
+        let known = |name: &str| {
+            vocabulary.is_pure(name.as_bytes()) || vocabulary.is_transparent(name.as_bytes())
+        };
+        let mut nodes = self.nodes.iter().filter(|node| place.contains(node.span));
+        nodes.any(|node| match &node.action {
+            Action::Join | Action::Exit { .. } => false,
+            Action::Call(call) => !known(&call.name),
+            _ => true,
+        })
     }
 
     /// Whether something of that name is called in a place.
