@@ -79,6 +79,11 @@ fn of_runs(
         loops: &loops,
         vocabulary: &vocabulary,
         offers,
+        own_file: target
+            .path
+            .as_path()
+            .extension()
+            .is_some_and(|kind| kind == "c"),
         stop_at_first_fault: request.stop_at_first_fault,
         styled: Styled {
             style: request.style,

@@ -7,6 +7,7 @@ use crate::refusal::{Reason, Refusal};
 use crate::subject::Subject;
 
 mod advance;
+mod callers;
 pub(crate) mod carried;
 mod chained;
 mod condition;

@@ -27,6 +27,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) vocabulary: &'a Vocabulary,
     /// What the tree offers to open a window with.
     pub(crate) offers: Offers,
+    /// Whether nobody outside the file calls its static functions: it is no header.
+    pub(crate) own_file: bool,
     /// Whether accesses that go on after a fault may be made to stop.
     pub(crate) stop_at_first_fault: bool,
     /// What the style needs besides.

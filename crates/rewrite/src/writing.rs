@@ -335,7 +335,9 @@ impl<'s, 'a> Writer<'s, 'a> {
 
     fn line(&self, plan: &Plan, line: &Line, label: &str, indent: &str) -> String {
         match line {
-            Line::Verbatim(text) | Line::Zero(text) => format!("{indent}{text}"),
+            Line::Verbatim(text) | Line::Zero(text) => {
+                format!("{indent}{}", self.moved(plan, text, indent))
+            }
             Line::Access(index) => self.access(plan, *index, label, indent),
             Line::When {
                 condition,
@@ -343,6 +345,7 @@ impl<'s, 'a> Writer<'s, 'a> {
                 index,
             } => {
                 let access = self.access(plan, *index, label, &format!("{indent}\t"));
+                let condition = self.moved(plan, condition, indent);
                 match zero {
                     None => format!("{indent}if ({condition})\n{access}"),
                     Some(zero) => {
@@ -355,7 +358,8 @@ impl<'s, 'a> Writer<'s, 'a> {
             Line::Leave(condition, statements) => {
                 let end = plan.gate.end().into_iter();
                 let all: Vec<String> = end.chain(statements.iter().cloned()).collect();
-                format!("{indent}if ({}){}", untied(condition), arm(&all, indent))
+                let condition = self.moved(plan, &untied(condition), indent);
+                format!("{indent}if ({condition}){}", arm(&all, indent))
             }
             Line::Loop {
                 before,
@@ -370,6 +374,11 @@ impl<'s, 'a> Writer<'s, 'a> {
                 format!("{before}\n{access}{}", reindent(behind, own, indent))
             }
         }
+    }
+
+    /// A text of more lines as it stands at another depth.
+    fn moved(&self, plan: &Plan, text: &str, indent: &str) -> String {
+        reindent(text, &self.subject.indent(plan.region.start), indent)
     }
 
     fn access(&self, plan: &Plan, index: usize, label: &str, indent: &str) -> String {

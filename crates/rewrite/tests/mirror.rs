@@ -55,7 +55,6 @@ const FRAME: &str = "the window goes around calls (unsafe_*altstack(), unsafe_*s
 const NAME: &str = "the window takes in the copy of the name behind the values, and so its range; fix's windows are of single \
     values, and their range is the object's";
 
-const ZERO: &str = "the caller could look at what a failed get_user() has made zero; fix makes it zero before each read";
 const WAY: &str = "a fault comes back to the end of the success path, with its result in a variable; fix gives each way an \
     end of its own, and returns what the function returns where the begin fails";
 const ROUNDS: &str = "the window is open over all rounds of the loop, and so its range; fix opens one for the accesses of a \
@@ -64,13 +63,11 @@ const BITMAP: &str = "the window is open over all rounds of the loop; fix opens 
     it knows, and moves the pointer on behind it";
 
 /// Why fix and the maintainers write it differently.
-const EXPLAINED: [(&str, &str); 19] = [
+const EXPLAINED: [(&str, &str); 17] = [
     ("io_uring/waitid.c: io_waitid_compat_copy_si", WAY),
     ("io_uring/waitid.c: io_waitid_copy_si", WAY),
     ("lib/iov_iter.c: copy_compat_iovec_from_user", ROUNDS),
     ("lib/iov_iter.c: copy_iovec_from_user", ROUNDS),
-    ("fs/select.c: get_sigset_argpack", ZERO),
-    ("fs/select.c: get_compat_sigset_argpack", ZERO),
     ("kernel/compat.c: compat_get_bitmap", BITMAP),
     ("kernel/compat.c: compat_put_bitmap", BITMAP),
     ("arch/powerpc/kernel/signal_32.c: handle_rt_signal32", FRAME),

@@ -243,6 +243,21 @@ fn a_scope_closes_the_window() {
     );
 }
 
+/// What hangs on a condition, what leaves without a fault and what has more lines stands
+/// in the scope as it stood outside.
+#[test]
+fn a_scope_takes_in_conditions_and_ways_out() {
+    let asked = "\tint len;\n\n\tif (get_user(len, &p->a))\n\t\treturn -EFAULT;\n\n\tif (len > c)\n\t\tlen = c;\n\t/*\n\t * The length\n\t * before that.\n\t */\n\
+        \tif (len >= 0 && put_user(c, &p->b))\n\t\treturn -EFAULT;\n\treturn len;\n";
+    insta::assert_snapshot!(fixed(Style::Scoped, asked));
+    let left = "\tint a, b;\n\n\tif (get_user(a, &p->a))\n\t\treturn -EFAULT;\n\tif (a != c)\n\t\treturn -EINVAL;\n\tif (get_user(b, &p->b))\n\t\treturn -EFAULT;\n\treturn b;\n";
+    insta::assert_snapshot!(fixed(Style::Scoped, left));
+    let calls = left.replace("return -EINVAL;", "return work(a);");
+    insta::assert_snapshot!(refused(Style::Scoped, &calls));
+    let looks = left.replace("a != c", "a != c || !p");
+    insta::assert_snapshot!(refused(Style::Scoped, &looks));
+}
+
 #[test]
 fn a_scope_is_refused_where_it_would_mean_something_else() {
     let hidden = WRITES.replace("k->a,", "done,");

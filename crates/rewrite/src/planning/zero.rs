@@ -4,6 +4,7 @@
 use tollgate_source::{Direction, Effect, Form, Jump, Site, Span, StepKind};
 
 use crate::plan::{Line, Plan};
+use crate::planning::callers;
 use crate::refusal::{Reason, Refusal};
 use crate::subject::Subject;
 
@@ -103,7 +104,7 @@ fn is_seen(subject: &Subject<'_>, plan: &Plan, site: &Site) -> bool {
         .local(name)
         .map_or(flow.is_parameter(name), |local| !local.lasting);
     if !own || flow.is_behind(filled) {
-        return !is_freed(subject, plan, name);
+        return !is_freed(subject, plan, name) && !callers::forget(subject, &plan.fault, name);
     }
     match &plan.fault.jump {
         Jump::Return(_) => false,

@@ -1,13 +1,14 @@
 //! The variable that a window's accesses go through, for the styles that give
 //! it another value while the window is open.
 
-use tollgate_source::{EffectKind, Reach, Site, Span, Step, StepKind, Type};
+use tollgate_source::{EffectKind, Exit, Jump, Reach, Site, Span, Step, StepKind, Type};
 
 use crate::lines::on_one_line;
 use crate::plan::{Line, Plan};
 use crate::planning::declared::{Pointer, declared, joined, path};
-use crate::planning::{range, zero};
+use crate::planning::{maybe, range, zero};
 use crate::refusal::{Reason, Refusal};
+use crate::style::Style;
 use crate::subject::Subject;
 
 /// What masking covers, in bytes: arch/x86/include/asm/uaccess_64.h relies on a
@@ -26,12 +27,41 @@ pub(crate) fn is_woven(subject: &Subject<'_>, plan: &Plan) -> bool {
         step.kind == StepKind::Plain
             && effects.any(|e| written(&e.kind) && flow.is_whole(e) && flow.name_of(e) == object)
     };
-    let woven = |line: &Line| matches!(line, Line::When { .. } | Line::Leave(..));
+    // A copy takes in what hangs on no condition.
+    let windows = matches!(subject.styled.style, Style::Masked | Style::Scoped);
+    let woven = |line: &Line| match line {
+        Line::When { .. } | Line::Leave(..) if !windows => true,
+        Line::When { index, .. } => {
+            let asked = maybe::condition(subject, &plan.run, *index);
+            asked.is_none_or(|asked| flow.names(asked, object))
+        }
+        Line::Leave(..) => !leaves_plainly(subject, plan, object),
+        _ => false,
+    };
     let walks = plan.rounds.as_ref().is_some_and(|rounds| rounds.moves);
     plan.advance.is_some()
         || walks
         || plan.lines.iter().any(woven)
         || plan.run.steps.iter().any(moved)
+}
+
+/// Whether every way out that is no fault's only jumps, and looks at nothing that the
+/// window gives another value: it may leave a scope, and needs no window closed before.
+fn leaves_plainly(subject: &Subject<'_>, plan: &Plan, object: &str) -> bool {
+    let flow = subject.flow;
+    let ways = plan.run.steps.iter().filter_map(|step| match &step.kind {
+        StepKind::Check { condition, exit } if !plan.fault.answers.contains(&step.span) => {
+            Some((condition, exit))
+        }
+        _ => None,
+    });
+    let one = |line: &Line| !matches!(line, Line::Leave(_, lines) if lines.len() != 1);
+    let plain = |(condition, exit): (&Span, &Exit)| {
+        let jumps = matches!(exit.jump, Jump::Return(_) | Jump::Goto(_));
+        let named = flow.names(*condition, object) || flow.names(exit.span, object);
+        jumps && !named && !flow.calls(exit.span)
+    };
+    plan.lines.iter().all(one) && ways.into_iter().all(plain)
 }
 
 /// The variable that all accesses of the plan go through.
