@@ -240,6 +240,9 @@ impl<'s, 'a> Writer<'s, 'a> {
     /// The label of the way out at the end, which may be there already.
     fn tail(&mut self, plan: &Plan, within: Option<Span>) -> String {
         let tail = Tail::of(plan, within);
+        if let Some(label) = self.standing(plan, &tail) {
+            return label;
+        }
         let conditions = match within {
             None => self.subject.conditions(plan.region).unwrap_or_default(),
             Some(_) => Vec::new(),
@@ -259,6 +262,35 @@ impl<'s, 'a> Writer<'s, 'a> {
             conditions,
         });
         label
+    }
+
+    /// The function's own label of a way out that closes no window: the one that it goes
+    /// to, or one behind which the same return stands.
+    fn standing(&self, plan: &Plan, tail: &Tail) -> Option<String> {
+        if tail.end.is_some() {
+            return None;
+        }
+        if let Some(label) = &tail.goes_to {
+            return Some(label.clone());
+        }
+        let flow = self.subject.flow;
+        let same = |(_, at): &&(String, Span)| {
+            let own = flow.labelled(*at);
+            let inside = own.map(|own| flow.inside(own.span).collect::<Vec<_>>());
+            let [only] = inside.as_deref().unwrap_or_default() else {
+                return false;
+            };
+            let returns = only.kind == StatementKind::Return;
+            returns && tail.statements == [self.subject.line(only.span)]
+        };
+        let crossed = |at: Span| {
+            flow.cleanups
+                .iter()
+                .any(|s| s.contains(plan.region) != s.contains(at))
+        };
+        let behind = |(_, at): &&(String, Span)| at.start > plan.region.end && !crossed(*at);
+        let mut all = flow.labels.iter().filter(behind);
+        all.find(same).map(|(name, _)| name.clone())
     }
 
     fn label(&mut self, plan: &Plan) -> String {
@@ -513,7 +545,10 @@ impl<'s, 'a> Writer<'s, 'a> {
         let mut lines = behind.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
         let same_line = lines.next().unwrap_or_default();
         let next = lines.next().unwrap_or_default();
+        // What closes itself stands before a return as a block does.
+        let blocks = plan.gate.end().is_none() && next.starts_with(b"return");
         let apart = last
+            || blocks
             || !same_line.is_empty()
             || next.is_empty()
             || next.starts_with(b"}")

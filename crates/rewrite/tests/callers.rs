@@ -49,6 +49,17 @@ fn nothing_is_made_zero_for_callers_that_return_at_once() {
 }
 
 #[test]
+fn a_label_that_only_returns_is_a_return() {
+    let jumping = READS.replace(
+        "return -EFAULT;\n\treturn 0;\n",
+        "goto bad;\n\treturn 0;\nbad:\n\treturn -EFAULT;\n",
+    );
+    let text = file(CALLER).replace(READS, &jumping);
+    assert!(!zeroes(&text));
+    assert!(zeroes(&text.replace("bad:\n", "bad:\n\tto->b = to->a;\n")));
+}
+
+#[test]
 fn it_is_made_zero_where_somebody_may_look() {
     let others = [
         ("nobody calls it here", String::new()),

@@ -258,6 +258,15 @@ fn a_scope_takes_in_conditions_and_ways_out() {
     insta::assert_snapshot!(refused(Style::Scoped, &looks));
 }
 
+/// A scope closes itself, so that a way out that the function has already is its own.
+#[test]
+fn a_scope_leaves_by_a_label_that_is_there() {
+    let there = "\tif (c)\n\t\tgoto bad;\n\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\tgoto bad;\n\treturn 0;\nbad:\n\tk->a = 1;\n\treturn -EFAULT;\n";
+    insta::assert_snapshot!(fixed(Style::Scoped, there));
+    let same = "\tif (c)\n\t\tgoto bad;\n\tif (put_user(1, &p->a) || put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\nbad:\n\treturn -EFAULT;\n";
+    insta::assert_snapshot!(fixed(Style::Scoped, same));
+}
+
 #[test]
 fn a_scope_is_refused_where_it_would_mean_something_else() {
     let hidden = WRITES.replace("k->a,", "done,");

@@ -1,7 +1,9 @@
 //! What the callers of a static function do with what a failed call has left behind:
 //! nothing, where each gives it a variable of its own and returns at once.
 
-use tollgate_source::{Body, Jump, Span, Term, Token, TokenKind, bodies, closing, tokens};
+use tollgate_source::{
+    Body, Expression, Jump, Span, StatementKind, Term, Token, TokenKind, bodies, closing, tokens,
+};
 
 use crate::plan::Fault;
 use crate::subject::Subject;
@@ -52,14 +54,29 @@ fn names(subject: &Subject<'_>, line: Span, name: &[u8]) -> bool {
 
 /// Whether a fault returns what is not 0: `-EFAULT`.
 fn fails(subject: &Subject<'_>, fault: &Fault) -> bool {
-    let Jump::Return(value) = &fault.jump else {
-        return false;
+    let value = match &fault.jump {
+        Jump::Return(value) => subject.written(value),
+        Jump::Goto(label) => returned_behind(subject, label),
+        _ => None,
     };
-    let value = subject.written(value);
     value.is_some_and(|value| match value.term {
         Term::Unary(minus, error) => minus == "-" && error.name().is_some(),
         _ => false,
     })
+}
+
+/// What is returned right behind a label.
+fn returned_behind(subject: &Subject<'_>, label: &str) -> Option<Expression> {
+    let flow = subject.flow;
+    let own = flow.labelled(flow.label(label)?)?;
+    let inside: Vec<_> = flow.inside(own.span).collect();
+    let [only] = inside.as_slice() else {
+        return None;
+    };
+    let returned = only
+        .expression
+        .filter(|_| only.kind == StatementKind::Return)?;
+    subject.expression(returned)
 }
 
 fn is_static(subject: &Subject<'_>) -> bool {
