@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use tollgate_arch::{Architectures, Order, Target, Wrong};
 use tollgate_defect::answer;
 
-use tollgate_measure::{Host, MachineText};
+use tollgate_measure::{Host, MachineText, Pace, PaceText};
 
 /// Reads what the kernel says of this machine and of the CPU that benchmarks are
 /// pinned to. A file that cannot be read is said to be missing in the result.
@@ -20,9 +20,37 @@ pub fn read(pinned: Option<usize>) -> Host {
         boot: &text("/proc/sys/kernel/random/boot_id"),
         governor: &text(&governor),
     });
+    host.pace = pace(pinned.unwrap_or_default());
     host.pinned = pinned;
     host.arch = std::env::consts::ARCH.to_owned();
     host
+}
+
+/// What the speed of a CPU depends on.
+fn pace(cpu: usize) -> Pace {
+    let read = |file: &str| line(&format!("/sys/devices/system/cpu/{file}"));
+    let own = |file: &str| read(&format!("cpu{cpu}/{file}"));
+    Pace::read(&PaceText {
+        driver: own("cpufreq/scaling_driver"),
+        least: own("cpufreq/scaling_min_freq"),
+        most: own("cpufreq/scaling_max_freq"),
+        no_turbo: read("intel_pstate/no_turbo"),
+        boost: read("cpufreq/boost"),
+        smt: read("smt/control"),
+        siblings: own("topology/thread_siblings_list"),
+        isolated: read("isolated"),
+        tickless: read("nohz_full"),
+    })
+}
+
+/// A file of sysfs; none where it is not there or cannot be read.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what the kernel does not say is said to be missing in the result"
+)]
+fn line(path: &str) -> Option<String> {
+    let bytes = fs::read(path).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// `/proc/loadavg` as it is now; empty where it cannot be read.

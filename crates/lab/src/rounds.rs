@@ -159,7 +159,11 @@ impl<'a> Schedule<'a> {
             .repetitions
             .into_values()
             .partition(|one| one.workload.benchmark.contains('/'));
-        round.add(ours.into_iter());
+        let last = |one: &Repetition| {
+            let mut jobs = self.jobs.iter().map(|job| &job.benchmark);
+            jobs.any(|job| job.reps == one.number && job.workload() == one.workload)
+        };
+        round.add(ours.into_iter().filter(last));
         self.take_own(round, own, &results.errors);
     }
 
@@ -373,6 +377,29 @@ mod tests {
         });
         job.own = own;
         (job, workload)
+    }
+
+    /// What warms up is of the same process and has a time, too.
+    #[test]
+    fn only_the_repetition_behind_the_warm_up_counts() {
+        let (mut one, workload) = job("a", false);
+        one.benchmark.reps = 3;
+        let mut schedule = Schedule::new(vec![one], None);
+        let mut round = schedule.begin();
+        let mut results = Results::default();
+        for number in 0..=3 {
+            let repetition = Repetition {
+                workload: workload.clone(),
+                operations: 10,
+                number,
+                nanoseconds: Some(u64::from(number) * 100),
+                tallies: BTreeMap::new(),
+            };
+            results.repetitions.insert(u64::from(number), repetition);
+        }
+        schedule.take(&mut round, results, None);
+        schedule.end(&mut round);
+        assert_eq!(round.timings[0].nanoseconds, [300]);
     }
 
     /// A job without a time was given as many operations as may be.

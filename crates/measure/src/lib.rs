@@ -57,7 +57,7 @@ pub use setting::{Benchmark, Find, ImageName, Setting, Unit};
 pub use time::{
     Against, Boots, BootsChange, BootsFinding, BootsNote, CONFIDENCE_PERCENT, Estimate,
     FALSE_ALARMS, FEW_BOOTS, Fact, Floor, FloorError, Host, MachineText, Missing, NetTime, Odd,
-    RESAMPLES, Rounds, SEED, TimeChange, TimeFinding, Timing, Timings, Unlike, When,
-    middle_of_each, together,
+    Pace, PaceText, RESAMPLES, Rounds, SEED, TimeChange, TimeFinding, Timing, Timings, Unlike,
+    When, middle_of_each, together,
 };
 pub use verdict::Verdict;

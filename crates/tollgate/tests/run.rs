@@ -118,6 +118,18 @@ fn operations_are_chosen_for_each_value_of_a_parameter() {
 }
 
 #[test]
+fn what_warms_up_is_not_counted_and_is_said() {
+    let words = ["getppid", "--reps", "10", "--ops", "50", "--warmup"];
+    let asked = |many: &'static str| [words.as_slice(), &[many]].concat();
+    let document = document(&asked("3"));
+    assert_eq!(document["rounds"]["warmups"], 3);
+    let times = document["workloads"][0]["nanoseconds"].as_array().unwrap();
+    assert_eq!(times.len(), 10);
+    let none = run(&asked("0"));
+    assert_eq!(none.status.code(), Some(2), "what comes first never counts");
+}
+
+#[test]
 fn what_cannot_be_run_is_named() {
     let card = Path::new("/dev/dri/card0").exists();
     let document = document(&["getppid", "drm_ioctl", "--reps", "10", "--ops", "10"]);

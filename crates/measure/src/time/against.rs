@@ -181,7 +181,14 @@ fn unlike(before: &Timings, after: &Timings) -> Vec<Unlike> {
         (Fact::Compiler, old.compiler.clone(), new.compiler.clone()),
         (Fact::Tollgate, old.tollgate.clone(), new.tollgate.clone()),
     ];
-    let differ = pairs.into_iter().filter(|(_, old, new)| old != new);
+    let paces = super::host::paces(old)
+        .into_iter()
+        .zip(super::host::paces(new));
+    let paces = paces.map(|((fact, old), (_, new))| (fact, old, new));
+    let differ = pairs
+        .into_iter()
+        .chain(paces)
+        .filter(|(_, old, new)| old != new);
     differ
         .map(|(fact, before, after)| Unlike {
             fact,

@@ -496,9 +496,21 @@ fn unlike<'h>(hosts: impl Iterator<Item = &'h Host> + Clone) -> Vec<BootsNote> {
         fact(Fact::Compiler, &|host| host.compiler.clone()),
         fact(Fact::Tollgate, &|host| host.tollgate.clone()),
     ];
+    let paces = (0..super::host::paces(&Host::default()).len()).filter_map(|index| {
+        let of = |host: &Host| super::host::paces(host).into_iter().nth(index);
+        let all: BTreeSet<(Fact, String)> = hosts.clone().filter_map(of).collect();
+        let what = all.first()?.0;
+        let all: Vec<String> = all.into_iter().map(|(_, text)| text).collect();
+        (all.len() > 1).then_some(BootsNote::Unlike(what, all))
+    });
     let busy = hosts.clone().filter(|host| host.busy()).count();
     let busy = (busy > 0).then_some(BootsNote::Busy(busy));
-    facts.into_iter().flatten().chain(busy).collect()
+    facts
+        .into_iter()
+        .flatten()
+        .chain(paces)
+        .chain(busy)
+        .collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tollgate_defect::answer;
 
+use super::pace::Pace;
 use crate::context::Context;
 use crate::results::Point;
 
@@ -32,6 +33,9 @@ pub struct Host {
     pub pinned: Option<usize>,
     /// The frequency governor of that CPU; none where it cannot be read.
     pub governor: Option<String>,
+    /// What else its speed depends on; runs of earlier versions do not say.
+    #[serde(default)]
+    pub pace: Pace,
     /// The kernel's release, `6.12.117`.
     pub kernel: String,
     /// What tells two boots apart, the kernel's `boot_id`; none where it cannot
@@ -145,7 +149,7 @@ fn cpu(cpuinfo: &str) -> String {
 }
 
 /// A fact that should be the same wherever two kernels are timed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fact {
     /// The processor.
     Cpu,
@@ -157,6 +161,14 @@ pub enum Fact {
     Pinned,
     /// The frequency governor.
     Governor,
+    /// The range of frequencies that it may choose from.
+    Frequency,
+    /// Whether a boost is allowed.
+    Turbo,
+    /// Simultaneous multithreading.
+    Smt,
+    /// The CPUs that the scheduler leaves alone.
+    Isolated,
     /// Bytes of the FPU's context.
     Context,
     /// The architecture.
@@ -165,6 +177,29 @@ pub enum Fact {
     Compiler,
     /// The version of tollgate.
     Tollgate,
+}
+
+/// What of a CPU's pace should be the same in two runs, in words; `unknown` where the
+/// kernel did not say.
+pub(super) fn paces(host: &Host) -> [(Fact, String); 4] {
+    let unknown = || "unknown".to_owned();
+    let pace = &host.pace;
+    let frequency = pace
+        .khz
+        .map(|[least, most]| format!("{least} to {most} kHz"));
+    let turbo = pace
+        .turbo
+        .map(|on| if on { "on" } else { "off" }.to_owned());
+    let isolated = pace.isolated.clone().map(|list| match list.is_empty() {
+        true => "none".to_owned(),
+        false => list,
+    });
+    [
+        (Fact::Frequency, frequency.unwrap_or_else(unknown)),
+        (Fact::Turbo, turbo.unwrap_or_else(unknown)),
+        (Fact::Smt, pace.smt.clone().unwrap_or_else(unknown)),
+        (Fact::Isolated, isolated.unwrap_or_else(unknown)),
+    ]
 }
 
 /// The value of the first line with that key.

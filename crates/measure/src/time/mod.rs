@@ -5,6 +5,7 @@ mod boots;
 mod bootstrap;
 mod floor;
 mod host;
+mod pace;
 mod together;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use bootstrap::Turns;
 pub use bootstrap::{CONFIDENCE_PERCENT, Estimate, RESAMPLES, SEED};
 pub use floor::{Floor, FloorError};
 pub use host::{Fact, Host, MachineText};
+pub use pace::{Pace, PaceText};
 pub use together::together;
 
 /// A workload and how long its repetitions took.
@@ -103,9 +105,18 @@ pub fn middle_of_each(repetitions: Vec<Repetition>) -> Vec<Repetition> {
 pub struct Rounds {
     /// Repetitions of each workload after the warm-up.
     pub repetitions: u32,
+    /// Repetitions before each of these, in its process, that do not count; runs of
+    /// earlier versions had one.
+    #[serde(default = "one")]
+    pub warmups: u32,
     /// What a repetition should take at least, in microseconds, where the number
     /// of operations was chosen; none where the user gave it.
     pub chosen_for_microseconds: Option<u64>,
+}
+
+/// Of runs that do not say how many.
+fn one() -> u32 {
+    1
 }
 
 impl Rounds {

@@ -24,6 +24,7 @@ fn timings(timings: Vec<Timing>) -> Timings {
         host: Host::default(),
         rounds: Rounds {
             repetitions: 3,
+            warmups: 1,
             chosen_for_microseconds: None,
         },
         timings,

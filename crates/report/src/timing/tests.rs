@@ -84,6 +84,7 @@ pub(super) fn timings() -> Timings {
         host: host(),
         rounds: Rounds {
             repetitions: 30,
+            warmups: 1,
             chosen_for_microseconds: Some(2000),
         },
         timings: vec![

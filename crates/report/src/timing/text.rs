@@ -118,6 +118,8 @@ fn setting(timings: &Timings) -> Vec<Fact> {
         ("CPU", host.cpu.clone()),
         ("Flags", flags(host)),
         ("Machine", machine(host)),
+        ("Frequency", frequency(host)),
+        ("Company", company(host)),
         ("Registers", contexts(host)),
         ("Kernel", format!("{}, {}", host.kernel, host.arch)),
         ("Load", load(host)),
@@ -150,11 +152,59 @@ fn machine(host: &Host) -> String {
         Some(cpu) => format!("everything on CPU {cpu}"),
         None => "not pinned to a CPU".to_owned(),
     };
+    format!("{kind}, {}, {pinned}", plural(host.cpus, "CPU"))
+}
+
+/// What the speed of the CPU depends on.
+fn frequency(host: &Host) -> String {
     let governor = match &host.governor {
-        Some(governor) => format!("frequency governor {governor}"),
-        None => "frequency governor cannot be read".to_owned(),
+        Some(governor) => format!("governor {governor}"),
+        None => "the governor cannot be read".to_owned(),
     };
-    format!("{kind}, {}, {pinned}, {governor}", plural(host.cpus, "CPU"))
+    let range = match host.pace.khz {
+        Some([only, most]) if only == most => format!("fixed at {}", megahertz(only)),
+        Some([least, most]) => {
+            let (least, most) = (megahertz(least), megahertz(most));
+            format!("not fixed: {least} to {most}")
+        }
+        None => "whether it is fixed cannot be read".to_owned(),
+    };
+    let turbo = match host.pace.turbo {
+        Some(true) => "turbo on",
+        Some(false) => "turbo off",
+        None => "whether there is a turbo cannot be read",
+    };
+    let driver = host.pace.driver.iter().map(|name| format!("driver {name}"));
+    let all: Vec<String> = [range, governor, turbo.to_owned()]
+        .into_iter()
+        .chain(driver)
+        .collect();
+    all.join(", ")
+}
+
+fn megahertz(khz: u64) -> String {
+    format!("{}.{:03} MHz", khz / 1000, khz % 1000)
+}
+
+/// Who else may be at work on the core, and on the CPU.
+fn company(host: &Host) -> String {
+    let smt = match &host.pace.smt {
+        Some(state) => format!("SMT {state}"),
+        None => "whether there is SMT cannot be read".to_owned(),
+    };
+    let siblings = host.pace.siblings.iter();
+    let siblings = siblings.map(|list| format!("the core's CPUs {list}"));
+    let list = |what: &str, list: &Option<String>| match list.as_deref() {
+        Some("") => format!("no CPU is {what}"),
+        Some(list) => format!("{what} CPUs {list}"),
+        None => format!("which CPUs are {what} cannot be read"),
+    };
+    let rest = [
+        list("isolated", &host.pace.isolated),
+        list("without a tick (nohz_full)", &host.pace.tickless),
+    ];
+    let all: Vec<String> = std::iter::once(smt).chain(siblings).chain(rest).collect();
+    all.join(", ")
 }
 
 /// The size of the FPU's context, by component.
@@ -195,9 +245,12 @@ fn benchmarks(host: &Host) -> String {
 }
 
 fn repetitions(timings: &Timings) -> String {
+    let before = match timings.rounds.warmups {
+        1 => "one that is not counted".to_owned(),
+        many => format!("{many} that are not counted"),
+    };
     format!(
-        "{} of each in turns (A B C, B C A, ...), each in a process of its own after \
-         one that is not counted",
+        "{} of each in turns (A B C, B C A, ...), each in a process of its own after {before}",
         timings.rounds.repetitions
     )
 }

@@ -32,6 +32,10 @@ pub(crate) struct Args {
           value_parser = clap::value_parser!(u32)
               .range(i64::from(Rounds::FEWEST)..=i64::from(Rounds::MOST)))]
     pub(crate) reps: u32,
+    /// Repetitions before each, in its process, that are not counted
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=MOST_WARMUPS))]
+    pub(crate) warmup: u32,
     /// Operations in a repetition; so many that it takes about 2 ms where none is given
     #[arg(long, value_name = "N", value_parser = ops)]
     pub(crate) ops: Option<u64>,
@@ -110,12 +114,16 @@ Examples:
 Exit codes: 0 measured, 1 slower than the earlier run beyond the interval and
 the floor, 2 nothing could be measured or compared.";
 
+/// The most repetitions that warm up: a process of as many takes minutes.
+const MOST_WARMUPS: i64 = 10_000;
+
 pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
     let output = args.output.output();
     let request = Request {
         benchmarks: args.benchmarks,
         param: args.param,
         reps: args.reps,
+        warmup: args.warmup,
         ops: args.ops,
         abi: args.abi,
         cpu: args.cpu,

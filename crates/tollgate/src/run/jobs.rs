@@ -114,11 +114,11 @@ fn listed(registry: &Registry) -> String {
     lines.join("\n")
 }
 
-/// One repetition after a warm-up, in a process of its own.
+/// One repetition after as many as warm up, in a process of its own.
 fn one_round(request: &Request, entry: &Entry) -> BenchmarkPlan {
     BenchmarkPlan {
         ops: request.ops.unwrap_or(entry.ops),
-        reps: 1,
+        reps: request.warmup,
         less: entry.less.clone(),
         ..entry.benchmark()
     }

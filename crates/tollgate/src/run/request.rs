@@ -18,6 +18,8 @@ pub(crate) struct Request {
     pub(crate) param: Vec<Param>,
     /// Repetitions of each benchmark.
     pub(crate) reps: u32,
+    /// Repetitions before each that do not count; at least 1.
+    pub(crate) warmup: u32,
     /// Operations in a repetition, where they were named.
     pub(crate) ops: Option<u64>,
     /// The ABIs; the machine's own where none is named.

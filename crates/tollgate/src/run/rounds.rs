@@ -96,6 +96,7 @@ impl<'a> Session<'a> {
         let chosen = request.ops.is_none();
         all.rounds = Rounds {
             repetitions,
+            warmups: request.warmup,
             chosen_for_microseconds: chosen.then_some(Rounds::LEAST_MICROSECONDS),
         };
         all.host = host::read(self.setup.cpu);
