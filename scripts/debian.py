@@ -4,8 +4,11 @@ Nothing of the system's changes, and signatures are checked against Debian's own
 keys. What goes wrong is a Trouble: a sentence.
 """
 
+import fcntl
+import os
 import pathlib
 import subprocess
+import sys
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
@@ -31,14 +34,46 @@ def mirror():
     return found[0]
 
 
+def suite():
+    """The suite that this machine is of."""
+    for line in pathlib.Path("/etc/os-release").read_text().splitlines():
+        key, _, value = line.partition("=")
+        if key == "VERSION_CODENAME":
+            return value.strip('"')
+    raise Trouble("/etc/os-release names no suite of Debian; give --suite NAME")
+
+
+def cache():
+    """The folder that tollgate keeps things in."""
+    own = os.environ.get("TOLLGATE_CACHE")
+    if own:
+        return pathlib.Path(own).resolve()
+    base = os.environ.get("XDG_CACHE_HOME")
+    if base:
+        return pathlib.Path(base).resolve() / "tollgate"
+    return pathlib.Path.home() / ".cache/tollgate"
+
+
+def locked(who, folder):
+    """The lock of a folder, which is held until it is closed."""
+    lock = (folder / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"{who}: waits for another one at work in {folder}", file=sys.stderr)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
+
+
 class Apt:
     """apt with sources, lists and cache of its own."""
 
-    def __init__(self, folder, suite, uri, expired, architecture="amd64"):
+    def __init__(self, folder, suite, uri, expired, architecture="amd64", source=False):
         for name in ("lists/partial", "cache/archives/partial", "etc"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         sources = folder / "etc/sources.list"
-        sources.write_text(f"deb [signed-by={KEYRING}] {uri} {suite} main\n")
+        kind = "deb-src" if source else "deb"
+        sources.write_text(f"{kind} [signed-by={KEYRING}] {uri} {suite} main\n")
         (folder / "etc/status").touch()
         options = {
             "Dir::Etc::sourcelist": sources, "Dir::Etc::sourceparts": "/dev/null",
@@ -78,3 +113,17 @@ class Apt:
         """The file of a package, in that folder."""
         run(["apt-get", *self.options, "download", package], cwd=folder)
         return next(pathlib.Path(folder).glob(f"{package}_*.deb"))
+
+    def source_versions(self, package):
+        """The versions of a source package that the suite has, the newest last."""
+        shown = subprocess.run(["apt-cache", *self.options, "showsrc", "--only-source", package],
+                               capture_output=True, text=True, check=False)
+        lines = [line.split(":", 1) for line in shown.stdout.splitlines() if ":" in line]
+        found = [value.strip() for key, value in lines if key == "Version"]
+        return list(dict.fromkeys(found))
+
+    def fetch_source(self, package, version, folder):
+        """The folder of a source package, unpacked below that folder."""
+        run(["apt-get", *self.options, "source", f"{package}={version}"], cwd=folder)
+        unpacked, = [path for path in pathlib.Path(folder).iterdir() if path.is_dir()]
+        return unpacked
