@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use tollgate_measure::Workload;
 
-pub use program::{GuestFilePlan, ProgramPlan};
+pub use program::{GuestFilePlan, LibraryPlan, PackagePlan, ProgramPlan, SystemPlan};
 
 use crate::assets;
 
@@ -147,7 +147,9 @@ pub struct Figures {
 }
 
 /// How a variant comes about: another kernel, by a `style` of `fix` or by a `patch`,
-/// or another program, by its `mode` or by `defines`, or both.
+/// another
+/// configuration of the base's, or another program, by its `mode`, by `defines` or by
+/// a `source-patch`, or both.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct VariantPlan {
@@ -177,6 +179,9 @@ pub struct VariantPlan {
     pub mode: Option<Vec<String>>,
     /// What the program is compiled with (`-D`), in the place of the base's.
     pub defines: Option<Vec<String>>,
+    /// The patch to the source package that the program is built from: a file of the
+    /// case's folder.
+    pub source_patch: Option<String>,
     /// Lines of a `.config` that this variant has beside the fragment's.
     #[serde(default)]
     pub config: Vec<String>,
@@ -379,7 +384,7 @@ impl VariantPlan {
     /// Whether it is another program than the base's.
     #[must_use]
     pub fn changes_program(&self) -> bool {
-        self.mode.is_some() || self.defines.is_some()
+        self.mode.is_some() || self.defines.is_some() || self.source_patch.is_some()
     }
 
     /// Whether it can be built on an architecture.

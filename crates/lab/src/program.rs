@@ -3,6 +3,8 @@
 
 mod linked;
 mod of_case;
+mod package;
+mod system;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -17,6 +19,8 @@ pub use of_case::Recipe;
 
 use crate::cache;
 use crate::case::Station;
+use crate::copy;
+use crate::patch;
 use crate::process;
 use crate::registry::{self, Registry};
 use crate::tree;
@@ -72,6 +76,55 @@ pub enum Error {
     /// What is to be loaded is no ELF file.
     #[error("what the program is linked with is no ELF file: {0}")]
     NotElf(String),
+    /// The source package that a case builds is not kept.
+    #[error("the case {case} is built from the source package {package}, and {} has none: scripts/source {package} fetches it", shown(.folder))]
+    NoSource {
+        /// The case.
+        case: String,
+        /// The package.
+        package: String,
+        /// Where sources are kept.
+        folder: PathBuf,
+    },
+    /// A file of a package of this machine is not there.
+    #[error("the guest needs {} of the package {package}, which this machine does not have: apt-get install {package}", shown(.path))]
+    NoFile {
+        /// The file.
+        path: PathBuf,
+        /// The package that has it.
+        package: String,
+    },
+    /// A source package does not build.
+    #[error("could not build {package} ('{step}'): {reason}; all of it is in {}{}", shown(.log), needs(.packages))]
+    NotBuilt {
+        /// The package.
+        package: String,
+        /// The command.
+        step: String,
+        /// What it said.
+        reason: String,
+        /// All that it said.
+        log: PathBuf,
+        /// The packages that it needs.
+        packages: Vec<String>,
+    },
+    /// A build did not leave what the case wants of it.
+    #[error("the build was to leave one file {}, and left {found}", shown(.path))]
+    NotOneFile {
+        /// The file; a `*` in it stands for anything.
+        path: PathBuf,
+        /// What there is.
+        found: &'static str,
+    },
+    /// The source of a package could not be read.
+    #[error(transparent)]
+    Tree(#[from] tree::Error),
+    /// The copy that is built from could not be written.
+    #[error(transparent)]
+    Copy(#[from] copy::Error),
+    /// A patch does not apply to the source of a package.
+    #[error(transparent)]
+    Patch(#[from] patch::Error),
     /// A tool could not be run.
     #[error(transparent)]
     Process(#[from] process::Error),
@@ -162,10 +215,14 @@ pub struct Program {
     pub bytes: Vec<u8>,
     /// Its arguments, its own name first, each ending in NUL.
     pub arguments: Vec<u8>,
+    /// Those of each of its parts, where it runs in several boots.
+    pub parts: Vec<Vec<u8>>,
     /// Program and arguments in one line, for people.
     pub line: String,
     /// What the guest holds for it.
     pub files: Vec<GuestFile>,
+    /// The packages that it is made of, each with its version.
+    pub packages: Vec<String>,
     /// The guest that it runs in.
     pub station: Station,
     /// What an operation is by phase, where it has a name.
@@ -215,8 +272,10 @@ impl Program {
                 .iter()
                 .flat_map(|word| [word.as_bytes(), b"\0"].concat())
                 .collect(),
+            parts: Vec::new(),
             line: shown.join(" "),
             files: Vec::new(),
+            packages: Vec::new(),
             station: Station::default(),
             units: BTreeMap::new(),
             is_compared: false,
@@ -237,7 +296,8 @@ impl Program {
     /// The hash of all that a guest runs of it.
     #[must_use]
     pub fn content(&self) -> String {
-        let mut text = format!("{}\0", tree::hash(&self.bytes)).into_bytes();
+        let parts = self.parts.len();
+        let mut text = format!("{}\0{parts}\0", tree::hash(&self.bytes)).into_bytes();
         text.extend_from_slice(&self.arguments);
         for file in &self.files {
             text.extend_from_slice(
@@ -251,6 +311,29 @@ impl Program {
             );
         }
         tree::hash(&text)
+    }
+
+    /// What of it runs in one boot each, in their order.
+    #[must_use]
+    pub fn in_boots(&self) -> Vec<Self> {
+        let part = |arguments: &Vec<u8>| Self {
+            arguments: arguments.clone(),
+            parts: Vec::new(),
+            ..self.clone()
+        };
+        match self.parts.as_slice() {
+            [] => vec![self.clone()],
+            parts => parts.iter().map(part).collect(),
+        }
+    }
+
+    /// What it is made of, in a few words for people.
+    #[must_use]
+    pub fn made_of(&self) -> String {
+        match self.packages.first() {
+            Some(package) => format!("{package}, {} files", self.files.len()),
+            None => self.line.clone(),
+        }
     }
 
     /// What an operation is of the phase of that name.

@@ -83,6 +83,18 @@ impl Tree {
         Ok(Self { root, version })
     }
 
+    /// Takes a folder as the source of another program, of that version.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn of_package(root: &Path, version: &str) -> Result<Self, Error> {
+        let version = version.to_owned();
+        match fs::canonicalize(root) {
+            Ok(root) => Ok(Self { root, version }),
+            Err(error) => Err(unreadable(root, &error)),
+        }
+    }
+
     /// Its top folder, without symbolic links.
     #[must_use]
     pub fn root(&self) -> &Path {

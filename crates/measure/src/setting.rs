@@ -25,6 +25,10 @@ pub struct Setting {
     pub cpu: String,
     /// The kernel's command line.
     pub command_line: String,
+    /// The packages that the program is made of, each with its version; none of one that
+    /// is not made of any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub packages: Vec<String>,
     /// Where `scan` found the site that the patch changes, if it did.
     pub find: Option<Find>,
     /// The patch that makes B of A, as `git diff` writes it.

@@ -131,13 +131,17 @@ impl Case {
                 "the variant {name} is a mode or a build of a program, and the case has none"
             ));
         }
+        if let Some(fault) = self.bad_source_patch(plan) {
+            return Some(fault);
+        }
         match (&plan.style, &plan.patch) {
             (Some(_), None) => self.bad_style(plan),
             (None, Some(file)) => self.bad_patch(plan, file),
             (None, None) if plan.changes_program() => None,
+            (None, None) if self.program.is_some() && !plan.config.is_empty() => None,
             (None, None) if self.program.is_some() => Some(format!(
-                "the variant {name} is another kernel (style or patch) or another program (mode or \
-                 defines), and none of these is given"
+                "the variant {name} is another kernel (style, patch or config) or another program \
+                 (mode, defines or source-patch), and none of these is given"
             )),
             _ => Some(format!(
                 "the variant {name} is made by a style or by a patch: give one of the two"
@@ -157,13 +161,30 @@ impl Case {
     /// What of the program is not in the case's folder.
     fn bad_program(&self) -> Option<String> {
         let program = self.program.as_ref()?;
-        let sources = std::iter::once(&program.source);
-        let mut files = sources.chain(program.files.iter().map(|file| &file.from));
+        let compiled = program.compiled.iter().map(|library| &library.source);
+        let mut files = std::iter::once(&program.source)
+            .chain(compiled)
+            .chain(&program.headers)
+            .chain(program.files.iter().map(|file| &file.from));
         let missing = files.find(|file| case_file(&self.about.name, file).is_none())?;
         let name = &program.name;
         Some(format!(
             "the program {name} needs the file {missing}, which is not there"
         ))
+    }
+
+    /// A patch to a source package that is not there, or of a case without one.
+    fn bad_source_patch(&self, plan: &VariantPlan) -> Option<String> {
+        let (name, file) = (&plan.name, plan.source_patch.as_ref()?);
+        let package = self.program.as_ref().and_then(|own| own.package.as_ref());
+        if package.is_none() {
+            return Some(format!(
+                "the variant {name} is a patch to a source package, and the case has none"
+            ));
+        }
+        let there = case_file(&self.about.name, file).is_some();
+        (!there)
+            .then(|| format!("the variant {name} is the source patch {file}, which is not there"))
     }
 
     fn bad_style(&self, plan: &VariantPlan) -> Option<String> {

@@ -22,6 +22,17 @@ pub struct ProgramPlan {
     /// it does not compile.
     #[serde(default)]
     pub packages: Vec<String>,
+    /// Headers of the case that it includes, and what stands in front of libraries.
+    #[serde(default)]
+    pub headers: Vec<String>,
+    /// Shared libraries of the case's folder, compiled for the guest.
+    #[serde(default, rename = "library")]
+    pub compiled: Vec<LibraryPlan>,
+    /// A source package of the distribution that is built for the guest.
+    pub package: Option<PackagePlan>,
+    /// Files of packages of this machine that the guest holds.
+    #[serde(default)]
+    pub system: Vec<SystemPlan>,
     /// Files of the case that the guest holds.
     #[serde(default, rename = "file")]
     pub files: Vec<GuestFilePlan>,
@@ -31,6 +42,10 @@ pub struct ProgramPlan {
     /// Those behind them on the base.
     #[serde(default)]
     pub mode: Vec<String>,
+    /// Whether each word of the mode is run in a boot of its own: what one row leaves
+    /// behind is then no part of the next.
+    #[serde(default)]
+    pub apart: bool,
     /// What it is compiled with (`-D`) on the base.
     #[serde(default)]
     pub defines: Vec<String>,
@@ -53,6 +68,48 @@ pub struct GuestFilePlan {
     pub to: String,
 }
 
+/// A shared library that the guest holds.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LibraryPlan {
+    /// Its source: a C file of the case's folder, or `OTHER-CASE/FILE`.
+    pub source: String,
+    /// Its path in the guest, without the first slash.
+    pub to: String,
+}
+
+/// A source package, and how it is built: in a folder that holds its `source`, into
+/// `build`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PackagePlan {
+    /// The source package, as the distribution calls it.
+    pub name: String,
+    /// The command that prepares the build; it runs once.
+    pub configure: Vec<String>,
+    /// The command that builds.
+    pub make: Vec<String>,
+    /// The packages of this machine that it needs to be built.
+    #[serde(default)]
+    pub packages: Vec<String>,
+    /// What the guest holds of it: `from` is below the folder of the build.
+    #[serde(rename = "file")]
+    pub files: Vec<GuestFilePlan>,
+    /// The patch of a variant: a file of the case's folder.
+    #[serde(skip)]
+    pub patch: Option<String>,
+}
+
+/// Files of a package of this machine.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SystemPlan {
+    /// The package.
+    pub package: String,
+    /// Its files, without the first slash; where the guest has them as well.
+    pub files: Vec<String>,
+}
+
 impl ProgramPlan {
     /// The guest that it runs in.
     #[must_use]
@@ -69,6 +126,9 @@ impl ProgramPlan {
         let mut own = self.clone();
         own.mode = variant.mode.clone().unwrap_or(own.mode);
         own.defines = variant.defines.clone().unwrap_or(own.defines);
+        if let Some(package) = &mut own.package {
+            package.patch.clone_from(&variant.source_patch);
+        }
         own
     }
 }

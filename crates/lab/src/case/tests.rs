@@ -252,3 +252,33 @@ fn what_no_guest_takes_is_refused() {
         assert!(said.contains(wanted), "{said}");
     }
 }
+
+#[test]
+fn a_source_patch_is_of_a_package() {
+    let variant = "[[variant]]\nname='a'\nreason='r'\nsource-patch='no.patch'\n";
+    let said = fault(&format!("{PROGRAM}{variant}"));
+    assert!(
+        said.contains("a patch to a source package, and the case has none"),
+        "{said}"
+    );
+    let package = "[program.package]\nname='toy'\nconfigure=['true']\nmake=['true']\n\
+                   [[program.package.file]]\nfrom='x'\nto='y'\n";
+    let said = fault(&format!("{PROGRAM}{package}{variant}"));
+    assert!(
+        said.contains("source patch no.patch, which is not there"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_variant_of_a_programs_case_may_be_a_configuration() {
+    let config = "[[variant]]\nname='a'\nreason='r'\nconfig=['CONFIG_PROVE_LOCKING=y']\n";
+    Case::parse("x", &format!("{HEAD}{PROGRAM}{config}")).unwrap();
+    assert!(schema().is_valid(&value(&format!("{HEAD}{PROGRAM}{config}"))));
+    let none = "[[variant]]\nname='a'\nreason='r'\n";
+    let said = refused_by_both(&format!("{PROGRAM}{none}"));
+    assert!(
+        said.contains("another kernel (style, patch or config)"),
+        "{said}"
+    );
+}

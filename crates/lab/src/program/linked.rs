@@ -25,29 +25,35 @@ struct Needs {
     libraries: Vec<String>,
 }
 
-/// The loader and the libraries of a program, as files of a guest.
+/// The loaders and the libraries of programs, as files of a guest. `own` are files that
+/// the guest holds anyway: what they need is found, and what is among them is not
+/// looked for.
 ///
 /// # Errors
 /// When the compiler, whose libraries these are, does not find one, or a file is no
 /// ELF file.
 pub(super) fn files(
-    bytes: &[u8],
+    program: &[u8],
+    own: &[GuestFile],
     flags: &[String],
     compiler: &Compiler,
     runner: &Runner,
 ) -> Result<Vec<GuestFile>, Error> {
-    let Needs { loader, libraries } = needs(bytes)?;
     let mut found = BTreeMap::new();
-    if let Some(path) = loader {
-        let place = PathBuf::from(&path);
-        let to = path.trim_start_matches('/').to_owned();
-        found.insert(to, read(&place)?);
+    let mut wanted = Vec::new();
+    for bytes in std::iter::once(program).chain(own.iter().map(|file| file.bytes.as_slice())) {
+        let Needs { loader, libraries } = needs(bytes)?;
+        if let Some(path) = loader {
+            let place = PathBuf::from(&path);
+            let to = path.trim_start_matches('/').to_owned();
+            found.insert(to, read(&place)?);
+        }
+        wanted.extend(libraries);
     }
-    let mut wanted = libraries;
     while let Some(name) = wanted.pop() {
-        let loader = |path: &&String| Path::new(path).ends_with(&name);
+        let named = |path: &str| Path::new(path).ends_with(&name);
         let to = format!("{LIBRARIES}/{name}");
-        if found.contains_key(&to) || found.keys().any(|path| loader(&path)) {
+        if found.keys().any(|path| named(path)) || own.iter().any(|file| named(&file.path)) {
             continue;
         }
         let bytes = read(&find(&name, flags, compiler, runner)?)?;
@@ -142,7 +148,7 @@ mod tests {
         runner.output(&mut command).unwrap();
         let compiler = Compiler::find("gcc", &runner).unwrap();
         let bytes = std::fs::read(&program).unwrap();
-        let files = files(&bytes, &[], &compiler, &runner).unwrap();
+        let files = files(&bytes, &[], &[], &compiler, &runner).unwrap();
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
         assert!(paths.contains(&"lib/libc.so.6"), "{paths:?}");
         assert!(

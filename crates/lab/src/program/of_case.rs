@@ -1,13 +1,15 @@
 //! A case's program, compiled: once for its source, its flags, the compiler and the
 //! libraries that it is linked with.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Error, GuestFile, Program, linked};
+use super::package::Package;
+use super::{Error, GuestFile, Program, linked, system};
 use crate::assets;
 use crate::cache::{self, Cache};
-use crate::case::{ProgramPlan, case_file};
+use crate::case::{LibraryPlan, PackagePlan, ProgramPlan, case_file};
+use crate::patch::Patch;
 use crate::process::{self, Runner};
 use crate::toolchain::{Compiler, first_error};
 use crate::tree;
@@ -15,6 +17,8 @@ use tollgate_defect::OrDefect as _;
 
 /// What a program of a case is compiled with.
 const FLAGS: &[&str] = &["-O2", "-Wall", "-Wextra"];
+/// What a shared library is compiled with besides.
+const SHARED: &[&str] = &["-shared", "-fPIC"];
 /// The header with the markers, which a program includes.
 const HEADER: &str = "tollgate_bench.h";
 /// What it is called in the folder that it is compiled in.
@@ -44,9 +48,15 @@ impl Program {
         compiler: &Compiler,
         runner: &Runner,
     ) -> Result<Self, Error> {
-        let path = recipe.compiled(cache, compiler, runner)?;
-        let bytes = std::fs::read(&path).map_err(|source| Error::Read { path, source })?;
-        let mut files = linked::files(&bytes, recipe.flags, compiler, runner)?;
+        let tools = Tools {
+            cache,
+            compiler,
+            runner,
+        };
+        let bytes = recipe.compiled(&Unit::program(recipe.plan), tools)?;
+        let (binaries, packages) = recipe.binaries(tools)?;
+        let mut files = linked::files(&bytes, &binaries, recipe.flags, compiler, runner)?;
+        files.extend(binaries);
         for file in &recipe.plan.files {
             files.push(GuestFile {
                 path: file.to.clone(),
@@ -55,25 +65,32 @@ impl Program {
             });
         }
         let plan = recipe.plan;
-        let words = || {
-            std::iter::once(&plan.name)
-                .chain(&plan.arguments)
-                .chain(&plan.mode)
+        let words = |mode: &[String]| -> Vec<String> {
+            let own = std::iter::once(&plan.name).chain(&plan.arguments);
+            own.chain(mode).cloned().collect()
         };
-        let line: Vec<&str> = words().map(String::as_str).collect();
+        let parts = plan.mode.iter().filter(|_| plan.apart);
+        let parts = parts.map(|word| terminated(&words(std::slice::from_ref(word))));
         Ok(Self {
             name: plan.name.clone(),
             bytes,
-            arguments: words()
-                .flat_map(|word| [word.as_bytes(), b"\0"].concat())
-                .collect(),
-            line: line.join(" "),
+            arguments: terminated(&words(&plan.mode)),
+            parts: parts.collect(),
+            line: words(&plan.mode).join(" "),
             files,
+            packages,
             station: plan.station(),
             units: plan.units.clone(),
             is_compared: true,
         })
     }
+}
+
+/// The words, each ending in NUL.
+fn terminated(words: &[String]) -> Vec<u8> {
+    let each = words.iter();
+    each.flat_map(|word| [word.as_bytes(), b"\0"].concat())
+        .collect()
 }
 
 impl Recipe<'_> {
@@ -82,33 +99,72 @@ impl Recipe<'_> {
         Ok(text.or_defect(&format!("the case {} has no {file}", self.case))?)
     }
 
-    fn compiled(
-        &self,
-        cache: &Cache,
-        compiler: &Compiler,
-        runner: &Runner,
-    ) -> Result<std::path::PathBuf, Error> {
-        let name = Path::new("programs").join(self.key(compiler, runner)?);
-        let place = cache.root().join(&name).join(PROGRAM);
-        if place.is_file() {
-            return Ok(place);
+    /// What the guest holds beside the program that has to be linked as well, and the
+    /// packages that it is of.
+    fn binaries(&self, tools: Tools<'_>) -> Result<(Vec<GuestFile>, Vec<String>), Error> {
+        let (mut files, mut versions) = (Vec::new(), Vec::new());
+        if let Some(plan) = &self.plan.package {
+            let built = Package {
+                case: self.case,
+                plan,
+                patch: self.source_patch(plan)?,
+                cache: tools.cache,
+                compiler: tools.compiler,
+                runner: tools.runner,
+            }
+            .built()?;
+            files = built.files;
+            versions.push(built.version);
         }
-        let folder = cache.install(&name, |folder| self.compile(folder, compiler, runner))?;
-        Ok(folder.join(PROGRAM))
+        files.extend(system::files(&self.plan.system)?);
+        for library in &self.plan.compiled {
+            files.push(GuestFile {
+                path: library.to.clone(),
+                bytes: self.compiled(&Unit::library(library), tools)?,
+                mode: 0o755,
+            });
+        }
+        let system = self.plan.system.iter().map(|plan| plan.package.clone());
+        let named: Vec<String> = system.chain(self.plan.packages.iter().cloned()).collect();
+        versions.extend(system::versions(&named, tools.runner));
+        Ok((files, versions))
+    }
+
+    /// What a variant lays over the source of the package.
+    fn source_patch(&self, plan: &PackagePlan) -> Result<Option<Patch>, Error> {
+        let Some(file) = &plan.patch else {
+            return Ok(None);
+        };
+        let shown = PathBuf::from(format!("cases/{}/{file}", self.case));
+        Ok(Some(Patch::plain(&shown, self.text(file)?.into())))
+    }
+
+    fn compiled(&self, unit: &Unit<'_>, tools: Tools<'_>) -> Result<Vec<u8>, Error> {
+        let name = Path::new("programs").join(self.key(unit, tools)?);
+        let mut place = tools.cache.root().join(&name);
+        if !place.join(PROGRAM).is_file() {
+            let compile = |folder: &Path| self.compile(unit, folder, tools);
+            place = tools.cache.install(&name, compile)?;
+        }
+        let path = place.join(PROGRAM);
+        std::fs::read(&path).map_err(|source| Error::Read { path, source })
     }
 
     /// All that decides what the compiler makes.
-    fn key(&self, compiler: &Compiler, runner: &Runner) -> Result<String, Error> {
+    fn key(&self, unit: &Unit<'_>, tools: Tools<'_>) -> Result<String, Error> {
         let mut parts = vec![
-            compiler.version.clone(),
-            self.words().join(" "),
-            self.text(&self.plan.source)?.to_owned(),
+            tools.compiler.version.clone(),
+            self.words(unit).join(" "),
+            self.text(unit.source)?.to_owned(),
             assets::own(&assets::GUEST, HEADER)?.to_owned(),
         ];
-        for library in &self.plan.libraries {
+        for header in &self.plan.headers {
+            parts.push(self.text(header)?.to_owned());
+        }
+        for library in unit.libraries {
             // One that is not there is the compiler's to name.
             let name = format!("lib{library}.so");
-            if let Ok(path) = linked::find(&name, self.flags, compiler, runner) {
+            if let Ok(path) = linked::find(&name, self.flags, tools.compiler, tools.runner) {
                 let bytes = std::fs::read(&path);
                 let bytes = bytes.map_err(|source| Error::Read { path, source })?;
                 parts.push(tree::hash(&bytes));
@@ -118,11 +174,12 @@ impl Recipe<'_> {
     }
 
     /// The compiler's arguments.
-    fn words(&self) -> Vec<String> {
-        let flags = FLAGS.iter().map(|flag| (*flag).to_owned());
+    fn words(&self, unit: &Unit<'_>) -> Vec<String> {
+        let flags = FLAGS.iter().chain(unit.flags);
+        let flags = flags.map(|flag| (*flag).to_owned());
         let defines = self.plan.defines.iter().map(|define| format!("-D{define}"));
         let ends = ["-I.", "-o", PROGRAM, SOURCE].map(str::to_owned);
-        let libraries = self.plan.libraries.iter().map(|name| format!("-l{name}"));
+        let libraries = unit.libraries.iter().map(|name| format!("-l{name}"));
         flags
             .chain(self.flags.iter().cloned())
             .chain(defines)
@@ -131,28 +188,64 @@ impl Recipe<'_> {
             .collect()
     }
 
-    fn compile(&self, folder: &Path, compiler: &Compiler, runner: &Runner) -> Result<(), Error> {
-        let source = self.text(&self.plan.source)?;
+    fn compile(&self, unit: &Unit<'_>, folder: &Path, tools: Tools<'_>) -> Result<(), Error> {
+        let source = self.text(unit.source)?;
         cache::write_file(&folder.join(SOURCE), source.as_bytes())?;
         let header = assets::own(&assets::GUEST, HEADER)?;
         cache::write_file(&folder.join(HEADER), header.as_bytes())?;
-        let mut command = Command::new(&compiler.command);
+        for header in &self.plan.headers {
+            cache::write_file(&folder.join(header), self.text(header)?.as_bytes())?;
+        }
+        let mut command = Command::new(&tools.compiler.command);
         crate::build::clean_environment(&mut command);
-        command.current_dir(folder).args(self.words());
-        match runner.output(&mut command) {
+        command.current_dir(folder).args(self.words(unit));
+        match tools.runner.output(&mut command) {
             Ok(_) => Ok(()),
             Err(process::Error::Failed { message, room, .. }) if room.is_empty() => {
-                Err(self.not_compiled(&message))
+                Err(self.not_compiled(unit, &message))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    fn not_compiled(&self, message: &str) -> Error {
+    fn not_compiled(&self, unit: &Unit<'_>, message: &str) -> Error {
         Error::NotCompiled {
-            file: format!("cases/{}/{}", self.case, self.plan.source),
+            file: format!("cases/{}/{}", self.case, unit.source),
             reason: first_error(message),
             packages: self.plan.packages.clone(),
+        }
+    }
+}
+
+/// What compiles, and where it is kept.
+#[derive(Clone, Copy)]
+struct Tools<'a> {
+    cache: &'a Cache,
+    compiler: &'a Compiler,
+    runner: &'a Runner,
+}
+
+/// A C file of the case that is compiled.
+struct Unit<'a> {
+    source: &'a str,
+    flags: &'static [&'static str],
+    libraries: &'a [String],
+}
+
+impl<'a> Unit<'a> {
+    fn program(plan: &'a ProgramPlan) -> Self {
+        Self {
+            source: &plan.source,
+            flags: &[],
+            libraries: &plan.libraries,
+        }
+    }
+
+    fn library(plan: &'a LibraryPlan) -> Self {
+        Self {
+            source: &plan.source,
+            flags: SHARED,
+            libraries: &[],
         }
     }
 }
@@ -188,5 +281,36 @@ mod tests {
             "{said}"
         );
         assert!(said.contains("libasound2-dev"), "{said}");
+    }
+
+    /// Each word of the mode in a boot of its own, and one that is linked dynamically with
+    /// what stands in front of its libraries.
+    #[test]
+    fn parts_have_their_own_arguments() {
+        let mut plan = Case::named("sound-server").unwrap().program.unwrap();
+        plan.package = None;
+        plan.system.clear();
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path()).unwrap();
+        let runner = Runner::new(Interrupt::default(), None);
+        let compiler = Compiler::find("gcc", &runner).unwrap();
+        let mut made = |mode: &[&str]| {
+            plan.mode = mode.iter().map(|word| (*word).to_owned()).collect();
+            let recipe = Recipe {
+                case: "sound-server",
+                plan: &plan,
+                flags: &[],
+            };
+            Program::of_case(recipe, &cache, &compiler, &runner).unwrap()
+        };
+        let whole = made(&["a", "b"]);
+        let words = |words: &str| words.replace(' ', "\0").into_bytes();
+        assert_eq!(whole.arguments, words("session 60 a b "));
+        let parts = whole.in_boots();
+        let arguments: Vec<Vec<u8>> = parts.into_iter().map(|part| part.arguments).collect();
+        assert_eq!(arguments, ["session 60 a ", "session 60 b "].map(words));
+        let has = |path: &str| whole.files.iter().any(|file| file.path == path);
+        assert!(has("lib/count.so") && has("etc/alsa.conf") && has("lib/libc.so.6"));
+        assert_ne!(whole.content(), made(&["a", "c"]).content());
     }
 }

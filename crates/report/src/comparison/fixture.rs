@@ -301,6 +301,7 @@ pub(super) fn setting() -> Setting {
         command_line: "console=ttyS0 panic=-1 quiet nokaslr norandmaps randomize_kstack_offset=0 \
                        reboot=t nolapic_timer noapic lpj=4000000 tsc_early_khz=1000000"
             .into(),
+        packages: Vec::new(),
         find: Some(Find {
             path: "include/linux/eventpoll.h".into(),
             line: 86,

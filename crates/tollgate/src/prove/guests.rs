@@ -34,8 +34,38 @@ pub(crate) struct Guests<'a> {
     plugin: PathBuf,
     guests: Vec<Guest>,
     opcodes: Opcodes,
-    /// How long the first boot took in each guest: the base's.
-    took: RefCell<BTreeMap<Station, Duration>>,
+    /// How long the first boot took in each guest, of each part of a program: the base's.
+    took: RefCell<BTreeMap<(Station, usize), Duration>>,
+    /// What boots until two are the same gave, by all that was booted.
+    sure: RefCell<BTreeMap<String, BootResult>>,
+}
+
+/// What one boot runs.
+struct Work<'a> {
+    named: &'a Named,
+    station: &'a Station,
+    ready: &'a Ready,
+    /// Which of the boots of this guest it is.
+    part: usize,
+    /// A program, or what of it runs in this boot.
+    program: Option<Program>,
+    plan: String,
+}
+
+impl Work<'_> {
+    /// A program that is compared sleeps and wakes.
+    fn sleeps(&self) -> bool {
+        self.program.as_ref().is_some_and(|own| own.is_compared)
+    }
+
+    /// All that is booted.
+    fn key(&self) -> String {
+        let program = self.program.as_ref().map(Program::content);
+        format!(
+            "{} {:?} {program:?} {}",
+            self.named.image.key, self.station, self.plan
+        )
+    }
 }
 
 /// A guest as it is part of a question.
@@ -84,6 +114,7 @@ impl<'a> Guests<'a> {
             guests,
             opcodes,
             took: RefCell::default(),
+            sure: RefCell::default(),
         })
     }
 
@@ -162,7 +193,7 @@ impl<'a> Guests<'a> {
         let mut all = BootResult::default();
         for guest in &self.guests {
             let run = match &guest.ready {
-                Ok(ready) => self.boot_until_sure(named, &guest.station, ready, &symbols)?,
+                Ok(ready) => self.boot_parts(named, &guest.station, ready, &symbols)?,
                 Err(reason) => self.skipped(&guest.station, reason),
             };
             let Station { abi, cpu } = &guest.station;
@@ -171,24 +202,60 @@ impl<'a> Guests<'a> {
         Ok(all)
     }
 
-    /// A program that is compared sleeps and wakes, and on a busy host QEMU may let a
-    /// timer of an idle guest end late: it is booted until two boots are the same to
-    /// the instruction.
-    fn boot_until_sure(
+    /// Boots a guest, once for each part of a program that has several.
+    fn boot_parts(
         &self,
         named: &Named,
         station: &Station,
         ready: &Ready,
         symbols: &Symbols,
     ) -> anyhow::Result<BootResult> {
-        let sleeps = |program: &&Program| program.is_compared && program.station == *station;
-        if named.program.as_deref().filter(sleeps).is_none() {
-            return self.boot(named, station, ready, symbols);
+        let mut all = BootResult::default();
+        for work in self.works(named, station, ready) {
+            all.add(self.boot_until_sure(&work, symbols)?);
         }
-        let mut seen = Vec::new();
+        Ok(all)
+    }
+
+    /// The benchmarks run beside the first part of the program.
+    fn works<'w>(&self, named: &'w Named, station: &'w Station, ready: &'w Ready) -> Vec<Work<'w>> {
+        let own = named.program.as_deref();
+        let own = own.filter(|program| program.station == *station);
+        let work = |part: usize, program: Option<Program>, plan: String| Work {
+            part,
+            named,
+            station,
+            ready,
+            program,
+            plan,
+        };
+        let whole = plan(self.setup, station);
+        let Some(program) = own else {
+            return vec![work(0, None, whole)];
+        };
+        let line = program.plan_line();
+        let parts = program.in_boots().into_iter().enumerate();
+        parts
+            .map(|(number, part)| match number {
+                0 => work(0, Some(part), whole.clone()),
+                _ => work(number, Some(part), line.clone()),
+            })
+            .collect()
+    }
+
+    /// On a busy host QEMU may let a timer of an idle guest end late: where a program
+    /// sleeps, it is booted until two boots are the same to the instruction. Another
+    /// boot of what was booted before has to be the same as that.
+    fn boot_until_sure(&self, work: &Work<'_>, symbols: &Symbols) -> anyhow::Result<BootResult> {
+        if !work.sleeps() {
+            return self.boot(work, symbols);
+        }
+        let key = work.key();
+        let mut seen: Vec<BootResult> = self.sure.borrow().get(&key).cloned().into_iter().collect();
         while seen.len() < MOST_BOOTS {
-            let mut run = self.boot(named, station, ready, symbols)?;
+            let mut run = self.boot(work, symbols)?;
             if seen.contains(&run) {
+                self.sure.borrow_mut().insert(key, run.clone());
                 run.differing = seen.len() - 1;
                 return Ok(run);
             }
@@ -197,54 +264,49 @@ impl<'a> Guests<'a> {
         anyhow::bail!(
             "{MOST_BOOTS} boots of {} gave {MOST_BOOTS} counts, no two of them the same: on a host \
              that is less busy they would be",
-            named.variant
+            work.named.variant
         )
     }
 
-    fn boot(
-        &self,
-        named: &Named,
-        station: &Station,
-        ready: &Ready,
-        symbols: &Symbols,
-    ) -> anyhow::Result<BootResult> {
+    fn boot(&self, work: &Work<'_>, symbols: &Symbols) -> anyhow::Result<BootResult> {
         let start = Instant::now();
-        let record = self.record(named, station, ready)?;
+        let record = self.record(work)?;
         self.took
             .borrow_mut()
-            .entry(station.clone())
+            .entry((work.station.clone(), work.part))
             .or_insert_with(|| start.elapsed());
         BootResult::read(&record.console, &record.counts, &self.opcodes, symbols)
-            .with_context(|| format!("the run of {} cannot be used", named.variant))
+            .with_context(|| format!("the run of {} cannot be used", work.named.variant))
     }
 
     /// What the user says; else what follows from the first boot.
-    fn limit(&self, station: &Station) -> Limit {
-        let took = || self.took.borrow().get(station).copied();
+    fn limit(&self, work: &Work<'_>) -> Limit {
+        let key = (work.station.clone(), work.part);
+        let took = || self.took.borrow().get(&key).copied();
         self.setup
             .request
             .timeout
             .map_or_else(|| Limit::after(took()), Limit::given)
     }
 
-    fn record(&self, named: &Named, station: &Station, ready: &Ready) -> anyhow::Result<Record> {
+    fn record(&self, work: &Work<'_>) -> anyhow::Result<Record> {
         let scratch = self.setup.cache.scratch()?;
         let file = scratch.path().join("initramfs.cpio");
-        let program = named.program.as_deref();
-        let archive = initramfs(self.setup, &ready.init, station, program)?;
+        let archive = guest::initramfs(&work.ready.init, &work.plan, work.program.as_ref())?;
         cache::write_file(&file, &archive)?;
+        let kept = console_name(work.named, work.station);
         let boot = Boot {
-            image: &named.variant,
-            kernel: &named.image.boot_path(),
+            image: &work.named.variant,
+            kernel: &work.named.image.boot_path(),
             initramfs: &file,
             plugin: &self.plugin,
             machine: &self.setup.machine,
-            cpu: &ready.equipment.cpu,
-            cpus: ready.equipment.cpus,
+            cpu: &work.ready.equipment.cpu,
+            cpus: work.ready.equipment.cpus,
             qemu: &self.setup.qemu,
-            limit: self.limit(station),
-            plan: &plan(self.setup, station),
-            kept: &self.setup.cache.root().join(console_name(named, station)),
+            limit: self.limit(work),
+            plan: &work.plan,
+            kept: &self.setup.cache.root().join(kept),
         };
         Ok(boot.run(scratch.path(), &self.setup.runner)?)
     }

@@ -53,7 +53,11 @@ pub(super) fn open<'a>(
     };
     let own = (&tools.guest_compiler, &cache, &runner);
     let program = match &case.program {
-        Some(plan) => Some(case_program(&case, plan, &machine, own)?),
+        Some(plan) => Some(steps.step(
+            "build the program (base)",
+            || case_program(&case, plan, &machine, own),
+            |program| program.made_of(),
+        )?),
         None => program.map(Arc::new),
     };
     let tree = open_tree(request, &cache, &runner, steps)?;

@@ -270,19 +270,27 @@ fn from_plan(
     }
     let kernel = from_kernel(plan, setup, steps)?;
     Ok(Candidate {
-        program: program_of(plan, setup)?,
+        program: program_of(plan, setup, steps)?,
         ..kernel
     })
 }
 
 /// The program of a variant, where it is not the base's.
-fn program_of(plan: &VariantPlan, setup: &Setup<'_>) -> anyhow::Result<Option<Arc<Program>>> {
+fn program_of(
+    plan: &VariantPlan,
+    setup: &Setup<'_>,
+    steps: &Steps<'_>,
+) -> anyhow::Result<Option<Arc<Program>>> {
     let own = setup.case.program.as_ref();
     let Some(own) = own.filter(|_| plan.changes_program()) else {
         return Ok(None);
     };
     let tools = (&setup.guest_compiler, &setup.cache, &setup.runner);
-    case_program(&setup.case, &own.of(plan), &setup.machine, tools).map(Some)
+    let build = || case_program(&setup.case, &own.of(plan), &setup.machine, tools);
+    let what = format!("build the program ({})", plan.name);
+    steps
+        .step(&what, build, |program| program.made_of())
+        .map(Some)
 }
 
 /// The kernel of a variant: the base's, where only the program is another.
@@ -601,6 +609,10 @@ pub(super) fn setting(setup: &Setup<'_>, candidate: &Candidate) -> Setting {
         plugin_api: setup.qemu.plugin_api,
         cpu: setup.machine.cpu.clone(),
         command_line: setup.machine.command_line(),
+        packages: setup
+            .program
+            .as_ref()
+            .map_or_else(Vec::new, |own| own.packages.clone()),
         find: candidate.fixes.first().and_then(|fixed| fixed.find.clone()),
         patch: String::from_utf8_lossy(&candidate.patch).into_owned(),
     }

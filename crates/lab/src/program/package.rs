@@ -1,0 +1,408 @@
+//! A program that is built from a source package of the distribution: from its source
+//! as it came, or with a variant's patch over it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tollgate_defect::OrDefect as _;
+use tollgate_source::TreePath;
+
+use super::{Error, GuestFile};
+use crate::build::clean_environment;
+use crate::cache::{self, Cache};
+use crate::case::PackagePlan;
+use crate::copy::PrivateCopy;
+use crate::input;
+use crate::patch::{self, Patch};
+use crate::process::Runner;
+use crate::toolchain::Compiler;
+use crate::tree::{self, Change, Manifest, Tree};
+
+/// Where sources are kept, below the cache (`scripts/source`).
+const SOURCES: &str = "sources";
+/// Where packages are built, below the cache.
+const WORK: &str = "work/packages";
+/// What the folder of the source is called beside the build's.
+const SOURCE: &str = "source";
+
+/// The source of a package, as the distribution has it.
+#[derive(Debug)]
+struct Source {
+    tree: Tree,
+    version: String,
+}
+
+/// A package that was built.
+#[derive(Debug)]
+pub(super) struct Built {
+    /// Its files, as the guest holds them.
+    pub(super) files: Vec<GuestFile>,
+    /// `pulseaudio 16.1+dfsg1-2`
+    pub(super) version: String,
+}
+
+/// What a package is built of.
+#[derive(Debug)]
+pub(super) struct Package<'a> {
+    pub(super) case: &'a str,
+    pub(super) plan: &'a PackagePlan,
+    /// What is laid over its source.
+    pub(super) patch: Option<Patch>,
+    pub(super) cache: &'a Cache,
+    pub(super) compiler: &'a Compiler,
+    pub(super) runner: &'a Runner,
+}
+
+impl Package<'_> {
+    /// Its files, built where the cache does not have them.
+    ///
+    /// # Errors
+    /// When its source is not there, the patch does not apply, or it does not build.
+    pub(super) fn built(&self) -> Result<Built, Error> {
+        let source = self.source()?;
+        let change = self.change(&source)?;
+        let whole = source.tree.manifest(self.runner.interrupt())?;
+        let wanted = whole.with(&change);
+        let name = Path::new("programs").join(self.key(&source, &wanted));
+        let mut place = self.cache.root().join(&name);
+        if !place.is_dir() {
+            place = self.cache.install(&name, |folder| {
+                self.build(&source, &change, &wanted, folder)
+            })?;
+        }
+        Ok(Built {
+            files: self.collected(&place)?,
+            version: format!("{} {}", self.plan.name, source.version),
+        })
+    }
+
+    /// The newest of its sources that is kept.
+    fn source(&self) -> Result<Source, Error> {
+        let folder = self.cache.root().join(SOURCES);
+        let start = format!("{}_", self.plan.name);
+        let mut found = Vec::new();
+        for name in names_in(&folder)? {
+            let Some(version) = name.to_str().and_then(|name| name.strip_prefix(&start)) else {
+                continue;
+            };
+            let path = folder.join(&name);
+            let unread = |source| unread(&path, source);
+            let about = fs::metadata(&path).map_err(unread)?;
+            if about.is_dir() {
+                let when = about.modified().map_err(unread)?;
+                found.push((when, version.replace('%', ":"), path));
+            }
+        }
+        let Some((_, version, path)) = found.into_iter().max() else {
+            return Err(Error::NoSource {
+                case: self.case.to_owned(),
+                package: self.plan.name.clone(),
+                folder,
+            });
+        };
+        let tree = Tree::of_package(&path, &version)?;
+        Ok(Source { tree, version })
+    }
+
+    /// What the variant's patch makes of the source.
+    fn change(&self, source: &Source) -> Result<Change, Error> {
+        let Some(patch) = &self.patch else {
+            return Ok(Change::default());
+        };
+        let ground = patch::Folder::new(source.tree.root());
+        Ok(patch::apply(patch, &ground, self.cache, self.runner)?.change)
+    }
+
+    /// All that decides what is built.
+    fn key(&self, source: &Source, wanted: &Manifest) -> String {
+        let mut parts = vec![
+            wanted.id(),
+            source.version.clone(),
+            self.compiler.version.clone(),
+            self.plan.configure.join("\0"),
+            self.plan.make.join("\0"),
+        ];
+        parts.extend(super::system::versions(&self.plan.packages, self.runner));
+        let files = self.plan.files.iter();
+        parts.extend(files.map(|file| format!("{}\0{}", file.from, file.to)));
+        tree::hash(parts.join("\0").as_bytes())
+    }
+
+    /// One folder for all variants, each built from the objects of the one before.
+    fn build(
+        &self,
+        source: &Source,
+        change: &Change,
+        wanted: &Manifest,
+        folder: &Path,
+    ) -> Result<(), Error> {
+        let name = format!("{}-{}", self.plan.name, source.version.replace(':', "%"));
+        let work = self.cache.root().join(WORK).join(name);
+        cache::make_folder(&work)?;
+        let copy = PrivateCopy::new(work.join(SOURCE), work.join("source.json"));
+        copy.sync(&source.tree, change, wanted, self.runner.interrupt())?;
+        let record = work.join("configured");
+        let words = self.plan.configure.join(" ");
+        if !cache::holds(&record, &words)? {
+            cache::remove_folder(&work.join("build"))?;
+            self.run(&self.plan.configure, &work)?;
+            cache::write_file(&record, words.as_bytes())?;
+        }
+        self.run(&self.plan.make, &work)?;
+        copy.verify(wanted, self.runner.interrupt())?;
+        for file in &self.plan.files {
+            let from = matching(&work, &file.from)?;
+            let to = folder.join(place_of(&from, &file.to));
+            cache::make_folder(to.parent().unwrap_or(folder))?;
+            cache::write_file(&to, &read(&from)?)?;
+        }
+        Ok(())
+    }
+
+    fn run(&self, words: &[String], work: &Path) -> Result<(), Error> {
+        let (program, arguments) = words
+            .split_first()
+            .or_defect(&format!("the case {} has a step without words", self.case))?;
+        let mut command = Command::new(program);
+        clean_environment(&mut command);
+        command.current_dir(work).args(arguments);
+        let log = work.join(format!("{program}.log"));
+        let status = self.runner.logged(&mut command, &log, None, &mut |_| {});
+        let status = status.map_err(|error| self.not_built(words, &error.to_string(), &log))?;
+        match status.success() {
+            true => Ok(()),
+            false => {
+                let said = read(&log)?;
+                let said = String::from_utf8_lossy(&said);
+                Err(self.not_built(words, &why(&said), &log))
+            }
+        }
+    }
+
+    fn not_built(&self, words: &[String], reason: &str, log: &Path) -> Error {
+        Error::NotBuilt {
+            package: self.plan.name.clone(),
+            step: words.iter().take(2).cloned().collect::<Vec<_>>().join(" "),
+            reason: reason.to_owned(),
+            log: log.to_owned(),
+            packages: self.plan.packages.clone(),
+        }
+    }
+
+    /// The files of a build that is kept, by their paths in the guest.
+    fn collected(&self, place: &Path) -> Result<Vec<GuestFile>, Error> {
+        let kept = tree::manifest_of(place, self.runner.interrupt())?;
+        let file = |path: &TreePath| {
+            Ok(GuestFile {
+                path: path.to_string(),
+                bytes: read(&place.join(path))?,
+                mode: 0o755,
+            })
+        };
+        kept.entries().keys().map(file).collect()
+    }
+}
+
+/// The one file below `folder` of that path, in whose name a `*` stands for anything:
+/// names of libraries hold versions.
+fn matching(folder: &Path, path: &str) -> Result<PathBuf, Error> {
+    let whole = folder.join(path);
+    let Some((start, end)) = path
+        .rsplit('/')
+        .next()
+        .and_then(|name| name.split_once('*'))
+    else {
+        return Ok(whole);
+    };
+    let within = whole.parent().unwrap_or(folder);
+    let names = names_in(within)?;
+    let names = names.iter().filter_map(|name| name.to_str());
+    let mut fit = names.filter(|name| name.starts_with(start) && name.ends_with(end));
+    match (fit.next(), fit.next()) {
+        (Some(name), None) => Ok(within.join(name)),
+        (one, _) => Err(Error::NotOneFile {
+            path: whole,
+            found: if one.is_some() { "several" } else { "none" },
+        }),
+    }
+}
+
+/// A path of the guest that ends in `/` is that of a folder.
+fn place_of(from: &Path, to: &str) -> PathBuf {
+    match (to.ends_with('/'), from.file_name()) {
+        (true, Some(name)) => Path::new(to).join(name),
+        _ => PathBuf::from(to),
+    }
+}
+
+/// The first line that names an error; else the last that says anything.
+fn why(log: &str) -> String {
+    let names = |line: &&str| line.to_ascii_lowercase().contains("error");
+    let found = log.lines().find(names);
+    let last = || log.lines().rev().find(|line| !line.trim().is_empty());
+    found
+        .or_else(last)
+        .unwrap_or("it says nothing")
+        .trim()
+        .to_owned()
+}
+
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(|source| unread(path, source))
+}
+
+/// What a folder holds; nothing where there is none.
+fn names_in(folder: &Path) -> Result<Vec<OsString>, Error> {
+    match input::names_in(folder) {
+        Err(error) if input::is_absent(&error) => Ok(Vec::new()),
+        names => names.map_err(|source| unread(folder, source)),
+    }
+}
+
+fn unread(path: &Path, source: io::Error) -> Error {
+    let path = path.to_owned();
+    Error::Read { path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+    use super::*;
+    use crate::case::GuestFilePlan;
+    use crate::process::Interrupt;
+
+    const MAIN: &str = "#include \"says.h\"\nint main(void) { return SAYS; }\n";
+    const PATCH: &str =
+        "--- a/says.h\n+++ b/says.h\n@@ -1 +1 @@\n-#define SAYS 1\n+#define SAYS 2\n";
+
+    /// A cache that holds the source of a package, and what builds it.
+    struct Toy {
+        folder: tempfile::TempDir,
+        cache: Cache,
+        runner: Runner,
+        compiler: Compiler,
+        plan: PackagePlan,
+    }
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    fn file(from: &str, to: &str) -> GuestFilePlan {
+        let (from, to) = (from.to_owned(), to.to_owned());
+        GuestFilePlan { from, to }
+    }
+
+    impl Toy {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let cache = Cache::open(folder.path()).unwrap();
+            let runner = Runner::new(Interrupt::default(), None);
+            let compiler = Compiler::find("gcc", &runner).unwrap();
+            let source = folder.path().join("sources/toy_1%1.0-2");
+            fs::create_dir_all(&source).unwrap();
+            fs::write(source.join("main.c"), MAIN).unwrap();
+            fs::write(source.join("says.h"), "#define SAYS 1\n").unwrap();
+            let plan = PackagePlan {
+                name: "toy".to_owned(),
+                configure: words("mkdir build"),
+                make: words("gcc -o build/toy-1.0 source/main.c"),
+                packages: words("libtoy-dev"),
+                files: vec![file("build/toy-*", "usr/bin/")],
+                patch: None,
+            };
+            Self {
+                folder,
+                cache,
+                runner,
+                compiler,
+                plan,
+            }
+        }
+
+        fn built(&self, patch: Option<&str>) -> Result<Built, Error> {
+            let patch = patch.map(|text| Patch::plain(Path::new("x.patch"), text.into()));
+            Package {
+                case: "toys",
+                plan: &self.plan,
+                patch,
+                cache: &self.cache,
+                compiler: &self.compiler,
+                runner: &self.runner,
+            }
+            .built()
+        }
+
+        /// What the program that was built ends with.
+        fn says(&self, patch: Option<&str>) -> i32 {
+            let built = self.built(patch).unwrap();
+            assert_eq!(built.version, "toy 1:1.0-2");
+            let [file] = built.files.as_slice() else {
+                panic!("{:?}", built.files.len())
+            };
+            assert_eq!(file.path, "usr/bin/toy-1.0");
+            let program = self.folder.path().join("program");
+            cache::write_file(&program, &file.bytes).unwrap();
+            cache::make_executable(&program).unwrap();
+            Command::new(&program).status().unwrap().code().unwrap()
+        }
+    }
+
+    #[test]
+    fn a_variant_is_built_with_its_patch_and_the_base_without() {
+        let toy = Toy::new();
+        assert_eq!(toy.says(None), 1);
+        assert_eq!(toy.says(Some(PATCH)), 2);
+        // Not the cache's: the objects of the variant lie in the same folder.
+        cache::remove_folder(&toy.folder.path().join("programs")).unwrap();
+        assert_eq!(toy.says(None), 1);
+        let source = toy.folder.path().join("sources/toy_1%1.0-2/says.h");
+        assert_eq!(fs::read_to_string(source).unwrap(), "#define SAYS 1\n");
+    }
+
+    #[test]
+    fn what_is_built_once_is_kept() {
+        let toy = Toy::new();
+        assert_eq!(toy.says(None), 1);
+        cache::remove_folder(&toy.folder.path().join(WORK)).unwrap();
+        assert_eq!(toy.says(None), 1);
+        assert!(!toy.folder.path().join(WORK).exists(), "it was built again");
+    }
+
+    #[test]
+    fn what_is_not_there_is_named() {
+        let mut toy = Toy::new();
+        toy.plan.name = "nosuch".to_owned();
+        let said = toy.built(None).unwrap_err().to_string();
+        assert!(said.contains("scripts/source nosuch fetches it"), "{said}");
+        assert!(said.starts_with("the case toys is built from"), "{said}");
+    }
+
+    #[test]
+    fn a_build_that_fails_says_why_and_what_it_needs() {
+        let mut toy = Toy::new();
+        toy.plan.make = words("gcc -include nosuch.h -o build/toy-1.0 source/main.c");
+        let said = toy.built(None).unwrap_err().to_string();
+        assert!(said.contains("nosuch.h: No such file"), "{said}");
+        assert!(said.contains("apt-get install libtoy-dev"), "{said}");
+        let said = toy.built(Some("--- a/says.h\n+++ b/says.h\n@@ -1 +1 @@\n-no\n+yes\n"));
+        let said = said.unwrap_err().to_string();
+        assert!(said.contains("does not apply"), "{said}");
+    }
+
+    #[test]
+    fn a_pattern_is_one_file() {
+        let mut toy = Toy::new();
+        toy.plan.make = words("cp source/main.c source/says.h build");
+        toy.plan.files = vec![file("build/*", "usr/")];
+        let said = toy.built(None).unwrap_err().to_string();
+        assert!(said.ends_with("and left several"), "{said}");
+        toy.plan.files = vec![file("build/*.so", "usr/")];
+        let said = toy.built(None).unwrap_err().to_string();
+        assert!(said.ends_with("and left none"), "{said}");
+    }
+}
