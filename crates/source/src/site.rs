@@ -108,13 +108,29 @@ impl<'a> Context<'a> {
 
     fn object_of(&self, inner: Node<'_>) -> (String, Reach) {
         match inner.kind() {
-            "identifier" | "field_expression" | "subscript_expression" | "call_expression" => {
+            "identifier" | "field_expression" | "subscript_expression" => {
                 (self.written(inner), Reach::Whole)
             }
+            "call_expression" => self.computed(inner),
             "pointer_expression" if self.operator(inner) == b"&" => self.place(argument(inner)),
             "binary_expression" => self.sum(inner),
             "update_expression" => (self.object(argument(inner)).0, Reach::Computed),
             _ => (self.written(inner), Reach::Computed),
+        }
+    }
+
+    /// `MEMBER(p)`: what is made of a user pointer alone lies in what it points to.
+    fn computed(&self, call: Node<'_>) -> (String, Reach) {
+        let only = call
+            .part("arguments")
+            .filter(|all| all.named_child_count() == 1);
+        let only = only.and_then(|all| all.named_child(0)).map(bare);
+        let pointer = only.filter(|only| {
+            only.kind() == "identifier" && self.user_pointers.contains(self.seen(*only))
+        });
+        match pointer {
+            Some(pointer) => (self.written(pointer), Reach::Computed),
+            None => (self.written(call), Reach::Whole),
         }
     }
 

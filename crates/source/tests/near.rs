@@ -164,6 +164,21 @@ fn what_no_window_can_serve_is_apart() {
     assert_eq!(found(two), ["other-object 5 put_user q behind 3 when q"]);
 }
 
+/// `COMPAT_FLAGS(msg)` of net/socket.c is a member behind `msg`.
+#[test]
+fn what_a_macro_makes_of_a_user_pointer_lies_behind_it() {
+    let member = "int err;\nerr = put_user(1, FLAGS(p));\nif (err)\n\treturn err;\nif (n)\n\terr = put_user(2, &p->a);\nelse\n\terr = put_user(2, &q->a);\nreturn err;";
+    assert_eq!(
+        found(member),
+        [
+            "conditional-neighbour 6 put_user p behind 2 when n",
+            "other-object 8 put_user q behind 2 unless n",
+        ]
+    );
+    let number = "if (put_user(1, pointer(n)))\n\treturn -EFAULT;\nif (n)\n\treturn put_user(2, &p->a);\nreturn 0;";
+    assert_eq!(found(number), ["other-object 4 put_user p behind 1 when n"]);
+}
+
 #[test]
 fn what_a_run_joins_is_no_pair() {
     assert!(found("return put_user(1, &p->a) || put_user(2, &p->b);").is_empty());

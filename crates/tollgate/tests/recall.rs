@@ -195,6 +195,20 @@ fn what_words_and_braces_show_is_found() {
     assert!(new.is_empty(), "found now, and judged otherwise: {new:#?}");
     let (found, missed) = (of("found"), of("missed"));
     assert!(found * 100 >= (found + missed) * 98, "{found}, {missed}");
+    // What a scan shows that is asked for no kinds: nothing of different objects.
+    let apart = |own: &&Value| own["kind"] != "other-object";
+    let all = [&scan["findings"], &scan["others"]].into_iter();
+    let shown = all.flat_map(|of| of.as_array().unwrap()).filter(apart);
+    let shown: HashSet<Vec<String>> = shown
+        .filter(|own| !own["kind"].as_str().unwrap().ends_with("-copy"))
+        .map(|own| vec![name(own, "file"), name(own, "function")])
+        .collect();
+    let by_default = rows.iter().filter(|(key, _)| shown.contains(key)).count();
+    assert!(
+        by_default * 100 >= (found + missed) * 98,
+        "{by_default} of {} by default",
+        found + missed
+    );
 }
 
 const SAMPLE_COLUMNS: [&str; 3] = ["file", "line", "function"];
