@@ -84,6 +84,67 @@ uint32_t fpu_component_bytes(unsigned int bit)
 	return __get_cpuid_count(0xd, bit, &eax, &ebx, &ecx, &edx) ? eax : 0;
 }
 
+uint32_t fpu_component_offset(unsigned int bit)
+{
+	unsigned int eax, ebx, ecx, edx;
+
+	return __get_cpuid_count(0xd, bit, &eax, &ebx, &ecx, &edx) ? ebx : 0;
+}
+
+/* CPUID leaf 7, ECX bit 4: OSPKE. */
+bool fpu_has_keys(void)
+{
+	unsigned int eax, ebx, ecx, edx;
+
+	return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && ecx & 1 << 4;
+}
+
+uint32_t fpu_keys(void)
+{
+	uint32_t keys = 0, edx;
+
+	if (fpu_has_keys())
+		/* RDPKRU, which compilers know with a flag only. */
+		__asm__ volatile(".byte 0x0f, 0x01, 0xee" : "=a"(keys), "=d"(edx) : "c"(0));
+	return keys;
+}
+
+void fpu_set_keys(uint32_t keys)
+{
+	if (fpu_has_keys())
+		/* WRPKRU. */
+		__asm__ volatile(".byte 0x0f, 0x01, 0xef" : : "a"(keys), "c"(0), "d"(0) : "memory");
+}
+
+/* The kernel's standard for new programs: only the first key is open
+ * (arch/x86/mm/pkeys.c: init_pkru_value). */
+#define KEYS_INITIAL 0x55555554u
+/* FNSTENV's tag word when no register of the x87 is in use. */
+#define X87_EMPTY 0xffff
+
+bool fpu_is_initial(void)
+{
+	struct {
+		uint32_t control, status, tags, more[4];
+	} x87;
+	uint32_t mxcsr;
+	bool empty = true;
+
+	__asm__ volatile("fnstenv %0\n\tstmxcsr %1" : "=m"(x87), "=m"(mxcsr));
+#if defined(__x86_64__)
+	/* The C library's own functions use the first eight. */
+	struct {
+		unsigned char bytes[16];
+	} last;
+	static const unsigned char nothing[sizeof(last)];
+
+	__asm__ volatile("movdqu %%xmm15, %0" : "=m"(last));
+	empty = !memcmp(&last, nothing, sizeof(last));
+#endif
+	return empty && mxcsr == MXCSR_STANDARD && (x87.tags & X87_EMPTY) == X87_EMPTY &&
+	       (!fpu_has_keys() || fpu_keys() == KEYS_INITIAL);
+}
+
 void fpu_fill(struct fpu_image *image, unsigned int seed)
 {
 	memset(image, 0, sizeof(*image));
@@ -200,6 +261,26 @@ uint32_t fpu_component_bytes(unsigned int bit)
 {
 	(void)bit;
 	return 0;
+}
+
+bool fpu_has_keys(void)
+{
+	return false;
+}
+
+uint32_t fpu_keys(void)
+{
+	return 0;
+}
+
+void fpu_set_keys(uint32_t keys)
+{
+	(void)keys;
+}
+
+bool fpu_is_initial(void)
+{
+	return true;
 }
 
 void fpu_fill(struct fpu_image *image, unsigned int seed)

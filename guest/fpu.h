@@ -25,6 +25,23 @@ uint32_t fpu_context_bytes(void);
  * processor has none. */
 uint32_t fpu_component_bytes(unsigned int bit);
 
+/* Where a component lies in an XSAVE area of the standard format (the same subleaf,
+ * EBX). */
+uint32_t fpu_component_offset(unsigned int bit);
+
+/* Whether the processor and the kernel have protection keys for programs. */
+bool fpu_has_keys(void);
+/* The register of protection keys: two bits a key, no access and no writing. Without
+ * keys 0, and nothing is set. */
+uint32_t fpu_keys(void);
+void fpu_set_keys(uint32_t keys);
+
+/* Whether the registers are as a new program finds them, as far as the C library has
+ * left them alone. */
+bool fpu_is_initial(void);
+/* The guest's argument by which it is started to say that, with its exit status. */
+#define FPU_INITIAL "--fpu-initial"
+
 /* The vector registers that a program of this ABI has. */
 #if defined(__x86_64__)
 #define FPU_VECTORS 16

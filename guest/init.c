@@ -28,6 +28,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "fpu.h"
 #include "guest.h"
 
 /* Major and minor number of /dev/console (Documentation/admin-guide/devices.txt). */
@@ -165,6 +166,8 @@ int main(int argc, char **argv)
 		run_plan("/plan");
 		power_off();
 	}
+	if (argc == 2 && !strcmp(argv[1], FPU_INITIAL))
+		return !fpu_is_initial();
 	if ((argc != 3 && !pinned) || strcmp(argv[1], "--plan")) {
 		fprintf(stderr, "usage: %s --plan FILE [--cpu N] (or be process 1 with a file /plan)\n",
 			argc ? argv[0] : "guest");

@@ -43,6 +43,13 @@
 	tollgate_syscall6(SYS_pselect6, n, read, write, except, timeout, 0)
 #endif
 
+/* A copy of this process: without flags clone() is fork(). */
+#if defined(SYS_fork)
+#define NUMBER_FORK SYS_fork
+#else
+#define NUMBER_FORK SYS_clone
+#endif
+
 /* Linux 5.16; x32 adds __X32_SYSCALL_BIT. */
 #if defined(SYS_futex_waitv)
 #define NUMBER_FUTEX_WAITV SYS_futex_waitv

@@ -37,6 +37,7 @@
 	entry(drm_ioctl) \
 	entry(epoll_wait) \
 	entry(fpu_context) \
+	entry(fpu_frame) \
 	entry(fpu_state) \
 	entry(futex_waitv) \
 	entry(getdents64) \

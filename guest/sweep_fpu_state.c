@@ -3,7 +3,9 @@
  * fpu_state: whether a program ever finds other registers of the FPU than its
  * own. Several processes put values into them that no other has, do something
  * that may cost them their registers, and look. A timer interrupts all of them,
- * and its handler, on a stack of its own, writes over every register.
+ * and its handler, on a stack of its own, writes over every register. Where there
+ * are protection keys, theirs is one of them. A child has its parent's registers, a
+ * new program none of them.
  *
  * A point is one process and one thing that it does, its result how often the
  * registers were not the same afterwards: 0 in every kernel that works. Any other
@@ -25,6 +27,7 @@
 #include "alg.h"
 #include "fpu.h"
 #include "guest.h"
+#include "numbers.h"
 #include "peer.h"
 
 #define PROCESSES 6
@@ -37,10 +40,13 @@
 #define SPIN 20000
 #define ALG_BYTES 8192
 
-enum step { STEP_CALL, STEP_YIELD, STEP_SLEEP, STEP_SPIN, STEP_SIGNAL, STEP_KERNEL_FPU, STEPS };
+enum step {
+	STEP_CALL, STEP_YIELD, STEP_SLEEP, STEP_SPIN, STEP_SIGNAL, STEP_KERNEL_FPU, STEP_FORK,
+	STEP_EXEC, STEPS,
+};
 
 static const char *const step_names[STEPS] = {
-	"call", "yield", "sleep", "spin", "signal", "kernel-fpu",
+	"call", "yield", "sleep", "spin", "signal", "kernel-fpu", "fork", "exec",
 };
 
 /* What the processes have found, in memory that all of them share. */
@@ -57,6 +63,21 @@ static unsigned int handler_seed;
 static int alg = -1;
 static unsigned char bytes[ALG_BYTES];
 
+/* Which keys are closed: not the first, which all memory has. */
+static uint32_t keys_of(unsigned int seed)
+{
+	return (seed * 2654435761u) & ~3u;
+}
+
+static void lose_unless(bool kept, enum step step, const char *what)
+{
+	if (kept)
+		return;
+	if (!mine->first[0])
+		snprintf(mine->first, sizeof(mine->first), "%s: %s", step_names[step], what);
+	mine->lost[step]++;
+}
+
 /* Leaves nothing of the program's registers, as a handler may. */
 static void scribble(int signal)
 {
@@ -64,6 +85,7 @@ static void scribble(int signal)
 
 	(void)signal;
 	fpu_fill(&in, handler_seed++);
+	fpu_set_keys(keys_of(handler_seed));
 	fpu_across(&in, &out, 0, SYS_getppid, 0, 0, 0);
 	mine->signals++;
 }
@@ -88,10 +110,41 @@ static bool start_timer(unsigned int process)
 	return !setitimer(ITIMER_REAL, &timer, NULL) || fail("setitimer: %s", strerror(errno));
 }
 
+/* The child of a fork: it has the parent's registers. */
+static void __attribute__((noreturn)) be_child(const struct fpu_image *in,
+					       const struct fpu_image *out, uint32_t keys)
+{
+	_exit(fpu_difference(in, out) || fpu_keys() != keys);
+}
+
+/* A new program, begun with the registers full: init.c looks at what it finds. */
+static void __attribute__((noreturn)) be_new_program(const struct fpu_image *in)
+{
+	static char *const arguments[] = { (char *)"guest", (char *)FPU_INITIAL, NULL };
+	static char *const environment[] = { NULL };
+	struct fpu_image out;
+
+	fpu_across(in, &out, 0, SYS_execve, (long)"/proc/self/exe", (long)arguments,
+		   (long)environment);
+	_exit(2);
+}
+
+/* Whether the child says that all is well. */
+static bool is_well(long child)
+{
+	int status = 1;
+
+	while (waitpid((pid_t)child, &status, 0) < 0 && errno == EINTR)
+		;
+	return child > 0 && !status;
+}
+
 /* One step with the registers full. */
 static void take(enum step step, const struct fpu_image *in, struct fpu_image *out)
 {
 	static const struct timespec nap = { .tv_nsec = 20000 };
+	uint32_t keys = fpu_keys();
+	long child;
 
 	switch (step) {
 	case STEP_CALL:
@@ -112,20 +165,31 @@ static void take(enum step step, const struct fpu_image *in, struct fpu_image *o
 	case STEP_KERNEL_FPU:
 		fpu_across(in, out, 0, SYS_write, alg, (long)bytes, sizeof(bytes));
 		break;
+	case STEP_FORK:
+		child = fpu_across(in, out, 0, NUMBER_FORK, 0, 0, 0);
+		if (!child)
+			be_child(in, out, keys);
+		lose_unless(is_well(child), step, "the child's registers");
+		break;
+	case STEP_EXEC:
+		child = fpu_across(in, out, 0, NUMBER_FORK, 0, 0, 0);
+		if (!child)
+			be_new_program(in);
+		lose_unless(is_well(child), step, "a new program's registers");
+		break;
 	case STEPS:
 		break;
 	}
 }
 
-static void look(enum step step, const struct fpu_image *in, const struct fpu_image *out)
+static void look(enum step step, const struct fpu_image *in, const struct fpu_image *out,
+		 uint32_t keys)
 {
 	const char *differs = fpu_difference(in, out);
 
-	if (!differs)
-		return;
-	if (!mine->first[0])
-		snprintf(mine->first, sizeof(mine->first), "%s: %s", step_names[step], differs);
-	mine->lost[step]++;
+	if (!differs && fpu_keys() != keys)
+		differs = "protection keys";
+	lose_unless(!differs, step, differs);
 }
 
 static void work(unsigned int process, long rounds)
@@ -141,9 +205,12 @@ static void work(unsigned int process, long rounds)
 	}
 	for (long round = 0; round < rounds; round++)
 		for (enum step step = 0; step < STEPS; step++) {
-			fpu_fill(&in, process + PROCESSES * (unsigned int)round + step);
+			unsigned int seed = process + PROCESSES * (unsigned int)round + step;
+
+			fpu_fill(&in, seed);
+			fpu_set_keys(fpu_has_keys() ? keys_of(seed) : 0);
 			take(step, &in, &out);
-			look(step, &in, &out);
+			look(step, &in, &out, fpu_has_keys() ? keys_of(seed) : 0);
 		}
 	mine->done = true;
 	_exit(0);

@@ -276,6 +276,43 @@ fn of_an_mbox_only_what_is_new_is_reported() {
     assert_eq!(support::snapshot(&lab.tree()), before);
 }
 
+/// A reviewer's alternative to a conversion, which was posted so: the function is built
+/// for x32 programs alone, and its copy lacks the length.
+#[test]
+fn a_copy_without_a_length_is_named_where_only_x32_builds_it() {
+    let lab = lab();
+    let path = "sound/x32.c";
+    let around = |reads: &str| {
+        format!(
+            "#ifdef CONFIG_X86_X32_ABI\nint sync_x32(struct sync __user *src)\n{{\n\tstruct control \
+             control;\n\tu32 flags;\n\n\tif (get_user(flags, &src->flags) ||\n{reads}\t\treturn \
+             -EFAULT;\n\treturn use(flags, &control);\n}}\n#endif\n"
+        )
+    };
+    let before = "\t    get_user(control.at, &src->c.control.at) ||\n\
+                  \t    get_user(control.min, &src->c.control.min))\n";
+    let after = "\t    copy_from_user(&control, &src->c.control))\n";
+    lab.edit(path, &around(before));
+    let lines = |sign: char, text: &str| -> String {
+        text.lines().map(|line| format!("{sign}{line}\n")).collect()
+    };
+    let patch = format!(
+        "--- a/{path}\n+++ b/{path}\n@@ -7,4 +7,3 @@\n \tif (get_user(flags, &src->flags) ||\n\
+         {}{} \t\treturn -EFAULT;\n",
+        lines('-', before),
+        lines('+', after)
+    );
+    fs::write(lab.path("reviewer.patch"), patch).unwrap();
+    let output = run(&mut lab.tollgate(&["check", "tree", "--patch", "reviewer.patch"]));
+    assert_eq!(code(&output), 1, "{}", lab.said(&output));
+    let text = text(&output);
+    assert!(
+        text.contains("sync_x32: copy_from_user() takes 3 arguments, not 2")
+            && text.contains("sound/x32.c:8:"),
+        "{text}"
+    );
+}
+
 #[test]
 fn of_a_range_of_history_only_what_is_new_is_reported() {
     let lab = lab();
