@@ -77,6 +77,7 @@ struct session {
 };
 
 static struct counts *counts;
+static bool in_phase;
 
 static void __attribute__((format(printf, 1, 2))) say_why(const char *format, ...)
 {
@@ -107,10 +108,18 @@ static const char *last_line(const char *path)
 	return kept;
 }
 
+/* A phase that has begun has to end, or nothing of the boot can be used. */
+static void __attribute__((noreturn)) give_up(void)
+{
+	if (in_phase)
+		tollgate_end();
+	exit(1);
+}
+
 #define die(...) \
 	do { \
 		say_why(__VA_ARGS__); \
-		exit(1); \
+		give_up(); \
 	} while (0)
 
 static void nap(long milliseconds)
@@ -275,12 +284,14 @@ static void begin_phase(void)
 {
 	tollgate_wait_for_tick();
 	memset(counts, 0, sizeof(*counts));
+	in_phase = true;
 	tollgate_begin();
 }
 
 static void end_phase(const char *name, long ops)
 {
 	tollgate_end();
+	in_phase = false;
 	tollgate_phase(name, ops);
 	tell();
 }

@@ -194,7 +194,9 @@ impl Recipe<'_> {
         let header = assets::own(&assets::GUEST, HEADER)?;
         cache::write_file(&folder.join(HEADER), header.as_bytes())?;
         for header in &self.plan.headers {
-            cache::write_file(&folder.join(header), self.text(header)?.as_bytes())?;
+            let name = Path::new(header).file_name();
+            let name = name.or_defect(&format!("the header {header} has no name"))?;
+            cache::write_file(&folder.join(name), self.text(header)?.as_bytes())?;
         }
         let mut command = Command::new(&tools.compiler.command);
         crate::build::clean_environment(&mut command);
