@@ -13,6 +13,6 @@ pub use callers::with_callers;
 pub use list::{Sources, sources_below};
 pub use names::names_of;
 pub(crate) use scan::unlisted;
-pub use scan::{Files, macros, scan, scan_files};
+pub use scan::{Files, Sizes, macros, scan, scan_files};
 pub use text::{NUL, has_nul};
 pub use windows::with_windows;

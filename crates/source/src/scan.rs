@@ -40,6 +40,8 @@ pub struct CopyCounts {
     pub larger: usize,
     /// Of a constant size that the tree's definitions do not tell.
     pub without_size: usize,
+    /// Of a constant size that nobody asked to look up: small or larger.
+    pub not_looked_up: usize,
     /// Of a size known only when they happen, on an ioctl path.
     pub runtime_ioctl: usize,
     /// Of a size known only when they happen, elsewhere.
@@ -227,7 +229,8 @@ impl Scan {
     }
 
     /// What is left of [`Scan::measure`] when each opportunity is measured: counts the
-    /// copies, and keeps what pays.
+    /// copies, and keeps what pays. A copy of a constant size that nobody measured is
+    /// counted alone.
     pub fn keep_paying(&mut self) {
         for found in &self.opportunities {
             let own = architecture(&found.path);
@@ -367,6 +370,7 @@ impl CopyCounts {
         let which = match (opportunity.kind, &opportunity.size) {
             (Kind::SmallCopy, Size::Bytes(bytes)) if *bytes <= SMALL => &mut self.small,
             (Kind::SmallCopy, Size::Bytes(_)) => &mut self.larger,
+            (Kind::SmallCopy, Size::Constant(_)) => &mut self.not_looked_up,
             (Kind::SmallCopy, _) => &mut self.without_size,
             (Kind::RuntimeSizeCopy, _) if opportunity.path.is_some() => &mut self.runtime_ioctl,
             (Kind::RuntimeSizeCopy, _) => &mut self.runtime,
@@ -380,6 +384,7 @@ impl CopyCounts {
             small: self.small + other.small,
             larger: self.larger + other.larger,
             without_size: self.without_size + other.without_size,
+            not_looked_up: self.not_looked_up + other.not_looked_up,
             runtime_ioctl: self.runtime_ioctl + other.runtime_ioctl,
             runtime: self.runtime + other.runtime,
         }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tollgate_lab::sources::{scan, with_callers, with_windows};
+use tollgate_lab::sources::{Sizes, scan, with_callers, with_windows};
 use tollgate_lab::tree::Tree;
 use tollgate_profile::Candidate;
 use tollgate_source::Finding;
@@ -18,7 +18,11 @@ use crate::term::Term;
 /// When the tree cannot be read.
 pub(crate) fn of(root: &Path, term: &Term) -> anyhow::Result<Vec<Candidate>> {
     let tree = Tree::open(root)?;
-    let mut scan = scan(&tree, &Meter::new(term, "scan", "files", Some(0)))?;
+    let mut scan = scan(
+        &tree,
+        Sizes::OfNeighbours,
+        &Meter::new(term, "scan", "files", Some(0)),
+    )?;
     let wanted = with_windows(&tree)?;
     if !wanted.is_empty() {
         scan.keep_architectures(&wanted);

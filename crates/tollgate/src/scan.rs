@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use tollgate_lab::git::{Repository, is_range};
 use tollgate_lab::process::Runner;
-use tollgate_lab::sources;
+use tollgate_lab::sources::{self, Sizes};
 use tollgate_lab::tree::Tree;
 use tollgate_profile::{Kinds, Profile};
 use tollgate_report::View;
@@ -60,9 +60,13 @@ pub(crate) fn run(asked: &Request, term: &Term) -> anyhow::Result<Exit> {
     let named = choice.as_ref().map(|choice| choice.named.clone());
     let total = choice.as_ref().map_or(0, |choice| choice.files.paths.len());
     let meter = Meter::new(term, "scan", "files", Some(total));
+    let sizes = match asked.kinds.contains(&Kind::SmallCopy) {
+        true => Sizes::All,
+        false => Sizes::OfNeighbours,
+    };
     let mut scan = match choice {
-        Some(choice) => sources::scan_files(&tree, choice.files, &meter)?,
-        None => sources::scan(&tree, &meter)?,
+        Some(choice) => sources::scan_files(&tree, choice.files, sizes, &meter)?,
+        None => sources::scan(&tree, sizes, &meter)?,
     };
     if profile.is_some() {
         sources::with_callers(&tree, &mut scan, &meter)?;

@@ -54,14 +54,34 @@ fn what_was_not_analysed_is_named() {
 fn json_follows_its_schema() {
     let output = in_tree(&lab(), &["scan", "tree", "--format", "json"]);
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    follows_schema(&found);
+    insta::assert_json_snapshot!(found);
+}
+
+fn follows_schema(found: &Value) {
     let schema: Value = serde_json::from_str(&fs::read_to_string(SCHEMA).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<String> = validator
-        .iter_errors(&found)
-        .map(|error| error.to_string())
-        .collect();
-    assert!(errors.is_empty(), "{errors:?}");
-    insta::assert_json_snapshot!(found);
+    let errors = validator.iter_errors(found).map(|error| error.to_string());
+    assert_eq!(errors.collect::<Vec<_>>(), [""; 0]);
+}
+
+/// Without a look at sizes nobody knows which copies are small.
+#[test]
+fn copies_that_nobody_asked_for_are_counted_and_not_sized() {
+    let lab = lab_of_kinds();
+    let of = |arguments: &[&str]| {
+        let all = [&["scan", "tree", "--format", "json"], arguments].concat();
+        let found: Value = serde_json::from_slice(&in_tree(&lab, &all).stdout).unwrap();
+        follows_schema(&found);
+        let summary = &found["summary"];
+        let copies = &summary["copies"];
+        let counted = ["not_looked_up", "small", "without_size"].map(|key| copies[key].clone());
+        (summary["kinds"]["small-copy"].clone(), counted)
+    };
+    let number = Value::from;
+    assert_eq!(of(&[]), (Value::Null, [3, 0, 0].map(number)));
+    let small = of(&["--kind", "small-copy"]);
+    assert_eq!(small, (number(2), [0, 2, 1].map(number)));
 }
 
 /// A tree with two architectures, of which one opens windows of its own, and
@@ -132,13 +152,7 @@ fn each_kind_is_in_the_forms_for_programs() {
         serde_json::from_slice::<Value>(&output.stdout).unwrap()
     };
     let found = all("json");
-    let schema: Value = serde_json::from_str(&fs::read_to_string(SCHEMA).unwrap()).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<String> = validator
-        .iter_errors(&found)
-        .map(|e| e.to_string())
-        .collect();
-    assert!(errors.is_empty(), "{errors:?}");
+    follows_schema(&found);
     let kinds: Vec<&str> = found["others"]
         .as_array()
         .unwrap()

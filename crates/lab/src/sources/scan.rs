@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use tollgate_defect::Defect;
 use tollgate_source::{
-    Access, Analyser, FileReport, GrammarError, Headers, LeftOut, LocatedOpportunity, Scan,
+    Access, Analyser, FileReport, GrammarError, Headers, Kind, LeftOut, LocatedOpportunity, Scan,
     TreePath, TypeIndex, Types, Vocabulary, may_define,
 };
 
@@ -31,26 +31,41 @@ pub struct Files {
     pub left_out: LeftOut,
 }
 
+/// Whose sizes are looked up in the definitions of the tree: of thousands it takes a
+/// sixth of a whole scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizes {
+    /// Of copies that stand next to something; of the others their number is enough.
+    OfNeighbours,
+    /// Of all copies.
+    All,
+}
+
 /// Everything that a tree holds, and the folders that could not be listed.
 ///
 /// # Errors
 /// When the vocabulary is not what it should be.
-pub fn scan(tree: &Tree, meter: &dyn Count) -> Result<Scan, Defect> {
+pub fn scan(tree: &Tree, sizes: Sizes, meter: &dyn Count) -> Result<Scan, Defect> {
     let vocabulary = Vocabulary::builtin()?;
-    let scanner = Scanner::new(tree, &vocabulary, meter);
+    let scanner = Scanner::new(tree, &vocabulary, true, meter);
     walk(tree.root(), &TreePath::top(), &scanner);
-    scanner.finish(true)
+    scanner.finish(sizes)
 }
 
 /// What some files hold.
 ///
 /// # Errors
 /// When the vocabulary is not what it should be.
-pub fn scan_files(tree: &Tree, files: Files, meter: &dyn Count) -> Result<Scan, Defect> {
+pub fn scan_files(
+    tree: &Tree,
+    files: Files,
+    sizes: Sizes,
+    meter: &dyn Count,
+) -> Result<Scan, Defect> {
     let vocabulary = Vocabulary::builtin()?;
-    let scanner = Scanner::new(tree, &vocabulary, meter);
+    let scanner = Scanner::new(tree, &vocabulary, false, meter);
     scanner.files(&files.paths);
-    let mut scan = scanner.finish(false)?;
+    let mut scan = scanner.finish(sizes)?;
     for (folder, error) in &files.unlisted {
         scan.miss(folder, unlisted(error));
     }
@@ -73,7 +88,7 @@ pub fn macros(tree: &Tree) -> Result<Vec<Access>, Defect> {
     let mut paths = tree.sources().paths;
     paths.retain(|path| path.is_header());
     let vocabulary = Vocabulary::builtin()?;
-    let scanner = Scanner::new(tree, &vocabulary, &Silent);
+    let scanner = Scanner::new(tree, &vocabulary, false, &Silent);
     scanner.files(&paths);
     Ok(scanner.found().wrappers())
 }
@@ -84,8 +99,8 @@ struct Part {
     scan: Scan,
     /// The macros around accesses that other files may use, with the header.
     wrappers: Vec<(TreePath, Access)>,
-    /// The structs that files define.
-    types: TypeIndex,
+    /// The structs that files define, where the whole tree is read.
+    types: Option<TypeIndex>,
     /// Sources that may use another file's macros.
     unknown_words: Vec<(TreePath, FileReport)>,
 }
@@ -94,7 +109,7 @@ impl Part {
     fn merge(&mut self, other: Self) {
         self.scan.merge(other.scan);
         self.wrappers.extend(other.wrappers);
-        self.types.merge(other.types);
+        self.types = joined(self.types.take(), other.types);
         self.unknown_words.extend(other.unknown_words);
     }
 
@@ -104,8 +119,10 @@ impl Part {
         let named = own.filter(Access::is_known_by_name);
         self.wrappers
             .extend(named.map(|access| (path.clone(), access)));
-        if header || !report.opportunities.is_empty() {
-            self.types.add(path, text);
+        if let Some(types) = &mut self.types
+            && (header || !report.opportunities.is_empty())
+        {
+            types.add(path, text);
         }
         if header || report.unknown_words.is_empty() {
             self.scan.add(path, report);
@@ -119,6 +136,17 @@ impl Part {
         let mut all = self.wrappers;
         all.sort_by(|a, b| a.0.cmp(&b.0));
         all.into_iter().map(|(_, access)| access).collect()
+    }
+}
+
+/// The definitions of two parts of a tree, where they were found.
+fn joined(one: Option<TypeIndex>, other: Option<TypeIndex>) -> Option<TypeIndex> {
+    match (one, other) {
+        (Some(mut all), Some(more)) => {
+            all.merge(more);
+            Some(all)
+        }
+        (all, more) => all.or(more),
     }
 }
 
@@ -157,13 +185,17 @@ impl Visit for Scanner<'_> {
 }
 
 impl<'a> Scanner<'a> {
-    fn new(tree: &'a Tree, vocabulary: &'a Vocabulary, meter: &'a dyn Count) -> Self {
+    /// `index` says whether the types that the files define are found too.
+    fn new(tree: &'a Tree, vocabulary: &'a Vocabulary, index: bool, meter: &'a dyn Count) -> Self {
         let worker = || {
             Mutex::new(Worker {
                 vocabulary,
                 analyser: Analyser::new(vocabulary),
                 buffer: Buffer::default(),
-                part: Part::default(),
+                part: Part {
+                    types: index.then(TypeIndex::default),
+                    ..Part::default()
+                },
             })
         };
         let workers = std::iter::repeat_with(worker);
@@ -199,16 +231,15 @@ impl<'a> Scanner<'a> {
         all
     }
 
-    /// `whole` says whether the files are all of the tree's.
-    fn finish(self, whole: bool) -> Result<Scan, Defect> {
+    fn finish(self, sizes: Sizes) -> Result<Scan, Defect> {
         let (tree, vocabulary) = (self.tree, self.vocabulary);
         let mut all = self.found();
         let unknown_words = std::mem::take(&mut all.unknown_words);
-        let types = std::mem::take(&mut all.types);
+        let types = all.types.take();
         let mut scan = std::mem::take(&mut all.scan);
         let wrappers = all.wrappers();
         let types = with_unknown_words(tree, vocabulary, unknown_words, wrappers, &mut scan, types);
-        measure(tree, whole.then_some(types), &mut scan)?;
+        measure(tree, types, sizes, &mut scan)?;
         scan.sort();
         Ok(scan)
     }
@@ -216,7 +247,12 @@ impl<'a> Scanner<'a> {
 
 /// Looks the sizes of copies up. Files of one folder share headers, so that each
 /// processor takes neighbours.
-fn measure(tree: &Tree, types: Option<TypeIndex>, scan: &mut Scan) -> Result<(), Defect> {
+fn measure(
+    tree: &Tree,
+    types: Option<TypeIndex>,
+    sizes: Sizes,
+    scan: &mut Scan,
+) -> Result<(), Defect> {
     let reader = |path: &TreePath| tree.source(path);
     let headers = Headers::new(&reader)?.with_index(types);
     scan.opportunities.sort_by(|a, b| a.path.cmp(&b.path));
@@ -228,7 +264,7 @@ fn measure(tree: &Tree, types: Option<TypeIndex>, scan: &mut Scan) -> Result<(),
         .par_chunks_mut(share.max(1))
         .for_each(|opportunities| {
             for opportunities in opportunities.chunk_by_mut(|a, b| a.path == b.path) {
-                measure_in(&headers, opportunities);
+                measure_in(&headers, sizes, opportunities);
             }
         });
     scan.keep_paying();
@@ -236,12 +272,14 @@ fn measure(tree: &Tree, types: Option<TypeIndex>, scan: &mut Scan) -> Result<(),
 }
 
 /// The same for the copies of one file: many are of one size.
-fn measure_in(headers: &Headers<'_>, opportunities: &mut [LocatedOpportunity]) {
+fn measure_in(headers: &Headers<'_>, sizes: Sizes, opportunities: &mut [LocatedOpportunity]) {
     let Some(first) = opportunities.first() else {
         return;
     };
     let (types, mut known) = (Types::stored(headers, &first.path), HashMap::new());
-    for found in opportunities {
+    let asked = |kind: Kind| sizes == Sizes::All || kind != Kind::SmallCopy;
+    let wanted = opportunities.iter_mut();
+    for found in wanted.filter(|found| asked(found.opportunity.kind)) {
         found.measure(|constant, _| {
             let known = known.entry(constant.to_owned());
             known.or_insert_with(|| types.value(constant)).clone()
@@ -257,8 +295,8 @@ fn with_unknown_words(
     unknown_words: Vec<(TreePath, FileReport)>,
     wrappers: Vec<Access>,
     scan: &mut Scan,
-    types: TypeIndex,
-) -> TypeIndex {
+    types: Option<TypeIndex>,
+) -> Option<TypeIndex> {
     let names: HashSet<String> = wrappers.iter().map(|access| access.name.clone()).collect();
     let (again, done): (Vec<_>, Vec<_>) = unknown_words
         .into_iter()
@@ -267,7 +305,7 @@ fn with_unknown_words(
         scan.add(&path, report);
     }
     let vocabulary = vocabulary.with(wrappers);
-    let scanner = Scanner::new(tree, &vocabulary, &Silent);
+    let scanner = Scanner::new(tree, &vocabulary, types.is_some(), &Silent);
     let paths: Vec<TreePath> = again.into_iter().map(|(path, _)| path).collect();
     scanner.files(&paths);
     let found = scanner.found();
@@ -275,17 +313,16 @@ fn with_unknown_words(
     for (path, report) in found.unknown_words {
         scan.add(&path, report);
     }
-    let mut types = types;
-    types.merge(found.types);
-    types
+    joined(types, found.types)
 }
 
 impl Worker<'_> {
     fn file(&mut self, path: &TreePath, open: impl FnOnce() -> io::Result<File>) {
         let vocabulary = self.vocabulary;
         let header = path.is_header();
+        let indexed = header && self.part.types.is_some();
         let holds = |piece: &[u8]| {
-            vocabulary.may_hold(piece) || header && may_define(piece) || has_nul(piece)
+            vocabulary.may_hold(piece) || indexed && may_define(piece) || has_nul(piece)
         };
         let text = open().and_then(|file| text_of(file, &mut self.buffer, holds));
         match (text, self.analyser.as_mut()) {
@@ -307,7 +344,7 @@ mod tests {
     use std::fs;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-    use super::scan;
+    use super::{Sizes, scan};
     use crate::progress::Count;
     use crate::tree::Tree;
 
@@ -343,7 +380,7 @@ mod tests {
         }
         let heard = Heard::default();
         let tree = Tree::open(folder.path()).unwrap();
-        assert_eq!(scan(&tree, &heard).unwrap().files, 20);
+        assert_eq!(scan(&tree, Sizes::All, &heard).unwrap().files, 20);
         assert_eq!(heard.expected.into_inner(), 20);
         assert_eq!(heard.done.into_inner(), 20);
     }

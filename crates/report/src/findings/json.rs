@@ -14,7 +14,7 @@ use super::View;
 use crate::name::{JsonFile, JsonLeftOut, JsonTree, left_out_json};
 
 /// The version of the JSON form of findings; it grows when a reader would break.
-pub const FINDINGS_VERSION: u32 = 2;
+pub const FINDINGS_VERSION: u32 = 3;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -42,7 +42,8 @@ struct Summary<'a> {
     windows_saved: usize,
     windows_apart: usize,
     not_analysed: usize,
-    kinds: BTreeMap<&'static str, usize>,
+    /// None of what was not looked up.
+    kinds: BTreeMap<&'static str, Option<usize>>,
     copies: CopyCounts,
     other_architectures: JsonElsewhere<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,7 +176,7 @@ fn json_summary<'a>(view: &'a View<'_>) -> Summary<'a> {
     Summary {
         kinds: Kind::ALL
             .into_iter()
-            .map(|kind| (kind.name(), view.count(kind)))
+            .map(|kind| (kind.name(), view.known_count(kind)))
             .collect(),
         copies: scan.copies(),
         other_architectures: JsonElsewhere {

@@ -1,6 +1,6 @@
 //! Findings as lines, and what stands below them.
 
-use tollgate_source::{Direction, Finding, Form, Kind, Name, Position, Scan};
+use tollgate_source::{Direction, Finding, Form, Kind, Name, Position, SMALL, Scan};
 
 use super::{View, opportunity_words};
 use crate::document::{Block, Document, Extent, Section};
@@ -213,7 +213,14 @@ fn sizes(view: &View<'_>) -> Option<String> {
     } else {
         " (--verbose lists them)"
     };
-    let lacking = copies.without_size;
+    let (lacking, unasked) = (copies.without_size, copies.not_looked_up);
+    if unasked > 0 {
+        let of = plural_copies(unasked + lacking);
+        return Some(format!(
+            "not sized: {of} of a constant size (--kind small-copy finds those of at most \
+             {SMALL} bytes)"
+        ));
+    }
     let of = plural_copies(copies.small + copies.larger + lacking);
     let words = || format!("{lacking} of {of} of a constant size could not be sized{hint}");
     (lacking > 0).then(words)

@@ -88,6 +88,12 @@ impl<'s> View<'s> {
         }
     }
 
+    /// The same; none of small copies whose sizes nobody asked for.
+    pub(crate) fn known_count(&self, kind: Kind) -> Option<usize> {
+        let unknown = kind == Kind::SmallCopy && self.scan.copies().not_looked_up > 0;
+        (!unknown).then(|| self.count(kind))
+    }
+
     fn percent(&self, finding: &Finding) -> f64 {
         self.share(finding).map_or(0.0, |share| share.percent)
     }

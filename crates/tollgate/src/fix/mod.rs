@@ -12,7 +12,7 @@ use tollgate_lab::git::mails::{self, Edit};
 use tollgate_lab::patched::Verdict;
 use tollgate_lab::process::Runner;
 use tollgate_lab::progress::Progress as _;
-use tollgate_lab::sources;
+use tollgate_lab::sources::{self, Sizes};
 use tollgate_lab::tree::Tree;
 use tollgate_report::fixes::{self, Compiled, Fix, Fixes};
 use tollgate_rewrite::{self as rewrite, FixError, Patched, Style, Target};
@@ -359,7 +359,7 @@ fn saves_anyway(asked: &Request) -> bool {
 
 fn every_finding(asked: &Request, tree: &Tree, term: &Term) -> anyhow::Result<Vec<Target>> {
     let meter = Meter::new(term, "scan", "files", Some(0));
-    let mut scan = sources::scan(tree, &meter)?;
+    let mut scan = sources::scan(tree, Sizes::OfNeighbours, &meter)?;
     drop(meter);
     let all = scan.findings.len();
     let with = sources::with_windows(tree)?;
