@@ -261,9 +261,9 @@ pub(crate) fn note(note: &Note) -> String {
             format!("{}: {workload} ran unasked and is not compared", side(*at))
         }
         Note::Differing { side: at, boots } => format!(
-            "{}: of {} boots {boots} gave other counts than the two whose counts are shown",
+            "{}: {} gave other counts than the two whose counts are shown",
             side(*at),
-            boots + 2
+            plural(*boots, "more boot")
         ),
         Note::NoUnit {
             workload,

@@ -126,7 +126,7 @@ impl Recipe<'_> {
         }
         let system = self.plan.system.iter().map(|plan| plan.package.clone());
         let named: Vec<String> = system.chain(self.plan.packages.iter().cloned()).collect();
-        versions.extend(system::versions(&named, tools.runner));
+        versions.extend(system::versions(&named, tools.runner)?);
         Ok((files, versions))
     }
 

@@ -66,7 +66,7 @@ impl Package<'_> {
         let change = self.change(&source)?;
         let whole = source.tree.manifest(self.runner.interrupt())?;
         let wanted = whole.with(&change);
-        let name = Path::new("programs").join(self.key(&source, &wanted));
+        let name = Path::new("programs").join(self.key(&source, &wanted)?);
         let mut place = self.cache.root().join(&name);
         if !place.is_dir() {
             place = self.cache.install(&name, |folder| {
@@ -117,7 +117,7 @@ impl Package<'_> {
     }
 
     /// All that decides what is built.
-    fn key(&self, source: &Source, wanted: &Manifest) -> String {
+    fn key(&self, source: &Source, wanted: &Manifest) -> Result<String, Error> {
         let mut parts = vec![
             wanted.id(),
             source.version.clone(),
@@ -125,10 +125,10 @@ impl Package<'_> {
             self.plan.configure.join("\0"),
             self.plan.make.join("\0"),
         ];
-        parts.extend(super::system::versions(&self.plan.packages, self.runner));
+        parts.extend(super::system::versions(&self.plan.packages, self.runner)?);
         let files = self.plan.files.iter();
         parts.extend(files.map(|file| format!("{}\0{}", file.from, file.to)));
-        tree::hash(parts.join("\0").as_bytes())
+        Ok(tree::hash(parts.join("\0").as_bytes()))
     }
 
     /// One folder for all variants, each built from the objects of the one before.

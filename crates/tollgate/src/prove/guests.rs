@@ -176,7 +176,8 @@ impl<'a> Guests<'a> {
         let how = |run: &BootResult| {
             let differing = match run.differing {
                 0 => String::new(),
-                boots => format!(", other counts in {boots} of {} boots", boots + 2),
+                1 => ", 1 more boot gave other counts".to_owned(),
+                boots => format!(", {boots} more boots gave other counts"),
             };
             let (counted, points) = (run.samples.len(), run.points.len());
             format!("{counted} repetitions, {points} points{differing}")
