@@ -13,25 +13,43 @@ const WIDTH: usize = 72;
 #[must_use]
 pub fn commit_figures(comparison: &Comparison) -> String {
     let rows: Vec<_> = comparison.workloads.iter().map(row).collect();
-    let widest = |pick: fn(&Row) -> &String| rows.iter().map(|row| pick(row).chars().count()).max();
-    let (name, before) = (widest(|row| &row.name), widest(|row| &row.before));
-    let (name, before) = (name.unwrap_or(0), before.unwrap_or(0));
-    let line = |row: &Row| {
-        let Row {
-            name: label,
-            before: from,
-            after,
-            percent,
-        } = row;
-        format!("  {label:name$}  {from:>before$} -> {after:>before$}{percent}\n")
-    };
-    let table: String = rows.iter().map(line).collect();
+    let table = table(&rows);
     let gate = comparison.headline().map(gate).unwrap_or_default();
     format!(
         "Kernel instructions, before -> after:\n\n{table}\n{gate}{}",
         source(comparison)
     )
 }
+
+/// A row each, its figures beneath each other. What leaves them no room in a name
+/// stands on lines before.
+fn table(rows: &[Row]) -> String {
+    let widest = |pick: fn(&Row) -> &String| {
+        let widths = rows.iter().map(|row| pick(row).chars().count());
+        widths.max().unwrap_or(0)
+    };
+    let before = widest(|row| &row.before).max(widest(|row| &row.after));
+    let figures = 2 * before + " -> ".len() + widest(|row| &row.percent);
+    let room = WIDTH.saturating_sub(2 * GAP.len() + figures);
+    let column = widest(|row| &row.name).min(room);
+    let line = |row: &Row| {
+        let mut names = wrap(&row.name, column.saturating_sub(GAP.len()));
+        if row.name.chars().count() <= column {
+            names = vec![row.name.clone()];
+        }
+        let (from, after, percent) = (&row.before, &row.after, &row.percent);
+        let last = names.pop().map_or(String::new(), |last| match names.len() {
+            0 => last,
+            _ => format!("{GAP}{last}"),
+        });
+        let above: String = names.iter().map(|part| format!("{GAP}{part}\n")).collect();
+        format!("{above}{GAP}{last:column$}{GAP}{from:>before$} -> {after:>before$}{percent}\n")
+    };
+    rows.iter().map(line).collect()
+}
+
+/// Between columns, and before them.
+const GAP: &str = "  ";
 
 struct Row {
     name: String,

@@ -571,6 +571,20 @@ fn the_figures_of_a_commit_message() {
     insta::assert_snapshot!(text);
 }
 
+/// Names that leave the figures no room stand above them.
+#[test]
+fn long_names_in_a_commit_message_are_wrapped() {
+    let mut comparison = gain();
+    for row in comparison.workloads.iter_mut().take(2) {
+        let more = [("family", 6), ("flows", 1000), ("payload", 64)];
+        let more = more.map(|(name, value)| (name.to_owned(), value));
+        row.workload.parameters.extend(more);
+    }
+    let text = commit_figures(&comparison);
+    assert_fits(&text, 72);
+    insta::assert_snapshot!(text);
+}
+
 #[test]
 fn a_page() {
     insta::assert_snapshot!(html(&alone(gain())).unwrap());
