@@ -156,7 +156,11 @@ static unsigned long left(const void *p, unsigned long n)
 static unsigned long copy_from_user(void *to, const void *from, unsigned long n)
 {
 	bool behind = seen.faults;
-	unsigned long rest = left(from, n);
+	unsigned long rest;
+
+	/* What is not copied is cleared, and all that the next function needs with it. */
+	insist(n <= ARENA);
+	rest = left(from, n);
 
 	seen.reads_behind += behind && rest < n;
 	memcpy(to, from, n - rest);

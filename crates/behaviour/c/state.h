@@ -6,6 +6,8 @@ static struct kernel {
 	u32 counter;
 	struct s heap;
 	bool taken;
+	/* A function may itself copy more than there is room for. */
+	u8 behind[ARENA];
 } kernel;
 
 #define shared kernel.shared

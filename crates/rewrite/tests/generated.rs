@@ -37,6 +37,17 @@ fn a_hundred_functions_do_what_they_did() {
     assert!(tally.faulted * 4 > tally.runs, "{tally}");
 }
 
+/// One copies more than its object has room for, over what the next was judged by.
+#[test]
+fn a_function_that_copies_too_far_spoils_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tally = Tally::default();
+    let seeds = [5478, 5496].map(|seed| (format!("seed_{seed}"), Choices::of_seed(seed)));
+    tally.add(folder.path(), seeds.into_iter()).unwrap();
+    nothing_is_wrong(&tally);
+    assert_eq!(tally.functions, 2);
+}
+
 /// What a fuzzer starts from.
 #[test]
 fn the_corpus_of_rewritings_holds() {
