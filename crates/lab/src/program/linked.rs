@@ -11,7 +11,8 @@ use object::elf::DT_NEEDED;
 use object::elf::{FileHeader32, FileHeader64};
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
 
-use super::{Error, GuestFile};
+use super::error::Error;
+use super::guest_file::GuestFile;
 use crate::process::Runner;
 use crate::toolchain::Compiler;
 

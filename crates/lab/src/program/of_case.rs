@@ -4,8 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::error::Error;
+use super::guest_file::GuestFile;
 use super::package::Package;
-use super::{Error, GuestFile, Program, linked, system};
+use super::{Program, linked, system};
 use crate::assets;
 use crate::cache::{self, Cache};
 use crate::case::{LibraryPlan, PackagePlan, ProgramPlan, case_file};

@@ -3,14 +3,15 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tollgate_defect::OrDefect as _;
 use tollgate_source::TreePath;
 
-use super::{Error, GuestFile};
+use super::error::Error;
+use super::guest_file::{GuestFile, read, unread};
+use super::system;
 use crate::build::clean_environment;
 use crate::cache::{self, Cache};
 use crate::case::PackagePlan;
@@ -125,7 +126,7 @@ impl Package<'_> {
             self.plan.configure.join("\0"),
             self.plan.make.join("\0"),
         ];
-        parts.extend(super::system::versions(&self.plan.packages, self.runner)?);
+        parts.extend(system::versions(&self.plan.packages, self.runner)?);
         let files = self.plan.files.iter();
         parts.extend(files.map(|file| format!("{}\0{}", file.from, file.to)));
         Ok(tree::hash(parts.join("\0").as_bytes()))
@@ -250,21 +251,12 @@ fn why(log: &str) -> String {
         .to_owned()
 }
 
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    fs::read(path).map_err(|source| unread(path, source))
-}
-
 /// What a folder holds; nothing where there is none.
 fn names_in(folder: &Path) -> Result<Vec<OsString>, Error> {
     match input::names_in(folder) {
         Err(error) if input::is_absent(&error) => Ok(Vec::new()),
         names => names.map_err(|source| unread(folder, source)),
     }
-}
-
-fn unread(path: &Path, source: io::Error) -> Error {
-    let path = path.to_owned();
-    Error::Read { path, source }
 }
 
 #[cfg(test)]

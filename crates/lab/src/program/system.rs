@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::{Error, GuestFile, package};
+use super::error::Error;
+use super::guest_file::{GuestFile, read};
 use crate::case::SystemPlan;
 use crate::process::{self, Runner};
 
@@ -28,7 +29,7 @@ fn of_package(plan: &SystemPlan, file: &str) -> Result<GuestFile, Error> {
     }
     Ok(GuestFile {
         path: file.to_owned(),
-        bytes: package::read(&place)?,
+        bytes: read(&place)?,
         mode: 0o755,
     })
 }

@@ -6,6 +6,7 @@ mod body;
 mod bound;
 mod counter;
 mod extent;
+mod value;
 
 use std::rc::Rc;
 
@@ -16,10 +17,6 @@ use crate::plan::{Chained, Fault, Line, Plan, Rounds};
 use crate::planning::{carried, condition, is_pointer_index, region, way, zero};
 use crate::refusal::{Reason, Refusal};
 use crate::subject::Subject;
-
-/// The most bytes that the rounds of one window access: a page, which is what masking
-/// covers and what fs/select.c writes behind one begin.
-const PAGE: u64 = 4096;
 
 /// The loops with one access in each round, which no run joins with another.
 pub(crate) fn candidates(loops: Vec<Loop>, runs: &[Run]) -> Vec<Loop> {

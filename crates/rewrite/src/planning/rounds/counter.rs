@@ -2,6 +2,7 @@
 
 use tollgate_source::{EffectKind, Expression, Loop, Span, Term, Token};
 
+use crate::planning::rounds::value::{constant, is_natural};
 use crate::refusal::{Reason, Refusal};
 use crate::subject::Subject;
 
@@ -40,7 +41,7 @@ fn read(subject: &Subject<'_>, own: &Loop) -> Option<Counter> {
     };
     let name = left.name()?.to_owned();
     let (first, written) = begin(subject, own.begin?, &name)?;
-    let passes = operator == "!=" && (first > 0 || !super::bound::is_natural(subject, limit));
+    let passes = operator == "!=" && (first > 0 || !is_natural(subject, limit));
     if passes {
         return None;
     }
@@ -87,7 +88,7 @@ fn begin(subject: &Subject<'_>, place: Span, name: &str) -> Option<(u64, String)
     let single = !rest.iter().any(|token| token.is(b','));
     let own = subject.at(left.span) == name && single;
     let text = subject.line(value);
-    let number = super::bound::constant(subject, &subject.expression(value)?)?;
+    let number = constant(subject, &subject.expression(value)?)?;
     own.then_some((number, text))
 }
 

@@ -1,13 +1,17 @@
 //! Which bytes the rounds of a loop access, one element behind the other.
 
-use tollgate_source::{Expression, Hazard, Loop, Run, Shape, Span, StatementKind, Term, Type};
+use tollgate_source::{Expression, Hazard, Loop, Run, Span, StatementKind, Term};
 
 use crate::planning::declared::{declared, joined, members, pointee};
-use crate::planning::rounds::PAGE;
 use crate::planning::rounds::bound::Bound;
 use crate::planning::rounds::counter::{Counter, is_set, is_step};
+use crate::planning::rounds::value::{array_of, constant};
 use crate::refusal::{Reason, Refusal};
 use crate::subject::Subject;
+
+/// The most bytes that the rounds of one window access: a page, which is what masking
+/// covers and what fs/select.c writes behind one begin.
+const PAGE: u64 = 4096;
 
 /// Elements of user memory, one for each round.
 pub(crate) struct Extent {
@@ -206,20 +210,6 @@ fn element_of(place: &Expression) -> Option<&Expression> {
     }
 }
 
-/// What the elements of an array behind a pointer are, and how many there are.
-pub(super) fn array_of(subject: &Subject<'_>, pointee: &str, path: &str) -> Option<(Type, u64)> {
-    let Ok(of) = subject.styled.types.outline(pointee) else {
-        return None;
-    };
-    match of.at(path) {
-        Ok((_, own)) => match &own.shape {
-            Shape::Array(element, count) => Some(((**element).clone(), *count)),
-            _ => None,
-        },
-        Err(_) => None,
-    }
-}
-
 /// What an element of the array is as the operand of `sizeof`, and its bytes.
 fn element(subject: &Subject<'_>, own: &Loop, array: &Expression) -> Option<(Option<String>, u64)> {
     let fixed = |name: &str| subject.flow.is_private(name) && !is_set(subject, own.span, name);
@@ -234,7 +224,7 @@ fn element(subject: &Subject<'_>, own: &Loop, array: &Expression) -> Option<(Opt
         Term::Binary(left, operator, right) if operator == "+" => {
             let more = right
                 .name()
-                .map_or(super::bound::constant(subject, right).is_some(), fixed);
+                .map_or(constant(subject, right).is_some(), fixed);
             element(subject, own, left).filter(|_| more)
         }
         Term::Member { .. } => {
