@@ -40,11 +40,16 @@ fn constant(function: &FunctionContext<'_>, size: &Expression) -> Option<u64> {
     let of_function =
         |name: &str| function.graph.local(name).is_some() || function.is_parameter(name);
     let own = |part: &Expression| part.name().is_some_and(of_function);
-    let text = function.file.plain(size.span);
-    match function.file.types.value(&text) {
-        Ok(value) if !size.any(&own) => Some(value),
-        _ => None,
+    // Nobody defines it, and to know that all headers would be read.
+    if size.any(&own) {
+        return None;
     }
+    let text = function.file.plain(size.span);
+    // What is not known, or not the same in all configurations, is not judged.
+    let Ok(value) = function.file.types.value(&text) else {
+        return None;
+    };
+    Some(value)
 }
 
 /// The size of what `sizeof` is given: `*p`, `p`, `p->member`.
