@@ -13,6 +13,7 @@ use tollgate_source::shown;
 use crate::cache;
 use crate::config::{self, Fragment};
 use crate::expected;
+use crate::kconfig;
 use crate::machine::Kbuild;
 use crate::objtool;
 use crate::process::{self, Runner};
@@ -42,6 +43,9 @@ pub enum Error {
     /// The configuration is not what was asked for.
     #[error(transparent)]
     Config(#[from] config::Error),
+    /// The tree's Kconfig files could not be read.
+    #[error(transparent)]
+    Kconfig(#[from] kconfig::Error),
     /// make failed.
     #[error("the build of {what} failed. The first error:\n\n{first_error}\n\nThe whole log is {}{room}", shown(.log))]
     Failed {
@@ -235,7 +239,11 @@ impl BuildDir {
         let variable = assignment("KCONFIG_ALLCONFIG", &fragment);
         self.make(order, runner, &["allnoconfig"], &[variable], &mut |_| {})?;
         let made = cache::read_file(&self.config())?;
-        order.fragment.check(&String::from_utf8_lossy(&made))?;
+        let made = String::from_utf8_lossy(&made);
+        if let Err(error) = order.fragment.check(&made) {
+            let kconfig = kconfig::read(order.source, &order.kbuild.source)?;
+            return Err(error.explained(&kconfig, &made).into());
+        }
         Ok(cache::write_file(&stamp, wanted.as_bytes())?)
     }
 

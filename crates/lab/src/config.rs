@@ -1,6 +1,12 @@
 //! Configuration fragments: the options that an image is built with.
 
+mod fit;
+
+pub use fit::{Adjusted, Fitter, why_lost};
+
 use std::collections::BTreeSet;
+
+use tollgate_robot::Kconfig;
 
 use crate::assets;
 
@@ -17,13 +23,44 @@ pub enum Error {
     },
     /// Kconfig did not keep what the fragment asks for.
     #[error("this tree's Kconfig does not keep {} of the lines of fragment {fragment}: {}; \
-             the option is gone from this tree, or what it depends on is off", .lost.len(), .lost.join(", "))]
+             what an option depends on has to be on as well", .lost.len(), .lost.join(", "))]
     Lost {
         /// The fragment.
         fragment: String,
-        /// The lines that are not in the result.
+        /// The lines that are not in the result, each with the reason where it is known.
         lost: Vec<String>,
     },
+    /// A line that has to be asked for is of no option of the tree.
+    #[error(
+        "{line} cannot be had in Linux {version}: {reason}; leave it out, or give another tree"
+    )]
+    NoOption {
+        /// The line.
+        line: String,
+        /// The version of the tree.
+        version: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// The same, with what each lost line needs as far as the tree's Kconfig files and
+    /// the configuration that they made say it.
+    #[must_use]
+    pub fn explained(self, kconfig: &Kconfig, result: &str) -> Self {
+        let why = |line: String| match why_lost(&line, kconfig, result) {
+            Some(reason) => format!("{line} ({reason})"),
+            None => line,
+        };
+        match self {
+            Self::Lost { fragment, lost } => Self::Lost {
+                fragment,
+                lost: lost.into_iter().map(why).collect(),
+            },
+            other => other,
+        }
+    }
 }
 
 /// A named set of options over `make allnoconfig`.

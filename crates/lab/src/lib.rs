@@ -27,6 +27,7 @@ pub mod image;
 pub mod includers;
 pub mod input;
 pub mod job;
+pub mod kconfig;
 pub mod machine;
 pub mod native;
 pub mod objects;

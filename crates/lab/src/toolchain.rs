@@ -158,7 +158,7 @@ fn known(table: &Table) -> String {
 }
 
 /// Major and minor number; none where one of them is no number.
-fn series(version: &str) -> Option<(u32, u32)> {
+pub(crate) fn series(version: &str) -> Option<(u32, u32)> {
     let mut parts = version.split('.').map(answer::number);
     Some((parts.next()??, parts.next()??))
 }

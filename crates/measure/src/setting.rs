@@ -17,6 +17,10 @@ pub struct Setting {
     pub compiler: String,
     /// The configuration fragment, `x86_64-minimal`.
     pub config: String,
+    /// Lines of the fragment that the tree does not have and what was asked for in their
+    /// place, a sentence each; none where the tree has them all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adjusted: Vec<String>,
     /// QEMU's version.
     pub qemu: String,
     /// The version of QEMU's plugin interface that the plugin was built for.

@@ -68,6 +68,12 @@ impl Kconfig {
         self.files.is_empty()
     }
 
+    /// Whether no file defines any option.
+    #[must_use]
+    pub fn has_none(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Whether a file defines the option.
     #[must_use]
     pub fn has(&self, option: &str) -> bool {
@@ -153,6 +159,13 @@ impl Kconfig {
 #[must_use]
 pub fn options_named(text: &str) -> Vec<((u32, u32), String)> {
     Read::of("", text).named
+}
+
+/// The files that a Kconfig file reads, as it names them.
+#[must_use]
+pub fn files_read(text: &str) -> Vec<String> {
+    let sources = Read::of("", text).sources.into_iter();
+    sources.map(|(name, _)| name).collect()
 }
 
 /// What is open around a block.

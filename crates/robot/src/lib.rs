@@ -31,7 +31,7 @@ pub use edited::{Edits, edits};
 pub use groups::{Group, Groups, LineKind};
 pub use includes::{Includes, included};
 pub use kbuild::{Flags, Kbuild, Makefile, Rule};
-pub use kconfig::{Entry, Kconfig, options_named};
+pub use kconfig::{Entry, Kconfig, files_read, options_named};
 pub use preprocessed::Preprocessed;
 pub use report::{
     Built, CellReport, Check, Finding, FindingKind, Line, LineState, Listing, ObjectReport,

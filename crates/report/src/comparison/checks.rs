@@ -174,6 +174,8 @@ pub(super) fn setting(comparison: &Comparison) -> Vec<Fact> {
         Fact::plain("Machine", qemu),
         Fact::plain("Cmdline", setting.command_line.as_str()),
     ];
+    let adjusted = setting.adjusted.iter();
+    all.extend(adjusted.map(|line| Fact::plain("Config", line.as_str())));
     if !setting.packages.is_empty() {
         all.push(Fact::plain("Packages", setting.packages.join(", ")));
     }

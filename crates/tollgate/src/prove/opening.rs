@@ -6,11 +6,12 @@ use std::sync::Arc;
 use anyhow::Context;
 use tollgate_lab::case::Case;
 use tollgate_lab::config::Fragment;
+use tollgate_lab::kconfig;
 use tollgate_lab::machine::Machine;
 use tollgate_lab::process::Runner;
 
 use super::request::Request;
-use super::setup::{Setup, Tools, case_program, open_tree, read_program};
+use super::setup::{Setup, Tools, case_program, fitted, open_tree, read_program};
 use super::{jobs, results, variant};
 use crate::patch::note_superseded;
 use crate::progress::Steps;
@@ -32,7 +33,7 @@ pub(super) fn open<'a>(
     variant::are_there(request)?;
     also(&case)?;
     let profile = request.config.as_deref().unwrap_or(&case.about.config);
-    let fragment = Fragment::profile(&request.arch, profile)?.with(&case.about.options);
+    let profile = Fragment::profile(&request.arch, profile)?;
     let machine = Machine::named(&request.arch)?;
     let program = read_program(request, &case, &machine)?;
     let place = folders::cache(request.cache.as_deref())?;
@@ -61,12 +62,16 @@ pub(super) fn open<'a>(
         None => program.map(Arc::new),
     };
     let tree = open_tree(request, &cache, &runner, steps)?;
+    let kconfig = kconfig::read(tree.root(), &machine.kbuild.source)?;
+    let (fragment, adjusted) = fitted(&profile, &case, &kconfig, &tree)?;
     Ok(Setup {
         request,
         cache,
         runner,
         case,
         fragment,
+        kconfig,
+        adjusted,
         machine,
         compiler: tools.compiler,
         guest_compiler: tools.guest_compiler,

@@ -7,7 +7,7 @@ use anyhow::bail;
 use tollgate_defect::OrDefect as _;
 use tollgate_lab::cache::Cache;
 use tollgate_lab::case::{self, Case};
-use tollgate_lab::config::Fragment;
+use tollgate_lab::config::{Adjusted, Fitter, Fragment};
 use tollgate_lab::guest;
 use tollgate_lab::image::{Image, ImageBuilder, Variant};
 use tollgate_lab::machine::Machine;
@@ -20,6 +20,7 @@ use tollgate_lab::unpack;
 use tollgate_measure::{
     Benchmark, BootResult, Claim, ClaimedFigures, FunctionGroup, Unit, Workload,
 };
+use tollgate_robot::Kconfig;
 
 use super::request::{Against, Request};
 use crate::progress::Steps;
@@ -32,6 +33,10 @@ pub(crate) struct Setup<'a> {
     pub(crate) runner: Runner,
     pub(crate) case: Case,
     pub(crate) fragment: Fragment,
+    /// The options of the tree.
+    pub(crate) kconfig: Kconfig,
+    /// What the tree has not of what was to be asked for.
+    pub(crate) adjusted: Vec<Adjusted>,
     pub(crate) machine: Machine,
     pub(crate) compiler: Compiler,
     /// The one of the guest's programs, whatever compiles the kernel.
@@ -155,11 +160,38 @@ impl<'a> Setup<'a> {
         }
     }
 
+    /// Lines of a variant's configuration, as this tree calls the options.
+    ///
+    /// # Errors
+    /// When the tree has not what one asks for.
+    pub(crate) fn lines(&self, lines: &[String]) -> anyhow::Result<Vec<String>> {
+        let fitter = Fitter::new(&self.kconfig, self.tree.version())?;
+        Ok(fitter.lines(lines)?.0)
+    }
+
     fn jobs(&self) -> usize {
         self.request
             .jobs
             .map_or_else(folders::processors, usize::from)
     }
+}
+
+/// The profile and the lines of the case as the tree has them, and what it has
+/// otherwise.
+///
+/// # Errors
+/// When the tree has not what the case asks for.
+pub(super) fn fitted(
+    profile: &Fragment,
+    case: &Case,
+    kconfig: &Kconfig,
+    tree: &Tree,
+) -> anyhow::Result<(Fragment, Vec<Adjusted>)> {
+    let fitter = Fitter::new(kconfig, tree.version())?;
+    let (fragment, mut adjusted) = fitter.fragment(profile);
+    let (lines, more) = fitter.lines(&case.about.options)?;
+    adjusted.extend(more);
+    Ok((fragment.with(&lines), adjusted))
 }
 
 /// The programs of a machine.

@@ -300,16 +300,17 @@ fn from_kernel(
     steps: &Steps<'_>,
 ) -> anyhow::Result<Candidate> {
     let case = &setup.case.about.name;
+    let config = setup.lines(&plan.config)?;
     if !plan.changes_kernel() {
-        return Ok(same_kernel(&plan.name, &plan.config));
+        return Ok(same_kernel(&plan.name, &config));
     }
     match (plan.patch_text(case), &plan.patch) {
         (Some(text), Some(file)) => {
             let shown = PathBuf::from(format!("cases/{case}/{file}"));
             let patch = Patch::plain(&shown, text.into());
-            from_patch(&plan.name, patch, plan.config.clone(), setup, steps)
+            from_patch(&plan.name, patch, config, setup, steps)
         }
-        _ => from_fix(plan, setup, steps),
+        _ => from_fix(plan, config, setup, steps),
     }
 }
 
@@ -384,7 +385,12 @@ fn applied_words(patch: &Patch, change: &Change) -> String {
 }
 
 /// Fixes function after function; a later one builds on the earlier.
-fn from_fix(plan: &VariantPlan, setup: &Setup<'_>, steps: &Steps<'_>) -> anyhow::Result<Candidate> {
+fn from_fix(
+    plan: &VariantPlan,
+    config: Vec<String>,
+    setup: &Setup<'_>,
+    steps: &Steps<'_>,
+) -> anyhow::Result<Candidate> {
     let targets = targets(plan, setup)?;
     let finds = steps.step(
         "find the runs",
@@ -413,7 +419,7 @@ fn from_fix(plan: &VariantPlan, setup: &Setup<'_>, steps: &Steps<'_>) -> anyhow:
         variant: Variant {
             name: plan.name.clone(),
             change,
-            config: plan.config.clone(),
+            config,
         },
         program: None,
         patch,
@@ -605,6 +611,7 @@ pub(super) fn setting(setup: &Setup<'_>, candidate: &Candidate) -> Setting {
         arch: setup.machine.name.clone(),
         compiler: setup.compiler.version.clone(),
         config,
+        adjusted: setup.adjusted.iter().map(ToString::to_string).collect(),
         qemu: setup.qemu.version.clone(),
         plugin_api: setup.qemu.plugin_api,
         cpu: setup.machine.cpu.clone(),
