@@ -5,6 +5,7 @@ keys. What goes wrong is a Trouble: a sentence.
 """
 
 import fcntl
+import functools
 import os
 import pathlib
 import subprocess
@@ -65,6 +66,13 @@ def locked(who, folder):
     return lock
 
 
+def by_age(one, other):
+    """The order of two versions, as dpkg has it."""
+    def holds(how):
+        return subprocess.run(["dpkg", "--compare-versions", one, how, other], check=False).returncode == 0
+    return -1 if holds("lt") else 1 if holds("gt") else 0
+
+
 class Apt:
     """apt with sources, lists and cache of its own."""
 
@@ -119,8 +127,8 @@ class Apt:
         shown = subprocess.run(["apt-cache", *self.options, "showsrc", "--only-source", package],
                                capture_output=True, text=True, check=False)
         lines = [line.split(":", 1) for line in shown.stdout.splitlines() if ":" in line]
-        found = [value.strip() for key, value in lines if key == "Version"]
-        return list(dict.fromkeys(found))
+        found = {value.strip() for key, value in lines if key == "Version"}
+        return sorted(found, key=functools.cmp_to_key(by_age))
 
     def fetch_source(self, package, version, folder):
         """The folder of a source package, unpacked below that folder."""

@@ -39,6 +39,7 @@
 #include "count.h"
 #include "tollgate_bench.h"
 
+/* Paths of the guest, which holds nothing but this session. */
 #define SERVER "/usr/bin/pulseaudio"
 #define PLAYER "/usr/bin/aplay"
 #define COUNTER "/lib/count.so"

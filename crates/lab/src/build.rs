@@ -434,7 +434,9 @@ fn is_object(line: &str) -> bool {
 pub(crate) fn first_error(log: &str) -> String {
     let lines: Vec<&str> = log.lines().collect();
     let is_error = |line: &&str| {
-        line.contains(": error") || line.contains("error: ") || line.contains(space::NO_SPACE)
+        // As compilers have it, and as modpost and meson do.
+        let marks = [": error", "error: ", "ERROR: ", space::NO_SPACE];
+        marks.iter().any(|mark| line.contains(mark))
     };
     let first = lines
         .iter()

@@ -147,9 +147,8 @@ pub struct Figures {
 }
 
 /// How a variant comes about: another kernel, by a `style` of `fix` or by a `patch`,
-/// another
-/// configuration of the base's, or another program, by its `mode`, by `defines` or by
-/// a `source-patch`, or both.
+/// another configuration of the base's, or another program, by its `mode`, by `defines`
+/// or by a `source-patch`, or both.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct VariantPlan {

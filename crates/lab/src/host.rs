@@ -8,19 +8,24 @@ use tollgate_defect::answer;
 
 use tollgate_measure::{Host, MachineText, Pace, PaceText};
 
+/// The number of the first CPU.
+const FIRST: usize = 0;
+
 /// Reads what the kernel says of this machine and of the CPU that benchmarks are
 /// pinned to. A file that cannot be read is said to be missing in the result.
 #[must_use]
 pub fn read(pinned: Option<usize>) -> Host {
-    let governor = pinned.unwrap_or_default();
-    let governor = format!("/sys/devices/system/cpu/cpu{governor}/cpufreq/scaling_governor");
+    // Programs that are pinned to none run on any: the first, which x86 cannot take
+    // offline, stands for them all.
+    let cpu = pinned.unwrap_or(FIRST);
+    let governor = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
     let mut host = Host::read(MachineText {
         cpuinfo: &text("/proc/cpuinfo"),
         release: &text("/proc/sys/kernel/osrelease"),
         boot: &text("/proc/sys/kernel/random/boot_id"),
         governor: &text(&governor),
     });
-    host.pace = pace(pinned.unwrap_or_default());
+    host.pace = pace(cpu);
     host.pinned = pinned;
     host.arch = std::env::consts::ARCH.to_owned();
     host

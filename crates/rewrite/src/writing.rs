@@ -275,9 +275,11 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         let flow = self.subject.flow;
         let same = |(_, at): &&(String, Span)| {
-            let own = flow.labelled(*at);
-            let inside = own.map(|own| flow.inside(own.span).collect::<Vec<_>>());
-            let [only] = inside.as_deref().unwrap_or_default() else {
+            let Some(own) = flow.labelled(*at) else {
+                return false;
+            };
+            let inside: Vec<_> = flow.inside(own.span).collect();
+            let [only] = inside.as_slice() else {
                 return false;
             };
             let returns = only.kind == StatementKind::Return;

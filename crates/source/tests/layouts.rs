@@ -257,6 +257,23 @@ fn types_of_compat_are_aligned_as_the_architecture_has_them() {
 }
 
 #[test]
+fn a_type_without_negative_values_is_known_by_what_it_means() {
+    let headers = Headers::new(&tollgate_source::no_tree).unwrap();
+    let text = "typedef size_t many_t;\ntypedef many_t most_t;\ntypedef int u8_t;\n\
+        typedef u32 *place_t;\nenum way { UP };\nenum back { DOWN = -1 };\n\
+        struct s { u32 a; };\n";
+    let types = Types::new(&headers, &TreePath::within("t.c"), text.as_bytes());
+    let unsigned = "unsigned;unsigned short int;bool;__be16;most_t;enum way";
+    for name in unsigned.split(';') {
+        assert!(types.is_unsigned(name), "{name}");
+    }
+    let others = "int;ssize_t;u8_t;place_t;char;enum back;struct s;unsigned int *;none_t";
+    for name in others.split(';') {
+        assert!(!types.is_unsigned(name), "{name}");
+    }
+}
+
+#[test]
 fn a_file_defines_types_however_they_are_spaced() {
     let text = "typedef __vector128 vector128;\nstruct  a {\n\tint x;\n};\nunion\tb\n{\n\tint x;\n};\n\
         typedef struct c {\n\t\tstruct { int y; } x;\n\t\t} c_t, *c_p;\nstruct a *d;\n\

@@ -79,7 +79,7 @@ pub enum Error {
         package: String,
     },
     /// A source package does not build.
-    #[error("could not build {package} ('{step}'): {reason}; all of it is in {}{}", shown(.log), needs(.packages))]
+    #[error("could not build {package}: '{step}' failed. It says:\n\n{reason}\n\nThe whole log is {}{}", shown(.log), needs(.packages))]
     NotBuilt {
         /// The package.
         package: String,

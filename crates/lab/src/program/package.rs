@@ -12,7 +12,7 @@ use tollgate_source::TreePath;
 use super::error::Error;
 use super::guest_file::{GuestFile, read, unread};
 use super::system;
-use crate::build::clean_environment;
+use crate::build::{clean_environment, first_error};
 use crate::cache::{self, Cache};
 use crate::case::PackagePlan;
 use crate::copy::PrivateCopy;
@@ -146,7 +146,7 @@ impl Package<'_> {
         let copy = PrivateCopy::new(work.join(SOURCE), work.join("source.json"));
         copy.sync(&source.tree, change, wanted, self.runner.interrupt())?;
         let record = work.join("configured");
-        let words = self.plan.configure.join(" ");
+        let words = self.configured_by()?;
         if !cache::holds(&record, &words)? {
             cache::remove_folder(&work.join("build"))?;
             self.run(&self.plan.configure, &work)?;
@@ -163,6 +163,13 @@ impl Package<'_> {
         Ok(())
     }
 
+    /// All that a build remembers from when it was configured.
+    fn configured_by(&self) -> Result<String, Error> {
+        let mut parts = vec![self.plan.configure.join(" "), self.compiler.version.clone()];
+        parts.extend(system::versions(&self.plan.packages, self.runner)?);
+        Ok(parts.join("\n"))
+    }
+
     fn run(&self, words: &[String], work: &Path) -> Result<(), Error> {
         let (program, arguments) = words
             .split_first()
@@ -172,13 +179,13 @@ impl Package<'_> {
         command.current_dir(work).args(arguments);
         let log = work.join(format!("{program}.log"));
         let status = self.runner.logged(&mut command, &log, None, &mut |_| {});
-        let status = status.map_err(|error| self.not_built(words, &error.to_string(), &log))?;
+        let status = status.map_err(|error| self.not_built(words, &format!("  {error}"), &log))?;
         match status.success() {
             true => Ok(()),
             false => {
                 let said = read(&log)?;
                 let said = String::from_utf8_lossy(&said);
-                Err(self.not_built(words, &why(&said), &log))
+                Err(self.not_built(words, &first_error(&said), &log))
             }
         }
     }
@@ -237,18 +244,6 @@ fn place_of(from: &Path, to: &str) -> PathBuf {
         (true, Some(name)) => Path::new(to).join(name),
         _ => PathBuf::from(to),
     }
-}
-
-/// The first line that names an error; else the last that says anything.
-fn why(log: &str) -> String {
-    let names = |line: &&str| line.to_ascii_lowercase().contains("error");
-    let found = log.lines().find(names);
-    let last = || log.lines().rev().find(|line| !line.trim().is_empty());
-    found
-        .or_else(last)
-        .unwrap_or("it says nothing")
-        .trim()
-        .to_owned()
 }
 
 /// What a folder holds; nothing where there is none.

@@ -44,11 +44,12 @@ pub(crate) fn forget(subject: &Subject<'_>, fault: &Fault, parameter: &str) -> b
 
 /// Whether a line of the preprocessor names it.
 fn names(subject: &Subject<'_>, line: Span, name: &[u8]) -> bool {
-    let text = line.of(subject.text);
     // Past the mark, its words are words.
-    let own = tokens(text.get(1..).unwrap_or_default(), 0);
-    let inner = text.get(1..).unwrap_or_default();
-    own.iter()
+    let [_, inner @ ..] = line.of(subject.text) else {
+        return false;
+    };
+    tokens(inner, 0)
+        .iter()
         .any(|token| token.kind == TokenKind::Word && token.span.of(inner) == name)
 }
 
@@ -188,8 +189,8 @@ impl<'c> Call<'c> {
     /// Whether the declaration has words alone before the name, `static` not among them.
     fn is_plain(&self, at: usize) -> bool {
         let begins = |token: &Token| [b';', b'{', b'}'].iter().any(|b| token.is(*b));
-        let before = self.code.get(..at).unwrap_or_default();
-        let words = before.iter().rev().take_while(|token| !begins(token));
+        let before = self.code.iter().take(at).rev();
+        let words = before.take_while(|token| !begins(token));
         let mut count = 0;
         words.into_iter().all(|token| {
             count += 1;

@@ -72,7 +72,10 @@ pub struct Type {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A number.
-    Scalar,
+    Scalar {
+        /// Whether it may be negative.
+        signed: bool,
+    },
     /// A pointer, to the type that is written so; empty if that has no name.
     Pointer(String),
     /// Members one behind the other.
@@ -231,7 +234,7 @@ impl Type {
     #[must_use]
     pub fn has_holes(&self) -> bool {
         match &self.shape {
-            Shape::Scalar | Shape::Pointer(_) => false,
+            Shape::Scalar { .. } | Shape::Pointer(_) => false,
             // Nothing is known of it.
             Shape::Opaque => true,
             Shape::Array(of, _) => of.has_holes(),

@@ -114,6 +114,8 @@ enum Size {
 #[derive(Deserialize)]
 struct Scalar {
     names: Vec<String>,
+    #[serde(default)]
+    unsigned: Vec<String>,
     size: Size,
 }
 
@@ -152,6 +154,8 @@ pub(super) struct Facts {
     settled: HashSet<String>,
     /// The types of C with their sizes; none for that of a `long`.
     scalars: HashMap<String, Option<u64>>,
+    /// Those of them that have no negative values.
+    unsigned: HashSet<String>,
     /// Typedefs and macros, as a header would define them.
     pub(super) prelude: Arc<File>,
 }
@@ -162,12 +166,15 @@ impl Facts {
         let all: All = read("data/types/machines.toml", MACHINES)?;
         let words: Words = read("data/types/scalars.toml", SCALARS)?;
         let (path, text) = (TreePath::within("data/types/scalars.toml"), prelude(&words));
+        let unsigned = words.scalar.iter().flat_map(|scalar| &scalar.unsigned);
+        let unsigned = unsigned.cloned().collect();
         let scalars = words.scalar.into_iter().flat_map(|scalar| {
             let size = match scalar.size {
                 Size::Bytes(bytes) => Some(bytes),
                 Size::Of(Width::Long) => None,
             };
-            scalar.names.into_iter().map(move |name| (name, size))
+            let names = scalar.names.into_iter().chain(scalar.unsigned);
+            names.map(move |name| (name, size))
         });
         let machines: Vec<Machine> = {
             let machines = all.machine.iter().enumerate();
@@ -177,6 +184,7 @@ impl Facts {
         let never = all.every.iter().flat_map(|every| &every.undefined);
         Ok(Self {
             scalars: scalars.collect(),
+            unsigned,
             settled: defined.chain(never).cloned().collect(),
             machines,
             prelude: Arc::new(File::new(path, text.into_bytes())),
@@ -187,6 +195,11 @@ impl Facts {
     pub(super) fn scalar(&self, name: &str, machine: &Machine) -> Option<u64> {
         let size = self.scalars.get(name)?;
         Some(size.unwrap_or(machine.long))
+    }
+
+    /// Whether a type of C has no negative values.
+    pub(super) fn is_unsigned(&self, name: &str) -> bool {
+        self.unsigned.contains(name)
     }
 
     /// Whether a name is known not to be defined on a machine that does not

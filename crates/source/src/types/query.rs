@@ -8,7 +8,7 @@ use super::file::{File, Included, TYPES};
 use super::find::Scope;
 use super::headers::Headers;
 use super::input::{Input, Word};
-use super::layout::{LayoutError, Type};
+use super::layout::{LayoutError, Shape, Type};
 use super::machine::Machine;
 use crate::lex::lex;
 use crate::path::TreePath;
@@ -158,6 +158,16 @@ impl<'h> Types<'h> {
             None if known => None,
             None => self.size_on(written, machine),
             size => size,
+        }
+    }
+
+    /// Whether a type is a number without negative values, on the first of the machines;
+    /// not where it is not known.
+    #[must_use]
+    pub fn is_unsigned(&self, written: &str) -> bool {
+        match self.layout(written) {
+            Ok(of) => of.shape == Shape::Scalar { signed: false },
+            Err(_) => false,
         }
     }
 

@@ -21,9 +21,16 @@ fn unclear(of: &str, input: &Input) -> LayoutError {
 impl Query<'_> {
     /// The type of that name: `unsigned int`, `struct s`, `s_t`.
     pub(super) fn named(&mut self, name: &str, scope: &Scope) -> Result<Type> {
-        if let Some(size) = self.types.headers.facts.scalar(name, self.machine) {
+        let facts = &self.types.headers.facts;
+        if let Some(size) = facts.scalar(name, self.machine) {
             let align = self.machine.alignment(size);
-            return Ok(Type::plain(size, align, Shape::Scalar, name.to_owned()));
+            let signed = !facts.is_unsigned(name);
+            return Ok(Type::plain(
+                size,
+                align,
+                Shape::Scalar { signed },
+                name.to_owned(),
+            ));
         }
         self.nested(name, |run| match name.contains(' ') {
             true => run.defined(name, scope),
@@ -214,9 +221,9 @@ impl Query<'_> {
         name: String,
     ) -> Result<Type> {
         let values = self.values_of(inside, scope)?;
+        let signed = values.iter().any(|(_, value)| *value < 0);
         let fits = |bits: u32| {
             let (least, most) = (-(1i128 << (bits - 1)), 1i128 << bits);
-            let signed = values.iter().any(|(_, value)| *value < 0);
             let most = if signed { most / 2 } else { most };
             values
                 .iter()
@@ -229,7 +236,7 @@ impl Query<'_> {
         let size = bits.map(|bits| u64::from(bits / 8));
         let size = size.ok_or_else(|| unclear(&name, &Input::default()))?;
         let align = self.machine.alignment(size).max(attributes.align);
-        Ok(Type::plain(size, align, Shape::Scalar, name))
+        Ok(Type::plain(size, align, Shape::Scalar { signed }, name))
     }
 
     /// A structure, or a union, with what stands between its braces.
@@ -310,7 +317,7 @@ impl Query<'_> {
         out: &mut Vec<Unplaced>,
     ) -> Result<()> {
         match spec {
-            Spec::Made(of) if matches!(of.shape, Shape::Scalar) => Ok(()),
+            Spec::Made(of) if matches!(of.shape, Shape::Scalar { .. }) => Ok(()),
             Spec::Made(of) if of.name.is_empty() => {
                 out.push(Unplaced {
                     name: String::new(),

@@ -4,7 +4,7 @@
 use tollgate_source::{Expression, Loop, Span, StatementKind, Term};
 
 use crate::planning::rounds::counter::{Counter, is_set};
-use crate::planning::rounds::value::{constant, is_unsigned, narrow, scalar};
+use crate::planning::rounds::value::{constant, narrow, scalar};
 use crate::refusal::{Reason, Refusal};
 use crate::subject::Subject;
 
@@ -81,7 +81,8 @@ pub(crate) fn of(subject: &Subject<'_>, own: &Loop, counter: &Counter) -> Result
         return Err(subject.refuse(own.span, Reason::Moving(text)));
     }
     let of = scalar(subject, name).ok_or_else(unknown)?;
-    let facts = Facts::of(subject, own, name, is_unsigned(&of));
+    let unsigned = subject.styled.types.is_unsigned(&of);
+    let facts = Facts::of(subject, own, name, unsigned);
     let most = facts
         .most
         .or_else(|| narrow(subject, &of))
@@ -91,7 +92,7 @@ pub(crate) fn of(subject: &Subject<'_>, own: &Loop, counter: &Counter) -> Result
         variable: Some(name.to_owned()),
         most,
         positive: facts.positive && counter.first == 0,
-        signed: !is_unsigned(&of),
+        signed: !unsigned,
     })
 }
 

@@ -9,7 +9,7 @@ use crate::subject::Subject;
 /// Whether a limit is never negative.
 pub(super) fn is_natural(subject: &Subject<'_>, limit: &Expression) -> bool {
     let of = limit.name().and_then(|name| scalar(subject, name));
-    of.is_some_and(|of| is_unsigned(&of)) || constant(subject, limit).is_some()
+    of.is_some_and(|of| subject.styled.types.is_unsigned(&of)) || constant(subject, limit).is_some()
 }
 
 /// The value of what names no variable of the function, `ARRAY_SIZE()` of one included.
@@ -67,26 +67,9 @@ fn dimension(subject: &Subject<'_>, name: &str) -> Option<u64> {
 
 /// The largest value of an unsigned type that is small.
 pub(super) fn narrow(subject: &Subject<'_>, of: &str) -> Option<u64> {
-    let size = subject.styled.types.scalar(of).filter(|_| is_unsigned(of));
+    let types = &subject.styled.types;
+    let size = types.scalar(of).filter(|_| types.is_unsigned(of));
     (size? == 1).then_some(u8::MAX.into())
-}
-
-/// Whether a type of that name has no negative values; what is not known may have some.
-pub(super) fn is_unsigned(of: &str) -> bool {
-    let words = [
-        "unsigned", "size_t", "u8", "u16", "u32", "u64", "__u8", "__u16", "__u32", "__u64",
-    ];
-    let own = [
-        "uint8_t",
-        "uint16_t",
-        "uint32_t",
-        "uint64_t",
-        "uint",
-        "ulong",
-        "compat_size_t",
-    ];
-    of.split_whitespace()
-        .any(|word| words.contains(&word) || own.contains(&word))
 }
 
 /// The type of a plain variable of the function.

@@ -77,7 +77,7 @@ fn is_plain(function: &FunctionContext<'_>, place: Span) -> bool {
 /// what the tree says nothing of.
 fn is_loaded(function: &FunctionContext<'_>, place: &Expression, pointer: &str) -> bool {
     let of = extent::place(function, place, pointer);
-    of.is_some_and(|(_, of)| matches!(of.shape, Shape::Scalar | Shape::Pointer(_)))
+    of.is_some_and(|(_, of)| matches!(of.shape, Shape::Scalar { .. } | Shape::Pointer(_)))
 }
 
 /// Whether the declaration that the variable has there makes it a pointer to user
