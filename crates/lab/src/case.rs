@@ -2,6 +2,7 @@
 //! `docs/cases.md` describes the manifest, `schema/case.schema.json` its form.
 
 mod check;
+mod landed;
 mod program;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use tollgate_measure::Workload;
 
+pub use landed::{Landed, LandedPlan};
 pub use program::{GuestFilePlan, LibraryPlan, PackagePlan, ProgramPlan, SystemPlan};
 
 use crate::assets;
@@ -59,6 +61,9 @@ pub struct Case {
     /// is proved where none is named.
     #[serde(rename = "variant", default)]
     pub variants: Vec<VariantPlan>,
+    /// Its changes that have landed, each as it was merged.
+    #[serde(default)]
+    pub landed: Vec<LandedPlan>,
     /// A program that runs in the guest as well, of which variants are modes or
     /// builds.
     pub program: Option<ProgramPlan>,

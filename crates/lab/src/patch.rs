@@ -7,7 +7,7 @@ mod header;
 mod mail;
 
 pub use damage::{Cause, Damage};
-pub use ground::{AtCommit, File, Folder, Ground};
+pub use ground::{AtCommit, Changed, File, Folder, Ground};
 pub use mail::{Part, Parts, parts, parts_of};
 
 use std::collections::BTreeMap;
@@ -159,30 +159,58 @@ pub fn apply(
     cache: &Cache,
     runner: &Runner,
 ) -> Result<Applied, Error> {
+    in_scratch(patch, ground, cache, runner, |applier| {
+        let (files, before) = applier.begin()?;
+        applier.apply(&files)?;
+        Ok(Applied {
+            change: applier.collect(&files)?,
+            before,
+            renamed: header::renames(&patch.diff),
+        })
+    })
+}
+
+/// What `ground` was before `patch`; none where it does not have it, or no longer as the
+/// patch has it.
+///
+/// # Errors
+/// When the patch is none, or a file that it names cannot be read.
+pub fn taken_back(
+    patch: &Patch,
+    ground: &dyn Ground,
+    cache: &Cache,
+    runner: &Runner,
+) -> Result<Option<Change>, Error> {
+    in_scratch(patch, ground, cache, runner, |applier| {
+        let (files, _) = applier.begin()?;
+        match applier.git(&["--reverse", "--whitespace=nowarn"]) {
+            Ok(_) => Ok(Some(applier.collect(&files)?)),
+            Err(process::Error::Failed { room, .. }) if room.is_empty() => Ok(None),
+            Err(other) => Err(Error::Process(other)),
+        }
+    })
+}
+
+/// Does something with the files that a patch names, in a folder of its own.
+fn in_scratch<T>(
+    patch: &Patch,
+    ground: &dyn Ground,
+    cache: &Cache,
+    runner: &Runner,
+    work: impl FnOnce(&mut Applier<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
     let scratch = cache.scratch()?;
     let folder = scratch.path().join("tree");
     cache::make_folder(&folder)?;
     let file = scratch.path().join("diff");
     cache::write_file(&file, &patch.diff)?;
-    let mut applier = Applier {
+    work(&mut Applier {
         patch,
         file: &file,
         ground,
         folder: &folder,
         runner,
         strip: header::strip(&patch.diff),
-    };
-    let mut files = applier.files()?;
-    if applier.strip == 1 && applier.knows_only_without_prefix(&files)? {
-        applier.strip = 0;
-        files = applier.files()?;
-    }
-    let before = applier.lay_out(&files)?;
-    applier.apply(&files)?;
-    Ok(Applied {
-        change: applier.collect(&files)?,
-        before,
-        renamed: header::renames(&patch.diff),
     })
 }
 
@@ -216,7 +244,22 @@ const SHOWN: usize = 60;
 /// Lines that are shown of what does not fit.
 const HUNK: usize = 24;
 
+/// Files by their paths, with what they hold.
+type Texts = BTreeMap<TreePath, Vec<u8>>;
+
 impl Applier<'_> {
+    /// Lays out the files that the patch names: their paths, and what they hold where
+    /// they are there.
+    fn begin(&mut self) -> Result<(Vec<TreePath>, Texts), Error> {
+        let mut files = self.files()?;
+        if self.strip == 1 && self.knows_only_without_prefix(&files)? {
+            self.strip = 0;
+            files = self.files()?;
+        }
+        let before = self.lay_out(&files)?;
+        Ok((files, before))
+    }
+
     /// Every path that the patch names, before and after.
     fn files(&self) -> Result<Vec<TreePath>, Error> {
         let listed = self
@@ -489,6 +532,31 @@ mod tests {
             .get(&TreePath::within("include/linux/a.h"))
             .unwrap();
         assert_eq!(file.as_deref(), Some(b"one\nzwei\nthree\n".as_slice()));
+    }
+
+    #[test]
+    fn a_patch_is_taken_back_from_what_has_it_alone() {
+        let fixture = Fixture::new();
+        let runner = Runner::new(Interrupt::default(), None);
+        let patch = Patch::plain(Path::new("x.patch"), GOOD.into());
+        let back =
+            |ground: &dyn Ground| taken_back(&patch, ground, &fixture.cache, &runner).unwrap();
+        assert_eq!(back(&fixture.tree), None);
+        let change = fixture.apply(GOOD).unwrap();
+        let words = "with it";
+        let (tree, after) = (&fixture.tree, &change);
+        let after = Changed {
+            ground: tree,
+            change: after,
+            words,
+        };
+        let before = back(&after).unwrap();
+        let path = TreePath::within("include/linux/a.h");
+        assert_eq!(
+            before.files.get(&path).unwrap().as_deref(),
+            Some(b"one\ntwo\nthree\n".as_slice())
+        );
+        assert!(after.name().ends_with("with it"), "{}", after.name());
     }
 
     #[test]

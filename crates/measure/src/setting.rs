@@ -11,6 +11,9 @@ pub struct Setting {
     pub tollgate: String,
     /// The kernel tree's version, `6.12.117`.
     pub tree: String,
+    /// What the base is, where it is not the tree as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
     /// The architecture, as QEMU names its target.
     pub arch: String,
     /// The compiler and its version, as it names itself.

@@ -17,6 +17,7 @@ impl Case {
             .or_else(variants)
             .or_else(|| self.bad_program())
             .or_else(|| self.bad_default())
+            .or_else(|| self.bad_landed())
             .or_else(claims)
             .or_else(benchmarks)
             .or_else(less)

@@ -51,6 +51,25 @@ fn the_plan_is_what_the_guest_reads() {
     insta::assert_snapshot!(case.plan(&Station::default()));
 }
 
+#[test]
+fn what_landed_is_named_and_its_files_are_there() {
+    let landed = "[[landed]]\nname='merged'\nchange='c'\nsince='7.0'\npatch='epoll/landed.patch'\n";
+    let of = |rest: &str| Case::parse("x", &format!("{HEAD}{rest}"));
+    let case = of(landed).unwrap();
+    let plan = case.landed.first().unwrap();
+    assert_eq!(plan.words(), "\"c\" (in Linux since 7.0)");
+    assert!(plan.is_due("7.0.0") && plan.is_due("7.3.4") && !plan.is_due("6.19.2"));
+    for (from, to, words) in [
+        ("merged", "base", "cannot be called base"),
+        ("7.0", "seven", "no version"),
+        ("epoll/landed", "epoll/lost", "which is not there"),
+        ("since", "beside=['y']\nsince", "the variant y"),
+    ] {
+        let told = fault(&landed.replace(from, to));
+        assert!(told.contains(words), "{told}");
+    }
+}
+
 const HEAD: &str = "[case]\nname='x'\nsummary='s'\n";
 
 fn fault(rest: &str) -> String {

@@ -10,7 +10,7 @@ use tollgate_source::{TreePath, shown};
 use super::Error;
 use crate::git::{Content, Mode, Repository, Revision};
 use crate::input;
-use crate::tree::{self, Kind, Tree};
+use crate::tree::{self, Change, Kind, Tree};
 
 /// A file of a ground.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +106,46 @@ impl Ground for Folder<'_> {
     fn is_link(&self, path: &TreePath) -> bool {
         let about = fs::symlink_metadata(self.root.join(path));
         about.is_ok_and(|about| about.is_symlink())
+    }
+}
+
+/// Another ground with a change.
+#[derive(Clone, Copy)]
+pub struct Changed<'a> {
+    /// What is changed.
+    pub ground: &'a dyn Ground,
+    /// The change.
+    pub change: &'a Change,
+    /// The change in a few words, behind the ground's own name.
+    pub words: &'a str,
+}
+
+impl Ground for Changed<'_> {
+    fn name(&self) -> String {
+        format!("{} {}", self.ground.name(), self.words)
+    }
+
+    fn read(&self, paths: &[TreePath]) -> Result<Vec<Option<File>>, Error> {
+        let mut files = self.ground.read(paths)?;
+        for (path, file) in paths.iter().zip(&mut files) {
+            let Some(bytes) = self.change.files.get(path) else {
+                continue;
+            };
+            let known = file.as_ref().map(|file| file.kind);
+            let kind = self.change.kinds.get(path).copied().or(known);
+            *file = bytes.clone().map(|bytes| File {
+                bytes,
+                kind: kind.unwrap_or(Kind::File),
+            });
+        }
+        Ok(files)
+    }
+
+    fn is_link(&self, path: &TreePath) -> bool {
+        match self.change.kinds.get(path) {
+            Some(kind) => *kind == Kind::Link,
+            None => self.ground.is_link(path),
+        }
     }
 }
 

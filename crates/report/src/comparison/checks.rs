@@ -169,11 +169,15 @@ pub(super) fn setting(comparison: &Comparison) -> Vec<Fact> {
     let mut all = vec![
         Fact::plain(comparison.before.letter, image(&comparison.before)),
         Fact::plain(comparison.after.letter, image(&comparison.after)),
+    ];
+    let base = setting.base.iter();
+    all.extend(base.map(|base| Fact::plain("Base", base.as_str())));
+    all.extend([
         Fact::plain("Kernel", kernel),
         Fact::plain("Compiler", setting.compiler.as_str()),
         Fact::plain("Machine", qemu),
         Fact::plain("Cmdline", setting.command_line.as_str()),
-    ];
+    ]);
     let adjusted = setting.adjusted.iter();
     all.extend(adjusted.map(|line| Fact::plain("Config", line.as_str())));
     if !setting.packages.is_empty() {

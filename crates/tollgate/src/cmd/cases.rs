@@ -55,6 +55,11 @@ fn line(name: &str) -> anyhow::Result<CaseLine> {
         made_by: made_by(plan),
         reason: plan.reason.clone(),
     });
+    let landed = case.landed.iter().map(|plan| VariantLine {
+        name: plan.name.clone(),
+        made_by: "the tree as it is, where it has the change, which the base has not".to_owned(),
+        reason: format!("as it was merged: {}", plan.words()),
+    });
     let mut benchmarks: Vec<String> = Vec::new();
     for benchmark in &case.benchmarks {
         if !benchmarks.contains(&benchmark.name) {
@@ -64,7 +69,7 @@ fn line(name: &str) -> anyhow::Result<CaseLine> {
     Ok(CaseLine {
         name: name.to_owned(),
         summary: case.about.summary.clone(),
-        variants: variants.collect(),
+        variants: variants.chain(landed).collect(),
         benchmarks,
         claims: case
             .claims

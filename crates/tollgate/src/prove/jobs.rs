@@ -51,6 +51,7 @@ fn nameless(subject: &str) -> Case {
         },
         claims: Vec::new(),
         variants: Vec::new(),
+        landed: Vec::new(),
         program: None,
         benchmarks: Vec::new(),
         sweeps: Vec::new(),

@@ -2,6 +2,7 @@
 
 mod guests;
 pub(crate) mod jobs;
+mod landed;
 mod opening;
 mod question;
 pub(crate) mod request;
@@ -101,7 +102,7 @@ fn prove(setup: &Setup<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Res
     let guests = Guests::open(setup, steps)?;
     let manifest = setup.read(steps)?;
     let question = question(setup, &manifest, &asked, &guests)?;
-    let base = setup.image(&manifest, &variant::base(), None, BASE, steps)?;
+    let base = setup.image(&manifest, &variant::base(setup), None, BASE, steps)?;
     let built = build(setup, &manifest, asked, &mut failures, steps)?;
     let before = guests.count(&base, "boot and count A", steps)?;
     let benchmarks = setup.benchmarks(&before)?;
@@ -151,7 +152,7 @@ fn question(
             content: None,
         },
     };
-    let base = std::iter::once(image(&variant::base(), None));
+    let base = std::iter::once(image(&variant::base(setup), None));
     let images = base.chain(asked.iter().map(of)).collect();
     Question::new("prove", setup, images, guests)
 }

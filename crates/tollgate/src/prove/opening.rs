@@ -12,7 +12,7 @@ use tollgate_lab::process::Runner;
 
 use super::request::Request;
 use super::setup::{Setup, Tools, case_program, fitted, open_tree, read_program};
-use super::{jobs, results, variant};
+use super::{jobs, landed, results, variant};
 use crate::patch::note_superseded;
 use crate::progress::Steps;
 use crate::{door, folders, signals};
@@ -64,8 +64,13 @@ pub(super) fn open<'a>(
     let tree = open_tree(request, &cache, &runner, steps)?;
     let kconfig = kconfig::read(tree.root(), &machine.kbuild.source)?;
     let (fragment, adjusted) = fitted(&profile, &case, &kconfig, &tree)?;
+    let landed = match landed::is_looked_for(request) {
+        true => landed::find(&case, &tree, &cache, &runner, steps)?,
+        false => None,
+    };
     Ok(Setup {
         request,
+        landed,
         cache,
         runner,
         case,

@@ -231,7 +231,7 @@ fn compare(
 ) -> Comparison {
     let candidate = Candidate {
         program: None,
-        variant: variant::base(),
+        variant: variant::base(setup),
         fixes: Vec::new(),
         patch: Vec::new(),
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use tollgate_defect::OrDefect as _;
 use tollgate_lab::cache::Cache;
-use tollgate_lab::case::{self, Case};
+use tollgate_lab::case::{self, Case, Landed};
 use tollgate_lab::config::{Adjusted, Fitter, Fragment};
 use tollgate_lab::guest;
 use tollgate_lab::image::{Image, ImageBuilder, Variant};
@@ -15,7 +15,7 @@ use tollgate_lab::patch::Patch;
 use tollgate_lab::process::Runner;
 use tollgate_lab::program::{Program, Recipe};
 use tollgate_lab::toolchain::{Compiler, Qemu};
-use tollgate_lab::tree::{self, Manifest, Tree};
+use tollgate_lab::tree::{self, Change, Manifest, Tree};
 use tollgate_lab::unpack;
 use tollgate_measure::{
     Benchmark, BootResult, Claim, ClaimedFigures, FunctionGroup, Unit, Workload,
@@ -43,6 +43,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) guest_compiler: Compiler,
     pub(crate) qemu: Qemu,
     pub(crate) tree: Tree,
+    /// The change of the case that the tree has, where the base is what was before it.
+    pub(crate) landed: Option<Landed>,
     /// The user's, where one runs instead of benchmarks; else the case's, as the base
     /// has it.
     pub(crate) program: Option<Arc<Program>>,
@@ -158,6 +160,12 @@ impl<'a> Setup<'a> {
             jobs: self.jobs(),
             runner: &self.runner,
         }
+    }
+
+    /// What makes the base of the tree as it is.
+    pub(crate) fn ground(&self) -> Change {
+        let landed = self.landed.as_ref();
+        landed.map_or_else(Change::default, |landed| landed.back.clone())
     }
 
     /// Lines of a variant's configuration, as this tree calls the options.

@@ -1,6 +1,6 @@
 //! The two sides of a proof: the tree as it is, and the tree with a patch.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tollgate_defect::OrDefect as _;
@@ -8,12 +8,12 @@ use tollgate_defect::OrDefect as _;
 use anyhow::{Context, bail};
 use memchr::memmem;
 use tollgate_lab::cache::Cache;
-use tollgate_lab::case::{Case, VariantPlan};
+use tollgate_lab::case::{Case, Landed, VariantPlan};
 use tollgate_lab::git::is_range;
 use tollgate_lab::git::mails;
 use tollgate_lab::image::Variant;
 use tollgate_lab::input;
-use tollgate_lab::patch::{self as applied, Patch};
+use tollgate_lab::patch::{self as applied, Changed, Patch};
 use tollgate_lab::process::Runner;
 use tollgate_lab::program::Program;
 use tollgate_lab::tree::Change;
@@ -21,6 +21,7 @@ use tollgate_measure::{Find, NotRun, Setting};
 use tollgate_rewrite::{FixError, Patched, Style, Target};
 use tollgate_source::{Analyser, Direction, Function, TreePath, Vocabulary, shown};
 
+use super::landed;
 use super::request::{Against, Request};
 use super::setup::{Setup, case_program, read_against};
 use crate::macros::Macros;
@@ -47,14 +48,14 @@ pub(crate) struct Fixed {
     target: Target,
 }
 
-/// What the tree as it is is called.
+/// What the base is called.
 const BASE: &str = "base";
 
-/// The tree as it is.
-pub(crate) fn base() -> Variant {
+/// The tree as it is, or before the change of the case that it has.
+pub(crate) fn base(setup: &Setup<'_>) -> Variant {
     Variant {
         name: BASE.to_owned(),
-        change: Change::default(),
+        change: setup.ground(),
         config: Vec::new(),
     }
 }
@@ -80,16 +81,23 @@ pub(crate) fn candidates(
     setup: &Setup<'_>,
     steps: &Steps<'_>,
 ) -> anyhow::Result<Vec<Asked>> {
-    let plans = plans(request, &setup.case)?;
-    let alone = plans.len() + request.patch.len() + request.against.len() == 1;
-    let mut asked = Vec::new();
+    landed::refuse_absent(request, setup)?;
+    let plans = plans(request, &setup.case, setup.landed.as_ref())?;
+    let landed = setup.landed.as_ref();
+    let landed = landed.filter(|landed| landed::is_asked(request, landed));
+    let mut asked: Vec<Asked> = Vec::new();
+    asked.extend(landed.map(|landed| Asked::Ready(Box::new(landed::candidate(landed)))));
+    let all = asked.len() + plans.len() + request.patch.len() + request.against.len();
+    let alone = all == 1;
     let all = request.variant.iter().any(|name| name == ALL);
     for plan in plans {
         let made = from_plan(plan, setup, steps);
         asked.push(judge(&plan.name, made, alone, all, setup)?);
     }
     for (name, patch) in names(&request.patch).into_iter().zip(&setup.patches) {
-        let made = from_patch(&name, patch.clone(), Vec::new(), setup, steps);
+        // The user's patches are made for the tree as it is.
+        let ground = (&Change::default(), setup);
+        let made = from_patch(&name, patch.clone(), Vec::new(), ground, steps);
         asked.push(judge(&name, made, alone, false, setup)?);
     }
     for against in &request.against {
@@ -103,16 +111,16 @@ pub(crate) fn candidates(
 fn from_program(against: &Against, setup: &Setup<'_>) -> anyhow::Result<Candidate> {
     Ok(Candidate {
         program: read_against(against, setup)?,
-        ..same_kernel(&against.name, &[])
+        ..same_kernel(&against.name, &[], setup)
     })
 }
 
 /// A variant that is the base's kernel.
-fn same_kernel(name: &str, config: &[String]) -> Candidate {
+fn same_kernel(name: &str, config: &[String], setup: &Setup<'_>) -> Candidate {
     Candidate {
         variant: Variant {
             name: name.to_owned(),
-            change: Change::default(),
+            change: setup.ground(),
             config: config.to_vec(),
         },
         program: None,
@@ -206,19 +214,23 @@ pub(crate) fn check(request: &Request, case: &Case) -> anyhow::Result<()> {
     if let Some(name) = taken(&request.against) {
         bail!("--against {name}=…: the name is taken; give each program its own, and none `base`");
     }
-    if plans(request, case)?.len() + request.patch.len() + request.against.len() > MOST {
+    if plans(request, case, None)?.len() + request.patch.len() + request.against.len() > MOST {
         bail!("at most {MOST} variants can be compared in one run");
     }
     Ok(())
 }
 
-fn plans<'a>(request: &Request, case: &'a Case) -> anyhow::Result<Vec<&'a VariantPlan>> {
+fn plans<'a>(
+    request: &Request,
+    case: &'a Case,
+    landed: Option<&Landed>,
+) -> anyhow::Result<Vec<&'a VariantPlan>> {
     if request.variant.iter().any(|name| name == ALL) {
         return Ok(case.variants.iter().collect());
     }
     if request.variant.is_empty() {
         return Ok(match request.patch.as_slice() {
-            [] if request.against.is_empty() => case.usual(),
+            [] if request.against.is_empty() => usual(case, landed),
             _ => Vec::new(),
         });
     }
@@ -226,8 +238,9 @@ fn plans<'a>(request: &Request, case: &'a Case) -> anyhow::Result<Vec<&'a Varian
         let found = case.variants.iter().find(|plan| plan.name == *name);
         found.ok_or_else(|| unknown(name, case))
     };
+    let is_landed = |name: &String| case.landed.iter().any(|plan| plan.name == *name);
     let mut plans: Vec<&VariantPlan> = Vec::new();
-    for name in &request.variant {
+    for name in request.variant.iter().filter(|name| !is_landed(name)) {
         let plan = named(name)?;
         if plans.iter().all(|known| known.name != plan.name) {
             plans.push(plan);
@@ -236,9 +249,21 @@ fn plans<'a>(request: &Request, case: &'a Case) -> anyhow::Result<Vec<&'a Varian
     Ok(plans)
 }
 
+/// Those that are proved where none is named, beside a change that has landed or alone.
+fn usual<'a>(case: &'a Case, landed: Option<&Landed>) -> Vec<&'a VariantPlan> {
+    match landed.map(|landed| landed.plan.beside.as_slice()) {
+        None | Some([]) => case.usual(),
+        Some(beside) => {
+            let named = |plan: &&VariantPlan| beside.contains(&plan.name);
+            case.variants.iter().filter(named).collect()
+        }
+    }
+}
+
 fn unknown(name: &str, case: &Case) -> anyhow::Error {
     let names = case.variants.iter().map(|plan| plan.name.as_str());
-    let names: Vec<&str> = names.chain([ALL]).collect();
+    let landed: BTreeSet<&str> = case.landed.iter().map(|plan| plan.name.as_str()).collect();
+    let names: Vec<&str> = names.chain(landed).chain([ALL]).collect();
     let case = &case.about.name;
     anyhow::anyhow!(
         "{case} has no variant {name}; there are: {}",
@@ -302,15 +327,19 @@ fn from_kernel(
     let case = &setup.case.about.name;
     let config = setup.lines(&plan.config)?;
     if !plan.changes_kernel() {
-        return Ok(same_kernel(&plan.name, &config));
+        return Ok(same_kernel(&plan.name, &config, setup));
     }
     match (plan.patch_text(case), &plan.patch) {
         (Some(text), Some(file)) => {
             let shown = PathBuf::from(format!("cases/{case}/{file}"));
             let patch = Patch::plain(&shown, text.into());
-            from_patch(&plan.name, patch, config, setup, steps)
+            let ground = setup.ground();
+            from_patch(&plan.name, patch, config, (&ground, setup), steps)
         }
-        _ => from_fix(plan, config, setup, steps),
+        _ => match (from_fix(plan, config, setup, steps), landed::due(setup)) {
+            (Err(error), Some(due)) if !not_offered(&error) => Err(error.context(due)),
+            (made, _) => made,
+        },
     }
 }
 
@@ -352,28 +381,44 @@ fn from_patch(
     name: &str,
     patch: Patch,
     config: Vec<String>,
-    setup: &Setup<'_>,
+    (ground, setup): (&Change, &Setup<'_>),
     steps: &Steps<'_>,
 ) -> anyhow::Result<Candidate> {
     let what = match setup.case.variants.is_empty() && setup.request.patch.len() == 1 {
         true => "apply the patch".to_owned(),
         false => format!("apply the patch ({name})"),
     };
+    let over = Changed {
+        ground: &setup.tree,
+        change: ground,
+        words: if ground.files.is_empty() { "" } else { BEFORE },
+    };
     let applied = steps.step(
         &what,
-        || applied::apply(&patch, &setup.tree, &setup.cache, &setup.runner),
+        || applied::apply(&patch, &over, &setup.cache, &setup.runner),
         |applied| applied_words(&patch, &applied.change),
     )?;
     Ok(Candidate {
         variant: Variant {
             name: name.to_owned(),
-            change: applied.change,
+            change: over_ground(ground, applied.change),
             config,
         },
         program: None,
         fixes: Vec::new(),
         patch: patch.diff,
     })
+}
+
+/// What a tree is called from which the change of the case was taken back.
+const BEFORE: &str = "before the change that has landed in it";
+
+/// A change of a ground that is a change itself, as one.
+fn over_ground(ground: &Change, change: Change) -> Change {
+    let mut all = ground.clone();
+    all.files.extend(change.files);
+    all.kinds.extend(change.kinds);
+    all
 }
 
 fn applied_words(patch: &Patch, change: &Change) -> String {
@@ -407,7 +452,7 @@ fn from_fix(
     if fixes.iter().any(masked) && !masks(setup)? {
         return Err(Elsewhere::Masked(setup.machine.name.clone()).into());
     }
-    let mut change = Change::default();
+    let mut change = setup.ground();
     let mut patch = Vec::new();
     for fixed in &fixes {
         let path = fixed.patched.path.clone();
@@ -546,7 +591,12 @@ fn find_with(
     Ok(functions.find(meant))
 }
 
+/// A file of the base.
 fn read(setup: &Setup<'_>, path: &TreePath) -> std::io::Result<Vec<u8>> {
+    let landed = setup.landed.as_ref();
+    if let Some(Some(before)) = landed.and_then(|landed| landed.back.files.get(path)) {
+        return Ok(before.clone());
+    }
     input::source(&setup.tree.place(path))
 }
 
@@ -611,6 +661,7 @@ pub(super) fn setting(setup: &Setup<'_>, candidate: &Candidate) -> Setting {
         arch: setup.machine.name.clone(),
         compiler: setup.compiler.version.clone(),
         config,
+        base: landed::base_in_words(setup),
         adjusted: setup.adjusted.iter().map(ToString::to_string).collect(),
         qemu: setup.qemu.version.clone(),
         plugin_api: setup.qemu.plugin_api,
