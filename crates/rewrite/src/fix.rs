@@ -3,17 +3,18 @@
 use std::io;
 
 use tollgate_source::{
-    Access, Analyser, FileReport, Function, Headers, LineIndex, Opportunity, Parted, Run, Span,
-    TreePath, Types, Vocabulary,
+    Access, Analyser, FileReport, Function, Headers, LineIndex, Loop, Opportunity, Parted, Run,
+    Span, TreePath, Types, Vocabulary,
 };
 
+use crate::calls::{Calls, is_absent};
 use crate::edit::{Edit, apply};
 use crate::include;
 use crate::masks;
 use crate::message::Facts;
 use crate::offers::{Offers, UACCESS};
 use crate::plan::Plan;
-use crate::planning::{pieces, plan, rounds};
+use crate::planning::{checked, pieces, plan, rounds};
 use crate::prefix::prefix;
 use crate::refusal::{FixError, Reason, Refusal};
 use crate::request::{Patched, ReadTree, Request};
@@ -59,19 +60,25 @@ fn of_runs(
         true => rounds::candidates(analyser.loops(text, &function), &function.runs),
         false => Vec::new(),
     };
-    if function.runs.is_empty() && loops.is_empty() {
+    let alone = function.runs.is_empty() && loops.is_empty();
+    if alone && !form.weaves() {
         return Err(nothing(target, &function, &report.opportunities));
     }
     let Some(flow) = analyser
         .flow(text, &function)
         .filter(|_| function.understood)
     else {
-        return Err(not_understood(target, &function));
+        return Err(match alone {
+            true => nothing(target, &function, &report.opportunities),
+            false => not_understood(target, &function),
+        });
     };
     let reader = |path: &TreePath| tree.read(path);
     let headers = Headers::new(&reader).map_err(|e| FixError::Analysis(e.to_string()))?;
     let types = Types::new(&headers, &target.path, text);
+    let calls = Calls::new(tree, &target.path, text, &vocabulary);
     let subject = Subject {
+        calls: &calls,
         text,
         lines: &LineIndex::new(text),
         function: &function,
@@ -85,6 +92,7 @@ fn of_runs(
             .extension()
             .is_some_and(|kind| kind == "c"),
         stop_at_first_fault: request.stop_at_first_fault,
+        open_over_rounds: request.open_over_rounds,
         styled: Styled {
             style: request.style,
             weaves: form.weaves(),
@@ -93,7 +101,13 @@ fn of_runs(
             touch_all_members: request.touch_all_members,
         },
     };
-    rewrite(target, &subject, request, form)
+    if alone && checked::plans(&subject).0.is_empty() {
+        calls.unread()?;
+        return Err(nothing(target, &function, &report.opportunities));
+    }
+    let rewritten = rewrite(target, &subject, request, form);
+    calls.unread()?;
+    rewritten
 }
 
 /// The words of an access, with the macros of the headers beside the file; a header
@@ -124,13 +138,6 @@ fn unread(path: &TreePath, error: &io::Error) -> FixError {
         path: path.clone(),
         reason: error.to_string(),
     }
-}
-
-fn is_absent(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
 }
 
 /// A function of which nothing was looked at is not said to hold nothing.
@@ -245,6 +252,8 @@ fn rewrite(
     let function = subject.function;
     let (written, refused) = windows(subject, form);
     let (plans, edits) = (written.plans, written.edits);
+    let mut changes = written.changes;
+    changes.extend(checked::said(&plans));
     if plans.is_empty() {
         let refusal = refused.into_iter().next();
         let mut error = not_understood(target, function);
@@ -253,7 +262,15 @@ fn rewrite(
         }
         return Err(error);
     }
-    let runs = function.runs.iter().map(|run| run.sites.len());
+    let spans = |run: &Run| {
+        let mut spanning = plans.iter().filter(|plan| plan.checked.is_some());
+        spanning.any(|plan| plan.region.contains(run.span))
+    };
+    let runs = function.runs.iter().filter(|run| !spans(run));
+    let spanning = plans.iter().filter(|plan| plan.checked.is_some());
+    let runs = runs
+        .chain(spanning.map(|plan| &plan.run))
+        .map(|run| run.sites.len());
     let rounds = plans.iter().filter_map(|plan| plan.rounds.as_ref());
     let before = runs.chain(rounds.map(|rounds| rounds.most)).sum();
     let after = usize::saturating_sub(before, written.saved);
@@ -266,7 +283,7 @@ fn rewrite(
         before,
         after,
         figures: &request.figures,
-        changes: &written.changes,
+        changes: &changes,
     };
     Ok(Patched {
         path: target.path.clone(),
@@ -306,15 +323,19 @@ fn windows(subject: &Subject<'_>, form: &dyn Form) -> (Written, Vec<Refusal>) {
 
 /// Plans that touch no byte twice.
 fn planned(subject: &Subject<'_>, form: &dyn Form) -> (Vec<Plan>, Vec<Refusal>) {
-    let (mut plans, mut refused) = (Vec::<Plan>::new(), Vec::new());
+    let (mut plans, mut refused) = match form.weaves() {
+        true => checked(subject),
+        false => (Vec::new(), Vec::new()),
+    };
+    let taken: Vec<Span> = plans.iter().map(|plan| plan.region).collect();
     for run in &subject.function.runs {
+        if taken.iter().any(|region| meet(*region, run.span)) {
+            continue;
+        }
         let (found, refusal) = plans_for(subject, run);
         refused.extend(refusal.map(|refusal| besides(subject, run, form, refusal)));
         for plan in found {
-            if plans
-                .last()
-                .is_some_and(|before| before.region.end > plan.region.start)
-            {
+            if plans.iter().any(|other| meet(other.region, plan.region)) {
                 refused.push(subject.refuse(plan.region, Reason::Statement));
             } else {
                 plans.push(plan);
@@ -325,9 +346,26 @@ fn planned(subject: &Subject<'_>, form: &dyn Form) -> (Vec<Plan>, Vec<Refusal>) 
     (plans, refused)
 }
 
+/// Windows that take the place of an `access_ok()` statement. Each run is in one of
+/// them as a whole, or in none.
+fn checked(subject: &Subject<'_>) -> (Vec<Plan>, Vec<Refusal>) {
+    let (mut plans, refused) = checked::plans(subject);
+    let apart = |plan: &Plan| {
+        let mut runs = subject.function.runs.iter();
+        runs.all(|run| !meet(plan.region, run.span) || plan.region.contains(run.span))
+    };
+    plans.retain(apart);
+    (plans, refused)
+}
+
 /// A window around each loop with one access in each round.
 fn looped(subject: &Subject<'_>, plans: &mut Vec<Plan>, refused: &mut Vec<Refusal>) {
-    for own in subject.loops {
+    let spans = |own: &&Loop| {
+        let mut checked = plans.iter().filter(|plan| plan.checked.is_some());
+        !checked.any(|plan| plan.region.contains(own.span))
+    };
+    let apart: Vec<&Loop> = subject.loops.iter().filter(spans).collect();
+    for own in apart {
         match rounds::plan(subject, own) {
             Ok(plan) if plans.iter().any(|other| meet(other.region, plan.region)) => {
                 refused.push(subject.refuse(own.span, Reason::Statement));

@@ -9,6 +9,7 @@
     warn(clippy::disallowed_methods, clippy::let_underscore_must_use)
 )]
 
+mod calls;
 mod directives;
 mod edit;
 mod fix;

@@ -210,7 +210,11 @@ fn count(plan: &Plan) -> String {
         return format!("around a loop instead of {most}{}", rounds.most);
     }
     let asked = |line: &Line| matches!(line, Line::When { .. });
-    let most = if plan.lines.iter().any(asked) {
+    let checked = plan.checked.as_ref();
+    if checked.is_some_and(|own| own.loops) {
+        return "instead of one for each access".to_owned();
+    }
+    let most = if plan.lines.iter().any(asked) || checked.is_some_and(|own| own.some) {
         "up to "
     } else {
         ""

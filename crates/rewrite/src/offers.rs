@@ -32,6 +32,8 @@ pub struct Offers {
     pub local_labels: bool,
     /// `copy_from_user` and `copy_to_user`.
     pub copies: bool,
+    /// `unsafe_copy_to_user`.
+    pub unsafe_copies: bool,
 }
 
 impl Offers {
@@ -56,6 +58,7 @@ impl Offers {
             scoped_both: has(b"scoped_user_rw_access"),
             scoped_const: scoped && !defines.iter().any(|define| keeps_no_const(define)),
             local_labels: mentions(header, b"arch_unsafe_get_user"),
+            unsafe_copies: has(b"unsafe_copy_to_user"),
             copies: mentions(header, b"copy_from_user") && mentions(header, b"copy_to_user"),
         }
     }

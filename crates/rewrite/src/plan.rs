@@ -35,6 +35,40 @@ pub(crate) enum Line {
         indent: String,
         inner: String,
     },
+    /// All that stands in the window, as it is written but for the accesses.
+    Body(Vec<Part>),
+}
+
+/// A part of what stands in a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// As it is written.
+    Text(String),
+    /// The accesses with those indices, a line each.
+    Accesses {
+        sites: Vec<usize>,
+        indent: String,
+        /// Whether the first begins a line, too.
+        begins: bool,
+    },
+}
+
+/// A window that takes the place of an `access_ok()` statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Checked {
+    /// What happens where the range is not the user's.
+    pub(crate) exit: Vec<String>,
+    /// The label of the function that a fault goes to and behind which it is closed;
+    /// none where it gets one of its own.
+    pub(crate) label: Option<String>,
+    /// Where an end stands besides, if only faults come to that label.
+    pub(crate) ends_at: Option<usize>,
+    /// The size of each access that is a copy.
+    pub(crate) copies: Vec<Option<Span>>,
+    /// Whether some of the accesses may not happen.
+    pub(crate) some: bool,
+    /// Whether it stays open over the rounds of a loop.
+    pub(crate) loops: bool,
 }
 
 /// What a window must do.
@@ -79,6 +113,9 @@ pub(crate) struct Plan {
     pub(crate) gate: Rc<dyn Gate>,
     /// The rounds, where it stands around a loop.
     pub(crate) rounds: Option<Rounds>,
+    /// The check that it takes the place of, where it stands around whatever
+    /// follows that.
+    pub(crate) checked: Option<Checked>,
 }
 
 impl Plan {

@@ -10,6 +10,7 @@ mod advance;
 mod callers;
 pub(crate) mod carried;
 mod chained;
+pub(crate) mod checked;
 mod condition;
 mod covered;
 pub(crate) mod declared;
@@ -69,6 +70,7 @@ pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
         cleared: None,
         zeroes: false,
         rounds: None,
+        checked: None,
     };
     condition::check_all(subject, run, &plan)?;
     covered::absorb(subject, &mut plan);

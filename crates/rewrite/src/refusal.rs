@@ -318,6 +318,14 @@ pub enum Reason {
         "some rounds of the loop call something, which may not happen inside a window around it"
     )]
     RoundCalls,
+    /// A loop behind the check that a begin would take the place of.
+    #[error(
+        "the window would stay open over the rounds of a loop, however many there are (--open-over-rounds allows that)"
+    )]
+    OpenOverRounds,
+    /// A call between accesses.
+    #[error("something is called between the accesses, which may not happen inside a window")]
+    GapCalls,
     /// An access that something but a fault parts from that at the line.
     #[error(
         "the access follows that of line {0} only {1}, and no form is written for a window over that"

@@ -33,6 +33,9 @@ pub struct Request {
     pub figures: Vec<String>,
     /// Whether accesses that go on after a fault may be made to stop.
     pub stop_at_first_fault: bool,
+    /// Whether a window that takes the place of an `access_ok()` may stay open over
+    /// the rounds of a loop, however many there are.
+    pub open_over_rounds: bool,
     /// Whether a copy of a structure may touch members that the function leaves
     /// alone: it writes them as zero, or reads them for nothing.
     pub touch_all_members: bool,

@@ -5,6 +5,7 @@ use tollgate_source::{
     TokenKind, Types, Vocabulary, tokens,
 };
 
+use crate::calls::Calls;
 use crate::directives::{conditions, is_left_between};
 use crate::lines::{on_one_line, reindent};
 use crate::offers::Offers;
@@ -25,12 +26,16 @@ pub(crate) struct Subject<'a> {
     pub(crate) loops: &'a [Loop],
     /// The calls that it may hold.
     pub(crate) vocabulary: &'a Vocabulary,
+    /// What its calls are.
+    pub(crate) calls: &'a Calls<'a>,
     /// What the tree offers to open a window with.
     pub(crate) offers: Offers,
     /// Whether nobody outside the file calls its static functions: it is no header.
     pub(crate) own_file: bool,
     /// Whether accesses that go on after a fault may be made to stop.
     pub(crate) stop_at_first_fault: bool,
+    /// Whether a window may stay open over the rounds of a loop, however many.
+    pub(crate) open_over_rounds: bool,
     /// What the style needs besides.
     pub(crate) styled: Styled<'a>,
 }

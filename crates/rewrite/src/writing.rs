@@ -2,7 +2,7 @@
 //! an end on every path.
 
 pub(crate) mod braces;
-mod falls;
+pub(crate) mod falls;
 pub(crate) mod shape;
 pub(crate) mod variables;
 
@@ -13,7 +13,7 @@ use tollgate_source::{Direction, Jump, Span, StatementKind};
 use crate::edit::Edit;
 use crate::gate::Opening;
 use crate::lines::{arm, call, reindent, tidy, untied, widest};
-use crate::plan::{Chained, Line, Plan};
+use crate::plan::{Chained, Line, Part, Plan};
 use crate::refusal::Refusal;
 use crate::subject::Subject;
 use crate::writing::shape::{Shape, shape};
@@ -136,6 +136,13 @@ impl<'s, 'a> Writer<'s, 'a> {
             indent += "\t";
         }
         match shape {
+            Shape::Standing(label) => {
+                let at = plan.checked.as_ref().and_then(|checked| checked.ends_at);
+                if let Some((at, end)) = at.zip(plan.gate.end()) {
+                    self.edits.push(Edit::insert(at, format!("\n\t{end}")));
+                }
+                self.with_tail(plan, label, &indent);
+            }
             Shape::Tail => {
                 let label = self.tail(plan, None);
                 self.with_tail(plan, &label, &indent);
@@ -326,7 +333,10 @@ impl<'s, 'a> Writer<'s, 'a> {
             way: plan.way,
             object: &plan.object,
             size: &plan.size,
-            exit: &plan.fault.statements,
+            exit: match &plan.checked {
+                Some(checked) => &checked.exit,
+                None => &plan.fault.statements,
+            },
             columns: self.columns(),
             indent,
         }
@@ -395,6 +405,10 @@ impl<'s, 'a> Writer<'s, 'a> {
                 let condition = self.moved(plan, &untied(condition), indent);
                 format!("{indent}if ({condition}){}", arm(&all, indent))
             }
+            Line::Body(parts) => {
+                let parts = parts.iter().map(|part| self.part(plan, part, label));
+                format!("{indent}{}", parts.collect::<String>())
+            }
             Line::Loop {
                 before,
                 index,
@@ -406,6 +420,24 @@ impl<'s, 'a> Writer<'s, 'a> {
                 let access = self.access(plan, *index, label, &inner);
                 let before = reindent(&format!("{own}{before}"), own, indent);
                 format!("{before}\n{access}{}", reindent(behind, own, indent))
+            }
+        }
+    }
+
+    fn part(&self, plan: &Plan, part: &Part, label: &str) -> String {
+        match part {
+            Part::Text(text) => text.clone(),
+            Part::Accesses {
+                sites,
+                indent,
+                begins,
+            } => {
+                let all = sites
+                    .iter()
+                    .map(|&site| self.access(plan, site, label, indent));
+                let all = all.collect::<Vec<_>>().join("\n");
+                let front = if *begins { "" } else { indent };
+                all.strip_prefix(front).unwrap_or(&all).to_owned()
             }
         }
     }
@@ -424,6 +456,21 @@ impl<'s, 'a> Writer<'s, 'a> {
             Direction::Write => "unsafe_put_user",
         };
         let value = self.argument(site.value);
+        let copied = plan
+            .checked
+            .as_ref()
+            .and_then(|checked| checked.copies.get(index));
+        if let Some(Some(size)) = copied {
+            let (to, size) = (self.argument(site.address), self.argument(*size));
+            let arguments = [to.as_str(), &value, &size, label];
+            return call(
+                self.columns(),
+                indent,
+                "unsafe_copy_to_user",
+                &arguments,
+                ");",
+            );
+        }
         let address = match &plan.advance {
             Some(advance) => advance.address(index),
             None => self.argument(site.address),

@@ -79,6 +79,7 @@ fn try_compared(name: &str, text: &str, style: Style, kind: Kind) -> Result<u64,
     };
     let request = Request {
         style,
+        open_over_rounds: true,
         sizes: vec![1, 2, 4, 8, 16, 24],
         ..Request::default()
     };
@@ -138,6 +139,57 @@ fn without_includes(text: &str, name: &str) -> String {
         .map(|line| line.replace("int f(", &format!("int {name}(")))
         .collect();
     lines.join("\n") + "\n"
+}
+
+/// One `access_ok()`, and behind it accesses among other statements.
+#[test]
+fn a_window_in_place_of_a_check_does_what_its_accesses_did() {
+    let check = "\tif (!access_ok(p, sizeof(*p)))\n\t\treturn -EINVAL;\n";
+    let bodies = [
+        (
+            "check-arms",
+            format!(
+                "{check}\tif (__put_user(k->a, &p->a))\n\t\treturn -EFAULT;\n\tif (n & 1) {{\n\t\tif (__put_user(1, &p->b))\n\t\t\treturn -EFAULT;\n\t}} else {{\n\t\tif (__put_user(2, &p->b))\n\t\t\treturn -EFAULT;\n\t}}\n\tk->c++;\n\tif (__put_user(k->c, &p->c))\n\t\treturn -EFAULT;\n\treturn 0;\n"
+            ),
+        ),
+        (
+            "check-cases",
+            format!(
+                "\tu32 v = 7, w = 9;\n\n{check}\tswitch (n % 3) {{\n\tcase 2:\n\t\tif (__get_user(v, &p->a))\n\t\t\tgoto out;\n\t\tfallthrough;\n\tcase 1:\n\t\tif (__get_user(w, &p->b) ||\n\t\t    __get_user(v, &p->last))\n\t\t\tgoto out;\n\t}}\n\tk->b = v ^ w;\n\treturn 0;\n\nout:\n\tk->b = 5;\n\treturn -EIO;\n"
+            ),
+        ),
+        (
+            "check-label",
+            format!(
+                "\tint err = -EFAULT;\n\tu32 v;\n\n{check}\tif (__get_user(v, &p->a))\n\t\tgoto out;\n\tif (v & 1) {{\n\t\terr = 3;\n\t\tgoto out;\n\t}}\n\tif (__put_user(v, &p->b))\n\t\tgoto out;\n\terr = 0;\nout:\n\tk->d = 1;\n\treturn err;\n"
+            ),
+        ),
+        (
+            "check-rounds",
+            "\tu32 __user *u = (u32 __user *)p;\n\tu32 v;\n\n\tn = n > 9 ? 9 : n;\n\tif (!access_ok(u, n * sizeof(*u)))\n\t\treturn -EINVAL;\n\twhile (n > 1) {\n\t\tif (__get_user(v, u++))\n\t\t\treturn -EFAULT;\n\t\tif (v == 3)\n\t\t\tbreak;\n\t\tif (__put_user(v + n, u++))\n\t\t\treturn -EFAULT;\n\t\tn -= 2;\n\t}\n\tif (n)\n\t\tif (__put_user(n, u++))\n\t\t\treturn -EFAULT;\n\tk->a = n;\n\treturn 0;\n".to_owned(),
+        ),
+        (
+            "check-moved",
+            format!(
+                "\tstruct s __user *q = p;\n\n{check}\tif (__put_user(1, &q->a) || __put_user(2, &q->b)) {{\n\t\tk->c = 4;\n\t\treturn -EFAULT;\n\t}}\n\tq = NULL;\n\treturn q ? 1 : 0;\n"
+            ),
+        ),
+        (
+            "check-twice",
+            format!(
+                "\tu32 v = 0;\n\n\tif (n & 1) {{\n\t{}\t\tif (__get_user(v, &p->a))\n\t\t\treturn -EFAULT;\n\t\tif (__get_user(v, &p->b))\n\t\t\treturn -EFAULT;\n\t}}\n{check}\tif (__put_user(v, &p->c))\n\t\treturn -EIO;\n\tif (__put_user(v, &p->last))\n\t\treturn -EIO;\n\treturn 0;\n",
+                check.replace("\n\t\t", "\n\t\t\t")
+            ),
+        ),
+    ];
+    let kind = Kind {
+        sizes: true,
+        ..PLAIN
+    };
+    for (name, body) in &bodies {
+        let ran = compared(name, &function(body), Style::Window, kind);
+        assert_eq!(ran, 2 * 41 * (8 * 49 + 1), "{name}");
+    }
 }
 
 const WINDOWS: [Style; 3] = [Style::Window, Style::Masked, Style::Scoped];

@@ -7,6 +7,9 @@
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used)]
 
+#[path = "mirror/macros.rs"]
+mod macros;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
@@ -52,24 +55,25 @@ const FILES: [&str; 30] = [
 
 const FRAME: &str = "the window goes around calls (unsafe_*altstack(), unsafe_*sigcontext() and the like) that have accesses of \
     their own; fix opens one for each run of single values, for the way that is needed, and leaves what is not next to another";
-const NAME: &str = "the window takes in the copy of the name behind the values, and so its range; fix's windows are of single \
-    values, and their range is the object's";
-
 const WAY: &str = "a fault comes back to the end of the success path, with its result in a variable; fix gives each way an \
     end of its own, and returns what the function returns where the begin fails";
-const ROUNDS: &str = "the window is open over all rounds of the loop, and so its range; fix opens one for the accesses of a \
-    round, whose range it knows";
-const BITMAP: &str = "the window is open over all rounds of the loop; fix opens one for the two accesses of a round, whose range \
-    it knows, and moves the pointer on behind it";
+const BOTH: &str = "the window is opened for both ways, although the accesses go one way: fix opens it for that way";
 
 /// Why fix and the maintainers write it differently.
-const EXPLAINED: [(&str, &str); 17] = [
+const EXPLAINED: [(&str, &str); 14] = [
     ("io_uring/waitid.c: io_waitid_compat_copy_si", WAY),
     ("io_uring/waitid.c: io_waitid_copy_si", WAY),
-    ("lib/iov_iter.c: copy_compat_iovec_from_user", ROUNDS),
-    ("lib/iov_iter.c: copy_iovec_from_user", ROUNDS),
-    ("kernel/compat.c: compat_get_bitmap", BITMAP),
-    ("kernel/compat.c: compat_put_bitmap", BITMAP),
+    ("lib/iov_iter.c: copy_compat_iovec_from_user", BOTH),
+    ("lib/iov_iter.c: copy_iovec_from_user", BOTH),
+    (
+        "drivers/gpu/drm/i915/gem/i915_gem_execbuffer.c: eb_copy_relocations",
+        BOTH,
+    ),
+    ("arch/x86/kernel/vm86_32.c: save_v86_state", BOTH),
+    (
+        "kernel/compat.c: compat_get_bitmap",
+        "get_user() makes *mask zero on a fault, and a caller elsewhere may look: fix leaves that read as it is, with the rounds",
+    ),
     ("arch/powerpc/kernel/signal_32.c: handle_rt_signal32", FRAME),
     ("arch/x86/kernel/signal_32.c: ia32_setup_frame", FRAME),
     ("arch/x86/kernel/signal_32.c: ia32_setup_rt_frame", FRAME),
@@ -80,19 +84,8 @@ const EXPLAINED: [(&str, &str); 17] = [
         "the size is that of the type by another name, and the end is not that of its begin: fix writes the one that is",
     ),
     (
-        "arch/x86/kernel/vm86_32.c: save_v86_state",
-        "the range is one of two structures, chosen at run time, and both ways are opened; fix checks the member that is \
-         written and opens it for writes, and closes before the comment that follows",
-    ),
-    ("fs/readdir.c: fillonedir", NAME),
-    ("fs/readdir.c: compat_fillonedir", NAME),
-    (
         "kernel/rseq.c: rseq_update_cpu_node_id",
-        "the range is the size that user space registered; fix takes the object's, and closes before the comment that follows",
-    ),
-    (
-        "net/core/scm.c: put_cmsg",
-        "the window takes in the copy of the data behind the header, and so its range; fix's windows are of single values",
+        "a comment follows the last access, and nothing shows whether it speaks of that or of what comes next: fix closes before it",
     ),
 ];
 
@@ -102,8 +95,19 @@ const NONE: &str = "no window of its own";
 /// What a statement is replaced with.
 type Change = (Span, String);
 
+/// What windows are turned back into.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Back {
+    /// `put_user()`, each with a check and a window of its own.
+    Chain,
+    /// One `access_ok()` where the begin stands, and `__put_user()`, each with a
+    /// window of its own: as most of these functions were before.
+    Checked,
+}
+
 /// A function of a file.
 struct Function<'t> {
+    back: Back,
     text: &'t str,
     body: Span,
     code: Vec<Token>,
@@ -122,10 +126,11 @@ struct Window {
 }
 
 impl<'t> Function<'t> {
-    fn new(text: &'t str, body: &Body) -> Self {
+    fn new(text: &'t str, body: &Body, back: Back) -> Self {
         let upto = text.as_bytes().get(..body.span.end).unwrap();
         let all = tokens(upto, body.span.start).into_iter();
         Self {
+            back,
             text,
             body: body.span,
             code: all.filter(Token::is_code).collect(),
@@ -157,6 +162,9 @@ impl<'t> Function<'t> {
             return Err("the begin is not all that an if asks for".to_owned());
         }
         let opened = if front > 0 && self.word(front - 1) == "else" {
+            if self.back == Back::Checked {
+                return Err("a masked begin has no access_ok()".to_owned());
+            }
             let masked = (0..front).rfind(|at| self.word(*at) == "can_do_masked_user_access");
             masked.map(|at| at - 2).ok_or("the begin is in an else")?
         } else {
@@ -231,7 +239,10 @@ impl<'t> Function<'t> {
         let mut changes = Vec::new();
         for begin in begins {
             let window = self.window(begin)?;
-            changes.push((self.line(window.opening), String::new()));
+            changes.push(match self.back {
+                Back::Chain => (self.line(window.opening), String::new()),
+                Back::Checked => (self.code[begin].span, "access_ok".to_owned()),
+            });
             changes.push((self.line(self.statement(window.end)), String::new()));
             self.accesses(&window, &mut changes)?;
         }
@@ -253,10 +264,13 @@ impl<'t> Function<'t> {
             let Some(name) = self.word(at).strip_prefix("unsafe_") else {
                 continue;
             };
+            let known = ["put_user", "get_user", "copy_to_user", "copy_from_user"];
+            let checks = self.back == Back::Chain || !known.contains(&name);
+            let name = format!("{}{name}", if checks { "" } else { "__" });
             let mut arguments = self.arguments(at + 1);
             let label = arguments.pop().unwrap();
             let place = self.statement(at);
-            if self.word(at - 1) == ":" || !place.text(self.text.as_bytes()).ends_with(");") {
+            if !place.text(self.text.as_bytes()).ends_with(");") {
                 return Err("an unsafe access is no statement of its own".to_owned());
             }
             let (way_out, found) = self.way_out(&label, window)?;
@@ -451,15 +465,32 @@ fn difference(theirs: &str, ours: &str) -> String {
         .collect()
 }
 
-fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
-    let place = format!("{path}: {}", body.name);
-    let function = Function::new(text, body);
-    if function.begins().is_empty() {
-        return format!("{place}: no window of its own\n");
+/// What came of a function that was turned back and fixed.
+enum Outcome {
+    Equal(Style),
+    /// The lines that differ.
+    Differs(String),
+    Refused(String),
+    Kept(String),
+}
+
+impl Outcome {
+    /// The lower, the more came of it.
+    fn rank(&self) -> (usize, usize) {
+        match self {
+            Self::Equal(_) => (0, 0),
+            Self::Differs(lines) => (1, lines.lines().count()),
+            Self::Refused(_) => (2, 0),
+            Self::Kept(_) => (3, 0),
+        }
     }
+}
+
+fn fixed(tree: &Path, path: &str, text: &str, body: &Body, back: Back) -> Outcome {
+    let function = Function::new(text, body, back);
     let changes = match function.turned_back() {
         Ok(changes) => changes,
-        Err(why) => return format!("{place}: not turned back: {why}\n"),
+        Err(why) => return Outcome::Kept(why),
     };
     let chains = changed(text, changes);
     let read = |wanted: &TreePath| -> io::Result<Vec<u8>> {
@@ -476,6 +507,7 @@ fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
     let masked = text[body.span.start..body.span.end].contains("masked_user_access_begin");
     let request = Request {
         style: if masked { Style::Masked } else { Style::Window },
+        open_over_rounds: true,
         ..Request::default()
     };
     let patched = match fix(&read, &target, &request) {
@@ -485,7 +517,7 @@ fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
             let why = why
                 .split_once(&format!("{} ", body.name))
                 .map_or(why.as_str(), |(_, why)| why);
-            return format!("{place}: refused: {why}\n");
+            return Outcome::Refused(why.to_owned());
         }
     };
     let fixed = String::from_utf8(patched.rewritten).unwrap();
@@ -493,14 +525,42 @@ fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
         statements(text, body),
         statements(&fixed, &find(&fixed, &body.name)),
     );
-    if theirs == ours {
-        return format!("{place}: equal, in the style {}\n", request.style);
+    match theirs == ours {
+        true => Outcome::Equal(request.style),
+        false => Outcome::Differs(difference(&theirs, &ours)),
     }
-    let why = EXPLAINED
-        .iter()
-        .find(|(known, _)| *known == place)
-        .map_or("NOT EXPLAINED", |(_, why)| why);
-    format!("{place}: differs: {why}\n{}", difference(&theirs, &ours))
+}
+
+fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
+    let place = format!("{path}: {}", body.name);
+    if Function::new(text, body, Back::Chain).begins().is_empty() {
+        return format!("{place}: no window of its own\n");
+    }
+    let (written, macros) = macros::written_out(text, body);
+    let body = &find(&written, &body.name);
+    let tried =
+        [Back::Chain, Back::Checked].map(|back| (back, fixed(tree, path, &written, body, back)));
+    let (back, best) = tried
+        .into_iter()
+        .min_by_key(|(_, outcome)| outcome.rank())
+        .unwrap();
+    let mut how = match back {
+        Back::Chain => String::new(),
+        Back::Checked => ", from one access_ok()".to_owned(),
+    };
+    if !macros.is_empty() {
+        how += &format!(", with {} written out", macros.join(", "));
+    }
+    match best {
+        Outcome::Equal(style) => format!("{place}: equal{how}, in the style {style}\n"),
+        Outcome::Differs(lines) => {
+            let known = EXPLAINED.iter().find(|(known, _)| *known == place);
+            let why = known.map_or("NOT EXPLAINED", |(_, why)| why);
+            format!("{place}: differs{how}: {why}\n{lines}")
+        }
+        Outcome::Refused(why) => format!("{place}: refused: {why}\n"),
+        Outcome::Kept(why) => format!("{place}: not turned back: {why}\n"),
+    }
 }
 
 #[test]

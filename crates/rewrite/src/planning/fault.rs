@@ -187,6 +187,20 @@ fn returning(body: Span) -> Fault {
     }
 }
 
+/// What a way out does that is no result's.
+pub(crate) fn leaving(subject: &Subject<'_>, place: Span) -> Result<Fault, Refusal> {
+    let jump = subject.flow.jump_in(place);
+    let text = jump.map_or_else(String::new, |jump| subject.line(jump));
+    let text = text.strip_suffix(';').unwrap_or(&text);
+    let jump = match text.split_once(' ').unwrap_or((text, "")) {
+        ("return", value) => Jump::Return(value.trim().to_owned()),
+        ("goto", label) => Jump::Goto(label.trim().to_owned()),
+        _ => return Err(subject.refuse(place, Reason::Exits)),
+    };
+    let span = place;
+    leave(subject, &Exit { jump, span })
+}
+
 fn leave(subject: &Subject<'_>, exit: &Exit) -> Result<Fault, Refusal> {
     if exit.jump == Jump::None {
         return Err(subject.refuse(exit.span, Reason::Exit("the next statement")));

@@ -76,6 +76,7 @@ pub(crate) fn plan(subject: &Subject<'_>, own: &Loop) -> Result<Plan, Refusal> {
         zeroes: false,
         absorbs: false,
         rounds: Some(rounds),
+        checked: None,
     };
     condition::check_all(subject, run, &plan)?;
     unseen(subject, &plan)?;
@@ -138,7 +139,8 @@ fn around(subject: &Subject<'_>, own: &Loop, run: &Run) -> Run {
     }
 }
 
-fn is_in_loop(subject: &Subject<'_>, place: Span) -> bool {
+/// Whether a place is in a loop of the function.
+pub(crate) fn is_in_loop(subject: &Subject<'_>, place: Span) -> bool {
     let flow = subject.flow;
     let repeats = |kind| matches!(kind, StatementKind::Loop | StatementKind::Do);
     let mut all = flow.statements_in(subject.function.body);

@@ -20,6 +20,8 @@ const NAMES: [&str; 7] = ["err", "ret", "error", "rc", "retval", "result", "res"
 pub(crate) enum Shape {
     /// A label at the end of the function.
     Tail,
+    /// A label of the function, behind which the window is closed.
+    Standing(String),
     /// The function's own error variable, and a label right behind the accesses.
     Variable(String),
     /// A block with the window and its label, behind which the function goes on.
@@ -38,6 +40,12 @@ pub(crate) fn shape(
     plan: &Plan,
     regions: &[Span],
 ) -> Result<Shape, Refusal> {
+    if let Some(checked) = &plan.checked {
+        return match &checked.label {
+            Some(label) => Ok(Shape::Standing(label.clone())),
+            None => tail_allowed(subject, plan).map(|()| Shape::Tail),
+        };
+    }
     let alone = regions.len() == 1;
     // One of them may hold the window's own result.
     let second = || lonely(subject, plan, regions).into_iter().nth(1);

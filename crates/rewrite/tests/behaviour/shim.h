@@ -20,6 +20,7 @@ typedef uint64_t u64;
 #define __user
 #define __packed __attribute__((packed))
 #define unlikely(x) (x)
+#define fallthrough __attribute__((fallthrough))
 #define IS_ENABLED(x) (x)
 #define IS_ALIGNED(x, a) (((x) & ((a) - 1)) == 0)
 #define CONFIG_64BIT 1

@@ -1,7 +1,7 @@
 //! What is asked of a graph: what is named where, what is live behind a place,
 //! what a variable holds there, whether only the function can see it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::span::Span;
 use crate::vocabulary::Vocabulary;
@@ -157,6 +157,20 @@ impl Flow {
             Action::Call(call) => !known(&call.name),
             _ => true,
         })
+    }
+
+    /// The names of what is called in a place; none where anything else happens that
+    /// is a call or a window's.
+    #[must_use]
+    pub fn called_in(&self, place: Span) -> Option<BTreeSet<&str>> {
+        let inside = self.nodes.iter().filter(|node| place.contains(node.span));
+        let actions = inside.map(|node| &node.action);
+        let acts = actions.filter(|own| !matches!(own, Action::Join | Action::Exit { .. }));
+        let names = acts.map(|own| match own {
+            Action::Call(call) if !call.name.is_empty() => Some(call.name.as_str()),
+            _ => None,
+        });
+        names.collect()
     }
 
     /// Whether something of that name is called in a place.

@@ -55,6 +55,10 @@ pub(crate) struct Args {
     /// message of the patch says so
     #[arg(long)]
     stop_at_first_fault: bool,
+    /// Allow a window in place of an access_ok() to stay open over the rounds of a
+    /// loop, however many there are; the message of the patch says so
+    #[arg(long)]
+    open_over_rounds: bool,
     #[command(flatten)]
     shown: Asked<Documents>,
 }
@@ -92,6 +96,7 @@ pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
         touch_all_members: args.touch_all_members,
         assisted_by: args.assisted_by,
         stop_at_first_fault: args.stop_at_first_fault,
+        open_over_rounds: args.open_over_rounds,
     };
     fix::run(&request, term)
 }

@@ -100,6 +100,7 @@ fn rewriting(asked: &Request, tree: &Tree, target: &Target) -> rewrite::Request 
         prefix: patch::prefix(tree.root(), &target.path),
         figures: Vec::new(),
         stop_at_first_fault: asked.stop_at_first_fault,
+        open_over_rounds: asked.open_over_rounds,
         touch_all_members: asked.touch_all_members,
         sizes: asked.sizes.clone(),
         macros: Vec::new(),

@@ -32,6 +32,8 @@ pub(crate) struct Request {
     pub(crate) assisted_by: bool,
     /// Whether accesses may stop at the first fault that went on.
     pub(crate) stop_at_first_fault: bool,
+    /// Whether a window may stay open over the rounds of a loop, however many.
+    pub(crate) open_over_rounds: bool,
     /// What is shown, and where the JSON goes.
     pub(crate) shown: Output,
 }

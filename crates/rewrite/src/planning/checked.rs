@@ -1,0 +1,223 @@
+//! `if (!access_ok(p, size)) exit` and behind it, in the same block, accesses that
+//! rely on it: the begin takes the place of the check with its range and its way
+//! out, and the window stays open up to the last of them, over whatever stands
+//! between that may happen in a window: conditions, cases, other statements.
+
+mod body;
+mod label;
+mod sites;
+
+use std::rc::Rc;
+
+use tollgate_source::{Run, Span, Statement, StatementKind, Term, Trait};
+
+use crate::gate::Plain;
+use crate::plan::{Checked, Line, Plan};
+use crate::planning::checked::body::Guard;
+use crate::planning::checked::sites::Access;
+use crate::planning::fault::{are_alike, leaving};
+use crate::planning::rounds::is_in_loop;
+use crate::planning::{way, zero};
+use crate::refusal::{Reason, Refusal};
+use crate::subject::Subject;
+
+/// A range that a statement checks.
+struct Check<'f> {
+    statement: &'f Statement,
+    /// The object and the size, as they are written.
+    object: Span,
+    size: Span,
+    /// What happens where it is not the user's.
+    exit: Span,
+}
+
+/// The plans of a function's checks, of which none touches what another does, and
+/// why other checks with accesses behind them have none.
+pub(crate) fn plans(subject: &Subject<'_>) -> (Vec<Plan>, Vec<Refusal>) {
+    let (mut plans, mut refused) = (Vec::<Plan>::new(), Vec::new());
+    for own in subject.flow.statements_in(subject.function.body) {
+        let inside = |plan: &Plan| plan.region.end > own.span.start;
+        let check = check(subject, own).filter(|_| !plans.last().is_some_and(inside));
+        match check.map(|check| plan(subject, &check)) {
+            Some(Ok(Some(plan))) => plans.push(plan),
+            Some(Err(refusal)) => refused.push(refusal),
+            Some(Ok(None)) | None => {}
+        }
+    }
+    (plans, refused)
+}
+
+fn check<'f>(subject: &'f Subject<'_>, own: &'f Statement) -> Option<Check<'f>> {
+    let flow = subject.flow;
+    let [exit] = flow.inside(own.span).collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let asked = subject.expression(own.expression.filter(|_| own.kind == StatementKind::If)?)?;
+    let Term::Unary(not, inner) = &asked.term else {
+        return None;
+    };
+    let (name, arguments) = inner.call().filter(|_| not == "!")?;
+    let [object, size] = arguments else {
+        return None;
+    };
+    let checks = subject.vocabulary.checks_range(name.as_bytes());
+    let pure = [object, size].iter().all(|a| !flow.writes(a.span));
+    (checks && pure && flow.leaves(exit)).then_some(Check {
+        statement: own,
+        object: object.span,
+        size: size.span,
+        exit: exit.span,
+    })
+}
+
+/// The window that a check opens; none where too few accesses rely on it.
+fn plan(subject: &Subject<'_>, check: &Check<'_>) -> Result<Option<Plan>, Refusal> {
+    let (guards, stopped) = guards(subject, check);
+    let accesses: Vec<&Access> = guards.iter().flat_map(|guard| &guard.accesses).collect();
+    if accesses.len() < 2 && !guards.iter().any(|g| loops_between(subject, check, g.span)) {
+        let rounds = |refusal: &Refusal| refusal.reason == Reason::OpenOverRounds;
+        return stopped.filter(rounds).map_or(Ok(None), Err);
+    }
+    let Some(last) = guards.last() else {
+        return Ok(None);
+    };
+    let end = outermost(subject, check, last.span);
+    let fault = leaving(subject, last.exit)?;
+    let region = Span::new(check.statement.span.start, end);
+    let closing = label::of(subject, check, region, &guards, &fault)?;
+    let region = Span::new(region.start, closing.end);
+    if !subject.has_no_directive(region) {
+        return Err(subject.refuse(region, Reason::Preprocessor));
+    }
+    let run = run(subject, check, region, &accesses);
+    let way = way(subject, &run)?;
+    let plan = Plan {
+        lines: vec![Line::Body(body::parts(subject, check, region, &guards))],
+        way,
+        gate: Rc::new(Plain(way)),
+        object: subject.line(check.object),
+        size: subject.line(check.size),
+        results: Vec::new(),
+        returns: false,
+        stops: false,
+        chained: None,
+        absorbs: true,
+        fault,
+        region,
+        before: None,
+        behind: None,
+        advance: None,
+        cleared: None,
+        zeroes: false,
+        rounds: None,
+        checked: Some(Checked {
+            exit: subject.statements(check.exit),
+            label: closing.label,
+            ends_at: closing.own,
+            copies: accesses.iter().map(|access| access.size).collect(),
+            some: guards
+                .iter()
+                .any(|guard| is_under(subject, check, guard.span)),
+            loops: has_loops(subject, region),
+        }),
+        run,
+    };
+    match zero::seen(subject, &plan) {
+        Some((place, variable)) => Err(subject.refuse(place, Reason::ReadAfterFault(variable))),
+        None => Ok(Some(plan)),
+    }
+}
+
+/// What the message of a patch with such windows says besides.
+pub(crate) fn said(plans: &[Plan]) -> Vec<String> {
+    let mut all = plans.iter().filter_map(|plan| plan.checked.as_ref());
+    let rounds = all
+        .clone()
+        .any(|own| own.loops)
+        .then_some("The window stays open over all rounds of the loop, however many there are.");
+    let copies = all.any(|own| own.copies.iter().any(Option::is_some)).then_some(
+        "The copy inside does not pass the checks of its kernel side (hardened usercopy) that it had: its size \
+         has to be right without them. After a fault user memory holds what was written by then.",
+    );
+    rounds
+        .into_iter()
+        .chain(copies)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The accesses behind the check that leave alike, as far as nothing stands between
+/// them that may not happen in a window, and what does.
+fn guards(subject: &Subject<'_>, check: &Check<'_>) -> (Vec<Guard>, Option<Refusal>) {
+    let mut found = Vec::<Guard>::new();
+    for own in behind(subject, check) {
+        match body::guards(subject, check, own) {
+            Ok(more) => {
+                let mut all = found.iter().chain(&more);
+                let first = all.next().map(|guard| subject.statements(guard.exit));
+                let alike = |guard: &Guard| {
+                    let own = subject.statements(guard.exit);
+                    first.as_ref().is_none_or(|first| are_alike(first, &own))
+                };
+                if !all.all(alike) {
+                    return (found, Some(subject.refuse(own.span, Reason::Exits)));
+                }
+                found.extend(more);
+            }
+            Err(refusal) => return (found, Some(refusal)),
+        }
+    }
+    (found, None)
+}
+
+/// The statements behind the check in its block.
+fn behind<'f>(subject: &'f Subject<'_>, check: &Check<'f>) -> impl Iterator<Item = &'f Statement> {
+    let holder = subject.flow.holder(check.statement);
+    let block = holder.map_or(subject.function.body, |holder| holder.span);
+    let from = check.statement.span.end;
+    let all = subject.flow.inside(block);
+    all.filter(move |own| own.span.start >= from)
+}
+
+/// Where the statement of the check's block ends that holds a place.
+fn outermost(subject: &Subject<'_>, check: &Check<'_>, place: Span) -> usize {
+    let mut all = behind(subject, check);
+    let own = all.find(|own| own.span.contains(place));
+    own.map_or(place.end, |own| own.span.end)
+}
+
+fn is_loop(own: &Statement) -> bool {
+    matches!(own.kind, StatementKind::Loop | StatementKind::Do)
+}
+
+/// Whether a loop behind the check holds the place.
+fn loops_between(subject: &Subject<'_>, check: &Check<'_>, place: Span) -> bool {
+    let mut all = subject.flow.statements_in(subject.function.body);
+    all.any(|own| {
+        is_loop(own) && own.span.contains(place) && own.span.start > check.statement.span.start
+    })
+}
+
+/// Whether an access stands in a statement of the check's block with others.
+fn is_under(subject: &Subject<'_>, check: &Check<'_>, place: Span) -> bool {
+    behind(subject, check).all(|own| own.span != place)
+}
+
+fn has_loops(subject: &Subject<'_>, region: Span) -> bool {
+    subject.flow.statements_in(region).any(is_loop)
+}
+
+/// The accesses as one run.
+fn run(subject: &Subject<'_>, check: &Check<'_>, region: Span, accesses: &[&Access]) -> Run {
+    let looped = is_in_loop(subject, region).then_some(Trait::InLoop);
+    let holder = subject.flow.holder(check.statement);
+    Run {
+        sites: accesses.iter().map(|access| access.site.clone()).collect(),
+        steps: Vec::new(),
+        after: None,
+        forms: Vec::new(),
+        span: region,
+        block: holder.map_or(subject.function.body, |holder| holder.span),
+        traits: looped.into_iter().chain([Trait::AccessOk]).collect(),
+    }
+}

@@ -1,0 +1,147 @@
+//! Where the window of a check is closed: right behind the last access, or behind a
+//! label of the function that both the accesses and what follows them come to.
+
+use std::collections::BTreeSet;
+
+use tollgate_source::{Jump, Span, StatementKind};
+
+use crate::plan::Fault;
+use crate::planning::checked::body::{Guard, target};
+use crate::planning::checked::{Check, behind, body};
+use crate::refusal::{Reason, Refusal};
+use crate::subject::Subject;
+use crate::writing::falls;
+
+/// Where a window is closed.
+pub(super) struct Closing {
+    /// Behind that byte.
+    pub(super) end: usize,
+    /// The label of the function that a fault goes to, where the end stands behind it.
+    pub(super) label: Option<String>,
+    /// Where an end of its own stands, if it is that of faults alone.
+    pub(super) own: Option<usize>,
+}
+
+/// Where a window closes that has the accesses of `region`.
+///
+/// # Errors
+/// When something in it but a fault jumps out of the window past its end.
+pub(super) fn of(
+    subject: &Subject<'_>,
+    check: &Check<'_>,
+    region: Span,
+    guards: &[Guard],
+    fault: &Fault,
+) -> Result<Closing, Refusal> {
+    let left = jumps(subject, region, |own| {
+        !check.exit.contains(own) && !guards.iter().any(|guard| guard.exit.contains(own))
+    });
+    let near = trailing(subject, check, region);
+    let near = near.filter(|(name, _)| only_from(subject, name, check, region));
+    let faults = |name: &str| matches!(&fault.jump, Jump::Goto(label) if label == name);
+    let plain = |name: &str| fault.statements == [format!("goto {name};")];
+    match near {
+        Some((name, end)) if plain(&name) && left.iter().all(|own| *own == name) => Ok(Closing {
+            end,
+            label: Some(name),
+            own: None,
+        }),
+        // What a fault does besides stands behind an end of its own.
+        Some((name, end))
+            if !left.is_empty() && !faults(&name) && left.iter().all(|own| *own == name) =>
+        {
+            Ok(Closing {
+                end,
+                label: None,
+                own: None,
+            })
+        }
+        _ if left.is_empty() => {
+            let own = of_faults(subject, check, region, fault)?;
+            Ok(Closing {
+                end: with_comments(subject, region.end),
+                label: own.as_ref().map(|(name, _)| name.clone()),
+                own: own.map(|(_, at)| at),
+            })
+        }
+        _ => Err(subject.refuse(region, Reason::Gap)),
+    }
+}
+
+/// The label that faults of this window alone go to, which nothing would use if they
+/// had another one, and where the end goes behind it.
+fn of_faults(
+    subject: &Subject<'_>,
+    check: &Check<'_>,
+    region: Span,
+    fault: &Fault,
+) -> Result<Option<(String, usize)>, Refusal> {
+    let Jump::Goto(name) = &fault.jump else {
+        return Ok(None);
+    };
+    let plain = fault.statements == [format!("goto {name};")];
+    let falls = falls::place(subject, name).is_some();
+    if !plain || !falls || !only_from(subject, name, check, region) {
+        return Ok(None);
+    }
+    let label = subject.flow.label(name);
+    let colon = label.and_then(|at| colon(subject, Span::new(at.start, subject.function.body.end)));
+    let at = colon.filter(|at| subject.text.get(*at) == Some(&b'\n'));
+    let at = at.ok_or_else(|| subject.refuse(region, Reason::Statement))?;
+    Ok(Some((name.clone(), at)))
+}
+
+/// Where the colon of a label ends that begins a place.
+fn colon(subject: &Subject<'_>, place: Span) -> Option<usize> {
+    let mut code = subject.tokens(place).into_iter();
+    code.find(|token| token.is(b':'))
+        .map(|token| token.span.end)
+}
+
+/// The labels that jumps in a place go to, of those that are asked for.
+fn jumps(subject: &Subject<'_>, place: Span, is: impl Fn(Span) -> bool) -> BTreeSet<String> {
+    let all = subject.flow.statements_in(place);
+    let jumps = all.filter(|own| own.kind == StatementKind::Jump && is(own.span));
+    jumps.filter_map(|own| target(subject, own)).collect()
+}
+
+/// Whether nothing goes to a label but what is in the window.
+fn only_from(subject: &Subject<'_>, name: &str, check: &Check<'_>, region: Span) -> bool {
+    let outside = |own: Span| !region.contains(own) || check.exit.contains(own);
+    !jumps(subject, subject.function.body, outside).contains(name)
+}
+
+/// The label behind the accesses, if nothing stands between but what may happen in
+/// a window.
+fn trailing(subject: &Subject<'_>, check: &Check<'_>, region: Span) -> Option<(String, usize)> {
+    let flow = subject.flow;
+    for own in behind(subject, check).filter(|own| own.span.start >= region.end) {
+        if own.kind == StatementKind::Label {
+            let mut labels = flow.labels.iter();
+            let (name, _) = labels.find(|(_, at)| at.start == own.span.start)?;
+            return Some((name.clone(), colon(subject, own.span)?));
+        }
+        match body::guards(subject, check, own) {
+            Ok(found) if found.is_empty() => {}
+            Ok(_) | Err(_) => return None,
+        }
+    }
+    None
+}
+
+/// Comments behind the last access that an empty line parts from what follows speak
+/// of it.
+fn with_comments(subject: &Subject<'_>, end: usize) -> usize {
+    let close = subject.function.body.end;
+    let mut last = end;
+    for comment in subject.comments(Span::new(end, close)) {
+        let before = subject.at(Span::new(last, comment.start));
+        if !before.trim().is_empty() {
+            break;
+        }
+        last = comment.end;
+    }
+    let behind = subject.at(Span::new(last, close));
+    let blank = behind.trim_start_matches([' ', '\t']).starts_with("\n\n");
+    if blank { last } else { end }
+}

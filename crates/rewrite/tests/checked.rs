@@ -1,0 +1,185 @@
+//! A begin in place of an `access_ok()` statement: the window stays open up to the
+//! last access that relies on the check, over whatever may happen in it.
+
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used)]
+
+use std::io;
+
+use tollgate_rewrite::{Request, UACCESS, fix};
+use tollgate_source::TreePath;
+
+#[path = "fixing/mod.rs"]
+mod fixing;
+
+use fixing::{HEADER, file, fix_in};
+
+const CHECK: &str = "\tif (!access_ok(p, sizeof(*p)))\n\t\treturn -EINVAL;\n";
+
+const FIRST: &str = "\tif (__put_user(1, &p->a))\n\t\treturn -EFAULT;\n";
+
+const LAST: &str = "\tif (__put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n";
+
+fn request(open_over_rounds: bool) -> Request {
+    Request {
+        open_over_rounds,
+        ..Request::default()
+    }
+}
+
+/// The function with the check, two accesses and what stands between those.
+fn between(middle: &str) -> String {
+    file(&[CHECK, FIRST, middle, LAST].concat())
+}
+
+/// What comes of it: the function's text, or why it is refused.
+fn written(text: &str, request: &Request) -> String {
+    match fix_in(text, "f", request) {
+        Ok(patched) => {
+            let text = String::from_utf8(patched.rewritten).unwrap();
+            let body = text.split_once("int f(").unwrap().1;
+            let refused = patched
+                .refused
+                .iter()
+                .map(|own| format!("refused: {}\n", own.reason));
+            format!(
+                "{}{}",
+                body.split_once('\n').unwrap().1,
+                refused.collect::<String>()
+            )
+        }
+        Err(error) => format!("{error}\n"),
+    }
+}
+
+/// Whether one window has both accesses.
+fn is_one(middle: &str) -> bool {
+    let text = written(&between(middle), &request(true));
+    text.matches("_access_begin").count() == 1 && !text.contains("__put_user")
+}
+
+#[test]
+fn a_begin_takes_the_place_of_the_check() {
+    let arms =
+        "\tif (c) {\n\t\tif (__put_user(3, &p->c))\n\t\t\treturn -EFAULT;\n\t}\n\tk->a = c;\n";
+    let rounds = "\twhile (c-- > 0) {\n\t\tif (__put_user(c, &p->c))\n\t\t\treturn -EFAULT;\n\t}\n";
+    let out = file(&format!(
+        "\tint err = -EFAULT;\n\n{CHECK}\tif (__put_user(1, &p->a))\n\t\tgoto out;\n\tif (c) {{\n\t\terr = 1;\n\t\tgoto out;\n\t}}\n\
+         \tif (__put_user(2, &p->b))\n\t\tgoto out;\n\terr = 0;\nout:\n\treturn err;\n"
+    ));
+    let copy = between("\tif (__copy_to_user(p->name, k->name, c))\n\t\treturn -EFAULT;\n");
+    let all = [
+        ("arms", written(&between(arms), &request(false))),
+        (
+            "rounds, not allowed",
+            written(&between(rounds), &request(false)),
+        ),
+        ("rounds", written(&between(rounds), &request(true))),
+        ("a label", written(&out, &request(false))),
+        (
+            "a copy that the tree has no unsafe form of",
+            written(&copy, &request(false)),
+        ),
+    ];
+    let all = all.map(|(name, text)| format!("== {name}\n{text}"));
+    insta::assert_snapshot!(all.concat());
+}
+
+#[test]
+fn what_may_happen_in_a_window_stays_in_it() {
+    for middle in [
+        "",
+        "\tk->a += c;\n",
+        "\tswitch (c) {\n\tcase 1:\n\t\tk->a = 1;\n\t\tbreak;\n\tdefault:\n\t\tk->a = 2;\n\t}\n",
+        "\t{\n\t\tint own = c;\n\n\t\tk->a = own;\n\t}\n",
+    ] {
+        assert!(is_one(middle), "{middle}");
+    }
+}
+
+/// Each of these would be wrong in one window.
+#[test]
+fn what_may_not_happen_in_a_window_ends_it() {
+    for middle in [
+        "\twork(k);\n",
+        "\tk->op(k);\n",
+        "\tif (c)\n\t\tgoto last;\nlast:\n",
+        "#ifdef CONFIG_A\n\tk->a = 1;\n#endif\n",
+        "\tif (__put_user(3, &p->c))\n\t\treturn -EIO;\n",
+        "\tif (__put_user(3, &k->user->c))\n\t\treturn -EFAULT;\n",
+        "\tif (__put_user(next(k), &p->c))\n\t\treturn -EFAULT;\n",
+        "\t*k = *(k + 1);\n",
+    ] {
+        assert!(!is_one(middle), "{middle}");
+    }
+}
+
+/// A jump out of the window that is no fault's goes past the end of it.
+#[test]
+fn a_jump_past_the_end_is_refused() {
+    let leave = "\tif (__put_user(1, &p->a))\n\t\tgoto bad;\n\tif (c)\n\t\tgoto bad;\n\tif (__put_user(2, &p->b))\n\t\tgoto bad;\n\treturn 0;\n\nbad:\n\treturn -EFAULT;\n";
+    let text = written(&file(&format!("{CHECK}{leave}")), &request(true));
+    assert!(
+        text.contains("\t\tuser_write_access_end();\n\t\tgoto bad;"),
+        "{text}"
+    );
+    let under = leave.replace(
+        "\tif (c)\n\t\tgoto bad;\n",
+        "\twhile (k->a--)\n\t\tif (c)\n\t\t\tgoto bad;\n",
+    );
+    let text = written(&file(&format!("{CHECK}{under}")), &request(true));
+    assert!(!text.contains("_access_begin"), "{text}");
+    // Behind the label the window would be closed twice.
+    let more = "\tint err = 0;\n\n\tif (!access_ok(p, sizeof(*p)))\n\t\treturn -EINVAL;\n\tif (__put_user(1, &p->a)) {\n\t\terr = -EFAULT;\n\t\tgoto out;\n\t}\n\
+                \tif (__put_user(2, &p->b)) {\n\t\terr = -EFAULT;\n\t\tgoto out;\n\t}\nout:\n\treturn err;\n";
+    let text = written(&file(more), &request(true));
+    assert!(
+        text.contains("\tuser_write_access_end();\n\nout:"),
+        "{text}"
+    );
+    // Others come to the label without a window.
+    let other = "\tint err = -EFAULT;\n\n\tif (c)\n\t\tgoto out;\n\tif (!access_ok(p, sizeof(*p)))\n\t\treturn -EINVAL;\n\tif (__put_user(1, &p->a))\n\t\tgoto out;\n\
+                 \tif (__put_user(2, &p->b))\n\t\tgoto out;\n\terr = 0;\nout:\n\treturn err;\n";
+    let text = written(&file(other), &request(true));
+    assert!(!text.contains("out:\n\tuser_write_access_end"), "{text}");
+}
+
+/// What checks its own range may reach beyond what was checked before.
+#[test]
+fn the_range_is_that_of_what_relies_on_it() {
+    let own = "\tif (!access_ok(p, 4))\n\t\treturn -EINVAL;\n\tif (put_user(1, &p->a))\n\t\treturn -EFAULT;\n\tif (put_user(2, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n";
+    let text = written(&file(own), &request(false));
+    assert!(
+        text.contains("user_write_access_begin(p, sizeof(*p))"),
+        "{text}"
+    );
+    let relying = own.replace("put_user", "__put_user");
+    let text = written(&file(&relying), &request(false));
+    assert!(text.contains("user_write_access_begin(p, 4)"), "{text}");
+}
+
+/// A copy comes into the window where the tree has an unsafe one.
+#[test]
+fn a_copy_stands_beside_values() {
+    let copy = between("\tif (__copy_to_user(p->name, k->name, c + 1))\n\t\treturn -EFAULT;\n");
+    let header = format!("{HEADER}#define unsafe_copy_to_user(d, s, l, e) copy(d, s, l, e)\n");
+    let tree = |path: &TreePath| match &*path.lossy() {
+        UACCESS => Ok(header.as_bytes().to_vec()),
+        "f.c" => Ok(copy.as_bytes().to_vec()),
+        _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+    };
+    let patched = fix(&tree, &"f.c:f".parse().unwrap(), &request(false)).unwrap();
+    insta::assert_snapshot!(format!(
+        "{}\n{}",
+        patched.body,
+        String::from_utf8(patched.rewritten).unwrap()
+    ));
+}
+
+/// The message says what the window stays open for, and what a copy in it spares.
+#[test]
+fn the_message_says_how_long_it_is_open() {
+    let rounds = "\twhile (c-- > 0) {\n\t\tif (__put_user(c, &p->c))\n\t\t\treturn -EFAULT;\n\t}\n";
+    let patched = fix_in(&between(rounds), "f", &request(true)).unwrap();
+    insta::assert_snapshot!(patched.body);
+}
