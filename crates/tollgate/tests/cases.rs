@@ -22,6 +22,10 @@ fn every_case_is_listed_with_its_variants_and_claims() {
         assert!(text.lines().any(|line| line.starts_with(name)), "{name}");
         assert!(!case["variants"].as_array().unwrap().is_empty(), "{name}");
         assert!(!case["claims"].as_array().unwrap().is_empty(), "{name}");
+        for variant in case["variants"].as_array().unwrap() {
+            // Whatever makes it: a variant that nothing makes is the base.
+            assert_ne!(variant["made_by"], "", "{name}: {variant}");
+        }
     }
     assert!(
         text.lines().all(|line| line.chars().count() <= 80),

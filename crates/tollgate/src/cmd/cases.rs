@@ -44,7 +44,12 @@ fn made_by(plan: &VariantPlan) -> String {
     let mode = mode.map(|words| format!("the program's mode {}", words.join(" ")));
     let build = plan.defines.iter();
     let build = build.map(|words| format!("the program built with {}", words.join(", ")));
-    let all: Vec<String> = style.chain(patch).chain(mode).chain(build).collect();
+    let source = plan.source_patch.iter();
+    let source = source.map(|patch| format!("the patch {patch} to the program's package"));
+    let config = Some(&plan.config).filter(|lines| !lines.is_empty());
+    let config = config.map(|lines| format!("the kernel with {}", lines.join(", ")));
+    let made = style.chain(patch).chain(config).chain(mode).chain(build);
+    let all: Vec<String> = made.chain(source).collect();
     all.join("; ")
 }
 
