@@ -89,7 +89,8 @@ pub(crate) struct Args {
     /// The emulator
     #[arg(long, value_name = "COMMAND")]
     pub(crate) qemu: Option<String>,
-    /// Compiler runs at a time; the number of CPUs where none is given
+    /// Compiler runs, and guests, at a time; the number of CPUs where none is
+    /// given
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
     /// How long a guest may run, in seconds of this machine's time. Where none is

@@ -1,9 +1,9 @@
 //! The guests in which images are booted: a guest for each ABI and CPU that the
 //! jobs ask for, and the plugin that counts.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -17,7 +17,9 @@ use tollgate_lab::toolchain::Compiler;
 use tollgate_lab::{cache, guest, tree};
 use tollgate_measure::{BootResult, Skip};
 
+use super::locked;
 use super::setup::{Named, Setup};
+use super::side_by_side::side_by_side;
 use tollgate_source::shown;
 
 use crate::progress::Steps;
@@ -35,9 +37,9 @@ pub(crate) struct Guests<'a> {
     guests: Vec<Guest>,
     opcodes: Opcodes,
     /// How long the first boot took in each guest, of each part of a program: the base's.
-    took: RefCell<BTreeMap<(Station, usize), Duration>>,
+    took: Mutex<BTreeMap<(Station, usize), Duration>>,
     /// What boots until two are the same gave, by all that was booted.
-    sure: RefCell<BTreeMap<String, BootResult>>,
+    sure: Mutex<BTreeMap<String, BootResult>>,
 }
 
 /// What one boot runs.
@@ -113,8 +115,8 @@ impl<'a> Guests<'a> {
             plugin,
             guests,
             opcodes,
-            took: RefCell::default(),
-            sure: RefCell::default(),
+            took: Mutex::default(),
+            sure: Mutex::default(),
         })
     }
 
@@ -191,35 +193,40 @@ impl<'a> Guests<'a> {
         let vmlinux =
             std::fs::read(&path).with_context(|| format!("could not read {}", shown(&path)))?;
         let symbols = Symbols::parse(&vmlinux).with_context(|| shown(&path))?;
+        let works: Vec<_> = self
+            .guests
+            .iter()
+            .flat_map(|g| self.works(named, g))
+            .collect();
+        let boot = |work: &Result<Work<'_>, BootResult>| match work {
+            Ok(work) => Ok(of_guest(
+                self.boot_until_sure(work, &symbols)?,
+                work.station,
+            )),
+            Err(skipped) => Ok(skipped.clone()),
+        };
+        let booted: anyhow::Result<_> = side_by_side(&works, self.setup.jobs(), boot);
         let mut all = BootResult::default();
-        for guest in &self.guests {
-            let run = match &guest.ready {
-                Ok(ready) => self.boot_parts(named, &guest.station, ready, &symbols)?,
-                Err(reason) => self.skipped(&guest.station, reason),
-            };
-            let Station { abi, cpu } = &guest.station;
-            all.add(run.of_guest(abi.as_deref(), cpu.as_deref()));
-        }
+        booted?.into_iter().for_each(|run| all.add(run));
         Ok(all)
     }
 
-    /// Boots a guest, once for each part of a program that has several.
-    fn boot_parts(
-        &self,
-        named: &Named,
-        station: &Station,
-        ready: &Ready,
-        symbols: &Symbols,
-    ) -> anyhow::Result<BootResult> {
-        let mut all = BootResult::default();
-        for work in self.works(named, station, ready) {
-            all.add(self.boot_until_sure(&work, symbols)?);
+    /// The boots of a guest, one for each part of a program that has several; or its
+    /// jobs that this machine cannot run.
+    fn works<'w>(&self, named: &'w Named, guest: &'w Guest) -> Vec<Result<Work<'w>, BootResult>> {
+        let station = &guest.station;
+        match &guest.ready {
+            Ok(ready) => self
+                .boots(named, station, ready)
+                .into_iter()
+                .map(Ok)
+                .collect(),
+            Err(reason) => vec![Err(of_guest(self.skipped(station, reason), station))],
         }
-        Ok(all)
     }
 
     /// The benchmarks run beside the first part of the program.
-    fn works<'w>(&self, named: &'w Named, station: &'w Station, ready: &'w Ready) -> Vec<Work<'w>> {
+    fn boots<'w>(&self, named: &'w Named, station: &'w Station, ready: &'w Ready) -> Vec<Work<'w>> {
         let own = named.program.as_deref();
         let own = own.filter(|program| program.station == *station);
         let work = |part: usize, program: Option<Program>, plan: String| Work {
@@ -252,11 +259,11 @@ impl<'a> Guests<'a> {
             return self.boot(work, symbols);
         }
         let key = work.key();
-        let mut seen: Vec<BootResult> = self.sure.borrow().get(&key).cloned().into_iter().collect();
+        let mut seen: Vec<BootResult> = locked(&self.sure).get(&key).cloned().into_iter().collect();
         while seen.len() < MOST_BOOTS {
             let mut run = self.boot(work, symbols)?;
             if seen.contains(&run) {
-                self.sure.borrow_mut().insert(key, run.clone());
+                locked(&self.sure).insert(key, run.clone());
                 run.differing = seen.len() - 1;
                 return Ok(run);
             }
@@ -272,8 +279,7 @@ impl<'a> Guests<'a> {
     fn boot(&self, work: &Work<'_>, symbols: &Symbols) -> anyhow::Result<BootResult> {
         let start = Instant::now();
         let record = self.record(work)?;
-        self.took
-            .borrow_mut()
+        locked(&self.took)
             .entry((work.station.clone(), work.part))
             .or_insert_with(|| start.elapsed());
         BootResult::read(&record.console, &record.counts, &self.opcodes, symbols)
@@ -283,7 +289,7 @@ impl<'a> Guests<'a> {
     /// What the user says; else what follows from the first boot.
     fn limit(&self, work: &Work<'_>) -> Limit {
         let key = (work.station.clone(), work.part);
-        let took = || self.took.borrow().get(&key).copied();
+        let took = || locked(&self.took).get(&key).copied();
         self.setup
             .request
             .timeout
@@ -331,6 +337,11 @@ impl<'a> Guests<'a> {
             ..BootResult::default()
         }
     }
+}
+
+fn of_guest(run: BootResult, station: &Station) -> BootResult {
+    let Station { abi, cpu } = station;
+    run.of_guest(abi.as_deref(), cpu.as_deref())
 }
 
 fn prepare(setup: &Setup<'_>) -> anyhow::Result<(PathBuf, Vec<Guest>)> {

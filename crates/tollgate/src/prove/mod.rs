@@ -9,8 +9,11 @@ pub(crate) mod request;
 mod results;
 mod series;
 pub(crate) mod setup;
+mod side_by_side;
 mod store;
 mod variant;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tollgate_lab::image::Variant;
 use tollgate_lab::program::Program;
@@ -31,6 +34,11 @@ use variant::{Asked, Candidate};
 
 /// The letter of the base.
 const BASE: char = 'A';
+
+/// What threads share. One that panicked has left nothing half-done behind a lock.
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Finds, fixes, builds, boots, counts, compares, and says what came of it.
 ///

@@ -48,7 +48,7 @@ pub(crate) struct Request {
     pub(crate) cc: Option<String>,
     /// The emulator.
     pub(crate) qemu: Option<String>,
-    /// Compiler runs at a time.
+    /// Compiler runs, or guests, at a time.
     pub(crate) jobs: Option<u16>,
     /// How long a guest may run.
     pub(crate) timeout: Option<Duration>,

@@ -177,7 +177,8 @@ impl<'a> Setup<'a> {
         Ok(fitter.lines(lines)?.0)
     }
 
-    fn jobs(&self) -> usize {
+    /// How many compilers, or guests, run at a time.
+    pub(super) fn jobs(&self) -> usize {
         self.request
             .jobs
             .map_or_else(folders::processors, usize::from)
