@@ -33,13 +33,20 @@ pub fn hint(error: &io::Error, path: &Path, or: &str) -> String {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             format!("; {}: make room there{or}", state(path))
         }
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            let or = or.strip_prefix(", or ").unwrap_or(or);
-            let separator = if or.is_empty() { "" } else { "; " };
-            format!("{separator}{or}")
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => alone(or),
+        // A folder was to be made there, or below it.
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+            format!("; a file is in the way{}", alone(or))
         }
         _ => String::new(),
     }
+}
+
+/// `; ` and what helps, where there is nothing else.
+fn alone(or: &str) -> String {
+    let or = or.strip_prefix(", or ").unwrap_or(or);
+    let separator = if or.is_empty() { "" } else { "; " };
+    format!("{separator}{or}")
 }
 
 /// What to do about what a program said that failed, where it wants room: a line of
@@ -195,6 +202,11 @@ mod tests {
         let denied = io::Error::from(io::ErrorKind::PermissionDenied);
         assert_eq!(hint(&denied, Path::new("/"), ", or pray"), "; pray");
         assert_eq!(hint(&denied, Path::new("/"), ""), "");
+        // What `mkdir -p` gets where the folder that is wanted is a file, or below one.
+        for kind in [io::ErrorKind::AlreadyExists, io::ErrorKind::NotADirectory] {
+            let said = hint(&kind.into(), Path::new("/"), ", or pray");
+            assert_eq!(said, "; a file is in the way; pray");
+        }
         let other = io::Error::from(io::ErrorKind::NotFound);
         assert_eq!(hint(&other, Path::new("/"), ", or pray"), "");
     }
