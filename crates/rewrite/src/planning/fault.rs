@@ -1,7 +1,8 @@
 //! What a run does on a fault: one thing, whichever access faults.
 
 use tollgate_source::{
-    Direction, Exit, Expression, Form, Jump, Run, Span, Step, StepKind, Term, TokenKind, tokens,
+    Direction, Exit, Expression, Form, Jump, Run, Span, StatementKind, Step, StepKind, Term,
+    TokenKind, tokens,
 };
 
 use crate::plan::Fault;
@@ -189,13 +190,17 @@ fn returning(body: Span) -> Fault {
 
 /// What a way out does that is no result's.
 pub(crate) fn leaving(subject: &Subject<'_>, place: Span) -> Result<Fault, Refusal> {
-    let jump = subject.flow.jump_in(place);
-    let text = jump.map_or_else(String::new, |jump| subject.line(jump));
-    let text = text.strip_suffix(';').unwrap_or(&text);
-    let jump = match text.split_once(' ').unwrap_or((text, "")) {
-        ("return", value) => Jump::Return(value.trim().to_owned()),
-        ("goto", label) => Jump::Goto(label.trim().to_owned()),
-        _ => return Err(subject.refuse(place, Reason::Exits)),
+    let own = subject.flow.exit_in(place);
+    let jump = own.and_then(|own| match (own.kind, own.label) {
+        (StatementKind::Return, _) => {
+            let value = own.expression.map(|value| subject.line(value));
+            Some(Jump::Return(value.unwrap_or_default()))
+        }
+        (_, Some(label)) => Some(Jump::Goto(subject.at(label))),
+        _ => None,
+    });
+    let Some(jump) = jump else {
+        return Err(subject.refuse(place, Reason::Exits));
     };
     let span = place;
     leave(subject, &Exit { jump, span })

@@ -1,8 +1,6 @@
 //! Where a window's way out can stand so that it falls into the label that the
 //! fault goes to: `efault: user_access_end(); out: …`.
 
-use tollgate_source::StatementKind;
-
 use crate::subject::Subject;
 
 /// The line of a label that a way out goes to, if nothing else comes to the line
@@ -17,7 +15,7 @@ pub(crate) fn place(subject: &Subject<'_>, name: &str) -> Option<usize> {
         .holder(own)
         .is_some_and(|holder| holder.span == subject.function.body);
     let before = flow.before(own)?;
-    let leaves = matches!(before.kind, StatementKind::Return | StatementKind::Jump);
+    let leaves = before.kind.leaves();
     let plain = subject.comments(before.span).is_empty();
     (alone && whole && leaves && plain).then_some(at)
 }

@@ -263,6 +263,7 @@ impl<'t> Builder<'_, '_> {
             span: span(node),
             parent: self.around.last().copied(),
             expression: expression(node),
+            label: label(kind, node),
             before,
             after: None,
         });
@@ -678,7 +679,9 @@ fn kind_of(context: &Context<'_>, node: Node<'_>) -> Option<StatementKind> {
         "switch_statement" => StatementKind::Switch,
         "case_statement" => StatementKind::Case,
         "labeled_statement" => StatementKind::Label,
-        "goto_statement" | "break_statement" | "continue_statement" => StatementKind::Jump,
+        "goto_statement" => StatementKind::Goto,
+        "break_statement" => StatementKind::Break,
+        "continue_statement" => StatementKind::Continue,
         "return_statement" => StatementKind::Return,
         "declaration" => StatementKind::Declaration,
         "expression_statement" => StatementKind::Expression,
@@ -695,6 +698,12 @@ fn expression(node: Node<'_>) -> Option<Span> {
         _ => None,
     };
     inner.map(span)
+}
+
+/// The label that a `goto` names.
+fn label(kind: StatementKind, node: Node<'_>) -> Option<Span> {
+    let label = node.part("label").filter(|_| kind == StatementKind::Goto);
+    label.map(span)
 }
 
 fn last_child(node: Node<'_>) -> Option<Node<'_>> {

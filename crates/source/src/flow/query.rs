@@ -96,6 +96,14 @@ impl Flow {
         self.places.is_behind(effect.place)
     }
 
+    /// Whether an effect is on all that a variable points to: `*p = q`.
+    #[must_use]
+    pub fn is_all_behind(&self, effect: &Effect) -> bool {
+        let pointer = self.places.parent(effect.place);
+        pointer.is_some_and(|at| self.places.parent(at).is_none())
+            && self.places.is_right_behind(effect.place)
+    }
+
     /// Whether anything that happens in a place names the variable.
     #[must_use]
     pub fn names(&self, place: Span, name: &str) -> bool {
@@ -207,11 +215,14 @@ impl Flow {
     /// The last jump or return of a place.
     #[must_use]
     pub fn jump_in(&self, place: Span) -> Option<Span> {
-        let leaves = |own: &&Statement| {
-            matches!(own.kind, StatementKind::Jump | StatementKind::Return)
-                && place.contains(own.span)
-        };
-        self.statements.iter().rfind(leaves).map(|own| own.span)
+        self.exit_in(place).map(|own| own.span)
+    }
+
+    /// The same, as the statement that it is.
+    #[must_use]
+    pub fn exit_in(&self, place: Span) -> Option<&Statement> {
+        let leaves = |own: &&Statement| own.kind.leaves() && place.contains(own.span);
+        self.statements.iter().rfind(leaves)
     }
 
     /// The statements in a place, itself included.
@@ -265,7 +276,7 @@ impl Flow {
     #[must_use]
     pub fn leaves(&self, own: &Statement) -> bool {
         match own.kind {
-            StatementKind::Jump | StatementKind::Return => true,
+            kind if kind.leaves() => true,
             StatementKind::Block | StatementKind::Label => {
                 let last = self.inside(own.span).last();
                 last.is_some_and(|last| self.leaves(last))

@@ -23,8 +23,12 @@ pub enum StatementKind {
     Case,
     /// A label with what follows it.
     Label,
-    /// `goto`, `break`, `continue`
-    Jump,
+    /// `goto`
+    Goto,
+    /// `break`
+    Break,
+    /// `continue`
+    Continue,
     /// `return`
     Return,
     /// A declaration.
@@ -33,6 +37,17 @@ pub enum StatementKind {
     Expression,
     /// A side of an `#if`.
     Side,
+}
+
+impl StatementKind {
+    /// Whether nothing comes behind one of the kind from it.
+    #[must_use]
+    pub fn leaves(self) -> bool {
+        matches!(
+            self,
+            Self::Goto | Self::Break | Self::Continue | Self::Return
+        )
+    }
 }
 
 /// A statement.
@@ -46,6 +61,8 @@ pub struct Statement {
     pub parent: Option<usize>,
     /// What an `if` asks, what a `return` gives, or the expression that it is.
     pub expression: Option<Span>,
+    /// The label that a `goto` names; none of a computed one.
+    pub label: Option<Span>,
     /// The node before it.
     pub(crate) before: Option<usize>,
     /// The node behind it, if anything can come there.

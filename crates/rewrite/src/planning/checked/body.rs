@@ -96,22 +96,17 @@ fn stays(subject: &Subject<'_>, whole: &Statement, own: &Statement) -> Result<()
         | StatementKind::Declaration
         | StatementKind::Expression => Ok(()),
         // Where a goto leads, the label says.
-        StatementKind::Jump if target(subject, own).is_some() => Ok(()),
-        StatementKind::Jump if stays_inside(subject, whole, own) => Ok(()),
+        StatementKind::Goto if own.label.is_some() => Ok(()),
+        StatementKind::Break | StatementKind::Continue if stays_inside(subject, whole, own) => {
+            Ok(())
+        }
         _ => refuse(Reason::Gap),
     }
 }
 
-/// The label of a `goto`.
-pub(super) fn target(subject: &Subject<'_>, own: &Statement) -> Option<String> {
-    let text = subject.line(own.span);
-    let label = text.strip_prefix("goto ")?.strip_suffix(';')?;
-    Some(label.trim().to_owned())
-}
-
 /// Whether what a `break` or a `continue` ends is in the same statement.
 fn stays_inside(subject: &Subject<'_>, whole: &Statement, own: &Statement) -> bool {
-    let breaks = subject.line(own.span) == "break;";
+    let breaks = own.kind == StatementKind::Break;
     let mut holder = subject.flow.holder(own);
     while let Some(outer) = holder.filter(|outer| whole.span.contains(outer.span)) {
         if is_loop(outer) || breaks && outer.kind == StatementKind::Switch {

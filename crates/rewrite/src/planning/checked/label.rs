@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use tollgate_source::{Jump, Span, StatementKind};
 
 use crate::plan::Fault;
-use crate::planning::checked::body::{Guard, target};
+use crate::planning::checked::body::Guard;
 use crate::planning::checked::{Check, behind, body};
 use crate::refusal::{Reason, Refusal};
 use crate::subject::Subject;
@@ -101,8 +101,8 @@ fn colon(subject: &Subject<'_>, place: Span) -> Option<usize> {
 /// The labels that jumps in a place go to, of those that are asked for.
 fn jumps(subject: &Subject<'_>, place: Span, is: impl Fn(Span) -> bool) -> BTreeSet<String> {
     let all = subject.flow.statements_in(place);
-    let jumps = all.filter(|own| own.kind == StatementKind::Jump && is(own.span));
-    jumps.filter_map(|own| target(subject, own)).collect()
+    let labels = all.filter(|own| is(own.span)).filter_map(|own| own.label);
+    labels.map(|label| subject.at(label)).collect()
 }
 
 /// Whether nothing goes to a label but what is in the window.

@@ -64,7 +64,7 @@ fn stays(subject: &Subject<'_>, own: &Statement) -> Result<(), Refusal> {
             | StatementKind::If
             | StatementKind::Else
     );
-    if matches!(own.kind, StatementKind::Jump | StatementKind::Return) {
+    if own.kind.leaves() {
         return Err(subject.refuse(own.span, Reason::RoundLeaves));
     }
     let flow = subject.flow;
