@@ -105,6 +105,7 @@ pub(crate) struct Does {
     pub(crate) frees: bool,
     pub(crate) clears: Option<Clears>,
     pub(crate) zeroes: Option<Clears>,
+    pub(crate) duplicates: Option<Duplicates>,
     pub(crate) in_run: Option<InRun>,
     pub(crate) in_window: Option<InWindow>,
     pub(crate) reason: String,
@@ -145,6 +146,16 @@ pub(crate) struct OfWindow {
     pub(crate) always: bool,
     #[serde(default)]
     pub(crate) fence: bool,
+}
+
+/// Which arguments of a call say what of the user's it gives a copy of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Duplicates {
+    /// The argument that is the user's address.
+    pub(crate) user: usize,
+    /// The argument that is the number of bytes.
+    pub(crate) count: usize,
 }
 
 /// Which arguments of a call say what it sets.

@@ -154,3 +154,42 @@ fn a_check_that_stands_far_from_its_access() {
     let locked = format!("{far}\tmutex_lock(&lock);\n");
     assert_eq!(found(&text(&locked)), ["distant-access-ok:3"]);
 }
+
+/// What no way leads to from a check does not rely on it, however close it stands.
+#[test]
+fn a_check_is_of_the_accesses_that_come_behind_it() {
+    let text = |check: &str| {
+        format!(
+            "int f(u32 __user *p, u32 v, int how)\n{{\n\tswitch (how) {{\n\tcase 1:\n\t\tif (!access_ok(p, 4))\n\t\t\treturn -EFAULT;\n\t\treturn store(p, v);\n\tcase 2:\n{check}\t\tmutex_lock(&lock);\n\t\treturn __put_user(v, p);\n\t}}\n\treturn 0;\n}}\n"
+        )
+    };
+    assert_eq!(found(&text("")), [] as [&str; 0]);
+    let own = text("\t\tif (!access_ok(p, 4))\n\t\t\treturn -EFAULT;\n");
+    assert_eq!(found(&own), ["distant-access-ok:9"]);
+}
+
+/// A function without a call that accesses is looked at where it goes through a user
+/// pointer by hand, and only there.
+#[test]
+fn a_pointer_gone_through_by_hand_is_seen_without_an_access() {
+    let of = |parameter: &str, body: &str| {
+        found(&format!(
+            "int f({parameter}, u32 v)\n{{\n\t{body}\n\treturn 0;\n}}\n"
+        ))
+    };
+    for body in ["*p = v;", "p[1] = v;", "if (v)\n\t\t(*p)++;"] {
+        let line = 3 + body.matches('\n').count();
+        let wanted = format!("user-pointer-dereferenced:{line}");
+        assert_eq!(of("u32 __user *p", body), [wanted], "{body}");
+    }
+    for body in [
+        "store(&p[1], v);",
+        "v = sizeof(*p);",
+        "v = sizeof p[0];",
+        "asm volatile(\"fnsave %0\" : \"=m\" (*p));",
+        "helper(p);",
+    ] {
+        assert_eq!(of("u32 __user *p", body), [] as [&str; 0], "{body}");
+        assert_eq!(of("u32 *p", "*p = v;"), [] as [&str; 0]);
+    }
+}

@@ -3,54 +3,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tollgate_source::check::{CheckWords, Checker, Checks, Confidence, Severity, Undefined, rules};
-use tollgate_source::{Headers, TreePath, Vocabulary};
+use tollgate_source::check::rules;
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+#[path = "support/mistakes.rs"]
+mod mistakes;
 
-/// The findings of a text at the default confidence, as `RULE line`; `before`
-/// is the text before a change.
-fn found(before: Option<&str>, text: &str) -> Vec<(String, u32)> {
-    let vocabulary = Vocabulary::builtin().unwrap();
-    let words = CheckWords::builtin().unwrap();
-    let headers = Headers::new(&tollgate_source::no_tree).unwrap();
-    let undefined = before.map(|before| undefined(&vocabulary, &words, &headers, before, text));
-    let words = words.with_undefined(&undefined.unwrap_or_default());
-    let mut checker = Checker::new(&vocabulary, &words, &headers).unwrap();
-    let path = TreePath::within("a.c");
-    let mut checks = Checks::default();
-    let checked = match before {
-        Some(before) => checker.check_change(&path, before.as_bytes(), text.as_bytes()),
-        None => checker.check(&path, text.as_bytes()),
-    };
-    checks.add(&"a.c".into(), checked);
-    checks.finish();
-    checks.keep(Severity::Note, Confidence::Medium, &[]);
-    let all = checks.violations.iter();
-    all.map(|l| (l.violation.rule.clone(), l.violation.mark.position.line))
-        .collect()
-}
-
-/// What a page's code begins to call and does not define, in a tree that has
-/// everything but one call of a series that was posted.
-fn undefined(
-    vocabulary: &Vocabulary,
-    words: &CheckWords,
-    headers: &Headers<'_>,
-    before: &str,
-    text: &str,
-) -> BTreeMap<String, Undefined> {
-    let checker = Checker::new(vocabulary, words, headers).unwrap();
-    let mut names = checker.new_calls(before.as_bytes(), text.as_bytes());
-    names.retain(|name| name == "__user_write_access_begin");
-    let mentioned = checker.mentions(text.as_bytes(), &names);
-    let unknown = names.into_iter().filter(|name| !mentioned.contains(name));
-    unknown.map(|name| (name, Undefined::Nowhere)).collect()
-}
+use mistakes::{ROOT, expected, found};
 
 /// The code block under a heading of a page.
 fn block(page: &str, heading: &str) -> Option<String> {
@@ -104,22 +66,6 @@ fn each_page_is_a_rule_s_and_says_what_the_rule_says() {
             assert!(page.contains(&plain(part)), "{}: {part}", info.name);
         }
     }
-}
-
-/// `// finds: RULE` marks the line of a finding.
-fn expected(text: &str) -> Vec<(String, u32)> {
-    let mut all = Vec::new();
-    for (line, number) in text.lines().zip(1..) {
-        if let Some((_, names)) = line.split_once("// finds: ") {
-            all.extend(
-                names
-                    .split_whitespace()
-                    .map(|name| (name.to_owned(), number)),
-            );
-        }
-    }
-    all.sort();
-    all
 }
 
 #[test]

@@ -153,7 +153,9 @@ impl<'v> Checker<'v> {
         for body in &bodies {
             let tokens = all.get(body.tokens.clone()).unwrap_or_default();
             let interest = interests.of(tokens);
-            if interest.any {
+            let from = all.partition_point(|t| t.span.start < body.header.start);
+            let header = all.get(from..body.tokens.start).unwrap_or_default();
+            if interest.any || interests.goes_through(header, tokens) {
                 self.function(&file, body, tokens, &interest, findings);
             }
         }

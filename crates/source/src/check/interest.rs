@@ -1,6 +1,6 @@
 //! What the words of a function say of whether the rules have to look at it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 
@@ -8,6 +8,9 @@ use super::words::CheckWords;
 use crate::lex::{Token, TokenKind};
 use crate::span::Span;
 use crate::vocabulary::Vocabulary;
+
+/// What looks at the type of its operand, and not at what is there.
+const MEASURES: [&[u8]; 4] = [b"sizeof", b"typeof", b"__typeof__", b"alignof"];
 
 /// What of a function's words there is to look at.
 pub(super) struct Interest {
@@ -57,6 +60,62 @@ impl<'a> Interests<'a> {
             found.scopes.extend(meaning.scope.then_some(token.span));
         }
         found
+    }
+
+    /// Whether a function goes through a `__user` pointer of its own by hand: `*p`, `p->m`
+    /// or `p[i]` of what its header or its body declares as one, and not only to take an
+    /// address or a size.
+    pub(super) fn goes_through(&self, header: &[Token], body: &[Token]) -> bool {
+        let mut pointers = self.pointers(header);
+        pointers.extend(self.pointers(body));
+        let named =
+            |own: &Token| own.kind == TokenKind::Word && pointers.contains(own.span.of(self.text));
+        let mut places = (0..body.len()).filter(|at| body.get(*at).is_some_and(named));
+        !pointers.is_empty() && places.any(|at| self.is_gone_through(body, at))
+    }
+
+    /// The names that are declared as pointers to user memory.
+    fn pointers(&self, tokens: &[Token]) -> HashSet<&'a [u8]> {
+        let marks = (0..tokens.len()).filter(|at| self.word(tokens, *at) == b"__user");
+        marks
+            .filter_map(|at| self.pointer(tokens.get(at + 1..)?))
+            .collect()
+    }
+
+    /// The name behind `__user`.
+    fn pointer(&self, rest: &[Token]) -> Option<&'a [u8]> {
+        let stars = rest.iter().take_while(|token| token.is(b'*')).count();
+        // `SYSCALL_DEFINE1(f, int __user *, p)`
+        let comma = usize::from(rest.get(stars)?.is(b','));
+        let name = rest.get(stars + comma)?;
+        (stars == 1 && name.kind == TokenKind::Word).then(|| name.span.of(self.text))
+    }
+
+    fn word(&self, tokens: &[Token], at: usize) -> &'a [u8] {
+        tokens.get(at).map_or(b"", |token| token.span.of(self.text))
+    }
+
+    /// Whether more is done with the name there than to take an address or a size of what
+    /// it points to.
+    fn is_gone_through(&self, tokens: &[Token], at: usize) -> bool {
+        let is = |at: usize, byte| tokens.get(at).is_some_and(|own| own.is(byte));
+        let mut front = at;
+        let mut back = |byte| {
+            let own = front.checked_sub(1).filter(|before| is(*before, byte));
+            front = own.unwrap_or(front);
+            own.is_some()
+        };
+        let star = back(b'*');
+        while back(b'(') {}
+        let before = front.wrapping_sub(1);
+        let behind = is(at + 1, b'[') || is(at + 1, b'-') && is(at + 2, b'>');
+        let declared = star && self.word(tokens, before) == b"__user";
+        let measured = MEASURES.contains(&self.word(tokens, before));
+        // What assembly does with an operand is its own affair: `"=m" (*p)`.
+        let operand = tokens
+            .get(before)
+            .is_some_and(|own| own.kind == TokenKind::Literal);
+        (behind || star && !declared) && !measured && !operand && !is(before, b'&')
     }
 
     fn meaning(&mut self, word: &'a [u8]) -> Meaning {

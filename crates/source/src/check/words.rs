@@ -7,7 +7,8 @@ use foldhash::fast::RandomState;
 use tollgate_defect::Defect;
 
 use crate::calls::{
-    Call, Calls, Clears, Direction, Does, Family, Fence, InWindow, Kind, OfWindow, Outcome, Pair,
+    Call, Calls, Clears, Direction, Does, Duplicates, Family, Fence, InWindow, Kind, OfWindow,
+    Outcome, Pair,
 };
 use crate::search::Parts;
 
@@ -85,6 +86,7 @@ pub struct CheckWords {
     must_use: BTreeSet<String>,
     frees: BTreeSet<String>,
     clears: HashMap<String, Clears>,
+    duplicates: HashMap<String, Duplicates>,
 }
 
 /// Why a name that a change calls is taken to be undefined.
@@ -126,6 +128,9 @@ impl CheckWords {
             .filter_map(|call| Some((call.name.clone(), forbidden(call.does.in_window.as_ref()?))));
         let fences = calls.all.iter();
         let fences = fences.filter_map(|call| Some((call.name.clone(), call.does.fence?)));
+        let duplicates = calls.all.iter();
+        let duplicates =
+            duplicates.filter_map(|call| Some((call.name.clone(), call.does.duplicates?)));
         let clears = calls.all.iter();
         let clears = clears.filter_map(|call| Some((call.name.clone(), call.does.clears?)));
         let counted = calls.names(|does| does.arguments.is_some());
@@ -156,6 +161,7 @@ impl CheckWords {
             must_use: calls.names(|does| does.must_use).into_iter().collect(),
             frees: calls.names(|does| does.frees).into_iter().collect(),
             clears: clears.collect(),
+            duplicates: duplicates.collect(),
         }
     }
 
@@ -236,6 +242,11 @@ impl CheckWords {
     /// Whether nobody sees what a call of that name was given any more.
     pub(crate) fn frees(&self, name: &str) -> bool {
         self.frees.contains(name)
+    }
+
+    /// Which arguments of a call of that name say what of the user's it gives a copy of.
+    pub(crate) fn duplicates(&self, name: &str) -> Option<Duplicates> {
+        self.duplicates.get(name).copied()
     }
 
     /// Which arguments of a call of that name say what it sets.

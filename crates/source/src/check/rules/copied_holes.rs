@@ -190,7 +190,12 @@ fn mention(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
             if is_target(function, whole) {
                 found.members.insert(path);
             } else if takes_address(function, whole) {
-                found.elsewhere = true;
+                // Who is given a member's address fills the member, unless a size says
+                // that more is meant.
+                match is_given_alone(function, whole) {
+                    true => drop(found.members.insert(path)),
+                    false => found.elsewhere = true,
+                }
             }
         }
         _ => found.elsewhere = true,
@@ -248,6 +253,18 @@ fn is_target(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
             .is_some_and(|w| w.direction == Direction::Read)
     });
     assigned || read
+}
+
+/// Whether a call is given the address of a member and not the size of what is larger.
+fn is_given_alone(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
+    let mut around = std::iter::successors(node.parent(), Node::parent);
+    let call = around.find(|own| own.kind() != "pointer_expression");
+    let Some(call) = call.filter(|own| own.kind() == "argument_list") else {
+        return false;
+    };
+    let whole = function.expression(span(call));
+    let sized = |own: &Expression| matches!(own.term, Term::SizeOf(_) | Term::SizeOfType(_));
+    whole.is_some_and(|whole| !whole.any(&sized))
 }
 
 fn takes_address(function: &FunctionContext<'_>, node: Node<'_>) -> bool {

@@ -1,9 +1,11 @@
+use std::collections::HashSet;
+
 use crate::check::accesses::root_of;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::words::Permission;
-use crate::flow::Action;
+use crate::flow::{Action, Node};
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
@@ -38,38 +40,68 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             checks.push((span(call), name, root_of(function.context, address)));
         }
     });
-    for (at, name, root) in checks {
-        let what = format!("{name}() of {root}");
-        let found = window(function, at, &root, &what);
-        out.extend(found.or_else(|| unchecked(function, at, &root, &what)));
+    for (at, name, root) in &checks {
+        let again = checks
+            .iter()
+            .filter(|(other, _, of)| other != at && of == root);
+        let again: Vec<Span> = again.map(|(other, ..)| *other).collect();
+        let check = RangeCheck {
+            at: *at,
+            behind: behind(function, *at, &again),
+            root,
+            what: format!("{name}() of {root}"),
+        };
+        let found = window(function, &check);
+        out.extend(found.or_else(|| unchecked(function, &check)));
     }
 }
 
+/// A check of a range.
+struct RangeCheck<'s> {
+    at: Span,
+    /// The nodes that ways from it come to before the same pointer is checked again.
+    behind: HashSet<usize>,
+    /// The variable that the address is made from.
+    root: &'s str,
+    /// The check in words.
+    what: String,
+}
+
+fn behind(function: &FunctionContext<'_>, check: Span, again: &[Span]) -> HashSet<usize> {
+    let graph = function.graph;
+    let checks_again = |node: &Node| {
+        node.action != Action::Join && again.iter().any(|other| other.contains(node.span))
+    };
+    let own = graph.nodes_in(check);
+    own.flat_map(|node| graph.reached_behind(node, checks_again))
+        .collect()
+}
+
 /// The check before a window that checks again, or that cannot check.
-fn window(
-    function: &FunctionContext<'_>,
-    check: Span,
-    root: &str,
-    what: &str,
-) -> Option<Violation> {
-    let mut begins = function
-        .graph
-        .nodes
-        .iter()
-        .filter_map(|node| match &node.action {
-            Action::Begin(begin) if node.span.start > check.end => Some((begin, node.span)),
-            _ => None,
-        });
+fn window(function: &FunctionContext<'_>, check: &RangeCheck<'_>) -> Option<Violation> {
+    let RangeCheck {
+        at: from,
+        behind,
+        root,
+        what,
+    } = check;
+    let nodes = function.graph.nodes.iter().enumerate();
+    let mut begins = nodes.filter_map(|(at, node)| match &node.action {
+        Action::Begin(begin) if node.span.start > from.end && behind.contains(&at) => {
+            Some((begin, node.span))
+        }
+        _ => None,
+    });
     let (begin, opened) = begins.find(|(begin, _)| {
         begin.address.is_none_or(|address| {
             let node = function
                 .root
                 .descendant_for_byte_range(address.start, address.end);
-            node.is_some_and(|node| root_of(function.context, node) == root)
+            node.is_some_and(|node| root_of(function.context, node) == *root)
         })
     })?;
-    let lines = function.line(opened).saturating_sub(function.line(check));
-    let (calls, _) = between(function, check, opened);
+    let lines = function.line(opened).saturating_sub(function.line(*from));
+    let (calls, _) = between(function, *from, opened);
     if lines <= NEAR && calls == 0 {
         return None;
     }
@@ -79,7 +111,7 @@ fn window(
     );
     Some(violation(
         function,
-        check,
+        *from,
         opened,
         "the window opens here",
         message,
@@ -87,22 +119,28 @@ fn window(
 }
 
 /// The check before an access that does not check.
-fn unchecked(
-    function: &FunctionContext<'_>,
-    check: Span,
-    root: &str,
-    what: &str,
-) -> Option<Violation> {
+fn unchecked(function: &FunctionContext<'_>, check: &RangeCheck<'_>) -> Option<Violation> {
+    let RangeCheck {
+        at: from,
+        behind,
+        root,
+        what,
+    } = check;
+    let comes_to = |place: Span| {
+        let mut nodes = function.graph.nodes_in(place);
+        nodes.any(|node| behind.contains(&node))
+    };
     let access = function.accesses.iter().find(|access| {
-        access.span.start > check.end
-            && access.user_root == root
+        access.span.start > from.end
+            && access.user_root == *root
             && !access.word.checked
             && !access.inside
+            && comes_to(access.span)
     })?;
     let lines = function
         .line(access.span)
-        .saturating_sub(function.line(check));
-    let (calls, sleeps) = between(function, check, access.span);
+        .saturating_sub(function.line(*from));
+    let (calls, sleeps) = between(function, *from, access.span);
     if lines <= FAR && !sleeps {
         return None;
     }
@@ -110,7 +148,7 @@ fn unchecked(
         "{what} stands {lines} lines and {calls} calls before {}()",
         access.word.name
     );
-    let mut violation = violation(function, check, access.span, "it is needed here", message);
+    let mut violation = violation(function, *from, access.span, "it is needed here", message);
     if !sleeps {
         violation.confidence = Confidence::Low;
     }

@@ -1,9 +1,10 @@
 use std::collections::BTreeSet;
 
+use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::Direction;
-use crate::check::accesses::{Access, each};
+use crate::check::accesses::{Access, each, root_of};
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -30,10 +31,68 @@ const INFO: RuleInfo = RuleInfo {
 /// So many fetches of a function are compared with each other.
 const FETCHES: usize = 64;
 
+/// A fetch from the user, into a variable.
+struct Fetch<'t> {
+    node: Node<'t>,
+    span: Span,
+    /// The user's address.
+    user: Span,
+    /// The variable that the address is made from.
+    user_root: String,
+    /// The address, without casts.
+    address: Expression,
+    /// Whether it is of so many bytes, and not of one value.
+    counted: bool,
+    /// The variable that the value is or lies in.
+    value_root: String,
+}
+
+impl<'t> Fetch<'t> {
+    /// An access that reads.
+    fn of(access: &Access<'t>) -> Option<Self> {
+        (access.word.direction == Direction::Read).then(|| Self {
+            node: access.node,
+            span: access.span,
+            user: access.user,
+            user_root: access.user_root.clone(),
+            address: access.address.clone(),
+            counted: access.count.is_some(),
+            value_root: access.value_root.clone(),
+        })
+    }
+
+    /// A call that gives a copy, which a variable takes.
+    fn duplicate(function: &FunctionContext<'_>, call: Node<'t>) -> Option<Self> {
+        let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+        let words = function.file.words.duplicates(&name)?;
+        let user = call
+            .part("arguments")?
+            .named_child(answer::fits(words.user)?)?;
+        let holder = call.parent()?;
+        let variable = match holder.kind() {
+            "assignment_expression" => holder.part("left")?,
+            "init_declarator" => holder.part("declarator")?,
+            _ => return None,
+        };
+        Some(Self {
+            node: call,
+            span: span(call),
+            user: span(user),
+            user_root: root_of(function.context, user),
+            address: Expression::of(function.context, bare(user)),
+            counted: true,
+            value_root: root_of(function.context, variable),
+        })
+    }
+}
+
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let reads = function.accesses.iter();
-    let reads = reads.filter(|access| access.word.direction == Direction::Read);
-    let fetches: Vec<&Access<'_>> = reads.take(FETCHES).collect();
+    let reads = function.accesses.iter().filter_map(Fetch::of);
+    let calls = function.calls.iter();
+    let copies = calls.filter_map(|call| Fetch::duplicate(function, *call));
+    let mut fetches: Vec<Fetch<'_>> = reads.chain(copies).collect();
+    fetches.sort_by_key(|fetch| fetch.span.start);
+    fetches.truncate(FETCHES);
     for (at, first) in fetches.iter().enumerate() {
         let later = fetches.iter().skip(at + 1);
         let again = later.filter(|second| follows(function, first, second));
@@ -46,7 +105,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
 }
 
-fn violation(function: &FunctionContext<'_>, first: &Access<'_>, second: &Access<'_>) -> Violation {
+fn violation(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> Violation {
     let file = function.file;
     let message = format!(
         "what line {} fetched and the code checked is fetched again here, and used from here",
@@ -60,7 +119,7 @@ fn violation(function: &FunctionContext<'_>, first: &Access<'_>, second: &Access
 }
 
 /// Whether a path leads from the one to the other, with the same user pointer.
-fn follows(function: &FunctionContext<'_>, first: &Access<'_>, second: &Access<'_>) -> bool {
+fn follows(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
     let place = Span::new(first.span.start, second.span.end);
     let address: BTreeSet<&str> = names(function, first.user).collect();
     let moved = |effect: &Effect| {
@@ -96,26 +155,55 @@ fn together(first: Node<'_>, second: Node<'_>) -> bool {
     true
 }
 
-fn is_double(function: &FunctionContext<'_>, first: &Access<'_>, second: &Access<'_>) -> bool {
-    let single = |access: &Access<'_>| access.count.is_none();
-    match (single(first), single(second)) {
+/// Whether what the second fills takes another value, whole: that of the first's copy,
+/// for nothing else would fetch twice.
+fn is_replaced(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
+    let graph = function.graph;
+    let replaces = |effect: &&Effect| {
+        matches!(&effect.kind, EffectKind::Write(write) if write.value.is_some())
+            && effect.span.start >= second.span.end
+            && graph.name_of(effect) == second.value_root
+            && graph.is_all_behind(effect)
+    };
+    graph.effects.iter().any(|effect| replaces(&effect))
+}
+
+fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
+    if second.counted && is_replaced(function, second) {
+        return false;
+    }
+    match (!first.counted, !second.counted) {
         (true, true) => {
             first.address == second.address
                 && is_checked(function, first, second, &first.value_root)
                 && is_used(function, second, &second.value_root)
         }
-        (true, false) => field_of(&first.address, &second.address).is_some_and(|field| {
+        (true, false) => part_of(&first.address, &second.address).is_some_and(|part| {
             is_checked(function, first, second, &first.value_root)
-                && uses_field(function, first, second, &field)
+                && uses_part(function, first, second, &part)
         }),
-        (false, false) if first.address == second.address => checked_field(function, first, second)
-            .is_some_and(|field| uses_field(function, first, second, &field)),
+        (false, false) if first.address == second.address => {
+            let mut fields = checked_fields(function, first, second).into_iter();
+            fields.any(|field| uses_part(function, first, second, &Part::Field(field)))
+        }
         _ => false,
     }
 }
 
-/// `len` where the first address is `&p->len` and the second is `p`.
-fn field_of(first: &Expression, whole: &Expression) -> Option<String> {
+/// A part of what a second fetch fills.
+#[derive(PartialEq, Eq)]
+enum Part {
+    /// `len` of `p->len`.
+    Field(String),
+    /// `p[0]`
+    First,
+}
+
+/// What of the second's object the first's address is: `&p->len`, `&p[0]`.
+fn part_of(first: &Expression, whole: &Expression) -> Option<Part> {
+    if first == whole {
+        return Some(Part::First);
+    }
     let Term::Address(place) = &first.term else {
         return None;
     };
@@ -124,17 +212,14 @@ fn field_of(first: &Expression, whole: &Expression) -> Option<String> {
             holder,
             arrow: true,
             field,
-        } if **holder == *whole => Some(field.clone()),
+        } if **holder == *whole => Some(Part::Field(field.clone())),
+        Term::Element { array, index } if **array == *whole && index.is_zero() => Some(Part::First),
         _ => None,
     }
 }
 
 /// The conditions between two fetches.
-fn conditions(
-    function: &FunctionContext<'_>,
-    first: &Access<'_>,
-    second: &Access<'_>,
-) -> Vec<Span> {
+fn conditions(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> Vec<Span> {
     let mut found = conditions_from(function, first.span.end);
     found.retain(|place| place.start < second.span.start && !place.contains(second.span));
     found
@@ -157,8 +242,8 @@ fn conditions_from(function: &FunctionContext<'_>, byte: usize) -> Vec<Span> {
 /// that fills it.
 fn is_checked(
     function: &FunctionContext<'_>,
-    first: &Access<'_>,
-    second: &Access<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
     variable: &str,
 ) -> bool {
     let between = Span::new(first.span.end, second.span.start);
@@ -195,29 +280,49 @@ fn made_of<'s>(function: &'s FunctionContext<'_>, variable: &str, place: Span) -
     made.map(|(name, _)| name).collect()
 }
 
-fn is_used(function: &FunctionContext<'_>, second: &Access<'_>, variable: &str) -> bool {
+fn is_used(function: &FunctionContext<'_>, second: &Fetch<'_>, variable: &str) -> bool {
     let mut reads = function.reads(variable);
     reads.any(|read| second.span.end <= read.span.start)
 }
 
-/// The field of the first copy that a condition between the two asks for.
-fn checked_field(
+/// The fields of the first copy that conditions between the two ask for, by themselves or
+/// by what is made of them.
+fn checked_fields(
     function: &FunctionContext<'_>,
-    first: &Access<'_>,
-    second: &Access<'_>,
-) -> Option<String> {
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+) -> BTreeSet<String> {
     let conditions = conditions(function, first, second);
-    let mut found = None;
+    let between = Span::new(first.span.end, second.span.start);
+    let assigned = function.graph.assignments();
+    let limited = assigned.filter(|(name, value)| {
+        let mut asked = conditions.iter();
+        between.contains(*value) && asked.any(|asked| is_limited(function, *asked, name))
+    });
+    let made: Vec<Span> = limited.map(|(_, value)| value).collect();
+    let mut found = BTreeSet::new();
     each(function.root, &mut |node| {
         let place = span(node);
-        let asked = node.kind() == "field_expression"
+        let mut asked = conditions.iter().chain(&made);
+        let own = node.kind() == "field_expression"
             && first.span.end <= place.start
-            && conditions.iter().any(|c| c.contains(place));
-        if asked && found.is_none() {
-            found = field(function, node, &first.value_root);
+            && asked.any(|asked| asked.contains(place));
+        if own {
+            found.extend(field(function, node, &first.value_root));
         }
     });
     found
+}
+
+/// The part, if the node is one of that variable.
+fn part(function: &FunctionContext<'_>, node: Node<'_>, variable: &str) -> Option<Part> {
+    if node.kind() != "subscript_expression" {
+        return field(function, node, variable).map(Part::Field);
+    }
+    let array = bare(node.part("argument")?);
+    let index = Expression::of(function.context, node.part("index")?);
+    let own = function.context.seen(array) == variable.as_bytes() && index.is_zero();
+    own.then_some(Part::First)
 }
 
 /// The field, if the node is one of that variable.
@@ -229,13 +334,13 @@ fn field(function: &FunctionContext<'_>, node: Node<'_>, variable: &str) -> Opti
         .map(|field| function.context.written(field))
 }
 
-/// Whether the second copy's own field is read after it, and neither set nor
+/// Whether the second copy's own part is read after it, and neither set nor
 /// checked again.
-fn uses_field(
+fn uses_part(
     function: &FunctionContext<'_>,
-    first: &Access<'_>,
-    second: &Access<'_>,
-    wanted: &str,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+    wanted: &Part,
 ) -> bool {
     let (mut read, mut set) = (false, false);
     let checks = operands(function, &conditions(function, first, second));
@@ -245,17 +350,19 @@ fn uses_field(
         own.any(|own| checks.contains(own))
     };
     each(function.root, &mut |node| {
-        if span(node).start < second.span.end || node.kind() != "field_expression" {
+        let looks = matches!(node.kind(), "field_expression" | "subscript_expression");
+        if !looks || span(node).start < second.span.end {
             return;
         }
-        if field(function, node, &second.value_root).as_deref() != Some(wanted) {
+        if part(function, node, &second.value_root).as_ref() != Some(wanted) {
             return;
         }
         let assigned = node.parent().is_some_and(|p| {
             p.kind() == "assignment_expression" && p.part("left").map(|l| l.id()) == Some(node.id())
         });
         // Set again, compared with what was checked, or checked as it was.
-        let settled = assigned || is_compared(function, node) || again(span(node));
+        let compared = is_compared(function, node) || is_refused(function, node);
+        let settled = assigned || compared || again(span(node));
         set |= settled;
         read |= !settled;
     });
@@ -286,4 +393,22 @@ fn is_compared(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
         node = parent;
     }
     false
+}
+
+/// Whether an `if` compares the node with a limit and leaves the function, or goes on to
+/// its end, where it does not keep to it.
+fn is_refused(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
+    let around = std::iter::successors(node.parent(), Node::parent);
+    let mut around = around.take_while(|own| !own.kind().ends_with("_statement"));
+    let limited = around.any(|own| {
+        let operator = function.context.operator(own);
+        own.kind() == "binary_expression" && matches!(operator, b"<" | b">" | b"<=" | b">=")
+    });
+    let mut around = std::iter::successors(node.parent(), Node::parent);
+    let holder = around.find(|own| own.kind().ends_with("_statement"));
+    let asked = holder.filter(|own| limited && own.kind() == "if_statement");
+    asked.is_some_and(|own| {
+        let mut inside = function.graph.inside(span(own));
+        inside.any(|own| function.graph.leaves(own))
+    })
 }

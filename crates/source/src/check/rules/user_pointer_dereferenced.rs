@@ -25,7 +25,8 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for effect in &function.graph.effects {
-        let (stored, load) = (is_store(effect), effect.kind == EffectKind::Read);
+        let stored = is_store(effect);
+        let load = effect.kind == EffectKind::Read && !is_stored_too(function, effect);
         if !(stored || load) || !function.graph.places.is_right_behind(effect.place) {
             continue;
         }
@@ -97,6 +98,12 @@ fn is_the_users(function: &FunctionContext<'_>, effect: &Effect) -> bool {
         let array = three.last().is_some_and(|next| next.is(b'['));
         declares(function, three, name) && !array
     }) && own.iter().any(|token| token.span.of(text) == b"__user")
+}
+
+/// Whether what is loaded is stored in the same expression: `(*p)++`, which is told once.
+fn is_stored_too(function: &FunctionContext<'_>, load: &Effect) -> bool {
+    let mut effects = function.graph.effects.iter();
+    effects.any(|own| is_store(own) && own.place == load.place && own.span.contains(load.span))
 }
 
 /// An assignment; what inline assembly writes is its own affair.
