@@ -286,7 +286,8 @@ fn a_profile_is_written_in_the_form_of_its_ending() {
 #[test]
 fn names_that_are_not_there_are_sentences_before_the_work() {
     let lab = lab();
-    let wanted = ["epoll has no variant widow; there are: window, masked, scoped, bare, merged, all"];
+    let wanted =
+        ["epoll has no variant widow; there are: window, masked, scoped, bare, merged, all"];
     cannot_tell(&lab, &mut lab.prove(&["--variant", "widow"]), &wanted);
     let wanted = ["no benchmark is called getdent; there are: getppid, epoll_wait"];
     cannot_tell(&lab, &mut lab.prove(&["--bench", "getdent"]), &wanted);

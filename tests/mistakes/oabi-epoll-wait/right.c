@@ -1,0 +1,18 @@
+struct event {
+	u32 events;
+	u64 data;
+};
+
+int put_events(struct event __user *events, const struct event *kbuf, int n)
+{
+	int i, err = 0;
+
+	for (i = 0; i < n; i++) {
+		err = __put_user(kbuf[i].events, &events->events);
+		if (err)
+			break;
+		err = __put_user(kbuf[i].data, &events->data);
+		events++;
+	}
+	return err ? -EFAULT : n;
+}
