@@ -1,0 +1,244 @@
+//! The mirror test of the scoped forms: scopes that Linux 7.3 has, turned back into
+//! chains of `put_user()` and `get_user()` that go to the same label, and fixed again
+//! in the style `scoped`. The golden file has a row for each function.
+
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used)]
+
+#[path = "mirror/macros.rs"]
+mod macros;
+#[path = "mirror/text.rs"]
+mod text;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{fs, io};
+
+use tollgate_rewrite::{Request, Style, Target, fix};
+use tollgate_source::{Body, Span, Token, TreePath, Vocabulary, bodies, closing, tokens};
+
+use text::{Change, changed, difference, find, statements};
+
+/// The files of Linux 7.3.4 whose functions have scopes.
+const FILES: [&str; 12] = [
+    "arch/powerpc/kernel/align.c",
+    "arch/powerpc/kernel/ptrace/ptrace-view.c",
+    "arch/powerpc/lib/sstep.c",
+    "arch/x86/include/asm/futex.h",
+    "fs/readdir.c",
+    "fs/select.c",
+    "include/linux/eventpoll.h",
+    "include/linux/rseq_entry.h",
+    "kernel/futex/waitwake.c",
+    "kernel/rseq.c",
+    "net/core/scm.c",
+    "net/socket.c",
+];
+
+const NAME: &str = "the scope takes in the copy of the name behind the values, and so its range; the scopes of fix are of \
+    single values, and their range is the object's";
+const BOTH: &str = "the scope is opened for both ways, although the accesses go one way: fix opens it for that way";
+const WOVEN: &str = "the scope goes on over statements and objects with which fix ends one: several pointers, of which a \
+    scope gives one another value, or a comment and a call between";
+
+/// Why fix and the maintainers write it differently.
+const EXPLAINED: [(&str, &str); 9] = [
+    ("fs/readdir.c: fillonedir", NAME),
+    ("fs/readdir.c: compat_fillonedir", NAME),
+    (
+        "fs/readdir.c: filldir64",
+        "the scope covers two objects by the size of both; fix opens one for each run of one object",
+    ),
+    (
+        "include/linux/eventpoll.h: epoll_put_uevent",
+        "the size that is written is that of the object, which the short form says",
+    ),
+    (
+        "include/linux/rseq_entry.h: __rseq_grant_slice_extension",
+        WOVEN,
+    ),
+    ("include/linux/rseq_entry.h: rseq_update_user_cs", WOVEN),
+    ("include/linux/rseq_entry.h: rseq_set_ids_get_csaddr", WOVEN),
+    ("kernel/rseq.c: rseq_reset_ids", BOTH),
+    (
+        "net/core/scm.c: put_cmsg",
+        "the scope takes in the copy of the data behind the header, and so its range",
+    ),
+];
+
+/// A function of a file.
+struct Function<'t> {
+    text: &'t str,
+    code: Vec<Token>,
+}
+
+impl<'t> Function<'t> {
+    fn new(text: &'t str, body: &Body) -> Self {
+        let upto = text.as_bytes().get(..body.span.end).unwrap();
+        let all = tokens(upto, body.span.start).into_iter();
+        Self {
+            text,
+            code: all.filter(Token::is_code).collect(),
+        }
+    }
+
+    fn at(&self, span: Span) -> &'t str {
+        self.text.get(span.start..span.end).unwrap()
+    }
+
+    fn word(&self, at: usize) -> &'t str {
+        self.code.get(at).map_or("", |token| self.at(token.span))
+    }
+
+    fn scopes(&self) -> Vec<usize> {
+        let is = |at: &usize| {
+            let word = self.word(*at);
+            word.starts_with("scoped_user_") && word.contains("_access")
+        };
+        (0..self.code.len()).filter(is).collect()
+    }
+
+    /// The function without its scopes, or why it is not turned back.
+    fn turned_back(&self) -> Result<Vec<Change>, String> {
+        let mut changes = Vec::new();
+        for at in self.scopes() {
+            let head = closing(&self.code, at + 1).unwrap();
+            let open = head + 1;
+            let end = if self.code[open].is(b'{') {
+                closing(&self.code, open).unwrap()
+            } else {
+                (open..self.code.len())
+                    .find(|at| self.code[*at].is(b';'))
+                    .unwrap()
+            };
+            let opening = self.code[at].span.join(self.code[head].span);
+            let braces = self.code[open].is(b'{');
+            let opening = if braces {
+                opening.join(self.code[open].span)
+            } else {
+                opening
+            };
+            changes.push((opening, String::new()));
+            if braces {
+                changes.push((self.code[end].span, String::new()));
+            }
+            self.accesses(open, end, &mut changes)?;
+        }
+        Ok(changes)
+    }
+
+    fn accesses(&self, from: usize, end: usize, changes: &mut Vec<Change>) -> Result<(), String> {
+        let mut found = 0;
+        for at in from..end {
+            let Some(name) = self.word(at).strip_prefix("unsafe_") else {
+                continue;
+            };
+            if !["put_user", "get_user", "copy_to_user"].contains(&name) {
+                return Err(format!(
+                    "unsafe_{name}() has no form with a window of its own"
+                ));
+            }
+            let close = closing(&self.code, at + 1).unwrap();
+            let label = self.word(close - 1);
+            let comma = self.code[close - 2].span.start;
+            let arguments = self.at(Span::new(self.code[at + 1].span.end, comma));
+            let place = self.code[at].span.join(self.code[close + 1].span);
+            changes.push((
+                place,
+                format!("if ({name}({arguments}))\n\t\tgoto {label};"),
+            ));
+            found += 1;
+        }
+        match found {
+            0 => Err("the accesses are in what the scope calls".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
+    let place = format!("{path}: {}", body.name);
+    let (written, macros) = macros::written_out(text, body);
+    let body = &find(&written, &body.name);
+    let how = match macros.is_empty() {
+        true => String::new(),
+        false => format!(", with {} written out", macros.join(", ")),
+    };
+    let changes = match Function::new(&written, body).turned_back() {
+        Ok(changes) => changes,
+        Err(why) => return format!("{place}: not turned back: {why}\n"),
+    };
+    let chains = changed(&written, changes);
+    let read = |wanted: &TreePath| -> io::Result<Vec<u8>> {
+        if *wanted == path {
+            Ok(chains.clone().into_bytes())
+        } else {
+            fs::read(tree.join(wanted.as_path()))
+        }
+    };
+    let target = Target {
+        path: TreePath::within(path),
+        function: body.name.clone(),
+    };
+    let request = Request {
+        style: Style::Scoped,
+        open_over_rounds: true,
+        ..Request::default()
+    };
+    let patched = match fix(&read, &target, &request) {
+        Ok(patched) => patched,
+        Err(error) => return format!("{place}: refused{how}: {error}\n"),
+    };
+    let fixed = String::from_utf8(patched.rewritten).unwrap();
+    let theirs = statements(&written, body);
+    let ours = statements(&fixed, &find(&fixed, &body.name));
+    match theirs == ours {
+        true => format!("{place}: equal{how}\n"),
+        false => {
+            let known = EXPLAINED.iter().find(|(known, _)| *known == place);
+            let why = known.map_or("NOT EXPLAINED", |(_, why)| why);
+            format!(
+                "{place}: differs{how}: {why}\n{}",
+                difference(&theirs, &ours)
+            )
+        }
+    }
+}
+
+#[test]
+fn scopes_that_are_turned_back_are_written_as_maintainers_did() {
+    let Some(tree) = tollgate_testing::kernel::newer() else {
+        return;
+    };
+    let vocabulary = Vocabulary::builtin().unwrap();
+    let mut rows = String::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for path in FILES {
+        let text = String::from_utf8(fs::read(tree.join(path)).unwrap()).unwrap();
+        for body in bodies(text.as_bytes(), &tokens(text.as_bytes(), 0), &vocabulary) {
+            if Function::new(&text, &body).scopes().is_empty() {
+                continue;
+            }
+            let row = row(&tree, path, &text, &body);
+            let verdicts = ["equal", "differs", "refused", "not turned back"];
+            let verdict = verdicts
+                .into_iter()
+                .find(|verdict| row.contains(&format!(": {verdict}")));
+            *counts.entry(verdict.unwrap()).or_default() += 1;
+            rows += &row;
+        }
+    }
+    let counted: Vec<String> = counts
+        .iter()
+        .map(|(verdict, count)| format!("{count} {verdict}"))
+        .collect();
+    let total: usize = counts.values().sum();
+    insta::assert_snapshot!(format!(
+        "{total} functions: {}\n\n{rows}",
+        counted.join(", ")
+    ));
+    assert!(
+        !rows.contains("NOT EXPLAINED"),
+        "a difference needs its reason"
+    );
+}
