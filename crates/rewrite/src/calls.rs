@@ -9,6 +9,8 @@ use std::io;
 use tollgate_source::check::{CheckWords, Inlines, holds_words};
 use tollgate_source::{Span, TreePath, Vocabulary, included};
 
+use crate::folders;
+use crate::include::own_headers;
 use crate::refusal::FixError;
 use crate::request::ReadTree;
 
@@ -91,7 +93,11 @@ impl<'t> Calls<'t> {
     /// The file and every header that is included from it.
     fn read(&self) -> Vec<Vec<u8>> {
         let mut texts = vec![self.text.to_vec()];
-        let mut work = self.named(self.text, self.path);
+        let folders = folders::named(self.tree, self.path).unwrap_or_else(|error| {
+            *self.unread.borrow_mut() = Some(error);
+            Vec::new()
+        });
+        let mut work = self.named(self.text, self.path, &folders);
         let mut seen = BTreeSet::new();
         while let Some(path) = work.pop() {
             if !seen.insert(path.clone()) {
@@ -99,7 +105,7 @@ impl<'t> Calls<'t> {
             }
             match self.tree.read(&path) {
                 Ok(text) => {
-                    work.extend(self.named(&text, &path));
+                    work.extend(self.named(&text, &path, &folders));
                     texts.push(text);
                 }
                 Err(error) if is_absent(&error) => {}
@@ -114,8 +120,11 @@ impl<'t> Calls<'t> {
 
     /// Where the headers may be that a text includes: those of an architecture are
     /// known for a file of its own.
-    fn named(&self, text: &[u8], path: &TreePath) -> Vec<TreePath> {
+    fn named(&self, text: &[u8], path: &TreePath, folders: &[TreePath]) -> Vec<TreePath> {
         let mut found = included(text, path);
+        let quoted = own_headers(text);
+        let elsewhere = |name: &String| folders.iter().map(|f| f.joined(name.as_bytes())).collect();
+        found.extend(quoted.iter().flat_map::<Vec<_>, _>(elsewhere));
         let mut parts = self.path.parts();
         let own = (parts.next() == Some(b"arch"))
             .then(|| parts.next())

@@ -8,6 +8,7 @@ use tollgate_source::{
 };
 
 use crate::calls::{Calls, is_absent};
+use crate::custom::Custom;
 use crate::edit::{Edit, apply};
 use crate::include;
 use crate::masks;
@@ -77,6 +78,10 @@ fn of_runs(
     let headers = Headers::new(&reader).map_err(|e| FixError::Analysis(e.to_string()))?;
     let types = Types::new(&headers, &target.path, text);
     let calls = Calls::new(tree, &target.path, text, &vocabulary);
+    let custom = match form.keeps_ways() {
+        true => None,
+        false => Custom::of(tree, &target.path, text, &vocabulary)?,
+    };
     let subject = Subject {
         calls: &calls,
         text,
@@ -85,7 +90,8 @@ fn of_runs(
         flow: &flow,
         loops: &loops,
         vocabulary: &vocabulary,
-        offers,
+        offers: Custom::offers(custom, offers),
+        custom,
         own_file: target
             .path
             .as_path()
@@ -254,6 +260,7 @@ fn rewrite(
     let (plans, edits) = (written.plans, written.edits);
     let mut changes = written.changes;
     changes.extend(checked::said(&plans));
+    changes.extend(subject.custom.and_then(|custom| custom.said(&plans)));
     if plans.is_empty() {
         let refusal = refused.into_iter().next();
         let mut error = not_understood(target, function);

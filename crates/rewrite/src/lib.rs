@@ -10,9 +10,11 @@
 )]
 
 mod calls;
+mod custom;
 mod directives;
 mod edit;
 mod fix;
+mod folders;
 mod gate;
 mod include;
 mod instead;

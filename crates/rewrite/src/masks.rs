@@ -53,6 +53,21 @@ pub fn can_mask(tree: &dyn ReadTree, architecture: &str) -> Result<bool, FixErro
     }))
 }
 
+/// Whether an architecture, named as its folder under `arch/`, has a begin for both ways
+/// and none for one.
+///
+/// # Errors
+/// When the table of architectures or a header cannot be read.
+pub(crate) fn begins_for_both_ways(
+    tree: &dyn ReadTree,
+    architecture: &str,
+) -> Result<bool, FixError> {
+    let text = headers(tree, architecture)?;
+    let defines = |name: &[u8]| is_defined(&text, |define| define == name);
+    let one = defines(b"user_read_access_begin") || defines(b"user_write_access_begin");
+    Ok(defines(b"user_access_begin") && !one)
+}
+
 /// The headers of an architecture that there are; a tree need not have them all.
 fn headers(tree: &dyn ReadTree, architecture: &str) -> Result<Vec<u8>, FixError> {
     let mut all = Vec::new();

@@ -6,6 +6,7 @@ use tollgate_source::{
 };
 
 use crate::calls::Calls;
+use crate::custom::Custom;
 use crate::directives::{conditions, is_left_between};
 use crate::lines::{on_one_line, reindent};
 use crate::offers::Offers;
@@ -30,6 +31,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) calls: &'a Calls<'a>,
     /// What the tree offers to open a window with.
     pub(crate) offers: Offers,
+    /// Why windows of one way are opened for both; none where they are not.
+    pub(crate) custom: Option<Custom>,
     /// Whether nobody outside the file calls its static functions: it is no header.
     pub(crate) own_file: bool,
     /// Whether accesses that go on after a fault may be made to stop.

@@ -514,7 +514,9 @@ impl<'s, 'a> Writer<'s, 'a> {
         if plan.returns {
             text += &format!("\n\n{indent}return 0;");
         }
-        self.replace(plan, plan.region, &text, plan.returns);
+        let label = self.subject.text.get(..plan.region.end);
+        let labelled = label.is_some_and(|text| text.ends_with(b":"));
+        self.replace(plan, plan.region, &text, plan.returns || labelled);
     }
 
     fn with_block(&mut self, plan: &Plan, label: &str, indent: &str, chained: &Chained) {

@@ -165,6 +165,12 @@ fn a_window_in_place_of_a_check_does_what_its_accesses_did() {
             ),
         ),
         (
+            "check-back",
+            format!(
+                "\tint err;\n\n{check}\tif (__put_user(n, &p->a) || __put_user(k->b, &p->b))\n\t\tgoto bad;\n\tif (n & 1)\n\t\tif (__put_user(3, &p->c))\n\t\t\tgoto bad;\n\terr = 4;\ndone:\n\treturn err;\nbad:\n\tk->d = 6;\n\terr = -EIO;\n\tgoto done;\n"
+            ),
+        ),
+        (
             "check-rounds",
             "\tu32 __user *u = (u32 __user *)p;\n\tu32 v;\n\n\tn = n > 9 ? 9 : n;\n\tif (!access_ok(u, n * sizeof(*u)))\n\t\treturn -EINVAL;\n\twhile (n > 1) {\n\t\tif (__get_user(v, u++))\n\t\t\treturn -EFAULT;\n\t\tif (v == 3)\n\t\t\tbreak;\n\t\tif (__put_user(v + n, u++))\n\t\t\treturn -EFAULT;\n\t\tn -= 2;\n\t}\n\tif (n)\n\t\tif (__put_user(n, u++))\n\t\t\treturn -EFAULT;\n\tk->a = n;\n\treturn 0;\n".to_owned(),
         ),

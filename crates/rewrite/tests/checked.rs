@@ -144,6 +144,40 @@ fn a_jump_past_the_end_is_refused() {
     assert!(!text.contains("out:\n\tuser_write_access_end"), "{text}");
 }
 
+const BACK: &str = "\tint err;\n\n\tif (c > 9)\n\t\treturn 1;\n\tif (!access_ok(p, sizeof(*p)))\n\t\treturn -EINVAL;\n\tif (__put_user(1, &p->a) || __put_user(2, &p->b))\n\t\tgoto bad;\n\
+                    \terr = 0;\ndone:\n\treturn err;\nbad:\n\terr = -EFAULT;\n\tgoto done;\n";
+
+/// `done: end; return err; bad: err = -EFAULT; goto done;`
+#[test]
+fn a_fault_that_comes_back_has_the_end_of_success() {
+    let text = written(&file(BACK), &request(false));
+    assert_eq!(text.matches("_access_end").count(), 1, "{text}");
+    let end = "\terr = 0;\ndone:\n\tuser_write_access_end();\n\treturn err;\nbad:\n\terr = -EFAULT;\n\tgoto done;";
+    assert!(text.contains(end), "{text}");
+    assert!(text.contains("unsafe_put_user(2, &p->b, bad);"), "{text}");
+}
+
+/// The way back stays open only where nothing else takes it, and nothing on it would be
+/// wrong in a window.
+#[test]
+fn a_way_back_that_is_not_the_faults_alone_is_closed_before() {
+    for (from, to) in [
+        ("\t\treturn 1;\n", "\t\tgoto bad;\n"),
+        (
+            "\t\treturn 1;\n",
+            "\t{\n\t\terr = 1;\n\t\tgoto done;\n\t}\n",
+        ),
+        ("\t\treturn 1;\n", "\t\tunsafe_put_user(1, &p->c, bad);\n"),
+        ("\t\treturn 1;\n", "\t\tk->way = &&done;\n"),
+        ("\terr = -EFAULT;\n", "\terr = work(k);\n"),
+        ("\terr = 0;\n", "\terr = work(k);\n"),
+    ] {
+        let text = written(&file(&BACK.replacen(from, to, 1)), &request(false));
+        let open = text.contains("done:\n\tuser_write_access_end();");
+        assert!(!open, "{to}:\n{text}");
+    }
+}
+
 /// What checks its own range may reach beyond what was checked before.
 #[test]
 fn the_range_is_that_of_what_relies_on_it() {

@@ -57,21 +57,19 @@ const FILES: [&str; 30] = [
 
 const FRAME: &str = "the window goes around calls (unsafe_*altstack(), unsafe_*sigcontext() and the like) that have accesses of \
     their own; fix opens one for each run of single values, for the way that is needed, and leaves what is not next to another";
-const WAY: &str = "a fault comes back to the end of the success path, with its result in a variable; fix gives each way an \
-    end of its own, and returns what the function returns where the begin fails";
-const BOTH: &str = "the window is opened for both ways, although the accesses go one way: fix opens it for that way";
+const MIXED: &str = "of the two windows of the file, both for writes, one is opened for both ways and the other for one: fix \
+    opens each as the other is";
 
 /// Why fix and the maintainers write it differently.
-const EXPLAINED: [(&str, &str); 14] = [
-    ("io_uring/waitid.c: io_waitid_compat_copy_si", WAY),
-    ("io_uring/waitid.c: io_waitid_copy_si", WAY),
-    ("lib/iov_iter.c: copy_compat_iovec_from_user", BOTH),
-    ("lib/iov_iter.c: copy_iovec_from_user", BOTH),
+const EXPLAINED: [(&str, &str); 10] = [
     (
         "drivers/gpu/drm/i915/gem/i915_gem_execbuffer.c: eb_copy_relocations",
-        BOTH,
+        MIXED,
     ),
-    ("arch/x86/kernel/vm86_32.c: save_v86_state", BOTH),
+    (
+        "drivers/gpu/drm/i915/gem/i915_gem_execbuffer.c: i915_gem_execbuffer2_ioctl",
+        MIXED,
+    ),
     (
         "kernel/compat.c: compat_get_bitmap",
         "get_user() makes *mask zero on a fault, and a caller elsewhere may look: fix leaves that read as it is, with the rounds",
@@ -83,7 +81,8 @@ const EXPLAINED: [(&str, &str); 14] = [
     ("arch/x86/kernel/signal_64.c: x32_setup_rt_frame", FRAME),
     (
         "arch/x86/kernel/sys_ia32.c: cp_stat64",
-        "the size is that of the type by another name, and the end is not that of its begin: fix writes the one that is",
+        "the size is that of the type by another name, the begin is for one way, which others of the architecture do not use, \
+         and an end is for both",
     ),
     (
         "kernel/rseq.c: rseq_update_cpu_node_id",
@@ -360,6 +359,10 @@ impl<'t> Function<'t> {
     /// `done: end; return ret; label: ret = false; goto done;`, where a begin that
     /// fails leaves with the same value.
     fn way_back(&self, at: usize, window: &Window) -> Result<(Change, String), String> {
+        if self.back == Back::Checked {
+            let none = Span::new(self.code[at].span.start, self.code[at].span.start);
+            return Ok(((none, String::new()), format!("goto {};", self.word(at))));
+        }
         let other = || "what is behind the label does not come to an end".to_owned();
         let set = self.at(self.statement(at + 2));
         let (variable, value) = set.split_once(" = ").ok_or_else(other)?;

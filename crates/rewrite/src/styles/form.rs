@@ -24,6 +24,11 @@ pub(crate) trait Form {
         false
     }
 
+    /// Whether what it opens is for the way of the accesses wherever it stands.
+    fn keeps_ways(&self) -> bool {
+        false
+    }
+
     /// Writes what each plan asks, where it can.
     fn write(&self, subject: &Subject<'_>, plans: Vec<Plan>) -> Written;
 

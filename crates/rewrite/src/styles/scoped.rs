@@ -38,6 +38,10 @@ impl Form for Scoped {
         true
     }
 
+    fn keeps_ways(&self) -> bool {
+        true
+    }
+
     fn write(&self, subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
         let (mut fitted, mut refused) = (Vec::new(), Vec::new());
         for plan in plans {

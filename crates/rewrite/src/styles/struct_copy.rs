@@ -45,6 +45,10 @@ impl Form for StructCopy {
         copies(offers)
     }
 
+    fn keeps_ways(&self) -> bool {
+        true
+    }
+
     fn write(&self, subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
         let mut written = Written::default();
         let mut copies = Vec::new();

@@ -15,7 +15,7 @@ pub(crate) fn place(subject: &Subject<'_>, name: &str) -> Option<usize> {
         .holder(own)
         .is_some_and(|holder| holder.span == subject.function.body);
     let before = flow.before(own)?;
-    let leaves = before.kind.leaves();
+    let leaves = flow.leaves(before);
     let plain = subject.comments(before.span).is_empty();
     (alone && whole && leaves && plain).then_some(at)
 }

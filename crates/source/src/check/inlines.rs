@@ -157,6 +157,7 @@ fn is_keyword(word: &str) -> bool {
             | "typeof"
             | "__typeof__"
             | "offsetof"
+            | "_Generic"
             | "defined"
             | "__attribute__"
             | "asm"
@@ -190,6 +191,8 @@ mod tests {
                       static __always_inline void set_it(int *p)\n{\n\tif (is_wide(t))\n\t\t*p = flag(t);\n}\n\
                       #define flag(t) ((t)->flags)\n";
         assert_eq!(none(header, &["set_it"]), ["flag", "is_wide", "set_it"]);
+        let generic = "#define offset(r) _Generic((r), one_t: (r).reg, other_t: (r).reg)\n";
+        assert_eq!(none(generic, &["offset"]), ["offset"]);
     }
 
     #[test]

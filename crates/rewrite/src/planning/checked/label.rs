@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use tollgate_source::{Jump, Span, StatementKind};
+use tollgate_source::{Jump, Span, Statement, StatementKind};
 
 use crate::plan::Fault;
 use crate::planning::checked::body::Guard;
@@ -37,6 +37,16 @@ pub(super) fn of(
         !check.exit.contains(own) && !guards.iter().any(|guard| guard.exit.contains(own))
     });
     let near = trailing(subject, check, region);
+    if let Some((name, end)) = &near
+        && let Some(label) = comes_back(subject, check, region, fault, name)
+        && left.iter().all(|own| own == name)
+    {
+        return Ok(Closing {
+            end: *end,
+            label: Some(label),
+            own: None,
+        });
+    }
     let near = near.filter(|(name, _)| only_from(subject, name, check, region));
     let faults = |name: &str| matches!(&fault.jump, Jump::Goto(label) if label == name);
     let plain = |name: &str| fault.statements == [format!("goto {name};")];
@@ -66,6 +76,43 @@ pub(super) fn of(
         }
         _ => Err(subject.refuse(region, Reason::Gap)),
     }
+}
+
+/// The label that a fault goes to, where nothing else comes to it, nothing happens behind
+/// it that may not happen in a window, and it goes back to the label `end` behind the
+/// accesses, which nothing else outside of the window does.
+fn comes_back(
+    subject: &Subject<'_>,
+    check: &Check<'_>,
+    region: Span,
+    fault: &Fault,
+    end: &str,
+) -> Option<String> {
+    let Jump::Goto(name) = &fault.jump else {
+        return None;
+    };
+    let plain = fault.statements == [format!("goto {name};")];
+    let alone = falls::place(subject, name).is_some() && only_from(subject, name, check, region);
+    let back = way_back(subject, check, name).filter(|_| plain && alone)?;
+    let leads = back.label.map(|label| subject.at(label)).as_deref() == Some(end);
+    let outside = |at: Span| is_outside(check, region, at) && !back.span.contains(at);
+    (leads && !is_named(subject, end, outside)).then(|| name.clone())
+}
+
+/// The jump behind a label, if nothing stands between that may not happen in a window.
+fn way_back<'f>(subject: &'f Subject<'_>, check: &Check<'_>, label: &str) -> Option<&'f Statement> {
+    let flow = subject.flow;
+    let labelled = flow.labelled(flow.label(label)?)?;
+    let mut own = flow.inside(labelled.span).next()?;
+    let mut behind = labelled.span;
+    while own.kind != StatementKind::Goto {
+        let Ok(found) = body::guards(subject, check, own) else {
+            return None;
+        };
+        own = flow.next(behind).filter(|_| found.is_empty())?;
+        behind = own.span;
+    }
+    Some(own)
 }
 
 /// The label that faults of this window alone go to, which nothing would use if they
@@ -107,8 +154,20 @@ fn jumps(subject: &Subject<'_>, place: Span, is: impl Fn(Span) -> bool) -> BTree
 
 /// Whether nothing goes to a label but what is in the window.
 fn only_from(subject: &Subject<'_>, name: &str, check: &Check<'_>, region: Span) -> bool {
-    let outside = |own: Span| !region.contains(own) || check.exit.contains(own);
-    !jumps(subject, subject.function.body, outside).contains(name)
+    !is_named(subject, name, |at| is_outside(check, region, at))
+}
+
+fn is_outside(check: &Check<'_>, region: Span, at: Span) -> bool {
+    !region.contains(at) || check.exit.contains(at)
+}
+
+/// Whether anything names a label in a place that counts, but the label itself: a jump,
+/// or an access or assembly that jumps.
+fn is_named(subject: &Subject<'_>, name: &str, counts: impl Fn(Span) -> bool) -> bool {
+    let own = subject.flow.label(name).map(|label| label.start);
+    let all = subject.tokens(subject.function.body).into_iter();
+    let mut words = all.filter(|token| token.is_code() && Some(token.span.start) != own);
+    words.any(|word| word.span.of(subject.text) == name.as_bytes() && counts(word.span))
 }
 
 /// The label behind the accesses, if nothing stands between but what may happen in
