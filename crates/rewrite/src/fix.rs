@@ -62,7 +62,7 @@ fn of_runs(
         false => Vec::new(),
     };
     let alone = function.runs.is_empty() && loops.is_empty();
-    if alone && !form.weaves() {
+    if alone && !form.takes_checks() {
         return Err(nothing(target, &function, &report.opportunities));
     }
     let Some(flow) = analyser
@@ -330,8 +330,8 @@ fn windows(subject: &Subject<'_>, form: &dyn Form) -> (Written, Vec<Refusal>) {
 
 /// Plans that touch no byte twice.
 fn planned(subject: &Subject<'_>, form: &dyn Form) -> (Vec<Plan>, Vec<Refusal>) {
-    let (mut plans, mut refused) = match form.weaves() {
-        true => checked(subject),
+    let (mut plans, mut refused) = match form.takes_checks() {
+        true => checked(subject, form),
         false => (Vec::new(), Vec::new()),
     };
     let taken: Vec<Span> = plans.iter().map(|plan| plan.region).collect();
@@ -355,13 +355,20 @@ fn planned(subject: &Subject<'_>, form: &dyn Form) -> (Vec<Plan>, Vec<Refusal>) 
 
 /// Windows that take the place of an `access_ok()` statement. Each run is in one of
 /// them as a whole, or in none.
-fn checked(subject: &Subject<'_>) -> (Vec<Plan>, Vec<Refusal>) {
-    let (mut plans, refused) = checked::plans(subject);
+fn checked(subject: &Subject<'_>, form: &dyn Form) -> (Vec<Plan>, Vec<Refusal>) {
+    let (mut plans, mut refused) = checked::plans(subject);
     let apart = |plan: &Plan| {
         let mut runs = subject.function.runs.iter();
         runs.all(|run| !meet(plan.region, run.span) || plan.region.contains(run.span))
     };
     plans.retain(apart);
+    plans.retain(|plan| match form.fits(subject, plan) {
+        Ok(()) => true,
+        Err(refusal) => {
+            refused.push(refusal);
+            false
+        }
+    });
     (plans, refused)
 }
 

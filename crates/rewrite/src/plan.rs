@@ -56,6 +56,8 @@ pub(crate) enum Part {
 /// A window that takes the place of an `access_ok()` statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Checked {
+    /// Where the check ends that it takes the place of.
+    pub(crate) from: usize,
     /// What happens where the range is not the user's.
     pub(crate) exit: Vec<String>,
     /// The label of the function that a fault goes to and behind which it is closed;

@@ -14,7 +14,7 @@ pub(crate) mod checked;
 mod condition;
 mod covered;
 pub(crate) mod declared;
-mod fault;
+pub(crate) mod fault;
 pub(crate) mod maybe;
 mod offset;
 mod pieces;

@@ -261,6 +261,17 @@ pub enum Reason {
     /// A variable that the scoped forms hide.
     #[error("the scoped forms declare a variable {0} of their own, which hides the function's")]
     Hidden(String),
+    /// A pointer that is masked while something else than an access looks at it.
+    #[error(
+        "{0} is the masked pointer in the scope, and something else than an access looks at it there"
+    )]
+    Masked(String),
+    /// What happens before the first access behind a check.
+    #[error(
+        "it stands before the first access that relies on the access_ok(): with a masked pointer, that access is what \
+         tells a bad one, and this would happen before"
+    )]
+    Late,
     /// Reads and writes in one run.
     #[error("the run reads and writes; a copy goes one way")]
     BothWays,

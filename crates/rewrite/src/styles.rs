@@ -4,6 +4,7 @@ mod form;
 mod groups;
 mod masked;
 mod pointer;
+mod relied;
 mod scoped;
 pub(crate) mod size_switch;
 mod struct_copy;

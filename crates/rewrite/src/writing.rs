@@ -406,7 +406,10 @@ impl<'s, 'a> Writer<'s, 'a> {
                 format!("{indent}if ({condition}){}", arm(&all, indent))
             }
             Line::Body(parts) => {
-                let parts = parts.iter().map(|part| self.part(plan, part, label));
+                let own = self.subject.indent(plan.region.start);
+                let parts = parts
+                    .iter()
+                    .map(|part| self.part(plan, part, label, [&own, indent]));
                 format!("{indent}{}", parts.collect::<String>())
             }
             Line::Loop {
@@ -424,14 +427,16 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
     }
 
-    fn part(&self, plan: &Plan, part: &Part, label: &str) -> String {
+    /// A part of a body that is moved from one depth to another.
+    fn part(&self, plan: &Plan, part: &Part, label: &str, [from, to]: [&str; 2]) -> String {
         match part {
-            Part::Text(text) => text.clone(),
+            Part::Text(text) => moved(text, from, to),
             Part::Accesses {
                 sites,
                 indent,
                 begins,
             } => {
+                let indent = &format!("{to}{}", indent.strip_prefix(from).unwrap_or(indent));
                 let all = sites
                     .iter()
                     .map(|&site| self.access(plan, site, label, indent));
@@ -618,6 +623,16 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.edits
             .push(Edit::replace(region, format!("{text}{gap}")));
     }
+}
+
+/// A text that begins in the middle of a line, with the lines behind it at another depth.
+fn moved(text: &str, from: &str, to: &str) -> String {
+    let mut lines = text.split('\n');
+    let first = lines.next().unwrap_or(text).to_owned();
+    lines.fold(first, |all, line| match line.strip_prefix(from) {
+        Some(rest) => format!("{all}\n{to}{rest}"),
+        None => format!("{all}\n{line}"),
+    })
 }
 
 /// What has to hold so that the window is needed at all.

@@ -141,11 +141,30 @@ fn without_includes(text: &str, name: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// One `access_ok()`, and behind it accesses among other statements.
+const CHECK: &str = "\tif (!access_ok(p, sizeof(*p)))\n\t\treturn -EINVAL;\n";
+
 #[test]
 fn a_window_in_place_of_a_check_does_what_its_accesses_did() {
-    let check = "\tif (!access_ok(p, sizeof(*p)))\n\t\treturn -EINVAL;\n";
-    let bodies = [
+    let kind = Kind {
+        sizes: true,
+        ..PLAIN
+    };
+    let mut refused = Vec::new();
+    for (name, body) in checked_bodies().iter().chain(&first_bodies()) {
+        let ran = compared(name, &function(body), Style::Window, kind);
+        assert_eq!(ran, 2 * 41 * (8 * 49 + 1), "{name}");
+        match try_compared(name, &function(body), Style::Scoped, kind) {
+            Ok(ran) => assert_eq!(ran, 2 * 41 * (8 * 49 + 1), "{name}, scoped"),
+            Err(error) => refused.push(format!("{name}: {error}")),
+        }
+    }
+    insta::assert_snapshot!(refused.join("\n"));
+}
+
+/// One `access_ok()`, and behind it accesses among other statements.
+fn checked_bodies() -> Vec<(&'static str, String)> {
+    let check = CHECK;
+    vec![
         (
             "check-arms",
             format!(
@@ -187,15 +206,32 @@ fn a_window_in_place_of_a_check_does_what_its_accesses_did() {
                 check.replace("\n\t\t", "\n\t\t\t")
             ),
         ),
-    ];
-    let kind = Kind {
-        sizes: true,
-        ..PLAIN
-    };
-    for (name, body) in &bodies {
-        let ran = compared(name, &function(body), Style::Window, kind);
-        assert_eq!(ran, 2 * 41 * (8 * 49 + 1), "{name}");
-    }
+    ]
+}
+
+/// The same with an access right behind the check, but for one.
+fn first_bodies() -> Vec<(&'static str, String)> {
+    let check = CHECK;
+    vec![
+        (
+            "check-first",
+            format!(
+                "\tu32 v;\n\n{}\tif (__get_user(v, &p->a))\n\t\treturn -EINVAL;\n\tif (v > 4)\n\t\tv = 4;\n\tif (n & 1) {{\n\t\tif (__put_user(v, &p->b))\n\t\t\treturn -EINVAL;\n\t}}\n\tk->c = v;\n\treturn 0;\n",
+                check
+            ),
+        ),
+        // Without an access, a masked pointer would be no error.
+        (
+            "check-late",
+            format!(
+                "{check}\tif (n & 1) {{\n\t\tif (__put_user(1, &p->a))\n\t\t\treturn -EINVAL;\n\t\tif (__put_user(2, &p->b))\n\t\t\treturn -EINVAL;\n\t}}\n\treturn 0;\n"
+            ),
+        ),
+        (
+            "check-first-goto",
+            "\tint err = -EFAULT;\n\n\tif (!access_ok(p, n))\n\t\tgoto out;\n\tif (__put_user(k->a, &p->a))\n\t\tgoto out;\n\tk->b++;\n\tif (__put_user(k->b, &p->last))\n\t\tgoto out;\n\terr = 0;\nout:\n\tk->d = 1;\n\treturn err;\n".to_owned(),
+        ),
+    ]
 }
 
 const WINDOWS: [Style; 3] = [Style::Window, Style::Masked, Style::Scoped];

@@ -66,6 +66,15 @@ const EXPLAINED: [(&str, &str); 9] = [
     ),
 ];
 
+/// What scopes are turned back into.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Back {
+    /// `put_user()`, each with a check of its own.
+    Chain,
+    /// One `access_ok()` where the scope begins, and `__put_user()` behind it.
+    Checked,
+}
+
 /// A function of a file.
 struct Function<'t> {
     text: &'t str,
@@ -99,7 +108,7 @@ impl<'t> Function<'t> {
     }
 
     /// The function without its scopes, or why it is not turned back.
-    fn turned_back(&self) -> Result<Vec<Change>, String> {
+    fn turned_back(&self, back: Back) -> Result<Vec<Change>, String> {
         let mut changes = Vec::new();
         for at in self.scopes() {
             let head = closing(&self.code, at + 1).unwrap();
@@ -118,16 +127,36 @@ impl<'t> Function<'t> {
             } else {
                 opening
             };
-            changes.push((opening, String::new()));
+            changes.push((opening, self.check(at, head, back)));
             if braces {
                 changes.push((self.code[end].span, String::new()));
             }
-            self.accesses(open, end, &mut changes)?;
+            self.accesses(open, end, back, &mut changes)?;
         }
         Ok(changes)
     }
 
-    fn accesses(&self, from: usize, end: usize, changes: &mut Vec<Change>) -> Result<(), String> {
+    /// What stands for the head of a scope.
+    fn check(&self, at: usize, head: usize, back: Back) -> String {
+        if back == Back::Chain {
+            return String::new();
+        }
+        let label = self.word(head - 1);
+        let inside = Span::new(self.code[at + 1].span.end, self.code[head - 2].span.start);
+        let range = match self.word(at).ends_with("_size") {
+            true => self.at(inside).to_owned(),
+            false => format!("{0}, sizeof(*{0})", self.at(inside)),
+        };
+        format!("if (!access_ok({range}))\n\t\tgoto {label};\n")
+    }
+
+    fn accesses(
+        &self,
+        from: usize,
+        end: usize,
+        back: Back,
+        changes: &mut Vec<Change>,
+    ) -> Result<(), String> {
         let mut found = 0;
         for at in from..end {
             let Some(name) = self.word(at).strip_prefix("unsafe_") else {
@@ -143,10 +172,10 @@ impl<'t> Function<'t> {
             let comma = self.code[close - 2].span.start;
             let arguments = self.at(Span::new(self.code[at + 1].span.end, comma));
             let place = self.code[at].span.join(self.code[close + 1].span);
-            changes.push((
-                place,
-                format!("if ({name}({arguments}))\n\t\tgoto {label};"),
-            ));
+            let checks = if back == Back::Checked { "__" } else { "" };
+            let test = format!("if ({checks}{name}({arguments}))\n\t\tgoto {label};");
+            let arm = self.code[at - 1].is(b')') || self.word(at - 1) == "else";
+            changes.push((place, if arm { format!("{{ {test} }}") } else { test }));
             found += 1;
         }
         match found {
@@ -156,19 +185,33 @@ impl<'t> Function<'t> {
     }
 }
 
-fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
-    let place = format!("{path}: {}", body.name);
-    let (written, macros) = macros::written_out(text, body);
-    let body = &find(&written, &body.name);
-    let how = match macros.is_empty() {
-        true => String::new(),
-        false => format!(", with {} written out", macros.join(", ")),
-    };
-    let changes = match Function::new(&written, body).turned_back() {
+/// What came of a function that was turned back and fixed.
+enum Outcome {
+    Equal,
+    /// The lines that differ.
+    Differs(String),
+    Refused(String),
+    Kept(String),
+}
+
+impl Outcome {
+    /// The lower, the more came of it.
+    fn rank(&self) -> (usize, usize) {
+        match self {
+            Self::Equal => (0, 0),
+            Self::Differs(lines) => (1, lines.lines().count()),
+            Self::Refused(_) => (2, 0),
+            Self::Kept(_) => (3, 0),
+        }
+    }
+}
+
+fn fixed(tree: &Path, path: &str, written: &str, body: &Body, back: Back) -> Outcome {
+    let changes = match Function::new(written, body).turned_back(back) {
         Ok(changes) => changes,
-        Err(why) => return format!("{place}: not turned back: {why}\n"),
+        Err(why) => return Outcome::Kept(why),
     };
-    let chains = changed(&written, changes);
+    let chains = changed(written, changes);
     let read = |wanted: &TreePath| -> io::Result<Vec<u8>> {
         if *wanted == path {
             Ok(chains.clone().into_bytes())
@@ -187,21 +230,43 @@ fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
     };
     let patched = match fix(&read, &target, &request) {
         Ok(patched) => patched,
-        Err(error) => return format!("{place}: refused{how}: {error}\n"),
+        Err(error) => return Outcome::Refused(error.to_string()),
     };
     let fixed = String::from_utf8(patched.rewritten).unwrap();
-    let theirs = statements(&written, body);
+    let theirs = statements(written, body);
     let ours = statements(&fixed, &find(&fixed, &body.name));
     match theirs == ours {
-        true => format!("{place}: equal{how}\n"),
-        false => {
+        true => Outcome::Equal,
+        false => Outcome::Differs(difference(&theirs, &ours)),
+    }
+}
+
+fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
+    let place = format!("{path}: {}", body.name);
+    let (written, macros) = macros::written_out(text, body);
+    let body = &find(&written, &body.name);
+    let tried =
+        [Back::Chain, Back::Checked].map(|back| (back, fixed(tree, path, &written, body, back)));
+    let (back, best) = tried
+        .into_iter()
+        .min_by_key(|(_, outcome)| outcome.rank())
+        .unwrap();
+    let mut how = match back {
+        Back::Chain => String::new(),
+        Back::Checked => ", from one access_ok()".to_owned(),
+    };
+    if !macros.is_empty() {
+        how += &format!(", with {} written out", macros.join(", "));
+    }
+    match best {
+        Outcome::Equal => format!("{place}: equal{how}\n"),
+        Outcome::Differs(lines) => {
             let known = EXPLAINED.iter().find(|(known, _)| *known == place);
             let why = known.map_or("NOT EXPLAINED", |(_, why)| why);
-            format!(
-                "{place}: differs{how}: {why}\n{}",
-                difference(&theirs, &ours)
-            )
+            format!("{place}: differs{how}: {why}\n{lines}")
         }
+        Outcome::Refused(why) => format!("{place}: refused{how}: {why}\n"),
+        Outcome::Kept(why) => format!("{place}: not turned back: {why}\n"),
     }
 }
 

@@ -258,6 +258,67 @@ fn a_scope_takes_in_conditions_and_ways_out() {
     insta::assert_snapshot!(refused(Style::Scoped, &looks));
 }
 
+const CHECKED: &str = "\tint len;\n\n\tif (!access_ok(p, 24))\n\t\treturn -EFAULT;\n\tif (__get_user(len, &p->a))\n\t\treturn -EFAULT;\n\tk->a = len;\n\
+                       \tif (len >= 0) {\n\t\tif (__put_user(c, &p->b))\n\t\t\treturn -EFAULT;\n\t}\n\treturn len;\n";
+
+/// Behind a check that is a statement of its own, the scope is as long as the accesses
+/// that rely on it, and has its range.
+#[test]
+fn a_scope_takes_the_place_of_a_check() {
+    let sized = SCOPED.to_owned() + "#define scoped_user_rw_access_size(p, n, l) scope(p, n, l)\n";
+    let patched = fix_with(
+        &(MASKED.to_owned() + &sized),
+        &file(CHECKED),
+        &request(Style::Scoped),
+    );
+    let text = String::from_utf8(patched.unwrap().rewritten).unwrap();
+    insta::assert_snapshot!(text.split_once("int f(").unwrap().1);
+}
+
+/// With a masked pointer, the first access is what tells that it is bad.
+#[test]
+fn a_scope_takes_no_check_that_tells_more_than_its_first_access() {
+    let is_one = |body: &str| match fix_with(&scoped_header(), &file(body), &request(Style::Scoped))
+    {
+        Ok(patched) => !String::from_utf8(patched.rewritten)
+            .unwrap()
+            .contains("access_ok"),
+        Err(_) => false,
+    };
+    let plain = CHECKED.replace("24", "sizeof(*p)");
+    assert!(is_one(&plain));
+    for (from, to) in [
+        // Something happens before it, or it may not happen at all.
+        (
+            "\tif (__get_user(len, &p->a))",
+            "\tk->b = 1;\n\tif (__get_user(len, &p->a))",
+        ),
+        (
+            "\tif (__get_user(len, &p->a))",
+            "\tif (c)\n\tif (__get_user(len, &p->a))",
+        ),
+        // Another way out than the fault's.
+        (
+            "sizeof(*p)))\n\t\treturn -EFAULT;",
+            "sizeof(*p)))\n\t\treturn -EINVAL;",
+        ),
+        // Beyond a page, back in the object, by another pointer.
+        ("&p->b", "&p->in.x + c"),
+        ("&p->a))", "&p->c))"),
+        ("\tk->a = len;\n", "\tk->a = (long)p;\n"),
+        // What follows would not see the variable.
+        ("\tk->a = len;\n", "\tint v = 2;\n"),
+        // A later access relies on the check, too.
+        (
+            "\treturn len;\n",
+            "\twork(k);\n\treturn __put_user(1, &p->last);\n",
+        ),
+    ] {
+        assert!(plain.contains(from), "{from}");
+        assert!(!is_one(&plain.replace(from, to)), "{to}");
+    }
+}
+
 /// A scope closes itself, so that a way out that the function has already is its own.
 #[test]
 fn a_scope_leaves_by_a_label_that_is_there() {

@@ -19,6 +19,7 @@ use crate::planning::fault::{are_alike, leaving};
 use crate::planning::rounds::is_in_loop;
 use crate::planning::{way, zero};
 use crate::refusal::{Reason, Refusal};
+use crate::style::Style;
 use crate::subject::Subject;
 
 /// A range that a statement checks.
@@ -84,7 +85,11 @@ fn plan(subject: &Subject<'_>, check: &Check<'_>) -> Result<Option<Plan>, Refusa
     let end = outermost(subject, check, last.span);
     let fault = leaving(subject, last.exit)?;
     let region = Span::new(check.statement.span.start, end);
-    let closing = label::of(subject, check, region, &guards, &fault)?;
+    let closing = match subject.styled.style {
+        // A scope closes whichever way it is left.
+        Style::Scoped => label::of_scope(subject, region, &fault)?,
+        _ => label::of(subject, check, region, &guards, &fault)?,
+    };
     let region = Span::new(region.start, closing.end);
     if !subject.has_no_directive(region) {
         return Err(subject.refuse(region, Reason::Preprocessor));
@@ -111,6 +116,7 @@ fn plan(subject: &Subject<'_>, check: &Check<'_>) -> Result<Option<Plan>, Refusa
         zeroes: false,
         rounds: None,
         checked: Some(Checked {
+            from: check.statement.span.end,
             exit: subject.statements(check.exit),
             label: closing.label,
             ends_at: closing.own,

@@ -2,6 +2,7 @@
 
 use crate::offers::Offers;
 use crate::plan::Plan;
+use crate::refusal::Refusal;
 use crate::subject::Subject;
 use crate::writing::Written;
 
@@ -17,6 +18,19 @@ pub(crate) trait Form {
     /// moves, a condition, a way out of its own.
     fn weaves(&self) -> bool {
         false
+    }
+
+    /// Whether it has a form for a window in place of an `access_ok()` statement.
+    fn takes_checks(&self) -> bool {
+        false
+    }
+
+    /// Whether a window in place of a check has a form here.
+    ///
+    /// # Errors
+    /// When it has none: what relies on the check is looked at by itself then.
+    fn fits(&self, _: &Subject<'_>, _: &Plan) -> Result<(), Refusal> {
+        Ok(())
     }
 
     /// Whether it has a form for a window around a loop.

@@ -13,7 +13,7 @@ use crate::subject::Subject;
 
 /// What masking covers, in bytes: arch/x86/include/asm/uaccess_64.h relies on a
 /// guard page behind the user addresses.
-const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = 4096;
 
 /// Whether more is woven into the window than accesses of one place: a pointer
 /// that moves, a condition, a way out of its own.

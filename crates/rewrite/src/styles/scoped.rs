@@ -11,7 +11,7 @@ use crate::offers::Offers;
 use crate::plan::Plan;
 use crate::refusal::{Reason, Refusal};
 use crate::styles::form::{Form, needs};
-use crate::styles::pointer;
+use crate::styles::{pointer, relied};
 use crate::subject::Subject;
 use crate::writing::{self, Written};
 
@@ -32,6 +32,14 @@ impl Form for Scoped {
             offers.local_labels,
             "unsafe_get_user() that leaves a scope with a cleanup by a label of its own (arch_unsafe_get_user())",
         ))
+    }
+
+    fn takes_checks(&self) -> bool {
+        true
+    }
+
+    fn fits(&self, subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
+        fit(subject, plan.clone()).map(drop)
     }
 
     fn spans_loops(&self) -> bool {
@@ -97,7 +105,10 @@ fn fit(subject: &Subject<'_>, plan: Plan) -> Result<Plan, Refusal> {
         return refuse(Reason::Hidden((*hidden).to_owned()));
     }
     let mut plan = pointer::whole(subject, plan, &pointer)?;
-    pointer::dense(subject, &plan, &pointer)?;
+    match &plan.checked {
+        Some(checked) => relied::covered(subject, &plan, checked, &pointer)?,
+        None => pointer::dense(subject, &plan, &pointer)?,
+    }
     let way = if plan.way.is_empty() { "_rw" } else { plan.way };
     let whole = plan.size == format!("sizeof(*{})", plan.object);
     let size = if whole { "" } else { "_size" };

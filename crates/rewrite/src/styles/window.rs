@@ -13,6 +13,10 @@ impl Form for Window {
         true
     }
 
+    fn takes_checks(&self) -> bool {
+        true
+    }
+
     fn spans_loops(&self) -> bool {
         true
     }

@@ -78,6 +78,30 @@ pub(super) fn of(
     }
 }
 
+/// Where a scope closes: behind the last access. It may be left by any label but one inside.
+///
+/// # Errors
+/// When a fault stays inside.
+pub(super) fn of_scope(
+    subject: &Subject<'_>,
+    region: Span,
+    fault: &Fault,
+) -> Result<Closing, Refusal> {
+    let label = match &fault.jump {
+        Jump::Goto(name) if fault.statements == [format!("goto {name};")] => Some(name),
+        _ => None,
+    };
+    let mut labels = subject.flow.labels.iter();
+    if labels.any(|(_, at)| region.contains(*at)) {
+        return Err(subject.refuse(region, Reason::Gap));
+    }
+    Ok(Closing {
+        end: with_comments(subject, region.end),
+        label: label.cloned(),
+        own: None,
+    })
+}
+
 /// The label that a fault goes to, where nothing else comes to it, nothing happens behind
 /// it that may not happen in a window, and it goes back to the label `end` behind the
 /// accesses, which nothing else outside of the window does.
