@@ -42,6 +42,8 @@ enum Part {
     Close,
     /// May fault, and then goes on at the word with this label.
     Access,
+    /// The same by another instruction.
+    AccessBy(u32),
     /// Where an access goes on that faults.
     Fixup,
     Return,
@@ -53,7 +55,8 @@ enum Part {
     Word(u32),
 }
 use Part::{
-    Access, Branch, Call, CallRegister, Close, Fixup, Jump, JumpRegister, Open, Return, Word,
+    Access, AccessBy, Branch, Call, CallRegister, Close, Fixup, Jump, JumpRegister, Open, Return,
+    Word,
 };
 
 const PPC: [u32; 6] = [
@@ -246,8 +249,9 @@ impl Builder<'_> {
             JumpRegister => drop(self.words(&[machine.jump_register])),
             Call(name) => self.far(machine.call, name),
             Jump(name) => self.far(machine.jump, name),
-            Access => {
-                let at = self.words(&[machine.access]);
+            Access => self.part(AccessBy(machine.access)),
+            AccessBy(word) => {
+                let at = self.words(&[word]);
                 self.faults.push(at);
             }
             Fixup => self.fixup = self.words(&[]),
@@ -604,6 +608,44 @@ fn copies_of_riscv_that_open_by_themselves_are_told_from_those_that_do_not() {
         let close = [Word(0x0004_0737), Close, Return]; // lui a4,0x40
         let closing = rules(&function(&RISCV, name, &close));
         assert_eq!(closing, [Rule::ReturnClosed, Rule::CallerClosed], "{name}");
+    }
+}
+
+/// FEAT_LSUI: the futexes of 7.0 and later, chosen by ARM64_HAS_LSUI beside the form
+/// that clears PAN (arch/arm64/include/asm/futex.h).
+#[test]
+fn atomics_of_arm64_with_the_users_rights_need_no_window() {
+    for (name, word) in [
+        ("ldtaddal w1,w2,[x0]", 0x19e1_0402),
+        ("ldtsetal w1,w2,[x0]", 0x19e1_3402),
+        ("ldtclral w1,w2,[x0]", 0x19e1_1402),
+        ("swptal w1,w2,[x0]", 0x19e1_8402),
+        ("casalt x1,x2,[x0]", 0xc9e1_fc02),
+    ] {
+        let alone = [AccessBy(word), Return, Fixup, Return];
+        let found = function(&ARM64_PAN, "f", &alone);
+        assert_eq!(
+            (rules(&found), found.counts.accesses),
+            (vec![], 1),
+            "{name}"
+        );
+        let both = [
+            AccessBy(word),
+            Open,
+            Word(0x885f_7c02),
+            Close,
+            Return,
+            Fixup,
+            Return,
+        ];
+        let found = function(&ARM64_PAN, "f", &both);
+        let counts = (found.counts.opens, found.counts.closes);
+        assert_eq!((rules(&found), counts), (vec![], (1, 1)), "{name}");
+        let open = [Open, AccessBy(word), Close, Return, Fixup, Return];
+        assert_eq!(rules(&function(&ARM64_PAN, "f", &open)), [Rule::ReturnOpen]);
+        // The software PAN of TTBR0 takes the page tables away from these, too.
+        let outside = function(&ARM64_TTBR0, "f", &both);
+        assert_eq!(rules(&outside), [Rule::AccessOutside], "{name}");
     }
 }
 

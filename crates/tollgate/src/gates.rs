@@ -88,7 +88,37 @@ fn table(asked: &Request, objects: &[PathBuf], meter: &Meter, term: &Term) -> an
             a.findings() > 0
         }
     });
-    Ok(if found { Exit::Findings } else { Exit::Clean })
+    if found {
+        return Ok(Exit::Findings);
+    }
+    all_told(&all)?;
+    Ok(Exit::Clean)
+}
+
+/// The names of functions that a sentence has at most.
+const NAMED: usize = 5;
+
+/// What was not followed is no clean code.
+fn all_told(all: &[(Name, Analysis)]) -> anyhow::Result<()> {
+    let functions = all.iter().flat_map(|(_, analysis)| &analysis.functions);
+    let lost = functions.filter(|function| function.lost);
+    let lost: Vec<&str> = lost.map(|function| function.name.as_str()).collect();
+    let named = lost.get(..NAMED).unwrap_or(&lost).join(", ");
+    let more = match lost.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    anyhow::ensure!(
+        lost.is_empty(),
+        "nothing was found, but not all paths of {} ({named}{more}) could be followed, and no rule was applied \
+         to those: what a gate does to one hangs on a value that is not in the code; give an object and one of \
+         these names to read it",
+        match lost.len() {
+            1 => "1 function".to_owned(),
+            many => format!("{many} functions"),
+        }
+    );
+    Ok(())
 }
 
 /// The file, or each member of an archive that holds a function.
@@ -145,7 +175,6 @@ fn listing(
     let broken = listings
         .iter()
         .any(|listing| !listing.function.findings.is_empty());
-    // A table says how many functions it cannot tell; who asks for one asks for that.
     let lost = listings.iter().any(|listing| listing.function.lost);
     anyhow::ensure!(
         broken || !lost,

@@ -118,9 +118,16 @@ fn a_function_whose_gate_cannot_be_told_is_no_clean_one() {
     assert_eq!(status, Some(2), "{stdout}{stderr}");
     assert!(stdout.contains("mtspr") || stdout.contains('?'), "{stdout}");
     assert!(stderr.contains("no rule was applied"), "{stderr}");
-    // Of an object the table says how many there are.
-    let (status, stdout, stderr) = gates(folder, &["untold.o"]);
-    assert_eq!(status, Some(0), "{stderr}");
+    // Of an object the table says how many there are, behind which it is not clean.
+    for args in [&["untold.o"][..], &["untold.o", "--find"]] {
+        let (status, stdout, stderr) = gates(folder, args);
+        assert_eq!(status, Some(2), "{stderr}");
+        assert!(
+            !stdout.is_empty() && stderr.contains("of 1 function (f)"),
+            "{stdout}{stderr}"
+        );
+    }
+    let (_, stdout, _) = gates(folder, &["untold.o"]);
     assert!(stdout.contains("no rule was applied"), "{stdout}");
 }
 
