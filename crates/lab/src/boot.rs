@@ -13,7 +13,7 @@ use tollgate_source::shown;
 
 use crate::cache;
 use crate::console::{self, Trouble};
-use crate::machine::Machine;
+use crate::machine::{Equipment, Machine};
 use crate::process::{self, Runner};
 use crate::toolchain::Qemu;
 
@@ -195,10 +195,8 @@ pub struct Boot<'a> {
     pub plugin: &'a Path,
     /// The machine.
     pub machine: &'a Machine,
-    /// QEMU's `-cpu`.
-    pub cpu: &'a str,
-    /// The number of CPUs, where it is not the machine's own.
-    pub cpus: Option<u32>,
+    /// The CPU, and what the kernel is told.
+    pub equipment: &'a Equipment,
     /// The emulator.
     pub qemu: &'a Qemu,
     /// How long the guest may take, in time of the host.
@@ -245,12 +243,15 @@ impl Boot<'_> {
         plugin.push(format!(",kernel={}", self.machine.kernel_start));
         let mut command = Command::new(&self.qemu.command);
         command
-            .args(self.machine.arguments(self.cpu, self.cpus))
+            .args(
+                self.machine
+                    .arguments(&self.equipment.cpu, self.equipment.cpus),
+            )
             .arg("-kernel")
             .arg(self.kernel)
             .arg("-initrd")
             .arg(self.initramfs)
-            .args(["-append", &self.machine.command_line()])
+            .args(["-append", &self.equipment.command_line(self.machine)])
             .arg("-plugin")
             .arg(plugin);
         command

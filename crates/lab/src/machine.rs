@@ -158,6 +158,9 @@ pub struct CpuProfile {
     /// How many of them the machine has; the machine's own number where it does
     /// not say.
     pub cpus: Option<u32>,
+    /// Words of the kernel's command line that it does without.
+    #[serde(default)]
+    pub without: Vec<String>,
     /// What it is measured for.
     pub reason: String,
 }
@@ -171,6 +174,21 @@ pub struct Equipment {
     pub cpu: String,
     /// The number of CPUs, where it is not the machine's own.
     pub cpus: Option<u32>,
+    /// Words of the kernel's command line that it does without.
+    pub without: Vec<String>,
+}
+
+impl Equipment {
+    /// A machine's command line of the kernel, as this guest has it.
+    #[must_use]
+    pub fn command_line(&self, machine: &Machine) -> String {
+        let line = machine.command_line();
+        let words = line.split(' ');
+        let kept: Vec<&str> = words
+            .filter(|word| !self.without.iter().any(|dropped| dropped == word))
+            .collect();
+        kept.join(" ")
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -300,8 +318,8 @@ impl Machine {
                     .clone()
             }
         };
-        let (cpu, cpus) = match &station.cpu {
-            None => (self.cpu.clone(), None),
+        let (cpu, cpus, without) = match &station.cpu {
+            None => (self.cpu.clone(), None, Vec::new()),
             Some(name) => {
                 let profile = self.profiles.iter().find(|profile| profile.name == *name);
                 let names = || {
@@ -311,10 +329,15 @@ impl Machine {
                         .collect()
                 };
                 let profile = profile.ok_or_else(|| self.unknown("CPU profile", name, names()))?;
-                (profile.model.clone(), profile.cpus)
+                (profile.model.clone(), profile.cpus, profile.without.clone())
             }
         };
-        Ok(Equipment { flags, cpu, cpus })
+        Ok(Equipment {
+            flags,
+            cpu,
+            cpus,
+            without,
+        })
     }
 
     fn unknown(&self, what: &'static str, name: &str, known: Vec<String>) -> Error {
@@ -397,6 +420,31 @@ mod tests {
         );
         let error = station("x32", Some("vax")).unwrap_err().to_string();
         assert!(error.contains("no CPU profile vax"), "{error}");
+    }
+
+    /// A word that no line has would be dropped without effect.
+    #[test]
+    fn a_profile_drops_words_that_the_command_line_has() {
+        for name in Machine::names() {
+            let machine = Machine::named(name).unwrap();
+            let line = machine.command_line();
+            for profile in &machine.profiles {
+                for word in &profile.without {
+                    assert!(line.split(' ').any(|own| own == word), "{name}: {word}");
+                }
+            }
+        }
+        let machine = Machine::named("x86_64").unwrap();
+        let line = |cpu: &str| {
+            let station = Station {
+                abi: None,
+                cpu: Some(cpu.to_owned()),
+            };
+            machine.station(&station).unwrap().command_line(&machine)
+        };
+        assert_eq!(line("no-hypervisor"), machine.command_line());
+        let dropped = machine.command_line().replace(" nolapic_timer", "");
+        assert_eq!(line("lapic-timer"), dropped);
     }
 
     #[test]

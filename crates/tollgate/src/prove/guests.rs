@@ -77,6 +77,9 @@ pub(crate) struct GuestAsked {
     cpu: Option<String>,
     /// QEMU's arguments.
     arguments: Vec<String>,
+    /// Words of the machine's command line that its kernel is not told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    without: Vec<String>,
     /// The lines of its plan: benchmarks, parameters, operations, repetitions.
     plan: Vec<String>,
     /// The hash of all that it starts with, or why there is no such guest.
@@ -138,6 +141,7 @@ impl<'a> Guests<'a> {
         GuestAsked {
             abi,
             cpu,
+            without: ready.map_or_else(|_| Vec::new(), |ready| ready.equipment.without.clone()),
             // A guest that is not ready is asked for by why it is not (`content`).
             arguments: ready.map_or_else(|_| Vec::new(), arguments),
             plan: plan(self.setup, &guest.station)
@@ -308,8 +312,7 @@ impl<'a> Guests<'a> {
             initramfs: &file,
             plugin: &self.plugin,
             machine: &self.setup.machine,
-            cpu: &work.ready.equipment.cpu,
-            cpus: work.ready.equipment.cpus,
+            equipment: &work.ready.equipment,
             qemu: &self.setup.qemu,
             limit: self.limit(work),
             plan: &work.plan,

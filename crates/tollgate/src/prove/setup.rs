@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use tollgate_defect::OrDefect as _;
 use tollgate_lab::cache::Cache;
-use tollgate_lab::case::{self, Case, Landed};
+use tollgate_lab::case::{self, Case, Landed, Station};
 use tollgate_lab::config::{Adjusted, Fitter, Fragment};
 use tollgate_lab::guest;
 use tollgate_lab::image::{Image, ImageBuilder, Variant};
@@ -175,6 +175,24 @@ impl<'a> Setup<'a> {
     pub(crate) fn lines(&self, lines: &[String]) -> anyhow::Result<Vec<String>> {
         let fitter = Fitter::new(&self.kconfig, self.tree.version())?;
         Ok(fitter.lines(lines)?.0)
+    }
+
+    /// The kernel's command line, and what of it a guest of the case is not told.
+    pub(super) fn command_line(&self) -> String {
+        let dropped = |station: Station| {
+            let name = station.cpu?;
+            let mut profiles = self.machine.profiles.iter();
+            let without = &profiles.find(|profile| profile.name == name)?.without;
+            let words = without.join(" ");
+            (!words.is_empty()).then(|| format!(" ({name}: without {words})"))
+        };
+        let notes: String = self
+            .case
+            .stations()
+            .into_iter()
+            .filter_map(dropped)
+            .collect();
+        self.machine.command_line() + &notes
     }
 
     /// How many compilers, or guests, run at a time.

@@ -666,7 +666,7 @@ pub(super) fn setting(setup: &Setup<'_>, candidate: &Candidate) -> Setting {
         qemu: setup.qemu.version.clone(),
         plugin_api: setup.qemu.plugin_api,
         cpu: setup.machine.cpu.clone(),
-        command_line: setup.machine.command_line(),
+        command_line: setup.command_line(),
         packages: setup
             .program
             .as_ref()
