@@ -15,7 +15,7 @@ use crate::masks;
 use crate::message::Facts;
 use crate::offers::{Offers, UACCESS};
 use crate::plan::Plan;
-use crate::planning::{checked, pieces, plan, rounds};
+use crate::planning::{checked, pieces, plan, rounds, zero};
 use crate::prefix::prefix;
 use crate::refusal::{FixError, Reason, Refusal};
 use crate::request::{Patched, ReadTree, Request};
@@ -99,6 +99,7 @@ fn of_runs(
             .is_some_and(|kind| kind == "c"),
         stop_at_first_fault: request.stop_at_first_fault,
         open_over_rounds: request.open_over_rounds,
+        no_zero_on_fault: request.no_zero_on_fault,
         styled: Styled {
             style: request.style,
             weaves: form.weaves(),
@@ -260,6 +261,7 @@ fn rewrite(
     let (plans, edits) = (written.plans, written.edits);
     let mut changes = written.changes;
     changes.extend(checked::said(&plans));
+    changes.extend(zero::said(subject, &plans));
     changes.extend(subject.custom.and_then(|custom| custom.said(&plans)));
     if plans.is_empty() {
         let refusal = refused.into_iter().next();

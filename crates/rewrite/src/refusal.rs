@@ -213,7 +213,10 @@ pub enum Reason {
     #[error("another statement stands between the accesses")]
     Gap,
     /// A variable that is used after a fault.
-    #[error("{0} is used after a fault: get_user() has made it zero, unsafe_get_user() need not")]
+    #[error(
+        "{0} is used after a fault: get_user() has made it zero, unsafe_get_user() need not (where only others than the \
+         function look at it, --no-zero-on-fault allows that)"
+    )]
     ReadAfterFault(String),
     /// A variable that is used after a fault of a copy.
     #[error(

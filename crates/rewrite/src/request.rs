@@ -36,6 +36,9 @@ pub struct Request {
     /// Whether a window that takes the place of an `access_ok()` may stay open over
     /// the rounds of a loop, however many there are.
     pub open_over_rounds: bool,
+    /// Whether what a read fills may keep what it held after a fault, where somebody else
+    /// than the function may look: `get_user()` makes it zero.
+    pub no_zero_on_fault: bool,
     /// Whether a copy of a structure may touch members that the function leaves
     /// alone: it writes them as zero, or reads them for nothing.
     pub touch_all_members: bool,

@@ -39,6 +39,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) stop_at_first_fault: bool,
     /// Whether a window may stay open over the rounds of a loop, however many.
     pub(crate) open_over_rounds: bool,
+    /// Whether what a read fills may keep what it held after a fault.
+    pub(crate) no_zero_on_fault: bool,
     /// What the style needs besides.
     pub(crate) styled: Styled<'a>,
 }

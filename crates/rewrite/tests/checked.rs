@@ -217,3 +217,32 @@ fn the_message_says_how_long_it_is_open() {
     let patched = fix_in(&between(rounds), "f", &request(true)).unwrap();
     insta::assert_snapshot!(patched.body);
 }
+
+/// What others may look at is made zero, or left as it was where that is asked for and
+/// said; what the function itself looks at is made zero.
+#[test]
+fn what_a_read_fills_keeps_what_it_held_if_that_is_asked_for() {
+    let allowed = Request {
+        no_zero_on_fault: true,
+        ..Request::default()
+    };
+    let reads =
+        "\tif (get_user(k->a, &p->a) || get_user(k->b, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n";
+    let own = "\tint v;\n\n\tif (get_user(k->a, &p->a) || get_user(v, &p->b))\n\t\treturn v;\n\treturn 0;\n";
+    let relying = format!("{CHECK}{}", reads.replace("get_user", "__get_user"));
+    for (body, zeroes, left) in [(reads, 2, 0), (own, 2, 1), (&relying, 2, 0)] {
+        let text = file(body);
+        let plain = written(&text, &request(false));
+        assert_eq!(plain.matches(" = 0;\n").count(), zeroes, "{plain}");
+        let kept = written(&text, &allowed);
+        assert_eq!(kept.matches(" = 0;\n").count(), left, "{kept}");
+        let patched = fix_in(&text, "f", &allowed).unwrap();
+        let message = patched.body.replace('\n', " ");
+        assert!(
+            message.contains("what the reads fill keeps what it held"),
+            "{message}"
+        );
+    }
+    let patched = fix_in(&file(reads), "f", &request(false)).unwrap();
+    assert!(!patched.body.contains("keeps what it held"));
+}

@@ -61,7 +61,7 @@ const MIXED: &str = "of the two windows of the file, both for writes, one is ope
     opens each as the other is";
 
 /// Why fix and the maintainers write it differently.
-const EXPLAINED: [(&str, &str); 10] = [
+const EXPLAINED: [(&str, &str); 9] = [
     (
         "drivers/gpu/drm/i915/gem/i915_gem_execbuffer.c: eb_copy_relocations",
         MIXED,
@@ -69,10 +69,6 @@ const EXPLAINED: [(&str, &str); 10] = [
     (
         "drivers/gpu/drm/i915/gem/i915_gem_execbuffer.c: i915_gem_execbuffer2_ioctl",
         MIXED,
-    ),
-    (
-        "kernel/compat.c: compat_get_bitmap",
-        "get_user() makes *mask zero on a fault, and a caller elsewhere may look: fix leaves that read as it is, with the rounds",
     ),
     ("arch/powerpc/kernel/signal_32.c: handle_rt_signal32", FRAME),
     ("arch/x86/kernel/signal_32.c: ia32_setup_frame", FRAME),
@@ -102,6 +98,16 @@ enum Back {
     /// window of its own: as most of these functions were before.
     Checked,
 }
+
+/// What it is turned back into, and whether what reads fill may be left on a fault.
+type Try = (Back, bool);
+
+const TRIES: [Try; 4] = [
+    (Back::Chain, false),
+    (Back::Checked, false),
+    (Back::Chain, true),
+    (Back::Checked, true),
+];
 
 /// A function of a file.
 struct Function<'t> {
@@ -419,7 +425,13 @@ impl Outcome {
     }
 }
 
-fn fixed(tree: &Path, path: &str, text: &str, body: &Body, back: Back) -> Outcome {
+fn fixed(
+    tree: &Path,
+    path: &str,
+    text: &str,
+    body: &Body,
+    (back, no_zero_on_fault): Try,
+) -> Outcome {
     let function = Function::new(text, body, back);
     let changes = match function.turned_back() {
         Ok(changes) => changes,
@@ -441,6 +453,7 @@ fn fixed(tree: &Path, path: &str, text: &str, body: &Body, back: Back) -> Outcom
     let request = Request {
         style: if masked { Style::Masked } else { Style::Window },
         open_over_rounds: true,
+        no_zero_on_fault,
         ..Request::default()
     };
     let patched = match fix(&read, &target, &request) {
@@ -471,9 +484,8 @@ fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
     }
     let (written, macros) = macros::written_out(text, body);
     let body = &find(&written, &body.name);
-    let tried =
-        [Back::Chain, Back::Checked].map(|back| (back, fixed(tree, path, &written, body, back)));
-    let (back, best) = tried
+    let tried = TRIES.map(|how| (how, fixed(tree, path, &written, body, how)));
+    let ((back, no_zero), best) = tried
         .into_iter()
         .min_by_key(|(_, outcome)| outcome.rank())
         .unwrap();
@@ -481,6 +493,9 @@ fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
         Back::Chain => String::new(),
         Back::Checked => ", from one access_ok()".to_owned(),
     };
+    if no_zero {
+        how += ", with --no-zero-on-fault";
+    }
     if !macros.is_empty() {
         how += &format!(", with {} written out", macros.join(", "));
     }

@@ -104,7 +104,7 @@ fn is_seen(subject: &Subject<'_>, plan: &Plan, site: &Site) -> bool {
         .local(name)
         .map_or(flow.is_parameter(name), |local| !local.lasting);
     if !own || flow.is_behind(filled) {
-        return !is_freed(subject, plan, name) && !callers::forget(subject, &plan.fault, name);
+        return !subject.no_zero_on_fault && is_shared(subject, plan, name);
     }
     match &plan.fault.jump {
         Jump::Return(_) => false,
@@ -114,6 +114,27 @@ fn is_seen(subject: &Subject<'_>, plan: &Plan, site: &Site) -> bool {
             !jump.is_some_and(|jump| flow.is_dead_before(name, jump.start))
         }
     }
+}
+
+/// Whether somebody else may look at what is behind a variable after a fault.
+fn is_shared(subject: &Subject<'_>, plan: &Plan, name: &str) -> bool {
+    !is_freed(subject, plan, name) && !callers::forget(subject, &plan.fault, name)
+}
+
+/// What the message says where a read leaves what it fills as it was.
+pub(crate) fn said(subject: &Subject<'_>, plans: &[Plan]) -> Option<String> {
+    let flow = subject.flow;
+    let kept = |plan: &Plan, site: &Site| {
+        let filled = flow.filled(site.value);
+        let shared = filled.is_some_and(|filled| {
+            !is_own(subject, filled) && is_shared(subject, plan, flow.name_of(filled))
+        });
+        site.direction == Direction::Read && shared
+    };
+    let any = |plan: &Plan| plan.run.sites.iter().any(|site| kept(plan, site));
+    let said = "After a fault, what the reads fill keeps what it held: get_user() made it zero. Nobody may rely on that.";
+    let found = subject.no_zero_on_fault && plans.iter().any(any);
+    found.then(|| said.to_owned())
 }
 
 /// Whether a fault did not end the reads: what they hold then is another thing.

@@ -59,6 +59,10 @@ pub(crate) struct Args {
     /// loop, however many there are; the message of the patch says so
     #[arg(long)]
     open_over_rounds: bool,
+    /// Leave what a read fills as it was on a fault, where only others than the function
+    /// may look; the message of the patch says so
+    #[arg(long)]
+    no_zero_on_fault: bool,
     #[command(flatten)]
     shown: Asked<Documents>,
 }
@@ -97,6 +101,7 @@ pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
         assisted_by: args.assisted_by,
         stop_at_first_fault: args.stop_at_first_fault,
         open_over_rounds: args.open_over_rounds,
+        no_zero_on_fault: args.no_zero_on_fault,
     };
     fix::run(&request, term)
 }

@@ -101,6 +101,7 @@ fn rewriting(asked: &Request, tree: &Tree, target: &Target) -> rewrite::Request 
         figures: Vec::new(),
         stop_at_first_fault: asked.stop_at_first_fault,
         open_over_rounds: asked.open_over_rounds,
+        no_zero_on_fault: asked.no_zero_on_fault,
         touch_all_members: asked.touch_all_members,
         sizes: asked.sizes.clone(),
         macros: Vec::new(),
