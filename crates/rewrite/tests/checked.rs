@@ -6,7 +6,7 @@
 
 use std::io;
 
-use tollgate_rewrite::{Request, UACCESS, fix};
+use tollgate_rewrite::{FixError, Request, UACCESS, fix};
 use tollgate_source::TreePath;
 
 #[path = "fixing/mod.rs"]
@@ -245,4 +245,101 @@ fn what_a_read_fills_keeps_what_it_held_if_that_is_asked_for() {
     }
     let patched = fix_in(&file(reads), "f", &request(false)).unwrap();
     assert!(!patched.body.contains("keeps what it held"));
+}
+
+/// The function with something between the accesses, and headers for it.
+fn with_headers(path: &str, includes: &str, headers: &[(&str, &str)]) -> Result<String, FixError> {
+    let text = format!("{includes}{}", between("\tk->a = own(c);\n"));
+    let tree = |wanted: &TreePath| match &*wanted.lossy() {
+        UACCESS => Ok(HEADER.as_bytes().to_vec()),
+        own if own == path => Ok(text.as_bytes().to_vec()),
+        other => match headers.iter().find(|(name, _)| *name == other) {
+            Some((_, "unreadable")) => Err(io::Error::from(io::ErrorKind::PermissionDenied)),
+            Some((_, text)) => Ok(text.as_bytes().to_vec()),
+            None => Err(io::Error::from(io::ErrorKind::NotFound)),
+        },
+    };
+    let target = format!("{path}:f").parse().unwrap();
+    let patched = fix(&tree, &target, &request(false))?;
+    Ok(String::from_utf8(patched.rewritten).unwrap())
+}
+
+const OWN: &str = "static inline int own(int a)\n{\n\treturn a + 1;\n}\n";
+
+/// What an inline function of a header computes is found where the compiler finds it.
+#[test]
+fn a_header_says_what_leaves_no_call() {
+    let kbuild = ("drivers/a/Makefile", "subdir-ccflags-y += -I$(src)\n");
+    let quoted = "#include \"x/own.h\"\n";
+    let there = ("drivers/a/x/own.h", OWN);
+    let asm = ("arch/x86/include/asm/own.h", OWN);
+    for (path, includes, headers, one) in [
+        (
+            "f.c",
+            "#include <linux/own.h>\n",
+            vec![("include/linux/own.h", OWN)],
+            true,
+        ),
+        (
+            "f.c",
+            "#include <linux/outer.h>\n",
+            vec![
+                ("include/linux/outer.h", "#include <linux/own.h>\n"),
+                ("include/linux/own.h", OWN),
+            ],
+            true,
+        ),
+        ("drivers/a/b/f.c", quoted, vec![there, kbuild], true),
+        ("drivers/a/b/f.c", quoted, vec![there], false),
+        (
+            "arch/x86/kernel/f.c",
+            "#include <asm/own.h>\n",
+            vec![asm],
+            true,
+        ),
+        (
+            "arch/arm/kernel/f.c",
+            "#include <asm/own.h>\n",
+            vec![asm],
+            false,
+        ),
+        (
+            "f.c",
+            "#include <linux/own.h>\n",
+            vec![("include/linux/own.h", "int own(int a);\n")],
+            false,
+        ),
+        (
+            "f.c",
+            "#include <linux/own.h>\n",
+            vec![(
+                "include/linux/own.h",
+                "static inline int own(int a)\n{\n\treturn work(a);\n}\n",
+            )],
+            false,
+        ),
+        (
+            "f.c",
+            "#include <linux/own.h>\n",
+            vec![(
+                "include/linux/own.h",
+                "static inline int own(int a)\n{\n\tREPORT(a);\n\treturn a;\n}\n",
+            )],
+            false,
+        ),
+    ] {
+        // Otherwise the check stays, with no access left that two of them could share.
+        let text = with_headers(path, includes, &headers);
+        let found = text.is_ok_and(|text| {
+            text.matches("_access_begin").count() == 1 && !text.contains("__put_user")
+        });
+        assert_eq!(found, one, "{path}: {headers:?}");
+    }
+}
+
+#[test]
+fn a_header_that_cannot_be_read_is_said() {
+    let header = ("include/linux/own.h", "unreadable");
+    let error = with_headers("f.c", "#include <linux/own.h>\n", &[header]).unwrap_err();
+    assert!(error.to_string().contains("include/linux/own.h"), "{error}");
 }
