@@ -61,7 +61,7 @@ pub enum Error {
     #[error("what the program is linked with is no ELF file: {0}")]
     NotElf(String),
     /// The source package that a case builds is not kept.
-    #[error("the case {case} is built from the source package {package}, and {} has none: scripts/source {package} fetches it", shown(.folder))]
+    #[error("the case {case} is built from the source package {package}, and {} has none: TOLLGATE_CACHE={} scripts/source {package} fetches it", shown(.folder), shown(.folder.parent().unwrap_or(.folder)))]
     NoSource {
         /// The case.
         case: String,

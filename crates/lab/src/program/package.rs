@@ -366,6 +366,11 @@ mod tests {
         toy.plan.name = "nosuch".to_owned();
         let said = toy.built(None).unwrap_err().to_string();
         assert!(said.contains("scripts/source nosuch fetches it"), "{said}");
+        let place = format!("TOLLGATE_CACHE={}", toy.folder.path().display());
+        assert!(
+            said.contains(&format!("{place} scripts/source nosuch")),
+            "{said}"
+        );
         assert!(said.starts_with("the case toys is built from"), "{said}");
     }
 
