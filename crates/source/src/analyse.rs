@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::apart::apart;
 use crate::bound::{Unparsed, is_bounded};
 use crate::copies;
-use crate::flow::{Flow, Source, build};
+use crate::flow::{Flow, Pieces, Source, build};
 use crate::heat::{Paths, Warmth};
 use crate::lex::{Token, TokenKind, is_called, tokens, word_at};
 use crate::model::{FileReport, Function, Loop, NotAnalysed, Reason, Run};
@@ -166,6 +166,7 @@ impl<'v> Analyser<'v> {
             optional: &normalised.optional,
             left_out: &normalised.left_out,
             points: true,
+            pieces: &Pieces::default(),
         };
         let pointers = user_pointers(file, body);
         let context = file.context(&normalised, &pointers);

@@ -136,6 +136,14 @@ pub(crate) fn opens(text: &[u8], token: &Token) -> Option<Span> {
     definition(text, line).map(|(name, _)| name)
 }
 
+/// The place of the name that a line defines.
+pub(crate) fn defined(text: &[u8], line: Span) -> Option<Span> {
+    let mut inside = lex(text.get(..line.end).unwrap_or_default(), line.start + 1);
+    inside.next().filter(|t| t.span.of(text) == b"define")?;
+    let name = inside.next().filter(|t| t.kind == TokenKind::Word)?;
+    Some(name.span)
+}
+
 /// The place of the name that a line defines, and the tokens behind it.
 pub(crate) fn definition(text: &[u8], line: Span) -> Option<(Span, Vec<Token>)> {
     let mut inside = lex(text.get(..line.end).unwrap_or_default(), line.start + 1);

@@ -8,7 +8,7 @@ use tree_sitter::Node;
 
 use crate::analyse::GrammarError;
 use crate::bound::{Unparsed, is_bounded};
-use crate::flow::{Action, Flow, Source, build};
+use crate::flow::{Action, Flow, Pieces, Source, build};
 use crate::lex::{Token, TokenKind};
 use crate::normalise::{Branches, Normalised, normalise};
 use crate::parse::BodyParser;
@@ -25,6 +25,7 @@ use super::interest::{Interest, Interests};
 use super::learn::Learned;
 use super::model::{Checked, Skipped, Unchecked, Violation};
 use super::paths::{Paths, follow};
+use super::pieces::{Definitions, Maker};
 use super::rule::Look;
 use super::rules::RULES;
 use super::words::CheckWords;
@@ -41,6 +42,14 @@ pub struct Checker<'v> {
 /// What the functions of a file do to user memory before a change.
 #[derive(Clone, Debug, Default)]
 pub struct Before(FactsOf);
+
+/// A function that is looked at, and what is known of it before.
+struct Place<'p> {
+    body: &'p Body,
+    tokens: &'p [Token],
+    interest: &'p Interest,
+    pieces: &'p Pieces<'p>,
+}
 
 /// What is found in one file, while it is being looked at.
 #[derive(Default)]
@@ -143,20 +152,34 @@ impl<'v> Checker<'v> {
         let all = crate::lex::tokens(text, 0);
         let cut = Cut::new(text, &all, self.vocabulary);
         let bodies = cut.bodies();
-        let learned = learn::learn(text, &all, &bodies, self.words, self.vocabulary);
+        let mut learned = learn::learn(text, &all, &bodies, self.words, self.vocabulary);
+        learned.merge(learn::counted(text, &all, self.words));
         let words = match learned.is_empty() {
             true => Cow::Borrowed(self.words),
             false => Cow::Owned(self.words.with(&learned)),
         };
         let mut interests = Interests::new(text, &words, self.vocabulary);
         let file = file_context(text, &all, &bodies, &words, types);
+        let mut definitions = Definitions::of(text, &all, &bodies);
         for body in &bodies {
             let tokens = all.get(body.tokens.clone()).unwrap_or_default();
-            let interest = interests.of(tokens);
+            let mut interest = interests.of(tokens);
             let from = all.partition_point(|t| t.span.start < body.header.start);
             let header = all.get(from..body.tokens.start).unwrap_or_default();
+            let mut maker = Maker {
+                parser: &mut self.parser,
+                words: &words,
+                vocabulary: self.vocabulary,
+            };
+            interest.with_window(definitions.ask(tokens, &mut maker));
             if interest.any || interests.goes_through(header, tokens) {
-                self.function(&file, body, tokens, &interest, findings);
+                let place = Place {
+                    body,
+                    tokens,
+                    interest: &interest,
+                    pieces: &definitions.pieces,
+                };
+                self.function(&file, &place, findings);
             }
         }
         self.unended(&file, cut.unended(), &mut interests, findings);
@@ -184,14 +207,13 @@ impl<'v> Checker<'v> {
         }
     }
 
-    fn function(
-        &mut self,
-        file: &FileContext<'_>,
-        body: &Body,
-        tokens: &[Token],
-        interest: &Interest,
-        findings: &mut Findings,
-    ) {
+    fn function(&mut self, file: &FileContext<'_>, place: &Place<'_>, findings: &mut Findings) {
+        let Place {
+            body,
+            tokens,
+            interest,
+            ..
+        } = *place;
         findings.checked.functions += 1;
         findings.checked.windows += usize::from(interest.window);
         let mut reason = None;
@@ -199,10 +221,10 @@ impl<'v> Checker<'v> {
             reason = Some(Unchecked::TooLarge);
         } else {
             let first = normalise(file.text, tokens, self.vocabulary, Branches::First);
-            reason = reason.or(self.side(file, body, tokens, &first, interest, findings));
+            reason = reason.or(self.side(file, place, &first, findings));
             if !first.left_out.is_empty() {
                 let last = normalise(file.text, tokens, self.vocabulary, Branches::Last);
-                reason = reason.or(self.side(file, body, tokens, &last, interest, findings));
+                reason = reason.or(self.side(file, place, &last, findings));
             }
         }
         findings
@@ -219,12 +241,11 @@ impl<'v> Checker<'v> {
     fn side(
         &mut self,
         file: &FileContext<'_>,
-        body: &Body,
-        tokens: &[Token],
+        place: &Place<'_>,
         normalised: &Normalised,
-        interest: &Interest,
         findings: &mut Findings,
     ) -> Option<Unchecked> {
+        let Place { body, tokens, .. } = *place;
         let tree = match self.parser.parse(normalised, body.span, tokens) {
             Ok(tree) => tree,
             Err(Unparsed::TooLarge) => return Some(Unchecked::TooLarge),
@@ -242,7 +263,7 @@ impl<'v> Checker<'v> {
             wrappers: &[],
             user_pointers: &pointers,
         };
-        judge(file, body, &context, tree.root_node(), interest, findings)
+        judge(file, place, &context, tree.root_node(), findings)
     }
 }
 
@@ -265,12 +286,12 @@ fn file_context<'a>(
 
 fn judge(
     file: &FileContext<'_>,
-    body: &Body,
+    place: &Place<'_>,
     context: &Context<'_>,
     root: Node<'_>,
-    interest: &Interest,
     findings: &mut Findings,
 ) -> Option<Unchecked> {
+    let Place { body, interest, .. } = *place;
     let first = file
         .tokens
         .partition_point(|t| t.span.start < body.header.start);
@@ -281,6 +302,7 @@ fn judge(
         optional: &[],
         left_out: &[],
         points: false,
+        pieces: place.pieces,
     };
     let graph = build(context, source, root);
     if graph.computed && interest.window {

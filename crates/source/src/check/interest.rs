@@ -22,6 +22,14 @@ pub(super) struct Interest {
     pub(super) scopes: Vec<Span>,
 }
 
+impl Interest {
+    /// The same where what the function uses may be about a window.
+    pub(super) fn with_window(&mut self, window: bool) {
+        self.window |= window;
+        self.any |= window;
+    }
+}
+
 /// What the words of a file mean to the rules, each looked up once.
 pub(super) struct Interests<'a> {
     text: &'a [u8],
@@ -140,8 +148,9 @@ impl Meaning {
         let scoped = words.scoped(name).is_some();
         let window = opens || scoped || words.in_window(name).is_some();
         let accesses = words.access(name).is_some() || words.pair_of(name).is_some();
+        let checks = words.checks_range(name.as_bytes());
         Self {
-            any: window || accesses || words.must_use(name.as_bytes()),
+            any: window || accesses || checks || words.must_use(name.as_bytes()),
             window,
             scope: vocabulary.is_scope(name.as_bytes()),
         }

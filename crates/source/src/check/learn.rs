@@ -72,6 +72,30 @@ impl CheckWords {
     }
 }
 
+/// How many arguments the macros of a file take that are made of calls whose arguments are
+/// counted: another file may mean something else by their names.
+pub(crate) fn counted(text: &[u8], tokens: &[Token], words: &CheckWords) -> Learned {
+    let mut learned = Learned::default();
+    let lines = tokens.iter().filter(|t| t.kind == TokenKind::Directive);
+    for line in lines.filter(|line| words.may_count(line.span.of(text))) {
+        learned.arities.extend(arity(text, line.span, words));
+    }
+    learned
+}
+
+/// The name of such a macro and the number of its parameters.
+fn arity(text: &[u8], line: Span, words: &CheckWords) -> Option<(String, usize)> {
+    let (name, rest) = definition(text, line)?;
+    let open = rest.first()?;
+    let close = closing(&rest, 0).filter(|_| open.span.start == name.end)?;
+    let parameters = arguments(&rest, 0, close);
+    let body = rest.get(close + 1..)?;
+    let made = !calls(text, body, |word| words.arity(word).is_some()).is_empty();
+    let open_ended = parameters.iter().any(|own| own.of(text).ends_with(b"..."));
+    let name = name.text(text);
+    (made && !open_ended && words.arity(&name).is_none()).then_some((name, parameters.len()))
+}
+
 /// What a file teaches.
 pub(crate) fn learn(
     text: &[u8],

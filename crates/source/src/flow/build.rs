@@ -13,7 +13,8 @@ use crate::normalise::is_loop;
 use crate::site::{Context, bare, span};
 use crate::span::Span;
 
-use super::graph::{Action, Edge, Effect, EffectKind, Flow, Local, Node as Place, Write};
+use super::graph::{Action, Edge, Effect, EffectKind, Flow, Leaving, Local, Node as Place, Write};
+use super::splice::Pieces;
 use super::statement::{Statement, StatementKind};
 
 /// Ways that lead to whatever comes next.
@@ -41,6 +42,8 @@ pub(crate) struct Source<'c> {
     pub(crate) left_out: &'c [Span],
     /// Whether each statement gets a node before and behind it.
     pub(crate) points: bool,
+    /// The definitions whose graphs stand for their calls.
+    pub(crate) pieces: &'c Pieces<'c>,
 }
 
 /// Builds the graph of one body.
@@ -189,8 +192,9 @@ impl<'t> Builder<'_, '_> {
 
     fn finish(mut self, root: Node<'_>) -> Flow {
         for (from, edge, label) in std::mem::take(&mut self.gotos) {
-            if let Some(to) = self.labels.get(&label).copied() {
-                self.link(vec![(from, edge)], to);
+            match self.labels.get(&label).copied() {
+                Some(to) => self.link(vec![(from, edge)], to),
+                None => self.graph.leaving.push((from, edge, Leaving::Label(label))),
             }
         }
         let pending = |word: &Span| self.pending(*word);
@@ -294,8 +298,8 @@ impl<'t> Builder<'_, '_> {
             "case_statement" => self.children(node),
             "labeled_statement" => self.label(node),
             "goto_statement" => self.goto(node),
-            "break_statement" => self.leave(false),
-            "continue_statement" => self.leave(true),
+            "break_statement" => self.leave_round(false),
+            "continue_statement" => self.leave_round(true),
             "return_statement" => self.leave_function(node),
             "declaration" => self.declaration(node),
             "expression_statement" => self.expression_statement(node),
@@ -625,8 +629,13 @@ impl<'t> Builder<'_, '_> {
         }
     }
 
-    fn leave(&mut self, continues: bool) {
+    fn leave_round(&mut self, continues: bool) {
         let ways = self.take();
+        self.leave(ways, continues);
+    }
+
+    /// Those ways leave the loop or the switch around, or the round of the loop.
+    pub(super) fn leave(&mut self, ways: Ways, continues: bool) {
         for target in self.targets.iter_mut().rev() {
             match (&mut target.continues, continues) {
                 (Some(open), true) => {
@@ -640,6 +649,19 @@ impl<'t> Builder<'_, '_> {
                 }
             }
         }
+        let to = match continues {
+            true => Leaving::Continue,
+            false => Leaving::Break,
+        };
+        let out = ways
+            .into_iter()
+            .map(|(from, edge)| (from, edge, to.clone()));
+        self.graph.leaving.extend(out);
+    }
+
+    /// All effects so far have a node.
+    pub(super) fn all_placed(&mut self) {
+        self.placed = self.graph.effects.len();
     }
 
     fn leave_function(&mut self, node: Node<'t>) {

@@ -118,6 +118,8 @@ impl<'t> Builder<'_, '_> {
             self.emit(Action::End { call, kind }, span(node));
         } else if let Some(word) = self.source.words.in_window(&name).cloned() {
             self.access(node, arguments, &word);
+        } else if self.source.pieces.contains_key(&name) {
+            self.other(node, arguments, name);
         } else if self.source.words.is_inside(&name)
             && self.source.words.permission(&name) == Permission::Unknown
         {
@@ -152,6 +154,7 @@ impl<'t> Builder<'_, '_> {
             value: part(word.value).map(span),
             user: part(word.user).map(span),
             fills: filled.filter(|place| plain(place) && word.count.is_none()),
+            called: false,
         };
         let at = self.emit(Action::Inside(inside), span(node));
         if let Some(label) = label {
@@ -201,6 +204,7 @@ impl<'t> Builder<'_, '_> {
             value: None,
             user: None,
             fills: None,
+            called: false,
         };
         let at = self.emit(Action::Inside(inside), span(node));
         if let Some(label) = label {
@@ -250,10 +254,16 @@ impl<'t> Builder<'_, '_> {
             frees: self.source.words.frees(&name),
             clears: self.cleared(&name, &given, &handed),
             argument_of: self.argument_of.map(|(call, _)| call),
-            name,
+            name: name.clone(),
         };
-        self.emit(Action::Call(call), span(node));
+        let expands = self.source.pieces.get(&name);
+        let expands = expands.is_some_and(|all| all.iter().all(|piece| piece.expands));
+        match expands {
+            true => self.emit(Action::Join, span(node)),
+            false => self.emit(Action::Call(call), span(node)),
+        };
         let outer = self.argument_of.take();
+        self.splice(&name, node, &given, &handed);
         for (at, (argument, place)) in given.iter().zip(handed).enumerate() {
             let filled = known.filter(|way| at == way.value && way.direction == Direction::Read);
             let by_address = bare(*argument).kind() == "pointer_expression";

@@ -133,6 +133,8 @@ pub(crate) struct Inside {
     pub(crate) user: Option<Span>,
     /// The variable that it fills, which a fault leaves without a value.
     pub(crate) fills: Option<usize>,
+    /// Whether it happens in a function that is called there.
+    pub(crate) called: bool,
 }
 
 /// A call of anything else.
@@ -247,6 +249,19 @@ pub struct Flow {
     pub gives_nothing: bool,
     /// How the last statement of the body leaves; [`Jump::None`] if it does not.
     pub ending: Option<Jump>,
+    /// Jumps to what is not in it: of a macro, which its user has.
+    pub(crate) leaving: Vec<(usize, Edge, Leaving)>,
+}
+
+/// What a jump out of a definition goes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Leaving {
+    /// A label.
+    Label(String),
+    /// What is behind the loop or the switch around.
+    Break,
+    /// The next round of the loop around.
+    Continue,
 }
 
 impl Flow {

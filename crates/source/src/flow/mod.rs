@@ -11,6 +11,7 @@ mod expression;
 mod graph;
 mod names;
 mod query;
+mod splice;
 mod statement;
 #[cfg(test)]
 mod tests;
@@ -19,4 +20,5 @@ pub(crate) use assembly::{is_assembly, operands, parentheses};
 pub(crate) use build::{Source, build};
 pub(crate) use graph::{Action, Begin, Call, Condition, Edge, Inside, Node, Opening};
 pub use graph::{Effect, EffectKind, Flow, Local, Write};
+pub(crate) use splice::{Piece, Pieces};
 pub use statement::{Junction, Statement, StatementKind};
