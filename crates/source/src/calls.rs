@@ -100,6 +100,8 @@ pub(crate) struct Does {
     pub(crate) faults_off: bool,
     pub(crate) fence: Option<Fence>,
     #[serde(default)]
+    pub(crate) sleepless: bool,
+    #[serde(default)]
     pub(crate) must_use: bool,
     #[serde(default)]
     pub(crate) frees: bool,
@@ -225,6 +227,19 @@ pub(crate) struct Pair {
     pub(crate) reason: String,
 }
 
+/// Calls between which nobody may sleep.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Atomic {
+    pub(crate) begins: Vec<String>,
+    pub(crate) ends: Vec<String>,
+    /// Whether code relies on it that a fault fails there: arch/*/mm/fault.c ask
+    /// `faulthandler_disabled()`, which counts preemption.
+    #[serde(default)]
+    pub(crate) fallible: bool,
+    pub(crate) reason: String,
+}
+
 /// Parts of names, for searches.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -245,6 +260,7 @@ pub(crate) struct Calls {
     pub(crate) search: Search,
     pub(crate) families: Vec<Family>,
     pub(crate) pairs: Vec<Pair>,
+    pub(crate) atomics: Vec<Atomic>,
     pub(crate) all: Vec<Call>,
 }
 
@@ -254,6 +270,7 @@ struct File {
     search: Search,
     family: Vec<Family>,
     pair: Vec<Pair>,
+    atomic: Vec<Atomic>,
     call: Vec<Does>,
 }
 
@@ -280,6 +297,7 @@ impl Calls {
             search: file.search,
             families: file.family,
             pairs: file.pair,
+            atomics: file.atomic,
             all: Vec::new(),
         };
         for does in file.call {

@@ -187,6 +187,38 @@ impl Expression {
         }
     }
 
+    /// The same with another name for a variable.
+    pub(crate) fn renamed(&self, name: &str, to: &str) -> Self {
+        let again = |own: &Self| Box::new(own.renamed(name, to));
+        let term = match &self.term {
+            Term::Name(own) if own == name => Term::Name(to.to_owned()),
+            Term::Member {
+                holder,
+                arrow,
+                field,
+            } => Term::Member {
+                holder: again(holder),
+                arrow: *arrow,
+                field: field.clone(),
+            },
+            Term::Element { array, index } => Term::Element {
+                array: again(array),
+                index: again(index),
+            },
+            Term::Behind(own) => Term::Behind(again(own)),
+            Term::Address(own) => Term::Address(again(own)),
+            Term::Binary(left, operator, right) => {
+                Term::Binary(again(left), operator.clone(), again(right))
+            }
+            Term::Cast(of, own) => Term::Cast(of.clone(), again(own)),
+            other => other.clone(),
+        };
+        Self {
+            term,
+            span: self.span,
+        }
+    }
+
     /// The name, if it is nothing else.
     #[must_use]
     pub fn name(&self) -> Option<&str> {

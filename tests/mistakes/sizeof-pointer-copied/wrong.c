@@ -7,7 +7,7 @@ struct setup {
 
 int set_up(struct setup *to, const struct setup __user *from)
 {
-	if (copy_from_user(to, from, sizeof(to)))
+	if (copy_from_user(to, from, sizeof(to)))	// finds: sizeof-pointer
 		return -EFAULT;
 	return apply(to);
 }

@@ -164,8 +164,12 @@ pub(crate) fn place(
             let Shape::Array(element, count) = of.shape else {
                 return None;
             };
-            // Beyond the array is what another machine has there.
-            let index = bytes(function, index).filter(|index| *index < count)?;
+            // Beyond the array is what another machine has there; a flexible one has no end.
+            let index = match (bytes(function, index), count) {
+                (Some(index), _) if count == 0 || index < count => index,
+                (None, 0) => 0,
+                _ => return None,
+            };
             let own = index.checked_mul(element.size)?;
             Some((at.checked_add(own)?, *element))
         }

@@ -47,7 +47,9 @@ impl Range {
                 Some(size) => format!("{} from {address}", function.file.plain(size)),
                 None => format!("what {address} points to"),
             },
-            elements: size.as_ref().and_then(|size| elements(size, &root)),
+            elements: size.as_ref().and_then(|size| {
+                elements(size, &root).or_else(|| whole_elements(function, size, plain))
+            }),
             bytes: size.as_ref().and_then(|size| bytes(function, size)),
             address: plain.clone(),
             size,
@@ -252,6 +254,17 @@ fn elements(size: &Expression, root: &str) -> Option<u64> {
         _ => return None,
     };
     answer::number(count).filter(|_| operator == "*")
+}
+
+/// How many elements a number of bytes is, where the address is that of the first one.
+fn whole_elements(
+    function: &FunctionContext<'_>,
+    size: &Expression,
+    address: &Expression,
+) -> Option<u64> {
+    let element = extent::element(function, address.name()?).filter(|element| *element > 1)?;
+    let bytes = extent::bytes(function, size)?;
+    (bytes > 0 && bytes.checked_rem(element)? == 0).then(|| bytes / element)
 }
 
 /// How many bytes a size is, where a `long` has 8.

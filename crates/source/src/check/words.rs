@@ -7,8 +7,8 @@ use foldhash::fast::RandomState;
 use tollgate_defect::Defect;
 
 use crate::calls::{
-    Call, Calls, Clears, Direction, Does, Duplicates, Family, Fence, InWindow, Kind, OfWindow,
-    Outcome, Pair,
+    Atomic, Call, Calls, Clears, Direction, Does, Duplicates, Family, Fence, InWindow, Kind,
+    OfWindow, Outcome, Pair,
 };
 use crate::search::Parts;
 
@@ -83,6 +83,9 @@ pub struct CheckWords {
     counts: Parts,
     fences: HashMap<String, Fence>,
     pairs: Vec<Pair>,
+    atomics: HashMap<String, (usize, bool)>,
+    fallible: BTreeSet<usize>,
+    sleepless: BTreeSet<String>,
     must_use: BTreeSet<String>,
     frees: BTreeSet<String>,
     clears: HashMap<String, Clears>,
@@ -158,6 +161,17 @@ impl CheckWords {
             counts: Parts::of(&search.count, &new),
             fences: fences.collect(),
             pairs: calls.pairs.clone(),
+            atomics: atomics(&calls.atomics),
+            fallible: {
+                let groups = calls.atomics.iter().enumerate();
+                groups
+                    .filter_map(|(at, own)| own.fallible.then_some(at))
+                    .collect()
+            },
+            sleepless: calls
+                .names(|does| does.sleepless || does.faults_off)
+                .into_iter()
+                .collect(),
             must_use: calls.names(|does| does.must_use).into_iter().collect(),
             frees: calls.names(|does| does.frees).into_iter().collect(),
             clears: clears.collect(),
@@ -232,6 +246,23 @@ impl CheckWords {
     /// Whether a pair opens and closes the gate to user memory.
     pub(crate) fn is_gate(&self, pair: usize) -> bool {
         self.pairs.get(pair).is_some_and(|own| own.gate)
+    }
+
+    /// The calls between which nobody may sleep that a call of that name is one of, and
+    /// whether it begins them.
+    pub(crate) fn atomic_of(&self, name: &str) -> Option<(usize, bool)> {
+        self.atomics.get(name).copied()
+    }
+
+    /// Whether between the calls of that group a fault fails where it would sleep, as far
+    /// as the kernel counts preemption.
+    pub(crate) fn is_fallible(&self, group: usize) -> bool {
+        self.fallible.contains(&group)
+    }
+
+    /// Whether a call of that name never sleeps on a fault, or keeps others from it.
+    pub(crate) fn is_sleepless(&self, name: &str) -> bool {
+        self.sleepless.contains(name)
     }
 
     /// Whether nobody may drop what a call of that name gives.
@@ -456,4 +487,21 @@ fn closing(ends: &[EndWord]) -> HashMap<Kind, String> {
 
 fn by_name<T>(words: impl Iterator<Item = T>, name: fn(&T) -> &String) -> HashMap<String, T> {
     words.map(|w| (name(&w).clone(), w)).collect()
+}
+
+/// Which group each call belongs to, and whether it begins it.
+fn atomics(all: &[Atomic]) -> HashMap<String, (usize, bool)> {
+    let groups = all.iter().enumerate();
+    let named = groups.flat_map(|(group, own)| {
+        let begins = own
+            .begins
+            .iter()
+            .map(move |name| (name.clone(), (group, true)));
+        let ends = own
+            .ends
+            .iter()
+            .map(move |name| (name.clone(), (group, false)));
+        begins.chain(ends)
+    });
+    named.collect()
 }

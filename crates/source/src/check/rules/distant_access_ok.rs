@@ -101,7 +101,7 @@ fn window(function: &FunctionContext<'_>, check: &RangeCheck<'_>) -> Option<Viol
         })
     })?;
     let lines = function.line(opened).saturating_sub(function.line(*from));
-    let (calls, _) = between(function, *from, opened);
+    let calls = between(function, *from, opened).calls;
     if lines <= NEAR && calls == 0 {
         return None;
     }
@@ -140,7 +140,11 @@ fn unchecked(function: &FunctionContext<'_>, check: &RangeCheck<'_>) -> Option<V
     let lines = function
         .line(access.span)
         .saturating_sub(function.line(*from));
-    let (calls, sleeps) = between(function, *from, access.span);
+    let Between {
+        calls,
+        sleeps,
+        switches,
+    } = between(function, *from, access.span);
     if lines <= FAR && !sleeps {
         return None;
     }
@@ -149,7 +153,7 @@ fn unchecked(function: &FunctionContext<'_>, check: &RangeCheck<'_>) -> Option<V
         access.word.name
     );
     let mut violation = violation(function, *from, access.span, "it is needed here", message);
-    if !sleeps {
+    if !sleeps && !switches {
         violation.confidence = Confidence::Low;
     }
     Some(violation)
@@ -168,9 +172,18 @@ fn violation(
     violation
 }
 
-/// How many calls lie between two places, and whether one may sleep.
-fn between(function: &FunctionContext<'_>, from: Span, to: Span) -> (usize, bool) {
-    let (mut calls, mut sleeps) = (0, false);
+/// The calls between two places.
+#[derive(Default)]
+struct Between {
+    calls: usize,
+    /// Whether one may sleep, lock or allocate.
+    sleeps: bool,
+    /// Whether one switches preemption or interrupts.
+    switches: bool,
+}
+
+fn between(function: &FunctionContext<'_>, from: Span, to: Span) -> Between {
+    let mut found = Between::default();
     function.calls.iter().for_each(|&call| {
         let place = span(call);
         let inside = from.end <= place.start && place.end <= to.start;
@@ -178,11 +191,18 @@ fn between(function: &FunctionContext<'_>, from: Span, to: Span) -> (usize, bool
             return;
         }
         let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
-        let permission = function.file.words.permission(&name);
-        calls += usize::from(
+        let words = function.file.words;
+        // Preemption on and off neither sleeps nor locks, and may be where others run.
+        let group = words.atomic_of(&name);
+        if group.is_some_and(|(group, _)| words.is_fallible(group)) {
+            found.switches = true;
+            return;
+        }
+        let permission = words.permission(&name);
+        found.calls += usize::from(
             permission != Permission::Allowed && function.file.words.access(&name).is_none(),
         );
-        sleeps |= matches!(permission, Permission::Forbidden(what) if what.contains("schedule") || what.contains("lock") || what.contains("allocates"));
+        found.sleeps |= matches!(permission, Permission::Forbidden(what) if what.contains("schedule") || what.contains("lock") || what.contains("allocates"));
     });
-    (calls, sleeps)
+    found
 }

@@ -28,6 +28,9 @@ const INFO: RuleInfo = RuleInfo {
           used. Fetch once, check the copy and use the copy.",
 };
 
+/// So often a pointer may have another name.
+const ALIASES: usize = 4;
+
 /// So many fetches of a function are compared with each other.
 const FETCHES: usize = 64;
 
@@ -86,6 +89,43 @@ impl<'t> Fetch<'t> {
     }
 }
 
+/// The variable whose value another one has from its only assignment on.
+fn origin(function: &FunctionContext<'_>, name: &str) -> String {
+    let mut name = name.to_owned();
+    for _ in 0..ALIASES {
+        let sets: Vec<(usize, Option<String>)> = sets(function, &name).collect();
+        let [(_, Some(of))] = sets.as_slice() else {
+            break;
+        };
+        if function.graph.takes_a_value(of) {
+            break;
+        }
+        name.clone_from(of);
+    }
+    name
+}
+
+/// Where a variable takes a value, and the variable whose value that is.
+fn sets<'s>(
+    function: &'s FunctionContext<'_>,
+    name: &'s str,
+) -> impl Iterator<Item = (usize, Option<String>)> {
+    let graph = function.graph;
+    let effects = graph.effects.iter();
+    let own = effects.filter(move |own| graph.is_whole(own) && graph.name_of(own) == name);
+    own.filter_map(|own| match &own.kind {
+        EffectKind::Write(write) => {
+            let value = write.value.filter(|_| !write.next);
+            let value = value.and_then(|value| function.expression(value));
+            let of = value.and_then(|value| value.uncast().1.name().map(str::to_owned));
+            // What is only declared holds nothing yet.
+            let declares = write.value.is_none() && !write.next && own.span == Span::default();
+            (!declares).then_some((own.span.start, of))
+        }
+        _ => None,
+    })
+}
+
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let reads = function.accesses.iter().filter_map(Fetch::of);
     let calls = function.calls.iter();
@@ -93,6 +133,11 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut fetches: Vec<Fetch<'_>> = reads.chain(copies).collect();
     fetches.sort_by_key(|fetch| fetch.span.start);
     fetches.truncate(FETCHES);
+    for fetch in &mut fetches {
+        let of = origin(function, &fetch.user_root);
+        fetch.address = fetch.address.renamed(&fetch.user_root, &of);
+        fetch.user_root = of;
+    }
     for (at, first) in fetches.iter().enumerate() {
         let later = fetches.iter().skip(at + 1);
         let again = later.filter(|second| follows(function, first, second));
@@ -128,8 +173,23 @@ fn follows(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>
             && !function.graph.is_behind(effect)
     };
     first.user_root == second.user_root
-        && !function.graph.effects_in(place).any(moved)
+        && (!function.graph.effects_in(place).any(moved) || is_rewound(function, first, second))
         && together(first.node, second.node)
+}
+
+/// Whether the pointer is set between the two fetches to what it was set to before the
+/// first: two loops go over the same.
+fn is_rewound(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
+    let kept = |of: &String| !function.graph.takes_a_value(of);
+    let last = |byte: usize| {
+        let before = sets(function, &first.user_root).filter(|(at, _)| *at < byte);
+        let named = before.filter_map(|(at, of)| Some((at, of.filter(kept)?)));
+        named.max_by_key(|(at, _)| *at)
+    };
+    match (last(first.span.start), last(second.span.start)) {
+        (Some((_, from)), Some((at, again))) => from == again && at > first.span.end,
+        _ => false,
+    }
 }
 
 /// The variables that are named in a place.
@@ -281,8 +341,13 @@ fn made_of<'s>(function: &'s FunctionContext<'_>, variable: &str, place: Span) -
 }
 
 fn is_used(function: &FunctionContext<'_>, second: &Fetch<'_>, variable: &str) -> bool {
+    let mut refused = false;
+    each(function.root, &mut |node| {
+        let own = node.kind() == "identifier" && function.context.seen(node) == variable.as_bytes();
+        refused |= own && second.span.end <= node.start_byte() && is_refused(function, node);
+    });
     let mut reads = function.reads(variable);
-    reads.any(|read| second.span.end <= read.span.start)
+    !refused && reads.any(|read| second.span.end <= read.span.start)
 }
 
 /// The fields of the first copy that conditions between the two ask for, by themselves or

@@ -15,8 +15,10 @@ mod double_fetch;
 mod dropped_check;
 mod dropped_fence;
 mod end_after_failed_begin;
+mod fault_in_atomic;
 mod half_done_pair;
 mod ignored_fault;
+mod inverted_test;
 mod jump_out_of_cleanup;
 mod macro_label;
 mod mismatched_end;
@@ -25,6 +27,8 @@ mod nested_window;
 mod other_object_checked;
 mod outside_checked_range;
 mod read_after_fault;
+mod sizeof_pointer;
+mod swapped_arguments;
 mod unchecked_begin;
 mod undefined_call;
 mod unfenced_read;
@@ -57,8 +61,12 @@ pub(crate) const RULES: &[Rule] = &[
     read_after_fault::RULE,
     ignored_fault::RULE,
     misread_result::RULE,
+    fault_in_atomic::RULE,
+    inverted_test::RULE,
+    swapped_arguments::RULE,
     half_done_pair::RULE,
     copied_holes::RULE,
+    sizeof_pointer::RULE,
     double_fetch::RULE,
     distant_access_ok::RULE,
     unfenced_read::RULE,

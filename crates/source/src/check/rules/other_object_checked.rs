@@ -2,7 +2,7 @@ use crate::check::accesses::{Access, root_of};
 use crate::check::context::FunctionContext;
 use crate::check::extent;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
-use crate::check::range::{declared_type, is_related};
+use crate::check::range::{declared_type, is_picked, is_related};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
@@ -51,6 +51,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             [] => other(function, &checks, all, root),
             [check] => fewer(access, check)
                 .or_else(|| behind(function, access, check))
+                .or_else(|| another(function, access, check))
                 .map(|message| (*check, message)),
             _ => None,
         };
@@ -135,6 +136,19 @@ fn behind(function: &FunctionContext<'_>, access: &Access<'_>, check: &Check) ->
         format!(
             "{}() checks {checked} bytes, and {}() ends {} bytes behind {}",
             check.name, access.word.name, touched.end, check.root
+        )
+    })
+}
+
+/// A check of one element, and an access to one that is picked.
+fn another(function: &FunctionContext<'_>, access: &Access<'_>, check: &Check) -> Option<String> {
+    let element = extent::element(function, &check.root).filter(|size| *size > 1)?;
+    let checked = extent::bytes(function, check.size.as_ref()?)?;
+    let picked = check.plain && is_picked(access.address.uncast().1, &check.root);
+    (picked && checked == element).then(|| {
+        format!(
+            "{}() checks one element of {}, and {}() may access another",
+            check.name, check.root, access.word.name
         )
     })
 }

@@ -345,6 +345,10 @@ fn picked<'e>(address: &'e Expression, root: &str) -> Option<&'e str> {
     };
     let mut place = match &address.term {
         Term::Address(place) => &**place,
+        // `p + i`
+        Term::Binary(base, operator, index) if operator == "+" && base.name() == Some(root) => {
+            return index.name();
+        }
         _ => return None,
     };
     while let Term::Member {

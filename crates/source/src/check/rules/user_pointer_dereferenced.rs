@@ -1,3 +1,4 @@
+use crate::check::conditions::is_without;
 use crate::check::context::FunctionContext;
 use crate::check::extent;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -55,7 +56,12 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         };
         let message = format!("{name} points to {of} of the user's, and is {done} through by hand");
         let file = function.file;
-        out.push(file.violation(&INFO, effect.span, label, message));
+        let mut violation = file.violation(&INFO, effect.span, label, message);
+        // There the memory of the user is the kernel's.
+        if is_without(file, effect.span, "CONFIG_MMU") {
+            violation.confidence = Confidence::Low;
+        }
+        out.push(violation);
     }
 }
 

@@ -1,0 +1,113 @@
+use tollgate_defect::answer;
+use tree_sitter::Node;
+
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
+use crate::expression::{Expression, Term};
+use crate::flow::Local;
+use crate::lex::Token;
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "sizeof-pointer",
+    severity: Severity::Error,
+    confidence: Confidence::High,
+    summary: "what a pointer points to is copied, cleared or checked by the size of the pointer",
+    why: "sizeof(p) is 4 or 8, whatever p points to: the rest is not copied, or goes out with what it held \
+          before. sizeof(*p) was meant. gcc warns of memset() and memcpy(), and of no copy from or to a user.",
+};
+
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let copies = function.accesses.iter().filter_map(|access| {
+        let count = access.bytes.as_ref()?;
+        let value = Expression::of(function.context, access.value_node);
+        wrong(function, access.node, &access.word.name, &value, count)
+    });
+    let clears = function
+        .calls
+        .iter()
+        .filter_map(|call| cleared(function, *call));
+    let checks = function.calls.iter();
+    let checks = checks.filter_map(|call| checked(function, *call));
+    out.extend(copies.chain(clears).chain(checks));
+}
+
+fn cleared(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+    let clears = function.file.words.clears(&name)?;
+    let object = argument(function, call, clears.object)?;
+    let count = argument(function, call, clears.count)?;
+    wrong(function, call, &name, &object, &count)
+}
+
+/// `access_ok(p, sizeof(p))`
+fn checked(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let name = function.context.callee(call);
+    let checks = function.file.words.checks_range(name);
+    let address = argument(function, call, 0).filter(|_| checks)?;
+    let name = String::from_utf8_lossy(name).into_owned();
+    wrong(
+        function,
+        call,
+        &name,
+        &address,
+        &argument(function, call, 1)?,
+    )
+}
+
+fn argument(function: &FunctionContext<'_>, call: Node<'_>, at: usize) -> Option<Expression> {
+    let own = call
+        .part("arguments")?
+        .named_child(answer::fits::<u32, _>(at)?)?;
+    Some(Expression::of(function.context, own))
+}
+
+/// `sizeof(p)` of what is at `p`.
+fn wrong(
+    function: &FunctionContext<'_>,
+    call: Node<'_>,
+    name: &str,
+    object: &Expression,
+    count: &Expression,
+) -> Option<Violation> {
+    let Term::SizeOf(of) = &count.term else {
+        return None;
+    };
+    let (object, pointer) = (object.uncast().1, of.name()?);
+    if object.name() != Some(pointer) || !points(function, pointer, span(call)) {
+        return None;
+    }
+    let file = function.file;
+    let message = format!(
+        "{name}() is given sizeof({pointer}), the size of the pointer and not of what it points to"
+    );
+    Some(file.violation(&INFO, span(call), "the size of a pointer", message))
+}
+
+/// Whether the variable that a name means there is declared as a pointer, and not as one
+/// to a pointer.
+fn points(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let seen = |own: &&Local| own.name == name && own.scope.contains(at) && own.declared < at;
+    let locals = function.graph.locals.iter().filter(seen);
+    let place = match locals.max_by_key(|own| own.declared) {
+        Some(local) if local.plain || local.array => return false,
+        Some(local) => local.declared,
+        None => function.body.header,
+    };
+    let own = |token: &Token| token.span.of(function.file.text) == name.as_bytes();
+    let mut all = function.file.tokens_in(place).windows(4);
+    all.any(|four| match four {
+        [first, star, word, next] => {
+            !first.is(b'*') && star.is(b'*') && own(word) && !next.is(b'[')
+        }
+        _ => false,
+    })
+}
