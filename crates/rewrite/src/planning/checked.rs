@@ -4,16 +4,18 @@
 //! between that may happen in a window: conditions, cases, other statements.
 
 mod body;
+mod check;
 mod label;
 mod sites;
 
 use std::rc::Rc;
 
-use tollgate_source::{Run, Span, Statement, StatementKind, Term, Trait};
+use tollgate_source::{Run, Span, Trait};
 
 use crate::gate::Plain;
 use crate::plan::{Checked, Line, Plan};
 use crate::planning::checked::body::Guard;
+use crate::planning::checked::check::{Check, behind, check, is_loop};
 use crate::planning::checked::sites::Access;
 use crate::planning::fault::{are_alike, leaving};
 use crate::planning::rounds::is_in_loop;
@@ -21,16 +23,6 @@ use crate::planning::{way, zero};
 use crate::refusal::{Reason, Refusal};
 use crate::style::Style;
 use crate::subject::Subject;
-
-/// A range that a statement checks.
-struct Check<'f> {
-    statement: &'f Statement,
-    /// The object and the size, as they are written.
-    object: Span,
-    size: Span,
-    /// What happens where it is not the user's.
-    exit: Span,
-}
 
 /// The plans of a function's checks, of which none touches what another does, and
 /// why other checks with accesses behind them have none.
@@ -46,29 +38,6 @@ pub(crate) fn plans(subject: &Subject<'_>) -> (Vec<Plan>, Vec<Refusal>) {
         }
     }
     (plans, refused)
-}
-
-fn check<'f>(subject: &'f Subject<'_>, own: &'f Statement) -> Option<Check<'f>> {
-    let flow = subject.flow;
-    let [exit] = flow.inside(own.span).collect::<Vec<_>>()[..] else {
-        return None;
-    };
-    let asked = subject.expression(own.expression.filter(|_| own.kind == StatementKind::If)?)?;
-    let Term::Unary(not, inner) = &asked.term else {
-        return None;
-    };
-    let (name, arguments) = inner.call().filter(|_| not == "!")?;
-    let [object, size] = arguments else {
-        return None;
-    };
-    let checks = subject.vocabulary.checks_range(name.as_bytes());
-    let pure = [object, size].iter().all(|a| !flow.writes(a.span));
-    (checks && pure && flow.leaves(exit)).then_some(Check {
-        statement: own,
-        object: object.span,
-        size: size.span,
-        exit: exit.span,
-    })
 }
 
 /// The window that a check opens; none where too few accesses rely on it.
@@ -176,24 +145,11 @@ fn guards(subject: &Subject<'_>, check: &Check<'_>) -> (Vec<Guard>, Option<Refus
     (found, None)
 }
 
-/// The statements behind the check in its block.
-fn behind<'f>(subject: &'f Subject<'_>, check: &Check<'f>) -> impl Iterator<Item = &'f Statement> {
-    let holder = subject.flow.holder(check.statement);
-    let block = holder.map_or(subject.function.body, |holder| holder.span);
-    let from = check.statement.span.end;
-    let all = subject.flow.inside(block);
-    all.filter(move |own| own.span.start >= from)
-}
-
 /// Where the statement of the check's block ends that holds a place.
 fn outermost(subject: &Subject<'_>, check: &Check<'_>, place: Span) -> usize {
     let mut all = behind(subject, check);
     let own = all.find(|own| own.span.contains(place));
     own.map_or(place.end, |own| own.span.end)
-}
-
-fn is_loop(own: &Statement) -> bool {
-    matches!(own.kind, StatementKind::Loop | StatementKind::Do)
 }
 
 /// Whether a loop behind the check holds the place.

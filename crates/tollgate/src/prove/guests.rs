@@ -17,9 +17,8 @@ use tollgate_lab::toolchain::Compiler;
 use tollgate_lab::{cache, guest, tree};
 use tollgate_measure::{BootResult, Skip};
 
-use super::locked;
 use super::setup::{Named, Setup};
-use super::side_by_side::side_by_side;
+use super::side_by_side::{locked, side_by_side};
 use tollgate_source::shown;
 
 use crate::progress::Steps;

@@ -13,8 +13,6 @@ mod side_by_side;
 mod store;
 mod variant;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use tollgate_lab::image::Variant;
 use tollgate_lab::program::Program;
 use tollgate_lab::tree::Manifest;
@@ -34,11 +32,6 @@ use variant::{Asked, Candidate};
 
 /// The letter of the base.
 const BASE: char = 'A';
-
-/// What threads share. One that panicked has left nothing half-done behind a lock.
-fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Finds, fixes, builds, boots, counts, compares, and says what came of it.
 ///

@@ -1,10 +1,13 @@
 //! Pieces of work side by side, and what came of them in their own order.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::locked;
+/// What threads share. One that panicked has left nothing half-done behind a lock.
+pub(super) fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Does `one` for each of `works`, at most `at_once` at a time and begun in their order,
 /// and gives what came of each in that order. Behind a failure nothing more begins.

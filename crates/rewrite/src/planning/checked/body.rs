@@ -4,8 +4,8 @@
 use tollgate_source::{EffectKind, Span, Statement, StatementKind};
 
 use crate::plan::Part;
+use crate::planning::checked::check::{Check, is_loop};
 use crate::planning::checked::sites::{self, Access};
-use crate::planning::checked::{Check, is_loop};
 use crate::refusal::{Reason, Refusal};
 use crate::subject::Subject;
 

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use tollgate_source::{Jump, Span, Statement, StatementKind};
 
 use crate::plan::Fault;
+use crate::planning::checked::body;
 use crate::planning::checked::body::Guard;
-use crate::planning::checked::{Check, behind, body};
+use crate::planning::checked::check::{Check, behind};
 use crate::refusal::{Reason, Refusal};
 use crate::subject::Subject;
 use crate::writing::falls;

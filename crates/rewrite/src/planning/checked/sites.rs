@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tollgate_source::{Direction, EffectKind, Expression, Reach, Site, Span, Term};
 
-use crate::planning::checked::Check;
+use crate::planning::checked::check::Check;
 use crate::planning::is_pointer;
 use crate::refusal::{Reason, Refusal};
 use crate::subject::Subject;

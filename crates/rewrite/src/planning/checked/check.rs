@@ -1,0 +1,55 @@
+//! The statement that checks a range, and what stands behind it.
+
+use tollgate_source::{Span, Statement, StatementKind, Term};
+
+use crate::subject::Subject;
+
+/// A range that a statement checks.
+pub(super) struct Check<'f> {
+    pub(super) statement: &'f Statement,
+    /// The object and the size, as they are written.
+    pub(super) object: Span,
+    pub(super) size: Span,
+    /// What happens where it is not the user's.
+    pub(super) exit: Span,
+}
+
+/// The check that a statement is.
+pub(super) fn check<'f>(subject: &'f Subject<'_>, own: &'f Statement) -> Option<Check<'f>> {
+    let flow = subject.flow;
+    let [exit] = flow.inside(own.span).collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let asked = subject.expression(own.expression.filter(|_| own.kind == StatementKind::If)?)?;
+    let Term::Unary(not, inner) = &asked.term else {
+        return None;
+    };
+    let (name, arguments) = inner.call().filter(|_| not == "!")?;
+    let [object, size] = arguments else {
+        return None;
+    };
+    let checks = subject.vocabulary.checks_range(name.as_bytes());
+    let pure = [object, size].iter().all(|a| !flow.writes(a.span));
+    (checks && pure && flow.leaves(exit)).then_some(Check {
+        statement: own,
+        object: object.span,
+        size: size.span,
+        exit: exit.span,
+    })
+}
+
+/// The statements behind the check in its block.
+pub(super) fn behind<'f>(
+    subject: &'f Subject<'_>,
+    check: &Check<'f>,
+) -> impl Iterator<Item = &'f Statement> {
+    let holder = subject.flow.holder(check.statement);
+    let block = holder.map_or(subject.function.body, |holder| holder.span);
+    let from = check.statement.span.end;
+    let all = subject.flow.inside(block);
+    all.filter(move |own| own.span.start >= from)
+}
+
+pub(super) fn is_loop(own: &Statement) -> bool {
+    matches!(own.kind, StatementKind::Loop | StatementKind::Do)
+}
