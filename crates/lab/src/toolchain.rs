@@ -1,5 +1,7 @@
 //! The programs that an image and a count depend on: the compiler, QEMU.
 
+mod compilers;
+
 use std::process::Command;
 use tollgate_defect::answer;
 
@@ -17,6 +19,15 @@ pub enum Error {
     /// The tool did not answer.
     #[error(transparent)]
     Process(#[from] process::Error),
+    /// A compiler that was asked for cannot be run.
+    #[error("{error}{advice}")]
+    Compiler {
+        /// What the system said.
+        error: process::Error,
+        /// Which package has it, and which compilers there are; nothing where that is
+        /// not why.
+        advice: String,
+    },
     /// The tool answered something else than a version.
     #[error(
         "{program} --version printed {printed:?}, which names no version; is it the right program?"
@@ -62,6 +73,21 @@ impl Compiler {
         Ok(Self {
             command: command.to_owned(),
             version,
+        })
+    }
+
+    /// The same of a compiler that the user named.
+    ///
+    /// # Errors
+    /// When it cannot be run, with the package that has it where it is not there.
+    pub fn named(command: &str, runner: &Runner) -> Result<Self, Error> {
+        Self::find(command, runner).map_err(|error| match error {
+            Error::Process(error) => {
+                let path = std::env::var_os("PATH");
+                let advice = compilers::advice(command, &error, path.as_deref());
+                Error::Compiler { error, advice }
+            }
+            other => other,
         })
     }
 }

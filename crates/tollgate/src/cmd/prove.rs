@@ -83,9 +83,10 @@ pub(crate) struct Args {
     /// Where images and results are kept
     #[arg(long, value_name = "DIR", env = "TOLLGATE_CACHE")]
     pub(crate) cache: Option<PathBuf>,
-    /// The compiler of the kernels; gcc, or the cross compiler of the architecture
-    #[arg(long, value_name = "COMMAND")]
-    pub(crate) cc: Option<String>,
+    /// The compiler of the kernels, such as gcc-12 or clang-19; gcc, or the cross
+    /// compiler of the architecture, where none is named
+    #[arg(long, visible_alias = "cc", value_name = "COMMAND")]
+    pub(crate) compiler: Option<String>,
     /// The emulator
     #[arg(long, value_name = "COMMAND")]
     pub(crate) qemu: Option<String>,
@@ -169,6 +170,8 @@ Examples:
   tollgate prove epoll                    the case, on Debian's kernel source
   tollgate prove epoll --variant all      every variant of it, side by side
   tollgate prove epoll --tree ~/linux     on your tree, which is only read
+  tollgate prove epoll --compiler clang-19
+                                          what another compiler makes of it
   tollgate prove epoll --patch my.patch   your own way to do it
   tollgate prove --patch my.patch --bench getdents64
                                           your patch to something else
@@ -199,7 +202,7 @@ pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
         profile_out: args.profile_out,
         profile_format: args.profile_format.map(Into::into),
         cache: args.cache,
-        cc: args.cc,
+        compiler: args.compiler,
         qemu: args.qemu,
         jobs: args.jobs,
         timeout: args.timeout,

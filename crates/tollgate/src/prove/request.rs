@@ -44,8 +44,8 @@ pub(crate) struct Request {
     pub(crate) profile_format: Option<ProfileFormat>,
     /// The cache.
     pub(crate) cache: Option<PathBuf>,
-    /// The compiler.
-    pub(crate) cc: Option<String>,
+    /// The compiler of the kernels.
+    pub(crate) compiler: Option<String>,
     /// The emulator.
     pub(crate) qemu: Option<String>,
     /// Compiler runs, or guests, at a time.

@@ -236,7 +236,10 @@ impl Tools {
         runner: &Runner,
     ) -> anyhow::Result<Self> {
         let own = machine.kbuild.compiler();
-        let compiler = Compiler::find(request.cc.as_deref().unwrap_or(&own), runner)?;
+        let compiler = match &request.compiler {
+            Some(command) => Compiler::named(command, runner)?,
+            None => Compiler::find(&own, runner)?,
+        };
         let guest_compiler = Compiler::find(&own, runner)?;
         let qemu = Qemu::find(request.qemu.as_deref().unwrap_or(&machine.qemu), runner)?;
         if !machine.kbuild.cross_compile.is_empty() {
