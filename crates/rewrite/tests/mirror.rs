@@ -9,17 +9,20 @@
 
 #[path = "mirror/macros.rs"]
 mod macros;
+#[path = "mirror/outcome.rs"]
+mod outcome;
 #[path = "mirror/text.rs"]
 mod text;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
 
-use tollgate_rewrite::{Request, Style, Target, fix};
-use tollgate_source::{Body, Span, Token, TreePath, Vocabulary, bodies, closing, tokens};
+use tollgate_rewrite::{Request, Style};
+use tollgate_source::{Body, Span, Token, Vocabulary, bodies, closing, tokens};
 
-use text::{Change, changed, difference, find, statements};
+use outcome::{Outcome, counted};
+use text::{Change, changed, find};
 
 /// The files of Linux 6.12 whose functions have unsafe accesses.
 const FILES: [&str; 30] = [
@@ -404,27 +407,6 @@ impl<'t> Function<'t> {
     }
 }
 
-/// What came of a function that was turned back and fixed.
-enum Outcome {
-    Equal(Style),
-    /// The lines that differ.
-    Differs(String),
-    Refused(String),
-    Kept(String),
-}
-
-impl Outcome {
-    /// The lower, the more came of it.
-    fn rank(&self) -> (usize, usize) {
-        match self {
-            Self::Equal(_) => (0, 0),
-            Self::Differs(lines) => (1, lines.lines().count()),
-            Self::Refused(_) => (2, 0),
-            Self::Kept(_) => (3, 0),
-        }
-    }
-}
-
 fn fixed(
     tree: &Path,
     path: &str,
@@ -438,43 +420,19 @@ fn fixed(
         Err(why) => return Outcome::Kept(why),
     };
     let chains = changed(text, changes);
-    let read = |wanted: &TreePath| -> io::Result<Vec<u8>> {
-        if *wanted == path {
-            Ok(chains.clone().into_bytes())
-        } else {
-            fs::read(tree.join(wanted.as_path()))
-        }
-    };
-    let target = Target {
-        path: TreePath::within(path),
-        function: body.name.clone(),
-    };
-    let masked = text[body.span.start..body.span.end].contains("masked_user_access_begin");
     let request = Request {
-        style: if masked { Style::Masked } else { Style::Window },
+        style: style(text, body),
         open_over_rounds: true,
         no_zero_on_fault,
         ..Request::default()
     };
-    let patched = match fix(&read, &target, &request) {
-        Ok(patched) => patched,
-        Err(error) => {
-            let why = error.to_string();
-            let why = why
-                .split_once(&format!("{} ", body.name))
-                .map_or(why.as_str(), |(_, why)| why);
-            return Outcome::Refused(why.to_owned());
-        }
-    };
-    let fixed = String::from_utf8(patched.rewritten).unwrap();
-    let (theirs, ours) = (
-        statements(text, body),
-        statements(&fixed, &find(&fixed, &body.name)),
-    );
-    match theirs == ours {
-        true => Outcome::Equal(request.style),
-        false => Outcome::Differs(difference(&theirs, &ours)),
-    }
+    Outcome::of((tree, path), &chains, (text, body), &request)
+}
+
+/// That of the function as its maintainers have it.
+fn style(text: &str, body: &Body) -> Style {
+    let masked = text[body.span.start..body.span.end].contains("masked_user_access_begin");
+    if masked { Style::Masked } else { Style::Window }
 }
 
 fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
@@ -500,13 +458,20 @@ fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
         how += &format!(", with {} written out", macros.join(", "));
     }
     match best {
-        Outcome::Equal(style) => format!("{place}: equal{how}, in the style {style}\n"),
+        Outcome::Equal => {
+            let style = style(&written, body);
+            format!("{place}: equal{how}, in the style {style}\n")
+        }
         Outcome::Differs(lines) => {
             let known = EXPLAINED.iter().find(|(known, _)| *known == place);
             let why = known.map_or("NOT EXPLAINED", |(_, why)| why);
             format!("{place}: differs{how}: {why}\n{lines}")
         }
-        Outcome::Refused(why) => format!("{place}: refused: {why}\n"),
+        Outcome::Refused(why) => {
+            let short = why.split_once(&format!("{} ", body.name));
+            let why = short.map_or(why.as_str(), |(_, why)| why);
+            format!("{place}: refused: {why}\n")
+        }
         Outcome::Kept(why) => format!("{place}: not turned back: {why}\n"),
     }
 }
@@ -547,14 +512,9 @@ fn windows_that_are_turned_back_are_written_as_maintainers_did() {
             rows += &format!("{path}: no function has one: they are in macros\n");
         }
     }
-    let total: usize = counts.values().sum();
-    let counted: Vec<String> = counts
-        .iter()
-        .map(|(verdict, count)| format!("{count} {verdict}"))
-        .collect();
     insta::assert_snapshot!(format!(
-        "{total} functions: {}\n\n{rows}\n{} functions have no begin of their own: a caller opens the window, or the architecture has none\n{callers}",
-        counted.join(", "),
+        "{}\n\n{rows}\n{} functions have no begin of their own: a caller opens the window, or the architecture has none\n{callers}",
+        counted(&counts),
         callers.lines().count()
     ));
     assert!(

@@ -7,17 +7,20 @@
 
 #[path = "mirror/macros.rs"]
 mod macros;
+#[path = "mirror/outcome.rs"]
+mod outcome;
 #[path = "mirror/text.rs"]
 mod text;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
 
-use tollgate_rewrite::{Request, Style, Target, fix};
-use tollgate_source::{Body, Span, Token, TreePath, Vocabulary, bodies, closing, tokens};
+use tollgate_rewrite::{Request, Style};
+use tollgate_source::{Body, Span, Token, Vocabulary, bodies, closing, tokens};
 
-use text::{Change, changed, difference, find, statements};
+use outcome::{Outcome, counted};
+use text::{Change, changed, find};
 
 /// The files of Linux 7.3.4 whose functions have scopes.
 const FILES: [&str; 12] = [
@@ -185,60 +188,18 @@ impl<'t> Function<'t> {
     }
 }
 
-/// What came of a function that was turned back and fixed.
-enum Outcome {
-    Equal,
-    /// The lines that differ.
-    Differs(String),
-    Refused(String),
-    Kept(String),
-}
-
-impl Outcome {
-    /// The lower, the more came of it.
-    fn rank(&self) -> (usize, usize) {
-        match self {
-            Self::Equal => (0, 0),
-            Self::Differs(lines) => (1, lines.lines().count()),
-            Self::Refused(_) => (2, 0),
-            Self::Kept(_) => (3, 0),
-        }
-    }
-}
-
 fn fixed(tree: &Path, path: &str, written: &str, body: &Body, back: Back) -> Outcome {
     let changes = match Function::new(written, body).turned_back(back) {
         Ok(changes) => changes,
         Err(why) => return Outcome::Kept(why),
     };
     let chains = changed(written, changes);
-    let read = |wanted: &TreePath| -> io::Result<Vec<u8>> {
-        if *wanted == path {
-            Ok(chains.clone().into_bytes())
-        } else {
-            fs::read(tree.join(wanted.as_path()))
-        }
-    };
-    let target = Target {
-        path: TreePath::within(path),
-        function: body.name.clone(),
-    };
     let request = Request {
         style: Style::Scoped,
         open_over_rounds: true,
         ..Request::default()
     };
-    let patched = match fix(&read, &target, &request) {
-        Ok(patched) => patched,
-        Err(error) => return Outcome::Refused(error.to_string()),
-    };
-    let fixed = String::from_utf8(patched.rewritten).unwrap();
-    let theirs = statements(written, body);
-    let ours = statements(&fixed, &find(&fixed, &body.name));
-    match theirs == ours {
-        true => Outcome::Equal,
-        false => Outcome::Differs(difference(&theirs, &ours)),
-    }
+    Outcome::of((tree, path), &chains, (written, body), &request)
 }
 
 fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
@@ -293,15 +254,7 @@ fn scopes_that_are_turned_back_are_written_as_maintainers_did() {
             rows += &row;
         }
     }
-    let counted: Vec<String> = counts
-        .iter()
-        .map(|(verdict, count)| format!("{count} {verdict}"))
-        .collect();
-    let total: usize = counts.values().sum();
-    insta::assert_snapshot!(format!(
-        "{total} functions: {}\n\n{rows}",
-        counted.join(", ")
-    ));
+    insta::assert_snapshot!(format!("{}\n\n{rows}", counted(&counts)));
     assert!(
         !rows.contains("NOT EXPLAINED"),
         "a difference needs its reason"
