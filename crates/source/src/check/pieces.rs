@@ -3,8 +3,9 @@
 //! for its calls.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
+use foldhash::fast::RandomState;
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
@@ -20,6 +21,10 @@ use crate::wrappers::{defined, definition};
 
 use super::tokens::arguments;
 use super::words::{CheckWords, Permission};
+
+/// Every word of a function is looked up in these.
+type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
+type HashSet<K> = std::collections::HashSet<K, RandomState>;
 
 /// How often a definition may use another one.
 const DEEPEST: usize = 4;
@@ -47,7 +52,7 @@ pub(super) struct Definitions<'a> {
     /// The lines that define a macro.
     macros: HashMap<&'a [u8], Vec<Span>>,
     functions: HashMap<&'a [u8], &'a Body>,
-    asked: HashSet<String>,
+    asked: HashSet<&'a [u8]>,
     /// Names of which a use opens, closes or needs a window.
     windows: HashSet<String>,
     pub(super) pieces: Pieces<'a>,
@@ -62,7 +67,7 @@ pub(super) struct Maker<'m> {
 
 impl<'a> Definitions<'a> {
     pub(super) fn of(text: &'a [u8], tokens: &'a [Token], bodies: &'a [Body]) -> Self {
-        let mut macros = HashMap::<&[u8], Vec<Span>>::new();
+        let mut macros = HashMap::<&[u8], Vec<Span>>::default();
         let lines = tokens.iter().filter(|own| own.kind == TokenKind::Directive);
         for line in lines {
             if let Some(name) = defined(text, line.span) {
@@ -75,8 +80,8 @@ impl<'a> Definitions<'a> {
             tokens,
             macros,
             functions: own.map(|body| (body.name_span.of(text), body)).collect(),
-            asked: HashSet::new(),
-            windows: HashSet::new(),
+            asked: HashSet::default(),
+            windows: HashSet::default(),
             pieces: Pieces::default(),
         }
     }
@@ -88,38 +93,49 @@ impl<'a> Definitions<'a> {
         let mut window = false;
         for word in tokens.iter().filter(|own| own.kind == TokenKind::Word) {
             let name = word.span.of(text);
-            if self.macros.contains_key(name) || self.functions.contains_key(name) {
-                let name = word.span.text(text);
-                self.make(&name, maker, DEEPEST);
-                window |= self.windows.contains(&name) && self.macros.contains_key(name.as_bytes());
+            let expands = self.macros.contains_key(name);
+            if (expands || self.functions.contains_key(name)) && !self.asked.contains(name) {
+                self.make(name, maker, DEEPEST);
             }
+            window |= expands && self.is_window(name);
         }
         window
     }
 
-    fn make(&mut self, name: &str, maker: &mut Maker<'_>, depth: usize) {
+    fn is_window(&self, name: &[u8]) -> bool {
+        answer::text(name).is_some_and(|name| self.windows.contains(name))
+    }
+
+    fn make(&mut self, bytes: &'a [u8], maker: &mut Maker<'_>, depth: usize) {
         let words = maker.words;
-        let known = words.knows(name) || words.permission(name) != Permission::Unknown;
-        if depth == 0 || known || !self.asked.insert(name.to_owned()) {
+        let Some(name) = answer::text(bytes).filter(|_| depth > 0) else {
+            return;
+        };
+        if !self.asked.insert(bytes)
+            || words.knows(name)
+            || words.permission(name) != Permission::Unknown
+        {
             return;
         }
         let all = self.definitions(name, words);
         let inner: BTreeSet<&String> = all.iter().flat_map(|own| &own.names).collect();
         let inner = inner.into_iter();
-        let inner: Vec<&String> = inner
-            .filter(|name| self.macros.contains_key(name.as_bytes()))
+        let inner: Vec<(&'a [u8], &String)> = inner
+            .filter_map(|name| Some((*self.macros.get_key_value(name.as_bytes())?.0, name)))
             .collect();
-        for name in &inner {
+        for (name, _) in &inner {
             self.make(name, maker, depth - 1);
         }
         let windows = |own: &Definition<'_>| own.names.iter().any(|name| is_window(name, words));
-        if all.iter().any(windows) || inner.iter().any(|name| self.windows.contains(*name)) {
+        if all.iter().any(windows) || inner.iter().any(|(_, name)| self.windows.contains(*name)) {
             self.windows.insert(name.to_owned());
         }
         let leaves = |own: &Definition<'_>| LEAVING.iter().any(|word| own.names.contains(*word));
         let useful = self.windows.contains(name)
             || all.iter().any(leaves)
-            || inner.iter().any(|name| self.pieces.contains_key(*name));
+            || inner
+                .iter()
+                .any(|(_, name)| self.pieces.contains_key(*name));
         let made = all.iter().map(|own| self.piece(own, maker));
         let made: Option<Vec<Piece<'a>>> = match useful && !all.is_empty() {
             true => made.collect(),
@@ -181,7 +197,7 @@ impl<'a> Definitions<'a> {
             return None;
         };
         let root: Node<'_> = tree.root_node();
-        let (lines, pointers) = (LineIndex::new(text), HashSet::new());
+        let (lines, pointers) = (LineIndex::new(text), std::collections::HashSet::new());
         let context = Context {
             original: text,
             normalised: &normalised.text,
@@ -235,12 +251,19 @@ fn needy<'a>(
     body: &'a Body,
     words: &CheckWords,
 ) -> Option<Definition<'a>> {
-    let names = names(text, tokens.get(body.tokens.clone())?);
-    let needs = |name: &String| words.in_window(name).is_some();
+    let inside = tokens.get(body.tokens.clone())?;
+    let needs = |own: &Token| {
+        let name = answer::text(own.span.of(text)).filter(|_| own.kind == TokenKind::Word);
+        name.is_some_and(|name| words.in_window(name).is_some())
+    };
+    if !inside.iter().any(needs) {
+        return None;
+    }
+    let names = names(text, inside);
     let opens = |name: &String| {
         words.begin(name).is_some() || words.end(name).is_some() || words.scoped(name).is_some()
     };
-    if !names.iter().any(needs) || names.iter().any(opens) {
+    if names.iter().any(opens) {
         return None;
     }
     let from = tokens.partition_point(|own| own.span.start < body.name_span.end);

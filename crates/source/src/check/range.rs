@@ -262,7 +262,11 @@ fn whole_elements(
     size: &Expression,
     address: &Expression,
 ) -> Option<u64> {
-    let element = extent::element(function, address.name()?).filter(|element| *element > 1)?;
+    // A name may be a constant of any header: only what says its size is read.
+    let pointer = address
+        .name()
+        .filter(|_| !size.any(&|own| own.name().is_some()))?;
+    let element = extent::element(function, pointer).filter(|element| *element > 1)?;
     let bytes = extent::bytes(function, size)?;
     (bytes > 0 && bytes.checked_rem(element)? == 0).then(|| bytes / element)
 }

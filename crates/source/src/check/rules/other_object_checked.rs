@@ -142,10 +142,10 @@ fn behind(function: &FunctionContext<'_>, access: &Access<'_>, check: &Check) ->
 
 /// A check of one element, and an access to one that is picked.
 fn another(function: &FunctionContext<'_>, access: &Access<'_>, check: &Check) -> Option<String> {
-    let element = extent::element(function, &check.root).filter(|size| *size > 1)?;
-    let checked = extent::bytes(function, check.size.as_ref()?)?;
     let picked = check.plain && is_picked(access.address.uncast().1, &check.root);
-    (picked && checked == element).then(|| {
+    let size = check.size.as_ref().filter(|_| picked)?;
+    let element = extent::element(function, &check.root).filter(|size| *size > 1)?;
+    (extent::bytes(function, size) == Some(element)).then(|| {
         format!(
             "{}() checks one element of {}, and {}() may access another",
             check.name, check.root, access.word.name
