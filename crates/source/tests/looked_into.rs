@@ -332,3 +332,16 @@ fn what_is_compiled_without_an_mmu_only_may_go_by_hand() {
         assert_eq!(rules(&around), wanted, "{around}");
     }
 }
+
+/// Macros that use each other four hundred times each would be hundreds of millions of nodes.
+#[test]
+fn macros_in_macros_end() {
+    let often = |name: &str| format!("{name}(x); ").repeat(400);
+    let text = format!(
+        "#define A(x) do {{ if (x) return 1; }} while (0)\n#define B(x) do {{ {} }} while (0)\n#define C(x) do {{ {} }} while (0)\n#define D(x) do {{ {} }} while (0)\nint f(u32 __user *p, u32 v)\n{{\n\tD(v);\n\treturn put_user(v, p);\n}}\n",
+        often("A"),
+        often("B"),
+        often("C"),
+    );
+    assert_eq!(rules(&text), NONE);
+}

@@ -19,6 +19,10 @@ use super::graph::{
 /// The definitions that are looked into, by name; a macro may have several.
 pub(crate) type Pieces<'p> = HashMap<String, Vec<Piece<'p>>>;
 
+/// Nodes of a graph beyond which no definition is put into it: macros that use each
+/// other many times are no code that people write.
+const MOST: usize = 20_000;
+
 /// What a definition does, as a graph of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece<'p> {
@@ -95,7 +99,8 @@ impl<'t> Builder<'_, '_> {
         // A function that needs its caller's window says something of that only.
         let opens = self.graph.opens();
         let pieces: Vec<&Piece<'_>> = pieces.iter().filter(|own| own.expands || opens).collect();
-        if pieces.is_empty() {
+        let nodes = pieces.iter().map(|own| own.flow.nodes.len());
+        if pieces.is_empty() || self.graph.nodes.len() + nodes.sum::<usize>() > MOST {
             return;
         }
         let from = self.take();
