@@ -101,7 +101,8 @@ impl Counts {
             Gate::Unknown | Gate::Write { .. } => self.unknown += 1,
             Gate::Fence => self.fences += 1,
             Gate::No | Gate::Save | Gate::Restore | Gate::PushFlags | Gate::PopFlags => {}
-            Gate::OpenKernel | Gate::CloseKernel => {}
+            Gate::OpenKernel | Gate::CloseKernel | Gate::Downwards | Gate::Upwards => {}
+            Gate::OthersFlags => {}
         }
     }
 }
@@ -326,10 +327,11 @@ pub(crate) fn gates(
     Ok(gates)
 }
 
-/// Whether an instruction is of a gate that does not count as the function's.
+/// Whether an instruction is of a gate that does not count as the function's, or
+/// changes a flag of which there are rules, too.
 fn crosses_elsewhere(instruction: &Instruction) -> bool {
     match instruction.gate {
-        Gate::OpenKernel | Gate::CloseKernel => true,
+        Gate::OpenKernel | Gate::CloseKernel | Gate::Downwards | Gate::Upwards => true,
         Gate::Open | Gate::Close => instruction.origin == Origin::Put,
         _ => false,
     }

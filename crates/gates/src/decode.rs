@@ -86,6 +86,12 @@ pub(crate) enum Gate {
     OpenKernel,
     /// Closes it.
     CloseKernel,
+    /// Makes string instructions go downwards (`std`).
+    Downwards,
+    /// Makes them go upwards again (`cld`), as all other code expects.
+    Upwards,
+    /// Leaves the kernel, or an exception, with the flags of where that came from.
+    OthersFlags,
 }
 
 impl Gate {

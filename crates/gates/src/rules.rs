@@ -40,6 +40,9 @@ pub enum Rule {
     WrongDirection,
     /// An opening or closing that no path reaches.
     NotReached,
+    /// A call, a jump away or a return with the CPU's direction flag set, `std` where
+    /// it is set, or `cld` where it is not (x86).
+    DirectionFlag,
 }
 
 /// A place where a rule is broken.
@@ -73,6 +76,7 @@ impl Rule {
             Self::AccessOutside => "user access with the window closed",
             Self::WrongDirection => "user access in a direction that the window keeps out",
             Self::NotReached => "no path reaches this gate",
+            Self::DirectionFlag => "the direction flag is not as it must be here",
         }
     }
 
@@ -92,6 +96,7 @@ impl Rule {
             Self::AccessOutside => "access-outside",
             Self::WrongDirection => "wrong-direction",
             Self::NotReached => "not-reached",
+            Self::DirectionFlag => "direction-flag",
         }
     }
 }
@@ -102,6 +107,8 @@ struct State {
     open: bool,
     /// Whether the way to low memory of the kernel's own is open (LASS).
     kernel: bool,
+    /// Whether string instructions go downwards: the direction flag is set.
+    downwards: bool,
     /// The states that were put by with all flags, for another reason.
     flags: Flags,
     /// States that were put by, a bit each below a leading one; 0 for none.
@@ -254,6 +261,7 @@ impl Walk<'_, '_> {
         let start = State {
             open: self.safe || self.role.closes,
             kernel: false,
+            downwards: false,
             flags: Flags::default(),
             saved: 0,
             split: None,
@@ -376,10 +384,16 @@ impl Walk<'_, '_> {
                 state.kernel = false;
                 return Some((state, opened.filter(|_| state.open)));
             }
+            Gate::Downwards | Gate::Upwards => self.turn(instruction, &mut state),
+            Gate::OthersFlags => state.downwards = false,
             Gate::Unknown | Gate::Write { .. } => return None,
             Gate::No | Gate::Fence => {}
         }
         self.inside(instruction, state, opened);
+        let calls = matches!(instruction.flow, Flow::Call(_) | Flow::IndirectCall);
+        if calls && state.downwards {
+            self.find(Rule::DirectionFlag, at, None, None);
+        }
         Some((state, opened))
     }
 
@@ -405,12 +419,24 @@ impl Walk<'_, '_> {
         (state, opened.filter(|_| state.inside()))
     }
 
+    /// Sets the direction flag or clears it.
+    fn turn(&mut self, instruction: &Instruction, state: &mut State) {
+        let downwards = instruction.gate == Gate::Downwards;
+        if state.downwards == downwards && (downwards || !self.is_stub(instruction)) {
+            self.find(Rule::DirectionFlag, self.shown(instruction), None, None);
+        }
+        state.downwards = downwards;
+    }
+
+    /// Whether an instruction is of no function: entry stubs close, and clear, what
+    /// the user may have left open, or set.
+    fn is_stub(&self, instruction: &Instruction) -> bool {
+        !self.typed || instruction.origin == Origin::Other
+    }
+
     fn close(&mut self, instruction: &Instruction, state: State) {
         let at = self.shown(instruction);
-        // Entry stubs are no functions: they close what the user may have left
-        // open.
-        let stub = !self.typed || instruction.origin == Origin::Other;
-        if !state.open && !stub {
+        if !state.open && !self.is_stub(instruction) {
             self.find(Rule::CloseNotOpen, at, None, None);
         }
         if self.safe && state.saved == 0 && !self.put_by(state) {
@@ -481,6 +507,9 @@ impl Walk<'_, '_> {
             *returns = true;
         }
         let at = self.shown(instruction);
+        if state.downwards {
+            self.find(Rule::DirectionFlag, at, None, None);
+        }
         let target = match instruction.flow {
             Flow::Jump(to) | Flow::Branch(to) => {
                 self.code.name(&to).map(|(name, _)| name.to_owned())

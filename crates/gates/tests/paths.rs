@@ -178,6 +178,27 @@ fn flags_that_are_taken_back_bring_the_gate_back() {
 }
 
 #[test]
+fn the_direction_flag_is_clear_wherever_else_code_runs() {
+    let flag: &[Rule] = &[Rule::DirectionFlag];
+    let both: &[Rule] = &[Rule::DirectionFlag, Rule::DirectionFlag];
+    expect(&[
+        ("std\nrep movsb\ncld\nret", &[]),
+        ("std\nret", flag),
+        ("std\ncall foo\ncld\nret", flag),
+        ("std\njmp foo", flag),
+        ("std\nstd\ncld\nret", flag),
+        ("cld\nret", flag),
+        // The flags come back from the stack.
+        ("std\niretq", &[]),
+        ("test %eax, %eax\nje 1f\nstd\n1: ret", flag),
+        ("std\ntest %eax, %eax\nje 1f\ncall foo\n1: ret", both),
+        // What a fault leads to has the flag as it was.
+        ("STAC\nstd\nPUT 1f\ncld\nCLAC\nret\n1: cld\nCLAC\nret", &[]),
+        ("STAC\nstd\nPUT 1f\ncld\n1: CLAC\nret", flag),
+    ]);
+}
+
+#[test]
 fn a_condition_that_nothing_changes_is_asked_once() {
     let twice = |between: &str, second: &str| {
         format!("testl %ebx,%ebx\nje 1f\nSTAC\n1: {between}\n{second}\nje 2f\nCLAC\n2: ret")

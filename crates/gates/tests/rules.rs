@@ -166,6 +166,7 @@ fn each_rule_says_what_is_wrong_in_words_of_its_own() {
         Rule::AccessOutside,
         Rule::WrongDirection,
         Rule::NotReached,
+        Rule::DirectionFlag,
     ];
     for of in [Rule::words, Rule::name] {
         let said: BTreeSet<&str> = all.into_iter().map(of).collect();

@@ -51,6 +51,11 @@ fn gate(opcodes: &Opcodes, instruction: &iced_x86::Instruction, raw: &[u8]) -> G
     match instruction.code() {
         Code::Pushfq | Code::Pushfd => Gate::Save,
         Code::Popfq | Code::Popfd => Gate::Restore,
+        Code::Std => Gate::Downwards,
+        Code::Cld => Gate::Upwards,
+        Code::Iretd | Code::Iretq | Code::Sysretd | Code::Sysretq | Code::Erets | Code::Eretu => {
+            Gate::OthersFlags
+        }
         // Only these have three bytes that begin with 0f.
         _ if raw.len() == 3 && raw.first() == Some(&0x0f) => match opcodes.meaning(raw) {
             Meaning::Open => Gate::Open,
