@@ -4,24 +4,40 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tollgate_defect::answer;
 use tollgate_source::shown;
 
 use crate::cache::{self, Cache};
+use crate::input;
 use crate::process::{self, Runner};
 use crate::progress::Progress;
 use crate::space;
 
-/// Where Debian's package linux-source-6.12 puts the source.
-pub const DEBIAN_SOURCE: &str = "/usr/src/linux-source-6.12.tar.xz";
+/// Where Debian's packages linux-source-VERSION put their archives.
+pub const DEBIAN_SOURCES: &str = "/usr/src";
+
+/// The version that the cases are shown on.
+const SHOWN_ON: Version = (6, 12);
+
+/// Major and minor number.
+type Version = (u32, u32);
 
 /// Why there is no tree.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The package is not installed.
-    #[error("no --tree was given, and {} is not there; run scripts/setup, which installs the package linux-source-6.12, or give a tree", shown(.path))]
+    #[error("no --tree was given, and {} is not there; run scripts/setup, which installs Debian's package of the kernel's source, or give a tree", shown(.path))]
     Missing {
         /// Where the package would be.
         path: PathBuf,
+    },
+    /// The folder of the archives cannot be listed.
+    #[error("no --tree was given, and the sources in {} cannot be listed: {source}; give a tree", shown(.folder))]
+    Folder {
+        /// Where the packages would be.
+        folder: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
     },
     /// It could not be unpacked.
     #[error("could not unpack {}: {reason}; its log is {}{room}", shown(.path), shown(.log))]
@@ -41,6 +57,32 @@ pub enum Error {
     /// The cache could not be used.
     #[error(transparent)]
     Cache(#[from] cache::Error),
+}
+
+/// The archive of a folder that is used when the user gives no tree: that of Linux 6.12,
+/// which the cases are shown on, else the newest. Where there is none, the name that
+/// 6.12's would have.
+///
+/// # Errors
+/// When the folder cannot be listed.
+pub fn archive_of(folder: &Path) -> Result<PathBuf, Error> {
+    let names = input::names_in(folder).map_err(|source| Error::Folder {
+        folder: folder.to_owned(),
+        source,
+    })?;
+    let versions = names.iter().filter_map(|name| version_of(name.to_str()?));
+    let chosen = versions.max_by_key(|version| (*version == SHOWN_ON, *version));
+    let (major, minor) = chosen.unwrap_or(SHOWN_ON);
+    Ok(folder.join(format!("linux-source-{major}.{minor}.tar.xz")))
+}
+
+/// `linux-source-6.12.tar.xz` → 6 and 12; nothing of a file that is called otherwise.
+fn version_of(name: &str) -> Option<Version> {
+    let version = name
+        .strip_prefix("linux-source-")?
+        .strip_suffix(".tar.xz")?;
+    let (major, minor) = version.split_once('.')?;
+    Some((answer::number(major)?, answer::number(minor)?))
 }
 
 /// The archive's tree, unpacked into the cache the first time.
@@ -171,6 +213,32 @@ mod tests {
         let error = unpack(&path, &cache, &runner, &Silent).unwrap_err();
         assert!(matches!(error, Error::Tar { .. }), "{error}");
         assert!(!cache.root().join("trees").exists());
+    }
+
+    #[test]
+    fn the_newest_archive_is_taken_where_that_of_6_12_is_not_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let chosen = || {
+            let path = archive_of(dir.path()).unwrap();
+            path.file_name().unwrap().to_str().unwrap().to_owned()
+        };
+        assert_eq!(chosen(), "linux-source-6.12.tar.xz");
+        for name in [
+            "linux-source-7.2.tar.xz",
+            "linux-source-7.10.tar.xz",
+            "linux-source-6.1.tar.xz",
+            "linux-source-9.9",
+            "linux-source-8.tar.xz",
+            "linux-headers-9.9.tar.xz",
+        ] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        assert_eq!(chosen(), "linux-source-7.10.tar.xz");
+        std::fs::write(dir.path().join("linux-source-6.12.tar.xz"), "").unwrap();
+        assert_eq!(chosen(), "linux-source-6.12.tar.xz");
+        // No folder is no archive.
+        let absent = archive_of(&dir.path().join("absent")).unwrap();
+        assert!(absent.ends_with("absent/linux-source-6.12.tar.xz"));
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// The case to prove (tollgate cases lists them); none with --patch
     #[arg(value_parser = PossibleValuesParser::new(Case::names()), hide_possible_values = true)]
     pub(crate) case: Option<String>,
-    /// The kernel tree; Debian's linux-source-6.12 where none is given
+    /// The kernel tree; Debian's linux-source where none is given
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
     /// The architecture of kernel and machine (docs/architectures.md)

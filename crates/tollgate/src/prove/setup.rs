@@ -354,7 +354,10 @@ pub(super) fn open_tree(
 ) -> anyhow::Result<Tree> {
     let root = match &request.tree {
         Some(root) => root.clone(),
-        None => unpack::unpack(Path::new(unpack::DEBIAN_SOURCE), cache, runner, steps)?,
+        None => {
+            let archive = unpack::archive_of(Path::new(unpack::DEBIAN_SOURCES))?;
+            unpack::unpack(&archive, cache, runner, steps)?
+        }
     };
     let tree = Tree::open(&root)?;
     door::refuse_own(tree.root(), cache.root())?;
