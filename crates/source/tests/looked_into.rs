@@ -200,6 +200,10 @@ fn a_pointer_s_size_is_that_of_the_variable_that_is_meant() {
     };
     for (wrong, right) in [
         (
+            "struct s o;\n\n\tif (copy_from_user(&o, u, sizeof(u)))\n\t\treturn -EFAULT;",
+            "if (copy_from_user(&u, u, sizeof(u)))\n\t\treturn -EFAULT;",
+        ),
+        (
             "memset(k, 0, sizeof(k));\n\tif (copy_to_user(u, k, sizeof(*k)))\n\t\treturn -EFAULT;",
             "memset(k, 0, sizeof(*k));",
         ),
@@ -245,13 +249,18 @@ fn a_test_the_other_way_around_is_told() {
 fn swapped_arguments_are_told_by_their_declarations() {
     let of = |inside: &str| {
         rules(&format!(
-            "int f(struct s __user *u, u32 __user *__user *p, struct s *k, unsigned long a)\n{{\n\tu32 __user *v;\n\n\tif ({inside})\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n"
+            "int f(struct s __user *u, u32 __user *__user *p, struct s *k, unsigned long a)\n{{\n\tu32 __user *v;\n\tstruct s o;\n\tu32 c[2];\n\n\tif ({inside})\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n"
         ))
     };
     for wrong in [
         "copy_to_user(k, u, sizeof(*k))",
         "copy_from_user(u, k, sizeof(*k))",
         "get_user(u, k)",
+        "copy_from_user(u, &o, sizeof(o))",
+        "copy_from_user(c, c, sizeof(c))",
+        "put_user(3, &o.count)",
+        "get_user(a, &c[1])",
+        "get_user(o.count, &a)",
     ] {
         assert_eq!(of(wrong), ["swapped-arguments"], "{wrong}");
     }
@@ -261,6 +270,9 @@ fn swapped_arguments_are_told_by_their_declarations() {
         "put_user(v, p)",
         "get_user(v, (u32 __user *__user *)a)",
         "copy_from_user(k, (void __user *)a, sizeof(*k))",
+        "put_user(3, &u->count)",
+        "put_user(3, &u[1].count)",
+        "get_user(c[1], &v[1])",
     ] {
         assert_eq!(of(right), NONE, "{right}");
     }

@@ -7,7 +7,7 @@ use tree_sitter::Node;
 
 use crate::calls::Fence;
 use crate::expression::Expression;
-use crate::flow::{Action, Begin, Effect, EffectKind, Flow, Node as Step};
+use crate::flow::{Action, Begin, Effect, EffectKind, Flow, Local, Node as Step};
 use crate::lex::Token;
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
@@ -124,6 +124,13 @@ impl FunctionContext<'_> {
     /// The expression in a place, which the parser need not have seen.
     pub(crate) fn expression(&self, place: Span) -> Option<Expression> {
         Expression::read(self.file.text, place, self.context.vocabulary)
+    }
+
+    /// The variable of the function that a name means at a place.
+    pub(crate) fn local_at(&self, name: &str, at: Span) -> Option<&Local> {
+        let seen = |own: &&Local| own.name == name && own.scope.contains(at) && own.declared < at;
+        let locals = self.graph.locals.iter().filter(seen);
+        locals.max_by_key(|own| own.declared)
     }
 
     /// The variable that the expression in a place starts from.

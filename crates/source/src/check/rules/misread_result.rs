@@ -186,7 +186,7 @@ fn is_error(own: &Expression) -> bool {
     }
 }
 
-/// The test for less than 0 of what an access gives.
+/// The test for less than 0, or for an error number, of what an access gives.
 fn tested(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Span> {
     let mut node = access.node;
     while let Some(parent) = node.parent() {
@@ -214,9 +214,16 @@ fn tested(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Span> {
     None
 }
 
-/// `a < 0`
+/// `a < 0`, `a == -EFAULT`
 fn is_negative(own: &Expression) -> bool {
-    matches!(&own.term, Term::Binary(_, operator, right) if operator == "<" && right.is_zero())
+    let Term::Binary(_, operator, right) = &own.term else {
+        return false;
+    };
+    match operator.as_str() {
+        "<" => right.is_zero(),
+        "==" => is_error(right),
+        _ => false,
+    }
 }
 
 /// The test of a variable of the function that holds nothing but such results.

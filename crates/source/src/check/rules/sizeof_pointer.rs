@@ -3,9 +3,9 @@ use tree_sitter::Node;
 
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::range::declared_type;
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
-use crate::flow::Local;
 use crate::lex::Token;
 use crate::node::Parts as _;
 use crate::site::span;
@@ -29,7 +29,13 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let copies = function.accesses.iter().filter_map(|access| {
         let count = access.bytes.as_ref()?;
         let value = Expression::of(function.context, access.value_node);
-        wrong(function, access.node, &access.word.name, &value, count)
+        let told = wrong(function, access.node, &access.word.name, &value, count);
+        // `copy_from_user(&next, next, sizeof(next))` walks from pointer to pointer.
+        let walks = matches!(&value.term, Term::Address(of) if of.name() == access.address.name());
+        told.or_else(|| {
+            let address = Some(&access.address).filter(|_| !walks)?;
+            wrong(function, access.node, &access.word.name, address, count)
+        })
     });
     let clears = function
         .calls
@@ -95,11 +101,11 @@ fn wrong(
 /// Whether the variable that a name means there is declared as a pointer, and not as one
 /// to a pointer.
 fn points(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
-    let seen = |own: &&Local| own.name == name && own.scope.contains(at) && own.declared < at;
-    let locals = function.graph.locals.iter().filter(seen);
-    let place = match locals.max_by_key(|own| own.declared) {
+    let place = match function.local_at(name, at) {
         Some(local) if local.plain || local.array => return false,
         Some(local) => local.declared,
+        // `T __user *, name` of a system call's header.
+        None if declared_type(function, name).is_some_and(|of| !of.is_empty()) => return true,
         None => function.body.header,
     };
     let own = |token: &Token| token.span.of(function.file.text) == name.as_bytes();

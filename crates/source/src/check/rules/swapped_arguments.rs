@@ -3,7 +3,8 @@ use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::declared_type;
 use crate::check::rule::{Look, Rule};
-use crate::expression::Expression;
+use crate::expression::{Expression, Term};
+use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -29,19 +30,64 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 }
 
 fn swapped(function: &FunctionContext<'_>, own: &Access<'_>) -> Option<Violation> {
+    // Whoever casts it says that it is the user's.
+    let address = function.expression(own.user)?;
+    let message = both(function, own, &address).or_else(|| object(function, own, &address))?;
+    Some(function.file.violation(&INFO, own.span, "swapped", message))
+}
+
+/// Two variables, each on the other's side.
+fn both(function: &FunctionContext<'_>, own: &Access<'_>, address: &Expression) -> Option<String> {
     let value = Expression::of(function.context, own.value_node);
     let value = value
         .name()
         .filter(|name| declared_type(function, name).is_some())?;
-    // Whoever casts it says that it is the user's.
-    let address = function.expression(own.user)?;
     let address = address.name().filter(|name| is_kernels(function, name))?;
-    let message = format!(
+    Some(format!(
         "{value} is the user's, and is given to {}() as the kernel's; {address} as the user's",
         own.word.name
-    );
-    let file = function.file;
-    Some(file.violation(&INFO, own.span, "swapped", message))
+    ))
+}
+
+/// A variable of the function itself, or its place, where the user's address belongs.
+fn object(
+    function: &FunctionContext<'_>,
+    own: &Access<'_>,
+    address: &Expression,
+) -> Option<String> {
+    let known = match &address.term {
+        Term::Address(place) => lies_here(function, place, own.span),
+        Term::Name(name) => is_array(function, name, own.span),
+        _ => false,
+    };
+    let written = function.file.plain(address.span);
+    known.then(|| {
+        format!(
+            "{written} is the kernel's own, and is given to {}() as the user's",
+            own.word.name
+        )
+    })
+}
+
+/// Whether the place is a variable of the function or a part of one, behind no pointer.
+fn lies_here(function: &FunctionContext<'_>, place: &Expression, at: Span) -> bool {
+    match &place.term {
+        Term::Name(name) => function.local_at(name, at).is_some() || function.is_parameter(name),
+        Term::Member {
+            holder,
+            arrow: false,
+            ..
+        } => lies_here(function, holder, at),
+        Term::Element { array, .. } => array
+            .name()
+            .is_some_and(|name| is_array(function, name, at)),
+        _ => false,
+    }
+}
+
+fn is_array(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let local = function.local_at(name, at);
+    local.is_some_and(|local| local.array)
 }
 
 /// Whether the variable is declared here, and not as the user's.
