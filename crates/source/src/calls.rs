@@ -108,6 +108,8 @@ pub(crate) struct Does {
     pub(crate) clears: Option<Clears>,
     pub(crate) zeroes: Option<Clears>,
     pub(crate) duplicates: Option<Duplicates>,
+    #[serde(default)]
+    pub(crate) addresses: bool,
     pub(crate) in_run: Option<InRun>,
     pub(crate) in_window: Option<InWindow>,
     pub(crate) reason: String,

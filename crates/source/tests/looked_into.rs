@@ -249,7 +249,7 @@ fn a_test_the_other_way_around_is_told() {
 fn swapped_arguments_are_told_by_their_declarations() {
     let of = |inside: &str| {
         rules(&format!(
-            "int f(struct s __user *u, u32 __user *__user *p, struct s *k, unsigned long a)\n{{\n\tu32 __user *v;\n\tstruct s o;\n\tu32 c[2];\n\n\tif ({inside})\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n"
+            "struct in {{ u32 __user *data; u32 *own; }};\nstruct s {{ u32 count; u32 __user *data; u32 *own; struct in in; }};\nint f(struct s __user *u, u32 __user *__user *p, struct s *k, unsigned long a)\n{{\n\tu32 __user *v;\n\tstruct s o;\n\tu32 c[2];\n\n\tif ({inside})\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n"
         ))
     };
     for wrong in [
@@ -261,6 +261,12 @@ fn swapped_arguments_are_told_by_their_declarations() {
         "put_user(3, &o.count)",
         "get_user(a, &c[1])",
         "get_user(o.count, &a)",
+        "copy_from_user(u, u + 1, sizeof(*u))",
+        "copy_from_user(&u->count, p, 4)",
+        "copy_from_user(k->data, p, 4)",
+        "copy_from_user(k->in.data + 1, p, 4)",
+        "copy_from_user((void __user *)a, p, 4)",
+        "copy_from_user(u64_to_user_ptr(a), p, 4)",
     ] {
         assert_eq!(of(wrong), ["swapped-arguments"], "{wrong}");
     }
@@ -273,6 +279,11 @@ fn swapped_arguments_are_told_by_their_declarations() {
         "put_user(3, &u->count)",
         "put_user(3, &u[1].count)",
         "get_user(c[1], &v[1])",
+        "get_user(k->data, (u32 __user *__user *)a)",
+        "copy_from_user(k->own, p, 4)",
+        "copy_from_user(k->in.own + 1, p, 4)",
+        "copy_from_user(&k->data, p, sizeof(k->data))",
+        "copy_from_user((void *)a, p, 4)",
     ] {
         assert_eq!(of(right), NONE, "{right}");
     }
@@ -319,6 +330,42 @@ fn an_access_that_may_sleep_is_told_where_nobody_may() {
     let caller = "int f(struct dev *d, u32 __user *p, u32 v)\n{\n\tspin_lock(&d->lock);\n\tv = ask(d);\n\treturn put_user(v, p);\n}\n";
     assert_eq!(rules(&format!("{helper}{caller}")), NONE);
     assert_eq!(rules(caller), ["fault-in-atomic"]);
+}
+
+#[test]
+fn what_is_gone_through_by_hand_is_told_by_its_type() {
+    let of = |inside: &str| {
+        rules(&format!(
+            "struct in {{ u32 __user *data; u32 *own; }};\nstruct s {{ u32 __user *data; u32 *own; struct in *in; u32 __user *all[2]; }};\nint f(u32 __user *p, struct s *k, unsigned long a, u32 v)\n{{\n\t{inside}\n\treturn put_user(v, p);\n}}\n"
+        ))
+    };
+    for wrong in [
+        "v = *k->data;",
+        "v += k->in->data[1];",
+        "*k->data = v;",
+        "if (*k->all[1] == v)\n\t\treturn 0;",
+        "v = *((u32 __user *)a);",
+        "((struct s __user *)a)->own = NULL;",
+        "*(u32 __user *)(a + 4) = v;",
+        "v = ((struct s __user *)a)->in->own[0];",
+    ] {
+        assert_eq!(of(wrong), ["user-pointer-dereferenced"], "{wrong}");
+    }
+    for right in [
+        "v = *k->own;",
+        "v += k->in->own[1];",
+        "p = k->data;",
+        "p = k->all[1];",
+        "p = &k->data[1];",
+        "v = *(u32 *)a;",
+        "v = *(u32 *)k->data;",
+        "memcpy(&v, &k->data[0], 4);",
+        "a = (unsigned long)&((struct s __user *)a)->own;",
+        "v = sizeof(*k->data);",
+        "v = *(u32 *)(u32 __user *)a;",
+    ] {
+        assert_eq!(of(right), NONE, "{right}");
+    }
 }
 
 /// Without an MMU the memory of the user is the kernel's.

@@ -102,7 +102,12 @@ pub fn folder(root: &Path, meter: &dyn Count) -> Result<Checks, Error> {
     let builtin = CheckWords::builtin()?;
     let places: Vec<&Path> = headers.iter().map(|file| file.place.as_path()).collect();
     // A header of the folder is checked as well, and is named there.
-    let words = builtin.with(&learned_from(&places, &builtin)?.learned);
+    let Lessons { learned, unread } = learned_from(&places, &builtin)?;
+    let whole = is_tree(root) && unread.is_empty();
+    let words = match whole {
+        true => builtin.with_tree(&learned),
+        false => builtin.with(&learned),
+    };
     let all: Vec<File> = headers.into_iter().chain(files).collect();
     let mut checks = run(root, &all, &words, meter)?;
     spare(root, &all, &mut checks, &words)?;
@@ -202,9 +207,12 @@ fn tree_around(file: &Path) -> Option<PathBuf> {
         return None;
     };
     let mut above = full.ancestors().skip(1);
-    above
-        .find(|folder| folder.join("include/linux/uaccess.h").is_file())
-        .map(Path::to_owned)
+    above.find(|folder| is_tree(folder)).map(Path::to_owned)
+}
+
+/// Whether a folder is the top of a kernel tree.
+fn is_tree(folder: &Path) -> bool {
+    folder.join("include/linux/uaccess.h").is_file()
 }
 
 /// What headers teach, and those that cannot be read, with the reason.

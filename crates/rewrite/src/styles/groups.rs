@@ -217,7 +217,7 @@ fn untouched(of: &Type, own: &[(usize, String)]) -> Vec<String> {
 fn leaves(of: &Type, path: &str, own: &[(usize, String)], found: &mut Vec<String>) {
     let is = |wanted: &str| own.iter().any(|(_, have)| have == wanted);
     match &of.shape {
-        Shape::Scalar { .. } | Shape::Pointer(_) | Shape::Opaque if is(path) => {}
+        Shape::Scalar { .. } | Shape::Pointer { .. } | Shape::Opaque if is(path) => {}
         Shape::Struct(_) => {
             for (_, member) in of.members() {
                 leaves(&member.of, &format!("{path}.{}", member.name), own, found);
@@ -252,7 +252,7 @@ fn leaves(of: &Type, path: &str, own: &[(usize, String)], found: &mut Vec<String
 fn is_open(of: &Type) -> bool {
     match &of.shape {
         Shape::Opaque => true,
-        Shape::Scalar { .. } | Shape::Pointer(_) => false,
+        Shape::Scalar { .. } | Shape::Pointer { .. } => false,
         Shape::Array(of, _) => is_open(of),
         Shape::Struct(members) | Shape::Union(members) => {
             members.iter().any(|member| is_open(&member.of))

@@ -2,6 +2,7 @@
 //! is parsed, followed on all its paths, and shown to the rules.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use tree_sitter::Node;
@@ -84,7 +85,7 @@ impl<'v> Checker<'v> {
         }
         let all = crate::lex::tokens(text, 0);
         let bodies = bodies(text, &all, self.vocabulary);
-        learn::learn(text, &all, &bodies, self.words, self.vocabulary)
+        learn::learn(text, &all, &bodies, self.words, self.vocabulary).with_users(text, &all)
     }
 
     /// What the rules say of a file, by its path in the tree. Any bytes give an
@@ -281,6 +282,7 @@ fn file_context<'a>(
         bodies,
         words,
         types,
+        users: OnceCell::new(),
     }
 }
 

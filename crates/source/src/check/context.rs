@@ -15,6 +15,7 @@ use crate::split::Body;
 use crate::types::Types;
 
 use super::accesses::Access;
+use super::learn::users;
 use super::model::{Mark, RuleInfo, Violation};
 use super::paths::{Paths, State};
 use super::words::CheckWords;
@@ -27,9 +28,17 @@ pub(crate) struct FileContext<'a> {
     pub(crate) bodies: &'a [Body],
     pub(crate) words: &'a CheckWords,
     pub(crate) types: &'a Types<'a>,
+    /// What the file itself declares as pointers to user memory, once that was asked.
+    pub(crate) users: OnceCell<HashSet<Vec<u8>>>,
 }
 
 impl FileContext<'_> {
+    /// Whether something of that name may be declared as a pointer to user memory.
+    pub(crate) fn may_be_users(&self, name: &str) -> bool {
+        let own = || users(self.text, self.tokens).map(<[u8]>::to_vec).collect();
+        self.words.may_be_users(name) || self.users.get_or_init(own).contains(name.as_bytes())
+    }
+
     /// A place with what is there.
     pub(crate) fn mark(&self, span: Span, text: impl Into<String>) -> Mark {
         Mark {

@@ -2,10 +2,12 @@
 //! for their caller, and macros whose arguments are counted.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::lex::{Token, TokenKind, closing};
 use crate::span::Span;
 use crate::split::Body;
+use crate::types::is_qualifier;
 use crate::vocabulary::Vocabulary;
 use crate::wrappers::definition;
 
@@ -21,6 +23,7 @@ pub struct Learned {
     begins: Vec<BeginWord>,
     ends: Vec<EndWord>,
     arities: BTreeSet<(String, usize)>,
+    users: BTreeSet<String>,
 }
 
 impl Learned {
@@ -34,7 +37,28 @@ impl Learned {
         self.begins.extend(other.begins);
         self.ends.extend(other.ends);
         self.arities.extend(other.arities);
+        self.users.extend(other.users);
     }
+
+    /// Adds what the file declares as pointers to user memory, by their names.
+    pub(super) fn with_users(mut self, text: &[u8], tokens: &[Token]) -> Self {
+        let names = users(text, tokens);
+        let names = names.map(|name| String::from_utf8_lossy(name).into_owned());
+        self.users.extend(names);
+        self
+    }
+}
+
+/// The names that a file declares as pointers to user memory, wherever: `__user *name`.
+pub(super) fn users<'t>(text: &'t [u8], tokens: &'t [Token]) -> impl Iterator<Item = &'t [u8]> {
+    let marks = tokens.iter().enumerate();
+    let marks = marks.filter(|(_, token)| token.span.of(text) == b"__user");
+    marks.filter_map(|(at, _)| {
+        let behind = tokens.get(at + 1..)?.iter();
+        let mut behind = behind.skip_while(|own| own.is(b'*') || is_qualifier(own.span.of(text)));
+        let name = behind.next().filter(|own| own.kind == TokenKind::Word)?;
+        Some(name.span.of(text))
+    })
 }
 
 impl CheckWords {
@@ -53,6 +77,15 @@ impl CheckWords {
             }
         }
         Ok(words)
+    }
+
+    /// The same words with what all headers of the tree teach: what none of them declares
+    /// as a pointer to user memory need not be asked for.
+    #[must_use]
+    pub fn with_tree(&self, learned: &Learned) -> Self {
+        let mut all = self.with(learned);
+        all.users = Some(Arc::new(learned.users.clone()));
+        all
     }
 
     /// The same words with what files of the tree teach.

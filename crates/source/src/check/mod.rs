@@ -27,6 +27,7 @@ mod range;
 mod rule;
 mod rules;
 mod side;
+mod space;
 pub(crate) mod tokens;
 pub(crate) mod words;
 

@@ -1,6 +1,7 @@
 //! The calls that the rules know, by what they do.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use tollgate_defect::answer;
 
 use foldhash::fast::RandomState;
@@ -88,6 +89,10 @@ pub struct CheckWords {
     sleepless: BTreeSet<String>,
     must_use: BTreeSet<String>,
     frees: BTreeSet<String>,
+    addresses: BTreeSet<String>,
+    /// What the headers of the tree declare as pointers to user memory, by name; none if
+    /// not all of them were read.
+    pub(super) users: Option<Arc<BTreeSet<String>>>,
     clears: HashMap<String, Clears>,
     duplicates: HashMap<String, Duplicates>,
 }
@@ -174,6 +179,8 @@ impl CheckWords {
                 .collect(),
             must_use: calls.names(|does| does.must_use).into_iter().collect(),
             frees: calls.names(|does| does.frees).into_iter().collect(),
+            users: None,
+            addresses: calls.names(|does| does.addresses).into_iter().collect(),
             clears: clears.collect(),
             duplicates: duplicates.collect(),
         }
@@ -273,6 +280,17 @@ impl CheckWords {
     /// Whether nobody sees what a call of that name was given any more.
     pub(crate) fn frees(&self, name: &str) -> bool {
         self.frees.contains(name)
+    }
+
+    /// Whether a header of the tree may declare something of that name as a pointer to user
+    /// memory.
+    pub(crate) fn may_be_users(&self, name: &str) -> bool {
+        self.users.as_ref().is_none_or(|users| users.contains(name))
+    }
+
+    /// Whether a call of that name makes an address of the user's of what it is given.
+    pub(crate) fn addresses(&self, name: &str) -> bool {
+        self.addresses.contains(name)
     }
 
     /// Which arguments of a call of that name say what of the user's it gives a copy of.

@@ -277,7 +277,7 @@ impl Query<'_> {
         }
         if input.eat(b'&') {
             let of = self.object(input, scope)?;
-            return Ok(self.pointer(&of.name));
+            return Ok(self.pointer(&of.name, false));
         }
         let mut of = match input.brackets() {
             Some(inside) if self.is_type(&inside, scope) => {
@@ -357,7 +357,7 @@ impl Query<'_> {
 
     /// The type of `p->name`.
     fn member_behind(&mut self, of: Type, name: &str, scope: &Scope) -> Result<Type> {
-        if let Shape::Pointer(to) = &of.shape
+        if let Shape::Pointer { to, .. } = &of.shape
             && to
                 .split_once(' ')
                 .is_some_and(|(_, tag)| super::file::is_name(tag))
@@ -371,7 +371,7 @@ impl Query<'_> {
     fn pointed(&mut self, of: Type, scope: &Scope) -> Result<Type> {
         match of.shape {
             Shape::Array(of, _) => Ok(*of),
-            Shape::Pointer(to) if !to.is_empty() => {
+            Shape::Pointer { to, .. } if !to.is_empty() => {
                 let mut input = super::query::words(&to);
                 self.type_name(&mut input, scope)
             }

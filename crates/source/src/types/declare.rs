@@ -8,6 +8,9 @@ use super::layout::{Attributes, Shape, Type, pointer_to};
 use super::query::Query;
 use tollgate_defect::answer;
 
+/// The annotation in front of a pointer to user memory: include/linux/compiler_types.h.
+const USER: &str = "__user";
+
 type Result<T> = std::result::Result<T, LayoutError>;
 
 /// A type as the words before a declarator say it.
@@ -22,7 +25,10 @@ pub(super) enum Spec {
 /// What a declarator does to a type, in the order it is done.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
-    Pointer,
+    /// To user memory or to the kernel's.
+    Pointer {
+        user: bool,
+    },
     /// With the words of its dimension.
     Array(Vec<Word>),
     Function,
@@ -155,7 +161,9 @@ impl Query<'_> {
                 input.next();
                 words.push(word);
             } else if typed {
-                if !self.annotation(input, scope, Place::Type, attributes)? {
+                // What the pointer behind it points to is said by it.
+                let behind = word == USER;
+                if behind || !self.annotation(input, scope, Place::Type, attributes)? {
                     break;
                 }
             } else if self.is_made(input, scope) {
@@ -277,9 +285,14 @@ impl Query<'_> {
     pub(super) fn declarator(&mut self, input: &mut Input, scope: &Scope) -> Result<Declarator> {
         let mut found = Declarator::default();
         let mut attributes = Attributes::default();
+        let mut user = false;
         loop {
             if input.eat(b'*') {
-                found.ops.push(Op::Pointer);
+                let user = std::mem::take(&mut user);
+                found.ops.push(Op::Pointer { user });
+            } else if input.name(0) == Some(USER) {
+                input.next();
+                user = true;
             } else if input.name(0).is_some_and(is_qualifier) {
                 input.next();
             } else if !self.annotation(input, scope, Place::Type, &mut attributes)? {
@@ -326,20 +339,20 @@ impl Query<'_> {
         let mut of: Option<Type> = None;
         let mut function = false;
         for op in &declarator.ops {
-            if function && !matches!(op, Op::Pointer) {
+            if function && !matches!(op, Op::Pointer { .. }) {
                 return Err(LayoutError::Unclear(
                     declarator.name.clone(),
                     "()".to_owned(),
                 ));
             }
             match op {
-                Op::Pointer if function => of = Some(self.pointer("")),
-                Op::Pointer => {
+                Op::Pointer { .. } if function => of = Some(self.pointer("", false)),
+                Op::Pointer { user } => {
                     let name = match (&of, spec) {
                         (Some(of), _) | (None, Spec::Made(of)) => &of.name,
                         (None, Spec::Named(name)) => name,
                     };
-                    of = Some(self.pointer(name));
+                    of = Some(self.pointer(name, *user));
                 }
                 Op::Array(words) => {
                     let one = self.resolved(of, spec, scope)?;
@@ -376,10 +389,13 @@ impl Query<'_> {
         times.and_then(|times| one.times(times)).ok_or_else(unclear)
     }
 
-    /// A pointer to the type that is written so.
-    pub(super) fn pointer(&self, to: &str) -> Type {
+    /// A pointer to the type that is written so, in user memory or the kernel's.
+    pub(super) fn pointer(&self, to: &str, user: bool) -> Type {
         let size = self.machine.long;
-        let shape = Shape::Pointer(to.to_owned());
+        let shape = Shape::Pointer {
+            to: to.to_owned(),
+            user,
+        };
         Type::plain(size, self.machine.alignment(size), shape, pointer_to(to))
     }
 }

@@ -76,8 +76,13 @@ pub enum Shape {
         /// Whether it may be negative.
         signed: bool,
     },
-    /// A pointer, to the type that is written so; empty if that has no name.
-    Pointer(String),
+    /// A pointer.
+    Pointer {
+        /// The type that it points to, as it is written; empty if that has no name.
+        to: String,
+        /// Whether it is declared to point to user memory: `__user`.
+        user: bool,
+    },
     /// Members one behind the other.
     Struct(Vec<Member>),
     /// Members in the same place.
@@ -234,7 +239,7 @@ impl Type {
     #[must_use]
     pub fn has_holes(&self) -> bool {
         match &self.shape {
-            Shape::Scalar { .. } | Shape::Pointer(_) => false,
+            Shape::Scalar { .. } | Shape::Pointer { .. } => false,
             // Nothing is known of it.
             Shape::Opaque => true,
             Shape::Array(of, _) => of.has_holes(),

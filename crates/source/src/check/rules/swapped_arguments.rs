@@ -3,6 +3,7 @@ use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::declared_type;
 use crate::check::rule::{Look, Rule};
+use crate::check::space;
 use crate::expression::{Expression, Term};
 use crate::span::Span;
 
@@ -32,7 +33,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 fn swapped(function: &FunctionContext<'_>, own: &Access<'_>) -> Option<Violation> {
     // Whoever casts it says that it is the user's.
     let address = function.expression(own.user)?;
-    let message = both(function, own, &address).or_else(|| object(function, own, &address))?;
+    let message = both(function, own, &address)
+        .or_else(|| object(function, own, &address))
+        .or_else(|| users(function, own))?;
     Some(function.file.violation(&INFO, own.span, "swapped", message))
 }
 
@@ -64,6 +67,19 @@ fn object(
     known.then(|| {
         format!(
             "{written} is the kernel's own, and is given to {}() as the user's",
+            own.word.name
+        )
+    })
+}
+
+/// An address of the user's where a copy has the kernel's.
+fn users(function: &FunctionContext<'_>, own: &Access<'_>) -> Option<String> {
+    own.count?;
+    let value = Expression::of(function.context, own.value_node);
+    space::is_users(function, &value).then(|| {
+        format!(
+            "{} is an address of the user's, and is given to {}() as the kernel's",
+            function.file.plain(own.value),
             own.word.name
         )
     })

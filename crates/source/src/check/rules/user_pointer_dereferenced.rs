@@ -1,11 +1,17 @@
+use tree_sitter::Node;
+
+use crate::check::accesses::each;
 use crate::check::conditions::is_without;
 use crate::check::context::FunctionContext;
 use crate::check::extent;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::{declared_type, declares};
 use crate::check::rule::{Look, Rule};
+use crate::check::space;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
+use crate::node::Parts as _;
+use crate::site::{bare, span};
 use crate::span::Span;
 use crate::types::Shape;
 
@@ -28,41 +34,120 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for effect in &function.graph.effects {
         let stored = is_store(effect);
         let load = effect.kind == EffectKind::Read && !is_stored_too(function, effect);
-        if !(stored || load) || !function.graph.places.is_right_behind(effect.place) {
+        if !(stored || load) {
             continue;
         }
-        // Whoever casts it says that it is the kernel's there.
-        let cast = |own: &Expression| matches!(own.term, Term::Cast(..));
-        let store = function.expression(effect.span);
-        let target = store.as_ref().map(|store| match &store.term {
-            Term::Assignment(left, ..) => &**left,
-            _ => store,
-        });
-        if target.is_none_or(|target| target.any(&cast)) {
-            continue;
-        }
-        let name = function.graph.name_of(effect);
-        let Some(of) = declared_type(function, name).filter(|_| is_the_users(function, effect))
-        else {
-            continue;
-        };
-        let loads = |place: &Expression| is_loaded(function, place, name);
-        if load && !(is_plain(function, effect.span) && target.is_some_and(loads)) {
-            continue;
-        }
-        let (done, label) = match stored {
-            true => ("stored", "a plain store"),
-            false => ("loaded", "a plain load"),
-        };
-        let message = format!("{name} points to {of} of the user's, and is {done} through by hand");
-        let file = function.file;
-        let mut violation = file.violation(&INFO, effect.span, label, message);
-        // There the memory of the user is the kernel's.
-        if is_without(file, effect.span, "CONFIG_MMU") {
-            violation.confidence = Confidence::Low;
-        }
-        out.push(violation);
+        let told = through_own(function, effect, load);
+        out.extend(told.map(|what| violation(function, effect.span, &what, load)));
     }
+    each(function.root, &mut |node| {
+        out.extend(through_other(function, node));
+    });
+}
+
+fn violation(function: &FunctionContext<'_>, at: Span, what: &str, load: bool) -> Violation {
+    let (done, label) = match load {
+        true => ("loaded", "a plain load"),
+        false => ("stored", "a plain store"),
+    };
+    let message = format!("{what} of the user's, and is {done} through by hand");
+    let file = function.file;
+    let mut violation = file.violation(&INFO, at, label, message);
+    // There the memory of the user is the kernel's.
+    if is_without(file, at, "CONFIG_MMU") {
+        violation.confidence = Confidence::Low;
+    }
+    violation
+}
+
+/// What a pointer of the function that a load or a store goes through points to.
+fn through_own(function: &FunctionContext<'_>, effect: &Effect, load: bool) -> Option<String> {
+    if !function.graph.places.is_right_behind(effect.place) {
+        return None;
+    }
+    let place = function.expression(effect.span)?;
+    let target = stored_to(&place);
+    // Whoever casts it says that it is the kernel's there.
+    if target.any(&|own: &Expression| matches!(own.term, Term::Cast(..))) {
+        return None;
+    }
+    let name = function.graph.name_of(effect);
+    let of = declared_type(function, name).filter(|_| is_the_users(function, effect))?;
+    let plain = || is_plain(function, effect.span) && is_loaded(function, target, name);
+    (!load || plain()).then(|| format!("{name} points to {of}"))
+}
+
+/// The place that is written, or what is read.
+fn stored_to(place: &Expression) -> &Expression {
+    match &place.term {
+        Term::Assignment(left, ..) => left,
+        _ => place,
+    }
+}
+
+/// A load or a store through an address of the user's that is no variable of the
+/// function: a cast, a member that is declared so, what makes an address of a number.
+fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
+    let follows = match node.kind() {
+        "subscript_expression" => true,
+        "field_expression" => function.context.operator(node) == b"->",
+        "pointer_expression" => function.context.operator(node) == b"*",
+        _ => false,
+    };
+    let (whole, use_of) = used(node).filter(|_| follows)?;
+    let place = Expression::of(function.context, node);
+    let pointer = space::followed(&place)?;
+    if pointer.name().is_some() || !space::is_users(function, pointer) {
+        return None;
+    }
+    let pointer = holder(function, pointer)?;
+    let stored = use_of.kind() == "update_expression"
+        || use_of.kind() == "assignment_expression" && use_of.part("left") == Some(whole);
+    let taken = use_of.kind() == "pointer_expression" && function.context.operator(use_of) == b"&";
+    if taken || pointer.name().is_some() {
+        return None;
+    }
+    let whole_place = Expression::of(function.context, bare(whole));
+    let plain = || is_plain(function, span(node)) && has_value(function, &whole_place);
+    if !stored && !plain() {
+        return None;
+    }
+    let what = format!("{} is an address", function.file.plain(pointer.span));
+    let at = if stored { use_of } else { whole };
+    Some(violation(function, span(at), &what, !stored))
+}
+
+/// The largest place of which a node is the front, its members and the parentheses around
+/// it, and what has that as its part.
+fn used(node: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
+    let mut whole = node;
+    loop {
+        let around = whole.parent()?;
+        let member = around.kind() == "field_expression"
+            && around.part("operator").is_some_and(|own| own.kind() == ".");
+        if !member && around.kind() != "parenthesized_expression" {
+            return Some((whole, around));
+        }
+        whole = around;
+    }
+}
+
+/// The pointer that leads to an array: it lies in what holds it.
+fn holder<'e>(
+    function: &FunctionContext<'_>,
+    mut pointer: &'e Expression,
+) -> Option<&'e Expression> {
+    while let Term::Member { .. } | Term::Element { .. } = pointer.term
+        && let Some(Shape::Array(..)) = space::type_of(function, pointer).map(|of| of.shape)
+    {
+        pointer = space::followed(pointer)?;
+    }
+    Some(pointer)
+}
+
+fn has_value(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    let of = space::type_of(function, place);
+    of.is_some_and(|of| matches!(of.shape, Shape::Scalar { .. } | Shape::Pointer { .. }))
 }
 
 /// Whether nothing but operators take what is there: no call, which may be a macro that
@@ -84,7 +169,7 @@ fn is_plain(function: &FunctionContext<'_>, place: Span) -> bool {
 /// what the tree says nothing of.
 fn is_loaded(function: &FunctionContext<'_>, place: &Expression, pointer: &str) -> bool {
     let of = extent::place(function, place, pointer);
-    of.is_some_and(|(_, of)| matches!(of.shape, Shape::Scalar { .. } | Shape::Pointer(_)))
+    of.is_some_and(|(_, of)| matches!(of.shape, Shape::Scalar { .. } | Shape::Pointer { .. }))
 }
 
 /// Whether the declaration that the variable has there makes it a pointer to user

@@ -1,0 +1,187 @@
+//! Which memory a pointer leads to, as its declaration, its cast or the tree's own types
+//! say: what sparse calls the address space.
+
+use crate::expression::{Expression, Term};
+use crate::flow::Local;
+use crate::lex::{Token, TokenKind};
+use crate::span::Span;
+use crate::types::{Shape, Type};
+
+use super::context::FunctionContext;
+use super::range::{declared_type, declares};
+
+/// Whether the value of an expression is an address in user memory.
+pub(crate) fn is_users(function: &FunctionContext<'_>, of: &Expression) -> bool {
+    match &of.term {
+        Term::Name(name) => is_declared(function, name, of.span),
+        Term::Cast(_, value) => is_cast(function, of, value),
+        Term::Binary(left, operator, right) => match operator.as_str() {
+            "+" => is_users(function, left) || is_users(function, right),
+            "-" => is_users(function, left) && !is_users(function, right),
+            _ => false,
+        },
+        Term::Step(inner) => is_users(function, inner),
+        Term::Choice(_, Some(one), other) => is_users(function, one) && is_users(function, other),
+        Term::Address(place) => is_in_users(function, place),
+        Term::Call(..) => of
+            .call()
+            .is_some_and(|(name, _)| function.file.words.addresses(name)),
+        Term::Member { .. } | Term::Element { .. } | Term::Behind(_) => holds(function, of),
+        _ => false,
+    }
+}
+
+/// Whether a place lies in user memory.
+fn is_in_users(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    match &place.term {
+        Term::Behind(pointer) => is_users(function, pointer),
+        Term::Member {
+            holder,
+            arrow: true,
+            ..
+        } => is_users(function, holder),
+        Term::Member { holder, .. } => is_in_users(function, holder),
+        Term::Element { array, .. } => is_users(function, array),
+        _ => false,
+    }
+}
+
+/// The pointer that is followed last to come to a place: `p->q` of `p->q->a.b`.
+pub(crate) fn followed(place: &Expression) -> Option<&Expression> {
+    match &place.term {
+        Term::Behind(pointer) => Some(pointer),
+        Term::Member {
+            holder,
+            arrow: true,
+            ..
+        } => Some(holder),
+        Term::Member { holder, .. } => followed(holder),
+        Term::Element { array, .. } => Some(array),
+        _ => None,
+    }
+}
+
+/// Whether the place holds a pointer to user memory, or is an array that lies there.
+fn holds(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    let told = member(place).is_some_and(|name| function.file.may_be_users(name));
+    if !told && !is_in_users(function, place) {
+        return false;
+    }
+    match type_of(function, place).map(|of| of.shape) {
+        Some(Shape::Pointer { user, .. }) => user,
+        Some(Shape::Array(..)) => is_in_users(function, place),
+        _ => false,
+    }
+}
+
+/// The member that a place is, or is an element of, or lies behind.
+fn member(place: &Expression) -> Option<&str> {
+    match &place.term {
+        Term::Member { field, .. } => Some(field),
+        Term::Element { array: inner, .. } | Term::Behind(inner) => member(inner),
+        Term::Name(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// The type of a place, as the tree has it.
+pub(crate) fn type_of(function: &FunctionContext<'_>, place: &Expression) -> Option<Type> {
+    let written = written(function, place)?;
+    // What is not known, or not the same in all configurations, is not judged.
+    let Ok(of) = function.file.types.layout(&format!("typeof({written})")) else {
+        return None;
+    };
+    Some(of)
+}
+
+/// The place with what its variable is declared as in the variable's stead, so that it
+/// means the same where nobody knows the function.
+fn written(function: &FunctionContext<'_>, place: &Expression) -> Option<String> {
+    Some(match &place.term {
+        Term::Name(name) => format!("(*({} *)0)", declaration(function, name, place.span)?),
+        Term::Member {
+            holder,
+            arrow,
+            field,
+        } => {
+            let step = if *arrow { "->" } else { "." };
+            format!("{}{step}{field}", written(function, holder)?)
+        }
+        Term::Element { array, .. } => format!("{}[0]", written(function, array)?),
+        Term::Behind(pointer) => format!("(*{})", written(function, pointer)?),
+        Term::Cast(to, _) if to.pointers > 0 && to.dimensions.is_empty() => {
+            format!("(({}{})0)", to.base, " *".repeat(to.pointers))
+        }
+        _ => return None,
+    })
+}
+
+/// What the variable that a name means there is declared as, `struct s __user *`: an
+/// array as the pointer that it stands for.
+fn declaration(function: &FunctionContext<'_>, name: &str, at: Span) -> Option<String> {
+    let local = function.local_at(name, at);
+    let tokens = declaring(function, local);
+    let text = function.file.text;
+    let own = |two: &[Token]| match two {
+        [own, next] => own.span.of(text) == name.as_bytes() && ends_name(next),
+        _ => false,
+    };
+    let place = tokens.windows(2).position(own);
+    // The last token of the declaration may be the name.
+    let place = place.or_else(|| {
+        let last = tokens.last()?;
+        (last.span.of(text) == name.as_bytes()).then_some(tokens.len() - 1)
+    })?;
+    let before = tokens.get(..place)?;
+    let array = tokens.get(place + 1).is_some_and(|next| next.is(b'['));
+    let kept = before
+        .iter()
+        .rev()
+        .take_while(|token| token.kind == TokenKind::Word || token.is(b'*'));
+    let mut kept: Vec<String> = kept.map(|token| token.span.text(text)).collect();
+    kept.reverse();
+    let pointers = kept.iter().filter(|word| *word == "*").count();
+    let written = match local {
+        // `struct a *x, *y`: what stands in front of a comma is the same for both.
+        Some(local) => format!("{}{}", local.base_type, " *".repeat(pointers)),
+        None => kept.join(" "),
+    };
+    let array = if array { " *" } else { "" };
+    (!written.is_empty()).then(|| written + array)
+}
+
+fn ends_name(next: &Token) -> bool {
+    b",)[;=".iter().any(|byte| next.is(*byte))
+}
+
+/// The tokens that declare a variable of the function, or else its parameters.
+fn declaring<'s>(function: &FunctionContext<'s>, local: Option<&Local>) -> &'s [Token] {
+    let place = local.map_or(function.body.header, |local| local.declared);
+    function.file.tokens_in(place)
+}
+
+/// Whether the variable that a name means there is declared as a pointer to user memory,
+/// and not as an array of such.
+fn is_declared(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let local = function.local_at(name, at);
+    if local.is_some_and(|local| local.array) || declared_type(function, name).is_none() {
+        return false;
+    }
+    let text = function.file.text;
+    let tokens = declaring(function, local);
+    let own = |three: &[Token]| {
+        let array = three.last().is_some_and(|next| next.is(b'['));
+        declares(function, three, name) && !array
+    };
+    tokens.windows(3).any(own) && tokens.iter().any(|token| token.span.of(text) == b"__user")
+}
+
+/// Whether the type of a cast says that what it makes is an address of the user's.
+fn is_cast(function: &FunctionContext<'_>, cast: &Expression, value: &Expression) -> bool {
+    let place = Span::new(cast.span.start, value.span.start.max(cast.span.start));
+    let text = function.file.text;
+    let own = function.file.tokens_in(place);
+    let marked = own.iter().position(|own| own.span.of(text) == b"__user");
+    // Behind the last star it would be the pointer's own place.
+    marked.is_some_and(|at| own.iter().skip(at).filter(|own| own.is(b'*')).count() == 1)
+}
