@@ -368,6 +368,34 @@ fn what_is_gone_through_by_hand_is_told_by_its_type() {
     }
 }
 
+/// A function without a call that accesses user memory is looked at all the same.
+#[test]
+fn what_is_gone_through_by_hand_alone_is_seen() {
+    let of = |inside: &str| {
+        rules(&format!(
+            "int f(u32 __user *p, unsigned long a, u32 v)\n{{\n\t{inside}\n\treturn v;\n}}\n"
+        ))
+    };
+    for wrong in [
+        "v = *p;",
+        "v = *(p + 1);",
+        "v = *((p));",
+        "if (a)\n\t\t*(p + a) = v;",
+        "v = *(u32 __user *)a;",
+        "v += *((u32 __user *)a + 1);",
+        "*((u32 __user *)a) = v;",
+    ] {
+        assert_eq!(of(wrong), ["user-pointer-dereferenced"], "{wrong}");
+    }
+    for right in [
+        "p = (u32 __user *)a;",
+        "v = (p + 1) == NULL;",
+        "a = v * (a + 1);",
+    ] {
+        assert_eq!(of(right), NONE, "{right}");
+    }
+}
+
 /// Without an MMU the memory of the user is the kernel's.
 #[test]
 fn what_is_compiled_without_an_mmu_only_may_go_by_hand() {

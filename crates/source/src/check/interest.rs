@@ -71,15 +71,32 @@ impl<'a> Interests<'a> {
     }
 
     /// Whether a function goes through a `__user` pointer of its own by hand: `*p`, `p->m`
-    /// or `p[i]` of what its header or its body declares as one, and not only to take an
-    /// address or a size.
+    /// or `p[i]` of what its header, its body or a cast declares as one, and not only to
+    /// take an address or a size.
     pub(super) fn goes_through(&self, header: &[Token], body: &[Token]) -> bool {
         let mut pointers = self.pointers(header);
         pointers.extend(self.pointers(body));
         let named =
             |own: &Token| own.kind == TokenKind::Word && pointers.contains(own.span.of(self.text));
         let mut places = (0..body.len()).filter(|at| body.get(*at).is_some_and(named));
-        !pointers.is_empty() && places.any(|at| self.is_gone_through(body, at))
+        let named = !pointers.is_empty() && places.any(|at| self.is_gone_through(body, at));
+        let mut marks = (0..body.len()).filter(|at| self.word(body, *at) == b"__user");
+        named || marks.any(|at| self.is_cast_and_followed(body, at))
+    }
+
+    /// Whether the annotation stands in a cast behind a star: `*(u32 __user *)a`,
+    /// `*((u32 __user *)a + 1)`.
+    fn is_cast_and_followed(&self, tokens: &[Token], at: usize) -> bool {
+        let Some(before) = tokens.get(..at) else {
+            return false;
+        };
+        let before = before.iter().rev();
+        let mut before = before.skip_while(|own| own.kind == TokenKind::Word);
+        let opens = before.next().is_some_and(|own| own.is(b'('));
+        opens
+            && before
+                .find(|own| !own.is(b'('))
+                .is_some_and(|own| own.is(b'*'))
     }
 
     /// The names that are declared as pointers to user memory.
@@ -113,6 +130,8 @@ impl<'a> Interests<'a> {
             front = own.unwrap_or(front);
             own.is_some()
         };
+        // `*(p + 1)`
+        while back(b'(') {}
         let star = back(b'*');
         while back(b'(') {}
         let before = front.wrapping_sub(1);

@@ -109,6 +109,15 @@ fn written(function: &FunctionContext<'_>, place: &Expression) -> Option<String>
         }
         Term::Element { array, .. } => format!("{}[0]", written(function, array)?),
         Term::Behind(pointer) => format!("(*{})", written(function, pointer)?),
+        // Of the type that its pointer has.
+        Term::Binary(left, operator, right) if matches!(operator.as_str(), "+" | "-") => {
+            let pointer = if is_users(function, right) {
+                right
+            } else {
+                left
+            };
+            written(function, pointer)?
+        }
         Term::Cast(to, _) if to.pointers > 0 && to.dimensions.is_empty() => {
             format!("(({}{})0)", to.base, " *".repeat(to.pointers))
         }
