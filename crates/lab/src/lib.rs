@@ -42,6 +42,7 @@ pub mod registry;
 pub mod remembered;
 pub mod rounds;
 pub mod series;
+pub mod slurm;
 pub mod sources;
 pub mod space;
 pub mod toolchain;

@@ -73,12 +73,37 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// Another machine was to do it.
+    #[error(transparent)]
+    Elsewhere(crate::slurm::Error),
+    /// Another machine did it with another compiler.
+    #[error(
+        "the cell {cell} was built elsewhere with {there}, and here is {here}: nodes and this machine need the same compilers"
+    )]
+    OtherCompiler {
+        /// The cell.
+        cell: String,
+        /// What the other machine has.
+        there: String,
+        /// What this one has.
+        here: String,
+    },
     /// The tree is another one.
     #[error("the job was made for another state of {}: make it again, or give it that tree", shown(.tree))]
     OtherTree {
         /// The tree.
         tree: PathBuf,
     },
+}
+
+impl From<crate::slurm::Error> for Error {
+    fn from(error: crate::slurm::Error) -> Self {
+        match error {
+            crate::slurm::Error::Process(error) => Self::Process(error),
+            crate::slurm::Error::Shared(error) => Self::Cache(error),
+            other => Self::Elsewhere(other),
+        }
+    }
 }
 
 /// A job as its file has it.

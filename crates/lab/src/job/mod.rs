@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use crate::cache::{self, Cache};
 use crate::process::Runner;
+use crate::slurm::Queue;
 use crate::tree;
 
 pub use asked::{CellJob, Content, Error, FileChange, Job, VERSION, Work};
@@ -46,6 +47,36 @@ impl CellJob {
         let made = script::run(self, jobs, &prepared.build, scratch.path(), runner)?;
         let result = result::read(self, &made, &prepared)?;
         cache::make_folder(&cache.root().join("robot/results"))?;
+        cache::write_json(&place, &result)?;
+        Ok(result)
+    }
+
+    /// Has it done on another machine, or gives the result of the same job that was done
+    /// before; what it gives counts only where the compilers are the same.
+    ///
+    /// # Errors
+    /// When it could not be done, or was done with another compiler.
+    pub fn run_on(
+        &self,
+        queue: &Queue<'_>,
+        cache: &Cache,
+        runner: &Runner,
+    ) -> Result<CellResult, Error> {
+        let here = Prepared::of(self, runner)?.compiler.version;
+        let folder = cache.root().join("robot/results");
+        let place = folder.join(format!("{}.json", self.key(&here)?));
+        if let Some(known) = cache::read_json(&place)? {
+            return Ok(known);
+        }
+        let result = queue.run(self)?;
+        if result.compiler != here {
+            return Err(Error::OtherCompiler {
+                cell: self.cell.name.clone(),
+                there: result.compiler,
+                here,
+            });
+        }
+        cache::make_folder(&folder)?;
         cache::write_json(&place, &result)?;
         Ok(result)
     }

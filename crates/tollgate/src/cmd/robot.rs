@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use tollgate_lab::input;
+use tollgate_lab::slurm::Site;
 use tollgate_report::robot as render;
 use tollgate_robot::{Report, Status};
 use tollgate_source::shown;
@@ -64,6 +65,12 @@ pub(crate) struct Args {
     /// Builds at a time (here: as many as processors)
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
+    /// Where cells are built: on this machine, or on the nodes of a Slurm cluster
+    #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
+    engine: Engine,
+    /// What the cluster is (docs/cluster.md)
+    #[arg(long, value_name = "FILE", required_if_eq("engine", "slurm"))]
+    cluster: Option<PathBuf>,
     /// Run the tree's own checks, too; may be repeated
     #[arg(long, value_enum, value_name = "CHECK", value_delimiter = ',')]
     with: Vec<Delegated>,
@@ -84,6 +91,16 @@ pub(crate) struct Args {
     /// Write each job to a file in this folder, which is empty or not there, for `tollgate job run`
     #[arg(long, value_name = "DIR")]
     job_files: Option<PathBuf>,
+}
+
+/// What builds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Engine {
+    /// This machine
+    #[default]
+    Local,
+    /// The nodes of a Slurm cluster
+    Slurm,
 }
 
 const HELP: &str = "\
@@ -170,6 +187,7 @@ fn asked(args: &Args, patches: &OsString) -> anyhow::Result<Asked> {
         "-W {warn}: make knows 1, 2, 3, c and e, and several at once (docs/robot.md)"
     );
     let asked = Asked {
+        site: site(args)?,
         tree: args.tree.clone(),
         patches,
         piped,
@@ -187,6 +205,19 @@ fn asked(args: &Args, patches: &OsString) -> anyhow::Result<Asked> {
         job_files: args.job_files.clone(),
     };
     Ok(asked)
+}
+
+/// The cluster that is to build.
+fn site(args: &Args) -> anyhow::Result<Option<Site>> {
+    let given = args.cluster.as_deref();
+    match (args.engine, given) {
+        (Engine::Slurm, Some(path)) => Ok(Some(Site::read(path)?)),
+        (Engine::Local, Some(path)) => anyhow::bail!(
+            "--cluster {}: this machine builds; say --engine slurm, or leave --cluster out",
+            shown(path)
+        ),
+        (_, None) => Ok(None),
+    }
 }
 
 fn ended(reports: &[Report]) -> anyhow::Result<Exit> {
@@ -236,6 +267,10 @@ fn list(args: &Args, term: &Term) -> anyhow::Result<Exit> {
 }
 
 fn prepare(args: &Args, term: &Term) -> anyhow::Result<Exit> {
+    anyhow::ensure!(
+        args.engine == Engine::Local,
+        "--prepare makes ready this machine; nodes of a cluster prepare a cell when they first build in it"
+    );
     let asked = asked(args, &OsString::from(""))?;
     let all = robot::prepare(&asked, term)?;
     let mut lacking = 0;

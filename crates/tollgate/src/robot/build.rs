@@ -42,7 +42,15 @@ impl Robot<'_> {
             let built = self.sides(seat, jobs, states, reached);
             (*number, seat.cell.name.clone(), built)
         };
-        let all: Vec<_> = self.pool.install(|| seats.par_iter().map(one).collect());
+        let all = || seats.par_iter().map(one).collect::<Vec<_>>();
+        let all = match self.queue {
+            None => self.pool.install(all),
+            // Who waits for a node takes no processor: all cells are asked for at once.
+            Some(_) => rayon::ThreadPoolBuilder::new()
+                .num_threads(seats.len().max(1))
+                .build()?
+                .install(all),
+        };
         let (mut built, mut unbuilt) = (Vec::new(), Vec::new());
         for (number, cell, sides) in all {
             match sides {
@@ -160,7 +168,10 @@ impl Robot<'_> {
                 config: None,
             });
         }
-        job.run(jobs, self.cache, self.runner)
+        match self.queue {
+            Some(queue) => job.run_on(queue, self.cache, self.runner),
+            None => job.run(jobs, self.cache, self.runner),
+        }
     }
 
     /// The objects whose source is there.

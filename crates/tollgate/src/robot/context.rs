@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use tollgate_lab::cache::Cache;
 use tollgate_lab::job::{self, CellJob};
 use tollgate_lab::process::Runner;
+use tollgate_lab::slurm::{Queue, Site};
 use tollgate_robot::{Cell, Limits};
 
 use tollgate_lab::tree::Tree;
@@ -45,6 +46,8 @@ pub(crate) struct Asked {
     pub(crate) random: (u64, u64),
     pub(crate) jobs: usize,
     pub(crate) delegated: Vec<Delegated>,
+    /// The cluster whose nodes build; none where this machine does.
+    pub(crate) site: Option<Site>,
     /// Where the job files go.
     pub(crate) job_files: Option<PathBuf>,
 }
@@ -58,6 +61,8 @@ pub(crate) struct Robot<'a> {
     pub(super) limits: Limits,
     pub(super) cache: &'a Cache,
     pub(super) runner: &'a Runner,
+    /// The cluster's queue; none where this machine builds.
+    pub(super) queue: Option<&'a Queue<'a>>,
     pub(super) pool: rayon::ThreadPool,
 }
 

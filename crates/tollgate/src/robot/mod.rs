@@ -28,6 +28,7 @@ use tollgate_lab::git::is_range;
 use tollgate_lab::job::{self, sandbox};
 use tollgate_lab::process::Runner;
 use tollgate_lab::remembered;
+use tollgate_lab::slurm::Queue;
 use tollgate_lab::tree::Manifest;
 use tollgate_robot::{Cell, Cells, Limits, Report};
 
@@ -83,10 +84,15 @@ pub(crate) fn run(asked: &Asked, term: &Term) -> anyhow::Result<Report> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(asked.jobs.max(1))
         .build();
+    let note = |line: &str| term.note(line);
+    let queue = asked.site.as_ref();
+    let queue = queue.map(|site| Queue::new(site, &runner, &note));
+    let queue = queue.transpose()?;
     let robot = Robot {
         asked,
         tree: &tree,
         tree_id: manifest.id(),
+        queue: queue.as_ref(),
         cells,
         limits,
         cache: &cache,
@@ -154,6 +160,7 @@ pub(crate) fn prepare(asked: &Asked, term: &Term) -> anyhow::Result<Vec<Readied>
         asked,
         tree: &tree,
         tree_id: manifest.id(),
+        queue: None,
         cells: Vec::new(),
         limits,
         cache: &cache,
