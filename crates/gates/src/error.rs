@@ -79,6 +79,9 @@ pub enum ObjectError {
     /// No ELF file.
     #[error("{0}; give a complete .o, .ko, .a or vmlinux of a kernel build")]
     Format(String),
+    /// A core without a kernel that can be read.
+    #[error("{0}; give /proc/kcore or the ELF core of a kernel's dump")]
+    Core(String),
     /// A data file of the program that cannot be read.
     #[error("{0}")]
     Table(String),

@@ -4,6 +4,7 @@ use std::io::{Cursor, Read};
 
 use tollgate_defect::answer;
 
+use crate::core;
 use crate::error::ObjectError;
 use crate::image;
 use crate::input::{Input, MOST_BYTES};
@@ -83,14 +84,22 @@ impl std::fmt::Display for Packing {
     }
 }
 
-/// The object that a compressed file, a bzImage or an Image holds; none where the file is
-/// neither, and may be an object itself.
+/// Whether the file is a core: memory of a kernel, of which [`unpacked`] gives the kernel.
+pub fn is_core<'data>(from: impl Into<Input<'data>>) -> bool {
+    core::is_core(from.into())
+}
+
+/// The object that a compressed file, a bzImage, an Image or a core holds; none where the
+/// file is neither, and may be an object itself.
 ///
 /// # Errors
 /// When it is one of them and damaged, holds more than is read of one file, or is
 /// packed in a way that is not known.
 pub fn unpacked<'data>(from: impl Into<Input<'data>>) -> Result<Option<Vec<u8>>, ObjectError> {
     let input = from.into();
+    if core::is_core(input) {
+        return core::elf(input).map(Some);
+    }
     if holds(input.start(HEADER)).is_none() {
         return Ok(None);
     }

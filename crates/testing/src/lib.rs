@@ -11,6 +11,7 @@
 
 pub mod corpus;
 pub mod kernel;
+pub mod memory;
 mod skip;
 
 pub use skip::{asked, elsewhere, missing};

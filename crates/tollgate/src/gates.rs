@@ -30,6 +30,12 @@ pub(crate) struct Request {
 /// What stands for standard input.
 const STDIN: &str = "-";
 
+/// The memory of the running kernel.
+const KCORE: &str = "/proc/kcore";
+const WHO_READS: &str = "it is there where the kernel has CONFIG_PROC_KCORE, and root alone may read it \
+                         (CAP_SYS_RAWIO), where the kernel is not locked down (/sys/kernel/security/lockdown) and no \
+                         container covers it; give the vmlinux or the vmlinuz of this kernel instead";
+
 pub(crate) fn run(asked: &Request, term: &Term) -> anyhow::Result<Exit> {
     let (objects, function) = split(&asked.objects);
     let meter = match objects {
@@ -123,7 +129,7 @@ fn all_told(all: &[(Name, Analysis)]) -> anyhow::Result<()> {
 
 /// The file, or each member of an archive that holds a function.
 fn analyses(path: &Path, term: &Term) -> anyhow::Result<Vec<(Name, Analysis)>> {
-    let file = open(path)?;
+    let file = open(path, term)?;
     let own = Name::from(path);
     let shown = own.to_string();
     if !tollgate_gates::is_archive(file.input()) {
@@ -136,7 +142,7 @@ fn analyses(path: &Path, term: &Term) -> anyhow::Result<Vec<(Name, Analysis)>> {
         let name = Name::from(words.as_slice());
         let analysis = match member.object {
             Some(object) => Analysis::of(object),
-            None => Analysis::of(open(&path.with_file_name("").join(&member.name))?.input()),
+            None => Analysis::of(open(&path.with_file_name("").join(&member.name), term)?.input()),
         };
         match analysis {
             Ok(analysis) => all.push((name, analysis)),
@@ -163,7 +169,7 @@ fn listing(
         !asked.find,
         "--find looks at whole objects, not at one function; leave out {function} or --find"
     );
-    let listings = Listing::of(open(path)?.input(), function);
+    let listings = Listing::of(open(path, term)?.input(), function);
     let listings = listings.with_context(|| shown(path))?;
     let name = Name::from(path.as_path());
     asked.output.write(term, |form| {
@@ -197,7 +203,7 @@ fn against(
             objects.len()
         );
     };
-    let one = |path: &Path| Analysis::of(open(path)?.input()).with_context(|| shown(path));
+    let one = |path: &Path| Analysis::of(open(path, term)?.input()).with_context(|| shown(path));
     let (before, after) = (one(path)?, one(other)?);
     anyhow::ensure!(
         before.arch == after.arch,
@@ -238,11 +244,14 @@ impl Opened {
 }
 
 /// Opens an ordinary file, of which is read what is needed; one that is compressed,
-/// or a bzImage, is unpacked into memory, and so is standard input.
-fn open(path: &Path) -> anyhow::Result<Opened> {
+/// a bzImage or a core is unpacked into memory, and so is standard input.
+fn open(path: &Path, term: &Term) -> anyhow::Result<Opened> {
     let cannot = || {
         let shown = shown(path);
-        format!("cannot read {shown} as a .o, .ko, .a, vmlinux or bzImage")
+        match path == Path::new(KCORE) {
+            true => format!("cannot read {shown}: {WHO_READS}"),
+            false => format!("cannot read {shown} as a .o, .ko, .a, vmlinux, bzImage or core"),
+        }
     };
     let opened = if path == Path::new(STDIN) || input::is_stream(path) {
         Opened::Bytes(input::given(&stdin(path)).with_context(cannot)?)
@@ -251,7 +260,30 @@ fn open(path: &Path) -> anyhow::Result<Opened> {
         Opened::File(Stream::new(file).with_context(cannot)?)
     };
     let unpacked = tollgate_gates::unpacked(opened.input()).with_context(|| shown(path))?;
+    if let Some(kernel) = &unpacked
+        && tollgate_gates::is_core(opened.input())
+    {
+        has_gate(path, kernel)?;
+        term.note(&format!(
+            "{}: the kernel's code as it is in memory; modules, and what ran at boot alone, were not read",
+            shown(path)
+        ));
+    }
     Ok(unpacked.map_or(opened, Opened::Bytes))
+}
+
+/// Refuses a kernel in memory whose processor has no gate: it was left out at boot, and
+/// every access would be one outside of a window.
+fn has_gate(path: &Path, kernel: &[u8]) -> anyhow::Result<()> {
+    let analysis = Analysis::of(kernel).with_context(|| shown(path))?;
+    anyhow::ensure!(
+        analysis.totals().gates() > 0,
+        "{}: nothing in the kernel's code opens or closes a gate to user memory: the processor that it runs \
+         on has none (SMAP of x86, PAN of arm64), or it was turned off at boot; give the vmlinux or the \
+         vmlinuz of this kernel",
+        shown(path)
+    );
+    Ok(())
 }
 
 /// `-` is standard input, as everywhere.

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use tollgate_testing::missing;
+use tollgate_testing::{memory, missing};
 
 /// Opens and returns. The instructions stand in place, so that no table of
 /// replacements is needed.
@@ -265,23 +265,23 @@ fn what_is_no_ordinary_file_is_refused_and_not_waited_for() {
     let cases: [(&[&str], &str); 5] = [
         (
             &["pipe"],
-            "as a .o, .ko, .a, vmlinux or bzImage: it is a pipe, and no ordinary file",
+            "as a .o, .ko, .a, vmlinux, bzImage or core: it is a pipe, and no ordinary file",
         ),
         (
             &["pipe", "f"],
-            "as a .o, .ko, .a, vmlinux or bzImage: it is a pipe, and no ordinary file",
+            "as a .o, .ko, .a, vmlinux, bzImage or core: it is a pipe, and no ordinary file",
         ),
         (
             &["clean.o", "--against", "pipe"],
-            "as a .o, .ko, .a, vmlinux or bzImage: it is a pipe, and no ordinary file",
+            "as a .o, .ko, .a, vmlinux, bzImage or core: it is a pipe, and no ordinary file",
         ),
         (
             &["/dev/zero"],
-            "cannot read /dev/zero as a .o, .ko, .a, vmlinux or bzImage: it is a device, and no ordinary file",
+            "cannot read /dev/zero as a .o, .ko, .a, vmlinux, bzImage or core: it is a device, and no ordinary file",
         ),
         (
             &["folder"],
-            "cannot read folder as a .o, .ko, .a, vmlinux or bzImage: it is a folder, and no ordinary file",
+            "cannot read folder as a .o, .ko, .a, vmlinux, bzImage or core: it is a folder, and no ordinary file",
         ),
     ];
     for (args, words) in cases {
@@ -289,4 +289,57 @@ fn what_is_no_ordinary_file_is_refused_and_not_waited_for() {
         assert_eq!((code, &*shown), (Some(2), ""), "{args:?}: {said}");
         assert!(said.contains(words), "{args:?}: {said}");
     }
+}
+
+/// A kernel's core with nothing else in it.
+fn core(gated: bool) -> Vec<u8> {
+    let kernel = memory::loaded(memory::BASE, memory::kernel(gated));
+    memory::elf(memory::CORE, memory::X86_64, &[kernel])
+}
+
+#[test]
+fn the_memory_of_a_kernel_is_read_as_it_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("kcore"), core(true)).unwrap();
+    fs::write(folder.join("ungated"), core(false)).unwrap();
+    let (status, stdout, stderr) = gates(folder, &["kcore"]);
+    assert_eq!(status, Some(1), "{stderr}");
+    assert!(stdout.contains("return-open"), "{stdout}");
+    assert!(stderr.contains("modules, and what ran at boot alone, were not read"));
+    let (status, stdout, stderr) = gates(folder, &["kcore", "g"]);
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(stdout.contains("stac"), "{stdout}");
+    // On a processor without a gate each access would be wrong.
+    for args in [&["ungated"][..], &["ungated", "g"], &["--find", "ungated"]] {
+        let (status, stdout, stderr) = gates(folder, args);
+        assert_eq!((status, &*stdout), (Some(2), ""), "{args:?}");
+        assert!(
+            stderr.contains("the processor that it runs on has none"),
+            "{stderr}"
+        );
+    }
+    // A program's own core is none of a kernel.
+    let user = memory::loaded(0x40_0000, vec![0x90; 4096]);
+    let user = memory::elf(memory::CORE, memory::X86_64, &[user]);
+    fs::write(folder.join("core"), user).unwrap();
+    let (status, _, stderr) = gates(folder, &["core"]);
+    assert_eq!(status, Some(2));
+    assert!(
+        stderr.contains("no kernel with a list of its names"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn who_may_read_the_running_kernel_is_said() {
+    let (status, stdout, stderr) = gates(Path::new("/"), &["/proc/kcore"]);
+    if Path::new("/proc/kcore").exists() && fs::File::open("/proc/kcore").is_ok() {
+        // What is in it, this machine alone knows.
+        assert!(status.is_some_and(|code| code <= 2), "{stderr}");
+        return;
+    }
+    assert_eq!((status, &*stdout), (Some(2), ""));
+    assert!(stderr.contains("CONFIG_PROC_KCORE"), "{stderr}");
+    assert!(stderr.contains("give the vmlinux"), "{stderr}");
 }

@@ -14,8 +14,9 @@ use crate::term::Term;
     override_usage = "tollgate gates [OPTIONS] <OBJECT>... [FUNCTION]"
 )]
 pub(crate) struct Args {
-    /// Object files (.o, .ko, .a, vmlinux, also as .xz, .zst and .gz; bzImage), or
-    /// `-` for standard input; a last word that is no file is the function to list
+    /// Object files (.o, .ko, .a, vmlinux, also as .xz, .zst and .gz; bzImage,
+    /// /proc/kcore, a kernel's core), or `-` for standard input; a last word that is
+    /// no file is the function to list
     #[arg(required = true, value_name = "OBJECT")]
     objects: Vec<PathBuf>,
     /// Compare with this object: what a change did to each function
@@ -37,6 +38,7 @@ Examples:
   tollgate gates vmlinux                        every function that crosses
   tollgate gates fs/eventpoll.o do_epoll_wait   one, its windows in the margin
   tollgate gates /boot/vmlinuz-6.12.1           the kernel that a bzImage holds
+  tollgate gates /proc/kcore __put_user_4       as the running kernel has it; as root
   tollgate gates --find vmlinux                 who opens twice?
   tollgate gates old.o --against new.o          what did the change do?
 
