@@ -11,7 +11,7 @@ use tollgate_defect::answer;
 use crate::error::ObjectError;
 use crate::input::Input;
 use crate::kallsyms::{self, Constants, Entry};
-use crate::memory::Memory;
+use crate::memory::{GONE, Memory};
 
 /// The most bytes of a segment that are read, from where the kernel begins: those of the
 /// linear map, or of all that was ever mapped, hold terabytes. Three times what the kernels
@@ -92,7 +92,7 @@ pub(crate) fn elf(input: Input<'_>) -> Result<Vec<u8>, ObjectError> {
                 base: segment.address,
                 bytes,
             };
-            return Ok(memory.elf(&[code], &[], &names));
+            return Ok(memory.elf(&code, &[], &names));
         }
     }
     Err(refused(
@@ -132,9 +132,9 @@ impl Segment {
     }
 }
 
-/// The names of the kernel that a segment holds, and what encloses its code; what ran at
-/// boot alone is not there any more.
-fn named(segment: Segment, bytes: &[u8]) -> Option<(Vec<Entry>, [String; 3])> {
+/// The names of the kernel that a segment holds, and what encloses its code: that which
+/// runs, and that which ran at boot.
+fn named(segment: Segment, bytes: &[u8]) -> Option<(Vec<Entry>, [[String; 3]; 2])> {
     let constants = Constants {
         bytes,
         address: segment.address,
@@ -143,7 +143,11 @@ fn named(segment: Segment, bytes: &[u8]) -> Option<(Vec<Entry>, [String; 3])> {
     };
     let inside = |address: u64| address.wrapping_sub(segment.address) < bytes.len() as u64;
     let names = kallsyms::read(constants, inside)?;
-    let code = [".text", "_stext", "_etext"].map(str::to_owned);
+    let code = [
+        [".text", "_stext", "_etext"],
+        [GONE, "__init_begin", "__init_end"],
+    ];
+    let code = code.map(|names| names.map(str::to_owned));
     let known = |name: &str| names.iter().any(|entry| entry.name == name);
     (known("_stext") && known("_etext")).then_some((names, code))
 }

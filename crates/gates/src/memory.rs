@@ -8,6 +8,10 @@ use crate::kallsyms::Entry;
 /// Bytes of the header of an ELF file of 64 bits, and of one of its sections.
 const HEADER: usize = 64;
 
+/// The section of what ran at boot alone: tables still point to it, and its bytes are
+/// those of something else by now, so that it has no functions.
+pub(crate) const GONE: &str = ".gone.text";
+
 /// A kernel's memory, of 64 bits and little-endian.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory<'a> {

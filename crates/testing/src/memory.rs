@@ -96,7 +96,7 @@ impl Writer {
 
 /// A kernel's memory at [`BASE`]. `f` stores to user memory and leaves its window open
 /// where that faults, `g` opens and closes, and `boot` is a name of what ran at boot alone,
-/// over which another thing lies. `gated`: as a processor with SMAP has it; else there are
+/// over which another thing lies, though a table still knows an access of it. `gated`: as a processor with SMAP has it; else there are
 /// NOPs, as on one that has none.
 #[must_use]
 pub fn kernel(gated: bool) -> Vec<u8> {
@@ -113,14 +113,20 @@ pub fn kernel(gated: bool) -> Vec<u8> {
     memory.align(16);
     memory.name('T', "_etext");
     memory.bytes.resize(memory.bytes.len() + 64, 0);
+    memory.name('D', "__init_begin");
+    let boot = memory.function("boot", &[&STAC[..], &[0xff; 64]].concat());
+    memory.align(16);
+    memory.name('D', "__init_end");
+    memory.words(&[0; 4]);
     memory.name('D', "__start___ex_table");
-    memory.near(f + 3);
-    memory.near(f + 8);
-    // EX_TYPE_UACCESS.
-    memory.words(&[3]);
+    for (access, fixup) in [(f + 3, f + 8), (boot, boot + 3)] {
+        memory.near(access);
+        memory.near(fixup);
+        // EX_TYPE_UACCESS.
+        memory.words(&[3]);
+    }
     memory.name('D', "__stop___ex_table");
     memory.words(&[0]);
-    memory.function("boot", &[&STAC[..], &[0xff; 64]].concat());
     // A list has more names than fit between two markers.
     for number in 0..300 {
         memory.name('d', &format!("x{number:03}"));

@@ -11,6 +11,7 @@ use super::relocations::Relocations;
 use crate::error::ObjectError;
 use crate::input::{File, Input, MOST_BYTES};
 use crate::kallsyms::{self, Constants, Entry};
+use crate::memory::GONE;
 use crate::symbols::{self, Symbols};
 
 /// An ELF file, read as far as every command needs it.
@@ -66,6 +67,10 @@ impl<'data> ElfFile<'data> {
             .filter(|(section, name)| is_read(section, name))
         {
             let index = section.index().0;
+            let functions = match *name == GONE.as_bytes() {
+                true => Symbols::default(),
+                false => functions.remove(&index).unwrap_or_default(),
+            };
             sections.push(Section {
                 index,
                 name: String::from_utf8_lossy(name).into_owned(),
@@ -73,7 +78,7 @@ impl<'data> ElfFile<'data> {
                 bytes: section.uncompressed_data().map_err(broken)?,
                 executable: has(section.flags(), elf::SHF_EXECINSTR),
                 writable: has(section.flags(), elf::SHF_WRITE),
-                functions: functions.remove(&index).unwrap_or_default(),
+                functions,
             });
         }
         let relocations = if relocatable {

@@ -38,7 +38,7 @@ Examples:
   tollgate gates vmlinux                        every function that crosses
   tollgate gates fs/eventpoll.o do_epoll_wait   one, its windows in the margin
   tollgate gates /boot/vmlinuz-6.12.1           the kernel that a bzImage holds
-  tollgate gates /proc/kcore __put_user_4       as the running kernel has it; as root
+  tollgate gates /proc/kcore __put_user_4       as the running kernel has it
   tollgate gates --find vmlinux                 who opens twice?
   tollgate gates old.o --against new.o          what did the change do?
 
