@@ -4,6 +4,7 @@ use crate::input;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -134,6 +135,16 @@ impl Cache {
         Ok(target)
     }
 
+    /// Says that a folder of it is used now, so that it is not among the first to go
+    /// (`inventory`).
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn used(&self, folder: &Path) -> Result<(), Error> {
+        let touched = File::open(folder).and_then(|folder| folder.set_modified(SystemTime::now()));
+        touched.map_err(|source| write_error(folder, source))
+    }
+
     /// What an interrupted run left behind. The lock says that nobody uses it.
     fn sweep_scratch(&self) -> Result<(), Error> {
         let scratch = self.root.join("scratch");
@@ -196,6 +207,12 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let new = beside(path, bytes)?;
+    new.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// A file in the folder of a path, with those bytes, that has no name to stay.
+fn beside(path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -204,7 +221,24 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     new.write_all(bytes)?;
     new.as_file().sync_all()?;
     set_readable(new.as_file())?;
-    new.persist(path).map(drop).map_err(|error| error.error)
+    Ok(new)
+}
+
+/// Writes what the user asked for where nothing is yet; whether nothing was.
+///
+/// # Errors
+/// What the system says.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, Error> {
+    let failed = |source| Error::Result {
+        path: path.to_owned(),
+        source,
+    };
+    let new = beside(path, bytes).map_err(failed)?;
+    match new.persist_noclobber(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(failed(error.error)),
+    }
 }
 
 /// Moves a file into its place, on the same file system.

@@ -90,12 +90,25 @@ pub fn probe(
     runner: &Runner,
 ) -> Result<(), Error> {
     let scratch = cache.scratch()?;
-    let source = scratch.path().join("probe.c");
+    probe_in(scratch.path(), compiler, abi, runner)
+}
+
+/// The same, tried in a folder that the caller removes.
+///
+/// # Errors
+/// As [`probe`].
+pub fn probe_in(
+    folder: &Path,
+    compiler: &Compiler,
+    abi: &[String],
+    runner: &Runner,
+) -> Result<(), Error> {
+    let source = folder.join("probe.c");
     let text = "#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n";
     cache::write_file(&source, text.as_bytes())?;
     let mut command = Command::new(&compiler.command);
     crate::build::clean_environment(&mut command);
-    command.current_dir(scratch.path()).args(abi);
+    command.current_dir(folder).args(abi);
     command.args(["-static", "-o", "probe", "probe.c"]);
     match runner.output(&mut command) {
         Ok(_) => Ok(()),
@@ -151,8 +164,10 @@ impl Program<'_> {
         runner: &Runner,
     ) -> Result<PathBuf, Error> {
         let name = Path::new("programs").join(self.key(compiler));
-        let place = cache.root().join(&name).join(self.file);
+        let folder = cache.root().join(&name);
+        let place = folder.join(self.file);
         if place.is_file() {
+            cache.used(&folder)?;
             return Ok(place);
         }
         let folder = cache.install(&name, |scratch| self.compile_in(scratch, compiler, runner))?;

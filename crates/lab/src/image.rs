@@ -140,7 +140,11 @@ impl ImageBuilder<'_> {
     fn cached(&self, key: &str) -> Result<Option<Image>, Error> {
         let folder = self.cache.root().join(place(key));
         let record: Option<Image> = cache::read_json(&folder.join("image.json"))?;
-        Ok(record.map(|image| Image { folder, ..image }))
+        let Some(image) = record else {
+            return Ok(None);
+        };
+        self.cache.used(&folder)?;
+        Ok(Some(Image { folder, ..image }))
     }
 
     fn build(
@@ -152,6 +156,7 @@ impl ImageBuilder<'_> {
     ) -> Result<Image, Error> {
         let root = self.cache.root().join(self.workshop_name());
         cache::make_folder(&root)?;
+        self.cache.used(&root)?;
         let source = PrivateCopy::new(root.join("source"), root.join("source.json"));
         let interrupt = self.runner.interrupt();
         source.sync(self.tree, &variant.change, wanted, interrupt)?;

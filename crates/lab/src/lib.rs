@@ -26,6 +26,7 @@ pub mod host;
 pub mod image;
 pub mod includers;
 pub mod input;
+pub mod inventory;
 pub mod job;
 pub mod kconfig;
 pub mod machine;

@@ -143,6 +143,8 @@ pub struct Abi {
     pub name: String,
     /// What makes the host's compiler build for it.
     pub flags: Vec<String>,
+    /// Debian's package of what its programs are linked with.
+    pub package: String,
     /// What it is measured for.
     pub reason: String,
 }

@@ -136,7 +136,7 @@ pub enum Error {
 fn hint(error: &std::io::Error) -> &'static str {
     match error.kind() {
         std::io::ErrorKind::NotFound => {
-            " (is it installed? scripts/setup installs what is missing)"
+            " (is it installed? tollgate doctor says what is missing, and what installs it)"
         }
         _ => "",
     }
@@ -642,7 +642,7 @@ mod tests {
         let error = Runner::new(Interrupt::default(), None)
             .output(&mut Command::new("tollgate-no-such-program"))
             .unwrap_err();
-        assert!(error.to_string().contains("scripts/setup"), "{error}");
+        assert!(error.to_string().contains("tollgate doctor"), "{error}");
     }
 
     #[test]

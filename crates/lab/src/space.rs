@@ -135,6 +135,13 @@ fn state(path: &Path) -> String {
     format!("the file system of {shown} has too little room ({free} of {total} are free)")
 }
 
+/// The bytes that a user may still write where a path is, or would be; none where the
+/// system does not say.
+#[must_use]
+pub fn room(path: &Path) -> Option<u64> {
+    stat(path).map(|all| all.f_bavail.saturating_mul(all.f_frsize))
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "a hint for a message that says what failed"

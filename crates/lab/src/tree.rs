@@ -1,6 +1,7 @@
 //! A kernel source tree on disk: what it is, and what is in it, by content.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -208,10 +209,16 @@ pub(crate) fn manifest_by(
     Ok(manifest)
 }
 
+/// What lies at the top of a tree and is no part of it: its history, and settings of
+/// tollgate's, which say how it is built and are told by what comes of that.
+const NO_PART: [&str; 2] = [".git", "tollgate.toml"];
+
 fn walk(root: &Path) -> ignore::WalkParallel {
     WalkBuilder::new(root)
         .standard_filters(false)
-        .filter_entry(|entry| entry.depth() != 1 || entry.file_name() != ".git")
+        .filter_entry(|entry| {
+            entry.depth() != 1 || !NO_PART.map(OsStr::new).contains(&entry.file_name())
+        })
         .build_parallel()
 }
 
@@ -497,6 +504,7 @@ mod tests {
             ".git/HEAD",
             "main.o",
             ".config",
+            "tollgate.toml",
             "arch/x86/include/generated/x.h",
             "vmlinux",
         ] {

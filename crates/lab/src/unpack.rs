@@ -26,7 +26,7 @@ type Version = (u32, u32);
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The package is not installed.
-    #[error("no --tree was given, and {} is not there; run scripts/setup, which installs Debian's package of the kernel's source, or give a tree", shown(.path))]
+    #[error("no --tree was given, and {} is not there; install Debian's package linux-source-6.12, or give a tree (tollgate doctor says what else is missing)", shown(.path))]
     Missing {
         /// Where the package would be.
         path: PathBuf,
@@ -100,6 +100,7 @@ pub fn unpack(
     })?;
     let folder = cache.root().join(&name);
     if folder.is_dir() {
+        cache.used(&folder)?;
         return Ok(folder);
     }
     let what = "unpack the kernel source";
@@ -247,6 +248,6 @@ mod tests {
         let cache = Cache::open(dir.path()).unwrap();
         let runner = Runner::new(Interrupt::default(), None);
         let error = unpack(Path::new("/nowhere/x.tar.xz"), &cache, &runner, &Silent).unwrap_err();
-        assert!(error.to_string().contains("scripts/setup"), "{error}");
+        assert!(error.to_string().contains("linux-source-6.12"), "{error}");
     }
 }

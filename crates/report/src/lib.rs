@@ -7,6 +7,7 @@
 pub mod cases;
 pub mod checks;
 pub mod comparison;
+pub mod doctor;
 pub mod document;
 mod findings;
 mod fixed;
@@ -19,6 +20,7 @@ pub mod profile;
 pub mod robot;
 mod sarif;
 pub mod shares;
+pub mod stored;
 mod text;
 pub mod timing;
 mod words;

@@ -45,6 +45,9 @@ pub(crate) fn all(
     let root = cache.root().join("objects").join(tollgate_lab::tree::hash(
         tree.root().as_os_str().as_encoded_bytes(),
     ));
+    if root.is_dir() {
+        cache.used(&root)?;
+    }
     let setting = Setting {
         tree,
         manifest: &manifest,

@@ -8,15 +8,21 @@ const ERA: u64 = 146_097;
 
 /// Today in UTC, `2026-11-22`; none by a clock that stands before 1970.
 pub(crate) fn today() -> Option<String> {
-    match SystemTime::now().duration_since(UNIX_EPOCH) {
-        Ok(since) => Some(of(since)),
-        Err(_) => None,
-    }
+    since(SystemTime::now()).map(of)
+}
+
+/// How long after 1970 a time is; none of one before it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "that a time lies before 1970 is what is asked"
+)]
+pub(crate) fn since(time: SystemTime) -> Option<Duration> {
+    time.duration_since(UNIX_EPOCH).ok()
 }
 
 /// The Gregorian date of a time since 1970 (the algorithm `civil_from_days` of
 /// Howard Hinnant, whose years begin in March).
-fn of(since: Duration) -> String {
+pub(crate) fn of(since: Duration) -> String {
     let days = since.as_secs() / DAY + 719_468;
     let (era, day) = (days / ERA, days % ERA);
     let year = (day - day / 1460 + day / 36_524 - day / (ERA - 1)) / 365;

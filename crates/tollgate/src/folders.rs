@@ -12,7 +12,7 @@ use crate::progress::{Meter, Steps};
 use crate::signals;
 use crate::term::Term;
 
-/// The cache: what the user says, else `$TOLLGATE_CACHE`, else `$XDG_CACHE_HOME/tollgate`, else
+/// The cache: what the user says (`settings`), else `$XDG_CACHE_HOME/tollgate`, else
 /// `~/.cache/tollgate` (XDG Base Directory Specification).
 ///
 /// # Errors
@@ -26,9 +26,6 @@ pub(crate) fn cache(given: Option<&Path>) -> anyhow::Result<PathBuf> {
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())
     };
-    if let Some(cache) = env::var_os("TOLLGATE_CACHE").filter(|path| !path.is_empty()) {
-        return Ok(cache.into());
-    }
     let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
     match base {
         Some(base) => Ok(base.join("tollgate")),

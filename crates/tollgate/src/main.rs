@@ -13,6 +13,7 @@ mod cmd;
 mod compare;
 mod compile;
 mod date;
+mod doctor;
 mod door;
 mod exit;
 mod figures;
@@ -20,6 +21,7 @@ mod fix;
 mod folders;
 mod gates;
 mod given;
+mod init;
 mod macros;
 mod output;
 mod patch;
@@ -30,22 +32,30 @@ mod prove;
 mod robot;
 mod run;
 mod scan;
+mod settings;
 mod signals;
+mod stored;
 mod term;
 
+use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 use tollgate_defect::answer;
 
-use clap::Parser;
+use settings::Refused;
 use term::{ColorChoice, Term};
 
 fn main() -> ExitCode {
-    let cli = match cmd::Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(said) => return usage(&said),
+    let words: Vec<OsString> = env::args_os().collect();
+    let (cli, settings) = match settings::parse::<cmd::Cli>(&words, &|name| env::var_os(name)) {
+        Ok(parsed) => parsed,
+        Err(Refused::Usage(said)) => return usage(&said),
+        Err(Refused::Setting(error)) => {
+            return exit::report(&Term::new(ColorChoice::Auto, false), &error, None);
+        }
     };
     let term = Term::new(cli.global.color, cli.global.quiet);
-    let ended = signals::listen(term).and_then(|()| cli.command.run(&term));
+    let ended = signals::listen(term).and_then(|()| cli.command.run(&settings, &term));
     match (ended, signals::exit_code()) {
         (Ok(exit), _) => exit.into(),
         (Err(error), stopped) => exit::report(&term, &error, stopped),

@@ -18,7 +18,8 @@ fn help(args: &[&str]) -> String {
 #[test]
 fn help_is_as_it_was_and_fits() {
     for command in [
-        "", "scan", "fix", "check", "gates", "prove", "run", "robot", "cases",
+        "", "scan", "fix", "check", "gates", "prove", "run", "robot", "cases", "doctor", "cache",
+        "init",
     ] {
         let args: Vec<&str> = [command, "--help"]
             .into_iter()

@@ -365,7 +365,7 @@ fn no_qemu() {
     cannot_tell(
         &lab,
         &mut command,
-        &["could not start qemu-nowhere", "scripts/setup"],
+        &["could not start qemu-nowhere", "tollgate doctor"],
     );
 }
 

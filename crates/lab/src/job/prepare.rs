@@ -125,6 +125,7 @@ fn install(
 ) -> Result<PathBuf, Error> {
     let target = cache.root().join(name);
     if target.join(".config").is_file() {
+        cache.used(&target)?;
         return Ok(target);
     }
     let scratch = cache.scratch()?;

@@ -148,6 +148,7 @@ impl Recipe<'_> {
             let compile = |folder: &Path| self.compile(unit, folder, tools);
             place = tools.cache.install(&name, compile)?;
         }
+        tools.cache.used(&place)?;
         let path = place.join(PROGRAM);
         std::fs::read(&path).map_err(|source| Error::Read { path, source })
     }

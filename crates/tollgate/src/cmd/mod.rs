@@ -1,20 +1,27 @@
 //! The commands: one file each, flags in, exit code out.
 
+mod cache;
 mod cases;
 mod check;
 mod compare;
+mod doctor;
 mod fix;
 mod gates;
+mod init;
 mod job;
 mod profile;
 pub(crate) mod prove;
 mod robot;
 pub(crate) mod run;
 pub(crate) mod scan;
+mod share;
+
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::exit::Exit;
+use crate::settings::Settings;
 use crate::term::{ColorChoice, Term};
 
 /// Find where a Linux hot path pays to cross the user/kernel boundary, rewrite
@@ -34,7 +41,7 @@ pub(crate) struct Cli {
 }
 
 /// Flags of every command.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Global {
     /// When to colour the output: auto, always or never
     #[arg(
@@ -48,6 +55,10 @@ pub(crate) struct Global {
     /// No progress, only results and errors
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// The settings, instead of the tollgate.toml that is found upwards from the
+    /// tree or the current folder (docs/configuration.md)
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) config_file: Option<PathBuf>,
 }
 
 /// What tollgate can be asked to do.
@@ -75,6 +86,14 @@ pub(crate) enum Command {
     Job(job::Args),
     /// List the cases that prove knows, with what was claimed of them
     Cases(cases::Args),
+    /// Say what this machine can and cannot do, and what mends it
+    Doctor(doctor::Args),
+    /// Say what the cache holds, and make it smaller
+    Cache(cache::Args),
+    /// Write a tollgate.toml that says what can be set
+    Init(init::Args),
+    /// Write the man pages and completions of this program
+    Share(share::Args),
 }
 
 impl Command {
@@ -82,7 +101,7 @@ impl Command {
     ///
     /// # Errors
     /// A sentence for the user, when the command could not tell.
-    pub(crate) fn run(self, term: &Term) -> anyhow::Result<Exit> {
+    pub(crate) fn run(self, settings: &Settings, term: &Term) -> anyhow::Result<Exit> {
         match self {
             Self::Scan(args) => scan::run(args, term),
             Self::Fix(args) => fix::run(args, term),
@@ -95,6 +114,10 @@ impl Command {
             Self::Robot(args) => robot::run(&args, term),
             Self::Job(args) => job::run(&args, term),
             Self::Cases(args) => cases::run(&args, term),
+            Self::Doctor(args) => doctor::run(args, settings, term),
+            Self::Cache(args) => cache::run(&args, term),
+            Self::Share(args) => share::run(&args, term),
+            Self::Init(args) => init::run(&args, term),
         }
     }
 }
@@ -115,4 +138,7 @@ Exit codes: 0 clean or a gain, 1 findings, a regression or a difference,
 2 could not tell; 130 interrupted, 143 terminated (128 and the signal's number).
 Colour stays away where NO_COLOR is set or TERM is dumb; in a locale without
 UTF-8 (LC_ALL=C) everything but a patch is ASCII. Lines are as wide as the
-terminal, or as COLUMNS says; 80 columns elsewhere.";
+terminal, or as COLUMNS says; 80 columns elsewhere.
+
+Settings: a flag goes over the environment (TOLLGATE_TREE, TOLLGATE_CACHE, ...),
+and that over tollgate.toml; `tollgate init` writes one that names them all.";

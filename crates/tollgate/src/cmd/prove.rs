@@ -81,7 +81,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "FORM", requires = "profile_out")]
     pub(crate) profile_format: Option<ProfileForm>,
     /// Where images and results are kept
-    #[arg(long, value_name = "DIR", env = "TOLLGATE_CACHE")]
+    #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
     /// The compiler of the kernels, such as gcc-12 or clang-19; gcc, or the cross
     /// compiler of the architecture, where none is named

@@ -216,7 +216,10 @@ fn site(args: &Args) -> anyhow::Result<Option<Site>> {
             "--cluster {}: this machine builds; say --engine slurm, or leave --cluster out",
             shown(path)
         ),
-        (_, None) => Ok(None),
+        (Engine::Slurm, None) => anyhow::bail!(
+            "the engine slurm builds on a cluster: say which with --cluster FILE (docs/cluster.md)"
+        ),
+        (Engine::Local, None) => Ok(None),
     }
 }
 

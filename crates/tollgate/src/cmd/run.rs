@@ -62,7 +62,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) output: Asked<Documents>,
     /// Where the compiled program is kept
-    #[arg(long, value_name = "DIR", env = "TOLLGATE_CACHE")]
+    #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
     /// The compiler of the program
     #[arg(long, value_name = "COMMAND", default_value = "gcc")]

@@ -47,6 +47,8 @@ impl Lab {
         command.args(args).current_dir(self.dir.path());
         for name in [
             "TOLLGATE_CACHE",
+            "TOLLGATE_TREE",
+            "TOLLGATE_CONFIG_FILE",
             "FAKE_QEMU",
             "NO_COLOR",
             "MAKEFLAGS",
