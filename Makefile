@@ -3,7 +3,7 @@
 CARGO ?= cargo
 ARGS ?=
 
-.PHONY: help demo test full bench faults lint setup
+.PHONY: help demo test full bench faults lint setup build install uninstall static deb install-test
 
 help:
 	@echo 'make demo    find, fix, build two kernels, boot both, compare (ARGS=... is handed on)'
@@ -12,6 +12,8 @@ help:
 	@echo 'make bench   scan and gates against their floors (benches/peers: scan against other tools)'
 	@echo 'make faults  plant known mistakes in the kernel, see each of them named'
 	@echo 'make lint    what a change must pass before it is sent'
+	@echo 'make install the program, its man pages and completions (PREFIX=/usr/local, DESTDIR)'
+	@echo 'make static  one program without libraries; make deb: a Debian package (docs/installing.md)'
 
 setup:
 	@scripts/setup
@@ -45,3 +47,45 @@ faults: setup
 lint: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+# What is installed. An installed tollgate needs neither this folder nor Rust.
+PREFIX ?= /usr/local
+INSTALL ?= install
+BUILT := target/release
+# What is made of the program's own flags: man pages, completions.
+SHARED := $(BUILT)/share
+
+# cargo alone knows what is older than its sources. Who installs as root need not build as
+# root: what is built already is taken as it is (BUILD=no).
+BUILD ?= yes
+
+build:
+ifneq ($(BUILD),no)
+	$(CARGO) build --release --locked --bin tollgate
+endif
+	@rm -rf $(SHARED) && mkdir -p $(SHARED)
+	@$(BUILT)/tollgate share $(SHARED) >/dev/null
+
+install: build
+	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin
+	$(INSTALL) -m 755 $(BUILT)/tollgate $(DESTDIR)$(PREFIX)/bin/tollgate
+	cd $(SHARED) && find . -type f | while read -r file; do \
+		$(INSTALL) -D -m 644 "$$file" "$(DESTDIR)$(PREFIX)/share/$$file" || exit 1; \
+	done
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/tollgate
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/tollgate.1 $(DESTDIR)$(PREFIX)/share/man/man1/tollgate-*.1
+	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tollgate
+	rm -f $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_tollgate
+
+static:
+	@CARGO='$(CARGO)' scripts/static
+
+deb: build
+	@$(CARGO) deb --version >/dev/null 2>&1 || { echo 'cargo-deb is missing: cargo install --locked cargo-deb' >&2; exit 2; }
+	$(CARGO) deb -p tollgate --no-build --locked
+
+# tollgate on bare Debians, by each way to install it (as root; scripts/setup --chroot).
+install-test:
+	@scripts/install-test

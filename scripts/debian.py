@@ -55,14 +55,14 @@ def cache():
     return pathlib.Path.home() / ".cache/tollgate"
 
 
-def locked(who, folder):
+def locked(who, folder, name="lock", how=fcntl.LOCK_EX):
     """The lock of a folder, which is held until it is closed."""
-    lock = (folder / "lock").open("w")
+    lock = (folder / name).open("w")
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, how | fcntl.LOCK_NB)
     except BlockingIOError:
         print(f"{who}: waits for another one at work in {folder}", file=sys.stderr)
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(lock, how)
     return lock
 
 
