@@ -104,6 +104,18 @@ impl Diagnostic {
         )
     }
 
+    /// Names the function that a step leads to, where what was said is said of a section
+    /// that holds what is put into functions (`.altinstr_replacement`).
+    fn led_to(&mut self, object: &str, place: &str) {
+        let name = place
+            .split('+')
+            .next()
+            .filter(|name| !name.starts_with('.'));
+        if self.tool == Tool::Objtool && self.file == object && self.function.starts_with('.') {
+            self.function = name.map_or_else(|| self.function.clone(), str::to_owned);
+        }
+    }
+
     /// The same of functions that have another name, wherever it says their names.
     fn named(&self, names: &BTreeMap<String, String>) -> Self {
         let mut one = self.clone();
@@ -177,12 +189,40 @@ pub fn read(said: &str, tool: Tool, root: &str) -> Vec<Diagnostic> {
             function = named;
             continue;
         }
+        if let Some((object, way)) = trace(line) {
+            if let Some(last) = found.last_mut() {
+                last.led_to(object, way);
+            }
+            continue;
+        }
         let read = objtool(line)
             .or_else(|| modpost(line))
             .or_else(|| gates(line))
             .or_else(|| placed(line, tool, root, &function))
             .or_else(|| bare(line, tool));
         found.extend(read.map(|one| Diagnostic { at, ..one }));
+    }
+    found
+}
+
+/// Reads the log of a whole build, where what is said tells who says it: clang counts what
+/// it said at the end, sparse names no flag. Quotation marks are those of any locale.
+#[must_use]
+pub fn read_log(log: &str) -> Vec<Diagnostic> {
+    let plain = log.replace(['\u{2018}', '\u{2019}'], "'");
+    let counted = |line: &str| {
+        line.ends_with(" generated.") && line.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let compiler = match plain.lines().any(counted) {
+        true => Tool::Clang,
+        false => Tool::Gcc,
+    };
+    let mut found = read(&plain, compiler, "");
+    for one in &mut found {
+        let is_placed = one.tool == compiler && one.line > 0;
+        if is_placed && one.severity == Severity::Warning && one.kind.is_empty() {
+            one.tool = Tool::Sparse;
+        }
     }
     found
 }
@@ -317,6 +357,16 @@ fn objtool(line: &str) -> Option<Diagnostic> {
         function: function.to_owned(),
         ..empty(Tool::Objtool, severity, text)
     })
+}
+
+/// `fs/x.o: warning: objtool:   f+0x12: (alt)`: a step of the way on which objtool
+/// found what it said last, the object and the step's place (tools/objtool's `BT_INSN`,
+/// asked for by --backtrace). Its own words begin where these are indented.
+fn trace(line: &str) -> Option<(&str, &str)> {
+    let (object, rest) = line.split_once(": ")?;
+    let step = rest.split_once(": objtool:   ")?.1;
+    let (place, _) = step.split_once(": ")?;
+    (!place.contains(' ')).then_some((object, place))
 }
 
 /// `ERROR: modpost: "f" [x.ko] undefined!`, `WARNING: modpost: …`
@@ -483,6 +533,25 @@ WARNING: unmet direct dependencies detected for IIO_BUFFER_HW_CONSUMER
             })
             .collect();
         insta::assert_snapshot!(short.join("\n"));
+    }
+
+    /// The steps were said to be findings without a function.
+    #[test]
+    fn a_backtrace_names_the_function_of_a_replacement() {
+        let said = "\
+fs/x.o: warning: objtool: .altinstr_replacement+0x4: redundant UACCESS disable
+fs/x.o: warning: objtool:   .altinstr_aux+0x2: (branch)
+fs/x.o: warning: objtool:   f+0x1f: (alt)
+fs/x.o: warning: objtool:   g+0x2: (branch)
+fs/y.o: warning: objtool: h+0x3: return with UACCESS enabled
+fs/y.o: warning: objtool:   i+0x9: <=== (sym)
+";
+        let found = read(said, Tool::Gcc, "");
+        let short: Vec<_> = found
+            .iter()
+            .map(|one| (one.function.as_str(), one.at))
+            .collect();
+        assert_eq!(short, [("f", 0), ("h", 4)]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ mod report;
 pub use cells::{Axis, Base, Cell, Cells, Limits, Package, Wrong};
 pub use condition::{Condition, Config, Truth, option_of_word, options_of_directive};
 pub use cover::{Choice, Need, cover};
-pub use diagnostic::{Diagnostic, Identity, Severity, Tool, fresh, fresh_of, read};
+pub use diagnostic::{Diagnostic, Identity, Severity, Tool, fresh, fresh_of, read, read_log};
 pub use edited::{Edits, edits};
 pub use groups::{Group, Groups, LineKind};
 pub use includes::{Includes, included};
