@@ -306,6 +306,13 @@ fn an_object_that_may_be_shorter_is_not_checked_whole() {
         .unwrap_err()
         .to_string();
     assert!(error.contains(shorter), "{error}");
+    // So it is by the name that a typedef gives it.
+    let named = format!(
+        "typedef union {{ struct {{ int x; }} a; struct {{ long y; }} b; }} either;\n{}",
+        union.replace("union s __user", "either __user")
+    );
+    let error = fix_in(&named, "f", &Request::default()).unwrap_err();
+    assert!(error.to_string().contains(shorter), "{error}");
     let member = union.replace("p->b.y", "p->a.y");
     assert!(fix_in(&member, "f", &Request::default()).is_ok());
     // The size is asked for between the accesses, or may be less.

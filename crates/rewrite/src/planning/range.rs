@@ -1,6 +1,6 @@
 //! Which range a begin has to check so that it covers every access of a run.
 
-use tollgate_source::{Expression, Reach, Run, Site, Span, Term, Trait};
+use tollgate_source::{Expression, Reach, Run, Shape, Site, Span, Term, Trait};
 
 use crate::lines::on_one_line;
 use crate::planning::declared::{joined, path, pointee, size_behind, type_of};
@@ -145,6 +145,15 @@ fn one_member(subject: &Subject<'_>, run: &Run, object: &str) -> Option<(String,
     (!common.is_empty()).then(|| (format!("&{member}"), format!("sizeof({member})")))
 }
 
+/// Whether a type is a union, under whatever name; by its tag where its definition is out
+/// of reach.
+fn is_union(subject: &Subject<'_>, declared: &str) -> bool {
+    match subject.styled.types.outline(declared) {
+        Ok(of) => matches!(of.shape, Shape::Union(_)),
+        Err(_) => declared.split_whitespace().next() == Some("union"),
+    }
+}
+
 /// Whether the begin may check all of the object: user memory may hold less of
 /// it where it is a union, or where its size is compared.
 fn whole(subject: &Subject<'_>, run: &Run, object: &str) -> Result<(), Refusal> {
@@ -152,7 +161,7 @@ fn whole(subject: &Subject<'_>, run: &Run, object: &str) -> Result<(), Refusal> 
         return Ok(());
     };
     let shorter = Reason::Shorter(format!("*{object}"));
-    if declared.starts_with("union ") {
+    if is_union(subject, &declared) {
         return Err(subject.refuse(run.span, shorter));
     }
     let mut compared = subject.flow.comparisons.iter();
