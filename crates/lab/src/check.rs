@@ -4,8 +4,9 @@
 mod change;
 mod error;
 mod files;
+mod log;
 mod state;
 
 pub use change::{Note, between, patch, range};
 pub use error::Error;
-pub use files::{File, files, files_below, files_of, folder, text};
+pub use files::{Asked, File, files, files_below, files_of, folder, text};

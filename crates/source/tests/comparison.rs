@@ -101,6 +101,7 @@ fn compared(trees: [&Memory; 2], texts: [&str; 2], top: &str) -> Checks {
             unread: None,
         }],
         others: vec![TreePath::within("linux/Kconfig")],
+        heard: None,
         top,
     }
     .checks()

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tollgate_source::check::rules;
+use tollgate_source::check::{Said, Severity, rules};
 
 #[path = "support/mistakes.rs"]
 mod mistakes;
 
-use mistakes::{ROOT, expected, found};
+use mistakes::{ROOT, expected, found, heard};
 
 /// The code block under a heading of a page.
 fn block(page: &str, heading: &str) -> Option<String> {
@@ -22,13 +22,35 @@ fn block(page: &str, heading: &str) -> Option<String> {
     Some(code.to_owned())
 }
 
+/// What a page says that a compiler said of its wrong example: `a.c:LINE:COLUMN: warning: TEXT [-WFLAG]`.
+fn said(page: &str) -> Option<Said> {
+    let (_, rest) = page.split_once("## What is said\n\n```\na.c:")?;
+    let (place, text) = rest.lines().next()?.split_once(": warning: ")?;
+    let (line, column) = place.split_once(':')?;
+    let (text, flag) = text.split_once(" [-W")?;
+    Some(Said {
+        who: "gcc".to_owned(),
+        severity: Severity::Warning,
+        line: line.parse().ok()?,
+        column: column.parse().ok()?,
+        function: String::new(),
+        text: text.to_owned(),
+        at: 0,
+        flag: flag.trim_end_matches(']').to_owned(),
+    })
+}
+
 #[test]
 fn each_rule_finds_its_page_s_wrong_example_and_nothing_in_the_right_one() {
     for info in rules() {
         let path = Path::new(ROOT).join(format!("docs/rules/{}.md", info.name));
         let page = fs::read_to_string(&path).unwrap();
         let before = block(&page, "Before the change");
-        let wrong = found(before.as_deref(), &block(&page, "Wrong").unwrap());
+        let wrong = block(&page, "Wrong").unwrap();
+        let wrong = match said(&page) {
+            Some(said) => heard(&wrong, said),
+            None => found(before.as_deref(), &wrong),
+        };
         let right = found(before.as_deref(), &block(&page, "Right").unwrap());
         assert!(
             wrong.iter().any(|(rule, _)| rule == info.name),

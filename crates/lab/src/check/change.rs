@@ -8,6 +8,7 @@ use tollgate_source::check::{ChangedFile, Checks, Comparison, Side};
 use tollgate_source::{Name, TreePath, shown};
 
 use super::error::Error;
+use super::log;
 use super::state::{Base, C, State};
 use crate::cache::Cache;
 use crate::git::{Blob, Commit, Content, Contents, Difference, Range, Repository};
@@ -51,6 +52,7 @@ type Notes<'n> = &'n dyn Fn(Note);
 pub fn range(
     repository: &Repository<'_>,
     range: &Range,
+    log: Option<&[u8]>,
     notes: Notes<'_>,
 ) -> Result<Checks, Error> {
     let all = repository.differences(range, &C)?;
@@ -79,9 +81,11 @@ pub fn range(
     let before = before.as_ref().unwrap_or(&after);
     let top = repository.prefix().clone();
     let side = |revision| Side::new(State::of(Base::Commit(repository, revision)), &top);
+    let after = side(&after);
     Comparison {
         before: side(before),
-        after: side(&after),
+        heard: log.map(|log| log::heard(log, &after)),
+        after,
         files,
         others,
         top: top.clone(),
@@ -153,6 +157,7 @@ pub fn patch(
     patch: &Patch,
     cache: &Cache,
     runner: &Runner,
+    log: Option<&[u8]>,
     notes: Notes<'_>,
 ) -> Result<Checks, Error> {
     let what = shown(&patch.path);
@@ -167,7 +172,7 @@ pub fn patch(
             Ok(applied) => {
                 notes(Note::LaidOver(ground.name()));
                 let base = Base::Commit(repository, revision);
-                return compared(base, repository.prefix(), applied, &what, notes);
+                return compared(base, repository.prefix(), applied, &what, (log, notes));
             }
             Err(error) => notes(Note::DoesNotFit(error.into())),
         }
@@ -180,7 +185,13 @@ pub fn patch(
         Err(_) => &folder,
     };
     let applied = apply(patch, ground, cache, runner)?;
-    compared(Base::Folder(root), &TreePath::top(), applied, &what, notes)
+    compared(
+        Base::Folder(root),
+        &TreePath::top(),
+        applied,
+        &what,
+        (log, notes),
+    )
 }
 
 /// The commit of the line `base-commit:` (git-format-patch(1)), if the repository
@@ -206,7 +217,7 @@ fn compared(
     top: &TreePath,
     applied: Applied,
     what: &str,
-    notes: Notes<'_>,
+    (log, notes): (Option<&[u8]>, Notes<'_>),
 ) -> Result<Checks, Error> {
     let renamed: BTreeSet<&TreePath> = applied.renamed.values().collect();
     let mut files = Vec::new();
@@ -233,9 +244,11 @@ fn compared(
     let changed = applied.change.files.into_iter();
     let placed = changed.map(|(path, after)| (top.joined(path.as_bytes()), after));
     let patched = placed.collect();
+    let after = Side::new(State { base, patched }, top);
     Comparison {
         before: Side::new(State::of(base), top),
-        after: Side::new(State { base, patched }, top),
+        heard: log.map(|log| log::heard(log, &after)),
+        after,
         files,
         others: others
             .iter()
@@ -280,6 +293,7 @@ pub fn between(
         files,
         others: Vec::new(),
         top: top.clone(),
+        heard: None,
     }
     .checks()
 }

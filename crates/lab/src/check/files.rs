@@ -13,6 +13,7 @@ use tollgate_source::check::{
 use tollgate_source::{GrammarError, Headers, Name, TreePath, Vocabulary, no_tree};
 
 use super::error::{Error, UNLEARNED};
+use super::log;
 use super::state::{Base, State};
 use crate::input;
 use crate::progress::Count;
@@ -44,14 +45,23 @@ pub fn text(name: &Name, text: &[u8]) -> Result<Checks, Error> {
     Ok(checks)
 }
 
+/// What is heard while files are checked.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// How far it has come.
+    pub meter: &'a dyn Count,
+    /// What a build of the tree printed.
+    pub log: Option<&'a [u8]>,
+}
+
 /// What they say of some files, all below `root`, or named from the current folder where
 /// that is empty; the headers of the tree that they lie in and those beside them teach.
 ///
 /// # Errors
 /// When a folder of headers cannot be listed.
-pub fn files(root: &Path, files: &[File], meter: &dyn Count) -> Result<Checks, Error> {
+pub fn files(root: &Path, files: &[File], asked: Asked<'_>) -> Result<Checks, Error> {
     let (words, unread) = words_for(root, files)?;
-    let mut checks = run(root, files, &words, meter)?;
+    let mut checks = run(root, files, &words, asked)?;
     spare(root, files, &mut checks, &words)?;
     unlearned(&mut checks, files, unread);
     checks.finish();
@@ -62,8 +72,8 @@ pub fn files(root: &Path, files: &[File], meter: &dyn Count) -> Result<Checks, E
 ///
 /// # Errors
 /// As [`files`].
-pub fn files_of(root: &Path, chosen: Files, meter: &dyn Count) -> Result<Checks, Error> {
-    let mut checks = files(root, &in_tree(root, &chosen.paths), meter)?;
+pub fn files_of(root: &Path, chosen: Files, asked: Asked<'_>) -> Result<Checks, Error> {
+    let mut checks = files(root, &in_tree(root, &chosen.paths), asked)?;
     miss_folders(&mut checks, &chosen.unlisted);
     checks.left_out = chosen.left_out;
     checks.finish();
@@ -89,7 +99,7 @@ fn miss_folders(checks: &mut Checks, folders: &[(TreePath, String)]) {
 ///
 /// # Errors
 /// When it holds no C file.
-pub fn folder(root: &Path, meter: &dyn Count) -> Result<Checks, Error> {
+pub fn folder(root: &Path, asked: Asked<'_>) -> Result<Checks, Error> {
     let found = sources_below(root, &TreePath::top());
     let all = in_tree(root, &found.paths).into_iter();
     let (headers, files): (Vec<File>, Vec<File>) = all.partition(|file| file.name.is_header());
@@ -109,7 +119,7 @@ pub fn folder(root: &Path, meter: &dyn Count) -> Result<Checks, Error> {
         false => builtin.with(&learned),
     };
     let all: Vec<File> = headers.into_iter().chain(files).collect();
-    let mut checks = run(root, &all, &words, meter)?;
+    let mut checks = run(root, &all, &words, asked)?;
     spare(root, &all, &mut checks, &words)?;
     miss_folders(&mut checks, &found.unlisted);
     checks.finish();
@@ -254,22 +264,26 @@ fn learned_from(headers: &[&Path], words: &CheckWords) -> Result<Lessons, Error>
 }
 
 /// Files are read, checked and dropped one by one on each processor.
-fn run(
-    root: &Path,
-    files: &[File],
-    words: &CheckWords,
-    meter: &dyn Count,
-) -> Result<Checks, Error> {
+fn run(root: &Path, files: &[File], words: &CheckWords, asked: Asked<'_>) -> Result<Checks, Error> {
+    let Asked { meter, log } = asked;
     let vocabulary = Vocabulary::builtin()?;
     let tree = tree_of(root, files);
     let reader = |path: &TreePath| input::source(&tree.join(path));
     let headers = Headers::new(&reader)?;
     let below = Below::new(root, &tree);
+    let side = Side::new(State::of(Base::Folder(&tree)), &TreePath::top());
+    let heard = log.map(|log| log::heard(log, &side));
     meter.expect(files.len());
     let parts: Vec<Checks> = files
         .par_chunks(32)
         .map_init(
-            || Checker::new(&vocabulary, words, &headers),
+            || {
+                let checker = Checker::new(&vocabulary, words, &headers);
+                checker.map(|checker| match &heard {
+                    Some(heard) => checker.hearing(heard),
+                    None => checker,
+                })
+            },
             |checker, files| {
                 let checks = part(&below, checker, files);
                 meter.advance(files.len());
@@ -279,6 +293,9 @@ fn run(
         .collect();
     let mut all = Checks::default();
     parts.into_iter().for_each(|part| all.merge(part));
+    if let Some(heard) = &heard {
+        all.heard(heard.count());
+    }
     Ok(all)
 }
 

@@ -9,7 +9,7 @@ use tollgate_source::check::{Checks, FileSkipped, Located, Mark, Suggestion, rul
 use crate::name::{JsonFile, JsonLeftOut, JsonTree, left_out_json};
 
 /// The version of the JSON form; it grows when a reader would break.
-pub const CHECKS_VERSION: u32 = 1;
+pub const CHECKS_VERSION: u32 = 2;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -32,6 +32,13 @@ struct Summary {
     allowed: usize,
     filtered: usize,
     not_checked: usize,
+    compiler_log: Option<JsonLog>,
+}
+
+#[derive(Serialize)]
+struct JsonLog {
+    diagnostics: usize,
+    here: usize,
 }
 
 #[derive(Serialize)]
@@ -93,6 +100,10 @@ pub fn checks_json(checks: &Checks, tree: &Name) -> Result<String, Defect> {
             allowed: checks.allowed,
             filtered: checks.filtered,
             not_checked: checks.skipped.len(),
+            compiler_log: checks.log.map(|log| JsonLog {
+                diagnostics: log.diagnostics,
+                here: log.here,
+            }),
         },
         findings: checks.violations.iter().map(finding).collect(),
         not_checked: checks

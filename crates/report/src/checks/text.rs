@@ -192,5 +192,12 @@ fn summary(checks: &Checks, verbose: bool) -> Vec<String> {
         checks.windows,
         checks.skipped.len(),
     );
-    vec![found, read]
+    let log = checks.log.map(|log| {
+        format!(
+            "{} in the log, {} of them about functions checked here",
+            plural(log.diagnostics, "diagnostic"),
+            log.here
+        )
+    });
+    [found, read].into_iter().chain(log).collect()
 }

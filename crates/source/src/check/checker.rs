@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use tree_sitter::Node;
 
@@ -15,13 +15,14 @@ use crate::normalise::{Branches, Normalised, normalise};
 use crate::parse::BodyParser;
 use crate::path::TreePath;
 use crate::site::Context;
-use crate::span::LineIndex;
+use crate::span::{LineIndex, Span};
 use crate::split::{Body, Cut, Unended, bodies};
 use crate::types::{Headers, Types};
 use crate::vocabulary::Vocabulary;
 
 use super::change::{FactsOf, FunctionChange};
 use super::context::{FileContext, FunctionContext};
+use super::heard::{self, Heard};
 use super::interest::{Interest, Interests};
 use super::learn::Learned;
 use super::model::{Checked, Skipped, Unchecked, Violation};
@@ -37,12 +38,17 @@ pub struct Checker<'v> {
     pub(super) vocabulary: &'v Vocabulary,
     pub(super) words: &'v CheckWords,
     headers: &'v Headers<'v>,
+    heard: Option<&'v Heard>,
     parser: BodyParser,
 }
 
 /// What the functions of a file do to user memory before a change.
 #[derive(Clone, Debug, Default)]
-pub struct Before(FactsOf);
+pub struct Before {
+    facts: FactsOf,
+    /// The text of each function that was looked at, by its name.
+    texts: HashMap<String, Vec<u8>>,
+}
 
 /// A function that is looked at, and what is known of it before.
 struct Place<'p> {
@@ -57,6 +63,8 @@ struct Place<'p> {
 struct Findings {
     checked: Checked,
     facts: FactsOf,
+    /// The functions that were looked at, by where their bodies begin.
+    looked_at: HashSet<usize>,
 }
 
 impl<'v> Checker<'v> {
@@ -73,8 +81,16 @@ impl<'v> Checker<'v> {
             vocabulary,
             words,
             headers,
+            heard: None,
             parser: BodyParser::new()?,
         })
+    }
+
+    /// The same, hearing what other tools said of the files.
+    #[must_use]
+    pub fn hearing(self, heard: &'v Heard) -> Self {
+        let heard = Some(heard);
+        Self { heard, ..self }
     }
 
     /// What a file teaches about windows, for the files that include it.
@@ -106,19 +122,25 @@ impl<'v> Checker<'v> {
     #[must_use]
     pub fn before(&mut self, path: &TreePath, text: &[u8]) -> Before {
         let mut old = Findings::default();
+        let mut texts = HashMap::new();
         if self.words.suspects(text) {
             let types = Types::new(self.headers, path, text);
-            self.functions_of(text, &types, &mut old);
+            let (_, bodies, _) = self.functions_of(text, &types, &mut old);
+            let all = bodies.iter();
+            texts.extend(all.map(|body| (body.name.clone(), whole(body).of(text).to_vec())));
         }
-        Before(old.facts)
+        Before {
+            facts: old.facts,
+            texts,
+        }
     }
 
     /// [`Checker::check_change`], where the file before the change was looked at.
     pub fn check_after(&mut self, before: &Before, path: &TreePath, after: &[u8]) -> Checked {
-        self.look(path, after, Some(&before.0))
+        self.look(path, after, Some(before))
     }
 
-    fn look(&mut self, path: &TreePath, text: &[u8], before: Option<&FactsOf>) -> Checked {
+    fn look(&mut self, path: &TreePath, text: &[u8], before: Option<&Before>) -> Checked {
         if !self.words.suspects(text) {
             return Checked::default();
         }
@@ -131,7 +153,8 @@ impl<'v> Checker<'v> {
                 look(&file, &mut findings.checked.violations);
             }
         }
-        compare(&file, before, &mut findings);
+        compare(&file, before.map(|before| &before.facts), &mut findings);
+        self.hear(&file, path, before, &mut findings);
         let mut checked = findings.checked;
         checked.called_in_window.extend(called_by_macros(&file));
         ordered(&mut checked);
@@ -141,6 +164,28 @@ impl<'v> Checker<'v> {
             violation.excerpts = excerpt::excerpts(text, &file.lines, violation);
         }
         checked
+    }
+
+    /// What other tools said of the functions that were looked at: of a change those that
+    /// it touches.
+    fn hear(
+        &self,
+        file: &FileContext<'_>,
+        path: &TreePath,
+        before: Option<&Before>,
+        findings: &mut Findings,
+    ) {
+        let Some(heard) = self.heard else { return };
+        let is_as_before = |body: &Body| {
+            let old = before.and_then(|before| before.texts.get(&body.name));
+            old.is_some_and(|old| old == whole(body).of(file.text))
+        };
+        let looked_at = &findings.looked_at;
+        let counts = |body: &Body| looked_at.contains(&body.span.start) && !is_as_before(body);
+        for (at, violation) in heard::violations(file, path, heard, counts) {
+            findings.checked.said.push(at);
+            findings.checked.violations.push(violation);
+        }
     }
 
     /// Parses and checks the functions of a file; its words are handed back.
@@ -216,6 +261,7 @@ impl<'v> Checker<'v> {
             ..
         } = *place;
         findings.checked.functions += 1;
+        findings.looked_at.insert(body.span.start);
         findings.checked.windows += usize::from(interest.window);
         let mut reason = None;
         if !is_bounded(body.span, tokens) {
@@ -268,6 +314,11 @@ impl<'v> Checker<'v> {
     }
 }
 
+/// A function with its header.
+fn whole(body: &Body) -> Span {
+    body.header.join(body.span)
+}
+
 fn file_context<'a>(
     text: &'a [u8],
     tokens: &'a [Token],
@@ -303,7 +354,7 @@ fn judge(
         scopes: &interest.scopes,
         optional: &[],
         left_out: &[],
-        points: false,
+        points: tokens::asks_success(file.text, place.tokens, file.words),
         pieces: place.pieces,
     };
     let graph = build(context, source, root);

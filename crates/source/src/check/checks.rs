@@ -46,11 +46,23 @@ pub struct Checks {
     pub allowed: usize,
     /// Violations that the user's filters left out.
     pub filtered: usize,
+    /// What other tools said, where that was asked for.
+    pub log: Option<Log>,
     /// What was not checked, by path, then line.
     pub skipped: Vec<(Name, FileSkipped)>,
     /// What was listed, or is part of the change, and is no file to check.
     pub left_out: LeftOut,
+    said: BTreeSet<usize>,
     called_in_window: BTreeSet<String>,
+}
+
+/// What a log of a build says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Log {
+    /// Diagnostics in it.
+    pub diagnostics: usize,
+    /// Those of them that are about functions which were looked at.
+    pub here: usize,
 }
 
 impl Checks {
@@ -60,6 +72,7 @@ impl Checks {
         self.functions += checked.functions;
         self.windows += checked.windows;
         self.allowed += checked.allowed;
+        self.said.extend(checked.said);
         self.called_in_window.extend(checked.called_in_window);
         let located = checked.violations.into_iter().map(|violation| Located {
             path: path.clone(),
@@ -82,9 +95,16 @@ impl Checks {
         self.functions += other.functions;
         self.windows += other.windows;
         self.allowed += other.allowed;
+        self.said.extend(other.said);
         self.violations.extend(other.violations);
         self.skipped.extend(other.skipped);
         self.called_in_window.extend(other.called_in_window);
+    }
+
+    /// Notes that other tools were heard, which said so much in all.
+    pub fn heard(&mut self, diagnostics: usize) {
+        let here = self.said.len();
+        self.log = Some(Log { diagnostics, here });
     }
 
     /// To be called when every file was added: drops what holds only for

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::analyse::GrammarError;
 use crate::path::{Name, TreePath};
 use crate::types::Headers;
 use crate::vocabulary::Vocabulary;
 
+use super::heard::Heard;
 use super::side::{Side, Snapshot, Sought};
 use super::{CheckWords, Checked, Checker, Checks};
 
@@ -46,6 +48,8 @@ pub struct Comparison<S> {
     pub files: Vec<ChangedFile>,
     /// What else it touches.
     pub others: Vec<TreePath>,
+    /// What other tools said of the tree after it, by paths from the kernel tree's top.
+    pub heard: Option<Heard>,
 }
 
 impl<S: Snapshot> Comparison<S> {
@@ -71,7 +75,13 @@ impl<S: Snapshot> Comparison<S> {
         }
         let after = after.with_undefined(&sought.undefined);
         let old = || Checker::new(&vocabulary, &before, &old_headers);
-        let new = || Checker::new(&vocabulary, &after, &new_headers);
+        let new = || {
+            let checker = Checker::new(&vocabulary, &after, &new_headers)?;
+            Ok::<_, GrammarError>(match &self.heard {
+                Some(heard) => checker.hearing(heard),
+                None => checker,
+            })
+        };
         let parts: Vec<&[ChangedFile]> = self.files.chunks(TOGETHER).collect();
         let part = |files: &&[ChangedFile]| Ok::<_, S::Error>(self.both(files, old()?, new()?));
         let mut known = Checks::default();
@@ -83,6 +93,9 @@ impl<S: Snapshot> Comparison<S> {
         known.finish();
         checks.finish();
         checks.keep_new(&known);
+        if let Some(heard) = &self.heard {
+            checks.heard(heard.count());
+        }
         self.after.spare(&mut checks, &after)?;
         Ok(checks)
     }

@@ -16,6 +16,7 @@ mod conditions;
 mod context;
 mod excerpt;
 mod extent;
+mod heard;
 mod inlines;
 mod interest;
 mod learn;
@@ -32,8 +33,9 @@ pub(crate) mod tokens;
 pub(crate) mod words;
 
 pub use checker::{Before, Checker};
-pub use checks::{Checks, FileSkipped, Located};
+pub use checks::{Checks, FileSkipped, Located, Log};
 pub use comparison::{ChangedFile, Comparison};
+pub use heard::{Heard, Said, Subject};
 pub use inlines::Inlines;
 pub use learn::Learned;
 pub use model::{

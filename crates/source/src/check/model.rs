@@ -166,6 +166,9 @@ pub struct Checked {
     pub violations: Vec<Violation>,
     /// Violations that a comment in the source allows.
     pub allowed: usize,
+    /// What other tools said of those functions, what comments allow among it: the
+    /// places among all that they said, from 0.
+    pub said: Vec<usize>,
     /// Functions that were not checked.
     pub skipped: Vec<Skipped>,
     /// Functions that this file calls with a window open.

@@ -15,6 +15,8 @@ pub(crate) enum Look {
     Access(fn(&FunctionContext<'_>, &mut Vec<Violation>)),
     /// A function before and after a change.
     Change(fn(&FunctionChange<'_>, &mut Vec<Violation>)),
+    /// Nothing by itself: what other tools said of a function.
+    Said,
     /// Nothing by itself: comments that allow something.
     Comments,
 }

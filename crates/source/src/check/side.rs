@@ -225,6 +225,23 @@ impl<S: Snapshot> Side<S> {
         path.below(&self.kernel).unwrap_or_else(|| path.clone())
     }
 
+    /// The file that a build calls `path`, from the kernel tree's top: the longest end of
+    /// that name which the tree has (a build may run elsewhere, and call files from its
+    /// own folder or from the root).
+    #[must_use]
+    pub fn built(&self, path: &str) -> Option<TreePath> {
+        let parts: Vec<&str> = path
+            .split('/')
+            .filter(|part| !matches!(*part, "" | "." | ".."))
+            .collect();
+        let mut ends = (0..parts.len()).filter_map(|from| parts.get(from..));
+        ends.find_map(|end| {
+            let path = TreePath::new(end.join("/").as_bytes())?;
+            let there = self.kernel.joined(path.as_bytes());
+            self.files.has(&there).then_some(path)
+        })
+    }
+
     /// A file of the kernel tree, for the types in it.
     pub(super) fn header(&self, path: &TreePath) -> io::Result<Vec<u8>> {
         let path = self.kernel.joined(path.as_bytes());

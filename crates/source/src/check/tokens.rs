@@ -2,6 +2,8 @@
 
 use crate::lex::{Token, TokenKind, closing, is_member};
 use crate::span::Span;
+
+use super::words::CheckWords;
 use tollgate_defect::answer;
 
 /// The arguments between the parentheses at `open` and `close`, without what
@@ -78,6 +80,26 @@ pub(crate) fn calls(
         })
     };
     words.filter_map(call).collect()
+}
+
+/// Whether a condition of some words may ask whether an access went well (`!get_user(…)`),
+/// or whether a check did (`if (access_ok(…))`).
+pub(crate) fn asks_success(text: &[u8], tokens: &[Token], words: &CheckWords) -> bool {
+    let before = |at: usize| previous_code(tokens, at);
+    let asks = |(at, token): (usize, &Token)| {
+        let own = token.span.of(text);
+        match before(at) {
+            Some(own_before) if own_before.is(b'!') => {
+                answer::text(own).is_some_and(|name| words.access(name).is_some())
+            }
+            Some(own_before) => own_before.is(b'(') && words.checks_range(own),
+            None => false,
+        }
+    };
+    let words = tokens.iter().enumerate();
+    words
+        .filter(|(_, token)| token.kind == TokenKind::Word)
+        .any(asks)
 }
 
 /// The next token from `from` on that is no comment.

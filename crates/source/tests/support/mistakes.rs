@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tollgate_source::check::{CheckWords, Checker, Checks, Confidence, Severity, Undefined};
+use tollgate_source::check::{
+    CheckWords, Checked, Checker, Checks, Confidence, Heard, Said, Severity, Subject, Undefined,
+};
 use tollgate_source::{Headers, TreePath, Vocabulary};
 
 /// The folder of the repository.
@@ -18,17 +20,34 @@ pub(crate) fn found(before: Option<&str>, text: &str) -> Vec<(String, u32)> {
     let words = words.with_undefined(&undefined.unwrap_or_default());
     let mut checker = Checker::new(&vocabulary, &words, &headers).unwrap();
     let path = TreePath::within("a.c");
-    let mut checks = Checks::default();
     let checked = match before {
         Some(before) => checker.check_change(&path, before.as_bytes(), text.as_bytes()),
         None => checker.check(&path, text.as_bytes()),
     };
+    rules_and_lines(checked)
+}
+
+fn rules_and_lines(checked: Checked) -> Vec<(String, u32)> {
+    let mut checks = Checks::default();
     checks.add(&"a.c".into(), checked);
     checks.finish();
     checks.keep(Severity::Note, Confidence::Medium, &[]);
     let all = checks.violations.iter();
     all.map(|l| (l.violation.rule.clone(), l.violation.mark.position.line))
         .collect()
+}
+
+/// The findings of a text of which a tool said something.
+#[allow(dead_code, reason = "not every test hears a tool")]
+pub(crate) fn heard(text: &str, said: Said) -> Vec<(String, u32)> {
+    let vocabulary = Vocabulary::builtin().unwrap();
+    let words = CheckWords::builtin().unwrap();
+    let headers = Headers::new(&tollgate_source::no_tree).unwrap();
+    let path = TreePath::within("a.c");
+    let mut all = Heard::default();
+    all.add(Subject::File(path.clone()), said);
+    let checker = Checker::new(&vocabulary, &words, &headers).unwrap();
+    rules_and_lines(checker.hearing(&all).check(&path, text.as_bytes()))
 }
 
 /// What a page's code begins to call and does not define, in a tree that has

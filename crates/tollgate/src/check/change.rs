@@ -21,7 +21,12 @@ use crate::signals;
 use crate::term::Term;
 
 /// What a change adds to what the rules say.
-pub(crate) fn check(paths: &[PathBuf], change: &OsStr, term: &Term) -> anyhow::Result<Answer> {
+pub(crate) fn check(
+    paths: &[PathBuf],
+    change: &OsStr,
+    log: Option<&[u8]>,
+    term: &Term,
+) -> anyhow::Result<Answer> {
     let root = match paths {
         [] => Path::new("."),
         [tree] if tree.is_dir() => tree,
@@ -32,8 +37,8 @@ pub(crate) fn check(paths: &[PathBuf], change: &OsStr, term: &Term) -> anyhow::R
     let asked = words.map(|words| git::asked(words, root, &runner));
     let note = |note: Note| term.note(&said(&note));
     let checks = match asked.transpose()?.flatten() {
-        Some((repository, asked)) => check::range(&repository, &asked, &note)?,
-        None => patch(root, Path::new(change), &runner, term, &note)?,
+        Some((repository, asked)) => check::range(&repository, &asked, log, &note)?,
+        None => patch(root, Path::new(change), &runner, log, (term, &note))?,
     };
     Ok(Answer {
         checks,
@@ -45,8 +50,8 @@ fn patch(
     root: &Path,
     file: &Path,
     runner: &Runner,
-    term: &Term,
-    note: &dyn Fn(Note),
+    log: Option<&[u8]>,
+    (term, note): (&Term, &dyn Fn(Note)),
 ) -> anyhow::Result<Checks> {
     let scratch = tempfile::tempdir().context("no scratch folder could be made for the patch")?;
     let (mut path, mut called) = (file.to_owned(), file);
@@ -61,7 +66,7 @@ fn patch(
     let mut patch = Patch::read(&path, &cache, runner)?;
     patch.path = called.to_owned();
     note_superseded(&patch.superseded, term);
-    Ok(check::patch(root, &patch, &cache, runner, note)?)
+    Ok(check::patch(root, &patch, &cache, runner, log, note)?)
 }
 
 fn said(note: &Note) -> String {

@@ -5,9 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use tollgate_lab::check::{self, File};
+use tollgate_lab::check::{self, Asked, File};
 use tollgate_lab::input;
-use tollgate_lab::progress::Count;
 use tollgate_source::check::Checks;
 use tollgate_source::{Name, is_c};
 
@@ -27,41 +26,47 @@ pub(crate) struct Answer {
 
 /// Checks what the paths of the command line name; with `null` a NUL ends each name
 /// of a list.
-pub(crate) fn check(paths: &[PathBuf], null: bool, meter: &dyn Count) -> anyhow::Result<Answer> {
+pub(crate) fn check(paths: &[PathBuf], null: bool, asked: Asked<'_>) -> anyhow::Result<Answer> {
     match paths {
-        [] => folder(Path::new("."), meter),
-        [only] if only == Path::new("-") => standard_input(),
-        [only] if only.is_dir() => folder(only, meter),
-        [tree, rest @ ..] if tree.is_dir() => behind(&Door::of(tree)?, rest, null, meter),
-        files => from_here(files, meter),
+        [] => folder(Path::new("."), asked),
+        [only] if only == Path::new("-") => {
+            anyhow::ensure!(
+                asked.log.is_none(),
+                "a log of a build names files of a tree: --compiler-log takes a tree or files, and no standard input"
+            );
+            standard_input()
+        }
+        [only] if only.is_dir() => folder(only, asked),
+        [tree, rest @ ..] if tree.is_dir() => behind(&Door::of(tree)?, rest, null, asked),
+        files => from_here(files, asked),
     }
 }
 
-fn folder(root: &Path, meter: &dyn Count) -> anyhow::Result<Answer> {
+fn folder(root: &Path, asked: Asked<'_>) -> anyhow::Result<Answer> {
     Ok(Answer {
-        checks: check::folder(root, meter)?,
+        checks: check::folder(root, asked)?,
         named: HashSet::new(),
     })
 }
 
 /// What is named behind a folder, or listed on standard input.
-fn behind(door: &Door, rest: &[PathBuf], null: bool, meter: &dyn Count) -> anyhow::Result<Answer> {
+fn behind(door: &Door, rest: &[PathBuf], null: bool, asked: Asked<'_>) -> anyhow::Result<Answer> {
     let choice = match rest {
         [dash] if dash == Path::new("-") => Choice::of_input(door, null)?,
         rest => match Choice::named(door, rest)? {
             Some(choice) => choice,
-            None => return folder(door.root(), meter),
+            None => return folder(door.root(), asked),
         },
     };
     let named = choice.named.into_iter().map(Name::from).collect();
     Ok(Answer {
-        checks: check::files_of(door.root(), choice.files, meter)?,
+        checks: check::files_of(door.root(), choice.files, asked)?,
         named,
     })
 }
 
 /// Files and folders as they are named from the current folder.
-fn from_here(given: &[PathBuf], meter: &dyn Count) -> anyhow::Result<Answer> {
+fn from_here(given: &[PathBuf], asked: Asked<'_>) -> anyhow::Result<Answer> {
     let (mut files, mut named) = (Vec::new(), HashSet::new());
     for path in given {
         if path.is_dir() {
@@ -78,7 +83,7 @@ fn from_here(given: &[PathBuf], meter: &dyn Count) -> anyhow::Result<Answer> {
         let place = path.clone();
         files.push(File { name, place });
     }
-    let checks = check::files(Path::new(""), &files, meter)?;
+    let checks = check::files(Path::new(""), &files, asked)?;
     Ok(Answer { checks, named })
 }
 

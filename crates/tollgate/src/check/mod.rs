@@ -7,9 +7,10 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
-use tollgate_source::Name;
+use anyhow::{Context, bail};
+use tollgate_lab::check::Asked;
 use tollgate_source::check::{Checks, Confidence, FileSkipped, Severity, rule, rules};
+use tollgate_source::{Name, shown};
 
 use input::Answer;
 
@@ -27,6 +28,8 @@ pub(crate) struct Request {
     pub(crate) null: bool,
     /// A change: a file, a revision or a range.
     pub(crate) patch: Option<OsString>,
+    /// What a build of the tree printed, as a file.
+    pub(crate) log: Option<PathBuf>,
     /// Only these rules.
     pub(crate) rule: Vec<String>,
     /// Only findings at least that bad.
@@ -44,18 +47,24 @@ pub(crate) fn run(asked: &Request, term: &Term) -> anyhow::Result<Exit> {
     let output = &asked.output;
     let patch = asked.patch.as_deref().map(Path::new);
     let paths = asked.paths.iter().map(PathBuf::as_path);
-    output.check(paths.clone().chain(patch))?;
+    output.check(paths.clone().chain(patch).chain(asked.log.as_deref()))?;
     let here = asked.paths.is_empty().then_some(Path::new("."));
     for folder in paths.chain(here).filter(|path| path.is_dir()) {
         output.refuse_inside(folder)?;
     }
+    one_standard_input(asked)?;
+    let log = asked.log.as_deref().map(read_log).transpose()?;
+    let log = log.as_deref();
     let meter = match &asked.patch {
         Some(_) => Meter::of(term, "check"),
         None => Meter::new(term, "check", "files", Some(0)),
     };
     let Answer { mut checks, named } = match &asked.patch {
-        Some(patch) => change::check(&asked.paths, patch, term)?,
-        None => input::check(&asked.paths, asked.null, &meter)?,
+        Some(patch) => change::check(&asked.paths, patch, log, term)?,
+        None => {
+            let heard = Asked { meter: &meter, log };
+            input::check(&asked.paths, asked.null, heard)?
+        }
     };
     drop(meter);
     checks.keep(asked.min_severity, asked.confidence, &asked.rule);
@@ -71,6 +80,28 @@ pub(crate) fn run(asked: &Request, term: &Term) -> anyhow::Result<Exit> {
         term.note("no C file is named: nothing was checked");
     }
     verdict(&checks, &named)
+}
+
+/// Standard input is one thing.
+fn one_standard_input(asked: &Request) -> anyhow::Result<()> {
+    let dash = Some(Path::new("-"));
+    let listed = asked.paths.iter().any(|path| Some(path.as_path()) == dash);
+    let patch = asked.patch.as_deref().map(Path::new) == dash;
+    let both = asked.log.as_deref() == dash && (listed || patch);
+    anyhow::ensure!(
+        !both,
+        "standard input cannot be the log and something else: name a file for one of them"
+    );
+    Ok(())
+}
+
+/// What a build printed; `-` is standard input.
+fn read_log(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let read = match path == Path::new("-") {
+        true => tollgate_lab::input::limited(std::io::stdin()),
+        false => tollgate_lab::input::given(path),
+    };
+    read.with_context(|| format!("the log {} could not be read", shown(path)))
 }
 
 fn known_rules(names: &[String]) -> anyhow::Result<()> {

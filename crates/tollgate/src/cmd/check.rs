@@ -28,6 +28,11 @@ pub(crate) struct Args {
     /// A...B of it, whatever is checked out (docs/changes.md)
     #[arg(long, value_name = "FILE|REV|A..B")]
     patch: Option<OsString>,
+    /// What a build of the tree printed (`make W=1 C=1 2>FILE`; - for standard input): what
+    /// gcc, clang, sparse and objtool say there of functions that access user memory,
+    /// with --patch of those that it touches, are findings, too
+    #[arg(long, value_name = "FILE")]
+    compiler_log: Option<PathBuf>,
     /// Only these rules; may be repeated
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     rule: Vec<String>,
@@ -96,6 +101,7 @@ impl Args {
             paths: self.paths,
             null: self.null,
             patch: self.patch,
+            log: self.compiler_log,
             rule: self.rule,
             min_severity: self.min_severity.into(),
             confidence: self.confidence.into(),

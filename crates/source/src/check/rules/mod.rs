@@ -10,6 +10,7 @@ mod changed_order;
 mod changed_value;
 mod copied_holes;
 mod cut_short;
+pub(super) mod diagnostic;
 mod distant_access_ok;
 mod double_fetch;
 mod dropped_check;
@@ -75,6 +76,7 @@ pub(crate) const RULES: &[Rule] = &[
     cut_short::RULE,
     dropped_check::RULE,
     dropped_fence::RULE,
+    diagnostic::RULE,
     allow_without_reason::RULE,
     unused_allow::RULE,
 ];
