@@ -227,6 +227,7 @@ fn a_test_the_other_way_around_is_told() {
     for wrong in [
         "if (!copy_to_user(u, k, sizeof(*k)))\n\t\treturn -EFAULT;",
         "if (v == 3 || !put_user(v, p)) {\n\t\treturn -EFAULT;\n\t}",
+        "if (!put_user(v, p)) {\n\t\tgo(v);\n\t\treturn -EFAULT;\n\t}",
     ] {
         assert_eq!(of(wrong), ["inverted-test"], "{wrong}");
     }
@@ -239,7 +240,7 @@ fn a_test_the_other_way_around_is_told() {
         "if (!copy_to_user(u, k, sizeof(*k)))\n\t\treturn 0;",
         "if (v && !put_user(v, p))\n\t\treturn 1;",
         "if (!access_ok(p, 4))\n\t\treturn -EFAULT;\n\tgo(p);",
-        "if (!put_user(v, p)) {\n\t\tgo(v);\n\t\treturn -EFAULT;\n\t}",
+        "if (!put_user(v, p)) {\n\t\tgo(v);\n\t\treturn v ? -EFAULT : 0;\n\t}",
     ] {
         assert_eq!(of(right), NONE, "{right}");
     }
@@ -348,6 +349,8 @@ fn what_is_gone_through_by_hand_is_told_by_its_type() {
         "((struct s __user *)a)->own = NULL;",
         "*(u32 __user *)(a + 4) = v;",
         "v = ((struct s __user *)a)->in->own[0];",
+        "v = *(u32 *)k->data;",
+        "v = *(u32 *)(u32 __user *)a;",
     ] {
         assert_eq!(of(wrong), ["user-pointer-dereferenced"], "{wrong}");
     }
@@ -358,11 +361,11 @@ fn what_is_gone_through_by_hand_is_told_by_its_type() {
         "p = k->all[1];",
         "p = &k->data[1];",
         "v = *(u32 *)a;",
-        "v = *(u32 *)k->data;",
+        "v = *(__force u32 *)k->data;",
         "memcpy(&v, &k->data[0], 4);",
         "a = (unsigned long)&((struct s __user *)a)->own;",
         "v = sizeof(*k->data);",
-        "v = *(u32 *)(u32 __user *)a;",
+        "v = *(u32 __force *)(u32 __user *)a;",
     ] {
         assert_eq!(of(right), NONE, "{right}");
     }

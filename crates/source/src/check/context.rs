@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
+use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::calls::Fence;
@@ -176,13 +177,21 @@ impl FunctionContext<'_> {
 
     /// Whether the name is one of the function's header and no variable hides it.
     pub(crate) fn is_parameter(&self, name: &str) -> bool {
+        self.parameter(name).is_some()
+    }
+
+    /// The name in the function's header, where no variable hides it.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         let ends = |next: &Token| next.is(b',') || next.is(b')') || next.is(b'[');
         let named = |two: &[Token]| match two {
-            [own, next] => own.span.of(self.file.text) == name.as_bytes() && ends(next),
-            _ => false,
+            [own, next] if ends(next) => {
+                answer::text(own.span.of(self.file.text)).filter(|own| *own == name)
+            }
+            _ => None,
         };
         let mut own = self.file.tokens_in(self.body.header).windows(2);
-        self.graph.local(name).is_none() && own.any(named)
+        let hidden = self.graph.local(name).is_some();
+        own.find_map(named).filter(|_| !hidden)
     }
 
     /// Whether the result of a call goes into the variable.

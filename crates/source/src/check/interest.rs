@@ -124,6 +124,9 @@ impl<'a> Interests<'a> {
     /// it points to.
     fn is_gone_through(&self, tokens: &[Token], at: usize) -> bool {
         let is = |at: usize, byte| tokens.get(at).is_some_and(|own| own.is(byte));
+        if let Some(cast) = self.cast_before(tokens, at) {
+            return self.is_cast_followed(tokens, (cast, at));
+        }
         let mut front = at;
         let mut back = |byte| {
             let own = front.checked_sub(1).filter(|before| is(*before, byte));
@@ -142,7 +145,43 @@ impl<'a> Interests<'a> {
         let operand = tokens
             .get(before)
             .is_some_and(|own| own.kind == TokenKind::Literal);
-        (behind || star && !declared) && !measured && !operand && !is(before, b'&')
+        // `*&p->m` goes there after all.
+        let taken = is(before, b'&') && {
+            let mut around = tokens.get(..before).unwrap_or_default().iter().rev();
+            !around
+                .find(|own| !own.is(b'('))
+                .is_some_and(|own| own.is(b'*'))
+        };
+        (behind || star && !declared) && !measured && !operand && !taken
+    }
+
+    /// Where the cast to another pointer begins that stands right before a token:
+    /// `(u32 *)p`; not where it says by `__force` that it is meant.
+    fn cast_before(&self, tokens: &[Token], at: usize) -> Option<usize> {
+        let mut inside = tokens.get(..at)?.iter().enumerate().rev();
+        inside.next().filter(|(_, own)| own.is(b')'))?;
+        let (mut stars, mut forced) = (0_usize, false);
+        for (place, own) in inside {
+            match own.kind {
+                TokenKind::Word => forced |= own.span.of(self.text) == b"__force",
+                _ if own.is(b'*') => stars += 1,
+                _ if own.is(b'(') => return (stars > 0 && !forced).then_some(place),
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Whether what a cast from `cast` to a name at `at` makes is followed: `*(u32 *)p`,
+    /// `((struct s *)p)->m`.
+    fn is_cast_followed(&self, tokens: &[Token], (cast, at): (usize, usize)) -> bool {
+        let is = |own: Option<&Token>, byte| own.is_some_and(|own| own.is(byte));
+        let mut before = tokens.get(..cast).unwrap_or_default().iter().rev();
+        let star = is(before.find(|own| !own.is(b'(')), b'*');
+        let behind = tokens.get(at + 1..).unwrap_or_default();
+        let closed = behind.iter().take_while(|own| own.is(b')')).count();
+        let (first, second) = (behind.get(closed), behind.get(closed + 1));
+        star || closed > 0 && (is(first, b'[') || is(first, b'-') && is(second, b'>'))
     }
 
     fn meaning(&mut self, word: &'a [u8]) -> Meaning {

@@ -11,7 +11,7 @@ use super::accesses::root_of;
 use super::context::FunctionContext;
 use super::extent::{self, Extent};
 use crate::expression::{Expression, Term};
-use crate::flow::{Begin, EffectKind, Write};
+use crate::flow::{Begin, EffectKind, Local, Write};
 
 /// What a begin checks.
 #[derive(Clone, Debug)]
@@ -289,6 +289,38 @@ pub(crate) fn sizeof_operand(text: &[u8], place: Span) -> Option<String> {
         .and_then(|rest| rest.strip_suffix(')'))
         .unwrap_or(inner);
     Some(inner.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The type of an array of the function, `char [16]`.
+pub(crate) fn array_type(function: &FunctionContext<'_>, local: &Local) -> Option<String> {
+    let text = function.file.text;
+    let own = function.file.tokens_in(local.declared);
+    let name = |token: &Token| token.span.of(text) == local.name.as_bytes();
+    let at = own
+        .windows(2)
+        .position(|two| matches!(two, [word, next] if name(word) && next.is(b'[')))?;
+    let stars = own
+        .get(..at)?
+        .iter()
+        .rev()
+        .take_while(|token| token.is(b'*'));
+    let stars = " *".repeat(stars.count());
+    let first = own.get(at + 1)?.span;
+    let mut depth = 0_usize;
+    let mut last = None;
+    for token in own.get(at + 1..)? {
+        match token.kind {
+            TokenKind::Punct(b'[') => depth += 1,
+            TokenKind::Punct(b']') => {
+                depth = depth.checked_sub(1)?;
+                last = Some(token.span);
+            }
+            _ if depth == 0 => break,
+            _ => {}
+        }
+    }
+    let dimensions = function.file.plain(first.join(last?));
+    Some(format!("{}{stars} {dimensions}", local.base_type))
 }
 
 /// The tokens of the function, its header included.

@@ -14,7 +14,10 @@ use super::range::{declared_type, declares};
 pub(crate) fn is_users(function: &FunctionContext<'_>, of: &Expression) -> bool {
     match &of.term {
         Term::Name(name) => is_declared(function, name, of.span),
-        Term::Cast(_, value) => is_cast(function, of, value),
+        Term::Cast(to, value) => {
+            is_cast(function, of, value)
+                || to.pointers > 0 && !is_forced(function, of, value) && is_users(function, value)
+        }
         Term::Binary(left, operator, right) => match operator.as_str() {
             "+" => is_users(function, left) || is_users(function, right),
             "-" => is_users(function, left) && !is_users(function, right),
@@ -108,7 +111,10 @@ fn written(function: &FunctionContext<'_>, place: &Expression) -> Option<String>
             format!("{}{step}{field}", written(function, holder)?)
         }
         Term::Element { array, .. } => format!("{}[0]", written(function, array)?),
-        Term::Behind(pointer) => format!("(*{})", written(function, pointer)?),
+        Term::Behind(pointer) => match &pointer.term {
+            Term::Address(place) => written(function, place)?,
+            _ => format!("(*{})", written(function, pointer)?),
+        },
         // Of the type that its pointer has.
         Term::Binary(left, operator, right) if matches!(operator.as_str(), "+" | "-") => {
             let pointer = if is_users(function, right) {
@@ -183,6 +189,14 @@ fn is_declared(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
         declares(function, three, name) && !array
     };
     tokens.windows(3).any(own) && tokens.iter().any(|token| token.span.of(text) == b"__user")
+}
+
+/// Whether a cast says that it takes the address out of the user's space: without
+/// `__force` that is what sparse warns of (Documentation/dev-tools/sparse.rst).
+fn is_forced(function: &FunctionContext<'_>, cast: &Expression, value: &Expression) -> bool {
+    let place = Span::new(cast.span.start, value.span.start.max(cast.span.start));
+    let mut own = function.file.tokens_in(place).iter();
+    own.any(|own| own.span.of(function.file.text) == b"__force")
 }
 
 /// Whether the type of a cast says that what it makes is an address of the user's.

@@ -2,6 +2,7 @@
 //! what a variable holds there, whether only the function can see it.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Range;
 
 use crate::span::Span;
 use crate::vocabulary::Vocabulary;
@@ -35,6 +36,15 @@ impl Held {
 struct Variable {
     /// Its number among the places; none if nothing names it.
     place: Option<usize>,
+}
+
+/// What the read of `x |= …` is to who asks whether x is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Own {
+    /// A read.
+    Read,
+    /// A part of the value behind it.
+    Passed,
 }
 
 impl Flow {
@@ -465,7 +475,8 @@ impl Flow {
         ends && !self.is_shared(variable, leaves) && !self.is_read_from(variable, from)
     }
 
-    /// Whether anything looks at what an effect writes into a local variable.
+    /// Whether anything looks at what an effect writes into a local variable. What becomes
+    /// part of its next value (`err |= …`) is looked at where that is.
     pub(crate) fn is_looked_at(&self, at: usize) -> bool {
         let Some(written) = self.effects.get(at) else {
             return true;
@@ -475,20 +486,22 @@ impl Flow {
         let Some(own) = self.nodes.iter().find(holds) else {
             return true;
         };
-        let later = self.effects.get(at + 1..own.effects.end).unwrap_or(&[]);
-        let next = later.iter().find(|e| self.places.is_in(e.place, variable));
-        match next {
-            Some(next) => !matches!(next.kind, EffectKind::Write(_)) || next.place != variable,
+        match self.first_among(variable, at + 1..own.effects.end, Own::Passed) {
+            Some(read) => read,
             None => {
                 let mut ways = own.next.iter();
                 let returned = matches!(&own.action, Action::Exit { returned: Some(place), .. } if *place == variable);
-                returned || ways.any(|(_, next)| self.is_read_from(variable, *next))
+                returned || ways.any(|(_, next)| self.comes_to_read(variable, *next, Own::Passed))
             }
         }
     }
 
     /// Whether a way from a node comes to a read before an assignment.
     fn is_read_from(&self, variable: usize, from: usize) -> bool {
+        self.comes_to_read(variable, from, Own::Read)
+    }
+
+    fn comes_to_read(&self, variable: usize, from: usize, own: Own) -> bool {
         let mut seen = vec![false; self.nodes.len()];
         let mut work = vec![from];
         while let Some(at) = work.pop() {
@@ -496,7 +509,8 @@ impl Flow {
                 continue;
             };
             *first = true;
-            match self.first_of(variable, at) {
+            let effects = self.nodes.get(at).map_or(0..0, |node| node.effects.clone());
+            match self.first_among(variable, effects, own) {
                 Some(true) => return true,
                 Some(false) => {}
                 None => work.extend(self.nexts(at)),
@@ -510,20 +524,41 @@ impl Flow {
         next.unwrap_or_default().iter().map(|(_, to)| *to)
     }
 
-    /// Whether a node first reads the variable, or first gives it a value.
-    fn first_of(&self, variable: usize, node: usize) -> Option<bool> {
-        let own = |e: &&Effect| self.places.is_in(e.place, variable);
-        self.effects_of(node)
-            .iter()
-            .filter(own)
-            .find_map(|effect| match &effect.kind {
+    /// Whether the first of some effects on the variable reads it, or gives it a value.
+    fn first_among(&self, variable: usize, effects: Range<usize>, own: Own) -> Option<bool> {
+        let mut at = effects.start;
+        while at < effects.end {
+            let effect = self.effects.get(at)?;
+            at += 1;
+            if !self.places.is_in(effect.place, variable) {
+                continue;
+            }
+            if own == Own::Passed && self.is_of_own_value(at - 1, variable) {
+                at += 1;
+                continue;
+            }
+            match &effect.kind {
                 EffectKind::Write(write) if effect.place == variable => {
-                    (!write.optional).then_some(false)
+                    if !write.optional {
+                        return Some(false);
+                    }
                 }
                 // A part takes a value, whatever the rest holds.
-                EffectKind::Write(_) if !self.places.is_behind(effect.place) => None,
-                _ => Some(true),
-            })
+                EffectKind::Write(_) if !self.places.is_behind(effect.place) => {}
+                _ => return Some(true),
+            }
+        }
+        None
+    }
+
+    /// Whether an effect is the read of `x |= …`, behind which x takes its new value.
+    fn is_of_own_value(&self, at: usize, variable: usize) -> bool {
+        let (Some(read), Some(write)) = (self.effects.get(at), self.effects.get(at + 1)) else {
+            return false;
+        };
+        let whole = [read, write].iter().all(|own| own.place == variable);
+        let same = write.span.start == read.span.start && write.span.contains(read.span);
+        whole && same && read.kind == EffectKind::Read && matches!(write.kind, EffectKind::Write(_))
     }
 
     /// The constant, as it is written, that the variable holds wherever the code
@@ -537,17 +572,58 @@ impl Flow {
         if self.computed || self.unseen.contains(name) || own.lasting {
             return None;
         }
-        match self.held(variable).remove(&at)? {
+        match self.held(variable, 0, Held::Unknown).remove(&at)? {
             Held::Constant(text) => Some(text),
             _ => None,
         }
     }
 
+    /// Whether every way from a node to the end of the function returns that constant,
+    /// which `written` knows where a return has it as an expression.
+    pub(crate) fn gives_only(
+        &self,
+        from: usize,
+        constant: &str,
+        written: impl Fn(Span) -> bool,
+    ) -> bool {
+        let reached = self.reached(from, |_| false);
+        let mut exits = reached.iter().filter_map(|at| {
+            let node = self.nodes.get(*at)?;
+            match &node.action {
+                Action::Exit { returned, .. } => Some((*at, node.span, *returned)),
+                _ => None,
+            }
+        });
+        let mut ends = false;
+        let gives = |(at, span, returned): (usize, Span, Option<usize>)| {
+            ends = true;
+            match returned {
+                Some(variable) => self.holds_on_ways(variable, (from, at), constant),
+                None => written(span),
+            }
+        };
+        exits.all(gives) && ends && !self.computed
+    }
+
+    /// Whether a variable of the function holds a constant wherever the ways from one node
+    /// come to another.
+    fn holds_on_ways(&self, variable: usize, ways: (usize, usize), constant: &str) -> bool {
+        let own = self.local_of(variable).filter(|own| !own.lasting);
+        let Some(own) = own.filter(|own| !self.unseen.contains(&own.name)) else {
+            return false;
+        };
+        let mut first = self.held(variable, 0, Held::Unknown);
+        let known = first.remove(&ways.0).filter(|_| own.plain);
+        let behind = known.map(|known| self.held(variable, ways.0, known));
+        let there = behind.and_then(|mut behind| behind.remove(&ways.1));
+        there.is_some_and(|held| matches!(held, Held::Constant(text) if text == constant))
+    }
+
     /// What a variable holds where the code comes to a node, for each that it
-    /// comes to: a fixed point.
-    fn held(&self, variable: usize) -> BTreeMap<usize, Held> {
-        let mut before = BTreeMap::from([(0, Held::Unknown)]);
-        let mut work = vec![0];
+    /// comes to from `start`, where it holds `known`: a fixed point.
+    fn held(&self, variable: usize, start: usize, known: Held) -> BTreeMap<usize, Held> {
+        let mut before = BTreeMap::from([(start, known)]);
+        let mut work = vec![start];
         while let Some(at) = work.pop() {
             let (Some(node), Some(held)) = (self.nodes.get(at), before.get(&at)) else {
                 continue;

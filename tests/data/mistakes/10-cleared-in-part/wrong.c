@@ -8,7 +8,7 @@ int put_state(struct status __user *src, u32 state, u64 ptr, u32 suspended)
 {
 	struct status s;
 
-	memset(&s, 0, sizeof(&s));
+	memset(&s, 0, sizeof(&s)); // finds: sizeof-pointer
 	s.state = state;
 	s.hw_ptr = ptr;
 	s.suspended = suspended;

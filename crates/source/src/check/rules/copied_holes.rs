@@ -37,7 +37,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             continue;
         };
         let filled = filled(function, local, access);
-        if !filled.elsewhere && !is_cleared(function, access, &filled) {
+        // Whoever clears it on one way knows that what it is handed to does not fill it.
+        let unknown = filled.elsewhere || filled.handed && filled.cleared.is_empty();
+        if !unknown && !is_cleared(function, access, &filled) {
             out.extend(judged(function, access, local, &filled));
         }
     }
@@ -48,9 +50,28 @@ fn copied<'s>(function: &'s FunctionContext<'_>, access: &Access<'_>) -> Option<
     let text = function.file.plain(access.value);
     let name = text.rsplit(')').next()?.trim().strip_prefix('&')?;
     let local = function.graph.locals.iter().find(|l| l.name == name)?;
-    let operand = sizeof_operand(function.file.text, access.count?)?;
-    let whole = operand == local.name || operand == local.base_type;
+    let operand = sizeof_operand(function.file.text, access.count?);
+    let whole = operand.is_some_and(|of| of == local.name || of == local.base_type);
+    let whole = whole || is_bounded(function, access, local);
     (local.plain && !local.initialised && whole).then_some(local)
+}
+
+/// Whether as many bytes are copied as a variable says, which is made of the struct's size
+/// or compared with it: that may be all.
+fn is_bounded(function: &FunctionContext<'_>, access: &Access<'_>, local: &Local) -> bool {
+    let Some(count) = access.bytes.as_ref().and_then(Expression::name) else {
+        return false;
+    };
+    let sized = |part: &Expression| local.is_sized(part);
+    let names_size = |place: Span| {
+        let whole = function.expression(place);
+        whole.is_some_and(|whole| whole.any(&sized))
+    };
+    let graph = function.graph;
+    let mut made = graph.assignments();
+    let mut compared = graph.comparisons.iter();
+    made.any(|(name, value)| name == count && names_size(value))
+        || compared.any(|at| graph.names(*at, count) && names_size(*at))
 }
 
 #[derive(Default)]
@@ -62,7 +83,9 @@ struct Filled {
     /// The call that sets the most bytes from its front on, if none sets all, and
     /// how many.
     front: Option<(Span, u64)>,
-    /// Whether something that is not followed may have set all of it.
+    /// Whether a call is given its address, which may set all of it.
+    handed: bool,
+    /// Whether something else that is not followed may have set all of it.
     elsewhere: bool,
 }
 
@@ -198,8 +221,26 @@ fn mention(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
                 }
             }
         }
+        _ if is_handed(function, parent) => found.handed = true,
         _ => found.elsewhere = true,
     }
+}
+
+/// Whether `&x` is an argument of a call that is no access and no copy of a size.
+fn is_handed(function: &FunctionContext<'_>, address: Node<'_>) -> bool {
+    let call = address.parent().and_then(|arguments| arguments.parent());
+    let call = call
+        .filter(|own| own.kind() == "call_expression" && address.kind() == "pointer_expression");
+    call.is_some_and(|call| {
+        let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+        let words = function.file.words;
+        let reads = words
+            .access(&name)
+            .or_else(|| words.in_window(&name))
+            .is_some();
+        let sized = |own: &Expression| matches!(own.term, Term::SizeOf(_) | Term::SizeOfType(_));
+        !reads && !Expression::of(function.context, call).any(&sized)
+    })
 }
 
 /// Whether a node is in an operand of inline assembly, which the parser sees as a

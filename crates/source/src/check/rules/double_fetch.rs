@@ -203,11 +203,13 @@ fn together(first: Node<'_>, second: Node<'_>) -> bool {
     let mut node = first;
     while let Some(parent) = node.parent() {
         let branch = match parent.kind() {
-            "if_statement" => Some(node.id()) != parent.part("condition").map(|c| c.id()),
-            "case_statement" | "else_clause" | "conditional_expression" => true,
-            _ => false,
+            "if_statement" if Some(node.id()) == parent.part("condition").map(|c| c.id()) => None,
+            "if_statement" | "else_clause" | "conditional_expression" => Some(node),
+            // All statements of a case are one branch.
+            "case_statement" => Some(parent),
+            _ => None,
         };
-        if branch && !span(node).contains(span(second)) {
+        if branch.is_some_and(|branch| !span(branch).contains(span(second))) {
             return false;
         }
         node = parent;
@@ -426,12 +428,31 @@ fn uses_part(
             p.kind() == "assignment_expression" && p.part("left").map(|l| l.id()) == Some(node.id())
         });
         // Set again, compared with what was checked, or checked as it was.
-        let compared = is_compared(function, node) || is_refused(function, node);
+        let compared = is_compared(function, first, node) || is_refused(function, node);
         let settled = assigned || compared || again(span(node));
         set |= settled;
         read |= !settled;
     });
-    read && !set
+    // What begins where the whole does may have any name there.
+    let whole = *wanted != Part::First && is_handed(function, second);
+    (read || whole) && !set
+}
+
+/// Whether a call behind the second fetch is given the address of what it filled: it sees
+/// all of it. What goes back to the user, or is cleared, is not used.
+fn is_handed(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
+    let mut calls = function.calls.iter();
+    calls.any(|call| {
+        let name = String::from_utf8_lossy(function.context.callee(*call)).into_owned();
+        let words = function.file.words;
+        let goes_back = words.access(&name).is_some() || words.clears(&name).is_some();
+        let whole = Expression::of(function.context, *call);
+        let given = whole.call().map_or(&[][..], |(_, given)| given);
+        let own = |given: &Expression| {
+            matches!(&given.uncast().1.term, Term::Address(of) if of.name() == Some(&second.value_root))
+        };
+        !goes_back && span(*call).start >= second.span.end && given.iter().any(own)
+    })
 }
 
 /// What conditions ask for, each thing by itself.
@@ -444,13 +465,16 @@ fn operands(function: &FunctionContext<'_>, conditions: &[Span]) -> Vec<Expressi
     found
 }
 
-/// Whether a condition compares the node with something.
-fn is_compared(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
+/// Whether a condition compares the node with something that may be of the first copy:
+/// a second one over it leaves nothing to compare with, so that there a difference has
+/// to be refused, and what is looked for by its value is used.
+fn is_compared(function: &FunctionContext<'_>, first: &Fetch<'_>, node: Node<'_>) -> bool {
+    let over = root_of(function.context, node) == first.value_root;
     let mut node = node;
     while let Some(parent) = node.parent() {
         let operator = function.context.operator(parent);
         if parent.kind() == "binary_expression" && matches!(operator, b"!=" | b"==") {
-            return true;
+            return !over || operator == b"!=";
         }
         if parent.kind().ends_with("_statement") {
             return false;

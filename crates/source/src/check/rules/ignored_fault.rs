@@ -1,3 +1,4 @@
+use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::Direction;
@@ -6,6 +7,7 @@ use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::flow::EffectKind;
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
@@ -33,11 +35,18 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             );
             (message, "its result is dropped", Some(used))
         });
+        let callee = access.word.name.as_bytes();
+        let unasked = || {
+            let dropped = is_dropped(access.node) && function.file.words.must_use(callee);
+            dropped.then(|| (unasked(&access.word.name), "its result is dropped", None))
+        };
         let lost = || {
             let message = unread(function, access.node, &access.word.name)?;
+            // Of a chain that nobody asks the last tells.
+            (!is_passed_on(function, access.node)).then_some(())?;
             Some((message, "its result is lost", used(function, access)))
         };
-        if let Some((message, label, used)) = told.or_else(lost) {
+        if let Some((message, label, used)) = told.or_else(unasked).or_else(lost) {
             let file = function.file;
             let mut violation = file.violation(&INFO, access.span, label, message);
             violation
@@ -47,6 +56,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         }
     }
     dropped(function, out);
+}
+
+fn unasked(callee: &str) -> String {
+    format!("nothing asks what {callee}() gives")
 }
 
 /// Where the variable is used that a read has filled.
@@ -85,6 +98,23 @@ fn unread(function: &FunctionContext<'_>, call: Node<'_>, callee: &str) -> Optio
     Some(format!("nothing looks at what {callee}() gives to {name}"))
 }
 
+/// Whether the variable that takes the result hands it on to the next access:
+/// `err |= …; err |= …`.
+fn is_passed_on(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
+    let target = |access: &Access<'_>| {
+        let holder = access.node.parent()?;
+        let joins = function.context.operator(holder) == b"|=";
+        let left = holder.part("left").filter(|_| joins)?;
+        Some(function.context.written(left))
+    };
+    let mut later = function
+        .accesses
+        .iter()
+        .skip_while(|own| own.node.id() != call.id());
+    let own = later.next().and_then(target);
+    own.is_some() && later.next().and_then(target) == own
+}
+
 /// Whether a declaration says itself that nothing may look at the variable.
 fn says_unused(function: &FunctionContext<'_>, declared: Span) -> bool {
     let tokens = function.file.tokens;
@@ -101,13 +131,15 @@ fn says_unused(function: &FunctionContext<'_>, declared: Span) -> bool {
 fn dropped(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let words = function.file.words;
     let calls = function.calls.iter().copied();
-    for call in calls.filter(|call| words.must_use(function.context.callee(*call))) {
+    let asks_more = |call: &Node<'_>| {
+        let callee = function.context.callee(*call);
+        let name = answer::text(callee);
+        words.must_use(callee) && !name.is_some_and(|name| words.access(name).is_some())
+    };
+    for call in calls.filter(asks_more) {
         let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
         let told = match is_dropped(call) {
-            true => Some((
-                format!("nothing asks what {name}() gives"),
-                "its result is dropped",
-            )),
+            true => Some((unasked(&name), "its result is dropped")),
             false => unread(function, call, &name).map(|told| (told, "its result is lost")),
         };
         let file = function.file;

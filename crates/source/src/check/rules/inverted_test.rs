@@ -23,35 +23,63 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let asked = function.graph.statements.iter();
     for own in asked.filter(|own| own.kind == StatementKind::If) {
         let condition = own.expression.and_then(|place| function.expression(place));
-        let (Some(condition), true) = (condition, gives_fault(function, own)) else {
+        let Some(condition) = condition else {
             continue;
         };
         let each = condition.joined("||").into_iter();
-        out.extend(each.filter_map(|part| inverted(function, part)));
+        let mut found = each.filter_map(|part| inverted(function, part)).peekable();
+        if found.peek().is_some() && (stores_fault(function, own) || gives_fault(function, own)) {
+            out.extend(found);
+        }
     }
 }
 
-/// Whether nothing but `return -EFAULT;` comes where the condition holds.
+/// Whether every way from where the condition holds ends in -EFAULT, and nothing more is
+/// accessed on it.
 fn gives_fault(function: &FunctionContext<'_>, own: &Statement) -> bool {
-    let Some(mut then) = function.graph.inside(own.span).next() else {
+    let graph = function.graph;
+    let from = graph.inside(own.span).next().and_then(|then| then.before);
+    let Some(from) = from else {
         return false;
     };
-    if then.kind == StatementKind::Block {
-        let inside: Vec<&Statement> = function.graph.inside(then.span).collect();
-        let [only] = inside.as_slice() else {
-            return false;
-        };
-        then = *only;
+    let reached = graph.reached(from, |_| false);
+    let mut accesses = function.accesses.iter();
+    let goes_on = accesses.any(|access| {
+        let mut nodes = graph.nodes_in(access.span);
+        nodes.any(|node| reached.contains(&node))
+    });
+    let fault = |at: Span| {
+        let given = graph.statement(at).and_then(|own| own.expression);
+        let given = given.and_then(|given| function.expression(given));
+        given.is_some_and(|given| is_fault(&given))
+    };
+    !goes_on && graph.gives_only(from, "-EFAULT", fault)
+}
+
+/// Whether the last that is done where the condition holds is that a variable takes
+/// -EFAULT.
+fn stores_fault(function: &FunctionContext<'_>, own: &Statement) -> bool {
+    let graph = function.graph;
+    let Some(then) = graph.inside(own.span).next() else {
+        return false;
+    };
+    let last = match then.kind {
+        StatementKind::Block => graph.inside(then.span).last(),
+        _ => Some(then),
+    };
+    let stored = last.filter(|last| last.kind == StatementKind::Expression);
+    let stored = stored.and_then(|last| function.expression(last.expression?));
+    stored.is_some_and(|stored| match &stored.term {
+        Term::Assignment(_, operator, value) => operator == "=" && is_fault(value),
+        _ => false,
+    })
+}
+
+fn is_fault(own: &Expression) -> bool {
+    match &own.term {
+        Term::Unary(minus, of) => minus == "-" && of.name() == Some("EFAULT"),
+        _ => false,
     }
-    let given = then
-        .expression
-        .filter(|_| then.kind == StatementKind::Return);
-    given
-        .and_then(|given| function.expression(given))
-        .is_some_and(|given| match given.term {
-            Term::Unary(minus, of) => minus == "-" && of.name() == Some("EFAULT"),
-            _ => false,
-        })
 }
 
 /// A call that went well where the expression holds.

@@ -5,6 +5,7 @@ use super::rule::Rule;
 
 pub(super) mod allow_without_reason;
 mod argument_in_window;
+mod beyond_variable;
 mod call_in_window;
 mod changed_order;
 mod changed_value;
@@ -21,6 +22,7 @@ mod half_done_pair;
 mod ignored_fault;
 mod inverted_test;
 mod jump_out_of_cleanup;
+mod late_check;
 mod macro_label;
 mod mismatched_end;
 mod misread_result;
@@ -52,6 +54,7 @@ pub(crate) const RULES: &[Rule] = &[
     wrong_direction::RULE,
     outside_checked_range::RULE,
     other_object_checked::RULE,
+    late_check::RULE,
     user_pointer_dereferenced::RULE,
     call_in_window::RULE,
     argument_in_window::RULE,
@@ -68,6 +71,7 @@ pub(crate) const RULES: &[Rule] = &[
     half_done_pair::RULE,
     copied_holes::RULE,
     sizeof_pointer::RULE,
+    beyond_variable::RULE,
     double_fetch::RULE,
     distant_access_ok::RULE,
     unfenced_read::RULE,

@@ -76,7 +76,7 @@ fn argument(function: &FunctionContext<'_>, call: Node<'_>, at: usize) -> Option
     Some(Expression::of(function.context, own))
 }
 
-/// `sizeof(p)` of what is at `p`.
+/// `sizeof(p)` of what is at `p`, `sizeof(&x)` of `x`.
 fn wrong(
     function: &FunctionContext<'_>,
     call: Node<'_>,
@@ -87,14 +87,20 @@ fn wrong(
     let Term::SizeOf(of) = &count.term else {
         return None;
     };
-    let (object, pointer) = (object.uncast().1, of.name()?);
-    if object.name() != Some(pointer) || !points(function, pointer, span(call)) {
-        return None;
-    }
+    let object = object.uncast().1;
+    let told = match &of.term {
+        Term::Address(place) if **of == *object => {
+            let place = function.file.plain(place.span);
+            format!("sizeof(&{place}), the size of an address and not of {place}")
+        }
+        _ => {
+            let pointer = of.name().filter(|own| object.name() == Some(*own))?;
+            points(function, pointer, span(call)).then_some(())?;
+            format!("sizeof({pointer}), the size of the pointer and not of what it points to")
+        }
+    };
     let file = function.file;
-    let message = format!(
-        "{name}() is given sizeof({pointer}), the size of the pointer and not of what it points to"
-    );
+    let message = format!("{name}() is given {told}");
     Some(file.violation(&INFO, span(call), "the size of a pointer", message))
 }
 

@@ -100,6 +100,9 @@ fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Viola
     if pointer.name().is_some() || !space::is_users(function, pointer) {
         return None;
     }
+    if is_tried_before(function, pointer, node) {
+        return None;
+    }
     let pointer = holder(function, pointer)?;
     let stored = use_of.kind() == "update_expression"
         || use_of.kind() == "assignment_expression" && use_of.part("left") == Some(whole);
@@ -115,6 +118,28 @@ fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Viola
     let what = format!("{} is an address", function.file.plain(pointer.span));
     let at = if stored { use_of } else { whole };
     Some(violation(function, span(at), &what, !stored))
+}
+
+/// Whether a cast to a kernel's pointer is followed where an access to the same address
+/// has faulted: what emulates an instruction tries the user first, then the kernel.
+fn is_tried_before(function: &FunctionContext<'_>, pointer: &Expression, node: Node<'_>) -> bool {
+    if !matches!(pointer.term, Term::Cast(..)) {
+        return false;
+    }
+    let (_, address) = pointer.uncast();
+    let asked = function
+        .accesses
+        .iter()
+        .filter(|access| access.address == *address);
+    let conditions: Vec<Span> = asked.map(|access| access.span).collect();
+    let mut around = std::iter::successors(node.parent(), Node::parent);
+    around.any(|own| {
+        let asked = own
+            .part("condition")
+            .filter(|_| own.kind() == "if_statement");
+        let asked = asked.map(span).filter(|asked| !asked.contains(span(node)));
+        asked.is_some_and(|asked| conditions.iter().any(|access| asked.contains(*access)))
+    })
 }
 
 /// The largest place of which a node is the front, its members and the parentheses around

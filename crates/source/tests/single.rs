@@ -1,0 +1,218 @@
+//! Mistakes around single accesses and copies, in the forms that drivers write them.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[path = "support/mistakes.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod mistakes;
+
+/// What is said of a function of these statements.
+fn rules(statements: &str) -> Vec<String> {
+    let text = format!(
+        "struct req {{ u32 cmd; u32 len; u32 id; }};\nlong f(struct dev *d, unsigned int cmd, struct req __user *arg, char __user *buf, size_t n)\n{{\n\tstruct req r;\n\tlong ret = 0;\n\tu32 v = 0;\n\n{statements}\n}}\n"
+    );
+    let found = mistakes::found(None, &text).into_iter();
+    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
+    found.dedup();
+    found
+}
+
+const NONE: [&str; 0] = [];
+const INVERTED: [&str; 1] = ["inverted-test"];
+const TWICE: [&str; 1] = ["double-fetch"];
+
+/// Only a plain `return -EFAULT;` was seen.
+#[test]
+fn success_that_is_answered_by_efault_is_found_however_it_is_written() {
+    for wrong in [
+        "\tif (!copy_to_user(buf, d->buf, n)) {\n\t\tpr_debug(\"no\");\n\t\treturn -EFAULT;\n\t}\n\treturn n;",
+        "\tif (!copy_to_user(buf, d->buf, n))\n\t\tret = -EFAULT;\n\treturn ret;",
+        "\tif (!copy_to_user(buf, d->buf, n)) {\n\t\tkfree(d->buf);\n\t\tret = -EFAULT;\n\t}\n\treturn ret;",
+        "\twhile (n--) {\n\t\tif (!put_user(v, &arg->id)) {\n\t\t\tret = -EFAULT;\n\t\t\tbreak;\n\t\t}\n\t}\n\treturn ret;",
+        "\tret = -EFAULT;\n\tif (!copy_from_user(&r, arg, sizeof(r)))\n\t\tgoto out;\n\tret = run(&r);\nout:\n\tunlock(d);\n\treturn ret;",
+        "\tif (!copy_from_user(&r, arg, sizeof(r)))\n\t\tgoto fault;\n\treturn run(&r);\nfault:\n\tunlock(d);\n\treturn -EFAULT;",
+        "\tif (n < 4 || !get_user(v, &arg->id))\n\t\tgoto fault;\n\treturn run(d);\nfault:\n\tret = -EFAULT;\n\tunlock(d);\n\treturn ret;",
+        "\tif (access_ok(arg, sizeof(*arg))) {\n\t\tpr_debug(\"no\");\n\t\treturn -EFAULT;\n\t}\n\treturn __put_user(v, &arg->id);",
+    ] {
+        let found = rules(wrong);
+        assert!(
+            found.contains(&INVERTED[0].to_owned()),
+            "{wrong}\n{found:?}"
+        );
+    }
+    for right in [
+        "\tret = -EFAULT;\n\tif (!copy_from_user(&r, arg, sizeof(r)))\n\t\tret = 0;\n\treturn ret;",
+        "\tret = -EFAULT;\n\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\tgoto out;\n\tret = run(&r);\nout:\n\treturn ret;",
+        "\tif (!copy_from_user(&r, arg, sizeof(r))) {\n\t\tret = -EFAULT;\n\t\tif (put_user(r.id, &arg->cmd))\n\t\t\tgoto out;\n\t\tret = 0;\n\t}\nout:\n\treturn ret;",
+        "\tret = -EFAULT;\n\tif (!copy_from_user(&r, arg, sizeof(r)))\n\t\tgoto run;\n\treturn ret;\nrun:\n\tret = run(&r);\n\treturn ret;",
+        "\tif (!get_user(v, &arg->id)) {\n\t\tif (v > 7)\n\t\t\treturn -EFAULT;\n\t\treturn run(d);\n\t}\n\treturn -EFAULT;",
+    ] {
+        assert_eq!(rules(right), NONE, "{right}");
+    }
+}
+
+/// gcc warns of it: the kernel declares the copies `__must_check`.
+#[test]
+fn a_copy_of_which_nothing_asks_how_it_went_is_found() {
+    for wrong in [
+        "\tcopy_to_user(buf, d->buf, n);\n\treturn 0;",
+        "\tcopy_from_user(&d->req, arg, sizeof(d->req));\n\treturn run(d);",
+        "\tif (cmd)\n\t\t__copy_to_user_inatomic(buf, d->buf, n);\n\treturn 0;",
+        "\tstrncpy_from_user(d->name, buf, n);\n\treturn 0;",
+    ] {
+        assert_eq!(rules(wrong), ["ignored-fault"], "{wrong}");
+    }
+    // Each once, however many reasons there are.
+    let twice = "\tcopy_from_user(&r, arg, sizeof(r));\n\treturn run(&r);";
+    assert_eq!(rules(twice), ["ignored-fault"]);
+    for right in [
+        "\treturn copy_to_user(buf, d->buf, n) ? -EFAULT : 0;",
+        "\tret = copy_to_user(buf, d->buf, n);\n\treturn ret ? -EFAULT : 0;",
+        "\tput_user(v, &arg->id);\n\treturn 0;",
+    ] {
+        assert_eq!(rules(right), NONE, "{right}");
+    }
+}
+
+/// The statements of a case were each held to be a branch of its own.
+#[test]
+fn a_double_fetch_in_a_case_is_found() {
+    let with = |used: &str, behind: &str| {
+        rules(&format!(
+            "\tswitch (cmd) {{\n\tcase 1:\n\t\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\t\treturn -EFAULT;\n\t\tif (r.len > 8)\n\t\t\treturn -EINVAL;\n{behind}\t\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\t\treturn -EFAULT;\n\t\t{used}\n\t\tbreak;\n\t}}\n\treturn ret;"
+        ))
+    };
+    let use_it = "fill(d->buf, r.len);";
+    assert_eq!(with(use_it, ""), TWICE);
+    assert_eq!(with("v = r.id;", ""), NONE);
+    assert_eq!(with(use_it, "\t\tbreak;\n\tcase 2:\n"), NONE);
+    // What is looked for by its value is used; what is refused again is not.
+    let search = "list_for_each_entry(e, &d->list, node) {\n\t\t\tif (e->len == r.len)\n\t\t\t\tdrop(e);\n\t\t}";
+    assert_eq!(with(search, ""), TWICE);
+    assert_eq!(
+        with(
+            "if (r.len != 8)\n\t\t\treturn -EINVAL;\n\t\tfill(d->buf, r.len);",
+            ""
+        ),
+        NONE
+    );
+}
+
+/// A cast without `__force` leaves the address the user's.
+#[test]
+fn a_cast_does_not_make_memory_the_kernels() {
+    let dereferenced = ["user-pointer-dereferenced"];
+    for wrong in [
+        "\t*((u32 *)buf) = v;\n\treturn 0;",
+        "\tv = *(u32 *)buf;\n\treturn v;",
+        "\tv = ((struct req *)buf)->id;\n\treturn v;",
+        "\tv = *(&arg->id);\n\treturn v;",
+        "\t*&arg->id = v;\n\treturn 0;",
+    ] {
+        assert_eq!(rules(wrong), dereferenced, "{wrong}");
+    }
+    for right in [
+        "\t*((__force u32 *)buf) = v;\n\treturn 0;",
+        "\tv = *(u32 *)(unsigned long)buf;\n\treturn v;",
+        "\tv = (u32)(unsigned long)&((struct req *)buf)->id;\n\treturn v;",
+        "\treturn put_user(v, (u32 *)buf);",
+    ] {
+        assert_eq!(rules(right), NONE, "{right}");
+    }
+}
+
+/// Sizes on the kernel's side were not looked at.
+#[test]
+fn a_copy_beyond_the_variable_is_found() {
+    let beyond = ["beyond-variable"];
+    for wrong in [
+        "\tif (copy_from_user(&r, arg, 2 * sizeof(r)))\n\t\treturn -EFAULT;\n\treturn run(&r);",
+        "\tif (copy_from_user(&r.len, arg, sizeof(r) + 4))\n\t\treturn -EFAULT;\n\treturn run(&r);",
+        "\tchar name[8];\n\n\tif (copy_to_user(buf, name_of(d, name), 4) || copy_to_user(buf, name, sizeof(name) + 1))\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tstruct req *q = d->req;\n\n\tif (copy_from_user(&q, arg, sizeof(*q)))\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tstruct req *q = d->req;\n\n\treturn copy_to_user(buf, &q, n) ? -EFAULT : 0;",
+        "\tif (copy_to_user(buf, &d, sizeof(r)))\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tchar name[8];\n\n\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tif (copy_from_user(name, buf, r.len))\n\t\treturn -EFAULT;\n\treturn run(name);",
+        "\tchar name[8];\n\tu32 more;\n\n\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\tmore = v + 1;\n\tif (!more || copy_from_user(name, buf, more))\n\t\treturn -EFAULT;\n\treturn run(name);",
+    ] {
+        assert_eq!(rules(wrong), beyond, "{wrong}");
+    }
+    for right in [
+        "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\treturn run(&r);",
+        "\tstruct req *q = d->req;\n\n\tif (copy_from_user(&q, arg, sizeof(q)))\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tchar name[8];\n\n\tif (n != 8 || copy_from_user(name, buf, n))\n\t\treturn -EFAULT;\n\treturn run(name);",
+        "\tchar name[8];\n\n\tif (copy_from_user(name, buf, min(n, sizeof(name))))\n\t\treturn -EFAULT;\n\treturn run(name);",
+        "\tchar name[8];\n\n\tn = min(n, sizeof(name));\n\tif (copy_from_user(name, buf, n))\n\t\treturn -EFAULT;\n\treturn run(name);",
+        // What calls it bounds it: the function is no callback.
+        "\tchar name[8];\n\n\treturn copy_from_user(name, buf, n) ? -EFAULT : 0;",
+        "\tchar name[8];\n\n\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tif (r.len > 8 || copy_from_user(name, buf, r.len))\n\t\treturn -EFAULT;\n\treturn run(name);",
+    ] {
+        assert_eq!(rules(right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn a_check_behind_its_access_is_found() {
+    let late = ["late-check"];
+    for wrong in [
+        "\tif (__get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\tif (!access_ok(arg, sizeof(*arg)))\n\t\treturn -EFAULT;\n\treturn v;",
+        "\tu32 __user *p = u64_to_user_ptr(d->at);\n\n\tif (__copy_from_user(&v, p, sizeof(v)) || !access_ok(p, 4))\n\t\treturn -EFAULT;\n\treturn v;",
+    ] {
+        assert_eq!(rules(wrong), late, "{wrong}");
+    }
+    for right in [
+        "\tif (!access_ok(arg, sizeof(*arg)))\n\t\treturn -EFAULT;\n\treturn __get_user(v, &arg->len);",
+        "\tif (!access_ok(buf, 4))\n\t\treturn -EFAULT;\n\twhile (n--) {\n\t\tif (__get_user(v, buf))\n\t\t\treturn -EFAULT;\n\t\tbuf += 4;\n\t\tif (!access_ok(buf, 4))\n\t\t\treturn -EFAULT;\n\t}\n\treturn v;",
+        "\tif (__get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\targ = arg + 1;\n\treturn access_ok(arg, sizeof(*arg));",
+    ] {
+        assert_eq!(rules(right), NONE, "{right}");
+    }
+}
+
+/// `err = …` in a chain was only found where no loop stood before it.
+#[test]
+fn a_result_that_is_overwritten_is_found_behind_a_loop_and_in_a_chain() {
+    let wrong = "\tint err = 0;\n\n\twhile (n--)\n\t\terr |= __get_user(v, &arg[n].id);\n\terr = __put_user(v, &arg->cmd);\n\treturn err ? -EFAULT : 0;";
+    assert_eq!(rules(wrong), ["ignored-fault"]);
+    let chain = "\tint err = 0;\n\n\terr |= __put_user(v, &arg->id);\n\terr |= __put_user(v, &arg->len);\n\terr = __put_user(v, &arg->cmd);\n\terr |= __put_user(v, &arg[1].cmd);\n\treturn err ? -EFAULT : 0;";
+    assert_eq!(rules(chain), ["ignored-fault"]);
+    assert_eq!(rules(&chain.replace("err = __put", "err |= __put")), NONE);
+    assert_eq!(rules(&wrong.replace("err = __put", "err |= __put")), NONE);
+}
+
+/// Only a count by its size, and only a whole `sizeof`, was seen.
+#[test]
+fn padding_goes_out_by_whatever_number_and_past_whatever_clears_it() {
+    let holes = ["copied-holes"];
+    let with = |clears: &str, fills: &str, count: &str| {
+        let text = format!(
+            "struct st {{ u32 a; u64 b; }};\nlong f(struct dev *d, char __user *buf, int n, int flag)\n{{\n\tstruct st s;\n\n\t{clears}\n\t{fills}\n\tn = min_t(int, n, sizeof(s));\n\treturn copy_to_user(buf, &s, {count}) ? -EFAULT : 0;\n}}\n"
+        );
+        let found = mistakes::found(None, &text).into_iter();
+        found.map(|(rule, _)| rule).collect::<Vec<_>>()
+    };
+    let (clear, own, filled) = (
+        "memset(&s, 0, sizeof(s));",
+        "s.a = 1;\n\ts.b = 2;",
+        "fill(d, &s);",
+    );
+    for count in ["n", "sizeof(s)"] {
+        assert_eq!(with("", own, count), holes, "{count}");
+        assert_eq!(with(clear, own, count), NONE, "{count}");
+        assert_eq!(
+            with(&format!("if (flag)\n\t\t{clear}"), own, count),
+            holes,
+            "{count}"
+        );
+        assert_eq!(
+            with(&format!("if (flag)\n\t\t{clear}"), filled, count),
+            holes,
+            "{count}"
+        );
+        assert_eq!(with("", filled, count), NONE, "{count}");
+        assert_eq!(
+            with("memset(&s, 0, sizeof(&s));", filled, count),
+            ["sizeof-pointer"]
+        );
+    }
+}
