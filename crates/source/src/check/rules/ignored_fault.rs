@@ -134,7 +134,7 @@ fn dropped(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let asks_more = |call: &Node<'_>| {
         let callee = function.context.callee(*call);
         let name = answer::text(callee);
-        words.must_use(callee) && !name.is_some_and(|name| words.access(name).is_some())
+        words.must_use(callee) && name.is_none_or(|name| words.access(name).is_none())
     };
     for call in calls.filter(asks_more) {
         let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
