@@ -35,6 +35,26 @@ pub enum Error {
         /// What its console has.
         console: Box<Console>,
     },
+    /// The guest writes without end.
+    #[error("the console of {image} grew past {} MiB, which no guest needs, and the guest was stopped{}. {console}", CONSOLE >> 20, in_job(.job.as_deref()))]
+    Endless {
+        /// The image's name.
+        image: String,
+        /// The job that had begun and did not end, where one had.
+        job: Option<String>,
+        /// What its console has.
+        console: Box<Console>,
+    },
+    /// The plugin wrote more than it can have to say.
+    #[error(
+        "the counts of {image} are {bytes} bytes long, and no run has more than {COUNTS}: the guest began phases without end"
+    )]
+    Counts {
+        /// The image's name.
+        image: String,
+        /// How long they are.
+        bytes: u64,
+    },
     /// The kernel found that it is broken.
     #[error("the kernel of {image} {}: {title}. {console}", .outcome.words())]
     Broke {
@@ -70,6 +90,11 @@ pub enum Error {
         source: std::io::Error,
     },
 }
+
+/// The longest console that is kept, in bytes.
+pub(crate) const CONSOLE: u64 = 64 << 20;
+/// The longest counts that are read, in bytes.
+const COUNTS: u64 = 512 << 20;
 
 /// ` in bench poll`
 pub(crate) fn in_job(job: Option<&str>) -> String {
@@ -226,14 +251,29 @@ impl Boot<'_> {
         let console = folder.join("console.txt");
         let counts = folder.join("counts.txt");
         let mut command = self.command(&counts);
-        let ended = runner.logged(&mut command, &console, Some(self.limit.time), &mut |_| {});
+        let limit = Some(self.limit.time);
+        let ended = runner.logged_up_to(CONSOLE, &mut command, &console, limit, &mut |_| {});
         let text = read(&console)?;
         let status = ended.map_err(|error| self.failed(error, &text))?;
         self.judge(status, &text)?;
         Ok(Record {
             console: text,
-            counts: read(&counts)?,
+            counts: self.counts(&counts)?,
         })
+    }
+
+    fn counts(&self, place: &Path) -> Result<Vec<u8>, Error> {
+        let about = fs::metadata(place).map_err(|source| Error::File {
+            path: place.to_owned(),
+            source,
+        })?;
+        match about.len() {
+            bytes if bytes > COUNTS => Err(Error::Counts {
+                image: self.image.to_owned(),
+                bytes,
+            }),
+            _ => read(place),
+        }
     }
 
     fn command(&self, counts: &Path) -> Command {
@@ -262,6 +302,11 @@ impl Boot<'_> {
             process::Error::TimedOut { .. } => Error::Hung {
                 image: self.image.to_owned(),
                 limit: self.limit,
+                job: console::unfinished(self.plan, text),
+                console: self.console(text, console::trouble(text).as_ref()),
+            },
+            process::Error::Endless { .. } => Error::Endless {
+                image: self.image.to_owned(),
                 job: console::unfinished(self.plan, text),
                 console: self.console(text, console::trouble(text).as_ref()),
             },

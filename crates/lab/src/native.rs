@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use crate::boot::{contains, in_job};
+use crate::boot::{CONSOLE, contains, in_job};
 use crate::cache;
 use crate::console::{last_words, unfinished};
 use crate::process::{self, Runner};
@@ -81,7 +81,8 @@ impl Native<'_> {
         if let Some(cpu) = self.cpu {
             command.args(["--cpu", &cpu.to_string()]);
         }
-        let ended = runner.logged(&mut command, &console, Some(self.limit), &mut |_| {});
+        let limit = Some(self.limit);
+        let ended = runner.logged_up_to(CONSOLE, &mut command, &console, limit, &mut |_| {});
         let text = || cache::read_file(&console);
         let status = match ended {
             Err(process::Error::TimedOut { limit, .. }) => {

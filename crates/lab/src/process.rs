@@ -116,6 +116,14 @@ pub enum Error {
         /// The limit that it passed.
         limit: Duration,
     },
+    /// It wrote more than it may.
+    #[error("{program} wrote more than {} MiB and was stopped", .most >> 20)]
+    Endless {
+        /// The program, as it was named.
+        program: String,
+        /// The most that it may write, in bytes.
+        most: u64,
+    },
     /// It ended with another status than success.
     #[error("{program} failed ({status}): {message}{room}")]
     Failed {
@@ -252,6 +260,21 @@ impl Runner {
         limit: Option<Duration>,
         line: &mut dyn FnMut(&str),
     ) -> Result<ExitStatus, Error> {
+        self.logged_up_to(u64::MAX, command, log, limit, line)
+    }
+
+    /// The same of a program that may write no more than so many bytes.
+    ///
+    /// # Errors
+    /// As of [`Runner::logged`], and when it writes more.
+    pub fn logged_up_to(
+        &self,
+        most: u64,
+        command: &mut Command,
+        log: &Path,
+        limit: Option<Duration>,
+        line: &mut dyn FnMut(&str),
+    ) -> Result<ExitStatus, Error> {
         let keep = |source| Error::Log {
             path: log.to_owned(),
             source,
@@ -263,10 +286,12 @@ impl Runner {
         let mut child = self.spawn(command.stdout(writer).stderr(both))?;
         // The command keeps the writing ends; only the child may.
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        let lines = lines_of(reader);
+        let pieces = pieces_of(reader);
+        let mut open = OpenLine::default();
         let deadline = limit.map(|limit| (Instant::now() + limit, limit));
+        let mut written = 0_u64;
         let outcome = loop {
-            match lines.recv_timeout(TICK) {
+            match pieces.recv_timeout(TICK) {
                 Ok(Err(source)) => {
                     break Err(Error::Read {
                         program: program.clone(),
@@ -274,12 +299,19 @@ impl Runner {
                     });
                 }
                 Ok(Ok(text)) => {
+                    if !within(&mut written, &text, most) {
+                        let program = program.clone();
+                        break Err(Error::Endless { program, most });
+                    }
                     if let Err(source) = file.write_all(&text) {
                         break Err(keep(source));
                     }
-                    line(String::from_utf8_lossy(&text).trim_end());
+                    open.take(&text, line);
                 }
-                Err(RecvTimeoutError::Disconnected) => break Ok(()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    open.end(line);
+                    break Ok(());
+                }
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if let Err(error) = self.may_go_on(&program, deadline) {
@@ -469,27 +501,63 @@ fn whole(stream: Drained, program: &str) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// Sends each line, with its end, as it arrives.
-fn lines_of(reader: impl Read + Send + 'static) -> mpsc::Receiver<std::io::Result<Vec<u8>>> {
+/// Adds a text to what was written, if that is no more than may be.
+fn within(written: &mut u64, text: &[u8], most: u64) -> bool {
+    *written = written.saturating_add(text.len() as u64);
+    *written <= most
+}
+
+/// Sends what comes as it arrives, whether or not a line ends there.
+fn pieces_of(reader: impl Read + Send + 'static) -> mpsc::Receiver<std::io::Result<Vec<u8>>> {
     let (sender, receiver) = mpsc::sync_channel(1024);
     std::thread::spawn(move || {
         let mut reader = BufReader::new(reader);
         loop {
-            let mut line = Vec::new();
-            let read = reader.read_until(b'\n', &mut line);
-            let last = !matches!(read, Ok(1..));
-            let sent = match read {
-                Ok(0) => return,
-                Ok(_) => sender.send(Ok(line)),
-                Err(error) => sender.send(Err(error)),
+            let read = reader.fill_buf().map(<[u8]>::to_vec);
+            let length = match &read {
+                Ok(piece) if piece.is_empty() => return,
+                Ok(piece) => piece.len(),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(_) => 0,
             };
+            reader.consume(length);
+            let last = read.is_err();
+            let sent = sender.send(read);
             // Nobody waits for the rest of what was stopped.
-            if last || matches!(sent, Err(mpsc::SendError(_))) {
+            if last || sent.is_err() {
                 return;
             }
         }
     });
     receiver
+}
+
+/// What a line is cut into that is longer, in bytes: a program may write without end
+/// and without a newline.
+const LONGEST: usize = 1 << 16;
+
+/// The line that has not ended yet.
+#[derive(Default)]
+struct OpenLine(Vec<u8>);
+
+impl OpenLine {
+    /// Hands on each line that ends in what came.
+    fn take(&mut self, came: &[u8], line: &mut dyn FnMut(&str)) {
+        for piece in came.split_inclusive(|byte| *byte == b'\n') {
+            self.0.extend_from_slice(piece);
+            if piece.ends_with(b"\n") || self.0.len() >= LONGEST {
+                self.end(line);
+            }
+        }
+    }
+
+    /// Hands on what there is of the line.
+    fn end(&mut self, line: &mut dyn FnMut(&str)) {
+        if !self.0.is_empty() {
+            line(String::from_utf8_lossy(&self.0).trim_end());
+            self.0.clear();
+        }
+    }
 }
 
 #[expect(
@@ -551,7 +619,7 @@ mod tests {
         let told = whole(drained(Some(Broken(false)), sender), "git").unwrap_err();
         let told = told.to_string();
         assert_eq!(told, "what git wrote could not be read: the disk is gone");
-        let lines = lines_of(Broken(false));
+        let lines = pieces_of(Broken(false));
         assert_eq!(lines.recv().unwrap().unwrap(), b"half\n");
         assert!(lines.recv().unwrap().is_err());
         assert!(lines.recv().is_err());
@@ -600,6 +668,34 @@ mod tests {
             std::thread::sleep(Duration::from_millis(20));
         }
         assert!(!alive(&mark));
+    }
+
+    /// Neither a line nor a log without end fills memory or disk.
+    #[test]
+    fn half_a_line_of_what_is_stopped_is_kept() {
+        let (_dir, path) = log();
+        let limit = Some(Duration::from_millis(500));
+        let runner = Runner::new(Interrupt::default(), None);
+        let mut command = shell("printf half; sleep 600");
+        let ended = runner.logged(&mut command, &path, limit, &mut |_| {});
+        assert!(matches!(ended, Err(Error::TimedOut { .. })));
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "half");
+    }
+
+    #[test]
+    fn what_is_written_without_end_is_stopped() {
+        let (_dir, path) = log();
+        let runner = Runner::new(Interrupt::default(), None);
+        for script in ["yes", "cat /dev/zero"] {
+            let mut longest = 0;
+            let mut line = |text: &str| longest = longest.max(text.len());
+            let most = 4 << 20;
+            let ended = runner.logged_up_to(most, &mut shell(script), &path, None, &mut line);
+            let told = ended.unwrap_err().to_string();
+            assert_eq!(told, "sh wrote more than 4 MiB and was stopped");
+            assert!(std::fs::metadata(&path).unwrap().len() <= most);
+            assert!(longest <= 2 * LONGEST, "{longest}");
+        }
     }
 
     #[test]
