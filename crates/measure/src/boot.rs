@@ -6,6 +6,7 @@ use tollgate_defect::answer;
 use tollgate_gates::{Opcodes, Symbols};
 
 use crate::executions::{CountsError, Executions, Phase};
+use crate::plan::{self, PlanError};
 use crate::quantity::Counts;
 use crate::results::{ConsoleError, Point, Repetition, Results, Skip};
 use crate::sample::{Sample, UNKNOWN_FUNCTION, guest_suffix};
@@ -38,6 +39,9 @@ pub enum BootError {
     /// The counts cannot be used.
     #[error(transparent)]
     Counts(#[from] CountsError),
+    /// What the guest reports is not what it was asked for.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// Counts of another architecture than the opcode table's.
     #[error("the plugin counted on {counted}, and the opcode table is {table}'s")]
     Target {
@@ -89,6 +93,25 @@ impl BootResult {
             opcodes,
             symbols,
         )
+    }
+
+    /// The same of a guest that had a plan: each of its jobs is there as it was asked
+    /// for, or the guest says why not.
+    ///
+    /// # Errors
+    /// As of [`BootResult::read`], and when a job is not.
+    pub fn of_plan(
+        plan: &str,
+        console: &[u8],
+        counts: &[u8],
+        opcodes: &Opcodes,
+        symbols: &Symbols,
+    ) -> Result<Self, BootError> {
+        let results = Results::parse(console)?;
+        let kept = plan::check(plan, &results);
+        let joined = Self::join(results, &Executions::parse(counts)?, opcodes, symbols)?;
+        kept?;
+        Ok(joined)
     }
 
     /// Joins results and executions by phase number; attributes every kernel

@@ -25,6 +25,8 @@ pub struct Results {
     pub repetitions: BTreeMap<u64, Repetition>,
     /// The points of all sweeps in the order in which they ran.
     pub points: Vec<Point>,
+    /// The sweeps that came to their end.
+    pub sweeps: BTreeSet<String>,
     /// What the guest could not run.
     pub skips: Vec<Skip>,
     /// What ran and did not do what it claims.
@@ -324,6 +326,7 @@ impl Reader {
                 found,
             });
         }
+        self.results.sweeps.insert(sweep.to_owned());
         Ok(())
     }
 

@@ -195,6 +195,11 @@ impl<'a> Guests<'a> {
         let path = named.image.vmlinux_path();
         let vmlinux =
             std::fs::read(&path).with_context(|| format!("could not read {}", shown(&path)))?;
+        anyhow::ensure!(
+            tree::hash(&vmlinux) == named.image.vmlinux,
+            "{} changed since it was built; run again",
+            shown(&path)
+        );
         let symbols = Symbols::parse(&vmlinux).with_context(|| shown(&path))?;
         let works: Vec<_> = self
             .guests
@@ -285,7 +290,8 @@ impl<'a> Guests<'a> {
         locked(&self.took)
             .entry((work.station.clone(), work.part))
             .or_insert_with(|| start.elapsed());
-        BootResult::read(&record.console, &record.counts, &self.opcodes, symbols)
+        let Record { console, counts } = &record;
+        BootResult::of_plan(&work.plan, console, counts, &self.opcodes, symbols)
             .with_context(|| format!("the run of {} cannot be used", work.named.variant))
     }
 
