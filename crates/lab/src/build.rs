@@ -16,7 +16,8 @@ use crate::expected;
 use crate::kconfig;
 use crate::machine::Kbuild;
 use crate::objtool;
-use crate::process::{self, Runner};
+use crate::process::{self, Interrupt, Runner};
+use crate::products::Products;
 use crate::progress::Progress;
 use crate::space;
 use crate::toolchain::Compiler;
@@ -71,6 +72,11 @@ pub enum Error {
     /// The build folder could not be used.
     #[error(transparent)]
     Cache(#[from] cache::Error),
+    /// What was made last may be older than what it was made of.
+    #[error(
+        "the clock went back while {0} was built, by which make goes; what it made was thrown away, run again"
+    )]
+    Clock(String),
     /// make said that all went well, but there is no kernel.
     #[error("make ended well, but there is no {}; the log is {}", shown(.kernel), shown(.log))]
     NoKernel {
@@ -137,6 +143,12 @@ impl BuildDir {
         self.build().join(".config")
     }
 
+    /// What make leaves there.
+    #[must_use]
+    pub fn products(&self) -> Products {
+        Products::new(self.build(), self.root.join("built.json"))
+    }
+
     /// Builds, and returns where the kernel is.
     ///
     /// # Errors
@@ -147,12 +159,17 @@ impl BuildDir {
         runner: &Runner,
         progress: &dyn Progress,
     ) -> Result<Built, Error> {
+        self.recover(runner.interrupt())?;
         cache::make_folder(&self.build())?;
-        self.recover()?;
         cache::write_file(&self.running(), b"a build is running, or was cut off\n")?;
         let built = self.configure_and_make(order, runner, progress);
         // A build that ended by itself left nothing half-written, failed or not.
         if !matches!(built, Err(Error::Process(_))) {
+            if self.products().are_of_the_future()? {
+                self.products().clear()?;
+                return built.and_then(|_| Err(Error::Clock(order.what.to_owned())));
+            }
+            self.products().keep(runner.interrupt())?;
             remove(&self.running())?;
         }
         built
@@ -296,31 +313,19 @@ impl BuildDir {
     }
 
     /// After a build that was cut off (power, SIGKILL) a file may be half
-    /// there and yet look up to date. Everything that build wrote is removed.
-    fn recover(&self) -> Result<(), Error> {
-        let begun = fs::metadata(self.running()).and_then(|about| about.modified());
-        let since = match begun {
-            Ok(since) => since,
-            Err(error) if input::is_absent(&error) => return Ok(()),
+    /// there and yet look up to date. Everything that build wrote is removed, and after
+    /// any other what is not as it left it.
+    fn recover(&self, interrupt: &Interrupt) -> Result<(), Error> {
+        let cut_off = match fs::symlink_metadata(self.running()) {
+            Ok(_) => true,
+            Err(error) if input::is_absent(&error) => false,
             Err(error) => return Err(unlooked(&self.running(), &error)),
         };
-        for found in ignore::WalkBuilder::new(self.build())
-            .standard_filters(false)
-            .build()
-        {
-            // What cannot be listed may hold what is half-written.
-            let found = found.map_err(|error| unlooked(&self.build(), &error))?;
-            if found.file_type().is_some_and(|kind| kind.is_dir()) {
-                continue;
-            }
-            let about = fs::symlink_metadata(found.path());
-            let written = about.and_then(|about| about.modified());
-            let written = written.map_err(|error| unlooked(found.path(), &error))?;
-            if written >= since {
-                remove(found.path())?;
-            }
+        self.products().mend(cut_off, interrupt)?;
+        match cut_off {
+            true => remove(&self.root.join("configured")),
+            false => Ok(()),
         }
-        remove(&self.root.join("configured"))
     }
 
     fn build(&self) -> PathBuf {
@@ -472,8 +477,6 @@ fn is_context(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::SystemTime;
-
     use super::*;
 
     #[test]
@@ -522,35 +525,21 @@ mod tests {
     }
 
     #[test]
-    fn whether_a_build_was_cut_off_has_to_be_known() {
-        let dir = tempfile::tempdir().unwrap();
-        let build_dir = BuildDir::new(dir.path().to_owned());
-        build_dir.recover().unwrap();
-        std::os::unix::fs::symlink("running", build_dir.running()).unwrap();
-        let told = build_dir.recover().unwrap_err().to_string();
-        assert!(
-            told.contains(build_dir.running().to_str().unwrap()),
-            "{told}"
-        );
-    }
-
-    #[test]
     fn what_a_cut_off_build_wrote_is_built_again() {
         let dir = tempfile::tempdir().unwrap();
         let build_dir = BuildDir::new(dir.path().to_owned());
+        let interrupt = Interrupt::default();
         fs::create_dir_all(build_dir.build().join("fs")).unwrap();
         fs::write(build_dir.build().join("fs/old.o"), "whole").unwrap();
-        let long_ago = SystemTime::now() - std::time::Duration::from_secs(60);
-        let old = fs::File::options()
-            .write(true)
-            .open(build_dir.build().join("fs/old.o"))
-            .unwrap();
-        old.set_modified(long_ago).unwrap();
+        build_dir.products().keep(&interrupt).unwrap();
+        fs::write(dir.path().join("configured"), "").unwrap();
+        build_dir.recover(&interrupt).unwrap();
+        assert!(dir.path().join("configured").exists());
         fs::write(build_dir.running(), "").unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(20));
         fs::write(build_dir.build().join("fs/new.o"), "half").unwrap();
-        build_dir.recover().unwrap();
+        build_dir.recover(&interrupt).unwrap();
         assert!(build_dir.build().join("fs/old.o").exists());
         assert!(!build_dir.build().join("fs/new.o").exists());
+        assert!(!dir.path().join("configured").exists());
     }
 }

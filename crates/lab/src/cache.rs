@@ -1,9 +1,11 @@
 //! The cache: one folder, one user at a time, results renamed into place.
 
 use crate::input;
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use serde::Serialize;
@@ -11,7 +13,9 @@ use serde::de::DeserializeOwned;
 
 use tollgate_source::{plain, shown};
 
+use crate::damage;
 use crate::space;
+use crate::sums;
 
 /// Why the cache cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +59,8 @@ pub enum Error {
 pub struct Cache {
     root: PathBuf,
     lock: File,
+    /// What was found whole since the cache was locked.
+    whole: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Cache {
@@ -80,7 +86,8 @@ impl Cache {
             Err(TryLockError::Error(source)) => return Err(write_error(&path, source)),
         }
         sign(&mut lock).map_err(|source| write_error(&path, source))?;
-        let cache = Self { root, lock };
+        let whole = Mutex::default();
+        let cache = Self { root, lock, whole };
         cache.sweep_scratch()?;
         Ok(cache)
     }
@@ -124,6 +131,7 @@ impl Cache {
         let target = self.root.join(name);
         let scratch = self.scratch()?;
         fill(scratch.path())?;
+        sums::take(scratch.path())?;
         if let Some(parent) = target.parent() {
             make_folder(parent)?;
         }
@@ -143,6 +151,45 @@ impl Cache {
     pub fn used(&self, folder: &Path) -> Result<(), Error> {
         let touched = File::open(folder).and_then(|folder| folder.set_modified(SystemTime::now()));
         touched.map_err(|source| write_error(folder, source))
+    }
+
+    /// The folder `name` that [`Cache::install`] made, if each of its files still holds
+    /// what it held then, which is looked at once while the cache is open. One that does
+    /// not is removed, to be made again, and the file is noted ([`damage`]); one of which
+    /// nothing is known is removed, too.
+    ///
+    /// # Errors
+    /// When it cannot be read or removed.
+    pub fn installed(&self, name: &Path) -> Result<Option<PathBuf>, Error> {
+        let target = self.root.join(name);
+        if self.whole().contains(&target) && target.is_dir() {
+            return Ok(Some(target));
+        }
+        match sums::state(&target)? {
+            sums::State::Whole(_) => {
+                self.used(&target)?;
+                self.whole().insert(target.clone());
+                return Ok(Some(target));
+            }
+            sums::State::Damaged(file) => damage::note(&file),
+            sums::State::Unknown => {}
+        }
+        self.remove_installed(name)?;
+        Ok(None)
+    }
+
+    /// Removes the folder `name`, if it is there.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn remove_installed(&self, name: &Path) -> Result<(), Error> {
+        let target = self.root.join(name);
+        self.whole().remove(&target);
+        remove_folder(&target)
+    }
+
+    fn whole(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
+        self.whole.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What an interrupted run left behind. The lock says that nobody uses it.
@@ -241,6 +288,15 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, Error> {
     }
 }
 
+/// Writes a file of a scratch folder, which nobody reads after a crash: a patch may
+/// name thousands, and waiting for the disk after each takes minutes.
+///
+/// # Errors
+/// What the system says.
+pub fn write_scratch(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    fs::write(path, bytes).map_err(|source| write_error(path, source))
+}
+
 /// Moves a file into its place, on the same file system.
 ///
 /// # Errors
@@ -313,6 +369,17 @@ fn read_error(path: &Path, reason: &dyn std::fmt::Display) -> Error {
 /// What the system says.
 pub fn remove_folder(path: &Path) -> Result<(), Error> {
     match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(write_error(path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Removes a file, if there is one.
+///
+/// # Errors
+/// What the system says.
+pub fn remove_if_there(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(write_error(path, error)),
         _ => Ok(()),
     }
@@ -430,6 +497,44 @@ mod tests {
             fs::read_to_string(whole.unwrap().join("vmlinux")).unwrap(),
             "v"
         );
+    }
+
+    /// Each file of what was installed, one after the other: cut, altered, gone.
+    #[test]
+    fn a_folder_that_is_not_whole_is_made_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = Path::new("images/x");
+        let fill = |folder: &Path| -> Result<(), Error> {
+            fs::write(folder.join("vmlinux"), "kernel").unwrap();
+            fs::write(folder.join("image.json"), "{}").unwrap();
+            Ok(())
+        };
+        for file in ["vmlinux", "image.json", sums::SUMS] {
+            for what in ["cut", "altered", "gone"] {
+                let cache = Cache::open(dir.path()).unwrap();
+                let folder = cache.install(name, fill).unwrap();
+                assert_eq!(cache.installed(name).unwrap().as_ref(), Some(&folder));
+                drop(cache);
+                let place = folder.join(file);
+                let mut bytes = fs::read(&place).unwrap();
+                match what {
+                    "cut" => drop(bytes.pop()),
+                    _ => *bytes.first_mut().unwrap() ^= 4,
+                }
+                match what {
+                    "gone" => fs::remove_file(&place).unwrap(),
+                    _ => fs::write(&place, bytes).unwrap(),
+                }
+                let cache = Cache::open(dir.path()).unwrap();
+                assert_eq!(cache.installed(name).unwrap(), None, "{file} {what}");
+                assert!(!folder.exists());
+                let noted = damage::taken().contains(&place);
+                assert!(
+                    noted || (file, what) == (sums::SUMS, "gone"),
+                    "{file} {what}"
+                );
+            }
+        }
     }
 
     #[test]

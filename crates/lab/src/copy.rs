@@ -6,7 +6,8 @@
 //! content is not the one that was last built is written anew, which makes it
 //! younger than every object. (Measured before this was so: a variant whose
 //! files were older than the objects was "built" without a compiler run, and
-//! the base was measured twice.)
+//! the base was measured twice.) Where that does not hold, the objects go: a new
+//! copy has the times of the user's tree, and a clock may go back.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -19,6 +20,8 @@ use tollgate_source::{TreePath, shown};
 
 use crate::cache;
 use crate::process::Interrupt;
+use crate::products::Products;
+use crate::sealed;
 use crate::space;
 use crate::tree::{self, Change, Kind, Manifest, Tree};
 
@@ -53,14 +56,20 @@ pub struct PrivateCopy {
     root: PathBuf,
     /// What the copy held when make last ran over it.
     record: PathBuf,
+    /// What make makes of it.
+    products: Products,
 }
 
 impl PrivateCopy {
     /// The copy at `root`, which need not exist yet. `record` is a file beside
-    /// it that remembers what was built last.
+    /// it that remembers what was built last, `products` what was built.
     #[must_use]
-    pub fn new(root: PathBuf, record: PathBuf) -> Self {
-        Self { root, record }
+    pub fn new(root: PathBuf, record: PathBuf, products: Products) -> Self {
+        Self {
+            root,
+            record,
+            products,
+        }
     }
 
     /// The copy's top folder.
@@ -80,7 +89,13 @@ impl PrivateCopy {
         wanted: &Manifest,
         interrupt: &Interrupt,
     ) -> Result<(), Error> {
-        let built: Option<Manifest> = cache::read_json(&self.record)?;
+        let built: Option<Manifest> = sealed::kept(&self.record)?;
+        let placing = self.record.with_extension("placing");
+        // Of a copy that begins anew, or was left half-way, no time says anything.
+        if built.is_none() || placing.exists() {
+            self.products.clear()?;
+        }
+        cache::write_file(&placing, b"files are being placed, or this was cut off\n")?;
         let present = match &built {
             Some(_) => hashed(&self.root, interrupt)?,
             None => self.start_over()?,
@@ -104,7 +119,11 @@ impl PrivateCopy {
                 placer.place(path, entry.kind)?;
             }
         }
-        Ok(cache::write_json(&self.record, wanted)?)
+        if self.products.are_of_the_future()? {
+            self.products.clear()?;
+        }
+        sealed::keep(&self.record, wanted)?;
+        Ok(cache::remove_if_there(&placing)?)
     }
 
     /// Puts other bytes into one of its files, as a file of its own.
@@ -299,7 +318,21 @@ mod tests {
             PrivateCopy::new(
                 self.dir.path().join("copy"),
                 self.dir.path().join("built.json"),
+                self.products(),
             )
+        }
+
+        fn products(&self) -> Products {
+            let place = |name: &str| self.dir.path().join(name);
+            Products::new(place("build"), place("products.json"))
+        }
+
+        /// An object that a build leaves.
+        fn build(&self) -> PathBuf {
+            let object = self.products().folder().join("a.o");
+            fs::create_dir_all(self.products().folder()).unwrap();
+            fs::write(&object, "").unwrap();
+            object
         }
 
         fn sync(&self, change: &Change) -> Manifest {
@@ -412,6 +445,44 @@ mod tests {
         fs::write(fixture.in_copy("stray.c"), "").unwrap();
         fixture.sync(&Change::default());
         assert!(fixture.in_copy("a.c").exists() && !fixture.in_copy("stray.c").exists());
+    }
+
+    /// The links of a new copy are as old as the user's files, and make would take the
+    /// objects of whatever was built last for theirs.
+    #[test]
+    fn a_copy_that_starts_over_takes_no_objects_with_it() {
+        let fixture = Fixture::new();
+        let change = change("a.c", "int b;\n");
+        fixture.sync(&change);
+        let object = fixture.build();
+        fixture.sync(&change);
+        assert!(object.exists());
+        fs::write(fixture.dir.path().join("built.json"), "{").unwrap();
+        fixture.sync(&Change::default());
+        assert!(!object.exists());
+    }
+
+    #[test]
+    fn objects_from_before_the_clock_went_back_go() {
+        let fixture = Fixture::new();
+        fixture.sync(&Change::default());
+        let object = fixture.build();
+        let later = SystemTime::now() + std::time::Duration::from_secs(3600);
+        let file = fs::File::options().write(true).open(&object);
+        file.unwrap().set_modified(later).unwrap();
+        fixture.sync(&change("a.c", "int b;\n"));
+        assert!(!object.exists());
+    }
+
+    #[test]
+    fn a_sync_that_was_cut_off_takes_no_objects_with_it() {
+        let fixture = Fixture::new();
+        fixture.sync(&Change::default());
+        let object = fixture.build();
+        fs::write(fixture.dir.path().join("built.placing"), "").unwrap();
+        fixture.sync(&Change::default());
+        assert!(!object.exists());
+        assert!(!fixture.dir.path().join("built.placing").exists());
     }
 
     #[test]

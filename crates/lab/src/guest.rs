@@ -164,11 +164,8 @@ impl Program<'_> {
         runner: &Runner,
     ) -> Result<PathBuf, Error> {
         let name = Path::new("programs").join(self.key(compiler));
-        let folder = cache.root().join(&name);
-        let place = folder.join(self.file);
-        if place.is_file() {
-            cache.used(&folder)?;
-            return Ok(place);
+        if let Some(folder) = cache.installed(&name)? {
+            return Ok(folder.join(self.file));
         }
         let folder = cache.install(&name, |scratch| self.compile_in(scratch, compiler, runner))?;
         Ok(folder.join(self.file))

@@ -138,7 +138,9 @@ impl ImageBuilder<'_> {
     }
 
     fn cached(&self, key: &str) -> Result<Option<Image>, Error> {
-        let folder = self.cache.root().join(place(key));
+        let Some(folder) = self.cache.installed(&place(key))? else {
+            return Ok(None);
+        };
         let record: Option<Image> = cache::read_json(&folder.join("image.json"))?;
         let Some(image) = record else {
             return Ok(None);
@@ -157,10 +159,11 @@ impl ImageBuilder<'_> {
         let root = self.cache.root().join(self.workshop_name());
         cache::make_folder(&root)?;
         self.cache.used(&root)?;
-        let source = PrivateCopy::new(root.join("source"), root.join("source.json"));
+        let build_dir = BuildDir::new(root.clone());
+        let products = build_dir.products();
+        let source = PrivateCopy::new(root.join("source"), root.join("source.json"), products);
         let interrupt = self.runner.interrupt();
         source.sync(self.tree, &variant.change, wanted, interrupt)?;
-        let build_dir = BuildDir::new(root.clone());
         let kconfig = wanted.id_of(is_kconfig);
         let ccache = ccache().then(|| self.cache.root().join("ccache"));
         let fragment = self.fragment.with(&variant.config);

@@ -18,6 +18,7 @@ use crate::config::{self, Fragment};
 use crate::copy::{self, PrivateCopy};
 use crate::input;
 use crate::process::{self, Runner};
+use crate::products::Products;
 use crate::space;
 use crate::tree::{Change, Kind, Manifest, Tree};
 
@@ -98,7 +99,8 @@ impl<'a> Objects<'a> {
     /// When the copy, the configuration or what make prepares fails.
     pub fn open(root: PathBuf, setting: Setting<'a>) -> Result<Self, Error> {
         cache::make_folder(&root)?;
-        let copy = PrivateCopy::new(root.join("tree"), root.join("tree.json"));
+        let products = Products::new(root.join("build"), root.join("built.json"));
+        let copy = PrivateCopy::new(root.join("tree"), root.join("tree.json"), products);
         let objects = Self {
             root,
             copy,
@@ -194,7 +196,8 @@ impl<'a> Objects<'a> {
             .join("\0")
             .as_bytes(),
         );
-        if cache::holds(&stamp, &wanted)? {
+        let config = self.build().join(".config");
+        if cache::holds(&stamp, &wanted)? && config.is_file() {
             return Ok(());
         }
         // make looks at each object again: its command line may be another.
@@ -206,7 +209,7 @@ impl<'a> Objects<'a> {
         cache::write_file(&fragment, self.setting.fragment.text.as_bytes())?;
         let variable = assignment("KCONFIG_ALLCONFIG", &fragment);
         self.must("allmodconfig", &[variable])?;
-        let made = cache::read_file(&self.build().join(".config"))?;
+        let made = cache::read_file(&config)?;
         self.setting
             .fragment
             .check(&String::from_utf8_lossy(&made))?;

@@ -203,7 +203,7 @@ fn in_scratch<T>(
     let folder = scratch.path().join("tree");
     cache::make_folder(&folder)?;
     let file = scratch.path().join("diff");
-    cache::write_file(&file, &patch.diff)?;
+    cache::write_scratch(&file, &patch.diff)?;
     work(&mut Applier {
         patch,
         file: &file,
@@ -321,9 +321,9 @@ impl Applier<'_> {
             }
             match kind {
                 Kind::Link => link(&bytes, &target)?,
-                Kind::File => cache::write_file(&target, &bytes)?,
+                Kind::File => cache::write_scratch(&target, &bytes)?,
                 Kind::Program => {
-                    cache::write_file(&target, &bytes)?;
+                    cache::write_scratch(&target, &bytes)?;
                     cache::make_executable(&target)?;
                 }
             }

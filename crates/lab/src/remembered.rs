@@ -15,6 +15,7 @@ use tollgate_defect::answer;
 use crate::cache::{self, Cache};
 use crate::job;
 use crate::process::Interrupt;
+use crate::sealed;
 use crate::tree::{self, Entry, Error, Manifest};
 
 /// A file that changed less than so many seconds before it was read may change again
@@ -69,9 +70,7 @@ fn manifest_at(
     began: i64,
 ) -> Result<Manifest, job::Error> {
     let place = record(root, cache);
-    // What cannot be read there is made anew.
-    let known = answer::there(cache::read_json::<Known>(&place).map_err(drop));
-    let known = known.flatten().unwrap_or_default();
+    let known = sealed::kept::<Known>(&place)?.unwrap_or_default();
     let fresh: Mutex<BTreeMap<String, (Stamp, Entry)>> = Mutex::new(BTreeMap::new());
     let read = |path: &Path| -> Result<Entry, Error> {
         let about = fs::symlink_metadata(path).map_err(|error| tree::unreadable(path, &error))?;
@@ -89,7 +88,7 @@ fn manifest_at(
         }
         Ok(entry)
     };
-    let manifest = tree::manifest_by(root, interrupt, &read)?;
+    let manifest = tree::manifest_by(root, interrupt, &tree::is_build_product, &read)?;
     let fresh = match fresh.into_inner() {
         Ok(fresh) => fresh,
         Err(poisoned) => poisoned.into_inner(),
@@ -98,7 +97,7 @@ fn manifest_at(
         let mut known = known;
         known.0.extend(fresh);
         cache::make_folder(place.parent().unwrap_or(&place))?;
-        cache::write_json(&place, &known)?;
+        sealed::keep(&place, &known)?;
     }
     Ok(manifest)
 }
@@ -142,7 +141,7 @@ mod tests {
         }
 
         fn remembered(&self) -> Known {
-            let known = cache::read_json(&record(&self.root(), &self.cache)).unwrap();
+            let known = sealed::kept(&record(&self.root(), &self.cache)).unwrap();
             known.unwrap_or_default()
         }
     }
@@ -161,7 +160,7 @@ mod tests {
         // What b holds is written into the place of a: who reads a sees that it is not so.
         let other = known.0["b"].1.clone();
         known.0.get_mut("a").unwrap().1 = other;
-        cache::write_json(&record(&fixture.root(), &fixture.cache), &known).unwrap();
+        sealed::keep(&record(&fixture.root(), &fixture.cache), &known).unwrap();
         assert_ne!(fixture.read(LATER), fixture.plain());
     }
 

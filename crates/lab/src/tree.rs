@@ -173,13 +173,15 @@ impl Tree {
 /// # Errors
 /// When a file cannot be read or the user asks to stop.
 pub fn manifest_of(root: &Path, interrupt: &Interrupt) -> Result<Manifest, Error> {
-    manifest_by(root, interrupt, &|path| file(path))
+    manifest_by(root, interrupt, &is_build_product, &|path| file(path))
 }
 
-/// The same, where each file is read by `read`.
+/// The same, without the files that `left_out` names below the root, and where each
+/// file is read by `read`.
 pub(crate) fn manifest_by(
     root: &Path,
     interrupt: &Interrupt,
+    left_out: &(dyn Fn(&Path) -> bool + Sync),
     read: &(dyn Fn(&Path) -> Result<Entry, Error> + Sync),
 ) -> Result<Manifest, Error> {
     let (sender, receiver) = std::sync::mpsc::channel();
@@ -188,7 +190,7 @@ pub(crate) fn manifest_by(
         Box::new(move |found| {
             let entry = found
                 .map_err(|error| unreadable(root, &error))
-                .and_then(|f| entry(root, &f, read));
+                .and_then(|f| entry(root, &f, left_out, read));
             let failed = entry.is_err();
             if interrupt.is_set() || sender.send(entry).is_err() || failed {
                 return WalkState::Quit;
@@ -225,6 +227,7 @@ fn walk(root: &Path) -> ignore::WalkParallel {
 fn entry(
     root: &Path,
     found: &ignore::DirEntry,
+    left_out: &dyn Fn(&Path) -> bool,
     read: &dyn Fn(&Path) -> Result<Entry, Error>,
 ) -> Result<Option<(TreePath, Found)>, Error> {
     let path = found.path();
@@ -235,7 +238,7 @@ fn entry(
     let Some(kind) = found.file_type().filter(|kind| !kind.is_dir()) else {
         return Ok(None);
     };
-    if is_build_product(name.as_path()) {
+    if left_out(name.as_path()) {
         return Ok(None);
     }
     let entry = match (kind.is_symlink(), kind.is_file()) {
@@ -259,6 +262,15 @@ fn link(path: &Path) -> Result<Entry, Error> {
         content: hash(to.as_os_str().as_bytes()),
         kind: Kind::Link,
     })
+}
+
+/// What is at a path: a file or a link.
+pub(crate) fn entry_of(path: &Path) -> Result<Entry, Error> {
+    let about = fs::symlink_metadata(path).map_err(|error| unreadable(path, &error))?;
+    match about.is_symlink() {
+        true => link(path),
+        false => file(path),
+    }
 }
 
 pub(crate) fn file(path: &Path) -> Result<Entry, Error> {

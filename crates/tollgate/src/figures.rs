@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use tollgate_lab::cache;
 use tollgate_lab::input;
 use tollgate_lab::machine::Machine;
+use tollgate_lab::sealed;
 use tollgate_lab::tree;
 use tollgate_rewrite::Patched;
 
@@ -57,7 +58,7 @@ pub(crate) fn keep(
 ) -> Result<(), cache::Error> {
     let folder = place(root, patched);
     cache::make_folder(&folder)?;
-    cache::write_json(&folder.join(format!("{question}.json")), figures)
+    sealed::keep(&folder.join(format!("{question}.json")), figures)
 }
 
 /// What was measured of a change, what suits it best first: of the same version of
@@ -78,7 +79,7 @@ pub(crate) fn find(
     for name in input::names_in(&folder)? {
         let path = folder.join(name);
         // One that another tollgate removes meanwhile is none.
-        let figures = cache::read_json(&path)?;
+        let figures = sealed::kept_or_lost(&path)?;
         found.extend(figures.map(|figures| (path, figures)));
     }
     // The name of the file last, so that the order does not hang on the folder's.

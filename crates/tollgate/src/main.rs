@@ -56,9 +56,21 @@ fn main() -> ExitCode {
     };
     let term = Term::new(cli.global.color, cli.global.quiet);
     let ended = signals::listen(term).and_then(|()| cli.command.run(&settings, &term));
+    damaged(&term);
     match (ended, signals::exit_code()) {
         (Ok(exit), _) => exit.into(),
         (Err(error), stopped) => exit::report(&term, &error, stopped),
+    }
+}
+
+/// Names what of the cache was not as it was written. It is not used, whatever came of
+/// the command.
+fn damaged(term: &Term) {
+    for path in tollgate_lab::damage::taken() {
+        term.note(&format!(
+            "{} did not hold what was written there, and was not used",
+            tollgate_source::shown(&path)
+        ));
     }
 }
 

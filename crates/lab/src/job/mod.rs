@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use crate::cache::{self, Cache};
 use crate::process::Runner;
+use crate::sealed;
 use crate::slurm::Queue;
 use crate::tree;
 
@@ -35,7 +36,7 @@ impl CellJob {
             .root()
             .join("robot/results")
             .join(format!("{key}.json"));
-        if let Some(known) = cache::read_json(&place)? {
+        if let Some(known) = sealed::kept(&place)? {
             return Ok(known);
         }
         // Who only configures needs nothing that objects need.
@@ -47,7 +48,7 @@ impl CellJob {
         let made = script::run(self, jobs, &prepared.build, scratch.path(), runner)?;
         let result = result::read(self, &made, &prepared)?;
         cache::make_folder(&cache.root().join("robot/results"))?;
-        cache::write_json(&place, &result)?;
+        sealed::keep(&place, &result)?;
         Ok(result)
     }
 
@@ -65,7 +66,7 @@ impl CellJob {
         let here = Prepared::of(self, runner)?.compiler.version;
         let folder = cache.root().join("robot/results");
         let place = folder.join(format!("{}.json", self.key(&here)?));
-        if let Some(known) = cache::read_json(&place)? {
+        if let Some(known) = sealed::kept(&place)? {
             return Ok(known);
         }
         let result = queue.run(self)?;
@@ -77,7 +78,7 @@ impl CellJob {
             });
         }
         cache::make_folder(&folder)?;
-        cache::write_json(&place, &result)?;
+        sealed::keep(&place, &result)?;
         Ok(result)
     }
 

@@ -8,6 +8,8 @@ use super::asked::{CellJob, Error, death};
 use super::script;
 use crate::cache::{self, Cache};
 use crate::process::Runner;
+use crate::products::Products;
+use crate::sums;
 use crate::toolchain::{self, Compiler};
 use crate::tree;
 
@@ -124,9 +126,14 @@ fn install(
     runner: &Runner,
 ) -> Result<PathBuf, Error> {
     let target = cache.root().join(name);
-    if target.join(".config").is_file() {
-        cache.used(&target)?;
-        return Ok(target);
+    if let Some(whole) = cache.installed(name)? {
+        // make would not see that a patch's files are younger than what was prepared
+        // before a clock went back.
+        let products = Products::new(whole.clone(), PathBuf::new());
+        if !products.are_of_the_future()? {
+            return Ok(whole);
+        }
+        cache.remove_installed(name)?;
     }
     let scratch = cache.scratch()?;
     let inside = script::Inside {
@@ -148,9 +155,8 @@ fn install(
             reason,
         });
     }
+    sums::take(&made.build)?;
     cache::make_folder(target.parent().unwrap_or(cache.root()))?;
-    // A folder without its configuration was cut off while it was removed.
-    cache::remove_folder(&target)?;
     cache::move_file(&made.build, &target)?;
     Ok(target)
 }

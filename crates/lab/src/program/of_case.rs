@@ -143,12 +143,11 @@ impl Recipe<'_> {
 
     fn compiled(&self, unit: &Unit<'_>, tools: Tools<'_>) -> Result<Vec<u8>, Error> {
         let name = Path::new("programs").join(self.key(unit, tools)?);
-        let mut place = tools.cache.root().join(&name);
-        if !place.join(PROGRAM).is_file() {
-            let compile = |folder: &Path| self.compile(unit, folder, tools);
-            place = tools.cache.install(&name, compile)?;
-        }
-        tools.cache.used(&place)?;
+        let compile = |folder: &Path| self.compile(unit, folder, tools);
+        let place = match tools.cache.installed(&name)? {
+            Some(place) => place,
+            None => tools.cache.install(&name, compile)?,
+        };
         let path = place.join(PROGRAM);
         std::fs::read(&path).map_err(|source| Error::Read { path, source })
     }

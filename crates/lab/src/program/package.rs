@@ -19,6 +19,8 @@ use crate::copy::PrivateCopy;
 use crate::input;
 use crate::patch::{self, Patch};
 use crate::process::Runner;
+use crate::products::Products;
+use crate::sums::SUMS;
 use crate::toolchain::Compiler;
 use crate::tree::{self, Change, Manifest, Tree};
 
@@ -68,12 +70,11 @@ impl Package<'_> {
         let whole = source.tree.manifest(self.runner.interrupt())?;
         let wanted = whole.with(&change);
         let name = Path::new("programs").join(self.key(&source, &wanted)?);
-        let mut place = self.cache.root().join(&name);
-        if !place.is_dir() {
-            place = self.cache.install(&name, |folder| {
-                self.build(&source, &change, &wanted, folder)
-            })?;
-        }
+        let build = |folder: &Path| self.build(&source, &change, &wanted, folder);
+        let place = match self.cache.installed(&name)? {
+            Some(place) => place,
+            None => self.cache.install(&name, build)?,
+        };
         Ok(Built {
             files: self.collected(&place)?,
             version: format!("{} {}", self.plan.name, source.version),
@@ -143,17 +144,27 @@ impl Package<'_> {
         let name = format!("{}-{}", self.plan.name, source.version.replace(':', "%"));
         let work = self.cache.root().join(WORK).join(name);
         cache::make_folder(&work)?;
-        let copy = PrivateCopy::new(work.join(SOURCE), work.join("source.json"));
-        copy.sync(&source.tree, change, wanted, self.runner.interrupt())?;
+        let products = Products::new(work.join("build"), work.join("built.json"));
+        let copy = PrivateCopy::new(
+            work.join(SOURCE),
+            work.join("source.json"),
+            products.clone(),
+        );
+        let interrupt = self.runner.interrupt();
+        products.mend(false, interrupt)?;
+        copy.sync(&source.tree, change, wanted, interrupt)?;
+        // A build that is cut off from here on leaves no record, and begins anew.
+        products.forget()?;
         let record = work.join("configured");
         let words = self.configured_by()?;
-        if !cache::holds(&record, &words)? {
-            cache::remove_folder(&work.join("build"))?;
+        if !products.folder().is_dir() || !cache::holds(&record, &words)? {
+            products.clear()?;
             self.run(&self.plan.configure, &work)?;
             cache::write_file(&record, words.as_bytes())?;
         }
         self.run(&self.plan.make, &work)?;
-        copy.verify(wanted, self.runner.interrupt())?;
+        copy.verify(wanted, interrupt)?;
+        products.keep(interrupt)?;
         for file in &self.plan.files {
             let from = matching(&work, &file.from)?;
             let to = folder.join(place_of(&from, &file.to));
@@ -210,7 +221,9 @@ impl Package<'_> {
                 mode: 0o755,
             })
         };
-        kept.entries().keys().map(file).collect()
+        let files = kept.entries().keys();
+        let files = files.filter(|path| path.as_bytes() != SUMS.as_bytes());
+        files.map(file).collect()
     }
 }
 

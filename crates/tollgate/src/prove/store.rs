@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tollgate_lab::cache::{self, Cache};
+use tollgate_lab::{damage, sums};
 use tollgate_report::comparison as render;
 
 use tollgate_source::shown;
@@ -45,7 +46,7 @@ impl Store {
     ) -> anyhow::Result<Self> {
         let folder = cache.root().join(RESULTS).join(question.name()?);
         let document = folder.join(DOCUMENT);
-        let before = cache::read_if_there(&document)?;
+        let before = earlier(&folder)?;
         let before = before.map_or_else(BTreeSet::new, |bytes| render::decided_in(&bytes));
         let beside = !before.is_subset(decided);
         let store = Self {
@@ -80,11 +81,32 @@ impl Store {
             path: self.scratch.path().to_owned(),
             reason: error.to_string(),
         };
-        for file in fs::read_dir(self.scratch.path()).map_err(unreadable)? {
-            let file = file.map_err(unreadable)?;
+        sums::take(self.scratch.path())?;
+        let files = fs::read_dir(self.scratch.path()).map_err(unreadable)?;
+        let files: Result<Vec<_>, _> = files.collect();
+        let mut files = files.map_err(unreadable)?;
+        // Last of all what says what the others hold.
+        files.sort_by_key(|file| file.file_name() == sums::SUMS);
+        for file in files {
             cache::move_file(&file.path(), &self.folder.join(file.file_name()))?;
         }
         Ok(self.earlier.as_deref().map_or_else(String::new, stays))
+    }
+}
+
+/// The JSON of an earlier result, if it is what was written: one that is damaged
+/// decides nothing, and is noted.
+fn earlier(folder: &Path) -> Result<Option<Vec<u8>>, cache::Error> {
+    let document = folder.join(DOCUMENT);
+    let Some(bytes) = cache::read_if_there(&document)? else {
+        return Ok(None);
+    };
+    match sums::holds(folder, DOCUMENT, &bytes)? {
+        Some(true) => Ok(Some(bytes)),
+        Some(false) | None => {
+            damage::note(&document);
+            Ok(None)
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 use tollgate_lab::cache;
+use tollgate_lab::sealed;
 use tollgate_lab::tree::Manifest;
 use tollgate_robot::{Includes, Kbuild, Kconfig, Makefile, included};
 use tollgate_source::TreePath;
@@ -122,7 +123,7 @@ impl Atlas {
 fn includes(robot: &Robot<'_>, code: &[&TreePath]) -> anyhow::Result<Includes> {
     let folder = robot.cache.root().join("robot/includes");
     let place = folder.join(format!("{}.json", robot.tree_id));
-    if let Some(known) = cache::read_json(&place)? {
+    if let Some(known) = sealed::kept(&place)? {
         return Ok(known);
     }
     let read = |path: &&TreePath| -> anyhow::Result<(String, Vec<String>)> {
@@ -139,6 +140,6 @@ fn includes(robot: &Robot<'_>, code: &[&TreePath]) -> anyhow::Result<Includes> {
     all.into_iter()
         .for_each(|(path, named)| includes.add_read(path, named));
     cache::make_folder(&folder)?;
-    cache::write_json(&place, &includes)?;
+    sealed::keep(&place, &includes)?;
     Ok(includes)
 }
