@@ -5,7 +5,9 @@
  * that may cost them their registers, and look. A timer interrupts all of them,
  * and its handler, on a stack of its own, writes over every register. Where there
  * are protection keys, theirs is one of them. A child has its parent's registers, a
- * new program none of them.
+ * new program none of them. One of the things is a segment for a socket whose segments
+ * the kernel hashes as it receives them, in a softirq that uses the FPU before the
+ * program's call returns.
  *
  * A point is one process and one thing that it does, its result how often the
  * registers were not the same afterwards: 0 in every kernel that works. Any other
@@ -29,6 +31,7 @@
 #include "guest.h"
 #include "numbers.h"
 #include "peer.h"
+#include "softirq.h"
 
 #define PROCESSES 6
 /* Microseconds between two timer signals of a process: shorter than a round, so
@@ -42,16 +45,17 @@
 
 enum step {
 	STEP_CALL, STEP_YIELD, STEP_SLEEP, STEP_SPIN, STEP_SIGNAL, STEP_KERNEL_FPU, STEP_FORK,
-	STEP_EXEC, STEPS,
+	STEP_EXEC, STEP_SOFTIRQ, STEPS,
 };
 
 static const char *const step_names[STEPS] = {
-	"call", "yield", "sleep", "spin", "signal", "kernel-fpu", "fork", "exec",
+	"call", "yield", "sleep", "spin", "signal", "kernel-fpu", "fork", "exec", "softirq",
 };
 
 /* What the processes have found, in memory that all of them share. */
 struct found {
 	unsigned long lost[STEPS];
+	int missing;		/* the errno of a kernel without such a softirq */
 	unsigned long signals;	/* handlers that ran */
 	char first[48];		/* the first register that was another */
 	bool done;
@@ -62,6 +66,7 @@ static struct found *mine;
 static unsigned int handler_seed;
 static int alg = -1;
 static unsigned char bytes[ALG_BYTES];
+static struct softirq softirq;
 
 /* Which keys are closed: not the first, which all memory has. */
 static uint32_t keys_of(unsigned int seed)
@@ -177,6 +182,10 @@ static void take(enum step step, const struct fpu_image *in, struct fpu_image *o
 			be_new_program(in);
 		lose_unless(is_well(child), step, "a new program's registers");
 		break;
+	case STEP_SOFTIRQ:
+		fpu_across(in, out, 0, SYS_write, softirq.sender, (long)softirq.segment,
+			   sizeof(softirq.segment));
+		break;
 	case STEPS:
 		break;
 	}
@@ -192,6 +201,29 @@ static void look(enum step step, const struct fpu_image *in, const struct fpu_im
 	lose_unless(!differs, step, differs);
 }
 
+/* Whether a step can be taken in this kernel. */
+static bool is_there(enum step step)
+{
+	return step != STEP_SOFTIRQ || !mine->missing;
+}
+
+static void __attribute__((noreturn)) give_up(void)
+{
+	snprintf(mine->first, sizeof(mine->first), "%s", failure());
+	_exit(1);
+}
+
+/* A segment that did not get there was no softirq. */
+static void all_arrived(long rounds)
+{
+	long hashed = mine->missing ? rounds : softirq_hashed(&softirq);
+
+	if (hashed >= 0 && hashed != rounds)
+		fail("%ld of %ld segments were hashed", hashed, rounds);
+	if (hashed != rounds)
+		give_up();
+}
+
 static void work(unsigned int process, long rounds)
 {
 	static struct fpu_image in, out;
@@ -199,19 +231,22 @@ static void work(unsigned int process, long rounds)
 	mine = &found[process];
 	handler_seed = process * 1000 + 500;
 	alg = alg_sha256();
-	if (alg < 0 || !handle_on_own_stack() || !start_timer(process)) {
-		snprintf(mine->first, sizeof(mine->first), "%s", failure());
-		_exit(1);
-	}
+	if (alg < 0 || !softirq_open(&softirq, &mine->missing) || !handle_on_own_stack() ||
+	    !start_timer(process))
+		give_up();
 	for (long round = 0; round < rounds; round++)
 		for (enum step step = 0; step < STEPS; step++) {
 			unsigned int seed = process + PROCESSES * (unsigned int)round + step;
+
+			if (!is_there(step))
+				continue;
 
 			fpu_fill(&in, seed);
 			fpu_set_keys(fpu_has_keys() ? keys_of(seed) : 0);
 			take(step, &in, &out);
 			look(step, &in, &out, fpu_has_keys() ? keys_of(seed) : 0);
 		}
+	all_arrived(rounds);
 	mine->done = true;
 	_exit(0);
 }
@@ -243,7 +278,10 @@ static bool report(unsigned int process)
 
 	for (int i = 0; i < STEPS; i++) {
 		snprintf(name, sizeof(name), "process-%u/%s", process, step_names[i]);
-		out_point("fpu_state", name, (long)one->lost[i], "");
+		if (i == STEP_SOFTIRQ && one->missing)
+			out_point("fpu_state", name, -one->missing, "");
+		else
+			out_point("fpu_state", name, (long)one->lost[i], "");
 		lost += one->lost[i];
 	}
 	if (!one->done)

@@ -99,7 +99,7 @@ fn no_policy_loses_a_register() {
     if !is_asked() {
         return;
     }
-    for (case, points) in [("fpu-defer", 1384), ("fpu-preempt", 802)] {
+    for (case, points) in [("fpu-defer", 1414), ("fpu-preempt", 832)] {
         let (_, document) = proved(case, &["--variant", "all"]);
         assert_eq!(list(&document, "not_run").len(), 0);
         for comparison in list(&document, "comparisons") {
