@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -32,6 +33,7 @@ static int (*plain_ioctl)(int fd, unsigned long request, void *argument);
 static int (*plain_poll)(struct pollfd *fds, nfds_t n, int timeout);
 static int (*plain_ppoll)(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 			  const sigset_t *mask);
+static int (*plain_epoll_wait)(int fd, struct epoll_event *events, int most, int timeout);
 
 static void *next(const char *name)
 {
@@ -51,6 +53,7 @@ static void __attribute__((constructor)) begin(void)
 	*(void **)&plain_ioctl = next("ioctl");
 	*(void **)&plain_poll = next("poll");
 	*(void **)&plain_ppoll = next("ppoll");
+	*(void **)&plain_epoll_wait = next("epoll_wait");
 	if (fd >= 0)
 		mapped = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (mapped == MAP_FAILED)
@@ -105,6 +108,14 @@ int poll(struct pollfd *fds, nfds_t n, int timeout)
 int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
 {
 	int result = plain_ppoll(fds, n, timeout, mask);
+
+	counts->wakes++;
+	return result;
+}
+
+int epoll_wait(int fd, struct epoll_event *events, int most, int timeout)
+{
+	int result = plain_epoll_wait(fd, events, most, timeout);
 
 	counts->wakes++;
 	return result;

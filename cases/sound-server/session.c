@@ -11,6 +11,9 @@
  * for a while, twice, the first of which warms up. Or it is one of the `events` below,
  * each a phase that holds the event once.
  *
+ * `pipewire-` before a row has PipeWire as the server, which has timers alone; the phase
+ * is called as without it.
+ *
  * CARD is a PCM of alsa.conf, `dummy` where it is not said. On `loop` every frame of the
  * stream is its own number, and what arrives at the other end of the loop is read back:
  * frames that are lost, repeated or silent are counted.
@@ -41,14 +44,18 @@
 
 /* Paths of the guest, which holds nothing but this session. */
 #define SERVER "/usr/bin/pulseaudio"
+#define PIPEWIRE "/usr/bin/pipewire"
+#define LINKER "/usr/bin/pw-link"
 #define PLAYER "/usr/bin/aplay"
 #define COUNTER "/lib/count.so"
 #define RECORDER "/usr/bin/arecord"
 #define SOCKET "/tmp/pulse.sock"
+#define PIPEWIRE_SOCKET "/tmp/pipewire-0"
 #define CLI "/tmp/pulse/cli"
 #define SERVER_LOG "/tmp/server.log"
 #define PLAYER_LOG "/tmp/player.log"
 #define RECORDER_LOG "/tmp/recorder.log"
+#define LINKER_LOG "/tmp/linker.log"
 #define SIGNAL "/tmp/signal"
 #define RECORDING "/tmp/recording"
 #define SILENCE "/dev/zero"
@@ -66,7 +73,7 @@
 
 struct row {
 	char name[32];
-	bool timers;
+	bool pipewire, timers;
 	long period, buffer;
 	char card[16];
 };
@@ -184,13 +191,13 @@ static void must_live(pid_t pid, const char *what, const char *log)
 }
 
 /* Whether somebody listens at the server's socket. */
-static bool answers(void)
+static bool answers(const char *socket_path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	bool there;
 
-	strcpy(address.sun_path, SOCKET);
+	strcpy(address.sun_path, socket_path);
 	there = fd >= 0 && !connect(fd, (struct sockaddr *)&address, sizeof(address));
 	close(fd);
 	return there;
@@ -207,6 +214,25 @@ static int sink_words(char *words, size_t room, const struct row *row)
 	return used;
 }
 
+static void await(pid_t server, const char *socket_path)
+{
+	for (int i = 0; i < PATIENCE && !answers(socket_path); i++) {
+		nap(100);
+		must_live(server, "the server", SERVER_LOG);
+	}
+	if (!answers(socket_path))
+		die("the server does not answer; it said last: %s", last_line(SERVER_LOG));
+}
+
+static pid_t start_pipewire(void)
+{
+	char *words[] = { PIPEWIRE, "-c", "pipewire.conf", NULL };
+	pid_t pid = start(words, SERVER_LOG, COUNTER);
+
+	await(pid, PIPEWIRE_SOCKET);
+	return pid;
+}
+
 static pid_t start_server(const struct row *row)
 {
 	char sink[256], protocol[128];
@@ -218,24 +244,40 @@ static pid_t start_server(const struct row *row)
 	};
 	pid_t pid;
 
+	if (row->pipewire)
+		return start_pipewire();
 	sink_words(sink, sizeof(sink), row);
 	snprintf(protocol, sizeof(protocol), "module-native-protocol-unix auth-anonymous=1 socket=%s",
 		 SOCKET);
 	unlink(SOCKET);
 	pid = start(words, SERVER_LOG, COUNTER);
-	for (int i = 0; i < PATIENCE && !answers(); i++) {
-		nap(100);
-		must_live(pid, "the server", SERVER_LOG);
-	}
-	if (!answers())
-		die("the server does not answer; it said last: %s", last_line(SERVER_LOG));
+	await(pid, SOCKET);
 	return pid;
+}
+
+/* What a session manager does: the player's channels to the card's. */
+static void link_channels(void)
+{
+	static char *const channels[][2] = {
+		{ "player:output_FL", "card:playback_FL" },
+		{ "player:output_FR", "card:playback_FR" },
+	};
+	int status;
+
+	for (size_t i = 0; i < sizeof(channels) / sizeof(*channels); i++) {
+		char *words[] = { LINKER, channels[i][0], channels[i][1], NULL };
+
+		waitpid(start(words, LINKER_LOG, NULL), &status, 0);
+		if (status)
+			die("%s does not link %s: %s", LINKER, channels[i][0], last_line(LINKER_LOG));
+	}
 }
 
 static pid_t start_player(const struct row *row, char *file)
 {
 	char period[32], buffer[32];
-	char *words[] = { PLAYER, "-q", "-D", "pulse", "-f", "cd", "-t", "raw", period, buffer, file,
+	char *server = row->pipewire ? "pipewire" : "pulse";
+	char *words[] = { PLAYER, "-q", "-D", server, "-f", "cd", "-t", "raw", period, buffer, file,
 			  NULL };
 
 	snprintf(period, sizeof(period), "--period-size=%ld", row->period);
@@ -571,6 +613,10 @@ static void play(const struct row *row, long seconds)
 
 	nap(1000);
 	session.player = start_player(row, SILENCE);
+	if (row->pipewire) {
+		nap(1000);
+		link_channels();
+	}
 	nap(STEADY * 1000);
 	for (int i = 0; i < RUNS; i++)
 		measure(&session, seconds);
@@ -580,14 +626,19 @@ static void play(const struct row *row, long seconds)
 
 static struct row row_of(const char *word)
 {
+	static const char pipewire[] = "pipewire-";
 	struct row row = { .card = "dummy" };
 	char kind[8];
 
+	row.pipewire = !strncmp(word, pipewire, strlen(pipewire));
+	word += row.pipewire ? strlen(pipewire) : 0;
 	if (sscanf(word, "%7[a-z]-%ld-%ld-%15[a-z_]", kind, &row.period, &row.buffer, row.card) < 3 ||
 	    (strcmp(kind, "tsched") && strcmp(kind, "irq")))
 		die("no row is called %s: tsched-PERIOD-BUFFER or irq-PERIOD-BUFFER", word);
 	snprintf(row.name, sizeof(row.name), "%s", word);
 	row.timers = !strcmp(kind, "tsched");
+	if (row.pipewire && !row.timers)
+		die("PipeWire has no row %s: it is woken by timers alone", word);
 	return row;
 }
 
@@ -601,10 +652,10 @@ static void work_off(const char *word, long seconds)
 	kind = kind ? kind : strstr(word, "-irq");
 	event = kind ? event_of(word, (size_t)(kind - word)) : NULL;
 	row = row_of(event ? kind + 1 : word);
-	snprintf(row.name, sizeof(row.name), "%s", word);
-	if (event)
+	if (event) {
+		snprintf(row.name, sizeof(row.name), "%s", word);
 		survive(event, &row);
-	else if (!strcmp(row.card, "loop"))
+	} else if (!strcmp(row.card, "loop"))
 		loop(&row, seconds);
 	else
 		play(&row, seconds);
@@ -617,6 +668,8 @@ static void set_environment(void)
 	setenv("LC_ALL", "C", 1);
 	setenv("PULSE_RUNTIME_PATH", "/tmp/pulse", 1);
 	setenv("PULSE_SERVER", "unix:" SOCKET, 1);
+	setenv("PIPEWIRE_RUNTIME_DIR", "/tmp", 1);
+	setenv("PIPEWIRE_CONFIG_DIR", "/etc", 1);
 	mkdir("/tmp/pulse", 0700);
 }
 
