@@ -5,14 +5,18 @@ use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+use tollgate_defect::answer;
 use tollgate_source::shown;
 
 use crate::cache;
 use crate::console::{self, Trouble};
+use crate::job::Content;
 use crate::machine::{Equipment, Machine};
 use crate::process::{self, Runner};
 use crate::toolchain::Qemu;
@@ -47,7 +51,7 @@ pub enum Error {
     },
     /// The plugin wrote more than it can have to say.
     #[error(
-        "the counts of {image} are {bytes} bytes long, and no run has more than {COUNTS}: the guest began phases without end"
+        "the counts of {image} are {bytes} bytes long, and no run has more than {MOST_COUNTS}: the guest began phases without end"
     )]
     Counts {
         /// The image's name.
@@ -94,7 +98,7 @@ pub enum Error {
 /// The longest console that is kept, in bytes.
 pub(crate) const CONSOLE: u64 = 64 << 20;
 /// The longest counts that are read, in bytes.
-const COUNTS: u64 = 512 << 20;
+const MOST_COUNTS: u64 = 512 << 20;
 
 /// ` in bench poll`
 pub(crate) fn in_job(job: Option<&str>) -> String {
@@ -208,7 +212,7 @@ impl fmt::Display for Limit {
 }
 
 /// What a boot is made of.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Boot<'a> {
     /// The image's name in messages, `base`.
     pub image: &'a str,
@@ -241,76 +245,155 @@ pub struct Record {
     pub counts: Vec<u8>,
 }
 
+/// Where the counts are in the folder of a boot.
+pub const COUNTS: &str = "counts.txt";
+
+/// What a boot left behind, whatever ended it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    ended: Ended,
+    console: Content,
+    counts: Option<Content>,
+    /// So many bytes of counts, where that is more than there may be.
+    excess: Option<u64>,
+    milliseconds: u64,
+}
+
+/// How QEMU ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Ended {
+    /// By itself, with this, as wait(2) has it.
+    Status(i32),
+    /// It ran longer than it may, and was stopped.
+    TimedOut,
+    /// Its console had no end, and it was stopped.
+    Endless,
+}
+
+impl Left {
+    /// How long it ran.
+    #[must_use]
+    pub fn took(&self) -> Duration {
+        Duration::from_millis(self.milliseconds)
+    }
+}
+
+/// Runs QEMU in a folder to its end or to the limit.
+///
+/// # Errors
+/// When it cannot be run, or what it left cannot be read.
+pub fn run(
+    command: &mut Command,
+    limit: Duration,
+    folder: &Path,
+    runner: &Runner,
+) -> Result<Left, Error> {
+    let console = folder.join("console.txt");
+    let begun = Instant::now();
+    let limit = Some(limit);
+    let ended = match runner.logged_up_to(CONSOLE, command, &console, limit, &mut |_| {}) {
+        Ok(status) => Ended::Status(status.into_raw()),
+        Err(process::Error::TimedOut { .. }) => Ended::TimedOut,
+        Err(process::Error::Endless { .. }) => Ended::Endless,
+        Err(other) => return Err(Error::Process(other)),
+    };
+    let milliseconds = begun.elapsed().as_millis();
+    let counts = folder.join(COUNTS);
+    let (counts, excess) = held(&counts)?;
+    Ok(Left {
+        ended,
+        console: Content::of(&read(&console)?),
+        counts,
+        excess,
+        milliseconds: answer::fits(milliseconds).unwrap_or(u64::MAX),
+    })
+}
+
+/// The counts, where there are any and not too many; else how many bytes there are.
+fn held(place: &Path) -> Result<(Option<Content>, Option<u64>), Error> {
+    match fs::metadata(place) {
+        Ok(about) if about.len() > MOST_COUNTS => Ok((None, Some(about.len()))),
+        Ok(_) => Ok((Some(Content::of(&read(place)?)), None)),
+        Err(error) if crate::input::is_absent(&error) => Ok((None, None)),
+        Err(source) => Err(Error::File {
+            path: place.to_owned(),
+            source,
+        }),
+    }
+}
+
 impl Boot<'_> {
-    /// Boots, waits for the end, and reads what was left in `folder`.
+    /// Boots, waits for the end, and reads what was left in `folder`; with how long it
+    /// took.
     ///
     /// # Errors
     /// With the last lines of the console when the guest panicked, hung or
     /// died.
-    pub fn run(&self, folder: &Path, runner: &Runner) -> Result<Record, Error> {
-        let console = folder.join("console.txt");
-        let counts = folder.join("counts.txt");
-        let mut command = self.command(&counts);
-        let limit = Some(self.limit.time);
-        let ended = runner.logged_up_to(CONSOLE, &mut command, &console, limit, &mut |_| {});
-        let text = read(&console)?;
-        let status = ended.map_err(|error| self.failed(error, &text))?;
-        self.judge(status, &text)?;
+    pub fn run(&self, folder: &Path, runner: &Runner) -> Result<(Record, Duration), Error> {
+        let mut command = Command::new(&self.qemu.command);
+        command.args(self.words(&folder.join(COUNTS)));
+        let left = run(&mut command, self.limit.time, folder, runner)?;
+        let took = left.took();
+        Ok((self.read(left)?, took))
+    }
+
+    /// What was counted, of what a boot left.
+    ///
+    /// # Errors
+    /// As [`Boot::run`].
+    pub fn read(&self, left: Left) -> Result<Record, Error> {
+        let text = left.console.bytes();
+        match left.ended {
+            Ended::TimedOut => return Err(self.hung(text)),
+            Ended::Endless => return Err(self.endless(text)),
+            Ended::Status(status) => self.judge(ExitStatus::from_raw(status), text)?,
+        }
+        if let Some(bytes) = left.excess {
+            let image = self.image.to_owned();
+            return Err(Error::Counts { image, bytes });
+        }
+        let counts = left.counts.ok_or_else(|| Error::File {
+            path: COUNTS.into(),
+            source: std::io::ErrorKind::NotFound.into(),
+        })?;
         Ok(Record {
-            console: text,
-            counts: self.counts(&counts)?,
+            console: left.console.into_bytes(),
+            counts: counts.into_bytes(),
         })
     }
 
-    fn counts(&self, place: &Path) -> Result<Vec<u8>, Error> {
-        let about = fs::metadata(place).map_err(|source| Error::File {
-            path: place.to_owned(),
-            source,
-        })?;
-        match about.len() {
-            bytes if bytes > COUNTS => Err(Error::Counts {
-                image: self.image.to_owned(),
-                bytes,
-            }),
-            _ => read(place),
-        }
-    }
-
-    fn command(&self, counts: &Path) -> Command {
+    /// The arguments of QEMU, with where the counts go.
+    pub(crate) fn words(&self, counts: &Path) -> Vec<OsString> {
         let mut plugin = option_path(self.plugin);
         plugin.push(",out=");
         plugin.push(option_path(counts));
         plugin.push(format!(",kernel={}", self.machine.kernel_start));
-        let mut command = Command::new(&self.qemu.command);
-        command
-            .args(
-                self.machine
-                    .arguments(&self.equipment.cpu, self.equipment.cpus),
-            )
-            .arg("-kernel")
-            .arg(self.kernel)
-            .arg("-initrd")
-            .arg(self.initramfs)
-            .args(["-append", &self.equipment.command_line(self.machine)])
-            .arg("-plugin")
-            .arg(plugin);
-        command
+        let machine = self
+            .machine
+            .arguments(&self.equipment.cpu, self.equipment.cpus);
+        let mut words: Vec<OsString> = machine.into_iter().map(OsString::from).collect();
+        words.extend(["-kernel".into(), self.kernel.into()]);
+        words.extend(["-initrd".into(), self.initramfs.into()]);
+        let append = self.equipment.command_line(self.machine);
+        words.extend(["-append".into(), append.into(), "-plugin".into(), plugin]);
+        words
     }
 
-    fn failed(&self, error: process::Error, text: &[u8]) -> Error {
-        match error {
-            process::Error::TimedOut { .. } => Error::Hung {
-                image: self.image.to_owned(),
-                limit: self.limit,
-                job: console::unfinished(self.plan, text),
-                console: self.console(text, console::trouble(text).as_ref()),
-            },
-            process::Error::Endless { .. } => Error::Endless {
-                image: self.image.to_owned(),
-                job: console::unfinished(self.plan, text),
-                console: self.console(text, console::trouble(text).as_ref()),
-            },
-            other => Error::Process(other),
+    fn endless(&self, text: &[u8]) -> Error {
+        Error::Endless {
+            image: self.image.to_owned(),
+            job: console::unfinished(self.plan, text),
+            console: self.console(text, console::trouble(text).as_ref()),
+        }
+    }
+
+    fn hung(&self, text: &[u8]) -> Error {
+        Error::Hung {
+            image: self.image.to_owned(),
+            limit: self.limit,
+            job: console::unfinished(self.plan, text),
+            console: self.console(text, console::trouble(text).as_ref()),
         }
     }
 

@@ -6,6 +6,7 @@ pub use fit::{Adjusted, Fitter, why_lost};
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
 use tollgate_robot::Kconfig;
 
 use crate::assets;
@@ -64,7 +65,7 @@ impl Error {
 }
 
 /// A named set of options over `make allnoconfig`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fragment {
     /// Its name, `x86_64-minimal`.
     pub name: String,

@@ -52,7 +52,7 @@ pub struct Variant {
 }
 
 /// A kernel that can be booted.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     /// The content it was built from, as one hash: tree, change, fragment,
     /// compiler, recipe.

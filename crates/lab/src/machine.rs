@@ -1,6 +1,6 @@
 //! Machines: how a guest of an architecture is started.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use tollgate_arch::{Architecture, Architectures, Target};
 
@@ -93,7 +93,7 @@ pub struct Board {
 }
 
 /// What Kbuild is told of an architecture, and which of its products is booted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kbuild {
     /// Its name for the architecture, `x86_64`.
     pub arch: String,
@@ -107,7 +107,7 @@ pub struct Kbuild {
 }
 
 /// A form of the kernel that is made from vmlinux.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelImage {
     /// What make is asked for.

@@ -1,12 +1,13 @@
 //! The steps of a long command: a spinner while one runs, on a terminal; a
 //! line with its time when it has ended, everywhere.
 
-use std::cell::RefCell;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tollgate_defect::answer;
 use tollgate_lab::progress::{Count, Progress};
+use tollgate_lab::slurm::Told;
 
 use crate::term::Term;
 
@@ -100,15 +101,53 @@ fn style(bar: &ProgressBar, form: &str, term: &Term) {
 /// Draws the steps on standard error.
 pub(crate) struct Steps<'a> {
     term: &'a Term,
-    bar: RefCell<Option<ProgressBar>>,
+    bar: Bar,
+}
+
+/// The spinner of the step that runs.
+type Bar = Arc<Mutex<Option<ProgressBar>>>;
+
+/// A thread that panicked has left nothing half-done behind it.
+fn locked(bar: &Bar) -> MutexGuard<'_, Option<ProgressBar>> {
+    bar.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a queue says, beside the step that waits for it.
+struct Teller {
+    term: Term,
+    bar: Bar,
+}
+
+impl Told for Teller {
+    fn event(&self, words: &str) {
+        let bar = locked(&self.bar).clone();
+        match bar {
+            Some(bar) => bar.suspend(|| self.term.note(words)),
+            None => self.term.note(words),
+        }
+    }
+
+    fn line(&self, words: &str) {
+        if let Some(bar) = &*locked(&self.bar) {
+            bar.set_prefix(words.to_owned());
+        }
+    }
 }
 
 impl<'a> Steps<'a> {
     pub(crate) fn new(term: &'a Term) -> Self {
         Self {
             term,
-            bar: RefCell::new(None),
+            bar: Bar::default(),
         }
+    }
+
+    /// Who says what a queue does.
+    pub(crate) fn teller(&self) -> Arc<dyn Told> {
+        Arc::new(Teller {
+            term: *self.term,
+            bar: Arc::clone(&self.bar),
+        })
     }
 
     /// What they are drawn on.
@@ -137,13 +176,13 @@ impl<'a> Steps<'a> {
 
     /// How far the step is that runs, where it is known how far it goes.
     pub(crate) fn count(&self, done: usize, of: usize, things: &str) {
-        if let Some(bar) = &*self.bar.borrow() {
+        if let Some(bar) = &*locked(&self.bar) {
             bar.set_prefix(format!("{done} of {of} {things}"));
         }
     }
 
     fn clear(&self) {
-        if let Some(bar) = self.bar.take() {
+        if let Some(bar) = locked(&self.bar).take() {
             bar.finish_and_clear();
         }
     }
@@ -158,11 +197,11 @@ impl Progress for Steps<'_> {
         let bar = ProgressBar::new_spinner().with_message(what.to_owned());
         style(&bar, "{spinner} {msg}  {elapsed}  {prefix}", self.term);
         bar.enable_steady_tick(TICK);
-        self.bar.replace(Some(bar));
+        locked(&self.bar).replace(bar);
     }
 
     fn advance(&self, done: u64, of: Option<u64>) {
-        if let Some(bar) = &*self.bar.borrow() {
+        if let Some(bar) = &*locked(&self.bar) {
             bar.set_prefix(compiled(done, of));
         }
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use tollgate_robot::{Cell, Limits};
 use tollgate_source::shown;
 
+use super::content::Content;
 use crate::{cache, process, space, toolchain, tree};
 
 /// The version of the format.
@@ -88,6 +89,38 @@ pub enum Error {
         /// What this one has.
         here: String,
     },
+    /// This machine has another QEMU than the one that the job was made for.
+    #[error(
+        "{what} needs QEMU {wanted}, and here is {here}: nodes and the machine that asks need the same"
+    )]
+    OtherQemu {
+        /// What is to be done.
+        what: String,
+        /// What the machine that asks has.
+        wanted: String,
+        /// What this one has.
+        here: String,
+    },
+    /// A file that the job names is another one, or is damaged.
+    #[error("{} does not hold what {what} was made for", shown(.path))]
+    OtherFile {
+        /// What is to be done.
+        what: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The kernel could not be built.
+    #[error(transparent)]
+    Image(#[from] crate::image::Error),
+    /// The guest could not be booted.
+    #[error(transparent)]
+    Boot(#[from] crate::boot::Error),
+    /// A program that it needs is not to be had.
+    #[error(transparent)]
+    Tool(#[from] toolchain::Error),
+    /// tollgate itself is wrong.
+    #[error(transparent)]
+    Defect(#[from] tollgate_defect::Defect),
     /// The tree is another one.
     #[error("the job was made for another state of {}: make it again, or give it that tree", shown(.tree))]
     OtherTree {
@@ -101,27 +134,10 @@ impl From<crate::slurm::Error> for Error {
         match error {
             crate::slurm::Error::Process(error) => Self::Process(error),
             crate::slurm::Error::Shared(error) => Self::Cache(error),
+            crate::slurm::Error::Defect(defect) => Self::Defect(defect),
             other => Self::Elsewhere(other),
         }
     }
-}
-
-/// A job as its file has it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Job {
-    /// [`VERSION`].
-    pub version: u32,
-    /// What is to be done.
-    pub work: Work,
-}
-
-/// What a job does.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Work {
-    /// Objects of a tree with a patch, in one cell.
-    Cell(Box<CellJob>),
 }
 
 /// Objects of a tree in one state, in one cell.
@@ -165,59 +181,6 @@ pub struct FileChange {
     /// Whether it is a symbolic link, which holds where it points to.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub link: bool,
-}
-
-/// What a file holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Content {
-    /// UTF-8.
-    Text(String),
-    /// Anything else.
-    Bytes(Vec<u8>),
-}
-
-impl Content {
-    /// Of those bytes.
-    #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
-        match tollgate_defect::answer::text(bytes) {
-            Some(text) => Self::Text(text.to_owned()),
-            None => Self::Bytes(bytes.to_vec()),
-        }
-    }
-
-    /// Its bytes.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Text(text) => text.as_bytes(),
-            Self::Bytes(bytes) => bytes,
-        }
-    }
-}
-
-impl Job {
-    /// Reads a job file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is none.
-    pub fn read(path: &std::path::Path) -> Result<Self, Error> {
-        let no_job = |reason: String| Error::NoJob {
-            path: path.to_owned(),
-            reason,
-        };
-        let bytes = crate::input::given(path).map_err(|source| Error::Unread {
-            path: path.to_owned(),
-            source,
-        })?;
-        let job: Self =
-            serde_json::from_slice(&bytes).map_err(|error| no_job(error.to_string()))?;
-        match job.version {
-            VERSION => Ok(job),
-            other => Err(no_job(format!("it is of version {other}"))),
-        }
-    }
 }
 
 /// What was done to a build that a patch cannot do: the machine's doing, not its.

@@ -1,27 +1,39 @@
 //! Jobs: work that stands whole in one file, so that any machine with the tree can
-//! do it. The robot's cells are jobs; further kinds are further variants of [`Work`].
+//! do it. The robot's cells are jobs, and so are the kernels and the boots of a proof;
+//! further kinds are further variants of [`Work`]. What came of one is an [`Answer`].
 //!
 //! A job's builds run in a [`sandbox`]: the tree and the prepared build folder below
 //! file systems of their own, so that neither is ever written to, whatever runs.
 
+mod answer;
 mod asked;
+mod content;
+mod elsewhere;
+mod guest;
+mod kernel;
 mod prepare;
 mod result;
 pub mod sandbox;
 mod script;
+mod work;
 
 use std::path::PathBuf;
 
-use crate::cache::{self, Cache};
+use crate::cache::Cache;
 use crate::process::Runner;
 use crate::sealed;
-use crate::slurm::Queue;
 use crate::tree;
 
-pub use asked::{CellJob, Content, Error, FileChange, Job, VERSION, Work};
+pub use answer::{ALIVE, Alive, Answer, Came};
+pub use asked::{CellJob, Error, FileChange, VERSION};
+pub use content::Content;
+pub use elsewhere::image;
+pub use guest::{BootJob, Input};
+pub use kernel::{Edit, ImageJob};
 pub use prepare::Prepared;
 pub use result::{CellResult, ObjectResult, Outcome};
 pub use script::is_plain;
+pub use work::{Job, Work};
 
 impl CellJob {
     /// Does it with so many compilers at a time, or gives the result of the same job
@@ -42,43 +54,12 @@ impl CellJob {
         // Who only configures needs nothing that objects need.
         let prepared = match self.objects.is_empty() {
             true => prepared.configured(self, cache, runner)?,
-            false => prepared.build(self, cache, runner)?,
+            false => prepared.build(self, jobs, cache, runner)?,
         };
         let scratch = cache.scratch()?;
         let made = script::run(self, jobs, &prepared.build, scratch.path(), runner)?;
         let result = result::read(self, &made, &prepared)?;
-        cache::make_folder(&cache.root().join("robot/results"))?;
-        sealed::keep(&place, &result)?;
-        Ok(result)
-    }
-
-    /// Has it done on another machine, or gives the result of the same job that was done
-    /// before; what it gives counts only where the compilers are the same.
-    ///
-    /// # Errors
-    /// When it could not be done, or was done with another compiler.
-    pub fn run_on(
-        &self,
-        queue: &Queue<'_>,
-        cache: &Cache,
-        runner: &Runner,
-    ) -> Result<CellResult, Error> {
-        let here = Prepared::of(self, runner)?.compiler.version;
-        let folder = cache.root().join("robot/results");
-        let place = folder.join(format!("{}.json", self.key(&here)?));
-        if let Some(known) = sealed::kept(&place)? {
-            return Ok(known);
-        }
-        let result = queue.run(self)?;
-        if result.compiler != here {
-            return Err(Error::OtherCompiler {
-                cell: self.cell.name.clone(),
-                there: result.compiler,
-                here,
-            });
-        }
-        cache::make_folder(&folder)?;
-        sealed::keep(&place, &result)?;
+        result.keep(&place)?;
         Ok(result)
     }
 
@@ -95,7 +76,12 @@ impl CellJob {
     /// # Errors
     /// When that cannot be done.
     pub fn prepare(&self, cache: &Cache, runner: &Runner) -> Result<Prepared, Error> {
-        Prepared::of(self, runner)?.build(self, cache, runner)
+        let jobs = std::thread::available_parallelism();
+        let jobs = match jobs {
+            Ok(jobs) => jobs.get(),
+            Err(_) => 1,
+        };
+        Prepared::of(self, runner)?.build(self, jobs, cache, runner)
     }
 
     /// A hash over all that decides the result: not where the tree lies.

@@ -90,20 +90,16 @@ impl Prepared {
         })
     }
 
-    /// Makes what every object needs where it is missing.
+    /// Makes what every object needs where it is missing, with so many compilers.
     pub(super) fn build(
         self,
         job: &CellJob,
+        jobs: usize,
         cache: &Cache,
         runner: &Runner,
     ) -> Result<Self, Error> {
         let mut made = self.configured(job, cache, runner)?;
         let name = made.place("prepared");
-        let jobs = std::thread::available_parallelism();
-        let jobs = match jobs {
-            Ok(jobs) => jobs.get(),
-            Err(_) => 1,
-        };
         let inner = format!(
             "{} -j{jobs} modules_prepare >&2 || exit 0\ncp /tmp/build/.config /tmp/out/config\n",
             script::make(job)

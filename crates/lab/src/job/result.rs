@@ -14,6 +14,7 @@ use super::prepare::Prepared;
 use super::script::Made;
 use crate::cache;
 use crate::input;
+use crate::sealed;
 use crate::tree;
 
 /// What came of the objects of a job.
@@ -29,6 +30,25 @@ pub struct CellResult {
     pub configured: String,
     /// The `.config` that was built with, where it was made anew.
     pub config: Option<String>,
+}
+
+impl CellResult {
+    /// Whether something stopped that is not the patch's doing.
+    #[must_use]
+    pub fn died(&self) -> bool {
+        let mut outcomes = self.objects.values().map(|object| &object.outcome);
+        outcomes.any(|outcome| matches!(outcome, Outcome::Died(_)))
+    }
+
+    /// Keeps it, but not where something died: that is no answer, and next time it may
+    /// not happen.
+    pub(super) fn keep(&self, place: &Path) -> Result<(), cache::Error> {
+        if self.died() {
+            return Ok(());
+        }
+        cache::make_folder(place.parent().unwrap_or(place))?;
+        sealed::keep(place, self)
+    }
 }
 
 /// What came of an object.

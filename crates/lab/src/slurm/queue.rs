@@ -1,121 +1,196 @@
 //! The queue: jobs that wait are handed over as one array, and looked after until each
 //! has its answer or a reason why there is none.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tollgate_defect::OrDefect as _;
+
+use super::array::{self, Array, Known, Left};
+use super::run::{Record, RunFolder};
 use super::text::{self, Lost, State, Task};
-use super::{Error, Site};
+use super::{Error, Site, Store};
 use crate::cache;
-use crate::job::{CellJob, CellResult, Job, VERSION, Work};
+use crate::job::{Came, Work};
 use crate::process::{self, Interrupt, Runner};
 
 /// How often a job is begun.
 const TRIES: usize = 3;
 /// How often who waits looks.
-const TICK: Duration = Duration::from_millis(200);
+const TICK: Duration = Duration::from_millis(100);
 /// How often Slurm is asked.
 const ASKED: Duration = Duration::from_secs(1);
-/// How long an answer may take from a node to here over the shared folder: NFS keeps
-/// what it knows of a folder for up to 60 s (nfs(5), acdirmax).
-const ARRIVES: Duration = Duration::from_secs(90);
-/// How long the controller may be away.
+/// How long the controller or the shared folder may be away.
 const AWAY: Duration = Duration::from_secs(600);
+/// How long what was cancelled may take to end.
+const ENDS: Duration = Duration::from_secs(10);
+
+/// Hears what the queue does, from any thread.
+pub trait Told: Send + Sync {
+    /// Something happened that people should know of.
+    fn event(&self, words: &str);
+    /// How the queue stands now; each line takes the place of the one before.
+    fn line(&self, words: &str);
+}
 
 /// Hands jobs to Slurm and waits for them.
-pub struct Queue<'a> {
-    site: &'a Site,
-    runner: &'a Runner,
-    folder: tempfile::TempDir,
-    note: &'a (dyn Fn(&str) + Sync),
+pub struct Queue {
+    site: Site,
+    store: Store,
+    runner: Runner,
+    run: RunFolder,
+    told: Arc<dyn Told>,
     state: Mutex<Held>,
 }
 
 /// What all who wait share.
 #[derive(Default)]
 struct Held {
-    jobs: BTreeMap<usize, Ticket>,
+    jobs: Vec<Ticket>,
     arrays: Vec<Array>,
+    /// What was handed over, and nobody knows whether Slurm has it.
+    doubt: Option<Array>,
+    made: usize,
     asked: Option<Instant>,
-    away: Option<Instant>,
-    said: String,
+    away: BTreeMap<Part, Instant>,
+    record: Record,
+}
+
+/// What may be away for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Controller,
+    /// The shared folder gives nothing.
+    Reading,
+    /// The shared folder takes nothing.
+    Writing,
+}
+
+impl Part {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Controller => "Slurm's controller answers again",
+            Self::Reading => "the shared folder can be read again",
+            Self::Writing => "the shared folder can be written to again",
+        }
+    }
 }
 
 /// A job of the queue.
 struct Ticket {
-    job: CellJob,
+    work: Work,
+    /// Whether somebody waits for it.
+    claimed: bool,
     tries: Vec<String>,
-    answer: Option<Result<CellResult, Error>>,
+    shunned: BTreeSet<String>,
+    answer: Option<Result<Came, Error>>,
     sent: bool,
 }
 
-/// An array that Slurm has, with the tickets of its tasks.
-struct Array {
-    number: u64,
-    folder: PathBuf,
-    open: BTreeMap<usize, usize>,
-    ended: BTreeMap<usize, Instant>,
+impl Ticket {
+    fn new(work: Work, claimed: bool) -> Self {
+        Self {
+            work,
+            claimed,
+            tries: Vec::new(),
+            shunned: BTreeSet::new(),
+            answer: None,
+            sent: !claimed,
+        }
+    }
 }
 
-impl<'a> Queue<'a> {
-    /// A queue in a folder of its own below the shared one; `note` gets what people
-    /// should see.
+/// What the tasks are, by array and number.
+type Tasks = BTreeMap<(u64, usize), Task>;
+
+impl Queue {
+    /// A queue in a run's folder; `told` hears what people should know. Arrays that an
+    /// earlier process of the run left are taken over.
     ///
     /// # Errors
-    /// When the shared folder takes none.
+    /// When the shared folder cannot be used.
     pub fn new(
-        site: &'a Site,
-        runner: &'a Runner,
-        note: &'a (dyn Fn(&str) + Sync),
+        site: Site,
+        interrupt: Interrupt,
+        told: Arc<dyn Told>,
+        run: Option<&Path>,
     ) -> Result<Self, Error> {
-        cache::make_folder(&site.shared)?;
-        let folder = tempfile::Builder::new()
-            .prefix("tollgate-")
-            .tempdir_in(&site.shared);
-        let folder = folder.map_err(|source| cache::Error::Write {
-            path: site.shared.clone(),
-            source,
-        })?;
+        let run = match run {
+            Some(folder) => RunFolder::of(folder),
+            None => RunFolder::new(&site.shared)?,
+        };
+        let mut held = Held::default();
+        for known in run.arrays()? {
+            let works = array::laid_out(&known.folder)?;
+            let first = held.jobs.len();
+            held.jobs
+                .extend(works.into_iter().map(|work| Ticket::new(work, false)));
+            let numbers: Vec<usize> = (first..held.jobs.len()).collect();
+            held.arrays.push(Array::new(known, &numbers));
+        }
+        held.made = run.made()?;
         Ok(Self {
+            store: Store::new(&site.shared),
+            runner: Runner::new(interrupt, None),
             site,
-            runner,
-            folder,
-            note,
-            state: Mutex::new(Held::default()),
+            run,
+            told,
+            state: Mutex::new(held),
         })
+    }
+
+    /// What all runs of the cluster share.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Says what people should know.
+    pub fn event(&self, words: &str) {
+        self.told.event(words);
+    }
+
+    /// What is done to the shared folder, again and again while that is full or away.
+    ///
+    /// # Errors
+    /// What was said last, after ten minutes; and when the user asks to stop.
+    pub fn patiently<T>(
+        &self,
+        mut done: impl FnMut() -> Result<T, cache::Error>,
+    ) -> Result<T, Error> {
+        loop {
+            match done() {
+                Ok(value) => {
+                    self.back(&mut self.held(), Part::Writing);
+                    return Ok(value);
+                }
+                Err(error) => self.hiccup(&mut self.held(), Part::Writing, error.into())?,
+            }
+            self.runner.interrupt().check()?;
+            std::thread::sleep(ASKED);
+        }
     }
 
     /// Has a job done on some node.
     ///
     /// # Errors
     /// Why there is no answer, each try named.
-    pub fn run(&self, job: &CellJob) -> Result<CellResult, Error> {
-        let number = {
-            let mut held = self.held();
-            let number = held.jobs.len();
-            let ticket = Ticket {
-                job: job.clone(),
-                tries: Vec::new(),
-                answer: None,
-                sent: false,
-            };
-            held.jobs.insert(number, ticket);
-            // What is asked for at about the same time becomes one array.
-            held.asked.get_or_insert_with(Instant::now);
-            number
-        };
+    pub fn run(&self, work: &Work) -> Result<Came, Error> {
+        let number = self.held().number(work);
         loop {
             std::thread::sleep(TICK);
             self.runner.interrupt().check()?;
             let mut held = self.held();
+            // What is asked for at about the same time becomes one array.
             if held.asked.is_none_or(|at| at.elapsed() >= ASKED) {
-                self.look(&mut held)?;
+                let looked = self.look(&mut held);
                 held.asked = Some(Instant::now());
+                looked?;
             }
-            let ticket = held.jobs.get_mut(&number);
+            let ticket = held.jobs.get_mut(number);
             if let Some(answer) = ticket.and_then(|ticket| ticket.answer.take()) {
                 return answer;
             }
@@ -127,168 +202,122 @@ impl<'a> Queue<'a> {
     }
 
     fn look(&self, held: &mut Held) -> Result<(), Error> {
+        let tasks = self.tasks(held)?;
         let mut arrays = std::mem::take(&mut held.arrays);
         let looked = arrays
             .iter_mut()
-            .try_for_each(|array| self.ask(array, held));
+            .try_for_each(|array| self.ask(array, tasks.as_ref(), held));
         arrays.retain(|array| !array.open.is_empty());
-        held.arrays.append(&mut arrays);
+        held.arrays = arrays;
         looked?;
         self.send(held)?;
-        self.tell(held);
-        Ok(())
+        self.tell(held, tasks.as_ref())
     }
 
-    /// Hands over what waits. A controller that is away is waited for.
-    fn send(&self, held: &mut Held) -> Result<(), Error> {
-        let waits = |(number, ticket): (&usize, &Ticket)| {
-            (!ticket.sent && ticket.answer.is_none()).then_some(*number)
-        };
-        let waiting: Vec<usize> = held.jobs.iter().filter_map(waits).collect();
-        // Tasks of one array are told of one tree; a robot has no other.
-        for some in waiting.chunks(self.site.array) {
-            let Some(array) = self.submit(held, some)? else {
-                return Ok(());
-            };
-            held.arrays.push(array);
-            for number in some {
-                if let Some(ticket) = held.jobs.get_mut(number) {
-                    ticket.sent = true;
-                }
-            }
+    /// What squeue says of all arrays; none where the controller is away.
+    fn tasks(&self, held: &mut Held) -> Result<Option<Tasks>, Error> {
+        let numbers = held.arrays.iter().filter_map(|array| array.known.number);
+        let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
+        if numbers.is_empty() {
+            return Ok(Some(Tasks::new()));
         }
-        Ok(())
-    }
-
-    fn submit(&self, held: &mut Held, some: &[usize]) -> Result<Option<Array>, Error> {
-        let folder = tempfile::Builder::new()
-            .prefix("array-")
-            .tempdir_in(self.folder.path());
-        let folder = folder.map_err(|source| cache::Error::Write {
-            path: self.folder.path().to_owned(),
-            source,
-        })?;
-        let tickets = some.iter().filter_map(|number| held.jobs.get(number));
-        for (index, ticket) in tickets.enumerate() {
-            lay_out(folder.path(), index, &ticket.job)?;
-        }
-        let tree = some.first().and_then(|number| held.jobs.get(number));
-        let tree = tree.map_or(Path::new(""), |ticket| ticket.job.tree.as_path());
-        let script = folder.path().join("script");
-        let text = text::script(self.site, "tollgate", folder.path(), some.len(), tree);
-        cache::write_file(&script, text.as_bytes())?;
-        let mut command = Command::new("sbatch");
-        command.arg("--parsable").arg(&script);
-        let Some(said) = self.slurm(held, &mut command, false)? else {
-            return Ok(None);
-        };
-        let number = text::number(&said).ok_or_else(|| Error::NoAnswer {
-            what: "a job array".to_owned(),
-            reason: format!("sbatch gave no number but {:?}", said.trim()),
-        })?;
-        Ok(Some(Array {
-            number,
-            folder: folder.keep(),
-            open: some.iter().copied().enumerate().collect(),
-            ended: BTreeMap::new(),
+        let mut command = Command::new("squeue");
+        command.args(["-h", "-r", "-t", "all", "-j", &numbers.join(",")]);
+        command.args(["-O", text::COLUMNS]);
+        let said = self.slurm(held, &mut command)?;
+        Ok(said.map(|said| {
+            let tasks = text::tasks(&said).into_iter();
+            tasks.map(|task| ((task.array, task.index), task)).collect()
         }))
     }
 
-    /// What a program of Slurm says; none where the controller is away, for a while.
-    /// With `known`, an array that the controller has forgotten is nothing said.
-    fn slurm(
-        &self,
-        held: &mut Held,
-        command: &mut Command,
-        known: bool,
-    ) -> Result<Option<String>, Error> {
-        let error = match self.runner.output(command) {
-            Ok(said) => {
-                if held.away.take().is_some() {
-                    (self.note)("Slurm's controller answers again");
-                }
-                return Ok(Some(String::from_utf8_lossy(&said).into_owned()));
-            }
-            Err(error) => error,
-        };
-        let process::Error::Failed { message, .. } = &error else {
-            return Err(error.into());
-        };
-        if known && message.contains("Invalid job id") {
-            return Ok(Some(String::new()));
-        }
-        let signs = [
-            "Unable to contact slurm controller",
-            "timed out",
-            "temporarily unable",
-        ];
-        let since = *held.away.get_or_insert_with(Instant::now);
-        if !signs.iter().any(|sign| message.contains(sign)) || since.elapsed() > AWAY {
-            return Err(error.into());
-        }
-        if since.elapsed() < ASKED {
-            (self.note)("Slurm's controller does not answer: waiting for it");
-        }
-        Ok(None)
-    }
-
     /// Takes in what came of the tasks of an array.
-    fn ask(&self, array: &mut Array, held: &mut Held) -> Result<(), Error> {
-        for (index, number) in array.open.clone() {
-            if let Some(answer) = answered(&array.folder, index)? {
+    fn ask(&self, array: &mut Array, tasks: Option<&Tasks>, held: &mut Held) -> Result<(), Error> {
+        let of = |array: &Array, index: usize| {
+            let number = array.known.number?;
+            tasks?.get(&(number, index))
+        };
+        for (index, ticket) in array.open.clone() {
+            let task = of(array, index);
+            if task
+                .is_some_and(|task| matches!(task.state, State::Waiting(_)) && task.restarts == 0)
+            {
+                continue;
+            }
+            let left = match array::left(&array.known.folder, index) {
+                Ok(left) => left,
+                Err(error) => return self.hiccup(held, Part::Reading, error.into()),
+            };
+            let lost = match left {
+                Left::Answer(answer) => {
+                    array.open.remove(&index);
+                    self.settle(held, ticket, answer.came, &answer.node);
+                    continue;
+                }
+                Left::Garbled => Some(Lost::Garbled),
+                Left::Nothing if tasks.is_none() => None,
+                Left::Nothing => array.lost(index, task),
+            };
+            if let Some(lost) = lost {
+                let log = match array.log(index) {
+                    Ok(log) => log,
+                    Err(error) => return self.hiccup(held, Part::Reading, error.into()),
+                };
                 array.open.remove(&index);
-                self.settle(held, number, answer);
+                if lost.is_queued() {
+                    self.cancel_task(array, index);
+                }
+                let nodes = task.map_or("", |task| task.nodes.as_str());
+                self.lost(held, ticket, (lost, nodes), &log);
             }
         }
-        if array.open.is_empty() {
-            return Ok(());
-        }
-        let mut command = Command::new("squeue");
-        command.args(["-h", "-r", "-t", "all", "-j"]);
-        command
-            .arg(array.number.to_string())
-            .args(["-O", text::COLUMNS]);
-        let Some(said) = self.slurm(held, &mut command, true)? else {
-            return Ok(());
-        };
-        let tasks: BTreeMap<usize, Task> = text::tasks(&said)
-            .into_iter()
-            .map(|task| (task.index, task))
-            .collect();
-        for (index, number) in array.open.clone() {
-            let Some((lost, nodes)) = array.lost(index, tasks.get(&index)) else {
-                continue;
-            };
-            array.open.remove(&index);
-            self.settle(held, number, Answer::Lost(lost, nodes));
-        }
+        self.back(held, Part::Reading);
         Ok(())
     }
 
-    /// Gives a job its answer, or sends it again.
-    fn settle(&self, held: &mut Held, number: usize, answer: Answer) {
-        let Some(ticket) = held.jobs.get_mut(&number) else {
+    /// Gives a job its answer, or sends it again where a node had an accident.
+    fn settle(&self, held: &mut Held, number: usize, came: Came, node: &str) {
+        let Some(ticket) = held.jobs.get_mut(number) else {
             return;
         };
-        let what = format!("the cell {}", ticket.job.cell.name);
-        let (lost, nodes) = match answer {
-            Answer::Result(result) => {
-                ticket.answer = Some(Ok(*result));
-                return;
+        ticket.answer = match came {
+            Came::Failed { words, accident } if accident => {
+                ticket.shunned.insert(node.to_owned());
+                return self.tried(ticket, &words, node, true);
             }
-            Answer::Said(reason) => {
-                ticket.answer = Some(Err(Error::NoAnswer { what, reason }));
-                return;
-            }
-            Answer::Lost(lost, nodes) => (lost, nodes),
+            Came::Failed { words, .. } => Some(Err(Error::Said(words))),
+            came => Some(Ok(came)),
         };
-        let at = match nodes.as_str() {
+    }
+
+    /// What becomes of a job whose task gives no answer.
+    fn lost(&self, held: &mut Held, number: usize, (lost, nodes): (Lost, &str), log: &str) {
+        let lost = lost.by_log(log);
+        let Some(ticket) = held.jobs.get_mut(number) else {
+            return;
+        };
+        if lost.shuns() && !nodes.is_empty() {
+            ticket.shunned.insert(nodes.to_owned());
+        }
+        let words = match lost {
+            Lost::Failed | Lost::NoProgram | Lost::Refused | Lost::Unwritten => {
+                format!("{}{}", lost.words(), array::last_words(log))
+            }
+            lost => lost.words().to_owned(),
+        };
+        self.tried(ticket, &words, nodes, lost.again());
+    }
+
+    fn tried(&self, ticket: &mut Ticket, words: &str, nodes: &str, again: bool) {
+        let what = ticket.work.what();
+        let at = match nodes {
             "" => String::new(),
             nodes => format!(" ({})", tollgate_source::plain(nodes)),
         };
-        ticket.tries.push(format!("{}{at}", lost.words()));
-        if lost.again() && ticket.tries.len() < TRIES {
-            (self.note)(&format!("{what}: {}{at}; it is done again", lost.words()));
+        ticket.tries.push(format!("{words}{at}"));
+        if again && ticket.tries.len() < TRIES {
+            self.told
+                .event(&format!("{what}: {words}{at}; it is done again"));
             ticket.sent = false;
             return;
         }
@@ -296,156 +325,477 @@ impl<'a> Queue<'a> {
         ticket.answer = Some(Err(Error::NoAnswer { what, reason }));
     }
 
-    /// How many are where, when that has changed.
-    fn tell(&self, held: &mut Held) {
-        let open: usize = held.arrays.iter().map(|array| array.open.len()).sum();
-        let line = format!(
-            "Slurm: {open} of {} jobs without an answer",
-            held.jobs.len()
-        );
-        if open != 0 && line != held.said {
-            (self.note)(&line);
-            held.said = line;
+    /// Hands over what waits. A controller that is away is waited for.
+    fn send(&self, held: &mut Held) -> Result<(), Error> {
+        if held.doubt.is_some() && !self.resolve(held)? {
+            return Ok(());
+        }
+        let waits = |(number, ticket): (usize, &Ticket)| {
+            let waits = ticket.claimed && !ticket.sent && ticket.answer.is_none();
+            waits.then(|| (number, ticket.shunned.clone()))
+        };
+        let waiting: Vec<_> = held.jobs.iter().enumerate().filter_map(waits).collect();
+        for (shunned, some) in array::groups(waiting.into_iter(), self.site.array) {
+            let array = match self.laid_out(held, &shunned, &some) {
+                Ok(array) => array,
+                Err(error) => return self.hiccup(held, Part::Writing, error),
+            };
+            self.back(held, Part::Writing);
+            for number in &some {
+                if let Some(ticket) = held.jobs.get_mut(*number) {
+                    ticket.sent = true;
+                }
+            }
+            held.doubt = Some(array);
+            self.remember(held)?;
+            if !self.submit(held)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn laid_out(
+        &self,
+        held: &mut Held,
+        shunned: &BTreeSet<String>,
+        some: &[usize],
+    ) -> Result<Array, Error> {
+        let name = format!("{}.{}", self.run.name(), held.made);
+        let folder = self.run.path().join(format!("array-{}", held.made));
+        // One that was begun and not handed over has half of the jobs.
+        cache::remove_folder(&folder)?;
+        cache::make_folder(&folder)?;
+        let works = some.iter().filter_map(|number| held.jobs.get(*number));
+        array::lay_out(&folder, works.map(|ticket| &ticket.work))?;
+        let script = text::Script {
+            site: &self.site,
+            name: &name,
+            folder: &folder,
+            tasks: some.len(),
+            shunned,
+        };
+        cache::write_file(&folder.join("script"), script.text().as_bytes())?;
+        held.made += 1;
+        let known = Known {
+            number: None,
+            name,
+            folder,
+        };
+        Ok(Array::new(known, some))
+    }
+
+    /// Hands over the array in doubt; whether it is clear now what became of it.
+    fn submit(&self, held: &mut Held) -> Result<bool, Error> {
+        let known = held.doubt.as_ref().map(|array| array.known.clone());
+        let known = known.or_defect("no array is to be handed over")?;
+        let mut command = Command::new("sbatch");
+        command.arg("--parsable").arg("--chdir").arg(&known.folder);
+        // What Slurm itself says of the end of a task stands in its log alone.
+        command.arg("--output").arg(known.folder.join("%a.log"));
+        command.arg(known.folder.join("script"));
+        match self.runner.output(&mut command) {
+            Ok(said) => {
+                self.back(held, Part::Controller);
+                let said = String::from_utf8_lossy(&said);
+                match text::number(&said) {
+                    Some(number) => self.has(held, number)?,
+                    None => self.refused(held, &format!("sbatch said {:?}", said.trim()))?,
+                }
+                Ok(true)
+            }
+            Err(process::Error::Failed { message, .. }) if !text::is_away(&message) => {
+                self.back(held, Part::Controller);
+                self.refused(held, &message)?;
+                Ok(true)
+            }
+            Err(error @ process::Error::Failed { .. }) => {
+                self.hiccup(held, Part::Controller, error.into())?;
+                Ok(false)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether Slurm took what was handed over when its answer was lost; where it did
+    /// not, it is handed over again.
+    fn resolve(&self, held: &mut Held) -> Result<bool, Error> {
+        let name = held.doubt.as_ref().map(|array| array.known.name.clone());
+        let name = name.or_defect("no array is in doubt")?;
+        let mut command = Command::new("squeue");
+        command.args(["-h", "-t", "all", "-O", "ArrayJobID:|", "--name", &name]);
+        let Some(said) = self.slurm(held, &mut command)? else {
+            return Ok(false);
+        };
+        match said
+            .lines()
+            .find_map(|line| text::number(line.trim_end_matches('|')))
+        {
+            Some(number) => self.has(held, number).map(|()| true),
+            None => self.submit(held),
+        }
+    }
+
+    fn has(&self, held: &mut Held, number: u64) -> Result<(), Error> {
+        if let Some(mut array) = held.doubt.take() {
+            array.known.number = Some(number);
+            held.arrays.push(array);
+        }
+        self.remember(held)
+    }
+
+    /// Slurm does not take an array. Where nodes were shunned, that may be why.
+    fn refused(&self, held: &mut Held, message: &str) -> Result<(), Error> {
+        let array = held.doubt.take();
+        let numbers: Vec<usize> = array
+            .iter()
+            .flat_map(|all| all.open.values().copied())
+            .collect();
+        let reason = message.trim().replace("sbatch: error: ", "");
+        let reason = reason.replace('\n', "; ");
+        for number in numbers {
+            let Some(ticket) = held.jobs.get_mut(number) else {
+                continue;
+            };
+            if !ticket.shunned.is_empty() {
+                ticket.shunned.clear();
+                ticket.sent = false;
+                continue;
+            }
+            ticket.answer = Some(Err(Error::Refused {
+                what: ticket.work.what(),
+                reason: tollgate_source::plain(&reason).into_owned(),
+            }));
+        }
+        self.remember(held)
+    }
+
+    /// What a program of Slurm's says; none where the controller is away, for a while.
+    fn slurm(&self, held: &mut Held, command: &mut Command) -> Result<Option<String>, Error> {
+        let error = match self.runner.output(command) {
+            Ok(said) => {
+                self.back(held, Part::Controller);
+                return Ok(Some(String::from_utf8_lossy(&said).into_owned()));
+            }
+            Err(error) => error,
+        };
+        match &error {
+            // Of a single array that it has forgotten.
+            process::Error::Failed { message, .. } if message.contains("Invalid job id") => {
+                Ok(Some(String::new()))
+            }
+            process::Error::Failed { message, .. } if text::is_away(message) => {
+                let waits = self.hiccup(held, Part::Controller, error.into());
+                waits.map(|()| None)
+            }
+            _ => Err(error.into()),
+        }
+    }
+
+    fn back(&self, held: &mut Held, part: Part) {
+        if held.away.remove(&part).is_some() {
+            self.told.event(part.words());
+        }
+    }
+
+    /// What may pass is waited for; an error once that has taken too long.
+    fn hiccup(&self, held: &mut Held, part: Part, error: Error) -> Result<(), Error> {
+        if matches!(error, Error::Process(process::Error::Interrupted)) {
+            return Err(error);
+        }
+        match held.away.get(&part) {
+            Some(since) if since.elapsed() > AWAY => Err(error),
+            Some(_) => Ok(()),
+            None => {
+                held.away.insert(part, Instant::now());
+                self.told.event(&format!("{error}; waiting"));
+                Ok(())
+            }
+        }
+    }
+
+    /// How many are where.
+    fn tell(&self, held: &mut Held, tasks: Option<&Tasks>) -> Result<(), Error> {
+        let claimed = held.jobs.iter().filter(|ticket| ticket.claimed);
+        let total = claimed.count();
+        let open = held.open();
+        let line = match tasks {
+            None => "Slurm does not answer".to_owned(),
+            Some(tasks) => words(tasks, &held.arrays),
+        };
+        let (answered, line) = (total.saturating_sub(open), format!("{line}, {open} open"));
+        self.told
+            .line(&format!("{answered} of {total} answered, {line}"));
+        held.record.note(answered, total, line);
+        match self.run.keep(&mut held.record) {
+            Ok(()) => Ok(()),
+            Err(error) => self.hiccup(held, Part::Writing, error.into()),
+        }
+    }
+
+    fn remember(&self, held: &mut Held) -> Result<(), Error> {
+        let arrays = held.arrays.iter().chain(&held.doubt);
+        let known: Vec<Known> = arrays.map(|array| array.known.clone()).collect();
+        match self.run.remember(&known, held.made) {
+            Ok(()) => Ok(()),
+            Err(error) => self.hiccup(held, Part::Writing, error.into()),
+        }
+    }
+
+    fn cancel_task(&self, array: &Array, index: usize) {
+        if let Some(number) = array.known.number {
+            self.scancel(&[&format!("{number}_{index}")]);
+        }
+    }
+
+    fn scancel(&self, words: &[&str]) {
+        // The wish to stop is why; it must not stop this.
+        let runner = Runner::new(Interrupt::default(), None);
+        let mut command = Command::new("scancel");
+        if let Err(error) = runner.output(command.args(words)) {
+            let words = words.join(" ");
+            self.told
+                .event(&format!("scancel {words} could not be done: {error}"));
+        }
+    }
+
+    /// Waits for tasks that were cancelled: they write to the folder until they end.
+    fn wait_for_ends(&self, arrays: &[u64]) {
+        let all: Vec<String> = arrays.iter().map(u64::to_string).collect();
+        let runner = Runner::new(Interrupt::default(), None);
+        let begun = Instant::now();
+        while begun.elapsed() < ENDS {
+            let mut command = Command::new("squeue");
+            match runner.output(command.args(["-h", "-j", &all.join(",")])) {
+                Ok(said) if !said.trim_ascii().is_empty() => {}
+                Ok(_) | Err(_) => return,
+            }
+            std::thread::sleep(TICK * 5);
         }
     }
 }
 
-impl Drop for Queue<'_> {
+impl Held {
+    /// The number of a job: of one that an earlier process has handed over where there
+    /// is the same.
+    fn number(&mut self, work: &Work) -> usize {
+        let same = |ticket: &Ticket| !ticket.claimed && ticket.work == *work;
+        if let Some(number) = self.jobs.iter().position(same) {
+            if let Some(ticket) = self.jobs.get_mut(number) {
+                ticket.claimed = true;
+            }
+            return number;
+        }
+        self.jobs.push(Ticket::new(work.clone(), true));
+        self.asked.get_or_insert_with(Instant::now);
+        self.jobs.len() - 1
+    }
+
+    fn open(&self) -> usize {
+        let arrays = self.arrays.iter().chain(&self.doubt);
+        let open = arrays.flat_map(|array| array.open.values());
+        let claimed = open.filter(|number| self.jobs.get(**number).is_some_and(|one| one.claimed));
+        let unsent = |one: &&Ticket| !one.sent && one.answer.is_none();
+        claimed.count() + self.jobs.iter().filter(unsent).count()
+    }
+}
+
+/// `4 run, 13 wait (Resources)`
+fn words(tasks: &Tasks, arrays: &[Array]) -> String {
+    let (mut run, mut wait) = (0, 0);
+    let mut reasons = BTreeSet::new();
+    for array in arrays {
+        for index in array.open.keys() {
+            let task = array
+                .known
+                .number
+                .and_then(|number| tasks.get(&(number, *index)));
+            match task.map(|task| &task.state) {
+                Some(State::Running) => run += 1,
+                Some(State::Waiting(reason)) => {
+                    wait += 1;
+                    reasons.insert(reason.as_str());
+                }
+                _ => {}
+            }
+        }
+    }
+    let reasons: Vec<&str> = reasons.into_iter().collect();
+    let why = match reasons.as_slice() {
+        [] => String::new(),
+        reasons => format!(" ({})", tollgate_source::plain(&reasons.join(", "))),
+    };
+    format!("{run} run, {wait} wait{why}")
+}
+
+impl Drop for Queue {
     /// What is still queued nobody waits for.
     fn drop(&mut self) {
         let held = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let runner = Runner::new(Interrupt::default(), None);
-        for array in held.arrays.iter().filter(|array| !array.open.is_empty()) {
-            let mut command = Command::new("scancel");
-            command.arg(array.number.to_string());
-            if let Err(error) = runner.output(&mut command) {
-                let number = array.number;
-                (self.note)(&format!(
-                    "the job array {number} was not cancelled: {error}"
-                ));
-            }
+        let arrays = std::mem::take(&mut held.arrays);
+        let doubt = held.doubt.take();
+        let open = arrays.iter().filter(|array| !array.open.is_empty());
+        let numbers: Vec<u64> = open.filter_map(|array| array.known.number).collect();
+        for number in &numbers {
+            self.scancel(&[&number.to_string()]);
+        }
+        // Slurm may have it without our knowing its number.
+        if let Some(array) = doubt {
+            self.scancel(&["--name", &array.known.name]);
+        }
+        if !numbers.is_empty() {
+            self.wait_for_ends(&numbers);
         }
     }
-}
-
-impl Array {
-    /// Whether a task that squeue has so, or not at all, will not answer any more; an
-    /// answer may still be on its way for a while.
-    fn lost(&mut self, index: usize, task: Option<&Task>) -> Option<(Lost, String)> {
-        let nodes = task.map_or(String::new(), |task| task.nodes.clone());
-        let lost = match task.map(|task| &task.state) {
-            Some(State::Waiting(_) | State::Running | State::Unknown(_)) => {
-                self.ended.remove(&index);
-                return None;
-            }
-            Some(State::Lost(lost)) => return Some((*lost, nodes)),
-            Some(State::Completed) | None => Lost::Gone,
-        };
-        let since = *self.ended.entry(index).or_insert_with(Instant::now);
-        (since.elapsed() > ARRIVES).then_some((lost, nodes))
-    }
-}
-
-/// What a task left behind.
-enum Answer {
-    Result(Box<CellResult>),
-    /// Why it could not be done.
-    Said(String),
-    Lost(Lost, String),
-}
-
-fn lay_out(folder: &Path, index: usize, job: &CellJob) -> Result<(), Error> {
-    let whole = Job {
-        version: VERSION,
-        work: Work::Cell(Box::new(job.clone())),
-    };
-    cache::write_json(&folder.join(format!("{index}.json")), &whole)?;
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-+".contains(c);
-    let cell = job.cell.name.replace(|c| !plain(c), "-");
-    cache::write_file(&folder.join(format!("{index}.cell")), cell.as_bytes())?;
-    Ok(())
-}
-
-/// The answer of a task, once it is whole. A result counts whatever the program ended
-/// with: it ends with 2 where an object was not made, which the result says itself.
-fn answered(folder: &Path, index: usize) -> Result<Option<Answer>, Error> {
-    let place = |ending: &str| folder.join(format!("{index}.{ending}"));
-    let Some(status) = cache::read_if_there(&place("status"))? else {
-        return Ok(None);
-    };
-    let out = cache::read_file(&place("out"))?;
-    if let Ok(result) = serde_json::from_slice::<CellResult>(&out) {
-        return Ok(Some(Answer::Result(Box::new(result))));
-    }
-    let status = String::from_utf8_lossy(&status).trim().to_owned();
-    if tollgate_defect::answer::number(&status).is_some_and(|status: u32| status > 128) {
-        return Ok(Some(Answer::Lost(Lost::Killed, String::new())));
-    }
-    let said = cache::read_file(&place("said"))?;
-    let said = String::from_utf8_lossy(&said);
-    let said = said.trim().trim_start_matches("tollgate: ");
-    Ok(Some(Answer::Said(match said {
-        "" => format!("it ended with {status} and said nothing"),
-        said => said.to_owned(),
-    })))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn array() -> Array {
-        Array {
-            number: 1,
-            folder: PathBuf::new(),
-            open: BTreeMap::new(),
-            ended: BTreeMap::new(),
-        }
+    struct Deaf;
+
+    impl Told for Deaf {
+        fn event(&self, _words: &str) {}
+        fn line(&self, _words: &str) {}
     }
 
-    #[test]
-    fn an_answer_may_be_on_its_way() {
-        let task = |state| Task {
-            index: 0,
-            state,
-            nodes: "n1".to_owned(),
+    fn work(what: &str) -> Work {
+        let job = crate::job::BootJob {
+            what: what.to_owned(),
+            qemu: crate::toolchain::Qemu {
+                command: "qemu".to_owned(),
+                version: "1".to_owned(),
+                plugin_api: 1,
+            },
+            words: Vec::new(),
+            files: Vec::new(),
+            seconds: 1,
         };
-        let mut array = array();
-        assert_eq!(array.lost(0, Some(&task(State::Completed))), None);
-        assert_eq!(array.lost(0, None), None);
-        let long = ARRIVES + Duration::from_secs(1);
-        if let Some(since) = Instant::now().checked_sub(long) {
-            array.ended.insert(0, since);
-            assert_eq!(array.lost(0, None), Some((Lost::Gone, String::new())));
+        Work::Boot(Box::new(job))
+    }
+
+    fn queue(shared: &Path) -> Queue {
+        let text = format!(
+            "shared = '{}'\nnode_cache = '/c'\nprogram = '/p'",
+            shared.to_str().unwrap()
+        );
+        let site = Site::parse(&text, &[]).unwrap();
+        Queue::new(site, Interrupt::default(), Arc::new(Deaf), None).unwrap()
+    }
+
+    fn failed(words: &str, accident: bool) -> Came {
+        Came::Failed {
+            words: words.to_owned(),
+            accident,
         }
-        let waits = task(State::Waiting("BeginTime".to_owned()));
-        assert_eq!(array.lost(0, Some(&waits)), None);
-        assert!(array.ended.is_empty());
-        let lost = array.lost(0, Some(&task(State::Lost(Lost::Node))));
-        assert_eq!(lost, Some((Lost::Node, "n1".to_owned())));
     }
 
     #[test]
-    fn an_answer_counts_once_it_is_whole() {
+    fn an_accident_is_done_again_elsewhere_and_three_times_at_most() {
         let dir = tempfile::tempdir().unwrap();
-        let put = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
-        put("0.out", "{\"compiler\":");
-        put("0.said", "tollgate: there is no tree\n");
-        assert!(answered(dir.path(), 0).unwrap().is_none());
-        put("0.status", "2\n");
-        let Some(Answer::Said(said)) = answered(dir.path(), 0).unwrap() else {
-            panic!("half a result is none");
+        let queue = queue(dir.path());
+        let mut held = queue.held();
+        let number = held.number(&work("a boot"));
+        for node in ["n1", "n2", "n3"] {
+            assert!(held.jobs[number].answer.is_none());
+            held.jobs[number].sent = true;
+            queue.settle(&mut held, number, failed("its disk is full", true), node);
+        }
+        let ticket = &held.jobs[number];
+        assert!(ticket.shunned.contains("n1") && ticket.shunned.contains("n2"));
+        let said = ticket.answer.as_ref().unwrap().as_ref().unwrap_err();
+        assert_eq!(
+            said.to_string(),
+            "Slurm gave no answer for a boot: its disk is full (n1); then its disk is full (n2); then its disk is full (n3)"
+        );
+    }
+
+    #[test]
+    fn what_would_fail_everywhere_is_said_as_the_node_said_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let queue = queue(dir.path());
+        let mut held = queue.held();
+        let number = held.number(&work("a boot"));
+        queue.settle(
+            &mut held,
+            number,
+            failed("Kconfig does not take it", false),
+            "n1",
+        );
+        let answer = held.jobs[number].answer.take().unwrap();
+        assert_eq!(answer.unwrap_err().to_string(), "Kconfig does not take it");
+    }
+
+    #[test]
+    fn who_refuses_may_refuse_because_nodes_are_shunned() {
+        let dir = tempfile::tempdir().unwrap();
+        let queue = queue(dir.path());
+        let mut held = queue.held();
+        let number = held.number(&work("a boot"));
+        let shunned = BTreeSet::from(["n1".to_owned()]);
+        held.jobs[number].shunned = shunned.clone();
+        held.jobs[number].sent = true;
+        held.doubt = Some(queue.laid_out(&mut held, &shunned, &[number]).unwrap());
+        queue
+            .refused(&mut held, "sbatch: error: not available\n")
+            .unwrap();
+        assert!(!held.jobs[number].sent && held.jobs[number].answer.is_none());
+        held.doubt = Some(
+            queue
+                .laid_out(&mut held, &BTreeSet::new(), &[number])
+                .unwrap(),
+        );
+        queue
+            .refused(&mut held, "sbatch: error: no account\n")
+            .unwrap();
+        let answer = held.jobs[number].answer.take().unwrap();
+        assert_eq!(
+            answer.unwrap_err().to_string(),
+            "Slurm does not take a boot: no account"
+        );
+    }
+
+    #[test]
+    fn a_second_process_takes_over_what_the_first_handed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = dir.path().join("run");
+        std::fs::create_dir(&run).unwrap();
+        let text = format!(
+            "shared = '{}'\nnode_cache = '/c'\nprogram = '/p'",
+            dir.path().to_str().unwrap()
+        );
+        let site = Site::parse(&text, &[]).unwrap();
+        let open = || {
+            Queue::new(
+                site.clone(),
+                Interrupt::default(),
+                Arc::new(Deaf),
+                Some(&run),
+            )
         };
-        assert_eq!(said, "there is no tree");
-        put("0.status", "137\n");
-        let Some(Answer::Lost(lost, _)) = answered(dir.path(), 0).unwrap() else {
-            panic!("what was killed has no answer");
-        };
-        assert_eq!(lost, Lost::Killed);
-        let whole =
-            "{\"compiler\":\"c\",\"objects\":{},\"make\":\"\",\"configured\":\"\",\"config\":null}";
-        put("0.out", whole);
-        let answer = answered(dir.path(), 0).unwrap();
-        assert!(matches!(answer, Some(Answer::Result(_))));
+        let first = open().unwrap();
+        {
+            let mut held = first.held();
+            let number = held.number(&work("a boot"));
+            held.doubt = Some(
+                first
+                    .laid_out(&mut held, &BTreeSet::new(), &[number])
+                    .unwrap(),
+            );
+            first.has(&mut held, 12).unwrap();
+            // As SIGKILL leaves it: nothing is cancelled.
+            held.arrays.clear();
+        }
+        drop(first);
+        let second = open().unwrap();
+        let mut held = second.held();
+        assert_eq!(held.made, 1);
+        assert_eq!(held.arrays[0].known.number, Some(12));
+        let number = held.number(&work("a boot"));
+        assert_eq!(number, 0);
+        assert!(held.jobs[number].sent);
+        assert_eq!(held.number(&work("a boot")), 1);
+        held.arrays.clear();
     }
 }

@@ -3,13 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use toml::{Table, Value};
 
 use super::Error;
 use crate::input;
 
-/// Tasks of an array where the file does not say: Slurm's own `MaxArraySize` is 1001,
-/// and the first is number 0.
+/// Tasks of an array where nobody says: Slurm's own `MaxArraySize` is 1001, and the
+/// first is number 0.
 const ARRAY: usize = 1000;
+
+/// What Slurm puts the name of the node in place of (sbatch(1), filename pattern).
+const NODE: &str = "%N";
 
 /// What the file says. What it does not name is as the site has it by default.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -17,7 +21,8 @@ const ARRAY: usize = 1000;
 pub struct Site {
     /// A folder that this machine and every node see under the same name.
     pub shared: PathBuf,
-    /// A folder on each node's own disk, where it keeps what it prepared.
+    /// A folder on each node's own disk, where it keeps what it prepared; `%N` in it is
+    /// the name of the node.
     pub node_cache: PathBuf,
     /// The program `tollgate`, as nodes see it.
     pub program: PathBuf,
@@ -36,6 +41,9 @@ pub struct Site {
     pub array: usize,
     /// Tasks of one array that may run at a time.
     pub at_once: Option<u32>,
+    /// Further options of sbatch, `--qos=low`.
+    #[serde(default)]
+    pub options: Vec<String>,
 }
 
 fn array() -> usize {
@@ -43,31 +51,48 @@ fn array() -> usize {
 }
 
 impl Site {
-    /// Reads the file of a cluster.
+    /// Reads the file of a cluster, where there is one; `given` stands in the place of
+    /// what it says.
     ///
     /// # Errors
-    /// When it cannot be read, or says what cannot be used.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        let bytes = input::given(path).map_err(|source| Error::Unread {
-            path: path.to_owned(),
-            source,
-        })?;
-        Self::parse(&String::from_utf8_lossy(&bytes)).map_err(|reason| Error::Site {
-            path: path.to_owned(),
+    /// When it cannot be read, or what there is cannot be used.
+    pub fn read(path: Option<&Path>, given: &[(String, String)]) -> Result<Self, Error> {
+        let text = match path {
+            None => String::new(),
+            Some(path) => {
+                let bytes = input::given(path).map_err(|source| Error::Unread {
+                    path: path.to_owned(),
+                    source,
+                })?;
+                String::from_utf8_lossy(&bytes).into_owned()
+            }
+        };
+        Self::parse(&text, given).map_err(|reason| Error::Site {
+            path: path.map(Path::to_owned),
             reason,
         })
     }
 
-    /// What a file says, or what is wrong with it.
+    /// What a file says with what is given beside it, or what is wrong with that.
     ///
     /// # Errors
     /// With a sentence.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let site: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+    pub fn parse(text: &str, given: &[(String, String)]) -> Result<Self, String> {
+        let mut table: Table = toml::from_str(text).map_err(|error| error.to_string())?;
+        for (key, value) in given {
+            table.insert(key.clone(), value_of(value));
+        }
+        let site: Self = table
+            .try_into()
+            .map_err(|error: toml::de::Error| error.message().to_owned())?;
+        site.check().map(|()| site)
+    }
+
+    fn check(&self) -> Result<(), String> {
         let places = [
-            ("shared", &site.shared),
-            ("node_cache", &site.node_cache),
-            ("program", &site.program),
+            ("shared", &self.shared),
+            ("node_cache", &self.node_cache),
+            ("program", &self.program),
         ];
         for (name, place) in places {
             if !place.is_absolute() {
@@ -76,15 +101,39 @@ impl Site {
                 ));
             }
         }
-        for (name, word) in [("partition", &site.partition), ("account", &site.account)] {
+        for (name, word) in [("partition", &self.partition), ("account", &self.account)] {
             if word.as_deref().is_some_and(|word| !is_word(word)) {
                 return Err(format!("{name} has to be one word of letters and digits"));
             }
         }
-        match site.array {
-            0 => Err("array has to be 1 at least: so many tasks has one array".to_owned()),
-            _ => Ok(site),
+        if let Some(wrong) = self.options.iter().find(|option| !is_option(option)) {
+            return Err(format!(
+                "options has {wrong:?}: each has to be one option of sbatch, --NAME or --NAME=VALUE"
+            ));
         }
+        match self.array {
+            0 => Err("array has to be 1 at least: so many tasks has one array".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The folder of a node, as its shell takes it.
+    pub(super) fn room(&self) -> String {
+        let room = quoted(&self.node_cache);
+        room.replace(NODE, "'\"$SLURMD_NODENAME\"'")
+    }
+}
+
+/// A name as a shell takes it.
+pub(super) fn quoted(path: &Path) -> String {
+    format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"))
+}
+
+/// A number is one; all else is text.
+fn value_of(word: &str) -> Value {
+    match tollgate_defect::answer::number(word) {
+        Some(number) => Value::Integer(number),
+        None => Value::String(word.to_owned()),
     }
 }
 
@@ -94,15 +143,25 @@ fn is_word(word: &str) -> bool {
     !word.is_empty() && word.chars().all(plain)
 }
 
+fn is_option(option: &str) -> bool {
+    let plain = |c: char| c.is_ascii_graphic() && !"'\"\\#`$".contains(c);
+    option.starts_with("--") && option.len() > 2 && option.chars().all(plain)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const LEAST: &str = "shared = '/s'\nnode_cache = '/var/tmp/t'\nprogram = '/usr/bin/tollgate'\n";
 
+    fn given(words: &[(&str, &str)]) -> Vec<(String, String)> {
+        let pair = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        words.iter().map(pair).collect()
+    }
+
     #[test]
     fn what_is_not_named_is_the_sites_own() {
-        let site = Site::parse(LEAST).unwrap();
+        let site = Site::parse(LEAST, &[]).unwrap();
         assert_eq!(
             (site.array, site.minutes, site.partition),
             (1000, None, None)
@@ -110,13 +169,40 @@ mod tests {
     }
 
     #[test]
+    fn what_is_given_stands_in_the_files_place() {
+        let file = format!("{LEAST}partition = 'build'\nminutes = 90\n");
+        let site = Site::parse(&file, &given(&[("partition", "debug"), ("array", "7")])).unwrap();
+        assert_eq!(site.partition.as_deref(), Some("debug"));
+        assert_eq!((site.minutes, site.array), (Some(90), 7));
+        let all = [("shared", "/s"), ("node_cache", "/c"), ("program", "/p")];
+        assert_eq!(
+            Site::parse("", &given(&all)).unwrap().program,
+            Path::new("/p")
+        );
+        let lacks = Site::parse("", &given(&all[..2])).unwrap_err();
+        assert!(lacks.contains("program"), "{lacks}");
+    }
+
+    #[test]
     fn what_cannot_be_used_is_refused() {
-        let with = |line: &str| Site::parse(&format!("{LEAST}{line}\n")).unwrap_err();
+        let with = |line: &str| Site::parse(&format!("{LEAST}{line}\n"), &[]).unwrap_err();
         assert!(with("array = 0").contains("array has to be 1 at least"));
         assert!(with("account = 'a\\nb'").contains("one word"));
         assert!(with("partition = ''").contains("one word"));
         assert!(with("walltime = 3").contains("walltime"));
+        assert!(with("options = ['qos']").contains("one option of sbatch"));
+        assert!(with("options = ['--wrap=a b']").contains("one option of sbatch"));
         let here = LEAST.replace("'/s'", "'s'");
-        assert!(Site::parse(&here).unwrap_err().contains("begin with /"));
+        assert!(
+            Site::parse(&here, &[])
+                .unwrap_err()
+                .contains("begin with /")
+        );
+    }
+
+    #[test]
+    fn a_node_has_its_name_in_its_folder() {
+        let site = Site::parse(&LEAST.replace("/var/tmp/t", "/scratch/%N/t"), &[]).unwrap();
+        assert_eq!(site.room(), "'/scratch/'\"$SLURMD_NODENAME\"'/t'");
     }
 }

@@ -1,12 +1,17 @@
-//! `tollgate job`: work that stands whole in a file.
+//! `tollgate job`: work that stands whole in a file, and runs that go on without their
+//! terminal.
 
-use std::path::PathBuf;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 
-use tollgate_lab::job::Outcome;
+use tollgate_lab::cache;
+use tollgate_lab::job::{self, Alive, Answer, Came, Job, Outcome};
+use tollgate_lab::slurm::text::UNWRITTEN;
 
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::robot;
 use crate::term::Term;
+use crate::{detached, folders, signals};
 
 /// Flags of `tollgate job`.
 #[derive(Debug, clap::Args)]
@@ -19,6 +24,19 @@ pub(crate) struct Args {
 enum What {
     /// Do it, and print what came of it as JSON
     Run(Run),
+    /// Say how a run stands that was begun with --detach: 0 it has ended, 1 it goes on
+    Status(Folder),
+    /// Wait for such a run, print what it printed, and end as it did
+    Collect(Folder),
+    /// End such a run, and what it has queued
+    Cancel(Folder),
+}
+
+#[derive(Debug, clap::Args)]
+struct Folder {
+    /// The folder that --detach printed
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
@@ -33,14 +51,99 @@ struct Run {
     /// Where prepared build folders and results are kept
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
+    /// Where a node keeps them for all its users: a folder for each user and kind of
+    /// job, and another where one is in use
+    #[arg(long, value_name = "DIR", conflicts_with = "cache")]
+    room: Option<PathBuf>,
+    /// Compilers at a time (here: as many as processors)
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Write what came of it here, whatever came, for the machine that asked
+    #[arg(long, value_name = "FILE")]
+    answer: Option<PathBuf>,
+    /// Give this file another time every 20 seconds
+    #[arg(long, value_name = "FILE")]
+    alive: Option<PathBuf>,
 }
 
-/// 0 where every object is there, 1 where a compiler refused one, 2 where something
-/// was not made.
+/// Of a job: 0 where all is there, 1 where a compiler refused an object, 2 where
+/// something was not made.
 pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
-    let What::Run(run) = &args.what;
-    let result = robot::run_job(&run.file, run.tree.as_deref(), run.cache.as_deref(), term)?;
-    term.json(&format!("{}\n", serde_json::to_string_pretty(&result)?))?;
+    match &args.what {
+        What::Run(run) => job(run, term),
+        What::Status(run) => detached::status(&run.folder, term),
+        What::Collect(run) => detached::collect(&run.folder, term),
+        What::Cancel(run) => detached::cancel(&run.folder, term),
+    }
+}
+
+fn job(run: &Run, term: &Term) -> anyhow::Result<Exit> {
+    let _alive = run.alive.as_deref().map(Alive::at);
+    let came = done(run, term);
+    let Some(place) = &run.answer else {
+        return printed(&came?, term);
+    };
+    let came = match came {
+        Ok(came) => came,
+        Err(error) => failed(error)?,
+    };
+    let written = answered(place, came);
+    if let Err(error) = written {
+        term.error(&exit::sentence(&error));
+        // Slurm tells whoever asked.
+        std::process::exit(UNWRITTEN.into());
+    }
+    Ok(Exit::Clean)
+}
+
+fn done(run: &Run, term: &Term) -> anyhow::Result<Came> {
+    let job = Job::read(&run.file)?;
+    let asked = robot::Machine {
+        tree: run.tree.as_deref(),
+        cache: run.cache.as_deref(),
+        room: run.room.as_deref(),
+        jobs: run.jobs.map_or_else(folders::processors, NonZeroUsize::get),
+    };
+    robot::run_job(job, &asked, term)
+}
+
+/// Who was asked to stop has no answer: Slurm says why.
+fn failed(error: anyhow::Error) -> anyhow::Result<Came> {
+    if signals::exit_code().is_some() {
+        return Err(error);
+    }
+    let words = exit::sentence(&error);
+    Ok(match error.downcast_ref::<job::Error>() {
+        Some(known) => Came::failed(known, words),
+        // Folders and what a sandbox needs are this machine's.
+        None => Came::Failed {
+            words,
+            accident: true,
+        },
+    })
+}
+
+fn answered(place: &Path, came: Came) -> anyhow::Result<()> {
+    let node = std::env::var_os("SLURMD_NODENAME");
+    let node = node.map_or(String::new(), |node| node.to_string_lossy().into_owned());
+    let answer = Answer {
+        version: job::VERSION,
+        node,
+        came,
+    };
+    Ok(cache::write_json(place, &answer)?)
+}
+
+fn printed(came: &Came, term: &Term) -> anyhow::Result<Exit> {
+    let text = match came {
+        Came::Cell(result) => serde_json::to_string_pretty(result)?,
+        Came::Image(image) => serde_json::to_string_pretty(image)?,
+        other => serde_json::to_string_pretty(other)?,
+    };
+    term.json(&format!("{text}\n"))?;
+    let Came::Cell(result) = came else {
+        return Ok(Exit::Clean);
+    };
     let mut refused = false;
     for (object, one) in &result.objects {
         match &one.outcome {

@@ -1,6 +1,6 @@
 //! `tollgate prove`: flags in, verdict out.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,6 +10,8 @@ use tollgate_lab::case::Case;
 use tollgate_lab::machine::Machine;
 use tollgate_report::profile::ProfileFormat;
 
+use crate::cluster;
+use crate::detached;
 use crate::exit::Exit;
 use crate::output::{Asked, Documents};
 use crate::place::{Place, parser};
@@ -99,6 +101,8 @@ pub(crate) struct Args {
     /// what that took, at least 10
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) cluster: cluster::Flags,
     /// A static program of your own to run instead of benchmarks, and its
     /// arguments (docs/own-benchmark.md)
     #[arg(last = true, value_name = "PROGRAM")]
@@ -185,6 +189,10 @@ Exit codes: 0 a gain or no difference, 1 a regression or other behaviour,
 
 pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
     let output = args.output.output();
+    let site = args.cluster.site()?;
+    if let (Some(site), true) = (&site, args.cluster.detach) {
+        return detached::begin(site, reads_input(&args), term);
+    }
     let request = Request {
         case: args.case,
         tree: args.tree,
@@ -207,6 +215,14 @@ pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
         jobs: args.jobs,
         timeout: args.timeout,
         program: args.program,
+        site,
     };
     prove::run(&request, term)
+}
+
+/// Whether a patch or a series stands on standard input.
+fn reads_input(args: &Args) -> bool {
+    let piped = |word: &OsStr| word == "-" || word == "/dev/stdin";
+    args.patch.iter().any(|path| piped(path.as_os_str()))
+        || args.series.as_deref().is_some_and(piped)
 }

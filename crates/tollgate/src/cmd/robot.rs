@@ -6,16 +6,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use tollgate_lab::input;
-use tollgate_lab::slurm::Site;
 use tollgate_report::robot as render;
 use tollgate_robot::{Report, Status};
 use tollgate_source::shown;
 
 use crate::exit::Exit;
-use crate::folders;
 use crate::output::{self, Answer, Builds, Form};
 use crate::robot::{self, Asked, Delegated};
 use crate::term::Term;
+use crate::{cluster, detached, folders};
 
 /// Flags of `tollgate robot`.
 #[derive(Debug, clap::Args)]
@@ -65,12 +64,8 @@ pub(crate) struct Args {
     /// Builds at a time (here: as many as processors)
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Where cells are built: on this machine, or on the nodes of a Slurm cluster
-    #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
-    engine: Engine,
-    /// What the cluster is (docs/cluster.md)
-    #[arg(long, value_name = "FILE", required_if_eq("engine", "slurm"))]
-    cluster: Option<PathBuf>,
+    #[command(flatten)]
+    cluster: cluster::Flags,
     /// Run the tree's own checks, too; may be repeated
     #[arg(long, value_enum, value_name = "CHECK", value_delimiter = ',')]
     with: Vec<Delegated>,
@@ -93,16 +88,6 @@ pub(crate) struct Args {
     job_files: Option<PathBuf>,
 }
 
-/// What builds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Engine {
-    /// This machine
-    #[default]
-    Local,
-    /// The nodes of a Slurm cluster
-    Slurm,
-}
-
 const HELP: &str = "\
 docs/robot.md has the cells, what they cost, and b4's configuration.
 Exit codes: 0 clean, 1 something new is wrong, 2 could not tell: a line that no
@@ -115,6 +100,10 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     if args.prepare {
         return prepare(args, term);
     }
+    anyhow::ensure!(
+        !(args.b4 && args.cluster.detach),
+        "--b4 waits for its answer: leave --detach out"
+    );
     if args.b4 {
         return b4(args, term);
     }
@@ -128,6 +117,9 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
         output.form != Form::Sarif || args.base.is_empty(),
         "SARIF is one log of one tree: leave --base out"
     );
+    if let (Some(site), true) = (args.cluster.site()?, args.cluster.detach) {
+        return detached::begin(&site, patches == "-", term);
+    }
     let asked = asked(args, &patches)?;
     let mut reports = vec![robot::run(&asked, term)?];
     for base in &args.base {
@@ -187,7 +179,7 @@ fn asked(args: &Args, patches: &OsString) -> anyhow::Result<Asked> {
         "-W {warn}: make knows 1, 2, 3, c and e, and several at once (docs/robot.md)"
     );
     let asked = Asked {
-        site: site(args)?,
+        site: args.cluster.site()?,
         tree: args.tree.clone(),
         patches,
         piped,
@@ -205,22 +197,6 @@ fn asked(args: &Args, patches: &OsString) -> anyhow::Result<Asked> {
         job_files: args.job_files.clone(),
     };
     Ok(asked)
-}
-
-/// The cluster that is to build.
-fn site(args: &Args) -> anyhow::Result<Option<Site>> {
-    let given = args.cluster.as_deref();
-    match (args.engine, given) {
-        (Engine::Slurm, Some(path)) => Ok(Some(Site::read(path)?)),
-        (Engine::Local, Some(path)) => anyhow::bail!(
-            "--cluster {}: this machine builds; say --engine slurm, or leave --cluster out",
-            shown(path)
-        ),
-        (Engine::Slurm, None) => anyhow::bail!(
-            "the engine slurm builds on a cluster: say which with --cluster FILE (docs/cluster.md)"
-        ),
-        (Engine::Local, None) => Ok(None),
-    }
 }
 
 fn ended(reports: &[Report]) -> anyhow::Result<Exit> {
@@ -271,7 +247,7 @@ fn list(args: &Args, term: &Term) -> anyhow::Result<Exit> {
 
 fn prepare(args: &Args, term: &Term) -> anyhow::Result<Exit> {
     anyhow::ensure!(
-        args.engine == Engine::Local,
+        !args.cluster.is_elsewhere(),
         "--prepare makes ready this machine; nodes of a cluster prepare a cell when they first build in it"
     );
     let asked = asked(args, &OsString::from(""))?;

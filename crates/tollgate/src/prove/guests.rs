@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
 use serde::Serialize;
 use tollgate_gates::{Opcodes, Symbols};
 use tollgate_lab::boot::{Boot, Limit, Record};
 use tollgate_lab::case::{BenchmarkPlan, Station, Sweep};
+use tollgate_lab::job::BootJob;
 use tollgate_lab::machine::Equipment;
 use tollgate_lab::program::Program;
 use tollgate_lab::toolchain::Compiler;
@@ -171,6 +172,26 @@ impl<'a> Guests<'a> {
         Ok(tree::hash(&bytes))
     }
 
+    /// Boots images, each as [`Guests::count`] does: one after the other here, all at once
+    /// on the nodes of a cluster.
+    pub(crate) fn counts(
+        &self,
+        all: &[(&Named, String)],
+        steps: &Steps<'_>,
+    ) -> anyhow::Result<Vec<anyhow::Result<BootResult>>> {
+        if self.setup.queue.is_none() {
+            let one = |(named, what): &(&Named, String)| self.count(named, what, steps);
+            return Ok(all.iter().map(one).collect());
+        }
+        let one = |(named, _): &(&Named, String)| Ok(self.boot_all(named));
+        let what = format!("boot and count {} kernels", all.len());
+        steps.step(
+            &what,
+            || side_by_side(all, all.len(), one),
+            |_| String::new(),
+        )
+    }
+
     /// Boots an image, once for each guest, and reads what was counted.
     pub(crate) fn count(
         &self,
@@ -213,7 +234,12 @@ impl<'a> Guests<'a> {
             )),
             Err(skipped) => Ok(skipped.clone()),
         };
-        let booted: anyhow::Result<_> = side_by_side(&works, self.setup.jobs(), boot);
+        // Who waits for a node takes no processor.
+        let at_once = match self.setup.queue {
+            Some(_) => works.len(),
+            None => self.setup.jobs(),
+        };
+        let booted: anyhow::Result<_> = side_by_side(&works, at_once, boot);
         let mut all = BootResult::default();
         booted?.into_iter().for_each(|run| all.add(run));
         Ok(all)
@@ -285,11 +311,10 @@ impl<'a> Guests<'a> {
     }
 
     fn boot(&self, work: &Work<'_>, symbols: &Symbols) -> anyhow::Result<BootResult> {
-        let start = Instant::now();
-        let record = self.record(work)?;
+        let (record, took) = self.record(work)?;
         locked(&self.took)
             .entry((work.station.clone(), work.part))
-            .or_insert_with(|| start.elapsed());
+            .or_insert(took);
         let Record { console, counts } = &record;
         BootResult::of_plan(&work.plan, console, counts, &self.opcodes, symbols)
             .with_context(|| format!("the run of {} cannot be used", work.named.variant))
@@ -305,7 +330,7 @@ impl<'a> Guests<'a> {
             .map_or_else(|| Limit::after(took()), Limit::given)
     }
 
-    fn record(&self, work: &Work<'_>) -> anyhow::Result<Record> {
+    fn record(&self, work: &Work<'_>) -> anyhow::Result<(Record, Duration)> {
         let scratch = self.setup.cache.scratch()?;
         let file = scratch.path().join("initramfs.cpio");
         let archive = guest::initramfs(&work.ready.init, &work.plan, work.program.as_ref())?;
@@ -323,7 +348,11 @@ impl<'a> Guests<'a> {
             plan: &work.plan,
             kept: &self.setup.cache.root().join(kept),
         };
-        Ok(boot.run(scratch.path(), &self.setup.runner)?)
+        let Some(queue) = &self.setup.queue else {
+            return Ok(boot.run(scratch.path(), &self.setup.runner)?);
+        };
+        let what = format!("the boot of {}{}", work.named.variant, of(work.station));
+        Ok(BootJob::of(&boot, what, queue)?.run_on(queue, &boot)?)
     }
 
     /// The jobs of a guest that this machine cannot make.
@@ -344,6 +373,19 @@ impl<'a> Guests<'a> {
             skips: jobs.into_iter().map(skip).collect(),
             ..BootResult::default()
         }
+    }
+}
+
+/// ` (ia32, smap)`
+fn of(station: &Station) -> String {
+    let words: Vec<&str> = [&station.abi, &station.cpu]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    match words.as_slice() {
+        [] => String::new(),
+        words => format!(" ({})", words.join(", ")),
     }
 }
 

@@ -13,6 +13,7 @@ mod side_by_side;
 mod store;
 mod variant;
 
+use tollgate_defect::OrDefect as _;
 use tollgate_lab::image::Variant;
 use tollgate_lab::program::Program;
 use tollgate_lab::tree::Manifest;
@@ -27,7 +28,7 @@ use guests::Guests;
 use question::Question;
 use request::Request;
 use results::Outcome;
-use setup::{Named, Setup};
+use setup::{Named, Setup, Wanted};
 use variant::{Asked, Candidate};
 
 /// The letter of the base.
@@ -103,15 +104,18 @@ fn prove(setup: &Setup<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Res
     let guests = Guests::open(setup, steps)?;
     let manifest = setup.read(steps)?;
     let question = question(setup, &manifest, &asked, &guests)?;
-    let base = setup.image(&manifest, &variant::base(setup), None, BASE, steps)?;
-    let built = build(setup, &manifest, asked, &mut failures, steps)?;
+    let (base, built) = build(setup, &manifest, asked, &mut failures, steps)?;
     let before = guests.count(&base, "boot and count A", steps)?;
     let benchmarks = setup.benchmarks(&before)?;
-    let again = guests.count(&base, "boot and count A again", steps)?;
+    let mut boots = vec![(&base, "boot and count A again".to_owned())];
+    let letters = built.iter().map(|built| &built.named);
+    boots.extend(letters.map(|named| (named, format!("boot and count {}", named.letter))));
+    let mut counted = guests.counts(&boots, steps)?.into_iter();
+    let again = counted
+        .next()
+        .or_defect("the base was not booted again")??;
     let (mut tried, mut candidates) = (Vec::new(), Vec::new());
-    for Built { candidate, named } in built {
-        let what = format!("boot and count {}", named.letter);
-        let counted = guests.count(&named, &what, steps);
+    for (Built { candidate, named }, counted) in built.into_iter().zip(counted) {
         if let Some(run) = failures.keep(&named.variant, counted)? {
             tried.push(try_of(setup, &candidate, &named, run));
             candidates.push(candidate);
@@ -158,31 +162,42 @@ fn question(
     Question::new("prove", setup, images, guests)
 }
 
+/// The base's image and those of the variants.
 fn build(
     setup: &Setup<'_>,
     manifest: &Manifest,
     asked: Vec<Asked>,
     failures: &mut Failures<'_>,
     steps: &Steps<'_>,
-) -> anyhow::Result<Vec<Built>> {
-    let mut letters = (BASE..='Z').skip(1);
-    let mut built = Vec::new();
+) -> anyhow::Result<(Named, Vec<Built>)> {
+    let mut candidates = Vec::new();
     for asked in asked {
-        let candidate = match asked {
-            Asked::Ready(candidate) => *candidate,
-            Asked::Not(not_run) => {
-                failures.not_run.push(not_run);
-                continue;
-            }
-        };
-        let letter = letters.next().unwrap_or('?');
-        let program = candidate.program.as_ref();
-        let image = setup.image(manifest, &candidate.variant, program, letter, steps);
+        match asked {
+            Asked::Ready(candidate) => candidates.push(*candidate),
+            Asked::Not(not_run) => failures.not_run.push(not_run),
+        }
+    }
+    let base = variant::base(setup);
+    let mut wanted = vec![Wanted {
+        letter: BASE,
+        variant: &base,
+        program: None,
+    }];
+    let letters = (BASE..='Z').skip(1).chain(std::iter::repeat('?'));
+    wanted.extend(letters.zip(&candidates).map(|(letter, candidate)| Wanted {
+        letter,
+        variant: &candidate.variant,
+        program: candidate.program.as_ref(),
+    }));
+    let mut images = setup.images(manifest, &wanted, steps)?.into_iter();
+    let named = images.next().or_defect("the base was not built")??;
+    let mut built = Vec::new();
+    for (candidate, image) in candidates.into_iter().zip(images) {
         if let Some(named) = failures.keep(&candidate.variant.name, image)? {
             built.push(Built { candidate, named });
         }
     }
-    Ok(built)
+    Ok((named, built))
 }
 
 /// What befell single variants.

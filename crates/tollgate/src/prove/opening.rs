@@ -15,7 +15,7 @@ use super::setup::{Setup, Tools, case_program, fitted, open_tree, read_program};
 use super::{jobs, landed, results, variant};
 use crate::patch::note_superseded;
 use crate::progress::Steps;
-use crate::{door, folders, signals};
+use crate::{cluster, door, folders, signals};
 
 /// Checks everything that can be checked before the first long step; `also` checks
 /// what is only known with the case.
@@ -28,6 +28,10 @@ pub(super) fn open<'a>(
     steps: &Steps<'_>,
 ) -> anyhow::Result<Setup<'a>> {
     results::check(request)?;
+    anyhow::ensure!(
+        request.site.is_none() || request.tree.is_some(),
+        "--engine slurm: name the tree with --tree, where the nodes see it"
+    );
     let case = jobs::start(request)?;
     variant::check(request, &case)?;
     variant::are_there(request)?;
@@ -43,6 +47,7 @@ pub(super) fn open<'a>(
     }
     let cache = folders::open_cache(&place, steps.term())?;
     let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
+    let queue = cluster::queue(request.site.as_ref(), &runner, steps)?;
     let patches = variant::patches(request, &cache, &runner)?;
     for patch in &patches {
         note_superseded(&patch.superseded, steps.term());
@@ -84,5 +89,6 @@ pub(super) fn open<'a>(
         tree,
         program,
         patches,
+        queue,
     })
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tollgate_lab::slurm::Site;
 use tollgate_report::profile::ProfileFormat;
 
 use crate::output::Output;
@@ -54,6 +55,8 @@ pub(crate) struct Request {
     pub(crate) timeout: Option<Duration>,
     /// A program of the user's and its arguments; empty where there is none.
     pub(crate) program: Vec<OsString>,
+    /// The cluster whose nodes build and boot; none where this machine does.
+    pub(crate) site: Option<Site>,
 }
 
 /// Another build or mode of a program of the user's.

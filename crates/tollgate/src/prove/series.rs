@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
-use tollgate_defect::answer;
+use tollgate_defect::{OrDefect as _, answer};
 
 use anyhow::{Context, bail};
 use tollgate_lab::case::Case;
@@ -24,7 +24,7 @@ use super::guests::Guests;
 use super::question::{Asked, Question};
 use super::request::Request;
 use super::results::{Shown, Written};
-use super::setup::{Named, Setup};
+use super::setup::{Named, Setup, Wanted};
 use super::store::{DOCUMENT, PAGE, Store};
 use super::variant::Candidate;
 use super::{jobs, opening, results, variant};
@@ -173,19 +173,13 @@ fn measure(
         Asked { name, content }
     });
     let question = Question::new("series", setup, asked.collect(), &guests)?;
-    let build =
-        |state: &State| setup.image(&manifest, &variant_of(state), None, letter(state), steps);
-    let images: Vec<Named> = states.iter().map(build).collect::<anyhow::Result<_>>()?;
-    let mut measured: Vec<Measured> = Vec::new();
-    let mut known: BTreeMap<String, BootResult> = BTreeMap::new();
-    for named in images {
-        let run = match known.get(&named.image.key) {
-            Some(run) => run.clone(),
-            None => guests.count(&named, "boot and count", steps)?,
-        };
-        known.insert(named.image.key.clone(), run.clone());
-        measured.push(Measured { named, run });
-    }
+    let images = images(setup, states, &manifest, steps)?;
+    let runs = runs(&guests, &images, steps)?;
+    let measured: Vec<Measured> = images
+        .into_iter()
+        .zip(runs)
+        .map(|(named, run)| Measured { named, run })
+        .collect();
     let base = measured.first().context("the series has no point")?;
     let again = guests.count(&base.named, "boot and count again", steps)?;
     let benchmarks = setup.benchmarks(&base.run)?;
@@ -197,6 +191,54 @@ fn measure(
             .collect(),
     };
     Ok((question, series))
+}
+
+fn images(
+    setup: &Setup<'_>,
+    states: &[State],
+    manifest: &Manifest,
+    steps: &Steps<'_>,
+) -> anyhow::Result<Vec<Named>> {
+    let variants: Vec<Variant> = states.iter().map(variant_of).collect();
+    let wanted = |(state, variant)| Wanted {
+        letter: letter(state),
+        variant,
+        program: None,
+    };
+    let wanted: Vec<Wanted<'_>> = states.iter().zip(&variants).map(wanted).collect();
+    setup
+        .images(manifest, &wanted, steps)?
+        .into_iter()
+        .collect()
+}
+
+/// What was counted of each image; what is the same twice is booted once. The first
+/// says how long the others may take.
+fn runs(
+    guests: &Guests<'_>,
+    images: &[Named],
+    steps: &Steps<'_>,
+) -> anyhow::Result<Vec<BootResult>> {
+    let mut once: BTreeMap<&str, &Named> = BTreeMap::new();
+    for named in images {
+        once.entry(&named.image.key).or_insert(named);
+    }
+    let first = images.first().context("the series has no point")?;
+    once.remove(first.image.key.as_str());
+    let mut known = BTreeMap::new();
+    let what = "boot and count";
+    known.insert(first.image.key.as_str(), guests.count(first, what, steps)?);
+    let in_order = images.iter().filter(|named| {
+        let kept = once.get(named.image.key.as_str());
+        kept.is_some_and(|kept| std::ptr::eq(*kept, *named))
+    });
+    let others: Vec<(&Named, String)> = in_order.map(|named| (named, what.to_owned())).collect();
+    for ((named, _), run) in others.iter().zip(guests.counts(&others, steps)?) {
+        known.insert(named.image.key.as_str(), run?);
+    }
+    let of = |named: &Named| known.get(named.image.key.as_str()).cloned();
+    let all: Option<Vec<BootResult>> = images.iter().map(of).collect();
+    Ok(all.or_defect("a point was not booted")?)
 }
 
 fn variant_of(state: &State) -> Variant {

@@ -10,10 +10,12 @@ use tollgate_lab::case::{self, Case, Landed, Station};
 use tollgate_lab::config::{Adjusted, Fitter, Fragment};
 use tollgate_lab::guest;
 use tollgate_lab::image::{Image, ImageBuilder, Variant};
+use tollgate_lab::job;
 use tollgate_lab::machine::Machine;
 use tollgate_lab::patch::Patch;
 use tollgate_lab::process::Runner;
 use tollgate_lab::program::{Program, Recipe};
+use tollgate_lab::slurm::Queue;
 use tollgate_lab::toolchain::{Compiler, Qemu};
 use tollgate_lab::tree::{self, Change, Manifest, Tree};
 use tollgate_lab::unpack;
@@ -23,6 +25,7 @@ use tollgate_measure::{
 use tollgate_robot::Kconfig;
 
 use super::request::{Against, Request};
+use super::side_by_side::side_by_side;
 use crate::progress::Steps;
 use crate::{door, folders};
 
@@ -50,6 +53,16 @@ pub(crate) struct Setup<'a> {
     pub(crate) program: Option<Arc<Program>>,
     /// The user's patches, in the order in which they were given.
     pub(crate) patches: Vec<Patch>,
+    /// The queue of the cluster whose nodes build and boot; none where this machine does.
+    pub(crate) queue: Option<Queue>,
+}
+
+/// An image that is wanted.
+pub(crate) struct Wanted<'a> {
+    pub(crate) letter: char,
+    pub(crate) variant: &'a Variant,
+    /// The program that runs on it, where that is not the base's.
+    pub(crate) program: Option<&'a Arc<Program>>,
 }
 
 impl<'a> Setup<'a> {
@@ -67,30 +80,59 @@ impl<'a> Setup<'a> {
         Ok(steps.step("read the tree", read, how)?)
     }
 
-    /// The image of a variant, built where the cache does not have it, with the
-    /// program that runs on it where that is not the base's.
-    pub(crate) fn image(
+    /// The images of some variants, each built where the cache does not have it: one
+    /// after the other here, each from the objects of the one before; all at once on the
+    /// nodes of a cluster.
+    pub(crate) fn images(
         &self,
         manifest: &Manifest,
-        variant: &Variant,
-        program: Option<&Arc<Program>>,
-        letter: char,
+        wanted: &[Wanted<'_>],
+        steps: &Steps<'_>,
+    ) -> anyhow::Result<Vec<anyhow::Result<Named>>> {
+        let Some(queue) = &self.queue else {
+            let one = |wanted: &Wanted<'_>| self.image(manifest, wanted, steps);
+            return Ok(wanted.iter().map(one).collect());
+        };
+        let builder = self.builder(manifest);
+        let one = |wanted: &Wanted<'_>| {
+            let image = job::image(queue, &builder, wanted.variant);
+            Ok(image
+                .map(|image| self.named(wanted, image))
+                .map_err(Into::into))
+        };
+        let what = format!("build {} kernels", wanted.len());
+        let how = |all: &Vec<anyhow::Result<Named>>| {
+            let built = all.iter().filter(|one| one.is_ok()).count();
+            format!("{built} in the store")
+        };
+        steps.step(&what, || side_by_side(wanted, wanted.len(), one), how)
+    }
+
+    fn image(
+        &self,
+        manifest: &Manifest,
+        wanted: &Wanted<'_>,
         steps: &Steps<'_>,
     ) -> anyhow::Result<Named> {
         let builder = self.builder(manifest);
-        let what = format!("build kernel {letter} ({})", variant.name);
+        let variant = wanted.variant;
+        let what = format!("build kernel {} ({})", wanted.letter, variant.name);
         let known = builder.find(variant)?.is_some();
         let image = steps.step(
             &what,
             || builder.image(variant, steps),
             |_| if known { "from the cache" } else { "built" }.to_owned(),
         )?;
-        Ok(Named {
-            letter,
-            variant: variant.name.clone(),
+        Ok(self.named(wanted, image))
+    }
+
+    fn named(&self, wanted: &Wanted<'_>, image: Image) -> Named {
+        Named {
+            letter: wanted.letter,
+            variant: wanted.variant.name.clone(),
             image,
-            program: program.or(self.program.as_ref()).cloned(),
-        })
+            program: wanted.program.or(self.program.as_ref()).cloned(),
+        }
     }
 
     /// The content that a variant's image is built from.

@@ -62,7 +62,7 @@ pub(crate) struct Robot<'a> {
     pub(super) cache: &'a Cache,
     pub(super) runner: &'a Runner,
     /// The cluster's queue; none where this machine builds.
-    pub(super) queue: Option<&'a Queue<'a>>,
+    pub(super) queue: Option<&'a Queue>,
     pub(super) pool: rayon::ThreadPool,
 }
 

@@ -25,16 +25,15 @@ use tollgate_arch::Architectures;
 use tollgate_lab::assets;
 use tollgate_lab::cache::{self, Cache};
 use tollgate_lab::git::is_range;
-use tollgate_lab::job::{self, sandbox};
+use tollgate_lab::job::{self, Came, CellJob, Job, Work, sandbox};
 use tollgate_lab::process::Runner;
 use tollgate_lab::remembered;
-use tollgate_lab::slurm::Queue;
 use tollgate_lab::tree::Manifest;
 use tollgate_robot::{Cell, Cells, Limits, Report};
 
 use crate::progress::Steps;
 use crate::term::Term;
-use crate::{door, folders, signals};
+use crate::{cluster, door, folders, signals};
 use tollgate_lab::tree::Tree;
 
 use context::Robot;
@@ -84,10 +83,7 @@ pub(crate) fn run(asked: &Asked, term: &Term) -> anyhow::Result<Report> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(asked.jobs.max(1))
         .build();
-    let note = |line: &str| term.note(line);
-    let queue = asked.site.as_ref();
-    let queue = queue.map(|site| Queue::new(site, &runner, &note));
-    let queue = queue.transpose()?;
+    let queue = cluster::queue(asked.site.as_ref(), &runner, &steps)?;
     let robot = Robot {
         asked,
         tree: &tree,
@@ -229,34 +225,121 @@ fn room(
     Ok((cache, runner))
 }
 
-/// Does the job of a file and gives what came of it.
+/// What a machine that does a job has for it.
+pub(crate) struct Machine<'a> {
+    /// The tree, where it lies elsewhere than the job says.
+    pub(crate) tree: Option<&'a Path>,
+    pub(crate) cache: Option<&'a Path>,
+    /// Where a node keeps the caches of all its users.
+    pub(crate) room: Option<&'a Path>,
+    /// Compilers at a time.
+    pub(crate) jobs: usize,
+}
+
+/// Does a job and gives what came of it.
 ///
 /// # Errors
-/// When it is none, or could not be done.
-pub(crate) fn run_job(
-    path: &Path,
-    tree: Option<&Path>,
-    cache: Option<&Path>,
-    term: &Term,
-) -> anyhow::Result<job::CellResult> {
-    let job = job::Job::read(path)?;
-    let job::Work::Cell(mut job) = job.work;
-    if let Some(tree) = tree {
-        job.tree = tree.to_owned();
-    }
-    let tree = Tree::open(&job.tree)?;
-    job.tree = tree.root().to_owned();
-    let (cache, runner) = room(&tree, cache, &job.limits, term)?;
+/// When it could not be done.
+pub(crate) fn run_job(job: Job, machine: &Machine<'_>, term: &Term) -> anyhow::Result<Came> {
+    let name = job.work.room();
     let steps = Steps::new(term);
-    let manifest = remembered::manifest(tree.root(), &cache, runner.interrupt())?;
+    Ok(match job.work {
+        Work::Boot(job) => {
+            let runner = Runner::new(signals::obeyed(), None);
+            let booted = || job.run(&runner).map(Box::new);
+            Came::Boot(steps.step(&job.what, booted, |_| String::new())?)
+        }
+        Work::Cell(mut job) => {
+            let place = machine.place(name.as_deref())?;
+            let tree = machine.tree.unwrap_or(&job.tree);
+            let tree = Tree::open(tree).map_err(job::Error::Tree)?;
+            job.tree = tree.root().to_owned();
+            let (cache, runner) = room(&tree, place.as_deref(), &job.limits, term)?;
+            Came::Cell(Box::new(cell(
+                &job,
+                machine.jobs,
+                &steps,
+                (&cache, &runner),
+            )?))
+        }
+        Work::Image(mut job) => {
+            let place = folders::cache(machine.place(name.as_deref())?.as_deref())?;
+            job.tree = machine.tree.map_or(job.tree, Path::to_owned);
+            door::refuse_unbuildable(&place)?;
+            door::refuse_inside(&job.tree, "the cache", &place)?;
+            let cache = opened(&place, term)?;
+            let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
+            let built = || job.run(machine.jobs, &cache, &runner).map(Box::new);
+            let what = format!("build kernel {}", job.name);
+            Came::Image(steps.step(&what, built, |_| String::new())?)
+        }
+    })
+}
+
+fn cell(
+    job: &CellJob,
+    jobs: usize,
+    steps: &Steps<'_>,
+    (cache, runner): (&Cache, &Runner),
+) -> anyhow::Result<job::CellResult> {
+    let manifest = remembered::manifest(&job.tree, cache, runner.interrupt())?;
     if manifest.id() != job.tree_id {
         let tree = job.tree.clone();
         return Err(job::Error::OtherTree { tree }.into());
     }
     let name = format!("build in {}", job.cell.name);
-    Ok(steps.step(
-        &name,
-        || job.run(folders::processors(), &cache, &runner),
-        |_| String::new(),
-    )?)
+    Ok(steps.step(&name, || job.run(jobs, cache, runner), |_| String::new())?)
+}
+
+/// How many jobs of one kind a node keeps prepared folders for.
+const SLOTS: usize = 32;
+
+impl Machine<'_> {
+    /// The cache of a kind of job: the first that nobody uses where a node has several.
+    fn place(&self, name: Option<&str>) -> anyhow::Result<Option<PathBuf>> {
+        let (Some(room), Some(name)) = (self.room, name) else {
+            return Ok(self.cache.map(Path::to_owned));
+        };
+        let own = own_room(room)?;
+        for slot in 0..SLOTS {
+            let place = own.join(format!("{name}.{slot}"));
+            match Cache::open(&place) {
+                Err(cache::Error::Busy { .. }) => {}
+                Ok(_) => return Ok(Some(place)),
+                Err(error) => return Err(job::Error::Cache(error).into()),
+            }
+        }
+        Ok(Some(own.join(format!("{name}.0"))))
+    }
+}
+
+/// The folder of this user in one that all users of a node may write to.
+fn own_room(room: &Path) -> anyhow::Result<PathBuf> {
+    use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+    let unusable = |source: std::io::Error| {
+        job::Error::Cache(cache::Error::Write {
+            path: room.to_owned(),
+            source,
+        })
+    };
+    if !room.is_dir() {
+        cache::make_folder(room).map_err(job::Error::Cache)?;
+        let all = std::fs::Permissions::from_mode(0o1777);
+        std::fs::set_permissions(room, all).map_err(unusable)?;
+    }
+    let user = rustix::process::geteuid().as_raw();
+    let own = room.join(user.to_string());
+    match std::fs::DirBuilder::new().mode(0o700).create(&own) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            return Err(unusable(error).into());
+        }
+        Ok(()) | Err(_) => {}
+    }
+    let about = std::fs::symlink_metadata(&own).map_err(unusable)?;
+    anyhow::ensure!(
+        about.is_dir() && about.uid() == user,
+        "{} belongs to another user: what is built there could be anything",
+        tollgate_source::shown(&own)
+    );
+    Ok(own)
 }
