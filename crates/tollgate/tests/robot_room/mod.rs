@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::support::{code, run};
@@ -66,15 +66,16 @@ impl Room {
     }
 
     pub(crate) fn command(&self, text: &str, args: &[&str]) -> Command {
+        self.command_in(&self.path("cache"), text, args)
+    }
+
+    /// The same with another cache.
+    pub(crate) fn command_in(&self, cache: &Path, text: &str, args: &[&str]) -> Command {
         let patch = self.path("the.patch");
         fs::write(&patch, text).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
         command.arg("robot").arg("--tree").arg(self.path("tree"));
-        command
-            .arg("--cache")
-            .arg(self.path("cache"))
-            .arg("--cell")
-            .arg("x86_64");
+        command.arg("--cache").arg(cache).args(["--cell", "x86_64"]);
         command.args(args).arg(patch).env_remove("TOLLGATE_CACHE");
         command
     }

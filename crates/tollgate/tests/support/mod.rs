@@ -72,9 +72,18 @@ impl Lab {
     /// The same command on the fake tree, under the fake QEMU, with a cache of
     /// its own.
     pub(crate) fn on_fakes<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        self.on_fakes_in(command, &self.cache())
+    }
+
+    /// The same with another cache.
+    pub(crate) fn on_fakes_in<'a>(
+        &self,
+        command: &'a mut Command,
+        cache: &Path,
+    ) -> &'a mut Command {
         let qemu = Path::new(HERE).join("fake-qemu");
         command.arg("--tree").arg(self.tree());
-        command.arg("--cache").arg(self.cache());
+        command.arg("--cache").arg(cache);
         command.arg("--qemu").arg(qemu)
     }
 

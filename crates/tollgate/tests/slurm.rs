@@ -1,0 +1,475 @@
+//! `--engine slurm` on a real Slurm of four nodes: the results are those of this machine,
+//! to the byte, and each fault is named. TOLLGATE_SLURM asks for them.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[allow(dead_code, reason = "other tests use the rest of it")]
+mod cluster;
+#[allow(dead_code, reason = "other tests of the robot use the rest of it")]
+mod robot_room;
+#[allow(dead_code, reason = "the lab's own tests use the rest of it")]
+mod support;
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use cluster::{Cluster, Working, until};
+use robot_room::{BREAKS, Room};
+use support::{Lab, code, heeding_signals, run};
+
+/// An edit that is right.
+const RIGHT: (&str, &str, &str) = ("fs/a.c", "return value + 1;", "return value + 2;");
+/// Another warning in the place of one.
+const WARNS: (&str, &str, &str) = ("fs/b.c", "int unused;", "int another;");
+/// More cells than one of a tree of a few files.
+const CELLS: [&str; 2] = ["--randconfig", "3"];
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The robot on the nodes, with a cache of its own.
+fn elsewhere(cluster: &Cluster, room: &Room, patch: &str, more: &str) -> Command {
+    let mut command = room.command_in(&cluster.path("own"), patch, &["-q"]);
+    command.args(CELLS);
+    cluster.elsewhere(&mut command, more);
+    command
+}
+
+fn here(room: &Room, patch: &str) -> Output {
+    run(room.command(patch, &["-q"]).args(CELLS))
+}
+
+fn is_same(here: &Output, there: &Output) {
+    assert_eq!(
+        text(&here.stdout),
+        text(&there.stdout),
+        "{}",
+        text(&there.stderr)
+    );
+    assert_eq!(code(here), code(there), "{}", text(&there.stderr));
+}
+
+/// The room's tree takes so many seconds for each object.
+fn slow(room: &Room, seconds: u32) {
+    let makefile = room.path("tree/Makefile");
+    let text = fs::read_to_string(&makefile).unwrap();
+    let line = "\t@cd $(O) && $(CC)";
+    assert!(text.contains(line));
+    let slow = format!("\t@sleep {seconds}\n{line}");
+    fs::write(&makefile, text.replacen(line, &slow, 1)).unwrap();
+}
+
+#[test]
+fn a_robots_matrix_is_the_same_on_four_nodes() {
+    let (Some(room), Some(cluster)) = (Room::new(), Cluster::start()) else {
+        return;
+    };
+    for edit in [BREAKS, RIGHT, WARNS] {
+        let patch = room.diff(&[edit]);
+        for form in ["text", "json", "ktap"] {
+            let form = ["--format", form];
+            let here = run(room.command(&patch, &["-q"]).args(CELLS).args(form));
+            let mut there = elsewhere(&cluster, &room, &patch, "");
+            is_same(&here, &run(there.args(form)));
+        }
+    }
+    // No folder of a run is left; a second user has the answers of the first.
+    let left = fs::read_dir(cluster.shared()).unwrap();
+    let left: Vec<_> = left.map(|one| one.unwrap().file_name()).collect();
+    assert_eq!(left, ["answers"]);
+    let arrays = |cluster: &Cluster| cluster.says("squeue", &["-h", "-t", "all"]).lines().count();
+    let before = arrays(&cluster);
+    let patch = room.diff(&[WARNS]);
+    let mut other = room.command_in(&cluster.path("second"), &patch, &["-q"]);
+    other.args(CELLS);
+    is_same(
+        &here(&room, &patch),
+        &run(cluster.elsewhere(&mut other, "")),
+    );
+    assert_eq!(arrays(&cluster), before);
+}
+
+#[test]
+fn a_proof_is_the_same_on_four_nodes() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let lab = Lab::new();
+    let told = |elsewhere: bool, words: &[&str], fake: &str| {
+        let json = lab.path("out.json");
+        let mut command = lab.tollgate(&["prove", "epoll"]);
+        lab.on_fakes_in(
+            &mut command,
+            &match elsewhere {
+                true => cluster.path("own"),
+                false => lab.cache(),
+            },
+        );
+        command.args(words).arg("--json").arg(&json);
+        if !fake.is_empty() {
+            command.env("FAKE_QEMU", fake);
+        }
+        if elsewhere {
+            cluster.elsewhere(&mut command, "");
+        }
+        let output = run(&mut command);
+        let document = fs::read_to_string(&json).unwrap_or_default();
+        fs::write(&json, "").unwrap();
+        // Where the caches are differs, and so does how long steps took.
+        let own = cluster.path("own").display().to_string();
+        let own = |text: String| text.replace(&own, "CACHE");
+        let said = lab.said(&output).replace("LAB/cache", "CACHE");
+        let steps = |line: &&str| !line.ends_with(" s");
+        let said: Vec<String> = said
+            .lines()
+            .filter(steps)
+            .map(|line| own(line.to_owned()))
+            .collect();
+        let shown = text(&output.stdout).replace(&*lab.cache().to_string_lossy(), "CACHE");
+        (code(&output), own(shown), document, said.join("\n"))
+    };
+    for (words, fake) in [
+        (&[][..], ""),
+        (&["--param", "events=1,64"], ""),
+        (&[], "differ"),
+    ] {
+        let here = told(false, words, fake);
+        assert_eq!(here, told(true, words, fake));
+        assert!(!here.2.is_empty(), "{fake}");
+    }
+    for fake in ["panic", "die", "garbage", "hang-window"] {
+        let timed = ["--timeout", "5"];
+        let here = told(false, &timed, fake);
+        let there = told(true, &timed, fake);
+        assert_eq!(here, there, "{fake}");
+    }
+    let kept = cluster.shared().join("images");
+    assert!(fs::read_dir(kept).unwrap().count() > 1);
+    // A kernel that does not compile: the same words, and the log lies in the store.
+    lab.edit("fs/eventpoll.c", "broken\n");
+    let here = told(false, &[], "");
+    let there = told(true, &[], "");
+    assert_eq!((here.0, there.0), (2, 2));
+}
+
+#[test]
+fn a_task_that_is_killed_requeued_or_loses_its_node_is_done_again() {
+    let (Some(room), Some(cluster)) = (Room::new(), Cluster::start()) else {
+        return;
+    };
+    slow(&room, 6);
+    let patch = room.diff(&[WARNS]);
+    let here = here(&room, &patch);
+    let work = |more: &str| {
+        let mut command = room.command_in(&cluster.path("own"), &patch, &[]);
+        command.args(CELLS);
+        cluster.elsewhere(&mut command, more);
+        // Each fault finds work to do.
+        fs::remove_dir_all(cluster.path("own")).ok();
+        fs::remove_dir_all(cluster.shared().join("answers")).ok();
+        Working::new(&mut command, &cluster.path(""))
+    };
+
+    // SIGKILL, of the script and whatever it runs.
+    let killed = work("");
+    until("a script runs", || cluster.scripts().first().copied());
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    for script in cluster.scripts() {
+        let kill = Command::new("kill")
+            .args(["-KILL", &script.to_string()])
+            .status();
+        assert!(kill.is_ok());
+    }
+    killed.says("it was killed");
+    is_same(&here, &killed.ended());
+
+    // scontrol requeue: Slurm begins it anew, after two minutes by itself.
+    let requeued = work("");
+    let (_, task) = cluster.running();
+    cluster.says("scontrol", &["requeue", &task]);
+    hurry(&cluster, "BeginTime");
+    is_same(&here, &requeued.ended());
+
+    // The controller goes and comes back.
+    let restarted = work("");
+    cluster.running();
+    cluster.controller("stop");
+    restarted.says("; waiting");
+    cluster.controller("start");
+    restarted.says("answers again");
+    is_same(&here, &restarted.ended());
+
+    // A node goes, and stays away.
+    let lost = work("");
+    let (node, _) = cluster.running();
+    cluster.node(&node, "stop");
+    hurry(&cluster, "BeginTime");
+    is_same(&here, &lost.ended());
+    cluster.node(&node, "start");
+}
+
+/// Slurm lets what it begins anew wait for two minutes, or however long it takes a
+/// node's credentials to end: not here.
+fn hurry(cluster: &Cluster, reason: &str) {
+    let wanted = ["-h", "-r", "-t", "PD", "-O", "JobArrayID:|,Reason:|"];
+    let waits = until("a task waits", || {
+        let said = cluster.says("squeue", &wanted);
+        let waits: Vec<String> = said
+            .lines()
+            .filter(|line| line.contains(reason))
+            .filter_map(|line| line.split('|').next().map(|task| task.trim().to_owned()))
+            .collect();
+        (!waits.is_empty()).then_some(waits)
+    });
+    for task in waits {
+        let job = format!("JobId={task}");
+        cluster.says("scontrol", &["update", &job, "StartTime=now"]);
+    }
+}
+
+#[test]
+fn what_is_too_dear_or_cancelled_could_not_be_told() {
+    let (Some(room), Some(cluster)) = (Room::new(), Cluster::start()) else {
+        return;
+    };
+    let patch = room.diff(&[RIGHT]);
+    let memory = run(&mut elsewhere(&cluster, &room, &patch, "memory_mib = 8"));
+    let said = text(&memory.stdout);
+    assert_eq!(code(&memory), 2, "{said}");
+    assert!(
+        said.contains("it took more memory than the cluster gives"),
+        "{said}"
+    );
+
+    let refused = run(&mut elsewhere(
+        &cluster,
+        &room,
+        &patch,
+        "partition = 'nobody'",
+    ));
+    let said = text(&refused.stdout);
+    assert_eq!(code(&refused), 2, "{said}");
+    assert!(said.contains("Slurm does not take the cell"), "{said}");
+
+    let mut absent = elsewhere(&cluster, &room, &patch, "");
+    absent.args(["--slurm", "program=/nowhere/tollgate"]);
+    let absent = run(&mut absent);
+    let said = text(&absent.stdout);
+    assert_eq!(code(&absent), 2, "{said}");
+    assert!(said.contains("does not run the program"), "{said}");
+
+    slow(&room, 150);
+    let mut command = elsewhere(&cluster, &room, &patch, "");
+    let cancelled = Working::new(&mut command, &cluster.path(""));
+    let (_, task) = cluster.running();
+    let array = task.split('_').next().unwrap();
+    cluster.says("scancel", &[array]);
+    let cancelled = cancelled.ended();
+    let said = text(&cancelled.stdout);
+    assert_eq!(code(&cancelled), 2, "{said}");
+    assert!(said.contains("somebody cancelled it"), "{said}");
+
+    let time = run(&mut elsewhere(&cluster, &room, &patch, "minutes = 1"));
+    let said = text(&time.stdout);
+    assert_eq!(code(&time), 2, "{said}");
+    assert!(
+        said.contains("it took more time than the cluster gives"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_full_shared_folder_is_waited_for() {
+    let (Some(room), Some(cluster)) = (Room::new(), Cluster::start()) else {
+        return;
+    };
+    let shared = cluster.shared();
+    let mount = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=2m", "none"])
+        .arg(&shared)
+        .output();
+    if !mount.unwrap().status.success() {
+        tollgate_testing::elsewhere("no-mounts");
+        return;
+    }
+    let _mounted = Mounted(&shared);
+    slow(&room, 6);
+    let patch = room.diff(&[WARNS]);
+    let here = here(&room, &patch);
+    let (full, fill) = (shared.join("full"), || {
+        let zeros = Command::new("sh")
+            .args(["-c", "cat /dev/zero >\"$0\" 2>/dev/null; :"])
+            .arg(shared.join("full"))
+            .status();
+        assert!(zeros.unwrap().success());
+    });
+    let mut command = room.command_in(&cluster.path("own"), &patch, &[]);
+    command.args(CELLS);
+    cluster.elsewhere(&mut command, "");
+    // Before anything is handed over, and while a task runs.
+    fill();
+    let work = Working::new(&mut command, &cluster.path(""));
+    work.says("No space left on device");
+    fs::remove_file(&full).unwrap();
+    cluster.running();
+    fill();
+    work.says("the shared folder did not take its answer");
+    fs::remove_file(&full).unwrap();
+    is_same(&here, &work.ended());
+}
+
+struct Mounted<'a>(&'a Path);
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let gone = Command::new("umount").arg("-l").arg(self.0).status();
+        assert!(gone.unwrap().success());
+    }
+}
+
+#[test]
+fn ctrl_c_cancels_what_is_queued() {
+    let (Some(room), Some(cluster)) = (Room::new(), Cluster::start()) else {
+        return;
+    };
+    slow(&room, 60);
+    let patch = room.diff(&[RIGHT]);
+    let command = elsewhere(&cluster, &room, &patch, "");
+    let work = Working::new(&mut heeding_signals(&command), &cluster.path(""));
+    cluster.running();
+    let asked = Command::new("kill")
+        .args(["-INT", &work.child.id().to_string()])
+        .status();
+    assert!(asked.unwrap().success());
+    let ended = work.ended();
+    assert_eq!(code(&ended), 130, "{}", text(&ended.stderr));
+    assert_eq!(cluster.queued(), "");
+    assert_eq!(fs::read_dir(cluster.shared()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_run_goes_on_without_its_terminal() {
+    let (Some(room), Some(cluster)) = (Room::new(), Cluster::start()) else {
+        return;
+    };
+    slow(&room, 6);
+    let patch = room.diff(&[WARNS]);
+    let here = here(&room, &patch);
+    let begin = |cache: &str| {
+        fs::remove_dir_all(cluster.shared().join("answers")).ok();
+        let mut command = room.command_in(&cluster.path(cache), &patch, &["-q", "--detach"]);
+        command.args(CELLS);
+        let begun = run(cluster.elsewhere(&mut command, ""));
+        assert_eq!(code(&begun), 0, "{}", text(&begun.stderr));
+        text(&begun.stdout).trim().to_owned()
+    };
+    let job = |what: &str, folder: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+        command.args(["-q", "job", what, folder]);
+        run(cluster.with(&mut command))
+    };
+    let folder = begin("first");
+    cluster.running();
+    let stands = job("status", &folder);
+    assert_eq!(code(&stands), 1, "{}", text(&stands.stderr));
+    assert!(text(&stands.stdout).contains("goes on"), "{stands:?}");
+    is_same(&here, &job("collect", &folder));
+    let stands = job("status", &folder);
+    assert_eq!(
+        text(&stands.stdout),
+        format!("ended with {}\n", code(&here))
+    );
+
+    // Its process is killed: whoever collects takes over what Slurm has.
+    let folder = begin("second");
+    let (_, task) = cluster.running();
+    let asked = fs::read_to_string(Path::new(&folder).join("run.json")).unwrap();
+    let asked: serde_json::Value = serde_json::from_str(&asked).unwrap();
+    let group = format!("-{}", asked["process"]);
+    let killed = Command::new("kill").args(["-KILL", "--", &group]).status();
+    assert!(killed.unwrap().success());
+    until("it is gone", || {
+        (code(&job("status", &folder)) == 2).then_some(())
+    });
+    let array = task.split('_').next().unwrap().to_owned();
+    is_same(&here, &job("collect", &folder));
+    let wanted = ["-h", "-r", "-t", "all", "-j", &array, "-O", "State:|"];
+    let states = cluster.says("squeue", &wanted);
+    assert!(
+        states.lines().all(|line| line.starts_with("COMPLETED")),
+        "{states}"
+    );
+
+    let folder = begin("third");
+    cluster.running();
+    let cancelled = job("cancel", &folder);
+    assert_eq!(code(&cancelled), 0, "{}", text(&cancelled.stderr));
+    until("nothing is queued", || {
+        cluster.queued().is_empty().then_some(())
+    });
+    let ended = job("collect", &folder);
+    assert_eq!(code(&ended), 143, "{}", text(&ended.stderr));
+    assert!(ended.status.signal().is_none());
+}
+
+/// The whole kernel, as `TOLLGATE_SLURM=kernel` asks for it: a matrix of six cells and a
+/// proof.
+#[test]
+fn the_kernels_matrix_and_a_proof_are_the_same_on_four_nodes() {
+    if tollgate_testing::asked(cluster::ASKED).is_none_or(|asked| asked != "kernel") {
+        return;
+    }
+    let (Some(tree), Some(cluster)) = (tollgate_testing::kernel::tree(), Cluster::start()) else {
+        return;
+    };
+    let patch = cluster.path("the.patch");
+    fs::write(&patch, KERNEL_PATCH).unwrap();
+    let words = [
+        "-q",
+        "robot",
+        "--format",
+        "json",
+        "--cell",
+        "x86_64,x86_64-nocompat,i386,arm64,riscv64,ppc64le",
+    ];
+    let robot = |cache: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+        command.args(words).arg("--tree").arg(&tree).arg(&patch);
+        command.arg("--cache").arg(cluster.path(cache));
+        command
+    };
+    let here = run(&mut robot("here"));
+    is_same(&here, &run(cluster.elsewhere(&mut robot("there"), "")));
+    let prove = |cache: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+        command.args([
+            "-q",
+            "prove",
+            "epoll",
+            "--format",
+            "json",
+            "--variant",
+            "all",
+        ]);
+        command.arg("--tree").arg(&tree);
+        command.arg("--cache").arg(cluster.path(cache));
+        command
+    };
+    let here = run(&mut prove("here"));
+    is_same(&here, &run(cluster.elsewhere(&mut prove("there"), "")));
+}
+
+/// An edit that every architecture compiles.
+const KERNEL_PATCH: &str = "\
+--- a/fs/eventpoll.c
++++ b/fs/eventpoll.c
+@@ -1,4 +1,5 @@
+ // SPDX-License-Identifier: GPL-2.0-or-later
++/* one line more */
+ /*
+  *  fs/eventpoll.c (Efficient event retrieval implementation)
+  *  Copyright (C) 2001,...,2009	 Davide Libenzi
+";
