@@ -12,6 +12,7 @@
 mod behaviour;
 mod boot;
 mod claim;
+mod commands;
 mod compare;
 mod comparison;
 mod context;
@@ -38,6 +39,7 @@ pub use boot::{BootError, BootResult};
 pub use claim::{
     Claim, ClaimCheck, ClaimCounts, ClaimHere, ClaimOrder, ClaimRow, ClaimedFigures, FunctionGroup,
 };
+pub use commands::{Attached, Commands};
 pub use compare::Booted;
 pub use comparison::{
     Comparison, Figure, FunctionComparison, Note, Per, Repeat, RepeatDifference, Side, UnitCount,

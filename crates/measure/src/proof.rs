@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::boot::BootResult;
 use crate::claim::{Claim, ClaimCheck};
+use crate::commands::Commands;
 use crate::comparison::{Comparison, Per, WorkloadComparison};
 use crate::measured::Measured;
 use crate::ratio::Ratio;
@@ -24,6 +25,8 @@ pub struct Proof {
     pub not_run: Vec<NotRun>,
     /// What others claimed of the change, beside the counts.
     pub claims: Vec<ClaimCheck>,
+    /// What repeats it.
+    pub commands: Commands,
 }
 
 /// A variant without an image.
@@ -91,7 +94,14 @@ impl Proof {
             pairs: pairs.collect(),
             not_run,
             claims: Vec::new(),
+            commands: Commands::default(),
         }
+    }
+
+    /// With what repeats it.
+    #[must_use]
+    pub fn with_commands(self, commands: Commands) -> Self {
+        Self { commands, ..self }
     }
 
     /// With what others claimed of the change set beside the counts.
@@ -202,6 +212,7 @@ mod tests {
                 failed,
             }],
             claims: Vec::new(),
+            commands: Commands::default(),
         }
     }
 

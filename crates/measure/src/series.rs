@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 
+use crate::commands::Commands;
 use crate::comparison::{Comparison, Figure, UnitCount, WorkloadComparison};
 use crate::measured::Measured;
 use crate::quantity::Quantity;
@@ -29,6 +30,8 @@ pub struct Series {
     pub points: Vec<SeriesPoint>,
     /// The base against each later point.
     pub comparisons: Vec<Comparison>,
+    /// What repeats it.
+    pub commands: Commands,
 }
 
 /// One workload at every point.

@@ -112,12 +112,23 @@ pub enum Block {
     Patch(String),
     /// Lines that programs read as well: never wrapped, nor cut.
     Lines(Vec<String>),
+    /// Commands for a shell, as they are: never wrapped.
+    Script(Script),
     /// Places of a source, with its lines.
     Snippets(Vec<Snippet>),
     /// A verdict that the head of the document has, too.
     Verdict(Verdict),
     /// What may be shut where a format can: a title, whether it is open, the pieces.
     Fold(String, bool, Vec<Block>),
+}
+
+/// Commands for a shell.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Script {
+    /// For whoever has the files that they read: a terminal.
+    pub brief: Vec<String>,
+    /// With these files: whatever leaves this machine.
+    pub whole: Vec<String>,
 }
 
 /// What is to say of places in a source, with its lines.

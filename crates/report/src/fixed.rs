@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, ContentArrangement};
 
 use crate::document::{Block, Cell, Column, Extent, Fact, Kind, Section, Table, Tone, Verdict};
-use crate::text::{clean, labelled, shorten, wrap, wrap_paths};
+use crate::text::{clean, clean_lines, labelled, shorten, wrap, wrap_paths};
 
 /// How far the text behind a label is indented.
 pub(crate) const INDENT: usize = 13;
@@ -58,8 +58,9 @@ pub(crate) struct Lines {
     pub(crate) paint: Paint,
     /// The most columns of a line.
     pub(crate) width: usize,
-    /// Whether a line that programs read as well is wrapped: where none reads it.
-    pub(crate) folds: bool,
+    /// Whether it leaves this machine: no program reads its lines, so that they are
+    /// wrapped, and its commands have their files with them.
+    pub(crate) leaves: bool,
 }
 
 impl Lines {
@@ -104,6 +105,13 @@ impl Lines {
             }
             Block::Patch(text) => text.lines().map(|line| clean(line) + "\n").collect(),
             Block::Lines(all) => all.iter().map(|line| self.line(line)).collect(),
+            Block::Script(script) => {
+                let lines = match self.leaves {
+                    true => &script.whole,
+                    false => &script.brief,
+                };
+                lines.iter().map(|line| clean_lines(line) + "\n").collect()
+            }
             Block::Snippets(all) => {
                 let width = Some(self.prose());
                 let all = all.iter().map(|one| one.text(self.paint.0, width));
@@ -129,7 +137,7 @@ impl Lines {
 
     /// A line that programs read as well.
     fn line(self, line: &str) -> String {
-        match self.folds {
+        match self.leaves {
             true => wrap_paths(line, self.width.saturating_sub(2)).join("\n  ") + "\n",
             false => line_of(line),
         }
@@ -332,7 +340,7 @@ mod tests {
         Lines {
             paint: Paint(false),
             width,
-            folds: false,
+            leaves: false,
         }
     }
 

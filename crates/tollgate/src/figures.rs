@@ -10,6 +10,7 @@ use tollgate_lab::input;
 use tollgate_lab::machine::Machine;
 use tollgate_lab::sealed;
 use tollgate_lab::tree;
+use tollgate_measure::Verdict;
 use tollgate_rewrite::Patched;
 
 /// The figures of one proof, worded, and what they were measured with.
@@ -88,6 +89,12 @@ pub(crate) fn find(
         (other, Reverse(figures.workloads), path.clone())
     });
     Ok(found)
+}
+
+/// Whether counts decided a verdict: otherwise its figures are none for a message.
+pub(crate) fn of_counts(verdict: Verdict) -> bool {
+    use Verdict::{Gain, Mixed, NoDifference, Regression};
+    matches!(verdict, Gain | NoDifference | Regression | Mixed)
 }
 
 /// A change is known by the file before and after: another tree that holds the

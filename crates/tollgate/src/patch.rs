@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use memchr::memmem;
+use tollgate_defect::answer;
 use tollgate_lab::git::Repository;
 use tollgate_lab::git::mails::{self, Author, Edit};
 use tollgate_lab::process::Runner;
@@ -62,4 +64,72 @@ pub(crate) fn note_superseded(subjects: &[String], term: &Term) {
     term.note(&format!(
         "the newest version of each patch is taken; left out as older: {first}{others}"
     ));
+}
+
+/// The diff of a mail that git wrote: from its header to the signature.
+pub(crate) fn diff_of(mail: &[u8]) -> &[u8] {
+    let start = memmem::find(mail, b"\ndiff --git ").map_or(0, |newline| newline + 1);
+    let diff = mail.get(start..).unwrap_or(mail);
+    let end = memmem::rfind(diff, b"\n-- \n").map_or(diff.len(), |newline| newline + 1);
+    diff.get(..end).unwrap_or(diff)
+}
+
+/// What two diffs of the same change share, whoever wrote them: the files and the lines
+/// of their hunks, without where these are.
+pub(crate) fn changed_lines(diff: &str) -> Vec<&str> {
+    let mut all = Vec::new();
+    // How many lines of either side the hunk still has.
+    let (mut before, mut after) = (0, 0);
+    for line in diff.lines() {
+        if (before, after) == (0, 0) {
+            if line.starts_with("--- ") || line.starts_with("+++ ") {
+                all.push(line);
+            }
+            (before, after) = hunk(line).unwrap_or((0, 0));
+            continue;
+        }
+        let (removed, added) = (line.starts_with('-'), line.starts_with('+'));
+        if !line.starts_with('\\') {
+            before = usize::saturating_sub(before, usize::from(!added));
+            after = usize::saturating_sub(after, usize::from(!removed));
+        }
+        all.push(line);
+    }
+    all
+}
+
+/// How many lines `@@ -1,2 +1,3 @@` has of either side; none of another line.
+fn hunk(line: &str) -> Option<(usize, usize)> {
+    let ranges = line.strip_prefix("@@ -")?.split(" @@").next()?;
+    let (before, after) = ranges.split_once(" +")?;
+    let count = |range: &str| match range.split_once(',') {
+        Some((_, count)) => answer::number(count),
+        None => Some(1),
+    };
+    Some((count(before)?, count(after)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_diff_of_a_mail_has_neither_date_nor_signature() {
+        let mail = "From 0\nDate: today\nSubject: x\n\nbody\n---\n a.c | 2 +-\n\n\
+                    diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-a\n+b\n-- \n2.39.5\n\n";
+        let diff = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-a\n+b\n";
+        assert_eq!(diff_of(mail.as_bytes()), diff.as_bytes());
+        assert_eq!(diff_of(diff.as_bytes()), diff.as_bytes());
+    }
+
+    #[test]
+    fn the_lines_of_a_change_are_its_own_wherever_they_are() {
+        let git = "diff --git a/a.c b/a.c\nindex 1..2 100644\n--- a/a.c\n+++ b/a.c\n@@ -1,2 +1,2 @@ f\n x\n-a\n+b\n";
+        let plain = "Words.\n-- not of it\n--- a/a.c\n+++ b/a.c\n@@ -7,2 +7,2 @@\n x\n-a\n+b\n-- \n2.39.5\n";
+        assert_eq!(changed_lines(git), changed_lines(plain));
+        assert_ne!(
+            changed_lines(git),
+            changed_lines(&plain.replace("+b", "+c"))
+        );
+    }
 }

@@ -283,6 +283,77 @@ fn fix_finds_the_figures_that_suit_and_says_what_was_measured() {
     );
 }
 
+/// The body of a mail, without its date.
+fn body(mail: &str) -> String {
+    let kept = mail.lines().filter(|line| !line.starts_with("Date: "));
+    kept.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn fix_takes_the_figures_of_a_saved_result() {
+    let lab = Lab::new();
+    prove(&lab, &mut lab.prove(&["--json", "out.json"]), 0);
+    let function = "include/linux/eventpoll.h:epoll_put_uevent";
+    let fix = |args: &[&str], cache: &str, wanted: i32| {
+        let mut command = lab.tollgate(&[&["fix", "tree", function], args].concat());
+        let output = run(command.env("TOLLGATE_CACHE", lab.path(cache)));
+        assert_eq!(code(&output), wanted, "{}", lab.said(&output));
+        (body(&stdout(&output)), lab.said(&output))
+    };
+    // On a machine that has measured nothing it is the message of the one that has.
+    let (of_cache, _) = fix(&[], "cache", 0);
+    let (of_file, said) = fix(&["--with-figures", "out.json"], "none", 0);
+    assert!(
+        of_file.contains("epoll_wait events=64, per event"),
+        "{of_file}"
+    );
+    assert_eq!(of_file, of_cache);
+    let wanted = "those of out.json: epoll on Linux 6.12.0-fake, x86_64, config x86_64-minimal";
+    assert!(said.contains(wanted), "{said}");
+    // Of what git made of it, too.
+    fs::write(lab.path("mine.patch"), of_file).unwrap();
+    let own = ["--patch", "mine.patch", "--json", "own.json"];
+    prove(&lab, &mut lab.prove(&own), 0);
+    let (of_own, _) = fix(&["--with-figures", "own.json"], "none", 0);
+    assert_eq!(of_own, of_cache);
+}
+
+#[test]
+fn figures_of_something_else_are_refused() {
+    let lab = Lab::new();
+    prove(&lab, &mut lab.prove(&["--json", "out.json"]), 0);
+    prove(
+        &lab,
+        lab.prove(&["--json", "drift.json"])
+            .env("FAKE_QEMU", "drift"),
+        2,
+    );
+    let document = fs::read_to_string(lab.path("out.json")).unwrap();
+    let other = document.replace("unsafe_put_user(data", "unsafe_put_user(other");
+    fs::write(lab.path("other.json"), other).unwrap();
+    fs::write(lab.path("none.json"), "{\"version\": 1, \"kind\": \"run\"}").unwrap();
+    let function = "include/linux/eventpoll.h:epoll_put_uevent";
+    for (file, wanted) in [
+        ("absent.json", "could not read the result absent.json: "),
+        (
+            "none.json",
+            "none.json is a result of `tollgate run`, and not of `tollgate prove`",
+        ),
+        (
+            "other.json",
+            "other.json has figures of window, and of none whose patch changes",
+        ),
+        ("drift.json", "drift.json has no figures for a message: "),
+    ] {
+        let args = ["fix", "tree", function, "--with-figures", file];
+        let output = run(&mut lab.tollgate(&args));
+        let said = lab.said(&output);
+        assert_eq!(code(&output), 2, "{said}");
+        assert!(said.contains(wanted), "{said}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
 #[test]
 fn json_on_standard_output_is_alone_there() {
     let lab = Lab::new();

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::boot::BootResult;
+use crate::commands::Commands;
 use crate::compare::tests::{compare as comparison, epoll, run};
 
 fn claim(variants: &[(&str, f64)], more_is_better: bool) -> Claim {
@@ -41,6 +42,7 @@ fn proof(variants: &[(&str, u64)]) -> Proof {
         pairs: Vec::new(),
         not_run: Vec::new(),
         claims: Vec::new(),
+        commands: Commands::default(),
     }
 }
 

@@ -44,6 +44,7 @@ fn series(costs: &[(u64, u64, u64)]) -> Series {
     Series {
         points: (0..runs.len()).map(point).collect(),
         comparisons: (1..runs.len()).map(compare).collect(),
+        commands: Commands::default(),
     }
 }
 

@@ -13,6 +13,7 @@ use tollgate_measure::{
 };
 
 use super::claims;
+use super::commands::script;
 use crate::words::{self, LIMITS};
 
 /// The version of the JSON form of comparisons; it grows when a reader would
@@ -36,6 +37,7 @@ pub fn json(proof: &Proof) -> Result<String, Defect> {
         pairs: proof.pairs.iter().map(JsonPair::new).collect(),
         not_run: &proof.not_run,
         claims: proof.claims.iter().map(JsonClaim::new).collect(),
+        commands: script(&proof.commands),
     })
 }
 
@@ -49,6 +51,7 @@ struct Document<'a> {
     pairs: Vec<JsonPair<'a>>,
     not_run: &'a [NotRun],
     claims: Vec<JsonClaim<'a>>,
+    commands: Vec<String>,
 }
 
 /// A claim, and either what was counted or why nothing was.

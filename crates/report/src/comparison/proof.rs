@@ -3,7 +3,7 @@
 use tollgate_measure::{Comparison, NotRun, Per, Proof, Row, Verdict, WorkloadComparison};
 
 use super::tables::{self, Most};
-use super::{asked, behaviour, checks, claims};
+use super::{asked, behaviour, checks, claims, commands};
 use crate::document::{self, Block, Document, Extent, Fact, Plots, Section, Table, Tone};
 use crate::text::{plural, signed};
 use crate::words;
@@ -41,6 +41,7 @@ pub fn document(proof: &Proof) -> Document {
             .flatten(),
     );
     sections.extend(evidence(proof));
+    sections.extend(commands::section(&proof.commands));
     let word = match alone {
         Some(one) => words::title(one.verdict).to_owned(),
         None => plural(proof.comparisons.len(), "variant"),

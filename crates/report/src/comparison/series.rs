@@ -3,7 +3,7 @@
 
 use tollgate_measure::{Comparison, Figure, Ratio, Series, SeriesPoint, SeriesRow, Verdict};
 
-use super::{checks, proof, tables};
+use super::{checks, commands, proof, tables};
 use crate::document::{self, Block, Cell, Document, Extent, Fact, Kind, Section, Table};
 use crate::text::plural;
 use crate::words;
@@ -72,6 +72,7 @@ fn sections(series: &Series, rows: &[SeriesRow<'_>], first: Option<&Comparison>)
         sections.push(facts("Measured on", setting.collect()));
     }
     sections.push(proof::limits());
+    sections.extend(commands::section(&series.commands));
     sections
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 use tollgate_defect::Defect;
 use tollgate_measure::{Figure, Series, SeriesPoint, SeriesRow, Verdict};
 
+use super::commands::script;
 use crate::json::to_json;
 use crate::words;
 
@@ -30,6 +31,7 @@ pub fn series_json(series: &Series) -> Result<String, Defect> {
             .map(|(at, point)| JsonPoint::new(series, at, point))
             .collect(),
         workloads: rows.iter().map(JsonRow::new).collect(),
+        commands: script(&series.commands),
     })
 }
 
@@ -42,6 +44,7 @@ struct Document<'a> {
     setting: Option<&'a tollgate_measure::Setting>,
     points: Vec<JsonPoint<'a>>,
     workloads: Vec<JsonRow>,
+    commands: Vec<String>,
 }
 
 #[derive(Serialize)]

@@ -1,7 +1,7 @@
 use super::fixture::{Boot, benchmarks, compare, compare_as, gain, image, setting};
 use tollgate_measure::{
-    Booted, Claim, ClaimedFigures, Comparison, Context, FunctionGroup, NotRun, Note, Proof,
-    Quantity, Setting, Side, Skip, Tried, Verdict, Workload,
+    Attached, Booted, Claim, ClaimedFigures, Commands, Comparison, Context, FunctionGroup, NotRun,
+    Note, Proof, Quantity, Setting, Side, Skip, Tried, Verdict, Workload,
 };
 
 use super::*;
@@ -118,6 +118,7 @@ pub(super) fn alone(comparison: Comparison) -> Proof {
         pairs: Vec::new(),
         not_run: Vec::new(),
         claims: Vec::new(),
+        commands: Commands::default(),
     }
 }
 
@@ -326,8 +327,27 @@ fn a_page_of_several_variants_has_them_side_by_side() {
 
 /// A document with something in every list.
 pub(super) fn everything() -> Proof {
+    let patch = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-\tone();\n+\ttwo();\n";
+    let words = [
+        "tollgate",
+        "prove",
+        "--tree",
+        "\"$LINUX\"",
+        "--patch",
+        "mine.patch",
+    ];
     Proof {
         comparisons: all().to_vec(),
+        commands: Commands {
+            needs: vec!["LINUX is the folder of a tree of Linux 6.12.117.".into()],
+            files: vec![Attached {
+                name: "mine.patch".into(),
+                text: Some(patch.into()),
+                bytes: patch.len(),
+                hash: "0123".into(),
+            }],
+            words: words.map(Into::into).to_vec(),
+        },
         ..claimed()
     }
 }

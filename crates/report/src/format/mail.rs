@@ -14,7 +14,7 @@ pub(super) fn render(document: &Document) -> String {
     let lines = Lines {
         paint: Paint(LOOK.color),
         width: LOOK.width,
-        folds: true,
+        leaves: true,
     };
     let about = document.about.iter().chain(&document.date);
     let about: String = about.map(|what| lines.wrapped(what)).collect();

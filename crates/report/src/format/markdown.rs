@@ -37,6 +37,7 @@ fn block(block: &Block, out: &mut String) {
         Block::Table(one) => table(one, out),
         Block::Patch(patch) => fenced("diff", patch, out),
         Block::Lines(all) => fenced("", &all.join("\n"), out),
+        Block::Script(one) => fenced("sh", &one.whole.join("\n"), out),
         Block::Snippets(all) => all
             .iter()
             .for_each(|one| fenced("", &one.text(false, None), out)),

@@ -10,7 +10,7 @@ pub(super) fn render(document: &Document, look: Look) -> String {
     let lines = Lines {
         paint: Paint(look.color),
         width: look.width,
-        folds: false,
+        leaves: false,
     };
     let shown = document.head != Extent::Full;
     let mut parts: Vec<String> = shown.then(|| head(document, lines)).into_iter().collect();

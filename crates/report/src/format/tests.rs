@@ -71,7 +71,7 @@ fn has_own_lines(sections: &[Section]) -> bool {
     has_blocks(sections, &|block| {
         matches!(
             block,
-            Block::Lines(_) | Block::Snippets(_) | Block::Patch(_)
+            Block::Lines(_) | Block::Script(_) | Block::Snippets(_) | Block::Patch(_)
         )
     })
 }

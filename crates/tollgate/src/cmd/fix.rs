@@ -41,6 +41,11 @@ pub(crate) struct Args {
     /// for the --sizes of a copy whose size is known at run time
     #[arg(long, default_value_t)]
     style: Style,
+    /// Put the figures of this result into the message: what `prove --json` has
+    /// written of the same patch, here or on another machine. Without it those that
+    /// prove has left in the cache
+    #[arg(long, value_name = "RESULT", conflicts_with = "output")]
+    with_figures: Option<PathBuf>,
     /// The sizes in bytes for the style size-switch, such as 4,8,16
     #[arg(long, value_name = "BYTES", value_delimiter = ',')]
     sizes: Vec<u32>,
@@ -95,6 +100,7 @@ pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
         per: args.per.into(),
         check: args.check,
         cache: args.cache,
+        with_figures: args.with_figures,
         style: args.style,
         sizes: args.sizes,
         touch_all_members: args.touch_all_members,

@@ -8,12 +8,16 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::time::Instant;
 
+use anyhow::Context as _;
 use tollgate_lab::git::mails::{self, Edit};
+use tollgate_lab::input;
 use tollgate_lab::patched::Verdict;
 use tollgate_lab::process::Runner;
 use tollgate_lab::progress::Progress as _;
 use tollgate_lab::sources::{self, Sizes};
 use tollgate_lab::tree::Tree;
+use tollgate_measure::Setting;
+use tollgate_report::comparison::{Saved, saved};
 use tollgate_report::fixes::{self, Compiled, Fix, Fixes};
 use tollgate_rewrite::{self as rewrite, FixError, Patched, Style, Target};
 use tollgate_source::{Name, TreePath, Vocabulary, plain, shown};
@@ -21,6 +25,7 @@ use tollgate_source::{Name, TreePath, Vocabulary, plain, shown};
 use crate::compile;
 use crate::door::Door;
 use crate::exit::Exit;
+use crate::figures::of_counts;
 use crate::macros::Macros;
 use crate::output::{Answer, Form};
 use crate::progress::{Meter, Steps};
@@ -394,6 +399,11 @@ fn fix(asked: &Request, tree: &Tree, target: &Target, term: &Term) -> anyhow::Re
         FixError::Function { .. } => anyhow::anyhow!(explained(tree, target, &error)),
         _ => error.into(),
     })?;
+    if let Some(path) = &asked.with_figures {
+        let figures = saved_figures(path, &patched, (tree, target), term)?;
+        let request = rewrite::Request { figures, ..request };
+        return Ok(macros.fix(&read, target, &request)?);
+    }
     let measured = match folders::cache(asked.cache.as_deref()) {
         Ok(cache) => figures::find(&cache, &patched, tree.version())?,
         // Without a place for a cache nothing was measured either.
@@ -417,6 +427,59 @@ fn fix(asked: &Request, tree: &Tree, target: &Target, term: &Term) -> anyhow::Re
     let figures = best.lines.clone();
     let request = rewrite::Request { figures, ..request };
     Ok(macros.fix(&read, target, &request)?)
+}
+
+/// The lines of a message with the figures that a saved result has of this patch.
+fn saved_figures(
+    path: &Path,
+    patched: &Patched,
+    (tree, target): (&Tree, &Target),
+    term: &Term,
+) -> anyhow::Result<Vec<String>> {
+    let words = shown(path);
+    let document =
+        input::given(path).with_context(|| format!("could not read the result {words}"))?;
+    let all = saved(&document).map_err(|error| anyhow::anyhow!("{words} {error}"))?;
+    let mail = mails::mail(
+        &patch::edit(patched, &[]),
+        &patch::author(tree.root()),
+        &obeyed(),
+    )?;
+    let diff = String::from_utf8_lossy(patch::diff_of(&mail)).into_owned();
+    let ours = patch::changed_lines(&diff);
+    let is_same = |one: &&Saved| patch::changed_lines(&one.setting.patch) == ours;
+    let Some(found) = all.iter().find(is_same) else {
+        let names: Vec<&str> = all.iter().map(|one| one.variant.as_str()).collect();
+        anyhow::bail!(
+            "{words} has figures of {}, and of none whose patch changes the lines that the one of {}:{} does",
+            names.join(", "),
+            target.path,
+            target.function
+        );
+    };
+    let Setting {
+        subject,
+        tree: measured,
+        arch,
+        config,
+        ..
+    } = &found.setting;
+    if !of_counts(found.verdict) {
+        anyhow::bail!(
+            "{words} has no figures for a message: what it says of {} is not decided by counts",
+            found.variant
+        );
+    }
+    term.note(&format!(
+        "the figures of the message are those of {words}: {subject} on Linux {measured}, {arch}, config {config}"
+    ));
+    if measured != tree.version() {
+        term.note(&format!(
+            "this tree is Linux {}: the same lines are changed, and the counts may be others",
+            tree.version()
+        ));
+    }
+    Ok(found.figures.lines().map(str::to_owned).collect())
 }
 
 /// Why there is no patch: of a function that is there and was not found, what it has

@@ -22,6 +22,8 @@ pub(crate) struct Request {
     pub(crate) check: bool,
     /// The cache.
     pub(crate) cache: Option<PathBuf>,
+    /// A saved result whose figures go into the message.
+    pub(crate) with_figures: Option<PathBuf>,
     /// How user memory is accessed after the fix.
     pub(crate) style: Style,
     /// The sizes in bytes of a style that wants some.

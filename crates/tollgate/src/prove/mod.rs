@@ -5,6 +5,7 @@ pub(crate) mod jobs;
 mod landed;
 mod opening;
 mod question;
+mod repeat;
 pub(crate) mod request;
 mod results;
 mod series;
@@ -132,7 +133,8 @@ fn prove(setup: &Setup<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Res
         &tried,
         failures.not_run,
     )
-    .with_claims(setup.claims());
+    .with_claims(setup.claims())
+    .with_commands(repeat::proof(setup, &candidates));
     Ok(Proved {
         question,
         proof,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use tollgate_defect::OrDefect as _;
-use tollgate_measure::{Comparison, Proof, Verdict};
+use tollgate_measure::{Comparison, Proof};
 use tollgate_report::comparison as render;
 use tollgate_report::document::Document;
 use tollgate_report::format::{Format, html, terminal};
@@ -21,7 +21,7 @@ use tollgate_source::shown as name_of;
 use super::request::Request;
 use crate::date;
 use crate::door;
-use crate::figures::{self, Figures};
+use crate::figures::{self, Figures, of_counts};
 use crate::output::Form;
 use crate::place::{self, Place};
 use crate::term::Term;
@@ -270,11 +270,6 @@ fn patch(
         }
         _ => Ok(candidate.patch.clone()),
     }
-}
-
-fn of_counts(verdict: Verdict) -> bool {
-    use Verdict::{Gain, Mixed, NoDifference, Regression};
-    matches!(verdict, Gain | NoDifference | Regression | Mixed)
 }
 
 fn measured(setup: &Setup<'_>, comparison: &Comparison, text: &str) -> Figures {

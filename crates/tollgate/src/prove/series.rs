@@ -15,7 +15,7 @@ use tollgate_lab::process::Runner;
 use tollgate_lab::series::{self, State};
 use tollgate_lab::tree::Manifest;
 use tollgate_lab::{assets, cache};
-use tollgate_measure::{Benchmark, BootResult, Booted, Comparison, Series, SeriesPoint};
+use tollgate_measure::{Benchmark, BootResult, Booted, Commands, Comparison, Series, SeriesPoint};
 use tollgate_report::comparison as render;
 use tollgate_report::format::html;
 use tollgate_source::shown;
@@ -27,7 +27,7 @@ use super::results::{Shown, Written};
 use super::setup::{Named, Setup, Wanted};
 use super::store::{DOCUMENT, PAGE, Store};
 use super::variant::Candidate;
-use super::{jobs, opening, results, variant};
+use super::{jobs, opening, repeat, results, variant};
 use crate::exit::Exit;
 use crate::patch::note_superseded;
 use crate::progress::Steps;
@@ -100,7 +100,12 @@ pub(crate) fn run(request: &Request, wanted: &OsStr, term: &Term) -> anyhow::Res
         &mut setup.case,
         &touched.cloned().collect::<Vec<_>>(),
     )?;
+    let is_mailbox = range.is_none() && !wanted.is_empty();
+    let mailbox = is_mailbox.then(|| repeat::mailbox(Path::new(wanted)));
+    let range = range.as_ref().map(|(_, range)| range);
+    let commands = repeat::series(&setup, range, mailbox.transpose()?.flatten().as_deref());
     let (question, series) = measure(&setup, &states, manifest, &steps)?;
+    let series = Series { commands, ..series };
     drop(steps);
     let written = write(request, &setup, &question, &series, term)?;
     let shown = Shown {
@@ -189,6 +194,7 @@ fn measure(
         comparisons: comparisons
             .map(|one| compare(setup, &benchmarks, [base, one], &again))
             .collect(),
+        commands: Commands::default(),
     };
     Ok((question, series))
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use tollgate_defect::OrDefect as _;
 
 use anyhow::{Context, bail};
-use memchr::memmem;
 use tollgate_lab::cache::Cache;
 use tollgate_lab::case::{Case, Landed, VariantPlan};
 use tollgate_lab::git::is_range;
@@ -365,7 +364,7 @@ fn cut(name: &str) -> String {
 }
 
 /// The stems; where several are the same, with a number.
-fn names(paths: &[PathBuf]) -> Vec<String> {
+pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for path in paths {
         let stem = stem(path);
@@ -458,7 +457,7 @@ fn from_fix(
         let path = fixed.patched.path.clone();
         let text = fixed.patched.rewritten.clone();
         change.files.insert(path, Some(text));
-        patch.extend_from_slice(diff_of(&fixed.mail(setup)?));
+        patch.extend_from_slice(patch::diff_of(&fixed.mail(setup)?));
     }
     Ok(Candidate {
         variant: Variant {
@@ -551,14 +550,6 @@ fn mail(patched: &Patched, setup: &Setup<'_>) -> anyhow::Result<Vec<u8>> {
         &author,
         &setup.runner,
     )?)
-}
-
-/// The diff of a mail that git wrote: from its header to the signature.
-fn diff_of(mail: &[u8]) -> &[u8] {
-    let start = memmem::find(mail, b"\ndiff --git ").map_or(0, |newline| newline + 1);
-    let diff = mail.get(start..).unwrap_or(mail);
-    let end = memmem::rfind(diff, b"\n-- \n").map_or(diff.len(), |newline| newline + 1);
-    diff.get(..end).unwrap_or(diff)
 }
 
 /// The functions that the fix is for, as a scan sees them; `None` leaves it to
@@ -704,14 +695,5 @@ mod tests {
             .map(PathBuf::from)
             .into();
         assert_eq!(names(&paths), ["x", "x-2", "y"]);
-    }
-
-    #[test]
-    fn the_diff_of_a_mail_has_neither_date_nor_signature() {
-        let mail = "From 0\nDate: today\nSubject: x\n\nbody\n---\n a.c | 2 +-\n\n\
-                    diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-a\n+b\n-- \n2.39.5\n\n";
-        let diff = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-a\n+b\n";
-        assert_eq!(diff_of(mail.as_bytes()), diff.as_bytes());
-        assert_eq!(diff_of(diff.as_bytes()), diff.as_bytes());
     }
 }

@@ -43,8 +43,27 @@ impl Lab {
     /// `tollgate ARGS`, with nothing of this machine's environment that could
     /// change its answer.
     pub(crate) fn tollgate(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
-        command.args(args).current_dir(self.dir.path());
+        let mut command = self.plain(env!("CARGO_BIN_EXE_tollgate"));
+        command.args(args);
+        command
+    }
+
+    /// A shell with the same, in which `tollgate` is ours where no folder of `path` has
+    /// another.
+    pub(crate) fn shell(&self, script: &str, path: &[PathBuf]) -> Command {
+        let ours = Path::new(env!("CARGO_BIN_EXE_tollgate")).parent().unwrap();
+        let theirs = std::env::var_os("PATH").unwrap();
+        let folders = path.iter().cloned().chain([ours.to_owned()]);
+        let all = folders.chain(std::env::split_paths(&theirs));
+        let mut command = self.plain("bash");
+        command.env("PATH", std::env::join_paths(all).unwrap());
+        command.args(["-ec", script]);
+        command
+    }
+
+    fn plain(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.dir.path());
         for name in [
             "TOLLGATE_CACHE",
             "TOLLGATE_TREE",

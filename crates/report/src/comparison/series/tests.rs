@@ -49,6 +49,12 @@ fn series() -> Series {
             point(2, "epoll: Open the window once"),
         ],
         comparisons: vec![worse, end],
+        commands: tollgate_measure::Commands {
+            words: ["tollgate", "prove", "epoll", "--series"]
+                .map(Into::into)
+                .to_vec(),
+            ..Default::default()
+        },
     }
 }
 
