@@ -3,7 +3,7 @@
 CARGO ?= cargo
 ARGS ?=
 
-.PHONY: help demo test full bench faults lint setup build install uninstall static deb install-test
+.PHONY: help demo test full bench faults lint setup build install uninstall static deb install-test book
 
 help:
 	@echo 'make demo    find, fix, build two kernels, boot both, compare (ARGS=... is handed on)'
@@ -11,6 +11,7 @@ help:
 	@echo 'make full    what takes hours, step by step; a run that was stopped is taken up'
 	@echo 'make bench   scan and gates against their floors (benches/peers: scan against other tools)'
 	@echo 'make faults  plant known mistakes in the kernel, see each of them named'
+	@echo 'make book    the documentation as one book, target/book (needs mdbook)'
 	@echo 'make lint    what a change must pass before it is sent'
 	@echo 'make install the program, its man pages and completions (PREFIX=/usr/local, DESTDIR)'
 	@echo 'make static  one program without libraries; make deb: a Debian package (docs/installing.md)'
@@ -89,3 +90,11 @@ deb: build
 # tollgate on bare Debians, by each way to install it (as root; scripts/setup --chroot).
 install-test:
 	@scripts/install-test
+
+# Links that lead nowhere, and pages that no one is led to, are a test's
+# (crates/tollgate/tests/docs_commands.rs).
+book:
+	@command -v mdbook >/dev/null || { \
+		echo 'make book: there is no mdbook; cargo install mdbook --version "^0.4"'; exit 2; }
+	@mdbook build
+	@echo target/book/index.html
