@@ -3,7 +3,7 @@
 CARGO ?= cargo
 ARGS ?=
 
-.PHONY: help demo test full bench faults lint setup build install uninstall static deb install-test book
+.PHONY: help demo test full bench faults lint setup build install uninstall static deb install-test book chroot-test
 
 help:
 	@echo 'make demo    find, fix, build two kernels, boot both, compare (ARGS=... is handed on)'
@@ -12,6 +12,7 @@ help:
 	@echo 'make bench   scan and gates against their floors (benches/peers: scan against other tools)'
 	@echo 'make faults  plant known mistakes in the kernel, see each of them named'
 	@echo 'make book    the documentation as one book, target/book (needs mdbook)'
+	@echo 'make chroot-test  demo and test on bare Debians (root); a run that was stopped is taken up'
 	@echo 'make lint    what a change must pass before it is sent'
 	@echo 'make install the program, its man pages and completions (PREFIX=/usr/local, DESTDIR)'
 	@echo 'make static  one program without libraries; make deb: a Debian package (docs/installing.md)'
@@ -20,7 +21,7 @@ setup:
 	@scripts/setup
 
 demo: setup
-	@$(CARGO) run --release --bin tollgate -- prove epoll $(ARGS)
+	@$(CARGO) run --profile demo --bin tollgate -- prove epoll $(ARGS)
 
 # What was skipped is listed and counted; TOLLGATE_TEST_ALL=1 skips nothing that a
 # machine could have.
@@ -98,3 +99,7 @@ book:
 		echo 'make book: there is no mdbook; cargo install mdbook --version "^0.4"'; exit 2; }
 	@mdbook build
 	@echo target/book/index.html
+
+chroot-test:
+	@scripts/setup --chroot
+	@scripts/chroot-test $(ARGS)

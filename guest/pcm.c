@@ -26,8 +26,16 @@
 /* One try in 15 or so meets the canary. */
 #define MAX_TRIES 16
 
+/* What lies before a word of 32 bits where the kernel's own layout has room for 64
+ * (include/uapi/sound/asound.h, __pad_before_uframe). */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define BEFORE_WORD 4
+#else
+#define BEFORE_WORD 0
+#endif
+
 /*
- * sound/core/pcm_native.c: struct snd_pcm_sync_ptr of a 64-bit kernel (136
+ * sound/core/pcm_native.c: struct snd_pcm_sync_ptr of the kernel's own (136
  * bytes) and snd_pcm_sync_ptr32 (132 bytes), which the native ioctl takes too,
  * by its size. sound/core/pcm_compat.c: snd_pcm_sync_ptr_x32 (136 bytes).
  */
@@ -38,6 +46,10 @@ static const struct pcm_layout layouts[] = {
 #elif defined(__x86_64__)
 	{ .size = 136, .state = 8, .hw_ptr = 16, .appl_ptr = 72, .avail_min = 76, .word = 4,
 	  .tstamp = 24, .audio_tstamp = 48, .time = 8 },
+#else
+	{ .size = 136, .state = 8, .hw_ptr = 16 + BEFORE_WORD, .appl_ptr = 72 + BEFORE_WORD,
+	  .avail_min = 80 + BEFORE_WORD, .word = 4, .tstamp = 24, .audio_tstamp = 48,
+	  .time = 8 },
 #endif
 	{ .size = 132, .state = 4, .hw_ptr = 12, .appl_ptr = 68, .avail_min = 72, .word = 4,
 	  .tstamp = 16, .audio_tstamp = 28, .time = 4 },
@@ -50,6 +62,12 @@ static const struct pcm_layout layouts[] = {
 #define OWN_TSTAMP 16
 #define OWN_AUDIO_TSTAMP 40
 #define OWN_END 56
+/* Where the lowest bytes of its eight are. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define LOW(len) (8 - (len))
+#else
+#define LOW(len) 0
+#endif
 static const unsigned char *own_status;
 /* Where a kernel hands that page to nobody (arm64: pcm_native.c says which do),
  * the same fields of its answer in the layout of its own, from this offset on. */
@@ -297,11 +315,13 @@ void pcm_settle(const struct pcm_layout *layout, uintptr_t address, uintptr_t fr
 	const struct {
 		size_t offset, own, len;
 	} fields[] = {
-		{ layout->hw_ptr, OWN_HW_PTR, layout->word },
-		{ layout->tstamp, OWN_TSTAMP, layout->time },
-		{ layout->tstamp + layout->time, OWN_TSTAMP + 8, layout->time },
-		{ layout->audio_tstamp, OWN_AUDIO_TSTAMP, layout->time },
-		{ layout->audio_tstamp + layout->time, OWN_AUDIO_TSTAMP + 8, layout->time },
+		{ layout->hw_ptr, OWN_HW_PTR + LOW(layout->word), layout->word },
+		{ layout->tstamp, OWN_TSTAMP + LOW(layout->time), layout->time },
+		{ layout->tstamp + layout->time, OWN_TSTAMP + 8 + LOW(layout->time),
+		  layout->time },
+		{ layout->audio_tstamp, OWN_AUDIO_TSTAMP + LOW(layout->time), layout->time },
+		{ layout->audio_tstamp + layout->time, OWN_AUDIO_TSTAMP + 8 + LOW(layout->time),
+		  layout->time },
 	};
 
 	const unsigned char *own = status_now();

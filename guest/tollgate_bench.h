@@ -45,6 +45,18 @@
 #define TOLLGATE_MARKER(magic) \
 	__asm__ volatile(".long 0x08170000 + 0x" #magic ::: "memory")
 
+#elif defined(__powerpc__)
+
+/* twi 0,r23,0xb001: the same of 32 bits. */
+#define TOLLGATE_MARKER(magic) \
+	__asm__ volatile(".long 0x0c170000 + 0x" #magic ::: "memory")
+
+#elif defined(__riscv)
+
+/* lui zero,0xb001: a number that is thrown away. */
+#define TOLLGATE_MARKER(magic) \
+	__asm__ volatile(".4byte (0x" #magic " << 12) + 0x37" ::: "memory")
+
 #else
 #error "tollgate_bench.h: no markers for this architecture yet"
 #endif
@@ -251,7 +263,49 @@ tollgate_syscall6(long number, long a, long b, long c, long d, long e, long f)
 	return x0;
 }
 
-#elif defined(__powerpc64__)
+#elif defined(__riscv)
+
+#define TOLLGATE_ECALL(...) \
+	__asm__ volatile("ecall" : "+r"(a0) : "r"(a7), ##__VA_ARGS__ : "memory")
+
+static inline __attribute__((always_inline)) long tollgate_syscall0(long number)
+{
+	register long a7 __asm__("a7") = number;
+	register long a0 __asm__("a0") = 0;
+
+	TOLLGATE_ECALL();
+	return a0;
+}
+
+static inline __attribute__((always_inline)) long
+tollgate_syscall4(long number, long a, long b, long c, long d)
+{
+	register long a7 __asm__("a7") = number;
+	register long a0 __asm__("a0") = a;
+	register long a1 __asm__("a1") = b;
+	register long a2 __asm__("a2") = c;
+	register long a3 __asm__("a3") = d;
+
+	TOLLGATE_ECALL("r"(a1), "r"(a2), "r"(a3));
+	return a0;
+}
+
+static inline __attribute__((always_inline)) long
+tollgate_syscall6(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long a7 __asm__("a7") = number;
+	register long a0 __asm__("a0") = a;
+	register long a1 __asm__("a1") = b;
+	register long a2 __asm__("a2") = c;
+	register long a3 __asm__("a3") = d;
+	register long a4 __asm__("a4") = e;
+	register long a5 __asm__("a5") = f;
+
+	TOLLGATE_ECALL("r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5));
+	return a0;
+}
+
+#elif defined(__powerpc__)
 
 /* sc, which every processor has; scv of POWER9 enters the kernel elsewhere. A
  * failure is a positive errno in r3 and the summary overflow bit of cr0
@@ -344,6 +398,22 @@ tollgate_syscall4(long number, long a, long b, long c, long d)
 	{ "tagged-kernel-text", 0x2aff800080000000UL }, \
 	TOLLGATE_LAST_ADDRESSES
 
+#elif defined(__riscv)
+
+/* TASK_SIZE with three levels of page tables (arch/riscv/include/asm/pgtable.h; the
+ * machine's command line asks for them). Regions of the kernel:
+ * Documentation/arch/riscv/vm-layout.rst. */
+#define TOLLGATE_USER_END 0x0000004000000000UL
+#define TOLLGATE_HOSTILE_ADDRESSES \
+	TOLLGATE_NEVER_MAPPED, \
+	{ "non-canonical-low", 0x0000008000000000UL }, \
+	{ "non-canonical-high", 0xffffffbffffffff0UL }, \
+	{ "sign-bit", 0x8000000000000000UL }, \
+	{ "kernel-half", 0xffffffc000000000UL }, \
+	{ "direct-map", 0xffffffd800000000UL }, \
+	{ "kernel-text", 0xffffffff80000000UL }, \
+	TOLLGATE_LAST_ADDRESSES
+
 #elif defined(__powerpc64__)
 
 /* TASK_SIZE_USER64 of a kernel with pages of 4 KiB
@@ -367,17 +437,40 @@ tollgate_syscall4(long number, long a, long b, long c, long d)
 /* Usually free, above a static program's text and heap. */
 #define TOLLGATE_LOW_ADDRESS 0x60000000UL
 
+#define TOLLGATE_NEVER_MAPPED \
+	{ "null", 0 }, \
+	{ "one", 1 }, \
+	{ "page-zero-end", 0xff8 }, \
+	{ "user-end", TOLLGATE_USER_END }
+#define TOLLGATE_LAST_ADDRESSES \
+	{ "minus-page", 0xfffff000UL }, \
+	{ "minus-event", 0xfffffff4UL }, \
+	{ "minus-one", 0xffffffffUL }
+
+#if defined(__powerpc__) || TOLLGATE_KERNEL_BITS + 0 == 32
+
+/* PAGE_OFFSET of a 32-bit kernel, with its text and data behind it: three gigabytes are
+ * the user's on x86 (VMSPLIT_3G) and, where the kernel maps no memory to execute below
+ * it, on powerpc (TASK_SIZE of arch/powerpc/Kconfig). */
+#define TOLLGATE_USER_END 0xc0000000UL
+#define TOLLGATE_HOSTILE_ADDRESSES \
+	TOLLGATE_NEVER_MAPPED, \
+	{ "sign-bit", 0x80000000UL }, \
+	{ "user-last-page", 0xbffff000UL }, \
+	{ "kernel-text", 0xc1000000UL }, \
+	{ "vmalloc", 0xf0000000UL }, \
+	TOLLGATE_LAST_ADDRESSES
+
+#else
+
 /* IA32_PAGE_OFFSET of a 64-bit kernel (arch/x86/include/asm/page_64_types.h),
  * where the stack of a program with 32-bit addresses ends. */
 #define TOLLGATE_USER_END 0xffffe000UL
 #define TOLLGATE_HOSTILE_ADDRESSES \
-	{ "null", 0 }, \
-	{ "one", 1 }, \
-	{ "page-zero-end", 0xff8 }, \
-	{ "user-end", TOLLGATE_USER_END }, \
-	{ "minus-page", 0xfffff000UL }, \
-	{ "minus-event", 0xfffffff4UL }, \
-	{ "minus-one", 0xffffffffUL }
+	TOLLGATE_NEVER_MAPPED, \
+	TOLLGATE_LAST_ADDRESSES
+
+#endif
 
 #endif
 

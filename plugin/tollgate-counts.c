@@ -138,13 +138,23 @@ static const struct {
 	{ "x86_64", 7,
 	  { 0x0f, 0x1f, 0x80, 0x01, 0xb0, 0x67, 0x74 },
 	  { 0x0f, 0x1f, 0x80, 0x02, 0xb0, 0x67, 0x74 } },
+	{ "i386", 7,
+	  { 0x0f, 0x1f, 0x80, 0x01, 0xb0, 0x67, 0x74 },
+	  { 0x0f, 0x1f, 0x80, 0x02, 0xb0, 0x67, 0x74 } },
 	{ "aarch64", 4, { 0x3f, 0x00, 0xf6, 0xd2 }, { 0x5f, 0x00, 0xf6, 0xd2 } },
+	{ "riscv64", 4, { 0x37, 0x10, 0x00, 0x0b }, { 0x37, 0x20, 0x00, 0x0b } },
+	{ "ppc", 4, { 0x0c, 0x17, 0xb0, 0x01 }, { 0x0c, 0x17, 0xb0, 0x02 } },
 	/* Little-endian; QEMU plays both byte orders under one name. */
 	{ "ppc64", 4, { 0x01, 0xb0, 0x17, 0x08 }, { 0x02, 0xb0, 0x17, 0x08 } },
 };
 
 /* The row of `markers` for the running target. */
 static size_t marker_row;
+
+/* Whether bytes come in the order of the host and not of the guest's memory, as those of
+ * a big-endian guest do in older versions of QEMU. A marker tells, and nothing is printed
+ * before one has run. */
+static bool reversed;
 
 /* ---- State, all of it under `lock` -------------------------------------- */
 
@@ -384,7 +394,7 @@ static void print_insn(uint32_t index)
 
 	fprintf(out, "k %" PRIx64 " ", key->address);
 	for (uint8_t i = 0; i < key->len; i++)
-		fprintf(out, "%02x", key->bytes[i]);
+		fprintf(out, "%02x", key->bytes[reversed ? key->len - 1 - i : i]);
 	fprintf(out, " %" PRIu64 "\n", added(index));
 }
 
@@ -451,15 +461,30 @@ static bool read_key(const struct qemu_plugin_insn *insn, struct key *key)
 #endif
 }
 
+static bool same_reversed(const uint8_t *a, const uint8_t *b, uint8_t len)
+{
+	for (uint8_t i = 0; i < len; i++)
+		if (a[i] != b[len - 1 - i])
+			return false;
+	return true;
+}
+
 static enum marker marker_of(const struct key *key)
 {
+	const uint8_t *begin = markers[marker_row].begin, *end = markers[marker_row].end;
+
 	if (key->len != markers[marker_row].len)
 		return NO_MARKER;
-	if (!memcmp(key->bytes, markers[marker_row].begin, key->len))
+	if (!memcmp(key->bytes, begin, key->len))
 		return PHASE_BEGINS;
-	if (!memcmp(key->bytes, markers[marker_row].end, key->len))
+	if (!memcmp(key->bytes, end, key->len))
 		return PHASE_ENDS;
-	return NO_MARKER;
+	/* No marker read backwards is an instruction that a compiler emits. */
+	if (same_reversed(key->bytes, begin, key->len)) {
+		reversed = true;
+		return PHASE_BEGINS;
+	}
+	return reversed && same_reversed(key->bytes, end, key->len) ? PHASE_ENDS : NO_MARKER;
 }
 
 static void instrument_user(struct qemu_plugin_insn *insn, const struct key *key)

@@ -92,6 +92,15 @@ pub struct Target {
     pub qemu: String,
     opcodes: Option<String>,
     objects: Option<String>,
+    hosted: Option<Hosted>,
+}
+
+/// Another target whose own compiler makes programs for this one.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Hosted {
+    by: String,
+    flags: Vec<String>,
 }
 
 /// The order of the bytes of a number.
@@ -258,6 +267,17 @@ impl Target {
     #[must_use]
     pub fn qemu_program(&self) -> String {
         format!("qemu-system-{}", self.qemu)
+    }
+
+    /// The flags with which a machine's own compiler makes programs for it; none where
+    /// that takes a cross compiler.
+    #[must_use]
+    pub fn flags_on(&self, host: &Self) -> Option<&[String]> {
+        let hosted = self.hosted.as_ref();
+        match hosted.filter(|hosted| hosted.by == host.name) {
+            Some(hosted) => Some(&hosted.flags),
+            None => (self.name == host.name).then_some(&[]),
+        }
     }
 
     fn is_called(&self, name: &str) -> bool {

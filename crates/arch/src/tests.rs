@@ -108,6 +108,21 @@ fn a_machine_is_found_by_what_others_call_it() {
 }
 
 #[test]
+fn a_machine_compiles_for_itself_and_for_whom_it_hosts() {
+    let all = Architectures::built_in().unwrap();
+    let target = |name| all.target(name).unwrap().1;
+    let flags = |name, host| target(name).flags_on(target(host));
+    assert_eq!(flags("x86_64", "x86_64"), Some(&[][..]));
+    assert_eq!(flags("i386", "x86_64").unwrap()[0], "-m32");
+    assert_eq!(flags("x86_64", "i386"), None);
+    assert_eq!(flags("riscv64", "x86_64"), None);
+    for (_, one) in all.targets() {
+        let hosted = one.hosted.as_ref();
+        assert!(hosted.is_none_or(|hosted| all.target(&hosted.by).is_some()));
+    }
+}
+
+#[test]
 fn an_architecture_of_an_unknown_name_is_an_entry() {
     let all = Architectures::parse(&format!("{BUILT_IN}{TOY}")).unwrap();
     let elf = all.target("vax780").unwrap().1.elf();

@@ -14,6 +14,10 @@ use crate::data;
 /// (Intel SDM vol. 2, 2.1.3).
 const MOST_OF_AN_ADDRESS: usize = 5;
 
+/// The bits of ModRM that are all set where it names a register and no address (Intel
+/// SDM vol. 2, 2.1.3).
+const REGISTER: u8 = 0xc0;
+
 /// What an instruction does to the gate, or to the registers of the FPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -193,7 +197,17 @@ impl Opcodes {
 impl Opcode {
     fn matches(&self, bytes: &[u8]) -> bool {
         let masked = bytes.iter().zip(&self.mask).map(|(byte, mask)| byte & mask);
-        self.takes(bytes.len()) && masked.eq(self.value.iter().copied())
+        let address = || bytes.get(self.value.len() - 1).is_some_and(is_address);
+        self.takes(bytes.len())
+            && masked.eq(self.value.iter().copied())
+            && (!self.address || address())
+    }
+
+    /// Whether it has an address where all of the other's have a register.
+    fn parts_from(&self, other: &Self) -> bool {
+        let place = self.value.len() - 1;
+        let fixed = other.mask.get(place).is_some_and(|mask| !is_address(mask));
+        self.address && fixed && other.value.get(place).is_some_and(|byte| !is_address(byte))
     }
 
     /// Whether an instruction of that many bytes can be it.
@@ -209,10 +223,16 @@ impl Opcode {
         let length = self.value.len().max(other.value.len());
         self.takes(length)
             && other.takes(length)
+            && !self.parts_from(other)
+            && !other.parts_from(self)
             && ours
                 .zip(theirs)
                 .all(|((a, of_a), (b, of_b))| (a ^ b) & of_a & of_b == 0)
     }
+}
+
+fn is_address(modrm: &u8) -> bool {
+    modrm & REGISTER != REGISTER
 }
 
 fn refuse_ambiguous(entries: &[Opcode]) -> Result<(), OpcodesError> {

@@ -251,10 +251,16 @@ impl BuildDir {
         if cache::holds(&stamp, &wanted)? && self.config().is_file() {
             return Ok(());
         }
-        let fragment = self.root.join("fragment.config");
-        cache::write_file(&fragment, order.fragment.text.as_bytes())?;
-        let variable = assignment("KCONFIG_ALLCONFIG", &fragment);
-        self.make(order, runner, &["allnoconfig"], &[variable], &mut |_| {})?;
+        let wants = order.fragment.wanted();
+        if order.fragment.ground.is_some() {
+            cache::write_file(&self.config(), wants.as_bytes())?;
+            self.make(order, runner, &["olddefconfig"], &[], &mut |_| {})?;
+        } else {
+            let fragment = self.root.join("fragment.config");
+            cache::write_file(&fragment, wants.as_bytes())?;
+            let variable = assignment("KCONFIG_ALLCONFIG", &fragment);
+            self.make(order, runner, &["allnoconfig"], &[variable], &mut |_| {})?;
+        }
         let made = cache::read_file(&self.config())?;
         let made = String::from_utf8_lossy(&made);
         if let Err(error) = order.fragment.check(&made) {
@@ -345,12 +351,16 @@ fn unlooked(path: &Path, reason: &dyn std::fmt::Display) -> Error {
 }
 
 fn configuration_id(order: &Order<'_>) -> String {
-    let parts = [
+    let ground = order.fragment.ground.iter().map(String::as_str);
+    let parts: Vec<&str> = [
         &order.fragment.text,
         order.kconfig,
         &order.compiler.version,
         &order.kbuild.arch,
-    ];
+    ]
+    .into_iter()
+    .chain(ground)
+    .collect();
     crate::tree::hash(parts.join("\0").as_bytes())
 }
 

@@ -1,13 +1,18 @@
 //! Configuration fragments: the options that an image is built with.
 
 mod fit;
+mod own;
 
 pub use fit::{Adjusted, Fitter, why_lost};
+pub use own::Own;
 
 use std::collections::BTreeSet;
+use std::io;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use tollgate_robot::Kconfig;
+use tollgate_source::shown;
 
 use crate::assets;
 
@@ -15,7 +20,8 @@ use crate::assets;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No fragment has that name.
-    #[error("no configuration fragment is called {name}; there are: {}", .known.join(", "))]
+    #[error("no configuration fragment is called {name}; there are: {}; a file of your own \
+             is given with its path, ./my.config", .known.join(", "))]
     Unknown {
         /// The name that was asked for.
         name: String,
@@ -30,6 +36,25 @@ pub enum Error {
         fragment: String,
         /// The lines that are not in the result, each with the reason where it is known.
         lost: Vec<String>,
+    },
+    /// A file of the user's cannot be read.
+    #[error("could not read the configuration {}: {source}", shown(.path))]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file of the user's has a line that is none of a configuration.
+    #[error("{}:{line}: {text}: this is no line of a configuration; \
+             give a .config, or lines such as CONFIG_EPOLL=y", shown(.path))]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The number of the line, from 1.
+        line: usize,
+        /// The line.
+        text: String,
     },
     /// A line that has to be asked for is of no option of the tree.
     #[error(
@@ -69,8 +94,12 @@ impl Error {
 pub struct Fragment {
     /// Its name, `x86_64-minimal`.
     pub name: String,
-    /// Its text: lines as in a `.config`, with their reasons as comments.
+    /// Its text: lines as in a `.config`, with their reasons as comments. Each of them has
+    /// to be in the result.
     pub text: String,
+    /// The whole `.config` that it is laid over, of which Kconfig may drop what a tree or
+    /// a compiler does not have; none where it is laid over `make allnoconfig`.
+    pub ground: Option<String>,
 }
 
 impl Fragment {
@@ -81,22 +110,19 @@ impl Fragment {
     /// # Errors
     /// When there is none of that name.
     pub fn named(name: &str) -> Result<Self, Error> {
-        let unknown = |name: &str| Error::Unknown {
+        let text = assets::text(&assets::DATA, &format!("config/{name}.config"));
+        let text = text.ok_or_else(|| Error::Unknown {
             name: name.to_owned(),
             known: known(),
-        };
-        let read = |name: &str| {
-            let text = assets::text(&assets::DATA, &format!("config/{name}.config"));
-            text.ok_or_else(|| unknown(name))
-        };
-        let text = read(name)?;
+        })?;
         let text = match included(text) {
             None => text.to_owned(),
-            Some(base) => over(read(base)?, text),
+            Some(base) => over(&Self::named(base)?.text, text),
         };
         Ok(Self {
             name: name.to_owned(),
             text,
+            ground: None,
         })
     }
 
@@ -113,8 +139,17 @@ impl Fragment {
     pub fn with(&self, lines: &[String]) -> Self {
         let more: String = lines.iter().map(|line| format!("{line}\n")).collect();
         Self {
-            name: self.name.clone(),
             text: format!("{}{more}", self.text),
+            ..self.clone()
+        }
+    }
+
+    /// What Kconfig begins with: all of it over its ground.
+    #[must_use]
+    pub fn wanted(&self) -> String {
+        match &self.ground {
+            Some(ground) => over(ground, &self.text),
+            None => self.text.clone(),
         }
     }
 
@@ -210,6 +245,7 @@ mod tests {
         Fragment {
             name: "test".into(),
             text: text.into(),
+            ground: None,
         }
     }
 
@@ -237,6 +273,23 @@ mod tests {
                 block.lines().any(is_option) && !block.trim_start().starts_with("# ")
             });
             assert_eq!(unexplained, None, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_machine_has_a_kernel_to_boot_one_for_epoll_and_one_for_all() {
+        for arch in crate::machine::Machine::names() {
+            let lines = |profile: &str| {
+                let fragment = Fragment::profile(arch, profile).unwrap();
+                fragment
+                    .options()
+                    .map(str::to_owned)
+                    .collect::<BTreeSet<_>>()
+            };
+            let (boot, core, minimal) = (lines("boot"), lines("core"), lines("minimal"));
+            assert!(boot.is_subset(&core) && core.is_subset(&minimal), "{arch}");
+            assert!(core.contains("CONFIG_UNIX=y") && !core.contains("CONFIG_SOUND=y"));
+            assert!(minimal.contains("CONFIG_SND_DUMMY=y"), "{arch}");
         }
     }
 

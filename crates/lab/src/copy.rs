@@ -15,12 +15,14 @@ use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tollgate_source::{TreePath, shown};
 
 use crate::cache;
 use crate::process::Interrupt;
 use crate::products::Products;
+use crate::remembered::{self, Memory};
 use crate::sealed;
 use crate::space;
 use crate::tree::{self, Change, Kind, Manifest, Tree};
@@ -50,6 +52,15 @@ pub enum Error {
     Cache(#[from] cache::Error),
 }
 
+impl From<remembered::Error> for Error {
+    fn from(error: remembered::Error) -> Self {
+        match error {
+            remembered::Error::Tree(error) => Self::Tree(error),
+            remembered::Error::Cache(error) => Self::Cache(error),
+        }
+    }
+}
+
 /// A copy of a tree that may be changed.
 #[derive(Debug)]
 pub struct PrivateCopy {
@@ -58,17 +69,21 @@ pub struct PrivateCopy {
     record: PathBuf,
     /// What make makes of it.
     products: Products,
+    /// What is remembered of its files.
+    memory: Arc<Memory>,
 }
 
 impl PrivateCopy {
     /// The copy at `root`, which need not exist yet. `record` is a file beside
-    /// it that remembers what was built last, `products` what was built.
+    /// it that remembers what was built last, `products` what was built, `memory` what is
+    /// remembered of the tree.
     #[must_use]
-    pub fn new(root: PathBuf, record: PathBuf, products: Products) -> Self {
+    pub fn new(root: PathBuf, record: PathBuf, products: Products, memory: Arc<Memory>) -> Self {
         Self {
             root,
             record,
             products,
+            memory,
         }
     }
 
@@ -97,7 +112,7 @@ impl PrivateCopy {
         }
         cache::write_file(&placing, b"files are being placed, or this was cut off\n")?;
         let present = match &built {
-            Some(_) => hashed(&self.root, interrupt)?,
+            Some(_) => self.memory.manifest(&self.root, interrupt)?,
             None => self.start_over()?,
         };
         let placer = Placer {
@@ -156,7 +171,7 @@ impl PrivateCopy {
     /// # Errors
     /// [`Error::ChangedUnderneath`] with the first file that does not.
     pub fn verify(&self, wanted: &Manifest, interrupt: &Interrupt) -> Result<(), Error> {
-        let present = hashed(&self.root, interrupt)?;
+        let present = self.memory.manifest(&self.root, interrupt)?;
         let differs = wanted
             .entries()
             .iter()
@@ -179,10 +194,6 @@ impl PrivateCopy {
             _ => Ok(Manifest::default()),
         }
     }
-}
-
-fn hashed(root: &Path, interrupt: &Interrupt) -> Result<Manifest, Error> {
-    Ok(tree::manifest_of(root, interrupt)?)
 }
 
 /// Puts files into the copy.
@@ -283,6 +294,7 @@ fn remove(path: &Path) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cache::Cache;
     use std::os::unix::fs::MetadataExt;
     use std::time::SystemTime;
 
@@ -315,10 +327,12 @@ mod tests {
         }
 
         fn copy(&self) -> PrivateCopy {
+            let cache = Cache::open(&self.dir.path().join("cache")).unwrap();
             PrivateCopy::new(
                 self.dir.path().join("copy"),
                 self.dir.path().join("built.json"),
                 self.products(),
+                Arc::new(Memory::of(self.tree.root(), &cache)),
             )
         }
 

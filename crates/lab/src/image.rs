@@ -4,6 +4,7 @@ use crate::cache::read_file as read;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tollgate_source::TreePath;
@@ -15,6 +16,7 @@ use crate::copy::{self, PrivateCopy};
 use crate::machine::Kbuild;
 use crate::process::Runner;
 use crate::progress::Progress;
+use crate::remembered::Memory;
 use crate::toolchain::Compiler;
 use crate::tree::{self, Change, Manifest, Tree};
 
@@ -22,6 +24,8 @@ use crate::tree::{self, Change, Manifest, Tree};
 const RECIPE: &str = "image 1";
 
 const VMLINUX: &str = "vmlinux";
+/// The configuration of an image.
+const CONFIGURATION: &str = "config";
 
 /// Why there is no image.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +84,15 @@ impl Image {
         self.folder.join(VMLINUX)
     }
 
+    /// The configuration that Kconfig made for it, if it was kept.
+    ///
+    /// # Errors
+    /// When it is there and cannot be read.
+    pub fn configuration(&self) -> Result<Option<String>, cache::Error> {
+        let bytes = cache::read_if_there(&self.folder.join(CONFIGURATION))?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
     /// The kernel in the form that is booted.
     #[must_use]
     pub fn boot_path(&self) -> PathBuf {
@@ -96,6 +109,8 @@ pub struct ImageBuilder<'a> {
     pub tree: &'a Tree,
     /// What the tree holds.
     pub manifest: &'a Manifest,
+    /// What is remembered of it.
+    pub memory: &'a Arc<Memory>,
     /// The options.
     pub fragment: &'a Fragment,
     /// The compiler.
@@ -161,7 +176,13 @@ impl ImageBuilder<'_> {
         self.cache.used(&root)?;
         let build_dir = BuildDir::new(root.clone());
         let products = build_dir.products();
-        let source = PrivateCopy::new(root.join("source"), root.join("source.json"), products);
+        let memory = Arc::clone(self.memory);
+        let source = PrivateCopy::new(
+            root.join("source"),
+            root.join("source.json"),
+            products,
+            memory,
+        );
         let interrupt = self.runner.interrupt();
         source.sync(self.tree, &variant.change, wanted, interrupt)?;
         let kconfig = wanted.id_of(is_kconfig);
@@ -201,7 +222,7 @@ impl ImageBuilder<'_> {
             if let (Some(from), Some(name)) = (boots, &image.boots) {
                 cache::write_file(&scratch.join(name), &read(from)?)?;
             }
-            copy_text(&build_dir.config(), &scratch.join("config"))?;
+            copy_text(&build_dir.config(), &scratch.join(CONFIGURATION))?;
             copy_text(&build_dir.log(), &scratch.join("build.log"))?;
             cache::write_json(&scratch.join("image.json"), &image)
         })?;
@@ -209,12 +230,15 @@ impl ImageBuilder<'_> {
     }
 
     fn key(&self, wanted: &Manifest, variant: &Variant) -> String {
-        let fragment = self.fragment.with(&variant.config).text;
+        let Fragment { text, ground, .. } = self.fragment.with(&variant.config);
         let mut parts = BTreeMap::new();
         parts.insert("recipe", RECIPE);
         let id = wanted.id();
         parts.insert("tree", &id);
-        parts.insert("fragment", &fragment);
+        parts.insert("fragment", &text);
+        if let Some(ground) = &ground {
+            parts.insert("ground", ground);
+        }
         parts.insert("compiler", &self.compiler.version);
         parts.insert("arch", &self.kbuild.arch);
         if let Some(image) = &self.kbuild.image {
@@ -230,9 +254,13 @@ impl ImageBuilder<'_> {
     /// One build_dir for all variants and all states of a series, so that each
     /// build starts from the objects of the one before.
     fn workshop_name(&self) -> PathBuf {
-        let identity = [&self.fragment.text, &self.compiler.version]
+        let own = [&self.fragment.text, &self.compiler.version];
+        let identity: Vec<&str> = own
+            .into_iter()
+            .chain(&self.fragment.ground)
             .map(String::as_str)
-            .join("\0");
+            .collect();
+        let identity = identity.join("\0");
         let short: String = tree::hash(identity.as_bytes()).chars().take(12).collect();
         Path::new("work").join(format!(
             "{}-{}-{short}",

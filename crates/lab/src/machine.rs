@@ -56,6 +56,8 @@ pub struct Machine {
     pub qemu: String,
     /// How its kernel is built.
     pub kbuild: Kbuild,
+    /// What makes the compiler's programs such of the machine's own ABI.
+    pub flags: Vec<String>,
     board: Board,
 }
 
@@ -82,6 +84,9 @@ pub struct Board {
     pub memory_mib: u32,
     /// The CPU model.
     pub cpu: String,
+    /// What the guest's programs are compiled with, beside what chooses the architecture.
+    #[serde(default)]
+    guest_flags: Vec<String>,
     /// The other ABIs whose programs its kernel runs.
     #[serde(rename = "abi", default)]
     pub abis: Vec<Abi>,
@@ -235,13 +240,13 @@ impl Machine {
             name: target.name.clone(),
             reason: error.to_string(),
         })?;
-        let native = host::target()?.is_some_and(|own| own.name == target.name);
+        let own = host::target()?.and_then(|host| target.flags_on(host));
         let kbuild = Kbuild {
             arch: target.kbuild.clone(),
             source: architecture.name.clone(),
-            cross_compile: match native {
-                true => String::new(),
-                false => target.cross_compile.clone(),
+            cross_compile: match own {
+                Some(_) => String::new(),
+                None => target.cross_compile.clone(),
             },
             image: board.image.clone(),
         };
@@ -249,6 +254,7 @@ impl Machine {
             name: target.name.clone(),
             qemu: target.qemu_program(),
             kbuild,
+            flags: [own.unwrap_or(&[]), &board.guest_flags].concat(),
             board,
         })
     }
@@ -311,7 +317,7 @@ impl Machine {
     pub fn station(&self, station: &Station) -> Result<Equipment, Error> {
         let native = |name: &&String| **name != self.name;
         let flags = match station.abi.as_ref().filter(native) {
-            None => Vec::new(),
+            None => self.flags.clone(),
             Some(name) => {
                 let abi = self.abis.iter().find(|abi| abi.name == *name);
                 let names = || self.abis.iter().map(|abi| abi.name.clone()).collect();
@@ -388,10 +394,16 @@ mod tests {
 
     #[test]
     fn what_setup_installs_is_what_a_machine_needs() {
-        let setup = include_str!("../../../scripts/setup");
+        let setup = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/setup");
         for name in Machine::names() {
+            let listed = std::process::Command::new("sh")
+                .args([setup, "--arch", name, "--list"])
+                .output()
+                .unwrap();
+            let listed = String::from_utf8(listed.stdout).unwrap();
+            assert!(listed.contains("qemu-system-x86: "), "{listed}");
             for Package { name, reason } in &Machine::named(name).unwrap().packages {
-                assert!(setup.contains(&format!("\n{name}: {reason}\n")), "{name}");
+                assert!(listed.contains(&format!("\n{name}: {reason}\n")), "{name}");
             }
         }
     }

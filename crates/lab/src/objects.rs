@@ -8,6 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use bstr::ByteSlice as _;
 use tollgate_source::{TreePath, shown};
@@ -19,6 +20,7 @@ use crate::copy::{self, PrivateCopy};
 use crate::input;
 use crate::process::{self, Runner};
 use crate::products::Products;
+use crate::remembered::Memory;
 use crate::space;
 use crate::tree::{Change, Kind, Manifest, Tree};
 
@@ -64,6 +66,8 @@ pub struct Setting<'a> {
     pub tree: &'a Tree,
     /// What each of its files holds.
     pub manifest: &'a Manifest,
+    /// What is remembered of it.
+    pub memory: &'a Arc<Memory>,
     /// Kbuild's name for the architecture, `x86_64`.
     pub arch: &'a str,
     /// The options over `make allmodconfig`.
@@ -100,7 +104,8 @@ impl<'a> Objects<'a> {
     pub fn open(root: PathBuf, setting: Setting<'a>) -> Result<Self, Error> {
         cache::make_folder(&root)?;
         let products = Products::new(root.join("build"), root.join("built.json"));
-        let copy = PrivateCopy::new(root.join("tree"), root.join("tree.json"), products);
+        let memory = Arc::clone(setting.memory);
+        let copy = PrivateCopy::new(root.join("tree"), root.join("tree.json"), products, memory);
         let objects = Self {
             root,
             copy,

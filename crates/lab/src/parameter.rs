@@ -2,7 +2,6 @@
 //! the host before anything is built. `data/bench.toml` has them; the guest's own
 //! table, `guest/parameters.h`, is made of it here.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
@@ -24,9 +23,6 @@ pub struct Parameter {
     /// From one value to the next.
     #[serde(default = "one")]
     pub step: i64,
-    /// The values that a program of an ABI does not take.
-    #[serde(default)]
-    pub except: BTreeMap<String, Vec<i64>>,
     /// Whether a job does not name it where nobody asked for another value.
     #[serde(default)]
     pub silent: bool,
@@ -39,14 +35,11 @@ fn one() -> i64 {
 }
 
 impl Parameter {
-    /// Whether a guest's program of that ABI takes a value; no ABI is the
-    /// machine's own.
+    /// Whether a guest takes a value.
     #[must_use]
-    pub fn takes(&self, value: i64, abi: Option<&str>) -> bool {
-        let excepted = abi.and_then(|abi| self.except.get(abi));
-        let excepted = excepted.is_some_and(|values| values.contains(&value));
+    pub fn takes(&self, value: i64) -> bool {
         let in_step = value.checked_sub(self.least).map(|above| above % self.step);
-        (self.least..=self.most).contains(&value) && in_step == Some(0) && !excepted
+        (self.least..=self.most).contains(&value) && in_step == Some(0)
     }
 }
 
@@ -185,7 +178,6 @@ mod tests {
             least: 132,
             most: 136,
             step: 4,
-            except: BTreeMap::from([("ia32".into(), vec![136])]),
             silent: false,
             reason: "a test".into(),
         }
@@ -194,11 +186,10 @@ mod tests {
     #[test]
     fn a_value_is_taken_or_not() {
         let layout = layout();
-        assert!(layout.takes(132, None) && layout.takes(136, Some("x32")));
+        assert!(layout.takes(132) && layout.takes(136));
         for wrong in [131, 133, 134, 137, 140, i64::MIN, i64::MAX] {
-            assert!(!layout.takes(wrong, None), "{wrong}");
+            assert!(!layout.takes(wrong), "{wrong}");
         }
-        assert!(layout.takes(132, Some("ia32")) && !layout.takes(136, Some("ia32")));
         assert_eq!(layout.to_string(), "layout=132 to 136 in steps of 4");
     }
 
@@ -229,8 +220,8 @@ mod tests {
             .map(|sweep| (&sweep.name, &sweep.parameters));
         for (name, parameters) in of_benches.chain(of_sweeps) {
             for parameter in parameters {
-                let fits = parameter.takes(parameter.standard, None)
-                    && parameter.takes(parameter.most, None)
+                let fits = parameter.takes(parameter.standard)
+                    && parameter.takes(parameter.most)
                     && parameter.step > 0;
                 assert!(fits, "{name}: {parameter}");
             }

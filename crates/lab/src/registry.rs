@@ -32,7 +32,7 @@ pub enum Error {
         known: Vec<String>,
     },
     /// A benchmark or a sweep does not take a value.
-    #[error("{job} does not take {name}={value}{}: it takes {takes}", for_abi(.abi.as_deref()))]
+    #[error("{job} does not take {name}={value}: it takes {takes}")]
     Value {
         /// The benchmark or the sweep.
         job: String,
@@ -40,8 +40,6 @@ pub enum Error {
         name: String,
         /// The value that was asked for.
         value: i64,
-        /// The ABI of the program that would run it; none is the machine's own.
-        abi: Option<String>,
         /// The values that it takes.
         takes: String,
     },
@@ -70,10 +68,6 @@ pub enum Error {
     /// The table is wrong.
     #[error("data/bench.toml: {0}")]
     Wrong(String),
-}
-
-fn for_abi(abi: Option<&str>) -> String {
-    abi.map_or_else(String::new, |abi| format!(" in a program of {abi}"))
 }
 
 fn listed(names: &[String]) -> String {
@@ -207,8 +201,7 @@ impl Registry {
     /// value or a number.
     pub fn check(&self, job: &BenchmarkPlan) -> Result<(), Error> {
         let entry = self.named(&job.name)?;
-        let abi = job.abi.as_deref();
-        values(&job.name, &entry.parameters, &job.parameters, abi)?;
+        values(&job.name, &entry.parameters, &job.parameters)?;
         let counts = [
             ("ops", job.ops, &self.plan.ops),
             ("reps", job.reps.into(), &self.plan.reps),
@@ -238,12 +231,7 @@ impl Registry {
             known: self.sweeps.iter().map(|entry| entry.name.clone()).collect(),
         })?;
         let name = format!("the sweep {}", job.name);
-        values(
-            &name,
-            &entry.parameters,
-            &job.parameters,
-            job.abi.as_deref(),
-        )
+        values(&name, &entry.parameters, &job.parameters)
     }
 
     /// The controls.
@@ -252,12 +240,7 @@ impl Registry {
     }
 }
 
-fn values(
-    job: &str,
-    known: &[Parameter],
-    wanted: &BTreeMap<String, i64>,
-    abi: Option<&str>,
-) -> Result<(), Error> {
+fn values(job: &str, known: &[Parameter], wanted: &BTreeMap<String, i64>) -> Result<(), Error> {
     for (name, value) in wanted {
         let parameter = known.iter().find(|known| known.name == *name);
         let parameter = parameter.ok_or_else(|| Error::Parameter {
@@ -265,12 +248,11 @@ fn values(
             name: name.clone(),
             known: known.iter().map(|known| known.name.clone()).collect(),
         })?;
-        if !parameter.takes(*value, abi) {
+        if !parameter.takes(*value) {
             return Err(Error::Value {
                 job: job.to_owned(),
                 name: name.clone(),
                 value: *value,
-                abi: abi.map(str::to_owned),
                 takes: parameter.to_string(),
             });
         }
@@ -430,10 +412,7 @@ mod tests {
             said(&job("poll", "events", 1)),
             "poll has no parameter events; it has: fds"
         );
-        let mut ia32 = job("sync_ptr", "layout", 136);
-        registry.check(&ia32).unwrap();
-        ia32.abi = Some("ia32".into());
-        assert!(said(&ia32).contains("layout=136 in a program of ia32: it takes"));
+        registry.check(&job("sync_ptr", "layout", 136)).unwrap();
         registry.check(&job("pipe_bulk", "look", 64)).unwrap();
         assert!(said(&job("pipe_bulk", "look", 12)).contains("in steps of 8"));
         let mut many = job("poll", "fds", 1);

@@ -1,30 +1,44 @@
 //! What each file of a tree held when it was last read: a file that did not change
 //! since is not read again, as git's index has it (racy-git in git's documentation).
+//!
+//! The private copies of a tree are hard links into it, and making one changes when a file
+//! changed last. So a tree and its copies have one record, by path and then by inode: what
+//! was read in the copy after its links were made is known in the tree as well.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use tollgate_defect::answer;
 
 use crate::cache::{self, Cache};
-use crate::job;
 use crate::process::Interrupt;
 use crate::sealed;
-use crate::tree::{self, Entry, Error, Manifest};
+use crate::tree::{self, Entry, Kind, Manifest};
 
-/// A file that changed less than so many seconds before it was read may change again
-/// within the same tick of its file system's clock, and is read again next time.
-const SETTLED: i64 = 3;
+/// A file that changed less than so many seconds before it was read is read again next
+/// time. It may change again within the same tick of its file system's clock; and one
+/// that a program has mapped changes without a new time until the kernel has written it
+/// out, which it does after 30 seconds and looks for every 5
+/// (Documentation/admin-guide/sysctl/vm.rst, dirty_expire_centisecs).
+const SETTLED: i64 = 60;
+
+/// States of a file of one path that are remembered: the tree's, and those of copies that
+/// are no links.
+const STATES: usize = 4;
+
+/// Paths that are remembered for each that there is: more of them were of other states of
+/// the tree.
+const PATHS: usize = 2;
 
 /// What tells one state of a file from another: device, inode, size, when its content
-/// and when anything of it changed last, in seconds and nanoseconds. The last no program
-/// can set.
+/// and when anything of it changed last, in seconds and nanoseconds, and its mode. When
+/// anything of it changed no program can set.
 type Stamp = (u64, u64, u64, i64, i64, i64, i64, u32);
 
 fn stamp(about: &fs::Metadata) -> Stamp {
@@ -40,66 +54,141 @@ fn stamp(about: &fs::Metadata) -> Stamp {
     )
 }
 
-/// By the bytes of a path below the root.
-#[derive(Default, Serialize, Deserialize)]
-struct Known(HashMap<String, (Stamp, Entry)>);
+/// One state of a file: its stamp, the hash of its bytes, its kind.
+type State = (Stamp, String, Kind);
+
+/// By path below the root: the states, the newest first.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Known(HashMap<String, Vec<State>>);
+
+impl Known {
+    fn entry(&self, path: &str, stamp: &Stamp) -> Option<Entry> {
+        let states = self.0.get(path)?;
+        let state = states.iter().find(|(seen, _, _)| seen == stamp);
+        state.map(|(_, content, kind)| Entry {
+            content: content.clone(),
+            kind: *kind,
+        })
+    }
+
+    /// Of one inode the last state counts.
+    fn add(&mut self, path: String, state: State) {
+        let inode = |state: &State| (state.0.0, state.0.1);
+        let states = self.0.entry(path).or_default();
+        states.retain(|known| inode(known) != inode(&state));
+        states.insert(0, state);
+        states.truncate(STATES);
+    }
+}
+
+/// Why a tree could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A part of it, or the user asked to stop.
+    #[error(transparent)]
+    Tree(#[from] tree::Error),
+    /// What is remembered could not be kept.
+    #[error(transparent)]
+    Cache(#[from] cache::Error),
+}
+
+/// What is remembered of a tree and of the copies that are made of it.
+#[derive(Debug)]
+pub struct Memory {
+    place: PathBuf,
+    /// None before it is asked for.
+    known: Mutex<Option<Known>>,
+}
+
+impl Memory {
+    /// What the cache has of the tree at `root`.
+    #[must_use]
+    pub fn of(root: &Path, cache: &Cache) -> Self {
+        let name = tree::hash(root.as_os_str().as_bytes());
+        Self {
+            place: cache.root().join(format!("known/{name}.json")),
+            known: Mutex::new(None),
+        }
+    }
+
+    /// Reads what the tree, or a copy of it, holds at `root`, as [`tree::manifest_of`] does.
+    ///
+    /// # Errors
+    /// When a file cannot be read, the cache cannot be used, or the user asks to stop.
+    pub fn manifest(&self, root: &Path, interrupt: &Interrupt) -> Result<Manifest, Error> {
+        let began = answer::there(SystemTime::now().duration_since(UNIX_EPOCH).map_err(drop));
+        // By a clock before 1970 no file has settled.
+        let began = began.map_or(0, |since| since.as_secs() as i64);
+        self.manifest_at(root, interrupt, began)
+    }
+
+    /// The same, begun at a time in seconds since 1970.
+    fn manifest_at(
+        &self,
+        root: &Path,
+        interrupt: &Interrupt,
+        began: i64,
+    ) -> Result<Manifest, Error> {
+        let mut held = locked(&self.known);
+        let known = match &mut *held {
+            Some(known) => known,
+            none => none.insert(sealed::kept(&self.place)?.unwrap_or_default()),
+        };
+        let fresh: Mutex<Vec<(String, State)>> = Mutex::default();
+        let read = |path: &Path| -> Result<Entry, tree::Error> {
+            let about =
+                fs::symlink_metadata(path).map_err(|error| tree::unreadable(path, &error))?;
+            let below = answer::below(path, root).and_then(Path::to_str);
+            let stamp = stamp(&about);
+            if let Some(entry) = below.and_then(|below| known.entry(below, &stamp)) {
+                return Ok(entry);
+            }
+            let entry = tree::file(path)?;
+            let settled = about.ctime() + SETTLED < began;
+            if let Some(below) = below.filter(|_| settled) {
+                let state = (stamp, entry.content.clone(), entry.kind);
+                locked(&fresh).push((below.to_owned(), state));
+            }
+            Ok(entry)
+        };
+        let manifest = tree::manifest_by(root, interrupt, &tree::is_build_product, &read)?;
+        let fresh = fresh.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if !fresh.is_empty() {
+            fresh
+                .into_iter()
+                .for_each(|(path, state)| known.add(path, state));
+            forget(known, &manifest);
+            cache::make_folder(self.place.parent().unwrap_or(&self.place))?;
+            sealed::keep(&self.place, known)?;
+        }
+        Ok(manifest)
+    }
+}
 
 /// Reads what a tree holds, as [`tree::manifest_of`] does, by what is remembered of it
 /// in the cache.
 ///
 /// # Errors
-/// When a file cannot be read, the cache cannot be used, or the user asks to stop.
-pub fn manifest(root: &Path, cache: &Cache, interrupt: &Interrupt) -> Result<Manifest, job::Error> {
-    let began = answer::there(SystemTime::now().duration_since(UNIX_EPOCH).map_err(drop));
-    // By a clock before 1970 no file has settled.
-    let began = began.map_or(0, |since| since.as_secs() as i64);
-    manifest_at(root, cache, interrupt, began)
+/// As [`Memory::manifest`].
+pub fn manifest(root: &Path, cache: &Cache, interrupt: &Interrupt) -> Result<Manifest, Error> {
+    Memory::of(root, cache).manifest(root, interrupt)
 }
 
-/// Where what is remembered of a tree lies.
-fn record(root: &Path, cache: &Cache) -> PathBuf {
-    let name = tree::hash(root.as_os_str().as_bytes());
-    cache.root().join(format!("robot/trees/{name}.json"))
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same, begun at a time in seconds since 1970.
-fn manifest_at(
-    root: &Path,
-    cache: &Cache,
-    interrupt: &Interrupt,
-    began: i64,
-) -> Result<Manifest, job::Error> {
-    let place = record(root, cache);
-    let known = sealed::kept::<Known>(&place)?.unwrap_or_default();
-    let fresh: Mutex<BTreeMap<String, (Stamp, Entry)>> = Mutex::new(BTreeMap::new());
-    let read = |path: &Path| -> Result<Entry, Error> {
-        let about = fs::symlink_metadata(path).map_err(|error| tree::unreadable(path, &error))?;
-        let below = answer::below(path, root).and_then(Path::to_str);
-        let stamp = stamp(&about);
-        if let Some((seen, entry)) = below.and_then(|below| known.0.get(below))
-            && *seen == stamp
-        {
-            return Ok(entry.clone());
-        }
-        let entry = tree::file(path)?;
-        let settled = about.ctime() + SETTLED < began;
-        if let (true, Some(below), Ok(mut fresh)) = (settled, below, fresh.lock()) {
-            fresh.insert(below.to_owned(), (stamp, entry.clone()));
-        }
-        Ok(entry)
-    };
-    let manifest = tree::manifest_by(root, interrupt, &tree::is_build_product, &read)?;
-    let fresh = match fresh.into_inner() {
-        Ok(fresh) => fresh,
-        Err(poisoned) => poisoned.into_inner(),
-    };
-    if !fresh.is_empty() {
-        let mut known = known;
-        known.0.extend(fresh);
-        cache::make_folder(place.parent().unwrap_or(&place))?;
-        sealed::keep(&place, &known)?;
+/// Paths that a tree had once.
+fn forget(known: &mut Known, manifest: &Manifest) {
+    if known.0.len() <= PATHS * manifest.entries().len() {
+        return;
     }
-    Ok(manifest)
+    let paths: HashSet<&[u8]> = manifest
+        .entries()
+        .keys()
+        .map(|path| path.as_bytes())
+        .collect();
+    known.0.retain(|path, _| paths.contains(path.as_bytes()));
 }
 
 #[cfg(test)]
@@ -131,9 +220,19 @@ mod tests {
 
         /// Reads so many seconds from now.
         fn read(&self, later: i64) -> Manifest {
+            self.read_at(&self.root(), later)
+        }
+
+        fn read_at(&self, root: &Path, later: i64) -> Manifest {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
             let began = now.as_secs() as i64 + later;
-            manifest_at(&self.root(), &self.cache, &Interrupt::default(), began).unwrap()
+            self.memory()
+                .manifest_at(root, &Interrupt::default(), began)
+                .unwrap()
+        }
+
+        fn memory(&self) -> Memory {
+            Memory::of(&self.root(), &self.cache)
         }
 
         fn plain(&self) -> Manifest {
@@ -141,8 +240,17 @@ mod tests {
         }
 
         fn remembered(&self) -> Known {
-            let known = sealed::kept(&record(&self.root(), &self.cache)).unwrap();
-            known.unwrap_or_default()
+            sealed::kept(&self.memory().place)
+                .unwrap()
+                .unwrap_or_default()
+        }
+
+        /// Has what is remembered of a file say that it holds what b does.
+        fn plant(&self, path: &str) {
+            let mut known = self.remembered();
+            let other = known.0["b"][0].1.clone();
+            known.0.get_mut(path).unwrap()[0].1 = other;
+            sealed::keep(&self.memory().place, &known).unwrap();
         }
     }
 
@@ -155,12 +263,9 @@ mod tests {
     fn what_is_remembered_is_not_read_again() {
         let fixture = Fixture::new();
         assert_eq!(fixture.read(LATER), fixture.plain());
-        let mut known = fixture.remembered();
-        assert_eq!(known.0.len(), 2);
-        // What b holds is written into the place of a: who reads a sees that it is not so.
-        let other = known.0["b"].1.clone();
-        known.0.get_mut("a").unwrap().1 = other;
-        sealed::keep(&record(&fixture.root(), &fixture.cache), &known).unwrap();
+        assert_eq!(fixture.remembered().0.len(), 2);
+        // Who reads a sees that it is not so.
+        fixture.plant("a");
         assert_ne!(fixture.read(LATER), fixture.plain());
     }
 
@@ -220,8 +325,96 @@ mod tests {
     fn a_record_that_cannot_be_read_is_made_anew() {
         let fixture = Fixture::new();
         fixture.read(LATER);
-        fs::write(record(&fixture.root(), &fixture.cache), "{").unwrap();
+        let place = fixture.memory().place;
+        let whole = fs::read_to_string(&place).unwrap();
+        let cut = whole.get(..whole.len() - 1).unwrap();
+        // A hash of another length, and one digit of a hash that is another.
+        let digit = whole.replacen("[[[", "[[[1", 1);
+        for damaged in ["{", "", cut, &digit] {
+            fs::write(&place, damaged).unwrap();
+            assert_eq!(fixture.remembered().0.len(), 0);
+            assert_eq!(fixture.read(LATER), fixture.plain());
+            assert_eq!(fixture.remembered().0.len(), 2);
+        }
+    }
+
+    /// Links of all files, as a private copy begins.
+    fn linked(fixture: &Fixture) -> PathBuf {
+        let copy = fixture.dir.path().join("copy");
+        fs::create_dir(&copy).unwrap();
+        for name in ["a", "b"] {
+            fs::hard_link(fixture.root().join(name), copy.join(name)).unwrap();
+        }
+        copy
+    }
+
+    #[test]
+    fn what_was_read_in_a_copy_of_links_is_known_in_the_tree() {
+        let fixture = Fixture::new();
+        fixture.read(LATER);
+        std::thread::sleep(Duration::from_millis(20));
+        let copy = linked(&fixture);
+        // The links made all that was known old; one reading, wherever, makes up for it.
+        fixture.plant("a");
+        assert_eq!(fixture.read_at(&copy, LATER), fixture.plain());
+        fixture.plant("a");
+        assert_ne!(fixture.read(LATER), fixture.plain());
+    }
+
+    #[test]
+    fn a_file_that_was_written_between_link_and_reading_is_read() {
+        let fixture = Fixture::new();
+        let before = fixture.read(LATER);
+        let times = fs::metadata(fixture.root().join("a")).unwrap();
+        let copy = linked(&fixture);
+        std::thread::sleep(Duration::from_millis(20));
+        fs::write(copy.join("a"), "six").unwrap();
+        let file = fs::File::options().append(true).open(copy.join("a"));
+        file.unwrap()
+            .set_modified(times.modified().unwrap())
+            .unwrap();
+        let after = fixture.read(LATER);
+        assert_eq!(after, fixture.plain());
+        assert_ne!(after, before);
+    }
+
+    #[test]
+    fn a_tree_and_its_copy_of_other_inodes_are_both_known() {
+        let fixture = Fixture::new();
+        fixture.read(LATER);
+        let copy = fixture.dir.path().join("copy");
+        fs::create_dir(&copy).unwrap();
+        fs::write(copy.join("a"), "one").unwrap();
+        fs::write(copy.join("b"), "six").unwrap();
+        let other = fixture.read_at(&copy, LATER);
+        assert_eq!(
+            other,
+            tree::manifest_of(&copy, &Interrupt::default()).unwrap()
+        );
+        assert_ne!(other, fixture.plain());
+        assert_eq!(fixture.remembered().0["b"].len(), 2);
         assert_eq!(fixture.read(LATER), fixture.plain());
-        assert_eq!(fixture.remembered().0.len(), 2);
+        // Each write is another inode, or another state of one.
+        for number in 0..10 {
+            fs::write(copy.join("new"), format!("{number}")).unwrap();
+            fs::rename(copy.join("new"), copy.join("b")).unwrap();
+            fixture.read_at(&copy, LATER);
+        }
+        assert!(fixture.remembered().0["b"].len() <= STATES);
+    }
+
+    #[test]
+    fn what_a_tree_had_once_is_forgotten() {
+        let fixture = Fixture::new();
+        for number in 0..20 {
+            fs::write(fixture.root().join(format!("c{number}")), "c").unwrap();
+        }
+        fixture.read(LATER);
+        for number in 0..20 {
+            fs::remove_file(fixture.root().join(format!("c{number}"))).unwrap();
+        }
+        fs::write(fixture.root().join("new"), "new").unwrap();
+        assert_eq!(fixture.read(LATER), fixture.plain());
+        assert_eq!(fixture.remembered().0.len(), 3);
     }
 }

@@ -2,6 +2,7 @@
 
 mod compilers;
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use tollgate_defect::answer;
 
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::assets;
 use crate::process::{self, Runner};
+use crate::tree;
 
 /// Why a tool cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -120,6 +122,23 @@ impl Qemu {
             version,
             plugin_api,
         })
+    }
+}
+
+impl Qemu {
+    /// The hash of the program's bytes; none where it cannot be found or read.
+    #[must_use]
+    pub fn content(&self) -> Option<String> {
+        let path = std::env::var_os("PATH");
+        let folders = path.iter().flat_map(std::env::split_paths);
+        let named = Path::new(&self.command);
+        let mut places: Vec<PathBuf> = match self.command.contains('/') {
+            true => vec![named.to_owned()],
+            false => folders.map(|folder| folder.join(named)).collect(),
+        };
+        places.retain(|place| place.is_file());
+        let bytes = answer::there(std::fs::read(places.first()?).map_err(drop))?;
+        Some(tree::hash(&bytes))
     }
 }
 

@@ -24,6 +24,10 @@ pub struct Setting {
     /// place, a sentence each; none where the tree has them all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub adjusted: Vec<String>,
+    /// Whether what the base counted, twice, is of an earlier run of the same image, guest,
+    /// plugin, QEMU and machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kept: bool,
     /// QEMU's version.
     pub qemu: String,
     /// The version of QEMU's plugin interface that the plugin was built for.

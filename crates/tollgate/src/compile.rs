@@ -2,6 +2,7 @@
 //! what the compiler and objtool say compared.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use tollgate_arch::Architectures;
 use tollgate_defect::OrDefect as _;
@@ -9,6 +10,7 @@ use tollgate_lab::config::Fragment;
 use tollgate_lab::objects::{Objects, Setting};
 use tollgate_lab::patched::{self, Verdict};
 use tollgate_lab::process::Runner;
+use tollgate_lab::remembered::Memory;
 use tollgate_rewrite::Patched;
 
 use crate::progress::Steps;
@@ -32,9 +34,10 @@ pub(crate) fn all(
     let cache = folders::open_cache(&place, steps.term())?;
     door::refuse_own(tree.root(), cache.root())?;
     let runner = Runner::new(signals::obeyed(), Some(cache.lock_handle()?));
+    let memory = Arc::new(Memory::of(tree.root(), &cache));
     let manifest = steps.step(
         "read the tree",
-        || tree.manifest(runner.interrupt()),
+        || memory.manifest(tree.root(), runner.interrupt()),
         |_| String::new(),
     )?;
     let compiled = Architectures::built_in()?.compiled();
@@ -51,6 +54,7 @@ pub(crate) fn all(
     let setting = Setting {
         tree,
         manifest: &manifest,
+        memory: &memory,
         arch: &target.kbuild,
         fragment: &fragment,
         runner: &runner,

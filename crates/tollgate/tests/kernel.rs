@@ -161,7 +161,7 @@ fn replacements(bytes: &[u8]) -> (usize, usize, usize) {
 #[test]
 fn one_window_an_event_saves_a_passage_of_the_gate() {
     let Some(_lab) = lab() else { return };
-    let proof = Proof::new(&[], 0);
+    let proof = Proof::new(&["--recount"], 0);
     let value = proof.value();
     let comparison = &value["comparisons"][0];
     assert_eq!(comparison["verdict"], "gain");
@@ -204,7 +204,7 @@ fn one_window_an_event_saves_a_passage_of_the_gate() {
 
 /// Builds nothing, and gives the same bytes.
 fn the_next_run_is_the_same(first: &Proof) {
-    let second = Proof::new(&[], 0);
+    let second = Proof::new(&["--recount"], 0);
     let json = |proof: &Proof| fs::read(&proof.json).unwrap();
     assert!(
         json(first) == json(&second),

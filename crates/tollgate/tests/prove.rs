@@ -76,11 +76,72 @@ fn the_output_fits_80_columns() {
 fn a_second_run_builds_nothing_and_says_the_same() {
     let lab = Lab::new();
     let first = run(&mut lab.prove(&[]));
-    let second = run(&mut lab.prove(&[]));
+    let second = run(&mut lab.prove(&["--recount"]));
     assert_eq!(first.stdout, second.stdout);
     assert!(lab.said(&first).contains("built"), "{}", lab.said(&first));
     let said = lab.said(&second);
     assert_eq!(said.matches("from the cache").count(), 2, "{said}");
+}
+
+/// The kernels that a run boots, by what is said of its steps.
+fn booted(lab: &Lab, args: &[&str]) -> (usize, String) {
+    let log = lab.path("boots");
+    fs::write(&log, "").unwrap();
+    let json = lab.path("kept.json");
+    let mut command = lab.prove(args);
+    command.env("FAKE_QEMU_LOG", &log).arg("--json").arg(&json);
+    let output = run(&mut command);
+    assert_eq!(code(&output), 0, "{}", lab.said(&output));
+    let boots = fs::read_to_string(&log).unwrap().lines().count();
+    let kept = &result(&json)["comparisons"][0]["setting"]["kept"];
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(
+        *kept == true,
+        stdout.contains("counts of an earlier run"),
+        "{stdout}"
+    );
+    (boots, kept.to_string())
+}
+
+#[test]
+fn what_the_base_counted_twice_is_not_counted_again() {
+    let lab = Lab::new();
+    assert_eq!(booted(&lab, &[]), (3, "null".into()));
+    assert_eq!(booted(&lab, &[]), (1, "true".into()));
+    assert_eq!(booted(&lab, &["--recount"]), (3, "null".into()));
+    // Another plan is another guest.
+    assert_eq!(booted(&lab, &["--param", "events=2"]), (3, "null".into()));
+    // A tree of another content is another image.
+    let gate = fs::read_to_string(lab.tree().join("kernel/gate.c")).unwrap();
+    lab.edit("kernel/gate.c", &(gate + "/* another */\n"));
+    assert_eq!(booted(&lab, &[]), (3, "null".into()));
+}
+
+#[test]
+fn counts_of_another_emulator_are_not_taken() {
+    let lab = Lab::new();
+    booted(&lab, &[]);
+    let own = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake-qemu"));
+    let other = lab.path("qemu");
+    fs::write(&other, own.unwrap() + "\n# another build\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&other, mode).unwrap();
+    let log = lab.path("boots");
+    fs::write(&log, "").unwrap();
+    let mut command = lab.tollgate(&["prove", "epoll", "--qemu"]);
+    command.arg(&other).arg("--tree").arg(lab.tree());
+    command.arg("--cache").arg(lab.cache());
+    let output = run(command.env("FAKE_QEMU_LOG", &log));
+    assert_eq!(code(&output), 0, "{}", lab.said(&output));
+    assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 3);
+}
+
+#[test]
+fn counts_that_did_not_repeat_are_not_kept() {
+    let lab = Lab::new();
+    let mut drifting = lab.prove(&[]);
+    assert_eq!(code(&run(drifting.env("FAKE_QEMU", "drift"))), 2);
+    assert_eq!(booted(&lab, &[]), (3, "null".into()));
 }
 
 #[test]

@@ -254,8 +254,8 @@ fn run_refuses_before_work() {
         refused(&lab, command.args(*args), wanted);
     }
     let mut layout = lab.tollgate(&["run", "--cache", "cache", "sync_ptr", "--abi", "ia32"]);
-    let wanted = ["sync_ptr does not take layout=136 in a program of ia32"];
-    refused(&lab, layout.args(["--param", "layout=132,136"]), &wanted);
+    let wanted = ["sync_ptr does not take layout=134: it takes layout=132 to 136 in steps of 4"];
+    refused(&lab, layout.args(["--param", "layout=132,134"]), &wanted);
 }
 
 /// What is not there is said before a lock is waited for, and what a device has no

@@ -63,6 +63,62 @@ fn ppc64le_knows_its_gate_and_not_which_way() {
 }
 
 #[test]
+fn i386_knows_its_gate_and_registers_without_a_prefix() {
+    let opcodes = Opcodes::built_in("i386").unwrap();
+    assert_eq!((opcodes.arch(), opcodes.target()), ("i386", "i386"));
+    let known: [(&[u8], Meaning); 11] = [
+        (&[0x0f, 0x01, 0xcb], Meaning::Open),
+        (&[0x0f, 0x01, 0xca], Meaning::Close),
+        // lfence and xrstor (%eax) differ in whether ModRM names a register.
+        (&[0x0f, 0xae, 0xe8], Meaning::Fence),
+        (&[0x0f, 0xae, 0x28], Meaning::Xrstor),
+        (&[0x0f, 0xae, 0x6c, 0x24, 0x40], Meaning::Xrstor),
+        (&[0x0f, 0xc7, 0x67, 0x40], Meaning::Xsave),
+        (&[0x0f, 0xae, 0x00], Meaning::Fxsave),
+        (&[0xdd, 0x32], Meaning::Fxsave),
+        (&[0xdd, 0x62, 0x08], Meaning::Fxrstor),
+        // mfence, and fucom %st(0) whose ModRM has the same middle bits as frstor's.
+        (&[0x0f, 0xae, 0xf0], Meaning::Other),
+        (&[0xdd, 0xe0], Meaning::Other),
+    ];
+    for (bytes, meaning) in known {
+        assert_eq!(opcodes.meaning(bytes), meaning, "{bytes:x?}");
+    }
+}
+
+#[test]
+fn riscv64_counts_what_writes_the_status_by_a_register() {
+    let opcodes = Opcodes::built_in("riscv64").unwrap();
+    let meaning = |word: u32| opcodes.meaning(&word.to_le_bytes());
+    // csrs sstatus,a5 and csrc sstatus,t6.
+    assert_eq!(meaning(0x1007_a073), Meaning::Write);
+    assert_eq!(meaning(0x100f_b073), Meaning::Write);
+    // csrrc s1,sstatus,t0 of entry code, csrsi sstatus,2, csrw sstatus,a5, csrs sie,a5.
+    for word in [0x1002_b4f3, 0x1001_6073, 0x1007_9073, 0x1047_a073] {
+        assert_eq!(meaning(word), Meaning::Other, "{word:x}");
+    }
+}
+
+#[test]
+fn ppc_counts_writes_of_segment_registers_in_its_own_order() {
+    let opcodes = Opcodes::built_in("ppc").unwrap();
+    assert_eq!((opcodes.arch(), opcodes.target()), ("ppc", "ppc"));
+    let meaning = |word: u32| opcodes.meaning(&word.to_be_bytes());
+    // mtsrin r9,r10 and mtsrin r31,r3.
+    assert_eq!(meaning(0x7d20_51e4), Meaning::Write);
+    assert_eq!(meaning(0x7fe0_19e4), Meaning::Write);
+    // mtsr 0,r9, mfsrin r9,r10, isync and the gate in the other byte order.
+    for word in [
+        0x7d20_01a4,
+        0x7d20_5526,
+        0x4c00_012c,
+        0x7d20_51e4_u32.swap_bytes(),
+    ] {
+        assert_eq!(meaning(word), Meaning::Other, "{word:x}");
+    }
+}
+
+#[test]
 fn what_is_not_the_whole_instruction_is_other() {
     let opcodes = Opcodes::built_in("x86_64").unwrap();
     // mfence, sfence, the three-byte NOP that stands where SMAP is off, a stac

@@ -47,7 +47,7 @@ const fn whole(name: &'static str, folder: &'static str, about: &'static str) ->
 }
 
 /// All kinds; the first whose place holds a path is its kind.
-pub const KINDS: [Kind; 16] = [
+pub const KINDS: [Kind; 17] = [
     each(
         "image",
         "images",
@@ -103,10 +103,11 @@ pub const KINDS: [Kind; 16] = [
         "robot/results",
         "what robot's compilers said: compiled again",
     ),
-    whole(
-        "index",
-        "robot/trees",
-        "what robot remembers of trees: read again",
+    whole("index", "known", "what is remembered of trees: read again"),
+    each(
+        "counts",
+        "counts",
+        "what a base counted twice: booted again",
     ),
     whole(
         "index",

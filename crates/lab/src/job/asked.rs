@@ -129,6 +129,15 @@ pub enum Error {
     },
 }
 
+impl From<crate::remembered::Error> for Error {
+    fn from(error: crate::remembered::Error) -> Self {
+        match error {
+            crate::remembered::Error::Tree(error) => Self::Tree(error),
+            crate::remembered::Error::Cache(error) => Self::Cache(error),
+        }
+    }
+}
+
 impl From<crate::slurm::Error> for Error {
     fn from(error: crate::slurm::Error) -> Self {
         match error {

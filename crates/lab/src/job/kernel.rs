@@ -1,6 +1,7 @@
 //! The kernels of a proof as jobs: a tree with one change becomes an image.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tollgate_source::TreePath;
@@ -14,7 +15,7 @@ use crate::image::{self, Image, ImageBuilder, Variant};
 use crate::machine::Kbuild;
 use crate::process::Runner;
 use crate::progress::Silent;
-use crate::remembered;
+use crate::remembered::Memory;
 use crate::slurm::Store;
 use crate::toolchain::Compiler;
 use crate::tree::{Change, Kind, Tree};
@@ -110,7 +111,8 @@ impl ImageJob {
             return Ok(there);
         }
         let tree = Tree::open(&self.tree)?;
-        let manifest = remembered::manifest(tree.root(), cache, runner.interrupt())?;
+        let memory = Arc::new(Memory::of(tree.root(), cache));
+        let manifest = memory.manifest(tree.root(), runner.interrupt())?;
         if manifest.id() != self.tree_id {
             let tree = self.tree.clone();
             return Err(Error::OtherTree { tree });
@@ -120,6 +122,7 @@ impl ImageJob {
             cache,
             tree: &tree,
             manifest: &manifest,
+            memory: &memory,
             fragment: &self.fragment,
             compiler: &compiler,
             kbuild: &self.kbuild,

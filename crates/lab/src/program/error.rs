@@ -10,7 +10,17 @@ use crate::copy;
 use crate::patch;
 use crate::process;
 use crate::registry;
+use crate::remembered;
 use crate::tree;
+
+impl From<remembered::Error> for Error {
+    fn from(error: remembered::Error) -> Self {
+        match error {
+            remembered::Error::Tree(error) => Self::Tree(error),
+            remembered::Error::Cache(error) => Self::Cache(error),
+        }
+    }
+}
 
 /// The largest program: the guest has 256 MiB of memory, and unpacks it there.
 pub(super) const LARGEST: u64 = 64 << 20;

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use tollgate_defect::OrDefect as _;
 use tollgate_source::TreePath;
@@ -20,6 +21,7 @@ use crate::input;
 use crate::patch::{self, Patch};
 use crate::process::Runner;
 use crate::products::Products;
+use crate::remembered::Memory;
 use crate::sums::SUMS;
 use crate::toolchain::Compiler;
 use crate::tree::{self, Change, Manifest, Tree};
@@ -67,10 +69,11 @@ impl Package<'_> {
     pub(super) fn built(&self) -> Result<Built, Error> {
         let source = self.source()?;
         let change = self.change(&source)?;
-        let whole = source.tree.manifest(self.runner.interrupt())?;
+        let memory = Arc::new(Memory::of(source.tree.root(), self.cache));
+        let whole = memory.manifest(source.tree.root(), self.runner.interrupt())?;
         let wanted = whole.with(&change);
         let name = Path::new("programs").join(self.key(&source, &wanted)?);
-        let build = |folder: &Path| self.build(&source, &change, &wanted, folder);
+        let build = |folder: &Path| self.build(&source, &change, &wanted, &memory, folder);
         let place = match self.cache.installed(&name)? {
             Some(place) => place,
             None => self.cache.install(&name, build)?,
@@ -139,6 +142,7 @@ impl Package<'_> {
         source: &Source,
         change: &Change,
         wanted: &Manifest,
+        memory: &Arc<Memory>,
         folder: &Path,
     ) -> Result<(), Error> {
         let name = format!("{}-{}", self.plan.name, source.version.replace(':', "%"));
@@ -149,6 +153,7 @@ impl Package<'_> {
             work.join(SOURCE),
             work.join("source.json"),
             products.clone(),
+            Arc::clone(memory),
         );
         let interrupt = self.runner.interrupt();
         products.mend(false, interrupt)?;

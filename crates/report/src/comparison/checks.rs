@@ -58,10 +58,17 @@ fn repeat(comparison: &Comparison) -> Option<Fact> {
     let workloads = plural(repeat.workloads, "workload");
     let points = plural(repeat.behaviour.points, "point");
     let differing = repeat.moved.len() + repeat.behaviour.differences.len();
+    let twice = match comparison.setting.kept {
+        true => {
+            "counts of an earlier run (the same image, guest, plugin, QEMU and machine): \
+             run twice then"
+        }
+        false => "run twice",
+    };
     let text = match differing {
-        0 => format!("run twice, 0 differences in {workloads} and {points} of behaviour"),
+        0 => format!("{twice}, 0 differences in {workloads} and {points} of behaviour"),
         _ => format!(
-            "run twice, {} in {workloads} and {points} of behaviour",
+            "{twice}, {} in {workloads} and {points} of behaviour",
             plural(differing, "difference")
         ),
     };

@@ -296,6 +296,7 @@ pub(super) fn setting() -> Setting {
         compiler: "gcc (Debian 12.2.0-14) 12.2.0".into(),
         config: "x86_64-minimal".into(),
         adjusted: Vec::new(),
+        kept: false,
         base: None,
         qemu: "7.2.22".into(),
         plugin_api: 1,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use tollgate_lab::case::Case;
 use tollgate_lab::machine::Machine;
 use tollgate_report::profile::ProfileFormat;
@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::output::{Asked, Documents};
 use crate::place::{Place, parser};
 use crate::prove;
-use crate::prove::request::{Against, Param, Request};
+use crate::prove::request::{Against, Configuration, Param, Request};
 use crate::term::Term;
 
 /// The machine where none is named.
@@ -42,9 +42,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", default_value = usual(),
           value_parser = PossibleValuesParser::new(Machine::names()))]
     pub(crate) arch: String,
-    /// The profile of the configuration: minimal, distro
-    #[arg(long, value_name = "PROFILE")]
-    pub(crate) config: Option<String>,
+    /// The profile of the configuration (core, minimal, distro), or the path of a file of
+    /// yours: lines to lay over the case's profile, or a whole .config
+    #[arg(long, value_name = "PROFILE|FILE", value_parser = configuration())]
+    pub(crate) config: Option<Configuration>,
     /// The case's variants to prove, or all; the first where none is given
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) variant: Vec<String>,
@@ -96,6 +97,10 @@ pub(crate) struct Args {
     /// given
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
+    /// Boot the base although the cache has what the same image, guest, plugin, QEMU and
+    /// machine counted before
+    #[arg(long)]
+    pub(crate) recount: bool,
     /// How long a guest may run, in seconds of this machine's time. Where none is
     /// given, 300 for the first boot of the base, and for each later boot ten times
     /// what that took, at least 10
@@ -128,6 +133,14 @@ impl From<ProfileForm> for ProfileFormat {
             ProfileForm::Speedscope => Self::Speedscope,
         }
     }
+}
+
+/// A profile is one word; what looks like a path is a file.
+fn configuration() -> impl TypedValueParser<Value = Configuration> {
+    OsStringValueParser::new().map(|word| match word.to_str() {
+        Some(name) if !name.contains(['/', '.']) => Configuration::Profile(name.to_owned()),
+        _ => Configuration::File(PathBuf::from(word)),
+    })
 }
 
 pub(super) fn param(text: &str) -> Result<Param, String> {
@@ -176,6 +189,8 @@ Examples:
   tollgate prove epoll --tree ~/linux     on your tree, which is only read
   tollgate prove epoll --compiler clang-19
                                           what another compiler makes of it
+  tollgate prove epoll --config ./.config
+                                          in your own configuration
   tollgate prove epoll --patch my.patch   your own way to do it
   tollgate prove --patch my.patch --bench getdents64
                                           your patch to something else
@@ -213,6 +228,7 @@ pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
         compiler: args.compiler,
         qemu: args.qemu,
         jobs: args.jobs,
+        recount: args.recount,
         timeout: args.timeout,
         program: args.program,
         site,

@@ -18,7 +18,8 @@ use tollgate_lab::toolchain::Compiler;
 use tollgate_lab::{cache, guest, tree};
 use tollgate_measure::{BootResult, Skip};
 
-use super::setup::{Named, Setup};
+use super::kept::{Kept, Key};
+use super::setup::{BASE, Named, Setup};
 use super::side_by_side::{locked, side_by_side};
 use tollgate_source::shown;
 
@@ -40,6 +41,11 @@ pub(crate) struct Guests<'a> {
     took: Mutex<BTreeMap<(Station, usize), Duration>>,
     /// What boots until two are the same gave, by all that was booted.
     sure: Mutex<BTreeMap<String, BootResult>>,
+    kept: Kept<'a>,
+    /// The hash of the plugin.
+    plugin_hash: String,
+    /// The hash of the emulator's program; none where it cannot be read.
+    qemu_hash: Option<String>,
 }
 
 /// What one boot runs.
@@ -115,12 +121,74 @@ impl<'a> Guests<'a> {
         )?;
         Ok(Self {
             setup,
+            plugin_hash: hash_of(&plugin)?,
             plugin,
             guests,
             opcodes,
             took: Mutex::default(),
             sure: Mutex::default(),
+            kept: Kept::of(&setup.cache),
+            qemu_hash: setup.qemu.content(),
         })
+    }
+
+    /// What two boots of the base counted in an earlier run, where image, guest, plugin,
+    /// QEMU and machine are the same.
+    ///
+    /// # Errors
+    /// When what is kept cannot be read.
+    pub(crate) fn kept(&self, named: &Named) -> anyhow::Result<Option<BootResult>> {
+        if self.setup.request.recount {
+            return Ok(None);
+        }
+        let symbols = symbols(named)?;
+        let mut all = BootResult::default();
+        for work in self.guests.iter().flat_map(|g| self.works(named, g)) {
+            match work {
+                Err(skipped) => all.add(skipped),
+                Ok(work) => {
+                    let key = self.key(&work)?;
+                    let record = key.map(|key| self.kept.find(&key)).transpose()?;
+                    let Some(record) = record.flatten() else {
+                        return Ok(None);
+                    };
+                    let run = self.read(&work, &record, &symbols)?;
+                    all.add(of_guest(run, work.station));
+                }
+            }
+        }
+        Ok(Some(all))
+    }
+
+    /// Keeps what the base counted, for the next run; nothing where a guest failed.
+    ///
+    /// # Errors
+    /// When the cache cannot be written.
+    pub(crate) fn keep(&self, before: &BootResult, again: &BootResult) -> anyhow::Result<()> {
+        if before == again && before.errors.is_empty() {
+            self.kept.keep()?;
+        }
+        Ok(())
+    }
+
+    /// What decides what a boot counts; none of a program that sleeps, which is booted
+    /// until two boots are the same, nor where the emulator's program cannot be read.
+    fn key(&self, work: &Work<'_>) -> anyhow::Result<Option<String>> {
+        let Some(qemu) = self.qemu_hash.as_deref().filter(|_| !work.sleeps()) else {
+            return Ok(None);
+        };
+        let archive = guest::initramfs(&work.ready.init, &work.plan, work.program.as_ref())?;
+        let (machine, equipment) = (&self.setup.machine, &work.ready.equipment);
+        let key = Key {
+            version: Key::VERSION,
+            image: &work.named.image.key,
+            guest: tree::hash(&archive),
+            plugin: &self.plugin_hash,
+            qemu,
+            arguments: machine.arguments(&equipment.cpu, equipment.cpus),
+            command_line: equipment.command_line(machine),
+        };
+        Ok(Some(key.name()?))
     }
 
     /// The guests, as they are part of a question.
@@ -163,13 +231,8 @@ impl<'a> Guests<'a> {
     }
 
     /// The hash of the plugin.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub(crate) fn plugin(&self) -> anyhow::Result<String> {
-        let bytes = std::fs::read(&self.plugin);
-        let bytes = bytes.with_context(|| format!("could not read {}", shown(&self.plugin)))?;
-        Ok(tree::hash(&bytes))
+    pub(crate) fn plugin(&self) -> &str {
+        &self.plugin_hash
     }
 
     /// Boots images, each as [`Guests::count`] does: one after the other here, all at once
@@ -213,15 +276,7 @@ impl<'a> Guests<'a> {
     }
 
     fn boot_all(&self, named: &Named) -> anyhow::Result<BootResult> {
-        let path = named.image.vmlinux_path();
-        let vmlinux =
-            std::fs::read(&path).with_context(|| format!("could not read {}", shown(&path)))?;
-        anyhow::ensure!(
-            tree::hash(&vmlinux) == named.image.vmlinux,
-            "{} changed since it was built; run again",
-            shown(&path)
-        );
-        let symbols = Symbols::parse(&vmlinux).with_context(|| shown(&path))?;
+        let symbols = symbols(named)?;
         let works: Vec<_> = self
             .guests
             .iter()
@@ -315,7 +370,21 @@ impl<'a> Guests<'a> {
         locked(&self.took)
             .entry((work.station.clone(), work.part))
             .or_insert(took);
-        let Record { console, counts } = &record;
+        if work.named.letter == BASE
+            && let Some(key) = self.key(work)?
+        {
+            self.kept.note(key, &record);
+        }
+        self.read(work, &record, symbols)
+    }
+
+    fn read(
+        &self,
+        work: &Work<'_>,
+        record: &Record,
+        symbols: &Symbols,
+    ) -> anyhow::Result<BootResult> {
+        let Record { console, counts } = record;
         BootResult::of_plan(&work.plan, console, counts, &self.opcodes, symbols)
             .with_context(|| format!("the run of {} cannot be used", work.named.variant))
     }
@@ -387,6 +456,24 @@ fn of(station: &Station) -> String {
         [] => String::new(),
         words => format!(" ({})", words.join(", ")),
     }
+}
+
+fn symbols(named: &Named) -> anyhow::Result<Symbols> {
+    let path = named.image.vmlinux_path();
+    let vmlinux =
+        std::fs::read(&path).with_context(|| format!("could not read {}", shown(&path)))?;
+    anyhow::ensure!(
+        tree::hash(&vmlinux) == named.image.vmlinux,
+        "{} changed since it was built; run again",
+        shown(&path)
+    );
+    Symbols::parse(&vmlinux).with_context(|| shown(&path).to_string())
+}
+
+fn hash_of(path: &Path) -> anyhow::Result<String> {
+    let bytes = std::fs::read(path);
+    let bytes = bytes.with_context(|| format!("could not read {}", shown(path)))?;
+    Ok(tree::hash(&bytes))
 }
 
 fn of_guest(run: BootResult, station: &Station) -> BootResult {

@@ -2,6 +2,7 @@
 
 mod guests;
 pub(crate) mod jobs;
+mod kept;
 mod landed;
 mod opening;
 mod question;
@@ -18,7 +19,7 @@ use tollgate_defect::OrDefect as _;
 use tollgate_lab::image::Variant;
 use tollgate_lab::program::Program;
 use tollgate_lab::tree::Manifest;
-use tollgate_measure::{BootResult, Booted, NotRun, Proof, Tried};
+use tollgate_measure::{BootResult, Booted, NotRun, Proof, Setting, Tried};
 use tollgate_report::comparison as render;
 use tollgate_source::TreePath;
 
@@ -29,11 +30,8 @@ use guests::Guests;
 use question::Question;
 use request::Request;
 use results::Outcome;
-use setup::{Named, Setup, Wanted};
+use setup::{BASE, Named, Setup, Wanted};
 use variant::{Asked, Candidate};
-
-/// The letter of the base.
-const BASE: char = 'A';
 
 /// Finds, fixes, builds, boots, counts, compares, and says what came of it.
 ///
@@ -104,21 +102,33 @@ fn prove(setup: &Setup<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Res
     };
     let guests = Guests::open(setup, steps)?;
     let manifest = setup.read(steps)?;
-    let question = question(setup, &manifest, &asked, &guests)?;
+    let question = question(setup, &manifest, &asked, &guests);
     let (base, built) = build(setup, &manifest, asked, &mut failures, steps)?;
-    let before = guests.count(&base, "boot and count A", steps)?;
+    let known = known(&guests, &base, steps)?;
+    let kept = known.is_some();
+    let before = match known {
+        Some(run) => run,
+        None => guests.count(&base, "boot and count A", steps)?,
+    };
     let benchmarks = setup.benchmarks(&before)?;
-    let mut boots = vec![(&base, "boot and count A again".to_owned())];
+    let again = (&base, "boot and count A again".to_owned());
+    let mut boots: Vec<_> = (!kept).then_some(again).into_iter().collect();
     let letters = built.iter().map(|built| &built.named);
     boots.extend(letters.map(|named| (named, format!("boot and count {}", named.letter))));
     let mut counted = guests.counts(&boots, steps)?.into_iter();
-    let again = counted
-        .next()
-        .or_defect("the base was not booted again")??;
+    let again = match kept {
+        true => before.clone(),
+        false => counted
+            .next()
+            .or_defect("the base was not booted again")??,
+    };
+    if !kept {
+        guests.keep(&before, &again)?;
+    }
     let (mut tried, mut candidates) = (Vec::new(), Vec::new());
     for (Built { candidate, named }, counted) in built.into_iter().zip(counted) {
         if let Some(run) = failures.keep(&named.variant, counted)? {
-            tried.push(try_of(setup, &candidate, &named, run));
+            tried.push(try_of(setup, &candidate, &named, run, kept)?);
             candidates.push(candidate);
         }
     }
@@ -142,12 +152,26 @@ fn prove(setup: &Setup<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Res
     })
 }
 
+/// What the base counted in an earlier run.
+fn known(
+    guests: &Guests<'_>,
+    base: &Named,
+    steps: &Steps<'_>,
+) -> anyhow::Result<Option<BootResult>> {
+    let kept = guests.kept(base)?;
+    if kept.is_some() {
+        let (what, how) = ("boot and count A (base)", "counts from the cache");
+        steps.step(what, || anyhow::Ok(()), |()| how.to_owned())?;
+    }
+    Ok(kept)
+}
+
 fn question(
     setup: &Setup<'_>,
     manifest: &Manifest,
     asked: &[Asked],
     guests: &Guests<'_>,
-) -> anyhow::Result<Question> {
+) -> Question {
     let image = |variant: &Variant, program: Option<&Program>| question::Asked {
         name: variant.name.clone(),
         content: Some(setup::content(&setup.key(manifest, variant), program)),
@@ -228,10 +252,19 @@ impl Failures<'_> {
     }
 }
 
-fn try_of(setup: &Setup<'_>, candidate: &Candidate, named: &Named, run: BootResult) -> Tried {
-    Tried {
-        setting: variant::setting(setup, candidate),
+fn try_of(
+    setup: &Setup<'_>,
+    candidate: &Candidate,
+    named: &Named,
+    run: BootResult,
+    kept: bool,
+) -> anyhow::Result<Tried> {
+    Ok(Tried {
+        setting: Setting {
+            kept,
+            ..variant::setting(setup, candidate, &named.image)?
+        },
         image: named.name(),
         run,
-    }
+    })
 }

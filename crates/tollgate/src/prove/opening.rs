@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use tollgate_lab::case::Case;
-use tollgate_lab::config::Fragment;
 use tollgate_lab::kconfig;
 use tollgate_lab::machine::Machine;
 use tollgate_lab::process::Runner;
+use tollgate_lab::remembered::Memory;
 
 use super::request::Request;
-use super::setup::{Setup, Tools, case_program, fitted, open_tree, read_program};
+use super::setup::{Asked, Setup, Tools, case_program, fitted, open_tree, read_program};
 use super::{jobs, landed, results, variant};
 use crate::patch::note_superseded;
 use crate::progress::Steps;
@@ -36,8 +36,7 @@ pub(super) fn open<'a>(
     variant::check(request, &case)?;
     variant::are_there(request)?;
     also(&case)?;
-    let profile = request.config.as_deref().unwrap_or(&case.about.config);
-    let profile = Fragment::profile(&request.arch, profile)?;
+    let config = Asked::of(request, &case)?;
     let machine = Machine::named(&request.arch)?;
     let program = read_program(request, &case, &machine)?;
     let place = folders::cache(request.cache.as_deref())?;
@@ -68,13 +67,15 @@ pub(super) fn open<'a>(
     };
     let tree = open_tree(request, &cache, &runner, steps)?;
     let kconfig = kconfig::read(tree.root(), &machine.kbuild.source)?;
-    let (fragment, adjusted) = fitted(&profile, &case, &kconfig, &tree)?;
+    let (fragment, adjusted) = fitted(config, &case, &kconfig, &tree)?;
     let landed = match landed::is_looked_for(request) {
         true => landed::find(&case, &tree, &cache, &runner, steps)?,
         false => None,
     };
+    let memory = Arc::new(Memory::of(tree.root(), &cache));
     Ok(Setup {
         request,
+        memory,
         landed,
         cache,
         runner,

@@ -19,8 +19,8 @@ pub(crate) struct Request {
     pub(crate) tree: Option<PathBuf>,
     /// The architecture.
     pub(crate) arch: String,
-    /// The profile of the configuration; the case's own where none is named.
-    pub(crate) config: Option<String>,
+    /// The configuration; the case's own profile where none is named.
+    pub(crate) config: Option<Configuration>,
     /// The variants of the case.
     pub(crate) variant: Vec<String>,
     /// Patches, each of which is a variant.
@@ -51,12 +51,23 @@ pub(crate) struct Request {
     pub(crate) qemu: Option<String>,
     /// Compiler runs, or guests, at a time.
     pub(crate) jobs: Option<u16>,
+    /// Whether the base is booted although what it counts is kept.
+    pub(crate) recount: bool,
     /// How long a guest may run.
     pub(crate) timeout: Option<Duration>,
     /// A program of the user's and its arguments; empty where there is none.
     pub(crate) program: Vec<OsString>,
     /// The cluster whose nodes build and boot; none where this machine does.
     pub(crate) site: Option<Site>,
+}
+
+/// How the kernels are configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Configuration {
+    /// By a profile that comes along.
+    Profile(String),
+    /// By a file of the user's.
+    File(PathBuf),
 }
 
 /// Another build or mode of a program of the user's.

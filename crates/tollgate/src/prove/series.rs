@@ -177,7 +177,7 @@ fn measure(
         let name = format!("{}: {}", variant.name, state.title);
         Asked { name, content }
     });
-    let question = Question::new("series", setup, asked.collect(), &guests)?;
+    let question = Question::new("series", setup, asked.collect(), &guests);
     let images = images(setup, states, &manifest, steps)?;
     let runs = runs(&guests, &images, steps)?;
     let measured: Vec<Measured> = images
@@ -189,11 +189,11 @@ fn measure(
     let again = guests.count(&base.named, "boot and count again", steps)?;
     let benchmarks = setup.benchmarks(&base.run)?;
     let comparisons = measured.iter().skip(1);
+    let comparisons = comparisons.map(|one| compare(setup, &benchmarks, [base, one], &again));
+    let comparisons: anyhow::Result<_> = comparisons.collect();
     let series = Series {
         points: states.iter().zip(&measured).map(point).collect(),
-        comparisons: comparisons
-            .map(|one| compare(setup, &benchmarks, [base, one], &again))
-            .collect(),
+        comparisons: comparisons?,
         commands: Commands::default(),
     };
     Ok((question, series))
@@ -276,15 +276,15 @@ fn compare(
     benchmarks: &[Benchmark],
     [base, one]: [&Measured; 2],
     again: &BootResult,
-) -> Comparison {
+) -> anyhow::Result<Comparison> {
     let candidate = Candidate {
         program: None,
         variant: variant::base(setup),
         fixes: Vec::new(),
         patch: Vec::new(),
     };
-    Comparison::new(
-        variant::setting(setup, &candidate),
+    Ok(Comparison::new(
+        variant::setting(setup, &candidate, &one.named.image)?,
         benchmarks,
         Booted {
             image: base.named.name(),
@@ -295,7 +295,7 @@ fn compare(
             image: one.named.name(),
             run: &one.run,
         },
-    )
+    ))
 }
 
 /// Writes page and JSON, and returns the lines that say where they are.

@@ -7,7 +7,7 @@ use anyhow::bail;
 use tollgate_defect::OrDefect as _;
 use tollgate_lab::cache::Cache;
 use tollgate_lab::case::{self, Case, Landed, Station};
-use tollgate_lab::config::{Adjusted, Fitter, Fragment};
+use tollgate_lab::config::{Adjusted, Fitter, Fragment, Own};
 use tollgate_lab::guest;
 use tollgate_lab::image::{Image, ImageBuilder, Variant};
 use tollgate_lab::job;
@@ -15,6 +15,7 @@ use tollgate_lab::machine::Machine;
 use tollgate_lab::patch::Patch;
 use tollgate_lab::process::Runner;
 use tollgate_lab::program::{Program, Recipe};
+use tollgate_lab::remembered::Memory;
 use tollgate_lab::slurm::Queue;
 use tollgate_lab::toolchain::{Compiler, Qemu};
 use tollgate_lab::tree::{self, Change, Manifest, Tree};
@@ -24,10 +25,13 @@ use tollgate_measure::{
 };
 use tollgate_robot::Kconfig;
 
-use super::request::{Against, Request};
+use super::request::{Against, Configuration, Request};
 use super::side_by_side::side_by_side;
 use crate::progress::Steps;
 use crate::{door, folders};
+
+/// The letter of the base.
+pub(super) const BASE: char = 'A';
 
 /// Everything that the steps of one proof share.
 pub(crate) struct Setup<'a> {
@@ -46,6 +50,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) guest_compiler: Compiler,
     pub(crate) qemu: Qemu,
     pub(crate) tree: Tree,
+    /// What is remembered of it.
+    pub(crate) memory: Arc<Memory>,
     /// The change of the case that the tree has, where the base is what was before it.
     pub(crate) landed: Option<Landed>,
     /// The user's, where one runs instead of benchmarks; else the case's, as the base
@@ -76,7 +82,8 @@ impl<'a> Setup<'a> {
             };
             format!("Linux {}, {files} files{left}", self.tree.version())
         };
-        let read = || self.tree.manifest(self.runner.interrupt());
+        let interrupt = self.runner.interrupt();
+        let read = || self.memory.manifest(self.tree.root(), interrupt);
         Ok(steps.step("read the tree", read, how)?)
     }
 
@@ -196,6 +203,7 @@ impl<'a> Setup<'a> {
             cache: &self.cache,
             tree: &self.tree,
             manifest,
+            memory: &self.memory,
             fragment: &self.fragment,
             compiler: &self.compiler,
             kbuild: &self.machine.kbuild,
@@ -245,19 +253,67 @@ impl<'a> Setup<'a> {
     }
 }
 
-/// The profile and the lines of the case as the tree has them, and what it has
-/// otherwise.
+/// What comes along of a configuration, and what the user gives to it.
+pub(super) struct Asked {
+    profile: Fragment,
+    own: Option<Own>,
+}
+
+impl Asked {
+    /// The profile that was named, or the case's; below a whole `.config` of the user's
+    /// only what a guest cannot do without.
+    ///
+    /// # Errors
+    /// When there is no such profile, or the file cannot be read.
+    pub(super) fn of(request: &Request, case: &Case) -> anyhow::Result<Self> {
+        let profile = |name: &str| Fragment::profile(&request.arch, name);
+        let usual = case.about.config.as_str();
+        Ok(match &request.config {
+            None => Self {
+                profile: profile(usual)?,
+                own: None,
+            },
+            Some(Configuration::Profile(name)) => Self {
+                profile: profile(name)?,
+                own: None,
+            },
+            Some(Configuration::File(path)) => {
+                let own = Own::read(path)?;
+                let name = if own.is_whole() { BOOT } else { usual };
+                Self {
+                    profile: profile(name)?,
+                    own: Some(own),
+                }
+            }
+        })
+    }
+}
+
+/// The profile of what a guest cannot do without.
+const BOOT: &str = "boot";
+
+/// The profile and the lines of the user and of the case as the tree has them, and what it
+/// has otherwise.
 ///
 /// # Errors
-/// When the tree has not what the case asks for.
+/// When the tree has not what the user or the case asks for.
 pub(super) fn fitted(
-    profile: &Fragment,
+    asked: Asked,
     case: &Case,
     kconfig: &Kconfig,
     tree: &Tree,
 ) -> anyhow::Result<(Fragment, Vec<Adjusted>)> {
     let fitter = Fitter::new(kconfig, tree.version())?;
-    let (fragment, mut adjusted) = fitter.fragment(profile);
+    let (mut fragment, mut adjusted) = fitter.fragment(&asked.profile);
+    match asked.own {
+        None => {}
+        Some(own) if own.is_whole() => fragment = own.below(fragment),
+        Some(own) => {
+            let (over, more) = own.over(&fragment, &fitter)?;
+            fragment = over;
+            adjusted.extend(more);
+        }
+    }
     let (lines, more) = fitter.lines(&case.about.options)?;
     adjusted.extend(more);
     Ok((fragment.with(&lines), adjusted))
@@ -284,8 +340,8 @@ impl Tools {
         };
         let guest_compiler = Compiler::find(&own, runner)?;
         let qemu = Qemu::find(request.qemu.as_deref().unwrap_or(&machine.qemu), runner)?;
-        if !machine.kbuild.cross_compile.is_empty() {
-            guest::probe(cache, &guest_compiler, &[], runner)?;
+        if !machine.kbuild.cross_compile.is_empty() || !machine.flags.is_empty() {
+            guest::probe(cache, &guest_compiler, &machine.flags, runner)?;
         }
         Ok(Self {
             compiler,

@@ -10,7 +10,7 @@ use tollgate_lab::cache::Cache;
 use tollgate_lab::case::{Case, Landed, VariantPlan};
 use tollgate_lab::git::is_range;
 use tollgate_lab::git::mails;
-use tollgate_lab::image::Variant;
+use tollgate_lab::image::{Image, Variant};
 use tollgate_lab::input;
 use tollgate_lab::patch::{self as applied, Changed, Patch};
 use tollgate_lab::process::Runner;
@@ -635,7 +635,17 @@ fn count(number: usize, what: &str) -> String {
 }
 
 /// What a candidate is measured with.
-pub(super) fn setting(setup: &Setup<'_>, candidate: &Candidate) -> Setting {
+///
+/// # Errors
+/// When the configuration that `image` was built with cannot be read.
+pub(super) fn setting(
+    setup: &Setup<'_>,
+    candidate: &Candidate,
+    image: &Image,
+) -> anyhow::Result<Setting> {
+    let made = image.configuration()?;
+    let dropped = made.map(|made| setup.fragment.dropped(&made, &setup.kconfig));
+    let adjusted = setup.adjusted.iter().map(ToString::to_string);
     let more = candidate.variant.config.join(", ");
     let config = match more.as_str() {
         "" => setup.config(),
@@ -645,7 +655,7 @@ pub(super) fn setting(setup: &Setup<'_>, candidate: &Candidate) -> Setting {
             candidate.variant.name
         ),
     };
-    Setting {
+    Ok(Setting {
         subject: setup.subject(),
         tollgate: env!("CARGO_PKG_VERSION").to_owned(),
         tree: setup.tree.version().to_owned(),
@@ -653,7 +663,8 @@ pub(super) fn setting(setup: &Setup<'_>, candidate: &Candidate) -> Setting {
         compiler: setup.compiler.version.clone(),
         config,
         base: landed::base_in_words(setup),
-        adjusted: setup.adjusted.iter().map(ToString::to_string).collect(),
+        adjusted: adjusted.chain(dropped.into_iter().flatten()).collect(),
+        kept: false,
         qemu: setup.qemu.version.clone(),
         plugin_api: setup.qemu.plugin_api,
         cpu: setup.machine.cpu.clone(),
@@ -664,7 +675,7 @@ pub(super) fn setting(setup: &Setup<'_>, candidate: &Candidate) -> Setting {
             .map_or_else(Vec::new, |own| own.packages.clone()),
         find: candidate.fixes.first().and_then(|fixed| fixed.find.clone()),
         patch: String::from_utf8_lossy(&candidate.patch).into_owned(),
-    }
+    })
 }
 
 #[cfg(test)]
