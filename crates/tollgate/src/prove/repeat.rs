@@ -10,7 +10,7 @@ use tollgate_lab::{input, tree};
 use tollgate_measure::{Attached, Commands};
 use tollgate_report::comparison::quoted;
 
-use super::request::{Against, Request};
+use super::request::{Against, Configuration, Request};
 use super::setup::Setup;
 use super::variant::{Candidate, names};
 
@@ -107,6 +107,10 @@ fn needs(setup: &Setup<'_>, candidates: &[Candidate]) -> Vec<String> {
             setup.tree.version()
         ),
     ];
+    if let Some(config @ Configuration::File(_)) = &setup.request.config {
+        let word = config.word();
+        needs.push(format!("`{word}` is the configuration that was given."));
+    }
     if !setup.request.program.is_empty() {
         let own = setup.program.as_deref().into_iter();
         let others = candidates.iter().filter_map(|one| one.program.as_deref());
@@ -136,8 +140,9 @@ fn base_words(setup: &Setup<'_>) -> Vec<String> {
     if !matches!(Machine::usual(), Ok(usual) if usual == request.arch) {
         flag("--arch", &request.arch);
     }
+    let config = request.config.as_ref().map(Configuration::word);
     let given = [
-        ("--config", &request.config),
+        ("--config", &config),
         ("--compiler", &request.compiler),
         ("--qemu", &request.qemu),
     ];

@@ -1,7 +1,7 @@
 //! What was asked of a proof, as plain data.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tollgate_lab::slurm::Site;
@@ -68,6 +68,19 @@ pub(crate) enum Configuration {
     Profile(String),
     /// By a file of the user's.
     File(PathBuf),
+}
+
+impl Configuration {
+    /// As it is given in the folder of the file.
+    pub(crate) fn word(&self) -> String {
+        match self {
+            Self::Profile(name) => name.clone(),
+            Self::File(path) => {
+                let name = path.file_name().map_or(path.as_path(), Path::new);
+                format!("./{}", name.to_string_lossy())
+            }
+        }
+    }
 }
 
 /// Another build or mode of a program of the user's.
