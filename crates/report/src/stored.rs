@@ -122,7 +122,7 @@ pub fn size(bytes: u64) -> String {
     let unit = UNITS.iter().find(|(_, shift)| bytes >> shift > 0);
     match unit {
         Some((name, shift)) => {
-            let tenths = u128::from(bytes) * 10 >> shift;
+            let tenths = (u128::from(bytes) * 10) >> shift;
             format!("{}.{} {name}", tenths / 10, tenths % 10)
         }
         None => format!("{bytes} bytes"),
