@@ -355,7 +355,10 @@ impl Boot<'_> {
         }
         let counts = left.counts.ok_or_else(|| Error::File {
             path: COUNTS.into(),
-            source: std::io::ErrorKind::NotFound.into(),
+            source: std::io::Error::new(
+                std::io::ErrorKind::NotFound,
+                "No such file: QEMU ended, and its plugin had written none",
+            ),
         })?;
         Ok(Record {
             console: left.console.into_bytes(),
