@@ -159,7 +159,7 @@ impl Prove {
 
     fn command(&self) -> Command {
         let _ = fs::remove_file(self.lab.path("out.json"));
-        let mut command = self.lab.prove(&["--json"]);
+        let mut command = self.lab.prove(&["--recount", "--json"]);
         command.arg(self.lab.path("out.json"));
         command
     }
@@ -331,7 +331,7 @@ fn two_runs_at_once_end_as_one_after_the_other() {
     for round in 0..rounds {
         prove.cold();
         let other = prove.lab.path("other.json");
-        let mut second = prove.lab.prove(&["--json"]);
+        let mut second = prove.lab.prove(&["--recount", "--json"]);
         second.arg(&other);
         let both = [&mut prove.command(), &mut second].map(|command| {
             let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
