@@ -10,11 +10,18 @@ use syn::visit::{self, Visit};
 use tollgate_arch::Architectures;
 
 /// Places that may, each with its reason: the file, what stands there, why.
-const ALLOWED: &[(&str, &str, &str)] = &[(
-    "source/src/types/definition.rs",
-    "arch/x86/",
-    "a guess between definitions: code outside of arch/ may mean any architecture's type of a name",
-)];
+const ALLOWED: &[(&str, &str, &str)] = &[
+    (
+        "source/src/types/definition.rs",
+        "arch/x86/",
+        "a guess between definitions: code outside of arch/ may mean any architecture's type of a name",
+    ),
+    (
+        "gates/src/core.rs",
+        "EM_X86_64",
+        "where a core's notes are silent, the kernel is known to lie above an address of this machine alone",
+    ),
+];
 
 /// What stands in a file where a name could be compared.
 struct Finder<'a> {
