@@ -106,6 +106,8 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) frees: bool,
     pub(crate) clears: Option<Clears>,
+    pub(crate) fills: Option<Fills>,
+    pub(crate) elements: Option<usize>,
     pub(crate) zeroes: Option<Clears>,
     pub(crate) duplicates: Option<Duplicates>,
     #[serde(default)]
@@ -170,6 +172,16 @@ pub(crate) struct Clears {
     pub(crate) object: usize,
     /// How many bytes from there.
     pub(crate) count: usize,
+}
+
+/// Which arguments of a call say what it copies something into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fills {
+    /// The address.
+    pub(crate) object: usize,
+    /// How many bytes from there; without it a string, up to the 0 behind it.
+    pub(crate) count: Option<usize>,
 }
 
 /// What a call does against speculation.

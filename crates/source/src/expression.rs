@@ -10,7 +10,7 @@ use crate::normalise::{Branches, normalise};
 use crate::parse::BodyParser;
 use crate::site::{Context, span};
 use crate::span::{LineIndex, Span};
-use crate::types::{TypeName, type_name};
+use crate::types::{TypeName, cast_name, type_name};
 use crate::vocabulary::Vocabulary;
 
 /// What stands around an expression so that the grammar takes it for one.
@@ -379,7 +379,7 @@ impl Reading<'_, '_> {
                 part("consequence"),
                 part("alternative")?,
             ),
-            "cast_expression" => Term::Cast(self.named_type(node)?, part("value")?),
+            "cast_expression" => Term::Cast(self.cast_type(node)?, part("value")?),
             "call_expression" => return self.called(node, part("function")?),
             "sizeof_expression" => match part("value") {
                 Some(of) => Term::SizeOf(of),
@@ -425,6 +425,21 @@ impl Reading<'_, '_> {
         let place = span(node.part("type")?);
         let text = self.context.original;
         type_name(text, &tokens(text.get(..place.end)?, place.start))
+    }
+
+    /// The type of a cast; `(a) * b` may be none.
+    fn cast_type(&self, node: Node<'_>) -> Option<TypeName> {
+        const OPERANDS: [&str; 5] = [
+            "identifier",
+            "number_literal",
+            "call_expression",
+            "field_expression",
+            "subscript_expression",
+        ];
+        let (kind, value) = (span(node.part("type")?), node.part("value")?);
+        let text = self.context.original;
+        let all = tokens(text.get(..kind.end)?, kind.start);
+        cast_name(text, &all, OPERANDS.contains(&value.kind()))
     }
 
     fn other(&self, node: Node<'_>) -> Term {

@@ -216,3 +216,135 @@ fn padding_goes_out_by_whatever_number_and_past_whatever_clears_it() {
         );
     }
 }
+
+/// What strscpy() and sprintf() leave behind the end of the string was held to be set.
+#[test]
+fn what_lies_behind_a_string_that_goes_out_is_found() {
+    let with = |set: &str| {
+        format!(
+            "struct info {{ u32 id; char name[12]; u8 mac[8]; }};\nlong f(struct dev *d, struct info __user *arg)\n{{\n\tstruct info v;\n\n\tv.id = d->id;\n{set}\n\treturn copy_to_user(arg, &v, sizeof(v)) ? -EFAULT : 0;\n}}\n"
+        )
+    };
+    let all = "\tmemcpy(v.mac, d->mac, sizeof(v.mac));\n";
+    for wrong in [
+        format!("{all}\tstrscpy(v.name, d->name, sizeof(v.name));"),
+        format!("{all}\tstrscpy(v.name, d->name);"),
+        format!("{all}\tsnprintf(&v.name[0], 12, \"%s\", d->name);")
+            .replace("&v.name[0]", "v.name"),
+        format!("{all}\tstrncpy(v.name, d->name, sizeof(v.name) - 1);"),
+        "\tmemcpy(v.mac, d->mac, 6);\n\tmemset(v.name, 0, 12);".to_owned(),
+    ] {
+        let found = mistakes::found(None, &with(&wrong));
+        assert_eq!(found, [("copied-holes".to_owned(), 9)], "{wrong}");
+    }
+    for right in [
+        format!("{all}\tstrncpy(v.name, d->name, sizeof(v.name));"),
+        format!("{all}\tmemset(v.name, 0, sizeof(v.name));\n\tstrscpy(v.name, d->name, 12);"),
+        format!("{all}\tstrscpy_pad(v.name, d->name);"),
+        format!("{all}\tfill(v.name, sizeof(v.name));"),
+        format!("\tmemset(&v, 0, sizeof(v));\n{all}\tstrscpy(v.name, d->name, 12);"),
+    ] {
+        assert_eq!(mistakes::found(None, &with(&right)), [], "{right}");
+    }
+}
+
+#[test]
+fn an_array_that_holds_a_string_and_goes_out_whole_is_found() {
+    let wrong = "\tchar name[16];\n\n\tstrscpy(name, d->name, sizeof(name));\n\treturn copy_to_user(buf, name, sizeof(name)) ? -EFAULT : 0;";
+    assert_eq!(rules(wrong), ["copied-holes"]);
+    for right in [
+        wrong.replace("name[16];", "name[16] = \"\";"),
+        wrong.replace("strscpy(", "strncpy("),
+        wrong.replace("\n\tstrscpy", "\n\tget_name(d, name);\n\tstrscpy"),
+        wrong.replace("buf, name, sizeof(name)", "buf, name, strlen(name) + 1"),
+    ] {
+        assert_eq!(rules(&right), NONE, "{right}");
+    }
+}
+
+/// Only a window's begin was asked; what access_ok() is given was a number of bytes
+/// whatever the function does with it.
+#[test]
+fn a_number_of_elements_that_is_checked_as_bytes_is_found() {
+    let with = |size: &str, used: &str| {
+        format!(
+            "\tu32 __user *p = (u32 __user *)buf;\n\tunsigned int i;\n\n\tif (!access_ok(p, {size}))\n\t\treturn -EFAULT;\n{used}\n\treturn 0;"
+        )
+    };
+    let used = [
+        "\tfor (i = 0; i < n; i++)\n\t\tif (__get_user(v, p + i))\n\t\t\treturn -EFAULT;",
+        "\tfor (i = 0; i < n; i++)\n\t\tif (__get_user(v, p++))\n\t\t\treturn -EFAULT;",
+        "\twhile (n--)\n\t\tif (__put_user(v, p++))\n\t\t\treturn -EFAULT;",
+        "\tfor (; n > 0; n--, p++)\n\t\tif (__put_user(v, p))\n\t\t\treturn -EFAULT;",
+        "\td->all = kvmalloc_array(n, sizeof(u32), GFP_KERNEL);\n\tif (__copy_from_user(d->all, p, n * sizeof(u32)))\n\t\treturn -EFAULT;",
+        "\tif (n > SIZE_MAX / sizeof(u32))\n\t\treturn -EINVAL;\n\tread_all(d, p, n);",
+    ];
+    for used in used {
+        let found = rules(&with("n", used));
+        assert!(
+            found.contains(&"other-object-checked".to_owned()),
+            "{used}\n{found:?}"
+        );
+        let right = rules(&with("n * sizeof(*p)", used));
+        assert!(
+            !right.contains(&"other-object-checked".to_owned()),
+            "{used}
+{right:?}"
+        );
+    }
+    for bytes in [
+        "\tfor (i = 0; i < n / sizeof(u32); i++)\n\t\tif (__get_user(v, p + i))\n\t\t\treturn -EFAULT;",
+        "\tfor (i = 0; i < n; i += 4)\n\t\tif (__get_user(v, p++))\n\t\t\treturn -EFAULT;",
+        "\twhile (n) {\n\t\tif (__get_user(v, p++))\n\t\t\treturn -EFAULT;\n\t\tn -= sizeof(v);\n\t}",
+        "\tif (__copy_from_user(d->all, p, n))\n\t\treturn -EFAULT;",
+        "\tn /= sizeof(v);\n\tfor (; n > 0; n--)\n\t\tif (__get_user(v, p++))\n\t\t\treturn -EFAULT;",
+        "\td->all = kvmalloc_array(n, 1, GFP_KERNEL);\n\treturn read_all(d, p, n);",
+        "\tn = cmd * sizeof(u32);\n\tfor (i = 0; i < n; i++)\n\t\tif (__put_user(v, p++))\n\t\t\treturn -EFAULT;",
+    ] {
+        assert_eq!(rules(&with("n", bytes)), NONE, "{bytes}");
+    }
+}
+
+/// A message that shows the error was held to be a macro that may change it.
+#[test]
+fn what_a_message_shows_stays_what_it_is() {
+    let wrong = "\tret = -EFAULT;\n\tif (!copy_from_user(&r, arg, sizeof(r)))\n\t\tgoto out;\n\tret = run(&r);\nout:\n\tdev_dbg(d->dev, \"%s: %ld\\n\", __func__, ret);\n\treturn ret;";
+    assert_eq!(rules(wrong), INVERTED);
+    let changed = wrong.replace(
+        "dev_dbg(d->dev, \"%s: %ld\\n\", __func__, ret)",
+        "settle(d, ret)",
+    );
+    assert_eq!(rules(&changed), NONE);
+}
+
+/// Callers that leave at once with what they were given were not counted.
+#[test]
+fn bytes_that_a_caller_hands_on_are_found() {
+    let with = |asked: &str| {
+        format!(
+            "static int get(struct dev *d, char __user *buf, size_t n)\n{{\n\tint left;\n\n\tif (!n)\n\t\treturn -EINVAL;\n\tleft = copy_from_user(d->buf, buf, n);\n\tif (left)\n\t\treturn left;\n\treturn 0;\n}}\nint run(struct dev *d, char __user *buf, size_t n)\n{{\n\tint ret;\n\n\tret = get(d, buf, n);\n{asked}\n\tret = start(d);\nout:\n\tunlock(d);\n\treturn ret;\n}}\n"
+        )
+    };
+    for wrong in ["\tif (ret)\n\t\tgoto out;", "\tif (ret)\n\t\treturn ret;"] {
+        let found = mistakes::found(None, &with(wrong));
+        assert_eq!(found, [("misread-result".to_owned(), 9)], "{wrong}");
+    }
+    for right in [
+        "\tif (ret)\n\t\treturn -EFAULT;",
+        "\tif (ret) {\n\t\tret = -EFAULT;\n\t\tgoto out;\n\t}",
+        "\tif (ret > 0)\n\t\tret = -EFAULT;",
+    ] {
+        assert_eq!(mistakes::found(None, &with(right)), [], "{right}");
+    }
+}
+
+/// A type whose name nobody knows was held to be a variable.
+#[test]
+fn a_cast_to_any_type_is_one() {
+    for wrong in [
+        "\tv = *((u_short __user *)buf);\n\treturn get_user(v, &arg->id);",
+        "\tif (get_user(v, &arg->id))\n\t\treturn -EFAULT;\n\treturn *(__sum16 __user *)(buf + n);",
+    ] {
+        assert_eq!(rules(wrong), ["user-pointer-dereferenced"], "{wrong}");
+    }
+}

@@ -8,7 +8,8 @@ use crate::span::Span;
 use crate::types::{Shape, Type};
 
 use super::context::FunctionContext;
-use super::range::{declared_type, declares};
+use super::extent;
+use super::range::{array_type, declared_type, declares};
 
 /// Whether the value of an expression is an address in user memory.
 pub(crate) fn is_users(function: &FunctionContext<'_>, of: &Expression) -> bool {
@@ -95,6 +96,39 @@ pub(crate) fn type_of(function: &FunctionContext<'_>, place: &Expression) -> Opt
         return None;
     };
     Some(of)
+}
+
+/// The bytes of an array of the function, whose dimensions are written behind its name.
+pub(crate) fn array(function: &FunctionContext<'_>, local: &Local) -> Option<u64> {
+    let written = array_type(function, local)?;
+    // What is not known, or not the same in all configurations, is not judged.
+    let Ok(size) = function.file.types.value(&format!("sizeof({written})")) else {
+        return None;
+    };
+    Some(size)
+}
+
+/// How many bytes a number is, the sizes of the function's own variables among them.
+pub(crate) fn bytes(function: &FunctionContext<'_>, count: &Expression) -> Option<u64> {
+    match &count.term {
+        Term::SizeOf(of) => {
+            let own = of.name().and_then(|name| function.local_at(name, of.span));
+            match own {
+                Some(local) if local.array => array(function, local),
+                _ => type_of(function, of).map(|own| own.size),
+            }
+        }
+        Term::Binary(left, operator, right) => {
+            let (left, right) = (bytes(function, left)?, bytes(function, right)?);
+            match operator.as_str() {
+                "+" => left.checked_add(right),
+                "-" => left.checked_sub(right),
+                "*" => left.checked_mul(right),
+                _ => None,
+            }
+        }
+        _ => extent::bytes(function, count),
+    }
 }
 
 /// The place with what its variable is declared as in the variable's stead, so that it

@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use tollgate_defect::Defect;
 
 use crate::calls::{
-    Atomic, Call, Calls, Clears, Direction, Does, Duplicates, Family, Fence, InWindow, Kind,
+    Atomic, Call, Calls, Clears, Direction, Does, Duplicates, Family, Fence, Fills, InWindow, Kind,
     OfWindow, Outcome, Pair,
 };
 use crate::search::Parts;
@@ -94,7 +94,16 @@ pub struct CheckWords {
     /// not all of them were read.
     pub(super) users: Option<Arc<BTreeSet<String>>>,
     clears: HashMap<String, Clears>,
+    fills: HashMap<String, Fills>,
+    elements: HashMap<String, usize>,
     duplicates: HashMap<String, Duplicates>,
+}
+
+/// What the calls that have it have of something, by their names.
+fn each<T>(calls: &Calls, of: fn(&Does) -> Option<T>) -> HashMap<String, T> {
+    let all = calls.all.iter();
+    all.filter_map(|call| Some((call.name.clone(), of(&call.does)?)))
+        .collect()
 }
 
 /// Why a name that a change calls is taken to be undefined.
@@ -134,13 +143,6 @@ impl CheckWords {
         });
         let manners = all
             .filter_map(|call| Some((call.name.clone(), forbidden(call.does.in_window.as_ref()?))));
-        let fences = calls.all.iter();
-        let fences = fences.filter_map(|call| Some((call.name.clone(), call.does.fence?)));
-        let duplicates = calls.all.iter();
-        let duplicates =
-            duplicates.filter_map(|call| Some((call.name.clone(), call.does.duplicates?)));
-        let clears = calls.all.iter();
-        let clears = clears.filter_map(|call| Some((call.name.clone(), call.does.clears?)));
         let counted = calls.names(|does| does.arguments.is_some());
         let search = &calls.search;
         // Those of the kernel are in macros by other names as well.
@@ -164,7 +166,7 @@ impl CheckWords {
             teaches: Parts::of(&search.teach, &counted),
             defines: Parts::of(&search.define, &new),
             counts: Parts::of(&search.count, &new),
-            fences: fences.collect(),
+            fences: each(calls, |does| does.fence),
             pairs: calls.pairs.clone(),
             atomics: atomics(&calls.atomics),
             fallible: {
@@ -181,8 +183,10 @@ impl CheckWords {
             frees: calls.names(|does| does.frees).into_iter().collect(),
             users: None,
             addresses: calls.names(|does| does.addresses).into_iter().collect(),
-            clears: clears.collect(),
-            duplicates: duplicates.collect(),
+            clears: each(calls, |does| does.clears),
+            fills: each(calls, |does| does.fills),
+            elements: each(calls, |does| does.elements),
+            duplicates: each(calls, |does| does.duplicates),
         }
     }
 
@@ -301,6 +305,16 @@ impl CheckWords {
     /// Which arguments of a call of that name say what it sets.
     pub(crate) fn clears(&self, name: &str) -> Option<Clears> {
         self.clears.get(name).copied()
+    }
+
+    /// Which arguments of a call of that name say what it copies something into.
+    pub(crate) fn fills(&self, name: &str) -> Option<Fills> {
+        self.fills.get(name).copied()
+    }
+
+    /// Which argument of a call of that name is a number of elements.
+    pub(crate) fn elements(&self, name: &str) -> Option<usize> {
+        self.elements.get(name).copied()
     }
 
     /// What a call of that name does against speculation.

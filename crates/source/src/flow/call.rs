@@ -264,11 +264,16 @@ impl<'t> Builder<'_, '_> {
         };
         let outer = self.argument_of.take();
         self.splice(&name, node, &given, &handed);
+        let mut printed = false;
         for (at, (argument, place)) in given.iter().zip(handed).enumerate() {
             let filled = known.filter(|way| at == way.value && way.direction == Direction::Read);
             let by_address = bare(*argument).kind() == "pointer_expression";
+            printed |= matches!(argument.kind(), "string_literal" | "concatenated_string");
             match (filled, place) {
                 (Some(way), place) => self.after_read(place, way.pointed, span(*argument)),
+                // A macro may write to what it is given by name, but not to what a text
+                // in front of it shows.
+                (None, Some(_)) if printed && !by_address => {}
                 (None, Some(place)) if known.is_none() && !hints => {
                     self.effect(EffectKind::Handed { by_address }, place, span(*argument));
                 }

@@ -12,6 +12,7 @@ use super::file::{Entry, File, Include, Included, spelled};
 use super::index::TypeIndex;
 use super::layout::Type;
 use super::machine::{Facts, Machine};
+use super::makefile;
 use crate::path::TreePath;
 use tollgate_defect::Defect;
 
@@ -35,6 +36,8 @@ pub struct Headers<'r> {
     unread: Mutex<Option<String>>,
     /// By machine and the name of an `#include`.
     shared: RwLock<HashMap<usize, Named, RandomState>>,
+    /// By folder, what its Makefile has files compiled with.
+    named: RwLock<HashMap<TreePath, Arc<[TreePath]>, RandomState>>,
     found: RwLock<HashMap<Asked, Answer, RandomState>>,
     known: RwLock<HashMap<Place, Type, RandomState>>,
 }
@@ -77,6 +80,7 @@ impl<'r> Headers<'r> {
             files: RwLock::default(),
             unread: Mutex::default(),
             shared: RwLock::default(),
+            named: RwLock::default(),
             found: RwLock::default(),
             known: RwLock::default(),
         })
@@ -167,8 +171,17 @@ impl<'r> Headers<'r> {
             return known.clone();
         }
         drop(known);
-        let file = match (self.reader)(path) {
-            Ok(text) => Some(Arc::new(File::new(path.clone(), text))),
+        let text = self.read(path);
+        let file = text.map(|text| Arc::new(File::new(path.clone(), text)));
+        let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        files.entry(path.clone()).or_insert(file).clone()
+    }
+
+    /// The bytes of a file of the tree; why it could not be read, though it is there, is
+    /// kept.
+    fn read(&self, path: &TreePath) -> Option<Vec<u8>> {
+        match (self.reader)(path) {
+            Ok(text) => Some(text),
             Err(error) => {
                 let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
                 if !absent.contains(&error.kind()) {
@@ -177,9 +190,7 @@ impl<'r> Headers<'r> {
                 }
                 None
             }
-        };
-        let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
-        files.entry(path.clone()).or_insert(file).clone()
+        }
     }
 
     /// The first file that could not be read, with why. It may define what is missing.
@@ -229,15 +240,36 @@ impl<'r> Headers<'r> {
         // Makefiles name further folders, mostly some above the file.
         found.or_else(|| {
             let above = std::iter::successors(Some(folder), |folder| Some(folder.folder()));
-            let named = |folder: TreePath| {
+            let above = above.take_while(|folder| folder.parts().count() > 1);
+            let near = |folder: &TreePath| {
                 let inner = [b"".as_slice(), b"include", b"inc"];
                 inner.map(|inner| folder.joined(inner).joined(name))
             };
-            above
-                .take_while(|folder| folder.parts().count() > 1)
-                .flat_map(named)
-                .find_map(|path| self.file(&path))
+            let mut beside = above.clone().flat_map(|folder| near(&folder));
+            let found = beside.find_map(|path| self.file(&path));
+            found.or_else(|| {
+                let named = above.flat_map(|folder| self.named(&folder).to_vec());
+                named
+                    .map(|folder| folder.joined(name))
+                    .find_map(|path| self.file(&path))
+            })
         })
+    }
+
+    /// The folders that a folder's Makefile names.
+    fn named(&self, folder: &TreePath) -> Arc<[TreePath]> {
+        let known = self.named.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(folder) {
+            return Arc::clone(known);
+        }
+        drop(known);
+        let mut names = makefile::NAMES.into_iter();
+        let text = names.find_map(|name| self.read(&folder.joined(name)));
+        let found = text.map(|text| makefile::included(&text, folder));
+        let found: Arc<[TreePath]> = found.into_iter().flatten().collect();
+        let mut known = self.named.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert(folder.clone(), Arc::clone(&found));
+        found
     }
 }
 

@@ -13,8 +13,25 @@ pub struct TypeName {
     pub dimensions: Vec<String>,
 }
 
-/// `struct name`, `unsigned int *`, `u32`, `char [16]`.
+/// `struct name`, `unsigned int *`, `u32`, `char [16]`, where it may be a variable as well.
 pub(crate) fn type_name(text: &[u8], tokens: &[Token]) -> Option<TypeName> {
+    read(text, tokens, |words, _| is_type(words))
+}
+
+/// What stands in the brackets of a cast: whatever name is followed by a star, and any at
+/// all where what is cast can be no operand of an operator in front of it (`told`).
+pub(crate) fn cast_name(text: &[u8], tokens: &[Token], told: bool) -> Option<TypeName> {
+    let alone = |words: &[String]| words.len() == 1;
+    read(text, tokens, |words, name| {
+        is_type(words) || alone(words) && (told || name.pointers > 0)
+    })
+}
+
+fn read(
+    text: &[u8],
+    tokens: &[Token],
+    is: impl Fn(&[String], &TypeName) -> bool,
+) -> Option<TypeName> {
     let mut name = TypeName::default();
     let mut words: Vec<String> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -32,7 +49,7 @@ pub(crate) fn type_name(text: &[u8], tokens: &[Token]) -> Option<TypeName> {
         }
     }
     name.base = words.join(" ");
-    is_type(&words).then_some(name)
+    is(&words, &name).then_some(name)
 }
 
 /// Whether a word of a declaration says how what it names may be used, and not what

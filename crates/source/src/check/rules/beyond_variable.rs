@@ -3,9 +3,7 @@ use tree_sitter::Node;
 use crate::Direction;
 use crate::check::accesses::{Access, each};
 use crate::check::context::FunctionContext;
-use crate::check::extent;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
-use crate::check::range::array_type;
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::expression::{Expression, Term};
@@ -44,7 +42,7 @@ fn copied(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violati
     let value = Expression::of(function.context, access.value_node);
     let object = Object::of(function, value.uncast().1)?;
     let name = object.name;
-    let (told, confidence) = match bytes(function, count) {
+    let (told, confidence) = match space::bytes(function, count) {
         Some(bytes) => (bytes > object.size).then(|| {
             let told = format!("{bytes} bytes are copied, and {name} has {}", object.size);
             (told, Confidence::High)
@@ -61,29 +59,6 @@ fn copied(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violati
     let declared = file.mark(object.declared, "the variable");
     violation.related.push(declared);
     Some(violation)
-}
-
-/// How many bytes a number is, the sizes of the function's own variables among them.
-fn bytes(function: &FunctionContext<'_>, count: &Expression) -> Option<u64> {
-    match &count.term {
-        Term::SizeOf(of) => {
-            let own = of.name().and_then(|name| function.local_at(name, of.span));
-            match own {
-                Some(local) if local.array => Object::array(function, local).map(|own| own.size),
-                _ => space::type_of(function, of).map(|own| own.size),
-            }
-        }
-        Term::Binary(left, operator, right) => {
-            let (left, right) = (bytes(function, left)?, bytes(function, right)?);
-            match operator.as_str() {
-                "+" => left.checked_add(right),
-                "-" => left.checked_sub(right),
-                "*" => left.checked_mul(right),
-                _ => None,
-            }
-        }
-        _ => extent::bytes(function, count),
-    }
 }
 
 /// A variable of the function that lies on its stack.
@@ -148,11 +123,7 @@ impl<'f> Object<'f> {
 
     /// An array, whose dimensions are written behind its name.
     fn array(function: &FunctionContext<'_>, local: &'f Local) -> Option<Self> {
-        let written = array_type(function, local)?;
-        // What is not known, or not the same in all configurations, is not judged.
-        let Ok(size) = function.file.types.value(&format!("sizeof({written})")) else {
-            return None;
-        };
+        let size = space::array(function, local)?;
         Some(Self {
             name: &local.name,
             declared: local.declared,
@@ -189,7 +160,7 @@ fn users(
     match &number.term {
         Term::Binary(left, operator, right) if matches!(operator.as_str(), "+" | "-" | "*") => {
             let other = |one: &Expression, two: &Expression, seen: &mut Vec<String>| {
-                let fixed = bytes(function, two).is_some();
+                let fixed = space::bytes(function, two).is_some();
                 fixed.then(|| users(function, one, access, seen)).flatten()
             };
             other(left, right, seen).or_else(|| other(right, left, seen))
@@ -248,7 +219,7 @@ fn by_name(
 fn are_constants(function: &FunctionContext<'_>, values: &[Span]) -> bool {
     let constant = |value: &Span| {
         let value = function.expression(*value);
-        value.is_some_and(|value| bytes(function, &value).is_some())
+        value.is_some_and(|value| space::bytes(function, &value).is_some())
     };
     values.iter().all(constant)
 }

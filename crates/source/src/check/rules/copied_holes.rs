@@ -5,9 +5,11 @@ use tree_sitter::Node;
 
 use crate::check::accesses::{Access, each, every, root_of};
 use crate::check::context::FunctionContext;
+use crate::check::fill::{Filling, Put, filling};
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::range::{function_tokens, sizeof_operand};
 use crate::check::rule::{Look, Rule};
+use crate::check::space;
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Local, is_assembly};
 use crate::lex::Token;
@@ -33,6 +35,7 @@ const INFO: RuleInfo = RuleInfo {
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses {
         let whole = access.word.count.is_some() && access.word.direction == Direction::Write;
+        out.extend(whole.then(|| half_filled(function, access)).flatten());
         let Some(local) = copied(function, access).filter(|_| whole) else {
             continue;
         };
@@ -54,6 +57,51 @@ fn copied<'s>(function: &'s FunctionContext<'_>, access: &Access<'_>) -> Option<
     let whole = operand.is_some_and(|of| of == local.name || of == local.base_type);
     let whole = whole || is_bounded(function, access, local);
     (local.plain && !local.initialised && whole).then_some(local)
+}
+
+/// An array of this function that goes out whole, and that nothing but calls which leave a
+/// part of it have set.
+fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let value = Expression::of(function.context, access.value_node);
+    let value = value.uncast().1;
+    let local = function.local_at(value.name()?, value.span)?;
+    let size = space::array(function, local).filter(|_| local.array && !local.initialised)?;
+    let whole = space::bytes(function, access.bytes.as_ref()?) == Some(size);
+    let before = Span::new(local.scope.start, access.span.start);
+    let mut set = Vec::new();
+    let mut elsewhere = !whole || function.graph.unseen.contains(&local.name);
+    each(function.root, &mut |node| {
+        let named = node.kind() == "identifier"
+            && function.context.seen(node) == local.name.as_bytes()
+            && before.contains(span(node))
+            && !local.declared.contains(span(node));
+        if named && !is_sized(node) {
+            match filling(function, node) {
+                Some(own) => set.push(own),
+                None => elsewhere = true,
+            }
+        }
+    });
+    let part = set
+        .first()
+        .filter(|_| set.iter().all(|own| own.put != Put::All) && !elsewhere)?;
+    let message = format!(
+        "{} goes to the user, but {}",
+        local.name,
+        in_part(function, &local.name, part)
+    );
+    let file = function.file;
+    let mut violation = file.violation(&INFO, access.span, "copied whole", message);
+    violation
+        .related
+        .push(file.mark(local.declared, "declared without a value"));
+    Some(violation)
+}
+
+/// Whether no more is asked of it than its size.
+fn is_sized(node: Node<'_>) -> bool {
+    let around = std::iter::successors(Some(node), Node::parent);
+    around.take(3).any(|own| own.kind() == "sizeof_expression")
 }
 
 /// Whether as many bytes are copied as a variable says, which is made of the struct's size
@@ -78,6 +126,8 @@ fn is_bounded(function: &FunctionContext<'_>, access: &Access<'_>, local: &Local
 struct Filled {
     /// The paths of the members that are set, `a.b`.
     members: BTreeSet<String>,
+    /// The members of which a call sets a part.
+    partly: Vec<(String, Filling)>,
     /// The calls that set all of it.
     cleared: Vec<Span>,
     /// The call that sets the most bytes from its front on, if none sets all, and
@@ -212,6 +262,11 @@ fn mention(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
             };
             if is_target(function, whole) {
                 found.members.insert(path);
+            } else if let Some(own) = filling(function, whole) {
+                match own.put {
+                    Put::All => drop(found.members.insert(path)),
+                    Put::Bytes(_) | Put::String => found.partly.push((path, own)),
+                }
             } else if takes_address(function, whole) {
                 // Who is given a member's address fills the member, unless a size says
                 // that more is meant.
@@ -370,7 +425,7 @@ fn unset(
         match types.layout_on(name, machine) {
             Ok(of) if !matches!(of.shape, Shape::Struct(_) | Shape::Union(_)) => return Ok(None),
             Ok(of) => {
-                if let Some(what) = missing(&of, machine, filled) {
+                if let Some(what) = missing(function, &of, machine, filled) {
                     return Ok(Some(what));
                 }
             }
@@ -384,17 +439,31 @@ fn unset(
 }
 
 /// What of a type nobody has set; nothing if a member has another name there.
-fn missing(of: &Type, machine: &Machine, filled: &Filled) -> Option<String> {
+fn missing(
+    function: &FunctionContext<'_>,
+    of: &Type,
+    machine: &Machine,
+    filled: &Filled,
+) -> Option<String> {
     let front = filled.front.map_or(0, |(_, bytes)| bytes);
     let members = filled.members.iter().map(String::as_str);
     let Ok(left) = of.uncovered(front, members) else {
         return None;
     };
-    if let Some(first) = left.members.first() {
-        return Some(match left.members.len() {
+    let partly = |name: &&String| filled.partly.iter().find(|(own, _)| own == *name);
+    let never: Vec<&String> = left
+        .members
+        .iter()
+        .filter(|name| partly(name).is_none())
+        .collect();
+    if let Some(first) = never.first() {
+        return Some(match never.len() {
             1 => format!("its member {first} is never set"),
             n => format!("{n} of its members are never set, {first} the first"),
         });
+    }
+    if let Some((name, own)) = left.members.iter().find_map(|name| partly(&name)) {
+        return Some(in_part(function, name, own));
     }
     let (from, to) = *left.gaps.first()?;
     let place = match machine.long {
@@ -406,6 +475,19 @@ fn missing(of: &Type, machine: &Machine, filled: &Filled) -> Option<String> {
         (to - from).div_ceil(8),
         from / 8
     ))
+}
+
+/// What a call leaves of an object that it sets in part.
+fn in_part(function: &FunctionContext<'_>, name: &str, own: &Filling) -> String {
+    let line = function.line(own.call);
+    match own.put {
+        Put::Bytes(bytes) => {
+            format!("line {line} sets {bytes} bytes of {name}, and nobody the rest")
+        }
+        Put::String | Put::All => {
+            format!("line {line} puts a string into {name}, and nobody sets what lies behind it")
+        }
+    }
 }
 
 fn declaration<'t>(function: &FunctionContext<'t>, local: &Local) -> Option<Node<'t>> {

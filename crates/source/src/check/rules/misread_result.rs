@@ -142,20 +142,37 @@ fn is_handed_on(function: &FunctionContext<'_>) -> bool {
             return false;
         };
         let own = equals.is(b'=') && is(name, &body.name);
-        own && is_kept(file.text, &code, at + 3) && is_returned(function, variable)
+        own && is_kept(file.text, &code, (variable, at + 3)) && is_returned(function, variable)
     })
 }
 
-/// Whether a call whose arguments begin there is all of its statement, and nothing asks
-/// right behind it what it gave.
-fn is_kept(text: &[u8], code: &[&Token], open: usize) -> bool {
+/// Whether the call whose arguments begin there is all that a variable takes, and what it
+/// gave is still there behind it: nothing asks for it at once, or whoever asks leaves with
+/// it as it is.
+fn is_kept(text: &[u8], code: &[&Token], (variable, open): (&Token, usize)) -> bool {
     let rest: Vec<Token> = code.iter().skip(open).map(|token| **token).collect();
     let Some(close) = closing(&rest, 0) else {
         return false;
     };
     let end = rest.get(close + 1).is_some_and(|token| token.is(b';'));
-    let next = rest.get(close + 2);
-    end && next.is_none_or(|token| token.span.of(text) != b"if")
+    let next = rest.get(close + 2..).unwrap_or(&[]);
+    let asked = next
+        .first()
+        .is_some_and(|token| token.span.of(text) == b"if");
+    end && (!asked || leaves_with(text, next, variable.span.of(text)))
+}
+
+/// `if (v) goto out;`, `if (v) return v;`
+fn leaves_with(text: &[u8], tokens: &[Token], variable: &[u8]) -> bool {
+    let word = |at: usize| tokens.get(at).map(|token| token.span.of(text));
+    let asks = word(2) == Some(variable) && tokens.get(3).is_some_and(|own| own.is(b')'));
+    let ends = tokens.get(6).is_some_and(|own| own.is(b';'));
+    asks && ends
+        && match word(4) {
+            Some(b"goto") => true,
+            Some(b"return") => word(5) == Some(variable),
+            _ => false,
+        }
 }
 
 /// Whether the function of the file that names a variable there returns it.

@@ -1,5 +1,6 @@
 use crate::check::accesses::{Access, root_of};
 use crate::check::context::FunctionContext;
+use crate::check::counting;
 use crate::check::extent;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::{declared_type, is_picked, is_related};
@@ -60,6 +61,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.push(violation(function, access, check, message));
         }
     }
+    let others = checks
+        .iter()
+        .filter(|check| !told.contains(&check.root.as_str()));
+    out.extend(others.filter_map(|check| counted(function, check)));
 }
 
 fn violation(
@@ -96,6 +101,20 @@ fn checks(function: &FunctionContext<'_>) -> Vec<Check> {
         }
     });
     found
+}
+
+/// A check of as many bytes as there are elements.
+fn counted(function: &FunctionContext<'_>, check: &Check) -> Option<Violation> {
+    let count = check.size.as_ref()?.name().filter(|_| check.plain)?;
+    counting::is_of_elements(function, count, &check.root).then(|| {
+        let message = format!(
+            "{}() is given {count} as a number of bytes, and that is how many elements of {} \
+             there are",
+            check.name, check.root
+        );
+        let file = function.file;
+        file.violation(&INFO, check.place, "checks too little", message)
+    })
 }
 
 /// A check of an object that nothing accesses, where nothing checks the one that is

@@ -2,6 +2,7 @@ use tree_sitter::Node as Syntax;
 
 use crate::check::accesses::{each, root_of};
 use crate::check::context::FunctionContext;
+use crate::check::counting;
 use crate::check::extent::{self, Extent};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::paths::Open;
@@ -11,7 +12,6 @@ use crate::expression::{Expression, Term};
 use crate::flow::{Action, Begin, Effect, EffectKind, Inside, Node, Opening};
 use crate::model::Reach;
 use crate::node::Parts as _;
-use crate::site::span;
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -85,7 +85,7 @@ fn window(
         })
         .collect();
     found.extend(handed(function, &range, node));
-    found.extend(counts(function, &range, accesses, opened).filter(|_| found.is_empty()));
+    found.extend(counts(function, &range, opened).filter(|_| found.is_empty()));
     found.extend(too_many(function, &range, accesses, opened).filter(|_| found.is_empty()));
     for violation in &mut found {
         if violation.mark.span != opened {
@@ -269,97 +269,13 @@ fn moved_by(step: &Expression) -> Option<(&str, &Expression)> {
 }
 
 /// Elements that are counted by what the begin was given as a number of bytes.
-fn counts(
-    function: &FunctionContext<'_>,
-    range: &Range,
-    accesses: &[(&Inside, Span)],
-    opened: Span,
-) -> Option<Violation> {
+fn counts(function: &FunctionContext<'_>, range: &Range, opened: Span) -> Option<Violation> {
     let (count, root) = (range.counted()?, &range.root);
-    extent::element(function, root).filter(|size| *size > 1)?;
-    let limited = accesses.iter().any(|(inside, place)| {
-        let address = inside.user.and_then(|user| function.expression(user));
-        let index = address.as_ref().and_then(|at| picked(at.uncast().1, root));
-        index.is_some_and(|index| is_limited(function, *place, (index, count)))
-    });
-    (limited || is_added(function, root, count)).then(|| {
+    counting::is_of_elements(function, count, root).then(|| {
         let message =
             format!("{count} is how many elements of {root} there are, not how many bytes");
         violation(function, opened, message, Confidence::Medium)
     })
-}
-
-/// Whether the loop around a place compares the one variable with the other.
-fn is_limited(function: &FunctionContext<'_>, place: Span, (index, count): (&str, &str)) -> bool {
-    let graph = function.graph;
-    let mut node = function
-        .root
-        .descendant_for_byte_range(place.start, place.end);
-    let mut limits = graph.comparisons.iter();
-    while let Some(own) = node.filter(|own| own.part("condition").is_none() || is_if(*own)) {
-        node = own.parent();
-    }
-    let condition = node.and_then(|around| around.part("condition")).map(span);
-    limits.any(|at| {
-        let limit = condition.is_some_and(|condition| condition.contains(*at));
-        limit && graph.names(*at, index) && graph.names(*at, count)
-    })
-}
-
-fn is_if(node: Syntax<'_>) -> bool {
-    matches!(
-        node.kind(),
-        "if_statement" | "conditional_expression" | "switch_statement"
-    )
-}
-
-/// Whether a number is added to the pointer, as only a number of elements is.
-fn is_added(function: &FunctionContext<'_>, pointer: &str, count: &str) -> bool {
-    let mut found = false;
-    each(function.root, &mut |node| {
-        let sum = matches!(function.context.operator(node), b"+" | b"-");
-        if sum && node.kind() == "binary_expression" {
-            let whole = Expression::of(function.context, node);
-            let named = |part: &Expression| part.name() == Some(count);
-            found |= added_to(&whole, pointer) && whole.any(&named);
-        }
-    });
-    found
-}
-
-/// Whether an expression is the pointer with something added.
-fn added_to(whole: &Expression, pointer: &str) -> bool {
-    match &whole.term {
-        Term::Binary(left, operator, _) if operator == "+" || operator == "-" => {
-            left.name() == Some(pointer) || added_to(left, pointer)
-        }
-        _ => false,
-    }
-}
-
-/// The variable that picks the element: `i` of `&p[i].a`.
-fn picked<'e>(address: &'e Expression, root: &str) -> Option<&'e str> {
-    let element = |place: &'e Expression| match &place.term {
-        Term::Element { array, index } if array.name() == Some(root) => index.name(),
-        _ => None,
-    };
-    let mut place = match &address.term {
-        Term::Address(place) => &**place,
-        // `p + i`
-        Term::Binary(base, operator, index) if operator == "+" && base.name() == Some(root) => {
-            return index.name();
-        }
-        _ => return None,
-    };
-    while let Term::Member {
-        holder,
-        arrow: false,
-        ..
-    } = &place.term
-    {
-        place = holder;
-    }
-    element(place)
 }
 
 /// The pointer as it was before it was masked, given to what runs in the window.

@@ -1,0 +1,252 @@
+//! Whether a variable counts elements or bytes, as the function uses it.
+
+use tree_sitter::Node as Syntax;
+
+use crate::expression::{Expression, Term};
+use crate::flow::EffectKind;
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+
+use super::accesses::each;
+use super::context::FunctionContext;
+use super::extent;
+
+/// Whether the variable is how many elements a pointer leads to, which are larger than a
+/// byte: so often a loop goes around that accesses one, or it is multiplied with a size.
+pub(crate) fn is_of_elements(function: &FunctionContext<'_>, count: &str, pointer: &str) -> bool {
+    let larger = extent::element(function, pointer).is_some_and(|size| size > 1);
+    larger
+        && !is_of_bytes(function, count)
+        && (is_limit_of(function, count, pointer)
+            || is_added(function, pointer, count)
+            || is_round(function, count, pointer)
+            || is_times_a_size(function, count))
+}
+
+/// Whether the variable is made of a size or divided by one, or says how many bytes are
+/// copied.
+fn is_of_bytes(function: &FunctionContext<'_>, count: &str) -> bool {
+    let mut copies = function.accesses.iter();
+    let copied = copies.any(|own| own.bytes.as_ref().and_then(Expression::name) == Some(count));
+    let made = |value: Span| {
+        function
+            .expression(value)
+            .is_some_and(|own| own.any(&is_size))
+    };
+    let mut values = function.graph.assignments();
+    copied
+        || values.any(|(name, value)| name == count && made(value))
+        || any(function, &|own| match &own.term {
+            Term::Binary(left, operator, right) => {
+                let divided = matches!(operator.as_str(), "/" | "%");
+                divided && names(left, count) && is_size(right)
+            }
+            Term::Assignment(left, operator, right) => {
+                let stepped = matches!(operator.as_str(), "-=" | "+=" | "/=" | "*=");
+                stepped && left.name() == Some(count) && is_size(right)
+            }
+            _ => false,
+        })
+}
+
+/// `n * sizeof(x)`, `n > MAX / sizeof(x)`, `kcalloc(n, sizeof(x))`
+fn is_times_a_size(function: &FunctionContext<'_>, count: &str) -> bool {
+    any(function, &|own| match &own.term {
+        Term::Binary(left, operator, right) => match operator.as_str() {
+            "*" => {
+                left.name() == Some(count) && is_size(right)
+                    || right.name() == Some(count) && is_size(left)
+            }
+            "<" | ">" | "<=" | ">=" => {
+                left.name() == Some(count) && is_quotient(right)
+                    || right.name() == Some(count) && is_quotient(left)
+            }
+            _ => false,
+        },
+        Term::Call(..) => own.call().is_some_and(|(name, arguments)| {
+            let at = function.file.words.elements(name);
+            // `kmalloc_array(bytes, 1)`
+            let one = |own: &Expression| matches!(&own.term, Term::Number(one) if one == "1");
+            let given =
+                at.is_some_and(|at| arguments.get(at).and_then(Expression::name) == Some(count));
+            given && !arguments.iter().any(one)
+        }),
+        _ => false,
+    })
+}
+
+/// Whether a quotient by a size is a part of it.
+fn is_quotient(own: &Expression) -> bool {
+    own.any(&|part| match &part.term {
+        Term::Binary(_, operator, right) => operator == "/" && is_size(right),
+        _ => false,
+    })
+}
+
+fn is_size(own: &Expression) -> bool {
+    matches!(own.uncast().1.term, Term::SizeOf(_) | Term::SizeOfType(_))
+}
+
+fn names(own: &Expression, name: &str) -> bool {
+    own.any(&|part| part.name() == Some(name))
+}
+
+/// Whether any expression of the function is so.
+fn any(function: &FunctionContext<'_>, is: &dyn Fn(&Expression) -> bool) -> bool {
+    const KINDS: [&str; 3] = [
+        "binary_expression",
+        "call_expression",
+        "assignment_expression",
+    ];
+    let mut found = false;
+    each(function.root, &mut |node| {
+        if !found && KINDS.contains(&node.kind()) {
+            found = is(&Expression::of(function.context, node));
+        }
+    });
+    found
+}
+
+/// Whether an access picks an element by what a loop compares with the variable.
+fn is_limit_of(function: &FunctionContext<'_>, count: &str, pointer: &str) -> bool {
+    let mut own = function
+        .accesses
+        .iter()
+        .filter(|own| own.user_root == pointer);
+    own.any(|access| {
+        let index = picked(access.address.uncast().1, pointer);
+        index.is_some_and(|index| is_limited(function, access.span, (index, count)))
+    })
+}
+
+/// Whether a loop in which an element is accessed goes around so often.
+fn is_round(function: &FunctionContext<'_>, count: &str, pointer: &str) -> bool {
+    let mut found = false;
+    each(function.root, &mut |node| {
+        let looped = matches!(
+            node.kind(),
+            "for_statement" | "while_statement" | "do_statement"
+        );
+        let condition = node.part("condition").filter(|_| looped && !found);
+        let mut own = function.accesses.iter();
+        let accesses = own.any(|own| own.user_root == pointer && span(node).contains(own.span));
+        if let Some(condition) = condition.filter(|_| accesses) {
+            let condition = Expression::of(function.context, condition);
+            found = counter(&condition, count).is_some_and(|by| steps_by_one(function, node, by));
+        }
+    });
+    found
+}
+
+/// What goes up or down where a loop goes around `count` times: `n--`, `n > 0`, `i < n`.
+fn counter<'e>(condition: &'e Expression, count: &str) -> Option<&'e str> {
+    match &condition.term {
+        Term::Step(own) => own.name().filter(|own| *own == count),
+        Term::Name(own) => Some(own.as_str()).filter(|own| *own == count),
+        Term::Binary(left, operator, right) => match operator.as_str() {
+            "&&" => counter(left, count).or_else(|| counter(right, count)),
+            "<" | "!=" if right.name() == Some(count) => left.name(),
+            ">" | "!=" if right.is_zero() => counter(left, count),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether a loop changes the variable, and by one alone.
+fn steps_by_one(function: &FunctionContext<'_>, looped: Syntax<'_>, variable: &str) -> bool {
+    let parts = ["condition", "update", "body"].map(|part| looped.part(part).map(span));
+    let inside = |at: Span| parts.iter().flatten().any(|part| part.contains(at));
+    let graph = function.graph;
+    let writes = graph
+        .effects
+        .iter()
+        .filter(|own| matches!(own.kind, EffectKind::Write(_)) && graph.name_of(own) == variable);
+    let mut writes = writes.filter(|own| inside(own.span)).peekable();
+    let one = |at: Span| {
+        let own = function.expression(at);
+        own.is_some_and(|own| match &own.term {
+            Term::Step(_) => true,
+            Term::Assignment(_, operator, by) => {
+                let moves = matches!(operator.as_str(), "+=" | "-=");
+                moves && matches!(&by.term, Term::Number(one) if one == "1")
+            }
+            _ => false,
+        })
+    };
+    writes.peek().is_some() && writes.all(|own| one(own.span))
+}
+
+/// Whether the loop around a place compares the one variable with the other.
+fn is_limited(function: &FunctionContext<'_>, place: Span, (index, count): (&str, &str)) -> bool {
+    let graph = function.graph;
+    let mut node = function
+        .root
+        .descendant_for_byte_range(place.start, place.end);
+    let mut limits = graph.comparisons.iter();
+    while let Some(own) = node.filter(|own| own.part("condition").is_none() || is_if(*own)) {
+        node = own.parent();
+    }
+    let condition = node.and_then(|around| around.part("condition")).map(span);
+    limits.any(|at| {
+        let limit = condition.is_some_and(|condition| condition.contains(*at));
+        limit && graph.names(*at, index) && graph.names(*at, count)
+    })
+}
+
+fn is_if(node: Syntax<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "if_statement" | "conditional_expression" | "switch_statement"
+    )
+}
+
+/// Whether a number is added to the pointer, as only a number of elements is.
+fn is_added(function: &FunctionContext<'_>, pointer: &str, count: &str) -> bool {
+    let mut found = false;
+    each(function.root, &mut |node| {
+        let sum = matches!(function.context.operator(node), b"+" | b"-");
+        if sum && node.kind() == "binary_expression" {
+            let whole = Expression::of(function.context, node);
+            let named = |part: &Expression| part.name() == Some(count);
+            found |= added_to(&whole, pointer) && whole.any(&named);
+        }
+    });
+    found
+}
+
+/// Whether an expression is the pointer with something added.
+fn added_to(whole: &Expression, pointer: &str) -> bool {
+    match &whole.term {
+        Term::Binary(left, operator, _) if operator == "+" || operator == "-" => {
+            left.name() == Some(pointer) || added_to(left, pointer)
+        }
+        _ => false,
+    }
+}
+
+/// The variable that picks the element: `i` of `&p[i].a`.
+fn picked<'e>(address: &'e Expression, root: &str) -> Option<&'e str> {
+    let element = |place: &'e Expression| match &place.term {
+        Term::Element { array, index } if array.name() == Some(root) => index.name(),
+        _ => None,
+    };
+    let mut place = match &address.term {
+        Term::Address(place) => &**place,
+        // `p + i`
+        Term::Binary(base, operator, index) if operator == "+" && base.name() == Some(root) => {
+            return index.name();
+        }
+        _ => return None,
+    };
+    while let Term::Member {
+        holder,
+        arrow: false,
+        ..
+    } = &place.term
+    {
+        place = holder;
+    }
+    element(place)
+}

@@ -1,0 +1,88 @@
+//! What a call puts into an object: all of it, or only what its source has.
+
+use tollgate_defect::answer;
+use tree_sitter::Node;
+
+use crate::expression::Expression;
+use crate::site::{bare, span};
+use crate::span::Span;
+use crate::types::Shape;
+
+use super::context::FunctionContext;
+use super::space;
+
+/// What a call that copies something puts into the object that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Put {
+    /// Every byte of it.
+    All,
+    /// So many bytes from its front on.
+    Bytes(u64),
+    /// A string, and nothing behind the 0 at its end.
+    String,
+}
+
+/// A call, and what it puts into what it is given.
+pub(crate) struct Filling {
+    pub(crate) call: Span,
+    pub(crate) put: Put,
+}
+
+/// What the call puts into an object that is one of its arguments, or whose address is;
+/// none where it is not known to copy into that, or how much.
+pub(crate) fn filling(function: &FunctionContext<'_>, object: Node<'_>) -> Option<Filling> {
+    let argument = argument(function, object);
+    let arguments = argument.parent()?;
+    let call = arguments
+        .parent()
+        .filter(|own| own.kind() == "call_expression")?;
+    let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+    let words = function.file.words;
+    let cleared = words.clears(&name).map(|own| (own.object, Some(own.count)));
+    let filled = words.fills(&name).map(|own| (own.object, own.count));
+    let (at, count) = cleared.or(filled)?;
+    let part = |at: usize| arguments.named_child(answer::fits(at)?);
+    part(at).filter(|own| own.id() == argument.id())?;
+    let size = size(function, object)?;
+    let put = match count {
+        None => (size > 1).then_some(Put::String)?,
+        Some(count) => {
+            let count = Expression::of(function.context, part(count)?);
+            match space::bytes(function, &count)? {
+                bytes if bytes >= size => Put::All,
+                bytes => Put::Bytes(bytes),
+            }
+        }
+    };
+    let call = span(call);
+    Some(Filling { call, put })
+}
+
+/// The argument that a place is: itself, its address or either in a cast.
+fn argument<'t>(function: &FunctionContext<'_>, object: Node<'t>) -> Node<'t> {
+    let mut own = object;
+    while let Some(around) = own.parent() {
+        let address =
+            around.kind() == "pointer_expression" && function.context.operator(around) == b"&";
+        if !address && (around.kind() == "argument_list" || bare(around).id() != bare(own).id()) {
+            break;
+        }
+        own = around;
+    }
+    own
+}
+
+/// The bytes of an array of the function, or of any other place.
+fn size(function: &FunctionContext<'_>, object: Node<'_>) -> Option<u64> {
+    let place = Expression::of(function.context, object);
+    let own = place
+        .name()
+        .and_then(|name| function.local_at(name, place.span));
+    match own.filter(|own| own.array) {
+        Some(local) => space::array(function, local),
+        None => {
+            let of = space::type_of(function, &place)?;
+            (!matches!(of.shape, Shape::Pointer { .. })).then_some(of.size)
+        }
+    }
+}
