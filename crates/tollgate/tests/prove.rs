@@ -411,6 +411,34 @@ fn a_result_that_has_no_folder_is_refused_before_the_work() {
     }
 }
 
+/// It is given up as early where the base is not booted, and then by what the base takes
+/// today.
+#[test]
+fn a_variant_that_hangs_beside_kept_counts_is_given_up_as_soon() {
+    let lab = Lab::new();
+    booted(&lab, &[]);
+    let log = lab.path("boots");
+    fs::write(&log, "").unwrap();
+    let mut command = lab.prove(&[]);
+    command.env("FAKE_QEMU", "hang-window");
+    let wanted = [
+        "counts from the cache",
+        "boot A (base) after all",
+        "the kernel of window did not end within 10 s (10 times what the first boot of A took, ",
+    ];
+    cannot_tell(&lab, command.env("FAKE_QEMU_LOG", &log), &wanted);
+    // The variant, the base twice, the variant.
+    assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 4);
+    // That the base was booted again is no reason to boot it next time.
+    assert_eq!(booted(&lab, &[]), (1, "true".into()));
+    let mut command = lab.prove(&["--timeout", "1"]);
+    let wanted = ["the kernel of window did not end within 1 s and was stopped"];
+    fs::write(&log, "").unwrap();
+    command.env("FAKE_QEMU", "hang-window");
+    cannot_tell(&lab, command.env("FAKE_QEMU_LOG", &log), &wanted);
+    assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 1);
+}
+
 #[test]
 fn no_qemu() {
     let lab = Lab::new();

@@ -242,6 +242,100 @@ fn files_of_the_cache_are_cut_and_altered() {
     assert!(noticed > 0);
 }
 
+/// What an answer says, but for whether its base was booted, and that.
+fn verdict(answer: &[u8]) -> (serde_json::Value, bool) {
+    let mut value: serde_json::Value = serde_json::from_slice(answer).unwrap();
+    let mut kept = Vec::new();
+    for comparison in value["comparisons"].as_array_mut().unwrap() {
+        let setting = comparison["setting"].as_object_mut().unwrap();
+        kept.push(setting.remove("kept").is_some_and(|kept| kept == true));
+    }
+    (value, kept.contains(&true))
+}
+
+impl Prove {
+    /// By what is kept of the base.
+    fn short(&self) -> Command {
+        let mut command = self.lab.prove(&["--json"]);
+        command.arg(self.lab.path("out.json"));
+        command
+    }
+
+    /// A run gives the known verdict; whether it took the base's counts from the cache, and
+    /// what it said.
+    fn is_right_by_kept(&self, what: &str) -> (bool, String) {
+        let output = run(&mut self.short());
+        let said = self.lab.said(&output);
+        assert_eq!(code(&output), 0, "{what}: {said}");
+        let answer = fs::read(self.lab.path("out.json")).unwrap();
+        let (now, by_kept) = verdict(&answer);
+        let (known, booted) = verdict(&self.answer);
+        assert!(!booted && now == known, "{what}: another verdict\n{said}");
+        (by_kept, said)
+    }
+}
+
+#[test]
+fn kept_counts_that_were_cut_altered_or_removed_are_counted_anew() {
+    let prove = Prove::new();
+    let warm = prove.lab.path("warm");
+    let all: Vec<PathBuf> = files(&warm.join("counts")).into_keys().collect();
+    // Console, counts, how long it took, what the three hold.
+    assert_eq!(all.len(), 4, "{all:?}");
+    prove.warm();
+    assert!(prove.is_right_by_kept("nothing").0);
+    let mut draw = Draw::new(seed());
+    for path in &all {
+        for harm in [Some(Harm::Cut), Some(Harm::Altered), None] {
+            prove.warm();
+            let place = prove.lab.cache().join("counts").join(path);
+            let how = match harm {
+                Some(harm) => harm.done(&place, &mut draw),
+                None => {
+                    fs::remove_file(&place).unwrap();
+                    "removed".to_owned()
+                }
+            };
+            let what = format!("{} {how}", path.display());
+            let (by_kept, said) = prove.is_right_by_kept(&what);
+            assert!(!by_kept, "{what}: {said}");
+            // Without the list of what they hold nothing says that they are other.
+            let is_told = said.contains("did not hold what was written there");
+            let is_list = path.ends_with("sums.json") && harm.is_none();
+            assert!(is_told || is_list, "{what}: {said}");
+            assert!(prove.is_right_by_kept(&what).0, "{what}: not kept again");
+        }
+    }
+}
+
+#[test]
+fn a_prove_that_was_killed_leaves_counts_that_are_right_or_none() {
+    let prove = Prove::new();
+    let mut draw = Draw::new(seed());
+    let rounds = rounds(4, 50);
+    let (mut alive, mut kept) = (0, 0);
+    for round in 0..rounds {
+        match round % 2 {
+            // Images are found, so that it is killed among boots and what is kept of them.
+            0 => {
+                prove.warm();
+                removed(&prove.lab.cache().join("counts"));
+            }
+            _ => prove.cold(),
+        }
+        let after = moment(&mut draw, prove.took);
+        alive += usize::from(killed_after(&mut prove.short(), after));
+        let what = format!("a kill after {after:?}");
+        kept += usize::from(prove.is_right_by_kept(&what).0);
+        assert!(prove.is_right_by_kept(&what).0, "{what}: not kept again");
+    }
+    println!(
+        "kills of prove, counts: {rounds} rounds, {alive} kills while it ran, {kept} with counts \
+         by then; 0 wrong verdicts"
+    );
+    assert!(alive > 0);
+}
+
 /// Kills a command a while after it began; whether it was still there.
 fn killed_after(command: &mut Command, time: Duration) -> bool {
     let mut child = command

@@ -103,7 +103,8 @@ pub(crate) struct Args {
     pub(crate) recount: bool,
     /// How long a guest may run, in seconds of this machine's time. Where none is
     /// given, 300 for the first boot of the base, and for each later boot ten times
-    /// what that took, at least 10
+    /// what that took, at least 10; where the base's counts are of an earlier run, what
+    /// it took then, and where that is too little it is booted now
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
     #[command(flatten)]

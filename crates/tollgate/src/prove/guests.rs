@@ -18,7 +18,7 @@ use tollgate_lab::toolchain::Compiler;
 use tollgate_lab::{cache, guest, tree};
 use tollgate_measure::{BootResult, Skip};
 
-use super::kept::{Kept, Key};
+use super::kept::{self, Kept, Key};
 use super::setup::{BASE, Named, Setup};
 use super::side_by_side::{locked, side_by_side};
 use tollgate_source::shown;
@@ -37,7 +37,8 @@ pub(crate) struct Guests<'a> {
     plugin: PathBuf,
     guests: Vec<Guest>,
     opcodes: Opcodes,
-    /// How long the first boot took in each guest, of each part of a program: the base's.
+    /// How long the first boot took in each guest, of each part of a program: the base's, in
+    /// this run or in the one that its counts are of.
     took: Mutex<BTreeMap<(Station, usize), Duration>>,
     /// What boots until two are the same gave, by all that was booted.
     sure: Mutex<BTreeMap<String, BootResult>>,
@@ -148,11 +149,12 @@ impl<'a> Guests<'a> {
                 Err(skipped) => all.add(skipped),
                 Ok(work) => {
                     let key = self.key(&work)?;
-                    let record = key.map(|key| self.kept.find(&key)).transpose()?;
-                    let Some(record) = record.flatten() else {
+                    let found = key.map(|key| self.kept.find(&key)).transpose()?;
+                    let Some(booted) = found.flatten() else {
                         return Ok(None);
                     };
-                    let run = self.read(&work, &record, &symbols)?;
+                    self.note_time(&work, booted.took);
+                    let run = self.read(&work, &booted.record, &symbols)?;
                     all.add(of_guest(run, work.station));
                 }
             }
@@ -367,15 +369,25 @@ impl<'a> Guests<'a> {
 
     fn boot(&self, work: &Work<'_>, symbols: &Symbols) -> anyhow::Result<BootResult> {
         let (record, took) = self.record(work)?;
-        locked(&self.took)
-            .entry((work.station.clone(), work.part))
-            .or_insert(took);
+        self.note_time(work, took);
+        let booted = kept::Booted { record, took };
         if work.named.letter == BASE
             && let Some(key) = self.key(work)?
         {
-            self.kept.note(key, &record);
+            self.kept.note(key, &booted);
         }
-        self.read(work, &record, symbols)
+        self.read(work, &booted.record, symbols)
+    }
+
+    fn note_time(&self, work: &Work<'_>, took: Duration) {
+        locked(&self.took)
+            .entry((work.station.clone(), work.part))
+            .or_insert(took);
+    }
+
+    /// How long the base takes is for its next boot to say.
+    pub(crate) fn forget_times(&self) {
+        locked(&self.took).clear();
     }
 
     fn read(

@@ -1,5 +1,6 @@
 //! The whole pipeline, from a tree to a verdict.
 
+mod counted;
 mod guests;
 pub(crate) mod jobs;
 mod kept;
@@ -26,6 +27,7 @@ use tollgate_source::TreePath;
 use crate::exit::{self, Exit};
 use crate::progress::Steps;
 use crate::term::Term;
+use counted::Counted;
 use guests::Guests;
 use question::Question;
 use request::Request;
@@ -104,29 +106,10 @@ fn prove(setup: &Setup<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Res
     let manifest = setup.read(steps)?;
     let question = question(setup, &manifest, &asked, &guests);
     let (base, built) = build(setup, &manifest, asked, &mut failures, steps)?;
-    let known = known(&guests, &base, steps)?;
-    let kept = known.is_some();
-    let before = match known {
-        Some(run) => run,
-        None => guests.count(&base, "boot and count A", steps)?,
-    };
-    let benchmarks = setup.benchmarks(&before)?;
-    let again = (&base, "boot and count A again".to_owned());
-    let mut boots: Vec<_> = (!kept).then_some(again).into_iter().collect();
-    let letters = built.iter().map(|built| &built.named);
-    boots.extend(letters.map(|named| (named, format!("boot and count {}", named.letter))));
-    let mut counted = guests.counts(&boots, steps)?.into_iter();
-    let again = match kept {
-        true => before.clone(),
-        false => counted
-            .next()
-            .or_defect("the base was not booted again")??,
-    };
-    if !kept {
-        guests.keep(&before, &again)?;
-    }
+    let counted = Counted::of(setup, &guests, (&base, &built), steps)?;
+    let kept = counted.kept;
     let (mut tried, mut candidates) = (Vec::new(), Vec::new());
-    for (Built { candidate, named }, counted) in built.into_iter().zip(counted) {
+    for (Built { candidate, named }, counted) in built.into_iter().zip(counted.variants) {
         if let Some(run) = failures.keep(&named.variant, counted)? {
             tried.push(try_of(setup, &candidate, &named, run, kept)?);
             candidates.push(candidate);
@@ -134,12 +117,12 @@ fn prove(setup: &Setup<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Res
     }
     let proof = Proof::new(
         setup.subject(),
-        &benchmarks,
+        &counted.benchmarks,
         &Booted {
             image: base.name(),
-            run: &before,
+            run: &counted.before,
         },
-        Some(&again),
+        Some(&counted.again),
         &tried,
         failures.not_run,
     )
@@ -150,20 +133,6 @@ fn prove(setup: &Setup<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Res
         proof,
         candidates,
     })
-}
-
-/// What the base counted in an earlier run.
-fn known(
-    guests: &Guests<'_>,
-    base: &Named,
-    steps: &Steps<'_>,
-) -> anyhow::Result<Option<BootResult>> {
-    let kept = guests.kept(base)?;
-    if kept.is_some() {
-        let (what, how) = ("boot and count A (base)", "counts from the cache");
-        steps.step(what, || anyhow::Ok(()), |()| how.to_owned())?;
-    }
-    Ok(kept)
 }
 
 fn question(
