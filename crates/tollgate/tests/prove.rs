@@ -136,6 +136,55 @@ fn counts_of_another_emulator_are_not_taken() {
     assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 3);
 }
 
+/// A program that calls itself another compiler.
+fn other_compiler(lab: &Lab) -> String {
+    let path = lab.path("othercc");
+    let script =
+        "#!/bin/sh\n[ \"$1\" = --version ] && { echo othercc 4.2.0; exit; }\nexec gcc \"$@\"\n";
+    fs::write(&path, script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&path, mode).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn each_compiler_makes_the_base_and_each_variant() {
+    let lab = Lab::new();
+    let json = lab.path("out.json");
+    let both = format!("gcc,{}", other_compiler(&lab));
+    let mut command = lab.prove(&["--compiler", &both, "--json"]);
+    let output = run(command.arg(&json));
+    assert_eq!(code(&output), 0, "{}", lab.said(&output));
+    let comparisons = result(&json)["comparisons"].clone();
+    let of = |n: usize, what: &str| comparisons[n]["setting"][what].as_str().unwrap().to_owned();
+    let named: Vec<String> = (0..3)
+        .map(|n| {
+            let after = &comparisons[n]["after"];
+            format!("{} {}", after["letter"], after["variant"]).replace('"', "")
+        })
+        .collect();
+    assert_eq!(named, ["B window", "C base-othercc", "D window-othercc"]);
+    assert!(!of(0, "compiler").contains("othercc"));
+    assert!(of(1, "compiler").ends_with(", in base-othercc othercc 4.2.0"));
+    assert!(of(2, "compiler").ends_with(", in window-othercc othercc 4.2.0"));
+    assert_eq!(
+        (of(1, "patch"), of(2, "patch")),
+        (String::new(), of(0, "patch"))
+    );
+    let images = fs::read_dir(lab.cache().join("images")).unwrap().count();
+    assert_eq!(images, 4);
+    // What repeats it names both.
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.contains("othercc 4.2.0"), "{stdout}");
+    for (words, wanted) in [
+        (["--compiler", "gcc,gcc"], "gcc is named twice"),
+        (["--compiler", "gcc,no-such-cc"], "no-such-cc"),
+    ] {
+        let said = cannot_tell(&lab, &mut lab.prove(&words), &[wanted]);
+        assert!(!said.contains("read the tree"), "{said}");
+    }
+}
+
 #[test]
 fn counts_that_did_not_repeat_are_not_kept() {
     let lab = Lab::new();
@@ -364,6 +413,34 @@ fn a_variant_that_hangs_is_given_up_after_what_the_base_took() {
     assert!(kept_console(&lab, &said).contains("Waiting for"), "{said}");
 }
 
+/// It is given up as early where the base is not booted, and then by what the base takes
+/// today.
+#[test]
+fn a_variant_that_hangs_beside_kept_counts_is_given_up_as_soon() {
+    let lab = Lab::new();
+    booted(&lab, &[]);
+    let log = lab.path("boots");
+    fs::write(&log, "").unwrap();
+    let mut command = lab.prove(&[]);
+    command.env("FAKE_QEMU", "hang-window");
+    let wanted = [
+        "counts from the cache",
+        "boot A (base) after all",
+        "the kernel of window did not end within 10 s (10 times what the first boot of A took, ",
+    ];
+    cannot_tell(&lab, command.env("FAKE_QEMU_LOG", &log), &wanted);
+    // The variant, the base twice, the variant.
+    assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 4);
+    // That the base was booted again is no reason to boot it next time.
+    assert_eq!(booted(&lab, &[]), (1, "true".into()));
+    let mut command = lab.prove(&["--timeout", "1"]);
+    let wanted = ["the kernel of window did not end within 1 s and was stopped"];
+    fs::write(&log, "").unwrap();
+    command.env("FAKE_QEMU", "hang-window");
+    cannot_tell(&lab, command.env("FAKE_QEMU_LOG", &log), &wanted);
+    assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 1);
+}
+
 #[test]
 fn a_job_that_hangs_is_named() {
     let lab = Lab::new();
@@ -409,34 +486,6 @@ fn a_result_that_has_no_folder_is_refused_before_the_work() {
         );
         assert!(!said.contains("build kernel"), "{said}");
     }
-}
-
-/// It is given up as early where the base is not booted, and then by what the base takes
-/// today.
-#[test]
-fn a_variant_that_hangs_beside_kept_counts_is_given_up_as_soon() {
-    let lab = Lab::new();
-    booted(&lab, &[]);
-    let log = lab.path("boots");
-    fs::write(&log, "").unwrap();
-    let mut command = lab.prove(&[]);
-    command.env("FAKE_QEMU", "hang-window");
-    let wanted = [
-        "counts from the cache",
-        "boot A (base) after all",
-        "the kernel of window did not end within 10 s (10 times what the first boot of A took, ",
-    ];
-    cannot_tell(&lab, command.env("FAKE_QEMU_LOG", &log), &wanted);
-    // The variant, the base twice, the variant.
-    assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 4);
-    // That the base was booted again is no reason to boot it next time.
-    assert_eq!(booted(&lab, &[]), (1, "true".into()));
-    let mut command = lab.prove(&["--timeout", "1"]);
-    let wanted = ["the kernel of window did not end within 1 s and was stopped"];
-    fs::write(&log, "").unwrap();
-    command.env("FAKE_QEMU", "hang-window");
-    cannot_tell(&lab, command.env("FAKE_QEMU_LOG", &log), &wanted);
-    assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 1);
 }
 
 #[test]

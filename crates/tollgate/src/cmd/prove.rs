@@ -87,9 +87,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
     /// The compiler of the kernels, such as gcc-12 or clang-19; gcc, or the cross
-    /// compiler of the architecture, where none is named
-    #[arg(long, visible_alias = "cc", value_name = "COMMAND")]
-    pub(crate) compiler: Option<String>,
+    /// compiler of the architecture, where none is named. Of several, A is the base by
+    /// the first; the base and each variant by the others stand beside it
+    #[arg(
+        long,
+        visible_alias = "cc",
+        value_name = "COMMAND",
+        value_delimiter = ','
+    )]
+    pub(crate) compiler: Vec<String>,
     /// The emulator
     #[arg(long, value_name = "COMMAND")]
     pub(crate) qemu: Option<String>,
@@ -189,7 +195,9 @@ Examples:
   tollgate prove epoll --variant all      every variant of it, side by side
   tollgate prove epoll --tree ~/linux     on your tree, which is only read
   tollgate prove epoll --compiler clang-19
-                                          what another compiler makes of it
+                                          with another compiler
+  tollgate prove epoll --compiler gcc-12,clang-19
+                                          what the other one does, side by side
   tollgate prove epoll --config ./.config
                                           in your own configuration
   tollgate prove epoll --patch my.patch   your own way to do it

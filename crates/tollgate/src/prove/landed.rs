@@ -53,6 +53,7 @@ pub(super) fn candidate(landed: &Landed) -> Candidate {
             change: Change::default(),
             config: Vec::new(),
         },
+        compiler: None,
         program: None,
         fixes: Vec::new(),
         patch: landed.diff.clone(),

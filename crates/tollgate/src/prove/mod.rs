@@ -19,6 +19,7 @@ mod variant;
 use tollgate_defect::OrDefect as _;
 use tollgate_lab::image::Variant;
 use tollgate_lab::program::Program;
+use tollgate_lab::toolchain::Compiler;
 use tollgate_lab::tree::Manifest;
 use tollgate_measure::{BootResult, Booted, NotRun, Proof, Setting, Tried};
 use tollgate_report::comparison as render;
@@ -141,18 +142,25 @@ fn question(
     asked: &[Asked],
     guests: &Guests<'_>,
 ) -> Question {
-    let image = |variant: &Variant, program: Option<&Program>| question::Asked {
-        name: variant.name.clone(),
-        content: Some(setup::content(&setup.key(manifest, variant), program)),
+    let image = |variant: &Variant, compiler: Option<&Compiler>, program: Option<&Program>| {
+        let kernel = setup.key(manifest, variant, compiler);
+        question::Asked {
+            name: variant.name.clone(),
+            content: Some(setup::content(&kernel, program)),
+        }
     };
     let of = |asked: &Asked| match asked {
-        Asked::Ready(candidate) => image(&candidate.variant, candidate.program.as_deref()),
+        Asked::Ready(candidate) => image(
+            &candidate.variant,
+            candidate.compiler.as_ref(),
+            candidate.program.as_deref(),
+        ),
         Asked::Not(not_run) => question::Asked {
             name: not_run.variant.clone(),
             content: None,
         },
     };
-    let base = std::iter::once(image(&variant::base(setup), None));
+    let base = std::iter::once(image(&variant::base(setup), None, None));
     let images = base.chain(asked.iter().map(of)).collect();
     Question::new("prove", setup, images, guests)
 }
@@ -177,12 +185,14 @@ fn build(
         letter: BASE,
         variant: &base,
         program: None,
+        compiler: None,
     }];
     let letters = (BASE..='Z').skip(1).chain(std::iter::repeat('?'));
     wanted.extend(letters.zip(&candidates).map(|(letter, candidate)| Wanted {
         letter,
         variant: &candidate.variant,
         program: candidate.program.as_ref(),
+        compiler: candidate.compiler.as_ref(),
     }));
     let mut images = setup.images(manifest, &wanted, steps)?.into_iter();
     let named = images.next().or_defect("the base was not built")??;

@@ -85,6 +85,7 @@ pub(super) fn open<'a>(
         adjusted,
         machine,
         compiler: tools.compiler,
+        other_compilers: tools.other_compilers,
         guest_compiler: tools.guest_compiler,
         qemu: tools.qemu,
         tree,

@@ -100,7 +100,8 @@ fn needs(setup: &Setup<'_>, candidates: &[Candidate]) -> Vec<String> {
     let mut needs = vec![
         format!(
             "For a POSIX shell in an empty folder, with tollgate {version}, {} and QEMU {}.",
-            setup.compiler.version, setup.qemu.version
+            setup.compilers(),
+            setup.qemu.version
         ),
         format!(
             "LINUX is the folder of a tree of Linux {}.",
@@ -141,9 +142,10 @@ fn base_words(setup: &Setup<'_>) -> Vec<String> {
         flag("--arch", &request.arch);
     }
     let config = request.config.as_ref().map(Configuration::word);
+    let compilers = Some(request.compiler.join(",")).filter(|named| !named.is_empty());
     let given = [
         ("--config", &config),
-        ("--compiler", &request.compiler),
+        ("--compiler", &compilers),
         ("--qemu", &request.qemu),
     ];
     for (name, value) in given {

@@ -45,8 +45,9 @@ pub(crate) struct Request {
     pub(crate) profile_format: Option<ProfileFormat>,
     /// The cache.
     pub(crate) cache: Option<PathBuf>,
-    /// The compiler of the kernels.
-    pub(crate) compiler: Option<String>,
+    /// The compilers of the kernels: that of the base, and those beside it. The
+    /// architecture's own where none is named.
+    pub(crate) compiler: Vec<String>,
     /// The emulator.
     pub(crate) qemu: Option<String>,
     /// Compiler runs, or guests, at a time.

@@ -173,7 +173,7 @@ fn measure(
     let manifest = manifest.map_or_else(|| setup.read(steps), Ok)?;
     let asked = states.iter().map(|state| {
         let variant = variant_of(state);
-        let content = Some(setup.key(&manifest, &variant));
+        let content = Some(setup.key(&manifest, &variant, None));
         let name = format!("{}: {}", variant.name, state.title);
         Asked { name, content }
     });
@@ -210,6 +210,7 @@ fn images(
         letter: letter(state),
         variant,
         program: None,
+        compiler: None,
     };
     let wanted: Vec<Wanted<'_>> = states.iter().zip(&variants).map(wanted).collect();
     setup
@@ -278,6 +279,7 @@ fn compare(
     again: &BootResult,
 ) -> anyhow::Result<Comparison> {
     let candidate = Candidate {
+        compiler: None,
         program: None,
         variant: variant::base(setup),
         fixes: Vec::new(),

@@ -46,6 +46,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) adjusted: Vec<Adjusted>,
     pub(crate) machine: Machine,
     pub(crate) compiler: Compiler,
+    /// Those that build the base and each variant once more.
+    pub(crate) other_compilers: Vec<Compiler>,
     /// The one of the guest's programs, whatever compiles the kernel.
     pub(crate) guest_compiler: Compiler,
     pub(crate) qemu: Qemu,
@@ -69,6 +71,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) variant: &'a Variant,
     /// The program that runs on it, where that is not the base's.
     pub(crate) program: Option<&'a Arc<Program>>,
+    /// What compiles it, where that is not what compiles the base.
+    pub(crate) compiler: Option<&'a Compiler>,
 }
 
 impl<'a> Setup<'a> {
@@ -100,8 +104,8 @@ impl<'a> Setup<'a> {
             let one = |wanted: &Wanted<'_>| self.image(manifest, wanted, steps);
             return Ok(wanted.iter().map(one).collect());
         };
-        let builder = self.builder(manifest);
         let one = |wanted: &Wanted<'_>| {
+            let builder = self.builder(manifest, wanted.compiler);
             let image = job::image(queue, &builder, wanted.variant);
             Ok(image
                 .map(|image| self.named(wanted, image))
@@ -121,7 +125,7 @@ impl<'a> Setup<'a> {
         wanted: &Wanted<'_>,
         steps: &Steps<'_>,
     ) -> anyhow::Result<Named> {
-        let builder = self.builder(manifest);
+        let builder = self.builder(manifest, wanted.compiler);
         let variant = wanted.variant;
         let what = format!("build kernel {} ({})", wanted.letter, variant.name);
         let known = builder.find(variant)?.is_some();
@@ -143,8 +147,13 @@ impl<'a> Setup<'a> {
     }
 
     /// The content that a variant's image is built from.
-    pub(crate) fn key(&self, manifest: &Manifest, variant: &Variant) -> String {
-        self.builder(manifest).key_of(variant)
+    pub(crate) fn key(
+        &self,
+        manifest: &Manifest,
+        variant: &Variant,
+        compiler: Option<&Compiler>,
+    ) -> String {
+        self.builder(manifest, compiler).key_of(variant)
     }
 
     /// The configuration that all images share, in words.
@@ -198,18 +207,29 @@ impl<'a> Setup<'a> {
         }
     }
 
-    fn builder<'m>(&'m self, manifest: &'m Manifest) -> ImageBuilder<'m> {
+    fn builder<'m>(
+        &'m self,
+        manifest: &'m Manifest,
+        compiler: Option<&'m Compiler>,
+    ) -> ImageBuilder<'m> {
         ImageBuilder {
             cache: &self.cache,
             tree: &self.tree,
             manifest,
             memory: &self.memory,
             fragment: &self.fragment,
-            compiler: &self.compiler,
+            compiler: compiler.unwrap_or(&self.compiler),
             kbuild: &self.machine.kbuild,
             jobs: self.jobs(),
             runner: &self.runner,
         }
+    }
+
+    /// The compilers, as they call themselves.
+    pub(crate) fn compilers(&self) -> String {
+        let all = std::iter::once(&self.compiler).chain(&self.other_compilers);
+        let all: Vec<&str> = all.map(|compiler| compiler.version.as_str()).collect();
+        all.join(", ")
     }
 
     /// What makes the base of the tree as it is.
@@ -322,6 +342,7 @@ pub(super) fn fitted(
 /// The programs of a machine.
 pub(super) struct Tools {
     pub(super) compiler: Compiler,
+    pub(super) other_compilers: Vec<Compiler>,
     pub(super) guest_compiler: Compiler,
     pub(super) qemu: Qemu,
 }
@@ -334,10 +355,14 @@ impl Tools {
         runner: &Runner,
     ) -> anyhow::Result<Self> {
         let own = machine.kbuild.compiler();
-        let compiler = match &request.compiler {
-            Some(command) => Compiler::named(command, runner)?,
+        let named = request.compiler.iter();
+        let named: Result<Vec<_>, _> = named.map(|word| Compiler::named(word, runner)).collect();
+        let mut named = named?.into_iter();
+        let compiler = match named.next() {
+            Some(compiler) => compiler,
             None => Compiler::find(&own, runner)?,
         };
+        let other_compilers = named.collect();
         let guest_compiler = Compiler::find(&own, runner)?;
         let qemu = Qemu::find(request.qemu.as_deref().unwrap_or(&machine.qemu), runner)?;
         if !machine.kbuild.cross_compile.is_empty() || !machine.flags.is_empty() {
@@ -345,6 +370,7 @@ impl Tools {
         }
         Ok(Self {
             compiler,
+            other_compilers,
             guest_compiler,
             qemu,
         })

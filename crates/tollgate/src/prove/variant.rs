@@ -15,6 +15,7 @@ use tollgate_lab::input;
 use tollgate_lab::patch::{self as applied, Changed, Patch};
 use tollgate_lab::process::Runner;
 use tollgate_lab::program::Program;
+use tollgate_lab::toolchain::Compiler;
 use tollgate_lab::tree::Change;
 use tollgate_measure::{Find, NotRun, Setting};
 use tollgate_rewrite::{FixError, Patched, Style, Target};
@@ -28,8 +29,11 @@ use crate::patch;
 use crate::progress::Steps;
 
 /// A variant that is held against the base.
+#[derive(Clone)]
 pub(crate) struct Candidate {
     pub(crate) variant: Variant,
+    /// What compiles it, where that is not what compiles the base.
+    pub(crate) compiler: Option<Compiler>,
     /// The program that runs on it, where that is not the base's.
     pub(crate) program: Option<Arc<Program>>,
     /// What tollgate wrote, if it is not a patch.
@@ -40,6 +44,7 @@ pub(crate) struct Candidate {
 }
 
 /// A fix of ours: where it is, and all that its mail is made of.
+#[derive(Clone)]
 pub(crate) struct Fixed {
     pub(crate) find: Option<Find>,
     pub(crate) patched: Patched,
@@ -103,7 +108,38 @@ pub(crate) fn candidates(
         let made = from_program(against, setup);
         asked.push(judge(&against.name, made, alone, false, setup)?);
     }
+    let others: Vec<Asked> = setup
+        .other_compilers
+        .iter()
+        .flat_map(|compiler| by(compiler, &asked, setup))
+        .collect();
+    asked.extend(others);
     Ok(asked)
+}
+
+/// The base and each variant, as another compiler makes them.
+fn by(compiler: &Compiler, asked: &[Asked], setup: &Setup<'_>) -> Vec<Asked> {
+    let ready = asked.iter().filter_map(|asked| match asked {
+        Asked::Ready(candidate) => Some(Candidate::clone(candidate)),
+        Asked::Not(_) => None,
+    });
+    let all = std::iter::once(same_kernel(BASE, &[], setup)).chain(ready);
+    let named = |mut candidate: Candidate| {
+        let command = stem_of(&compiler.command);
+        candidate.variant.name = format!("{}-{command}", candidate.variant.name);
+        candidate.compiler = Some(compiler.clone());
+        Asked::Ready(Box::new(candidate))
+    };
+    all.map(named).collect()
+}
+
+/// The name of a command, without where it is.
+fn stem_of(command: &str) -> String {
+    let name = Path::new(command).file_name();
+    name.map_or_else(
+        || command.to_owned(),
+        |name| shown(Path::new(name)).to_string(),
+    )
 }
 
 /// Another program of the user's on the base's kernel.
@@ -122,6 +158,7 @@ fn same_kernel(name: &str, config: &[String], setup: &Setup<'_>) -> Candidate {
             change: setup.ground(),
             config: config.to_vec(),
         },
+        compiler: None,
         program: None,
         fixes: Vec::new(),
         patch: Vec::new(),
@@ -213,10 +250,26 @@ pub(crate) fn check(request: &Request, case: &Case) -> anyhow::Result<()> {
     if let Some(name) = taken(&request.against) {
         bail!("--against {name}=…: the name is taken; give each program its own, and none `base`");
     }
-    if plans(request, case, None)?.len() + request.patch.len() + request.against.len() > MOST {
+    if let Some(twice) = repeated(&request.compiler) {
+        bail!("--compiler: {twice} is named twice");
+    }
+    if request.series.is_some() && request.compiler.len() > 1 {
+        bail!("--series measures with one compiler; give --compiler one");
+    }
+    let own = plans(request, case, None)?.len() + request.patch.len() + request.against.len();
+    // Each compiler but the first makes the base as well.
+    let others = request.compiler.len().saturating_sub(1);
+    if own + others * (own + 1) > MOST {
         bail!("at most {MOST} variants can be compared in one run");
     }
     Ok(())
+}
+
+/// A name that stands there before.
+fn repeated(names: &[String]) -> Option<&str> {
+    let mut seen = HashSet::new();
+    let mut names = names.iter().map(String::as_str);
+    names.find(|name| !seen.insert(*name))
 }
 
 fn plans<'a>(
@@ -403,6 +456,7 @@ fn from_patch(
             change: over_ground(ground, applied.change),
             config,
         },
+        compiler: None,
         program: None,
         fixes: Vec::new(),
         patch: patch.diff,
@@ -465,6 +519,7 @@ fn from_fix(
             change,
             config,
         },
+        compiler: None,
         program: None,
         patch,
         fixes,
@@ -646,6 +701,13 @@ pub(super) fn setting(
     let made = image.configuration()?;
     let dropped = made.map(|made| setup.fragment.dropped(&made, &setup.kconfig));
     let adjusted = setup.adjusted.iter().map(ToString::to_string);
+    let compiler = match &candidate.compiler {
+        None => setup.compiler.version.clone(),
+        Some(other) => format!(
+            "{}, in {} {}",
+            setup.compiler.version, candidate.variant.name, other.version
+        ),
+    };
     let more = candidate.variant.config.join(", ");
     let config = match more.as_str() {
         "" => setup.config(),
@@ -660,7 +722,7 @@ pub(super) fn setting(
         tollgate: env!("CARGO_PKG_VERSION").to_owned(),
         tree: setup.tree.version().to_owned(),
         arch: setup.machine.name.clone(),
-        compiler: setup.compiler.version.clone(),
+        compiler,
         config,
         base: landed::base_in_words(setup),
         adjusted: adjusted.chain(dropped.into_iter().flatten()).collect(),
