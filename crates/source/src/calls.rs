@@ -104,10 +104,18 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) must_use: bool,
     #[serde(default)]
+    pub(crate) length: bool,
+    #[serde(default)]
     pub(crate) frees: bool,
     pub(crate) clears: Option<Clears>,
     pub(crate) fills: Option<Fills>,
     pub(crate) elements: Option<usize>,
+    pub(crate) allocates: Option<Allocates>,
+    pub(crate) string: Option<usize>,
+    #[serde(default)]
+    pub(crate) error_pointer: bool,
+    #[serde(default)]
+    pub(crate) tells_errors: bool,
     pub(crate) zeroes: Option<Clears>,
     pub(crate) duplicates: Option<Duplicates>,
     #[serde(default)]
@@ -182,6 +190,19 @@ pub(crate) struct Fills {
     pub(crate) object: usize,
     /// How many bytes from there; without it a string, up to the 0 behind it.
     pub(crate) count: Option<usize>,
+}
+
+/// Which arguments of a call say how much memory it gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Allocates {
+    /// How many bytes.
+    pub(crate) size: usize,
+    /// How often that.
+    pub(crate) count: Option<usize>,
+    /// Whether every byte is 0.
+    #[serde(default)]
+    pub(crate) zeroed: bool,
 }
 
 /// What a call does against speculation.

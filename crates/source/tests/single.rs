@@ -348,3 +348,113 @@ fn a_cast_to_any_type_is_one() {
         assert_eq!(rules(wrong), ["user-pointer-dereferenced"], "{wrong}");
     }
 }
+
+/// What memdup_user() gives was nobody's affair.
+#[test]
+fn an_error_pointer_that_nothing_asks_is_found() {
+    for wrong in [
+        "\tchar *p = memdup_user(buf, n);\n\n\tif (!p)\n\t\treturn -ENOMEM;\n\treturn run(p);",
+        "\tchar *p = memdup_user(buf, n);\n\n\tif (!p)\n\t\treturn PTR_ERR(p);\n\treturn run(p);",
+        "\tchar *p;\n\n\tp = memdup_user_nul(buf, n);\n\tif (p == NULL)\n\t\treturn -ENOMEM;\n\treturn run(p);",
+        "\tstruct req *p = vmemdup_user(arg, sizeof(*p));\n\n\tv = p->cmd;\n\tkvfree(p);\n\treturn v;",
+        "\td->name = strndup_user(buf, 64);\n\tif (!d->name)\n\t\treturn -ENOMEM;\n\treturn 0;",
+    ] {
+        assert_eq!(rules(wrong), ["error-pointer"], "{wrong}");
+    }
+    for right in [
+        "\tchar *p = memdup_user(buf, n);\n\n\tif (IS_ERR(p))\n\t\treturn PTR_ERR(p);\n\treturn run(p);",
+        "\tchar *p = memdup_user(buf, n);\n\n\tret = PTR_ERR_OR_ZERO(p);\n\tif (ret)\n\t\treturn ret;\n\treturn p[0];",
+        "\td->name = strndup_user(buf, 64);\n\tif (IS_ERR(d->name)) {\n\t\tret = PTR_ERR(d->name);\n\t\td->name = NULL;\n\t}\n\tif (!d->name)\n\t\treturn ret;\n\treturn 0;",
+        "\tchar *p = cmd ? memdup_user(buf, n) : NULL;\n\n\treturn take(d, p);",
+    ] {
+        assert_eq!(rules(right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn an_index_that_the_user_gives_unbounded_is_found() {
+    for wrong in [
+        "\tif (get_user(v, &arg->id))\n\t\treturn -EFAULT;\n\treturn d->all[v];",
+        "\tu32 i;\n\n\tif (get_user(i, &arg->id))\n\t\treturn -EFAULT;\n\treturn put_user(d->all[i], buf);",
+        "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tif (r.cmd > 7)\n\t\treturn -EINVAL;\n\td->all[r.id] = r.len;\n\treturn 0;",
+        "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tv = r.id;\n\treturn d->all[v + 1];",
+        "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tguard(mutex)(&d->lock);\n\tif (d->all[r.id])\n\t\treturn -EEXIST;\n\treturn make(d, r.id);",
+    ] {
+        assert_eq!(rules(wrong), ["unbounded-index"], "{wrong}");
+    }
+    for right in [
+        "\tif (get_user(v, &arg->id))\n\t\treturn -EFAULT;\n\tif (v >= 8)\n\t\treturn -EINVAL;\n\treturn d->all[v];",
+        "\tif (get_user(v, &arg->id))\n\t\treturn -EFAULT;\n\treturn d->all[v & 7];",
+        "\tif (get_user(v, &arg->id))\n\t\treturn -EFAULT;\n\tv = array_index_nospec(v, 8);\n\treturn d->all[v];",
+        "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tret = judge(d, &r);\n\tif (ret)\n\t\treturn ret;\n\treturn d->all[r.id];",
+        "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tv = r.id;\n\tif (v > 7)\n\t\treturn -EINVAL;\n\treturn d->all[r.id];",
+        "\tu8 one, all[256];\n\n\tif (get_user(one, buf))\n\t\treturn -EFAULT;\n\tfill(all);\n\treturn all[one];",
+        "\tchar *p;\n\n\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\tp = kmalloc(v + 1, GFP_KERNEL);\n\tif (!p)\n\t\treturn -ENOMEM;\n\tp[v] = 0;\n\treturn run(p);",
+    ] {
+        assert_eq!(rules(right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn bytes_that_are_read_as_a_string_without_an_end_are_found() {
+    let copied = "\tif (n > sizeof(b))\n\t\treturn -EINVAL;\n\tif (copy_from_user(b, buf, n))\n\t\treturn -EFAULT;\n";
+    let read = "\treturn kstrtou32(b, 0, &v) ? -EINVAL : n;";
+    let with =
+        |declared: &str, between: &str| format!("\tchar {declared};\n\n{copied}{between}{read}");
+    for wrong in [
+        with("b[16]", ""),
+        with("b[16]", "\tdev_dbg(d->dev, \"%u\\n\", v);\n"),
+        "\tchar *p = memdup_user(buf, n);\n\n\tif (IS_ERR(p))\n\t\treturn PTR_ERR(p);\n\tret = strcmp(p, \"on\");\n\tkfree(p);\n\treturn ret;".to_owned(),
+        "\tchar *p = kmalloc(n, GFP_KERNEL);\n\n\tif (!p)\n\t\treturn -ENOMEM;\n\tif (copy_from_user(p, buf, n))\n\t\treturn -EFAULT;\n\treturn strlen(p);".to_owned(),
+    ] {
+        assert_eq!(rules(&wrong), ["unterminated-string"], "{wrong}");
+    }
+    for right in [
+        with("b[16]", "\tb[n - 1] = '\\0';\n"),
+        with("b[16] = {}", ""),
+        with("b[16]", "\tfinish(b, n);\n"),
+        with("b[16], *end = b + 15", "\t*end = 0;\n"),
+        "\tchar *p = memdup_user_nul(buf, n);\n\n\tif (IS_ERR(p))\n\t\treturn PTR_ERR(p);\n\tret = strcmp(p, \"on\");\n\tkfree(p);\n\treturn ret;".to_owned(),
+        "\tchar *p = kzalloc(n + 1, GFP_KERNEL);\n\n\tif (!p)\n\t\treturn -ENOMEM;\n\tif (copy_from_user(p, buf, n))\n\t\treturn -EFAULT;\n\treturn strlen(p);".to_owned(),
+    ] {
+        assert_eq!(rules(&right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn more_bytes_than_were_allocated_are_found() {
+    let with = |size: &str, count: &str| {
+        format!(
+            "\tvoid *p;\n\n\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tp = kmalloc({size}, GFP_KERNEL);\n\tif (!p)\n\t\treturn -ENOMEM;\n\tif (copy_from_user(p, buf, {count}))\n\t\treturn -EFAULT;\n\treturn run(p);"
+        )
+    };
+    for (size, count) in [
+        ("sizeof(r)", "2 * sizeof(r)"),
+        ("64", "r.len"),
+        ("n", "n + 1"),
+        ("r.len", "r.len + sizeof(r)"),
+    ] {
+        assert_eq!(
+            rules(&with(size, count)),
+            ["beyond-variable"],
+            "{size} {count}"
+        );
+    }
+    for (size, count) in [
+        ("sizeof(r)", "sizeof(r)"),
+        ("r.len", "r.len"),
+        ("n + 1", "n"),
+        ("64", "min(r.len, 64)"),
+        ("64", "n"),
+    ] {
+        assert_eq!(rules(&with(size, count)), NONE, "{size} {count}");
+    }
+}
+
+#[test]
+fn a_length_that_is_answered_by_efault_is_found() {
+    let wrong = "\tchar name[16];\n\n\tif (strncpy_from_user(name, buf, sizeof(name)))\n\t\treturn -EFAULT;\n\treturn run(name);";
+    assert_eq!(rules(wrong), INVERTED);
+    let right = wrong.replace("sizeof(name)))", "sizeof(name)) < 0)");
+    assert_eq!(rules(&right), NONE);
+}

@@ -208,7 +208,11 @@ impl Meaning {
         let accesses = words.access(name).is_some() || words.pair_of(name).is_some();
         let checks = words.checks_range(name.as_bytes());
         Self {
-            any: window || accesses || checks || words.must_use(name.as_bytes()),
+            any: window
+                || accesses
+                || checks
+                || words.must_use(name.as_bytes())
+                || words.gives_error_pointer(name),
             window,
             scope: vocabulary.is_scope(name.as_bytes()),
         }

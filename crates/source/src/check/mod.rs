@@ -7,6 +7,7 @@
 //! knows to be wrong (`rules/`).
 
 mod accesses;
+mod allocation;
 mod allow;
 mod change;
 mod checker;
@@ -32,6 +33,7 @@ mod rules;
 mod side;
 mod space;
 pub(crate) mod tokens;
+mod unbounded;
 pub(crate) mod words;
 
 pub use checker::{Before, Checker};

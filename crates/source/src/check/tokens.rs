@@ -92,7 +92,10 @@ pub(crate) fn asks_success(text: &[u8], tokens: &[Token], words: &CheckWords) ->
             Some(own_before) if own_before.is(b'!') => {
                 answer::text(own).is_some_and(|name| words.access(name).is_some())
             }
-            Some(own_before) => own_before.is(b'(') && words.checks_range(own),
+            Some(own_before) => {
+                let asked = || answer::text(own).is_some_and(|name| words.gives_length(name));
+                own_before.is(b'(') && (words.checks_range(own) || asked())
+            }
             None => false,
         }
     };

@@ -8,8 +8,8 @@ use foldhash::fast::RandomState;
 use tollgate_defect::Defect;
 
 use crate::calls::{
-    Atomic, Call, Calls, Clears, Direction, Does, Duplicates, Family, Fence, Fills, InWindow, Kind,
-    OfWindow, Outcome, Pair,
+    Allocates, Atomic, Call, Calls, Clears, Direction, Does, Duplicates, Family, Fence, Fills,
+    InWindow, Kind, OfWindow, Outcome, Pair,
 };
 use crate::search::Parts;
 
@@ -88,6 +88,7 @@ pub struct CheckWords {
     fallible: BTreeSet<usize>,
     sleepless: BTreeSet<String>,
     must_use: BTreeSet<String>,
+    lengths: BTreeSet<String>,
     frees: BTreeSet<String>,
     addresses: BTreeSet<String>,
     /// What the headers of the tree declare as pointers to user memory, by name; none if
@@ -96,6 +97,10 @@ pub struct CheckWords {
     clears: HashMap<String, Clears>,
     fills: HashMap<String, Fills>,
     elements: HashMap<String, usize>,
+    allocates: HashMap<String, Allocates>,
+    strings: HashMap<String, usize>,
+    error_pointers: BTreeSet<String>,
+    tell_errors: BTreeSet<String>,
     duplicates: HashMap<String, Duplicates>,
 }
 
@@ -180,12 +185,17 @@ impl CheckWords {
                 .into_iter()
                 .collect(),
             must_use: calls.names(|does| does.must_use).into_iter().collect(),
+            lengths: calls.names(|does| does.length).into_iter().collect(),
             frees: calls.names(|does| does.frees).into_iter().collect(),
             users: None,
             addresses: calls.names(|does| does.addresses).into_iter().collect(),
             clears: each(calls, |does| does.clears),
             fills: each(calls, |does| does.fills),
             elements: each(calls, |does| does.elements),
+            allocates: each(calls, |does| does.allocates),
+            strings: each(calls, |does| does.string),
+            error_pointers: calls.names(|does| does.error_pointer).into_iter().collect(),
+            tell_errors: calls.names(|does| does.tells_errors).into_iter().collect(),
             duplicates: each(calls, |does| does.duplicates),
         }
     }
@@ -315,6 +325,31 @@ impl CheckWords {
     /// Which argument of a call of that name is a number of elements.
     pub(crate) fn elements(&self, name: &str) -> Option<usize> {
         self.elements.get(name).copied()
+    }
+
+    /// Whether a call of that name gives how long a string is.
+    pub(crate) fn gives_length(&self, name: &str) -> bool {
+        self.lengths.contains(name)
+    }
+
+    /// Which arguments of a call of that name say how much memory it gives.
+    pub(crate) fn allocates(&self, name: &str) -> Option<Allocates> {
+        self.allocates.get(name).copied()
+    }
+
+    /// Which argument a call of that name reads as a string.
+    pub(crate) fn reads_string(&self, name: &str) -> Option<usize> {
+        self.strings.get(name).copied()
+    }
+
+    /// Whether a call of that name gives an error number as a pointer where it fails.
+    pub(crate) fn gives_error_pointer(&self, name: &str) -> bool {
+        self.error_pointers.contains(name)
+    }
+
+    /// Whether a call of that name tells an error number from a pointer.
+    pub(crate) fn tells_errors(&self, name: &str) -> bool {
+        self.tell_errors.contains(name)
     }
 
     /// What a call of that name does against speculation.

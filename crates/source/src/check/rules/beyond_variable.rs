@@ -1,16 +1,12 @@
-use tree_sitter::Node;
-
-use crate::Direction;
-use crate::check::accesses::{Access, each};
+use crate::check::accesses::Access;
+use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
+use crate::check::unbounded;
 use crate::expression::{Expression, Term};
-use crate::flow::{Effect, EffectKind, Local};
-use crate::lex::TokenKind;
-use crate::node::Parts as _;
-use crate::site::span;
+use crate::flow::Local;
 use crate::span::Span;
 use crate::types::Shape;
 
@@ -23,17 +19,26 @@ const INFO: RuleInfo = RuleInfo {
     name: "beyond-variable",
     severity: Severity::Error,
     confidence: Confidence::High,
-    summary: "more bytes are copied than the kernel's variable has, or as many as the user likes",
-    why: "A read then writes over what lies behind it on the stack, a write gives that to the user. \
+    summary: "more bytes are copied than the kernel's object has, or as many as the user likes",
+    why: "A read then writes over what lies behind it, a write gives that to the user. \
           CONFIG_HARDENED_USERCOPY finds it when it happens, the compiler where both sizes are constants.",
 };
 
-/// So often a number may have been made of others.
-const STEPS: usize = 4;
-
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let copies = function.accesses.iter();
-    out.extend(copies.filter_map(|access| copied(function, access)));
+    let mut known: Vec<Violation> = Vec::new();
+    for access in copies {
+        let told = copied(function, access).or_else(|| allocated(function, access));
+        let Some(told) = told else { continue };
+        // The same of another copy is another place of it.
+        match known.iter_mut().find(|own| own.message == told.message) {
+            Some(own) => own
+                .related
+                .push(function.file.mark(told.mark.span, "and here")),
+            None => known.push(told),
+        }
+    }
+    out.extend(known);
 }
 
 /// A copy of a number of bytes from or to a variable of the function.
@@ -58,6 +63,22 @@ fn copied(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violati
     violation.confidence = confidence;
     let declared = file.mark(object.declared, "the variable");
     violation.related.push(declared);
+    Some(violation)
+}
+
+/// A copy of a number of bytes from or to memory that the function allocates.
+fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let count = access.bytes.as_ref()?.uncast().1;
+    let value = Expression::of(function.context, access.value_node);
+    let name = value.uncast().1.name()?;
+    let memory = Allocation::of(function, name, access.span)?;
+    let told = memory.exceeded(function, count, access.span)?;
+    let file = function.file;
+    let mut violation = file.violation(&INFO, access.span, "copied here", told);
+    violation.confidence = Confidence::Medium;
+    violation
+        .related
+        .push(file.mark(memory.place, "allocated here"));
     Some(violation)
 }
 
@@ -140,180 +161,10 @@ fn unbounded(
     count: &Expression,
     object: &str,
 ) -> Option<(String, Confidence)> {
-    let mut seen = Vec::new();
-    let source = users(function, count.uncast().1, access, &mut seen)?;
+    let source = unbounded::users(function, count.uncast().1, access.span)?;
     let told = format!(
         "{} bytes are copied to or from {object}, and nothing bounds {source}, which is the user's",
         function.file.plain(count.span)
     );
     Some((told, Confidence::Medium))
-}
-
-/// The variable by which the user says how much a number is; none where anything may
-/// bound it.
-fn users(
-    function: &FunctionContext<'_>,
-    number: &Expression,
-    access: &Access<'_>,
-    seen: &mut Vec<String>,
-) -> Option<String> {
-    match &number.term {
-        Term::Binary(left, operator, right) if matches!(operator.as_str(), "+" | "-" | "*") => {
-            let other = |one: &Expression, two: &Expression, seen: &mut Vec<String>| {
-                let fixed = space::bytes(function, two).is_some();
-                fixed.then(|| users(function, one, access, seen)).flatten()
-            };
-            other(left, right, seen).or_else(|| other(right, left, seen))
-        }
-        Term::Name(name) => by_name(function, name, access, seen),
-        Term::Member { .. } => {
-            let root = number.root().name()?;
-            let own = function.local_at(root, number.span)?;
-            let filled = own.plain && is_filled(function, root, access);
-            (filled && !is_limited(function, root)).then(|| function.file.plain(number.span))
-        }
-        _ => None,
-    }
-}
-
-fn by_name(
-    function: &FunctionContext<'_>,
-    name: &str,
-    access: &Access<'_>,
-    seen: &mut Vec<String>,
-) -> Option<String> {
-    if seen.len() > STEPS || seen.iter().any(|own| own == name) || is_limited(function, name) {
-        return None;
-    }
-    seen.push(name.to_owned());
-    let effects = function.graph.effects.iter();
-    let own: Vec<&Effect> = effects
-        .filter(|own| function.graph.name_of(own) == name && changes(own))
-        .collect();
-    let is_parameter = function.is_parameter(name);
-    match own.as_slice() {
-        [] if is_parameter && is_callback(function) => Some(name.to_owned()),
-        [] => None,
-        _ if is_parameter => None,
-        own => {
-            let values = own.iter().filter_map(|own| match &own.kind {
-                EffectKind::Write(write) => write.value,
-                _ => None,
-            });
-            let values: Vec<_> = values.collect();
-            match values.as_slice() {
-                // What it is declared with counts for as little.
-                values if is_filled(function, name, access) && are_constants(function, values) => {
-                    Some(name.to_owned())
-                }
-                [value] if own.len() == 1 => {
-                    let value = function.expression(*value)?;
-                    users(function, value.uncast().1, access, seen)
-                }
-                _ => None,
-            }
-        }
-    }
-}
-
-fn are_constants(function: &FunctionContext<'_>, values: &[Span]) -> bool {
-    let constant = |value: &Span| {
-        let value = function.expression(*value);
-        value.is_some_and(|value| space::bytes(function, &value).is_some())
-    };
-    values.iter().all(constant)
-}
-
-/// Whether an effect may change what a variable holds; a declaration without a value does
-/// not.
-fn changes(effect: &Effect) -> bool {
-    match &effect.kind {
-        EffectKind::Write(write) => write.value.is_some() || write.next,
-        EffectKind::Read => false,
-        EffectKind::Address | EffectKind::Handed { .. } => true,
-    }
-}
-
-/// Whether a read from the user fills the variable before an access.
-fn is_filled(function: &FunctionContext<'_>, name: &str, access: &Access<'_>) -> bool {
-    let mut reads = function.accesses.iter();
-    reads.any(|read| {
-        read.word.direction == Direction::Read
-            && read.value_root == name
-            && read.span.end <= access.span.start
-    })
-}
-
-/// Whether anything but a loop compares the variable with something that may bound it, or
-/// picks by it.
-fn is_limited(function: &FunctionContext<'_>, name: &str) -> bool {
-    let graph = function.graph;
-    let mut limited = false;
-    each(function.root, &mut |node| {
-        limited |= match node.kind() {
-            "switch_statement" => node
-                .part("condition")
-                .is_some_and(|asked| graph.names(span(asked), name)),
-            "binary_expression" => {
-                let compares = matches!(
-                    function.context.operator(node),
-                    b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
-                );
-                let at = span(node);
-                let asks = compares && graph.names(at, name);
-                asks && !is_of_loop(node) && !is_of_zero(function, at)
-            }
-            _ => false,
-        };
-    });
-    limited
-}
-
-/// Whether a node is what a loop asks for each round.
-fn is_of_loop(node: Node<'_>) -> bool {
-    let around = std::iter::successors(Some(node), Node::parent);
-    let mut asked = around.filter_map(|own| {
-        let of = own.parent()?;
-        (of.part("condition") == Some(own)).then_some(of)
-    });
-    asked.next().is_some_and(|of| {
-        matches!(
-            of.kind(),
-            "for_statement" | "while_statement" | "do_statement"
-        )
-    })
-}
-
-/// `n == 0`, `n < 0`, `n > 0`: that there is anything is no bound.
-fn is_of_zero(function: &FunctionContext<'_>, at: Span) -> bool {
-    let own = function.expression(at);
-    own.is_some_and(|own| match &own.term {
-        Term::Binary(left, _, right) => left.is_zero() || right.is_zero(),
-        _ => false,
-    })
-}
-
-/// Whether only others call the function, by a pointer to it: what they hand it is as the
-/// user gave it (`struct file_operations`).
-fn is_callback(function: &FunctionContext<'_>) -> bool {
-    let file = function.file;
-    let header = function.body.header;
-    let has = |word: &[u8]| {
-        let mut words = file.tokens_in(header).iter();
-        words.any(|own| own.span.of(file.text) == word)
-    };
-    // An inline function is another file's to call.
-    let is_own = has(b"static") && !has(b"inline") && !has(b"__always_inline");
-    let named = |at: &usize| {
-        let own = file.tokens.get(*at);
-        own.is_some_and(|own| {
-            own.kind == TokenKind::Word
-                && own.span.of(file.text) == function.body.name.as_bytes()
-                && !header.contains(own.span)
-        })
-    };
-    // A macro may put its name together, so that nothing names it.
-    let mut uses = (0..file.tokens.len()).filter(named);
-    let called = uses.any(|at| file.tokens.get(at + 1).is_some_and(|next| next.is(b'(')));
-    is_own && !called && has(b"__user")
 }

@@ -260,7 +260,7 @@ fn mention(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
             let Some((path, whole)) = member(function, node) else {
                 return;
             };
-            if is_target(function, whole) {
+            if is_target(function, whole) || is_target(function, behind_cast(function, whole)) {
                 found.members.insert(path);
             } else if let Some(own) = filling(function, whole) {
                 match own.put {
@@ -349,6 +349,22 @@ fn is_target(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
             .is_some_and(|w| w.direction == Direction::Read)
     });
     assigned || read
+}
+
+/// `*(T *)&place`, which is the place by another type; the place itself where there is no
+/// such cast around it.
+fn behind_cast<'t>(function: &FunctionContext<'_>, place: Node<'t>) -> Node<'t> {
+    let is = |node: Node<'t>, operator: &[u8]| {
+        node.kind() == "pointer_expression" && function.context.operator(node) == operator
+    };
+    let address = place.parent().filter(|own| is(*own, b"&"));
+    let cast = address.and_then(|own| own.parent());
+    let cast = cast.filter(|own| own.kind() == "cast_expression");
+    let behind = cast.and_then(|own| {
+        let mut around = std::iter::successors(own.parent(), Node::parent);
+        around.find(|own| own.kind() != "parenthesized_expression")
+    });
+    behind.filter(|own| is(*own, b"*")).unwrap_or(place)
 }
 
 /// Whether a call is given the address of a member and not the size of what is larger.

@@ -16,7 +16,8 @@ const INFO: RuleInfo = RuleInfo {
     confidence: Confidence::High,
     summary: "-EFAULT is returned where the access did not fault",
     why: "copy_from_user() and get_user() give 0 where all went well, access_ok() and user_*_begin() give \
-          0 where it did not. A ! too many or too few refuses what is right and goes on with what is not.",
+          0 where it did not, strncpy_from_user() gives a length. A ! too many or too few refuses what \
+          is right and goes on with what is not.",
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
@@ -95,7 +96,12 @@ fn inverted(function: &FunctionContext<'_>, own: &Expression) -> Option<Violatio
         || words
             .begin(name)
             .is_some_and(|begin| !begin.always && !begin.guessed);
-    let wrong = if negated { faults && !opens } else { opens };
+    let measures = words.gives_length(name);
+    let wrong = if negated {
+        faults && !opens
+    } else {
+        opens || measures
+    };
     wrong.then(|| violation(function, own.span, name, negated))
 }
 

@@ -17,6 +17,7 @@ mod double_fetch;
 mod dropped_check;
 mod dropped_fence;
 mod end_after_failed_begin;
+mod error_pointer;
 mod fault_in_atomic;
 mod half_done_pair;
 mod ignored_fault;
@@ -32,10 +33,12 @@ mod outside_checked_range;
 mod read_after_fault;
 mod sizeof_pointer;
 mod swapped_arguments;
+mod unbounded_index;
 mod unchecked_begin;
 mod undefined_call;
 mod unfenced_read;
 mod unsafe_outside_window;
+mod unterminated_string;
 pub(super) mod unused_allow;
 mod user_pointer_dereferenced;
 mod window_closed_twice;
@@ -72,6 +75,9 @@ pub(crate) const RULES: &[Rule] = &[
     copied_holes::RULE,
     sizeof_pointer::RULE,
     beyond_variable::RULE,
+    unbounded_index::RULE,
+    unterminated_string::RULE,
+    error_pointer::RULE,
     double_fetch::RULE,
     distant_access_ok::RULE,
     unfenced_read::RULE,

@@ -1,0 +1,105 @@
+use tree_sitter::Node;
+
+use crate::check::accesses::each;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
+use crate::check::{space, unbounded};
+use crate::expression::{Expression, Term};
+use crate::flow::EffectKind;
+use crate::types::Shape;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "unbounded-index",
+    severity: Severity::Error,
+    confidence: Confidence::Medium,
+    summary: "an element of a kernel's array is picked by a number that the user gives as it is",
+    why: "Any number picks an element: what lies behind the array is read, or written over. A bound has to \
+          come before it, and array_index_nospec() where an attacker may train the branch.",
+};
+
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    if function.accesses.is_empty() {
+        return;
+    }
+    each(function.root, &mut |node| {
+        if node.kind() == "subscript_expression" {
+            out.extend(picked(function, node));
+        }
+    });
+}
+
+fn picked(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
+    let element = Expression::of(function.context, node);
+    let Term::Element { array, index } = &element.term else {
+        return None;
+    };
+    let number = index.uncast().1;
+    let source = unbounded::users(function, number, element.span)?;
+    let may_be_bounded = is_parameter(function, number)
+        || fits_by_type(function, number, array)
+        || is_made_for(function, array, number)
+        || unbounded::is_handed_before(function, number, element.span)
+        || space::is_users(function, array);
+    (!may_be_bounded).then(|| {
+        let array = function.file.plain(array.span);
+        let message = format!(
+            "{source} is the user's, and nothing bounds it before it picks an element of {array}"
+        );
+        function
+            .file
+            .violation(&INFO, element.span, "any number gets here", message)
+    })
+}
+
+/// Whoever calls the function may have bounded it.
+fn is_parameter(function: &FunctionContext<'_>, number: &Expression) -> bool {
+    let root = number.root().name();
+    root.is_some_and(|root| function.is_parameter(root))
+}
+
+/// Whether every value that its type has is an index of the array.
+fn fits_by_type(function: &FunctionContext<'_>, number: &Expression, array: &Expression) -> bool {
+    let Some(size) = space::type_of(function, number).map(|of| of.size) else {
+        // A bit field, or of a type that nobody knows.
+        return true;
+    };
+    let elements = match space::type_of(function, array).map(|of| of.shape) {
+        Some(Shape::Array(_, count)) => count,
+        _ => 0,
+    };
+    match size {
+        // A table that bytes pick from has an element for each, unless its type says
+        // otherwise.
+        1 => elements == 0 || elements >= 1 << 8,
+        2 => elements >= 1 << 16,
+        _ => false,
+    }
+}
+
+/// Whether the array was made with as many elements as the number says.
+fn is_made_for(function: &FunctionContext<'_>, array: &Expression, number: &Expression) -> bool {
+    let Some(number) = number.root().name() else {
+        return true;
+    };
+    let Some(array) = array.uncast().1.name() else {
+        return false;
+    };
+    let graph = function.graph;
+    let mut writes = graph
+        .effects
+        .iter()
+        .filter(|own| graph.name_of(own) == array);
+    writes.any(|own| match &own.kind {
+        EffectKind::Write(write) if graph.is_whole(own) => {
+            write.value.is_some_and(|value| graph.names(value, number))
+        }
+        EffectKind::Handed { by_address } => *by_address,
+        _ => false,
+    })
+}

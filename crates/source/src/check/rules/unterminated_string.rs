@@ -1,0 +1,180 @@
+use crate::Direction;
+use crate::check::accesses::{Access, each};
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
+use crate::check::space;
+use crate::check::words::Permission;
+use crate::expression::{Expression, Term};
+use crate::site::span;
+use crate::span::Span;
+use crate::types::Shape;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "unterminated-string",
+    severity: Severity::Error,
+    confidence: Confidence::Medium,
+    summary: "bytes of the user's are read as a string, and nothing puts a 0 behind them",
+    why: "copy_from_user() and memdup_user() copy bytes, and the user need not have sent a 0: strlen(), \
+          kstrtoul() and the like go on into what lies behind. strncpy_from_user() and memdup_user_nul() \
+          make strings.",
+};
+
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let mut known = Vec::new();
+    for call in function.calls {
+        let whole = Expression::of(function.context, *call);
+        let Some((name, arguments)) = whole.call() else {
+            continue;
+        };
+        let at = function.file.words.reads_string(name);
+        let read = at.and_then(|at| arguments.get(at));
+        let bytes = read.and_then(|own| Bytes::of(function, own.uncast().1, span(*call)));
+        if let Some(bytes) = bytes.filter(|own| !own.may_end(function, span(*call))) {
+            let text = function.file.plain(bytes.place.span);
+            // Once for each object.
+            if known.contains(&text) {
+                continue;
+            }
+            let message =
+                format!("{name}() reads {text} up to a 0, and the user need not have sent one");
+            let file = function.file;
+            let mut violation = file.violation(&INFO, span(*call), "reads on", message);
+            violation
+                .related
+                .push(file.mark(bytes.copied, "copies bytes"));
+            out.push(violation);
+            known.push(text);
+        }
+    }
+}
+
+/// Bytes that were copied from the user into an object of the kernel's.
+struct Bytes<'e> {
+    /// The object, as it is named where it is read.
+    place: &'e Expression,
+    /// The variable that it is or lies in.
+    root: String,
+    /// Where they were copied.
+    copied: Span,
+}
+
+impl<'e> Bytes<'e> {
+    /// Those that were copied before a place into an array, behind a pointer or into the
+    /// struct that an array lies in.
+    fn of(function: &FunctionContext<'_>, place: &'e Expression, at: Span) -> Option<Self> {
+        let root = place.root().name()?.to_owned();
+        let local = function.local_at(&root, place.span)?;
+        let whole = match &place.term {
+            Term::Name(_) => !local.initialised || !local.array,
+            Term::Member { .. } => local.plain && is_array(function, place),
+            _ => false,
+        };
+        let is_own = |access: &&Access<'_>| {
+            let reads = access.word.direction == Direction::Read && access.word.count.is_some();
+            reads && access.value_root == root && access.span.end <= at.start
+        };
+        let read = function.accesses.iter().filter(|_| whole).find(is_own);
+        let copied = read.map(|access| access.span);
+        let copied = copied.filter(|_| !is_zeroed(function, &root));
+        let copied = copied.or_else(|| duplicated(function, &root, at).filter(|_| whole))?;
+        let own = Self {
+            place,
+            root,
+            copied,
+        };
+        Some(own)
+    }
+
+    /// Whether anything but the copy may have put a 0 there before a place.
+    fn may_end(&self, function: &FunctionContext<'_>, at: Span) -> bool {
+        let words = function.file.words;
+        let mut ended = false;
+        each(function.root, &mut |node| {
+            let before = node.start_byte() < at.start && !self.copied.contains(span(node));
+            if !before || ended {
+                return;
+            }
+            let own = Expression::of(function.context, node);
+            ended = match &own.term {
+                // An element is set: `buf[n] = 0`, `*end = 0`.
+                Term::Assignment(left, ..) => self.holds(left) && left.name().is_none(),
+                Term::Call(..) => own.call().is_none_or(|(name, given)| {
+                    let copies = words.access(name).is_some()
+                        || words.allocates(name).is_some()
+                        || words.reads_string(name).is_some()
+                        || words.tells_errors(name)
+                        || words.permission(name) == Permission::Allowed;
+                    !copies && given.iter().any(|own| self.holds(own))
+                }),
+                _ => false,
+            };
+        });
+        ended || is_aliased(function, &self.root)
+    }
+
+    /// Whether an expression leads to the object.
+    fn holds(&self, own: &Expression) -> bool {
+        own.any(&|part| part.name() == Some(&self.root))
+    }
+}
+
+fn is_array(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    let of = space::type_of(function, place);
+    of.is_some_and(|of| matches!(of.shape, Shape::Array(..)))
+}
+
+/// Whether the memory that a variable leads to was all 0 before.
+fn is_zeroed(function: &FunctionContext<'_>, root: &str) -> bool {
+    let words = function.file.words;
+    let mut values = function
+        .graph
+        .assignments()
+        .filter(|(name, _)| *name == root);
+    values.any(|(_, value)| {
+        let value = function.expression(value);
+        let allocates = value.as_ref().and_then(|own| own.uncast().1.call());
+        let known = allocates.and_then(|(name, _)| words.allocates(name));
+        known.is_none_or(|own| own.zeroed)
+    })
+}
+
+/// Where the variable takes a copy of the user's bytes, which is all that it takes.
+fn duplicated(function: &FunctionContext<'_>, root: &str, at: Span) -> Option<Span> {
+    let words = function.file.words;
+    let mut values = function
+        .graph
+        .assignments()
+        .filter(|(name, _)| *name == root);
+    let (_, value) = values.next()?;
+    let own = function.expression(value)?;
+    let (name, _) = own.uncast().1.call()?;
+    let alone = values.next().is_none() && value.end <= at.start;
+    (alone && words.duplicates(name).is_some()).then_some(value)
+}
+
+/// Whether another variable may lead to the object, by which a 0 may be put there.
+fn is_aliased(function: &FunctionContext<'_>, root: &str) -> bool {
+    let mut values = function
+        .graph
+        .assignments()
+        .filter(|(name, _)| *name != root);
+    values.any(|(_, value)| {
+        let own = function.expression(value);
+        own.is_some_and(|own| leads_to(&own, root))
+    })
+}
+
+fn leads_to(own: &Expression, root: &str) -> bool {
+    match &own.uncast().1.term {
+        Term::Name(name) => name == root,
+        Term::Address(place) => place.root().name() == Some(root),
+        Term::Binary(left, _, _) => leads_to(left, root),
+        _ => false,
+    }
+}

@@ -1,0 +1,262 @@
+//! Numbers that the user gives and that nothing in the function bounds.
+
+use tree_sitter::Node;
+
+use crate::Direction;
+use crate::expression::{Expression, Term};
+use crate::flow::{Effect, EffectKind};
+use crate::lex::TokenKind;
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+
+use super::accesses::each;
+use super::context::FunctionContext;
+use super::space;
+
+/// So often a number may have been made of others.
+const STEPS: usize = 4;
+
+/// The variable by which the user says how much a number is; none where anything may
+/// bound it.
+pub(crate) fn users(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+) -> Option<String> {
+    made(function, number, at, &mut Vec::new())
+}
+
+fn made(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+    seen: &mut Vec<String>,
+) -> Option<String> {
+    match &number.term {
+        Term::Binary(left, operator, right) if matches!(operator.as_str(), "+" | "-" | "*") => {
+            let other = |one: &Expression, two: &Expression, seen: &mut Vec<String>| {
+                let fixed = space::bytes(function, two).is_some();
+                fixed.then(|| made(function, one, at, seen)).flatten()
+            };
+            other(left, right, seen).or_else(|| other(right, left, seen))
+        }
+        Term::Name(name) => by_name(function, name, at, seen),
+        Term::Member { .. } => {
+            let root = number.root().name()?;
+            let own = function.local_at(root, number.span)?;
+            let filled = own.plain && is_filled(function, root, at);
+            let limited = filled && is_limited_member(function, root, number);
+            (filled && !limited).then(|| function.file.plain(number.span))
+        }
+        _ => None,
+    }
+}
+
+fn by_name(
+    function: &FunctionContext<'_>,
+    name: &str,
+    at: Span,
+    seen: &mut Vec<String>,
+) -> Option<String> {
+    if seen.len() > STEPS || seen.iter().any(|own| own == name) || is_limited(function, name) {
+        return None;
+    }
+    seen.push(name.to_owned());
+    let effects = function.graph.effects.iter();
+    let own: Vec<&Effect> = effects
+        .filter(|own| function.graph.name_of(own) == name && changes(own))
+        .filter(|own| comes_before(function, own.span, at))
+        .collect();
+    let is_parameter = function.is_parameter(name);
+    match own.as_slice() {
+        [] if is_parameter && is_callback(function) => Some(name.to_owned()),
+        _ if is_parameter => None,
+        own => {
+            let values = own.iter().filter_map(|own| match &own.kind {
+                EffectKind::Write(write) => write.value,
+                _ => None,
+            });
+            let values: Vec<_> = values.collect();
+            // What it is declared with counts for as little.
+            let mut others = values
+                .iter()
+                .filter(|value| !is_constant(function, **value));
+            match (others.next(), others.next()) {
+                (None, _) => is_filled(function, name, at).then(|| name.to_owned()),
+                (Some(value), None) if own.len() == values.len() => {
+                    let value = function.expression(*value)?;
+                    made(function, value.uncast().1, at, seen)
+                }
+                _ => None,
+            }
+        }
+    }
+}
+
+/// Whether what happens in one place may have happened before the other: it stands before
+/// it, or both are in a loop.
+fn comes_before(function: &FunctionContext<'_>, one: Span, other: Span) -> bool {
+    let node = function
+        .root
+        .descendant_for_byte_range(other.start, other.end);
+    let mut around = std::iter::successors(node, |own: &Node<'_>| own.parent());
+    one.start < other.start || around.any(|own| is_loop(own) && span(own).contains(one))
+}
+
+fn is_loop(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "for_statement" | "while_statement" | "do_statement"
+    )
+}
+
+fn is_constant(function: &FunctionContext<'_>, value: Span) -> bool {
+    let value = function.expression(value);
+    value.is_some_and(|value| space::bytes(function, &value).is_some())
+}
+
+/// Whether an effect may change what a variable holds; a declaration without a value does
+/// not.
+fn changes(effect: &Effect) -> bool {
+    match &effect.kind {
+        EffectKind::Write(write) => write.value.is_some() || write.next,
+        EffectKind::Read => false,
+        EffectKind::Address | EffectKind::Handed { .. } => true,
+    }
+}
+
+/// Whether a read from the user fills the variable before an access.
+fn is_filled(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let mut reads = function.accesses.iter();
+    reads.any(|read| {
+        read.word.direction == Direction::Read
+            && read.value_root == name
+            && read.span.end <= at.start
+    })
+}
+
+/// Whether anything compares the member, or a variable that is made of it, or compares the
+/// struct in a way that does not say which member is meant.
+fn is_limited_member(function: &FunctionContext<'_>, root: &str, member: &Expression) -> bool {
+    let holds = |own: &Expression| own.any(&|part| part == member);
+    let others = |own: &Expression| {
+        // Another member of it is compared, and no more.
+        let member = |part: &Expression| matches!(part.term, Term::Member { .. });
+        own.any(&|part| member(part) && part.root().name() == Some(root))
+    };
+    let graph = function.graph;
+    let mut made = graph.assignments();
+    let of_it = |value: Span| function.expression(value).is_some_and(|own| holds(&own));
+    made.any(|(name, value)| name != root && of_it(value) && is_limited(function, name))
+        || is_limited_where(function, root, |own| holds(own) || !others(own))
+}
+
+/// Whether anything but a loop compares the variable with something that may bound it, or
+/// picks by it.
+fn is_limited(function: &FunctionContext<'_>, name: &str) -> bool {
+    is_limited_where(function, name, |_| true)
+}
+
+/// The same of what is compared in that way.
+fn is_limited_where(
+    function: &FunctionContext<'_>,
+    name: &str,
+    counts: impl Fn(&Expression) -> bool,
+) -> bool {
+    let graph = function.graph;
+    let of = |node: Node<'_>| counts(&Expression::of(function.context, node));
+    let mut limited = false;
+    each(function.root, &mut |node| {
+        limited |= match node.kind() {
+            "switch_statement" => node
+                .part("condition")
+                .is_some_and(|asked| graph.names(span(asked), name) && of(asked)),
+            "binary_expression" => {
+                let compares = matches!(
+                    function.context.operator(node),
+                    b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
+                );
+                let at = span(node);
+                let asks = compares && graph.names(at, name);
+                asks && of(node) && !is_of_loop(node) && !is_of_zero(function, at)
+            }
+            _ => false,
+        };
+    });
+    limited
+}
+
+/// Whether a node is what a loop asks for each round.
+fn is_of_loop(node: Node<'_>) -> bool {
+    let around = std::iter::successors(Some(node), Node::parent);
+    let mut asked = around.filter_map(|own| {
+        let of = own.parent()?;
+        (of.part("condition") == Some(own)).then_some(of)
+    });
+    asked.next().is_some_and(is_loop)
+}
+
+/// `n == 0`, `n < 0`, `n > 0`: that there is anything is no bound.
+fn is_of_zero(function: &FunctionContext<'_>, at: Span) -> bool {
+    let own = function.expression(at);
+    own.is_some_and(|own| match &own.term {
+        Term::Binary(left, _, right) => left.is_zero() || right.is_zero(),
+        _ => false,
+    })
+}
+
+/// Whether only others call the function, by a pointer to it: what they hand it is as the
+/// user gave it (`struct file_operations`).
+fn is_callback(function: &FunctionContext<'_>) -> bool {
+    let file = function.file;
+    let header = function.body.header;
+    let has = |word: &[u8]| {
+        let mut words = file.tokens_in(header).iter();
+        words.any(|own| own.span.of(file.text) == word)
+    };
+    // An inline function is another file's to call.
+    let is_own = has(b"static") && !has(b"inline") && !has(b"__always_inline");
+    let named = |at: &usize| {
+        let own = file.tokens.get(*at);
+        own.is_some_and(|own| {
+            own.kind == TokenKind::Word
+                && own.span.of(file.text) == function.body.name.as_bytes()
+                && !header.contains(own.span)
+        })
+    };
+    // A macro may put its name together, so that nothing names it.
+    let mut uses = (0..file.tokens.len()).filter(named);
+    let called = uses.any(|at| file.tokens.get(at + 1).is_some_and(|next| next.is(b'(')));
+    is_own && !called && has(b"__user")
+}
+
+/// Whether a call that is no access is given the number, or the struct that it is in,
+/// before a place: it may have judged it.
+pub(crate) fn is_handed_before(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+) -> bool {
+    let root = number.root().name();
+    let words = function.file.words;
+    let mut calls = function
+        .calls
+        .iter()
+        .filter(|call| call.end_byte() <= at.start);
+    calls.any(|call| {
+        let whole = Expression::of(function.context, *call);
+        let Term::Call(_, arguments) = &whole.term else {
+            return true;
+        };
+        let name = whole.call().map(|(name, _)| name);
+        let reads = name
+            .is_some_and(|name| words.access(name).is_some() || words.in_window(name).is_some());
+        let struct_of = |part: &Expression| match &part.term {
+            Term::Address(of) => of.name() == root,
+            _ => false,
+        };
+        let given = |own: &Expression| own.any(&|part| part == number || struct_of(part));
+        !reads && arguments.iter().any(given)
+    })
+}
