@@ -310,7 +310,8 @@ impl Runner {
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     open.end(line);
-                    break Ok(());
+                    // The signal that asks to stop may have ended the program, too.
+                    break self.interrupt.check();
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }

@@ -330,6 +330,76 @@ fn after_ctrl_c_only_what_was_missing_is_built() {
     assert!(made.iter().all(|(name, when)| now.get(name) == Some(when)));
 }
 
+/// The processes below one, whatever their namespaces.
+fn below(parent: u32) -> Vec<u32> {
+    let mut all: Vec<(u32, u32)> = Vec::new();
+    for at in fs::read_dir("/proc").unwrap() {
+        let at = at.unwrap();
+        let Ok(number) = at.file_name().to_string_lossy().parse() else {
+            continue;
+        };
+        // Processes end while they are looked at.
+        let Ok(stat) = fs::read_to_string(at.path().join("stat")) else {
+            continue;
+        };
+        let rest = stat.rsplit(") ").next().unwrap();
+        all.push((rest.split(' ').nth(1).unwrap().parse().unwrap(), number));
+    }
+    let mut found = vec![parent];
+    let mut at = 0;
+    while let Some(one) = found.get(at).copied() {
+        let own = all.iter().filter(|(parent, _)| *parent == one);
+        found.extend(own.map(|(_, number)| number));
+        at += 1;
+    }
+    found.split_off(1)
+}
+
+/// Slurm, systemd and scripts signal all processes of a job: make ended before it came to
+/// an object, which was taken for one that is not there, and kept so.
+#[test]
+fn a_build_that_a_signal_ends_is_no_answer() {
+    let Some(room) = Room::new() else { return };
+    let makefile = room.path("tree/Makefile");
+    let text = fs::read_to_string(&makefile).unwrap();
+    let line = "\t@mkdir -p $(O)/$(dir $@)\n";
+    let slow = |seconds: &str| {
+        let slow = format!("\t@sleep {seconds}\n{line}");
+        fs::write(&makefile, text.replacen(line, &slow, 1)).unwrap();
+    };
+    let diff = room.diff(&[("fs/b.c", "int unused;", "int another;")]);
+    let whole = room.robot(&diff, &["-q"]);
+    assert_eq!(whole.0, 1, "{}", whole.1);
+    // Another tree, of which nothing is known, and that takes its time.
+    slow("3.14");
+    let mut command = room.command(&diff, &["-q"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let sleeps = |number: &u32| {
+        let words = fs::read(format!("/proc/{number}/cmdline"));
+        words.is_ok_and(|words| words == b"sleep\x003.14\0")
+    };
+    let patience = Instant::now() + Duration::from_secs(300);
+    let mut all = Vec::new();
+    while !all.iter().any(sleeps) && Instant::now() < patience {
+        all = below(child.id());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let all: Vec<String> = all.iter().map(u32::to_string).collect();
+    let asked = Command::new("kill").arg("-TERM").args(&all).output();
+    assert!(asked.is_ok());
+    let ended = child.wait_with_output().unwrap();
+    let said = both(&ended);
+    assert_eq!(code(&ended), 2, "{said}");
+    assert!(said.contains("not built in x86_64"), "{said}");
+    // It was said that no Kbuild file names its object.
+    assert!(
+        said.contains("COMPILED BY NONE: no answer of x86_64, where it was to be"),
+        "{said}"
+    );
+    assert_eq!(room.robot(&diff, &["-q"]), whole);
+}
+
 #[test]
 fn what_is_prepared_is_said_with_its_place() {
     let Some(room) = Room::new() else { return };

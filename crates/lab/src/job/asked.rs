@@ -212,14 +212,29 @@ pub(super) fn death(said: &str) -> Option<String> {
         ("PLEASE submit a bug report", "the compiler crashed"),
     ];
     let found = SIGNS.iter().find(|(sign, _)| said.contains(sign));
-    let killed = || {
-        said.lines()
-            .any(|line| line == "Killed" || line.ends_with("] Killed"))
-    };
-    match found {
-        Some((sign, reason)) => Some(format!("{reason} (\"{sign}\")")),
-        None => killed().then(|| "one of its programs was killed".to_owned()),
+    if let Some((sign, reason)) = found {
+        return Some(format!("{reason} (\"{sign}\")"));
     }
+    said.lines().find_map(killed)
+}
+
+/// Whether make or a shell says that a signal from outside ended a program: nothing that
+/// is built sends one.
+fn killed(line: &str) -> Option<String> {
+    const WORDS: [&str; 5] = ["Killed", "Terminated", "Hangup", "Interrupt", "Quit"];
+    let is = |word: &&&str| match line.strip_suffix(**word) {
+        Some(before) => before.is_empty() || before.ends_with("] "),
+        None => false,
+    };
+    let word = WORDS.iter().find(is)?;
+    Some(format!("one of its programs was killed (\"{word}\")"))
+}
+
+/// What ended a program that is known by the status a shell gives it, where that was a
+/// signal.
+pub(super) fn ended_by(status: i32) -> Option<String> {
+    let signal = status.checked_sub(128).filter(|signal| *signal > 0)?;
+    Some(format!("signal {signal} ended it"))
 }
 
 #[cfg(test)]
@@ -229,10 +244,16 @@ mod tests {
     #[test]
     fn what_kills_a_build_is_told_from_what_it_says() {
         assert_eq!(death("x.c:1: error: y"), None);
-        assert_eq!(
-            death("a\nKilled\n").as_deref(),
-            Some("one of its programs was killed")
-        );
+        for (said, word) in [
+            ("a\nKilled\n", "Killed"),
+            ("make: *** [Makefile:45: fs/b.o] Terminated\n", "Terminated"),
+        ] {
+            let words = format!("one of its programs was killed (\"{word}\")");
+            assert_eq!(death(said), Some(words));
+        }
+        assert_eq!(death("x.c:1: error: Terminated"), None);
+        assert_eq!((ended_by(2), ended_by(128)), (None, None));
+        assert_eq!(ended_by(143).as_deref(), Some("signal 15 ended it"));
         let full = death("cc1: fatal error: x.s: No space left on device").unwrap();
         assert!(full.contains("no room"), "{full}");
         assert!(death("gcc: internal compiler error: Segmentation fault").is_some());

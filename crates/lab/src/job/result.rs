@@ -9,7 +9,7 @@ use tollgate_defect::answer;
 use tollgate_gates::Analysis;
 use tollgate_robot::{Preprocessed, Tool};
 
-use super::asked::{CellJob, Error, death};
+use super::asked::{CellJob, Error, death, ended_by};
 use super::prepare::Prepared;
 use super::script::Made;
 use crate::cache;
@@ -99,13 +99,7 @@ pub(super) fn read(job: &CellJob, made: &Made, prepared: &Prepared) -> Result<Ce
         let bytes = plain(&made.out.join(name))?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     };
-    let Some(make) = text("make.said")? else {
-        let reason = death(&made.said).unwrap_or_else(|| "make was never begun".to_owned());
-        return Err(Error::Died {
-            what: format!("the build of {}", job.cell.name),
-            reason,
-        });
-    };
+    let make = ran(job, made, &text)?;
     let (own, rest) = by_object(&make, &job.objects);
     let wanted: BTreeSet<String> = job.watched.iter().cloned().collect();
     let mut objects = BTreeMap::new();
@@ -129,6 +123,44 @@ pub(super) fn read(job: &CellJob, made: &Made, prepared: &Prepared) -> Result<Ce
             false => None,
         },
     })
+}
+
+/// What make said, where it and the configuration ran to their ends: of what they were
+/// stopped in nothing is known, and what make did not come to may well be there.
+fn ran(
+    job: &CellJob,
+    made: &Made,
+    text: &dyn Fn(&str) -> Result<Option<String>, Error>,
+) -> Result<String, Error> {
+    let died = |reason: String| Error::Died {
+        what: format!("the build of {}", job.cell.name),
+        reason,
+    };
+    let Some(make) = text("make.said")? else {
+        let reason = death(&made.said).unwrap_or_else(|| "make was never begun".to_owned());
+        return Err(died(reason));
+    };
+    let mut begun = Vec::new();
+    if job.reconfigure {
+        begun.push("config");
+    }
+    if !job.objects.is_empty() {
+        begun.push("make");
+    }
+    for name in begun {
+        let status = text(&format!("{name}.status"))?;
+        let status = status.and_then(|status| answer::number(status.trim()));
+        let status = status.ok_or_else(|| died("make was stopped".to_owned()))?;
+        let said = match name {
+            "config" if status != 0 => text("config.said")?,
+            _ => None,
+        };
+        let killed = ended_by(status).or_else(|| said.as_deref().and_then(death));
+        if let Some(reason) = killed {
+            return Err(died(reason));
+        }
+    }
+    Ok(make)
 }
 
 /// An ordinary file that a sandbox left; what else it is is not read.

@@ -8,10 +8,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tollgate_defect::answer;
 use tollgate_robot::Cell;
 use tollgate_source::TreePath;
 
-use super::asked::{CellJob, Error, death};
+use super::asked::{CellJob, Error, death, ended_by};
 use super::sandbox;
 use crate::cache;
 use crate::process::{self, Runner};
@@ -114,6 +115,12 @@ impl Inside<'_> {
             }
             Err(error @ process::Error::TimedOut { .. }) => return Err(died(error.to_string())),
             Err(other) => return Err(other.into()),
+        }
+        // The first program of the namespaces goes on where its commands are ended.
+        let status = cache::read_file(&result.join("status"))?;
+        let status = answer::number(String::from_utf8_lossy(&status).trim());
+        if let Some(reason) = status.and_then(ended_by) {
+            return Err(died(reason));
         }
         Ok(Made {
             out: result.join("out"),

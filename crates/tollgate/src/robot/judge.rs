@@ -467,9 +467,11 @@ impl Judged<'_> {
             return LineState::Dead { options };
         }
         let Some(cells) = self.proven.get(&spot) else {
-            return LineState::Unreached {
-                needs: self.unreached(&condition, file),
+            let needs = match self.without_answer(spot).as_slice() {
+                [] => self.unreached(&condition, file),
+                cells => format!("no answer of {}, where it was to be", cells.join(", ")),
             };
+            return LineState::Unreached { needs };
         };
         let values = |names: &dyn Fn(&Seat) -> bool| -> BTreeSet<String> {
             let seats = self.plan.seats.iter().filter(|seat| names(seat));
@@ -498,6 +500,15 @@ impl Judged<'_> {
             cells: cells.clone(),
             missing: possible.difference(&proven).cloned().collect(),
         }
+    }
+
+    /// The cells that were to compile a spot and could not be built.
+    fn without_answer(&self, spot: Spot) -> Vec<&str> {
+        let seats = self.plan.seats.iter().enumerate();
+        let asked = seats
+            .filter(|(number, seat)| self.taken.contains(number) && seat.spots.contains(&spot));
+        let lacking = asked.filter(|(number, _)| !self.sides.iter().any(|one| one.seat == *number));
+        lacking.map(|(_, seat)| seat.cell.name.as_str()).collect()
     }
 
     fn unreached(&self, condition: &Condition, file: &Edited) -> String {
