@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tollgate_defect::answer;
 
 use crate::cache::{self, Error};
 use crate::damage;
@@ -81,6 +82,14 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Read<T>, Error> {
         // What another tollgate kept in another shape is whole, and says nothing here.
         Err(_) => Read::Nothing,
     })
+}
+
+/// The value in the bytes of a file that was kept; none where they are not those, or
+/// are a value of another shape.
+#[must_use]
+pub fn value<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    let read = serde_json::from_slice(unsealed(bytes)?);
+    answer::there(read.map_err(drop))
 }
 
 /// What stands above the seal, where it fits.

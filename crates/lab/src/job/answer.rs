@@ -10,6 +10,7 @@ use tollgate_defect::Defect;
 
 use super::asked::Error;
 use super::result::CellResult;
+use super::work::Work;
 use crate::boot::Left;
 use crate::image::Image;
 use crate::{build, image, space};
@@ -24,8 +25,25 @@ pub struct Answer {
     pub version: u32,
     /// The machine that gives it.
     pub node: String,
+    /// The id of the work that it is to ([`Work::id`]); none where the job file could not
+    /// be read.
+    pub to: Option<String>,
     /// What came of it.
     pub came: Came,
+}
+
+impl Answer {
+    /// Whether it is one to that work: a job file that a disk or a hand has changed would
+    /// be answered with something else than was asked.
+    ///
+    /// # Errors
+    /// When the work has no id.
+    pub fn is_to(&self, work: &Work) -> Result<bool, Defect> {
+        Ok(match &self.to {
+            Some(id) => *id == work.id()?,
+            None => matches!(self.came, Came::Failed { .. }),
+        })
+    }
 }
 
 /// What came of a job.
@@ -152,6 +170,7 @@ mod tests {
             let answer = Answer {
                 version: super::super::VERSION,
                 node: "n1".to_owned(),
+                to: None,
                 came,
             };
             let text = serde_json::to_string(&answer).unwrap();

@@ -1,10 +1,12 @@
 //! A job as its file has it: what is to be done, whole in itself.
 
 use serde::{Deserialize, Serialize};
+use tollgate_defect::{Defect, OrDefect as _};
 
 use super::asked::{CellJob, Error, VERSION};
 use super::guest::BootJob;
 use super::kernel::ImageJob;
+use crate::tree;
 
 /// A job as its file has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +31,15 @@ pub enum Work {
 }
 
 impl Work {
+    /// A hash over all that is asked.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    pub fn id(&self) -> Result<String, Defect> {
+        let text = serde_json::to_vec(self).or_defect("a job is no JSON")?;
+        Ok(tree::hash(&text))
+    }
+
     /// What it is, in messages.
     #[must_use]
     pub fn what(&self) -> String {

@@ -10,6 +10,7 @@ use super::Error;
 use super::text::{Lost, State, Task};
 use crate::cache;
 use crate::job::{Answer, Job, VERSION, Work};
+use crate::sealed;
 
 /// How long an answer may take from a node to here over the shared folder: NFS keeps
 /// what it knows of a folder for up to 60 s (nfs(5), acdirmax).
@@ -152,10 +153,9 @@ pub(super) fn left(folder: &Path, index: usize) -> Result<Left, cache::Error> {
     let Some(bytes) = cache::read_if_there(&place)? else {
         return Ok(Left::Nothing);
     };
-    Ok(match serde_json::from_slice::<Answer>(&bytes) {
-        Ok(answer) if answer.version == VERSION => Left::Answer(Box::new(answer)),
-        Ok(_) | Err(_) => Left::Garbled,
-    })
+    let answer = sealed::value::<Answer>(&bytes);
+    let answer = answer.filter(|answer| answer.version == VERSION);
+    Ok(answer.map_or(Left::Garbled, |answer| Left::Answer(Box::new(answer))))
 }
 
 /// Those that wait, in groups that one array can have: of the same shunned nodes, and
@@ -253,22 +253,30 @@ mod tests {
     fn an_answer_counts_once_it_is_whole() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(left(dir.path(), 0).unwrap(), Left::Nothing);
-        let answer = Answer {
-            version: VERSION,
+        let answer = |version: u32| Answer {
+            version,
             node: "n1".to_owned(),
+            to: None,
             came: Came::Failed {
                 words: "there is no tree".to_owned(),
                 accident: true,
             },
         };
-        let text = serde_json::to_string(&answer).unwrap();
-        let put = |text: &str| std::fs::write(dir.path().join("0.answer"), text).unwrap();
-        put(text.get(..20).unwrap());
+        let place = dir.path().join("0.answer");
+        sealed::keep(&place, &answer(99)).unwrap();
         assert_eq!(left(dir.path(), 0).unwrap(), Left::Garbled);
-        put(&text.replace("\"version\":1", "\"version\":99"));
+        sealed::keep(&place, &answer(VERSION)).unwrap();
+        let whole = std::fs::read(&place).unwrap();
+        let there = Left::Answer(Box::new(answer(VERSION)));
+        assert_eq!(left(dir.path(), 0).unwrap(), there);
+        std::fs::write(&place, &whole[..20]).unwrap();
         assert_eq!(left(dir.path(), 0).unwrap(), Left::Garbled);
-        put(&text);
-        assert_eq!(left(dir.path(), 0).unwrap(), Left::Answer(Box::new(answer)));
+        for at in 0..whole.len() {
+            let mut other = whole.clone();
+            other[at] ^= 1;
+            std::fs::write(&place, other).unwrap();
+            assert_eq!(left(dir.path(), 0).unwrap(), Left::Garbled, "{at}");
+        }
     }
 
     #[test]

@@ -1,19 +1,23 @@
 //! What all runs of a cluster share: answers, images, and what boots begin with, each
 //! under a hash of what decides it. A name is written once, beside its place, and moved
 //! there; who else writes the same name writes the same content. So no lock is needed,
-//! over NFS or otherwise, and several users may share it.
+//! over NFS or otherwise, and several users may share it. Each name is sealed by a hash
+//! of what it holds: what a disk or a hand has changed is made again.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::cache::{self, Error};
 use crate::image::Image;
 use crate::job::Input;
-use crate::tree;
+use crate::{damage, sealed, sums, tree};
+
+const ANSWERS: &str = "answers";
+const IMAGES: &str = "images";
 
 /// The folder of the shared one.
 #[derive(Clone, Debug)]
@@ -36,12 +40,13 @@ impl Store {
         &self.root
     }
 
-    /// The answer of a job that was done before.
+    /// The answer of a job that was done before; none where it does not hold what was
+    /// kept, which is noted.
     ///
     /// # Errors
     /// When it is there and cannot be read.
     pub fn answer<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Error> {
-        cache::read_json(&self.root.join("answers").join(format!("{key}.json")))
+        sealed::kept(&self.root.join(ANSWERS).join(format!("{key}.json")))
     }
 
     /// Keeps an answer.
@@ -49,9 +54,9 @@ impl Store {
     /// # Errors
     /// What the system says.
     pub fn keep_answer(&self, key: &str, answer: &impl Serialize) -> Result<(), Error> {
-        let place = self.folder("answers")?.join(format!("{key}.json"));
-        let bytes = serde_json::to_vec(answer);
-        put_once(&place, &bytes.map_err(|error| write(&place, error.into()))?)
+        let place = self.folder(ANSWERS)?.join(format!("{key}.json"));
+        let is_whole = || Ok(sealed::kept::<IgnoredAny>(&place)?.is_some());
+        put_once(&place, is_whole, || sealed::keep(&place, answer))
     }
 
     /// A file that jobs begin with.
@@ -61,46 +66,61 @@ impl Store {
     pub fn input(&self, bytes: &[u8]) -> Result<Input, Error> {
         let hash = tree::hash(bytes);
         let path = self.folder("inputs")?.join(&hash);
-        put_once(&path, bytes)?;
+        let is_whole = || Ok(cache::read_if_there(&path)?.is_some_and(|held| held == bytes));
+        put_once(&path, is_whole, || cache::write_file(&path, bytes))?;
         Ok(Input { path, hash })
     }
 
-    /// The image of a key, where it is there.
+    /// The image of a key; none where one of its files does not hold what was put there,
+    /// which is noted.
     ///
     /// # Errors
     /// When it is there and cannot be read.
     pub fn image(&self, key: &str) -> Result<Option<Image>, Error> {
-        let folder = self.root.join("images").join(key);
+        let folder = self.root.join(IMAGES).join(key);
+        match sums::state(&folder)? {
+            sums::State::Whole(_) => {}
+            sums::State::Unknown => return Ok(None),
+            sums::State::Damaged(file) => {
+                damage::note(&file);
+                return Ok(None);
+            }
+        }
         let image: Option<Image> = cache::read_json(&folder.join("image.json"))?;
+        let image = image.filter(|image| image.key == key);
         Ok(image.map(|image| Image { folder, ..image }))
     }
 
-    /// Puts an image there with all that its folder holds, and gives it as it is there.
+    /// Puts an image there with all that its folder holds, in the place of one that is
+    /// damaged, and gives it as it is there.
     ///
     /// # Errors
     /// What the system says.
     pub fn keep_image(&self, image: &Image) -> Result<Image, Error> {
-        let all = self.folder("images")?;
-        let place = all.join(&image.key);
-        if !place.join("image.json").is_file() {
-            let beside = tempfile::tempdir_in(&all).map_err(|source| write(&all, source))?;
-            copy_all(&image.folder, beside.path())?;
-            // Made for its owner alone.
-            open_to(beside.path(), 0o755)?;
-            let beside = beside.keep();
-            let moved = fs::rename(&beside, &place);
-            // Somebody else was first with the same.
-            if moved.is_err() {
-                cache::remove_folder(&beside)?;
-            }
-            if !place.join("image.json").is_file() {
-                moved.map_err(|source| write(&place, source))?;
-            }
+        if let Some(there) = self.image(&image.key)? {
+            return Ok(there);
         }
-        Ok(Image {
-            folder: place,
-            ..image.clone()
-        })
+        let all = self.folder(IMAGES)?;
+        let place = all.join(&image.key);
+        let beside = tempfile::tempdir_in(&all).map_err(|source| write(&all, source))?;
+        let new = beside.path().join("new");
+        cache::make_folder(&new)?;
+        copy_all(&image.folder, &new)?;
+        open_to(&new, 0o755)?;
+        // Somebody else may have been first with the same.
+        if let Some(there) = self.image(&image.key)? {
+            return Ok(there);
+        }
+        if place.exists() {
+            let old = beside.path().join("old");
+            fs::rename(&place, old).map_err(|source| stays(&place, &source))?;
+        }
+        let moved = fs::rename(&new, &place);
+        match (self.image(&image.key)?, moved) {
+            (Some(there), _) => Ok(there),
+            (None, Err(source)) => Err(write(&place, source)),
+            (None, Ok(())) => Err(stays(&place, &"it was just put there")),
+        }
     }
 
     /// Keeps the log of a build that failed, under what was to be built.
@@ -109,7 +129,9 @@ impl Store {
     /// What the system says.
     pub fn keep_log(&self, key: &str, log: &Path) -> Result<PathBuf, Error> {
         let place = self.folder("logs")?.join(format!("{key}.log"));
-        put_once(&place, &cache::read_file(log)?)?;
+        let bytes = cache::read_file(log)?;
+        let is_there = || Ok(place.is_file());
+        put_once(&place, is_there, || cache::write_file(&place, &bytes))?;
         Ok(place)
     }
 
@@ -134,15 +156,32 @@ impl Store {
     }
 }
 
-/// Writes a file that is not there. One of another user may lie in a folder in which
-/// only its owner may replace it (sticky(7)).
-fn put_once(place: &Path, bytes: &[u8]) -> Result<(), Error> {
-    if place.is_file() {
+/// Writes a file that is not there whole. One of another user may lie in a folder in
+/// which only its owner may replace it (sticky(7)).
+fn put_once(
+    place: &Path,
+    is_whole: impl Fn() -> Result<bool, Error>,
+    write: impl FnOnce() -> Result<(), Error>,
+) -> Result<(), Error> {
+    if is_whole()? {
         return Ok(());
     }
-    match cache::write_file(place, bytes) {
-        Err(_) if place.is_file() => Ok(()),
-        done => done,
+    let Err(error) = write() else { return Ok(()) };
+    // Somebody else was first with the same.
+    match (is_whole()?, &error) {
+        (true, _) => Ok(()),
+        (false, Error::Write { source, .. }) if place.is_file() => Err(stays(place, source)),
+        (false, _) => Err(error),
+    }
+}
+
+/// What is damaged and cannot be replaced: its owner can.
+fn stays(path: &Path, reason: &dyn std::fmt::Display) -> Error {
+    Error::Read {
+        path: path.to_owned(),
+        reason: format!(
+            "it does not hold what was written there, and cannot be replaced ({reason})"
+        ),
     }
 }
 
@@ -176,22 +215,35 @@ fn write(path: &Path, source: io::Error) -> Error {
 mod tests {
     use super::*;
 
-    #[test]
-    fn an_image_is_there_whole_or_not_at_all_and_once() {
-        let dir = tempfile::tempdir().unwrap();
-        let (shared, own) = (dir.path().join("shared"), dir.path().join("own"));
-        fs::create_dir_all(&own).unwrap();
+    fn own_image(folder: &Path) -> Image {
+        fs::create_dir_all(folder).unwrap();
         let image = Image {
             key: "k".to_owned(),
-            folder: own.clone(),
+            folder: folder.to_owned(),
             kernel: "6.12".to_owned(),
             compiler: "gcc".to_owned(),
             config: "c".to_owned(),
             vmlinux: tree::hash(b"elf"),
             boots: None,
         };
-        fs::write(own.join("vmlinux"), "elf").unwrap();
-        cache::write_json(&own.join("image.json"), &image).unwrap();
+        fs::write(folder.join("vmlinux"), "elf").unwrap();
+        cache::write_json(&folder.join("image.json"), &image).unwrap();
+        sums::take(folder).unwrap();
+        image
+    }
+
+    /// Another bit in a byte of a file.
+    fn flip(file: &Path, at: usize) {
+        let mut bytes = fs::read(file).unwrap();
+        bytes[at] ^= 4;
+        fs::write(file, bytes).unwrap();
+    }
+
+    #[test]
+    fn an_image_is_there_whole_or_not_at_all_and_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let shared = dir.path().join("shared");
+        let image = own_image(&dir.path().join("own"));
         let store = Store::new(&shared);
         assert!(store.image("k").unwrap().is_none());
         let kept = store.keep_image(&image).unwrap();
@@ -201,6 +253,49 @@ mod tests {
         let names = fs::read_dir(shared.join("images")).unwrap();
         assert_eq!(names.count(), 1);
         assert_eq!(store.image("k").unwrap().unwrap().folder, kept.folder);
+        // A folder under another name is none of that name.
+        fs::rename(&kept.folder, shared.join("images/l")).unwrap();
+        assert!(store.image("l").unwrap().is_none());
+    }
+
+    #[test]
+    fn no_byte_of_an_image_can_be_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let image = own_image(&dir.path().join("own"));
+        let store = Store::new(&dir.path().join("shared"));
+        let folder = store.keep_image(&image).unwrap().folder;
+        for file in ["image.json", "vmlinux", sums::SUMS] {
+            let place = folder.join(file);
+            for at in (0..fs::read(&place).unwrap().len()).step_by(7) {
+                flip(&place, at);
+                assert!(store.image("k").unwrap().is_none(), "{file} {at}");
+                let again = store.keep_image(&image).unwrap();
+                assert_eq!(store.image("k").unwrap(), Some(again), "{file} {at}");
+            }
+        }
+        fs::remove_file(folder.join(sums::SUMS)).unwrap();
+        assert!(store.image("k").unwrap().is_none());
+        store.keep_image(&image).unwrap();
+        let names = fs::read_dir(dir.path().join("shared/images")).unwrap();
+        assert_eq!(names.count(), 1);
+    }
+
+    #[test]
+    fn no_byte_of_an_answer_or_an_input_can_be_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::new(dir.path());
+        store.keep_answer("k", &"said").unwrap();
+        let place = dir.path().join("answers/k.json");
+        for at in (0..fs::read(&place).unwrap().len()).step_by(7) {
+            flip(&place, at);
+            assert_eq!(store.answer::<String>("k").unwrap(), None, "{at}");
+            store.keep_answer("k", &"said").unwrap();
+            assert_eq!(store.answer("k").unwrap(), Some("said".to_owned()), "{at}");
+        }
+        let input = store.input(b"cpio").unwrap();
+        flip(&input.path, 1);
+        assert_eq!(store.input(b"cpio").unwrap(), input);
+        assert_eq!(fs::read(&input.path).unwrap(), b"cpio");
     }
 
     #[test]

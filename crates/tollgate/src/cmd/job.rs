@@ -3,9 +3,10 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use tollgate_lab::cache;
 use tollgate_lab::job::{self, Alive, Answer, Came, Job, Outcome};
+use tollgate_lab::sealed;
 use tollgate_lab::slurm::text::UNWRITTEN;
 
 use crate::exit::{self, Exit};
@@ -79,15 +80,22 @@ pub(crate) fn run(args: &Args, term: &Term) -> anyhow::Result<Exit> {
 
 fn job(run: &Run, term: &Term) -> anyhow::Result<Exit> {
     let _alive = run.alive.as_deref().map(Alive::at);
-    let came = done(run, term);
     let Some(place) = &run.answer else {
-        return printed(&came?, term);
+        return printed(&done(Job::read(&run.file)?, run, term)?, term);
+    };
+    let (to, came) = match Job::read(&run.file) {
+        Ok(job) => (Some(job.work.id()?), done(job, run, term)),
+        Err(error) => (None, Err(error.into())),
     };
     let came = match came {
         Ok(came) => came,
-        Err(error) => failed(error)?,
+        Err(error) => failed(error),
     };
-    let written = answered(place, came);
+    // Whoever is asked to stop has no answer, whatever came of the work: what it began was
+    // asked to stop, too. Slurm says why.
+    std::thread::sleep(SIGNALLED);
+    signals::interrupt().check()?;
+    let written = answered(place, to, came);
     if let Err(error) = written {
         term.error(&exit::sentence(&error));
         // Slurm tells whoever asked.
@@ -96,8 +104,7 @@ fn job(run: &Run, term: &Term) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-fn done(run: &Run, term: &Term) -> anyhow::Result<Came> {
-    let job = Job::read(&run.file)?;
+fn done(job: Job, run: &Run, term: &Term) -> anyhow::Result<Came> {
     let asked = robot::Machine {
         tree: run.tree.as_deref(),
         cache: run.cache.as_deref(),
@@ -107,31 +114,32 @@ fn done(run: &Run, term: &Term) -> anyhow::Result<Came> {
     robot::run_job(job, &asked, term)
 }
 
-/// Who was asked to stop has no answer: Slurm says why.
-fn failed(error: anyhow::Error) -> anyhow::Result<Came> {
-    if signals::exit_code().is_some() {
-        return Err(error);
-    }
+/// How long the signal may take to come that has ended what this process began: Slurm
+/// signals the processes of a task one after the other.
+const SIGNALLED: Duration = Duration::from_millis(200);
+
+fn failed(error: anyhow::Error) -> Came {
     let words = exit::sentence(&error);
-    Ok(match error.downcast_ref::<job::Error>() {
+    match error.downcast_ref::<job::Error>() {
         Some(known) => Came::failed(known, words),
         // Folders and what a sandbox needs are this machine's.
         None => Came::Failed {
             words,
             accident: true,
         },
-    })
+    }
 }
 
-fn answered(place: &Path, came: Came) -> anyhow::Result<()> {
+fn answered(place: &Path, to: Option<String>, came: Came) -> anyhow::Result<()> {
     let node = std::env::var_os("SLURMD_NODENAME");
     let node = node.map_or(String::new(), |node| node.to_string_lossy().into_owned());
     let answer = Answer {
         version: job::VERSION,
         node,
+        to,
         came,
     };
-    Ok(cache::write_json(place, &answer)?)
+    Ok(sealed::keep(place, &answer)?)
 }
 
 fn printed(came: &Came, term: &Term) -> anyhow::Result<Exit> {
