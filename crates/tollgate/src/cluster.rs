@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use tollgate_lab::process::Runner;
-use tollgate_lab::slurm::{Queue, Site};
+use tollgate_lab::slurm::{self, Queue, Site};
 use tollgate_source::shown;
 
 use crate::detached;
@@ -76,13 +76,14 @@ impl Flags {
 /// one.
 ///
 /// # Errors
-/// When the shared folder cannot be used.
+/// When Slurm's programs are not there, or the shared folder cannot be used.
 pub(crate) fn queue(
     site: Option<&Site>,
     runner: &Runner,
     steps: &Steps<'_>,
 ) -> anyhow::Result<Option<Queue>> {
     let Some(site) = site else { return Ok(None) };
+    slurm::probe(runner)?;
     let folder = detached::folder();
     let interrupt = runner.interrupt().clone();
     let queue = Queue::new(site.clone(), interrupt, steps.teller(), folder.as_deref())?;

@@ -17,7 +17,7 @@ use tollgate_defect::answer;
 use tollgate_lab::cache;
 use tollgate_lab::input;
 use tollgate_lab::process::{Interrupt, Runner};
-use tollgate_lab::slurm::{Record, RunFolder, Site};
+use tollgate_lab::slurm::{self, Record, RunFolder, Site};
 use tollgate_source::shown;
 
 use crate::exit::Exit;
@@ -75,6 +75,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
 /// # Errors
 /// When it cannot be begun, or ended at once.
 pub(crate) fn begin(site: &Site, reads_input: bool, term: &Term) -> anyhow::Result<Exit> {
+    slurm::probe(&Runner::new(signals::obeyed(), None))?;
     let run = RunFolder::lasting(&site.shared)?;
     let folder = run.path();
     let mut piped = Vec::new();

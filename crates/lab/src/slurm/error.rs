@@ -15,6 +15,24 @@ pub enum Error {
     /// The shared folder could not be used.
     #[error(transparent)]
     Shared(#[from] cache::Error),
+    /// The folder that all share is not one.
+    #[error(
+        "the shared folder {} cannot be used: {reason}; it has to be there under this name, on this machine and on every node, and you have to be let in to write", shown(.path)
+    )]
+    NoShared {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
+    /// A program of Slurm's does not answer on this machine.
+    #[error(
+        "{said}; --engine slurm needs sbatch, squeue and scancel on this machine, and the site's slurm.conf (Debian's package is slurm-client)"
+    )]
+    NoSlurm {
+        /// What came of it.
+        said: String,
+    },
     /// What the cluster is could not be read.
     #[error("the cluster's file {} could not be read: {source}", shown(.path))]
     Unread {
@@ -23,6 +41,11 @@ pub enum Error {
         /// What the system says.
         source: std::io::Error,
     },
+    /// Nobody says what the cluster is.
+    #[error(
+        "--engine slurm: nothing says what the cluster is; name its file with --cluster FILE (docs/cluster.md has what is in it)"
+    )]
+    NoSite,
     /// What the cluster is cannot be used.
     #[error("{} cannot be used: {reason}", file(.path.as_deref()))]
     Site {

@@ -15,8 +15,30 @@ mod site;
 pub mod store;
 pub mod text;
 
+use std::process::Command;
+
+use crate::process::{self, Runner};
+
 pub use error::Error;
 pub use queue::{Queue, Told};
 pub use run::{Record, RunFolder};
 pub use site::Site;
 pub use store::Store;
+
+/// Whether this machine has the programs of Slurm that a queue asks.
+///
+/// # Errors
+/// With the one that does not answer, and what it says.
+pub fn probe(runner: &Runner) -> Result<(), Error> {
+    for program in ["sbatch", "squeue", "scancel"] {
+        match runner.output(Command::new(program).arg("--version")) {
+            Ok(_) => {}
+            Err(error @ process::Error::Interrupted) => return Err(error.into()),
+            Err(error) => {
+                let said = error.to_string();
+                return Err(Error::NoSlurm { said });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,10 +1,12 @@
 //! The folder of a run in the shared one: what it handed over, and how it stands.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::Error;
 use super::array::Known;
 use crate::cache;
 
@@ -67,7 +69,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// When the shared folder takes none.
-    pub fn new(shared: &Path) -> Result<Self, cache::Error> {
+    pub fn new(shared: &Path) -> Result<Self, Error> {
         let own = temporary(shared)?;
         let mut run = Self::of(own.path());
         run.own = Some(own);
@@ -78,7 +80,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// When the shared folder takes none.
-    pub fn lasting(shared: &Path) -> Result<Self, cache::Error> {
+    pub fn lasting(shared: &Path) -> Result<Self, Error> {
         Ok(Self::of(&temporary(shared)?.keep()))
     }
 
@@ -147,15 +149,21 @@ impl RunFolder {
     }
 }
 
-fn temporary(shared: &Path) -> Result<tempfile::TempDir, cache::Error> {
-    cache::make_folder(shared)?;
+/// The shared folder is not made: where it is missing, it is not mounted here, or its
+/// name is another one.
+fn temporary(shared: &Path) -> Result<tempfile::TempDir, Error> {
+    let unusable = |reason: &dyn std::fmt::Display| Error::NoShared {
+        path: shared.to_owned(),
+        reason: reason.to_string(),
+    };
+    let about = fs::metadata(shared).map_err(|source| unusable(&source))?;
+    if !about.is_dir() {
+        return Err(unusable(&"it is no folder"));
+    }
     let made = tempfile::Builder::new()
         .prefix("tollgate-")
         .tempdir_in(shared);
-    made.map_err(|source| cache::Error::Write {
-        path: shared.to_owned(),
-        source,
-    })
+    made.map_err(|source| unusable(&source))
 }
 
 #[cfg(test)]
@@ -182,6 +190,13 @@ mod tests {
         );
         let read = Record::read(run.path()).unwrap().unwrap();
         assert_eq!((read.answered, read.total), (1, 2));
+        let absent = RunFolder::new(&dir.path().join("absent")).unwrap_err();
+        assert!(
+            absent
+                .to_string()
+                .contains("absent cannot be used: No such file"),
+            "{absent}"
+        );
         let brief = RunFolder::new(dir.path()).unwrap();
         let place = brief.path().to_owned();
         assert!(place.is_dir());

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use tollgate_defect::answer;
 use toml::{Table, Value};
 
 use super::Error;
@@ -58,6 +59,7 @@ impl Site {
     /// When it cannot be read, or what there is cannot be used.
     pub fn read(path: Option<&Path>, given: &[(String, String)]) -> Result<Self, Error> {
         let text = match path {
+            None if given.is_empty() => return Err(Error::NoSite),
             None => String::new(),
             Some(path) => {
                 let bytes = input::given(path).map_err(|source| Error::Unread {
@@ -78,13 +80,13 @@ impl Site {
     /// # Errors
     /// With a sentence.
     pub fn parse(text: &str, given: &[(String, String)]) -> Result<Self, String> {
-        let mut table: Table = toml::from_str(text).map_err(|error| error.to_string())?;
+        let table: Result<Table, toml::de::Error> = toml::from_str(text);
+        let mut table = table.map_err(|error| error.to_string().trim_end().to_owned())?;
         for (key, value) in given {
-            table.insert(key.clone(), value_of(value));
+            table.insert(key.clone(), value_of(key, value));
         }
-        let site: Self = table
-            .try_into()
-            .map_err(|error: toml::de::Error| error.message().to_owned())?;
+        let site: Result<Self, toml::de::Error> = table.try_into();
+        let site = site.map_err(|error| with_line(text, error.message()))?;
         site.check().map(|()| site)
     }
 
@@ -129,11 +131,29 @@ pub(super) fn quoted(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"))
 }
 
-/// A number is one; all else is text.
-fn value_of(word: &str) -> Value {
-    match tollgate_defect::answer::number(word) {
+/// Keys whose values are text, whatever that is: a partition may be called 2026.
+const TEXT: [&str; 5] = ["shared", "node_cache", "program", "partition", "account"];
+
+/// The value of a key as it is given in a word; options are set apart by blanks.
+fn value_of(key: &str, word: &str) -> Value {
+    let text = |word: &str| Value::String(word.to_owned());
+    if key == "options" {
+        return Value::Array(word.split_whitespace().map(text).collect());
+    }
+    match answer::number(word).filter(|_| !TEXT.contains(&key)) {
         Some(number) => Value::Integer(number),
-        None => Value::String(word.to_owned()),
+        None => text(word),
+    }
+}
+
+/// What is wrong, with the line of the file where it is the file's.
+fn with_line(text: &str, wrong: &str) -> String {
+    if wrong.starts_with("missing field") {
+        return format!("{wrong} (docs/cluster.md has what has to be in it)");
+    }
+    match toml::from_str::<Site>(text) {
+        Err(error) if error.message() == wrong => error.to_string().trim_end().to_owned(),
+        Ok(_) | Err(_) => format!("{wrong} (in what --slurm says)"),
     }
 }
 
@@ -174,6 +194,10 @@ mod tests {
         let site = Site::parse(&file, &given(&[("partition", "debug"), ("array", "7")])).unwrap();
         assert_eq!(site.partition.as_deref(), Some("debug"));
         assert_eq!((site.minutes, site.array), (Some(90), 7));
+        let given_words = [("partition", "2026"), ("options", "--qos=low --nice")];
+        let site = Site::parse(LEAST, &given(&given_words)).unwrap();
+        assert_eq!(site.partition.as_deref(), Some("2026"));
+        assert_eq!(site.options, ["--qos=low", "--nice"]);
         let all = [("shared", "/s"), ("node_cache", "/c"), ("program", "/p")];
         assert_eq!(
             Site::parse("", &given(&all)).unwrap().program,
@@ -189,7 +213,19 @@ mod tests {
         assert!(with("array = 0").contains("array has to be 1 at least"));
         assert!(with("account = 'a\\nb'").contains("one word"));
         assert!(with("partition = ''").contains("one word"));
-        assert!(with("walltime = 3").contains("walltime"));
+        let unknown = with("walltime = 3");
+        assert!(
+            unknown.contains("line 4") && unknown.contains("unknown field `walltime`"),
+            "{unknown}"
+        );
+        assert!(with("minutes = 'long'").contains("line 4"));
+        let word = Site::parse(LEAST, &given(&[("minutes", "long")])).unwrap_err();
+        assert!(
+            word.contains("invalid type") && !word.contains("line"),
+            "{word}"
+        );
+        let nothing = Site::read(None, &[]).unwrap_err().to_string();
+        assert!(nothing.contains("--cluster FILE"), "{nothing}");
         assert!(with("options = ['qos']").contains("one option of sbatch"));
         assert!(with("options = ['--wrap=a b']").contains("one option of sbatch"));
         let here = LEAST.replace("'/s'", "'s'");

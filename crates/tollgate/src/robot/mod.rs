@@ -71,8 +71,10 @@ pub(crate) fn run(asked: &Asked, term: &Term) -> anyhow::Result<Report> {
     }
     let tree = Tree::open(&asked.tree).map_err(|error| no_ground(asked, error.into()))?;
     let (cache, runner) = room(&tree, asked.cache.as_deref(), &limits, term)?;
-    let source = series::find(asked, &tree, &cache, &runner)?;
     let steps = Steps::new(term);
+    // What is wrong with a cluster is said before the tree is read.
+    let queue = cluster::queue(asked.site.as_ref(), &runner, &steps)?;
+    let source = series::find(asked, &tree, &cache, &runner)?;
     let manifest = steps.step(
         "read the tree",
         || remembered::manifest(tree.root(), &cache, runner.interrupt()),
@@ -83,7 +85,6 @@ pub(crate) fn run(asked: &Asked, term: &Term) -> anyhow::Result<Report> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(asked.jobs.max(1))
         .build();
-    let queue = cluster::queue(asked.site.as_ref(), &runner, &steps)?;
     let robot = Robot {
         asked,
         tree: &tree,
