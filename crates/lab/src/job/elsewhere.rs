@@ -79,15 +79,15 @@ pub fn image(queue: &Queue, builder: &ImageBuilder<'_>, variant: &Variant) -> Re
         Came::Image(_) => {}
         other => return Err(other.unexpected().into()),
     }
-    let there = in_store(queue, builder, variant)?;
+    let there = queue.arrived(|| in_store(queue, builder, variant))?;
     there.ok_or_else(|| Error::Died {
         what: format!("the kernel {}", variant.name),
         reason: "a node built it, and the shared folder does not have it".to_owned(),
     })
 }
 
-/// The image of a variant in the store of a queue: the one that is there, one of this machine's that
-/// is put there, or none yet.
+/// The image of a variant in the store of a queue: the one that is there, one of this
+/// machine's that is put there, or none yet.
 fn in_store(
     queue: &Queue,
     builder: &ImageBuilder<'_>,
@@ -95,21 +95,12 @@ fn in_store(
 ) -> Result<Option<Image>, Error> {
     let store = queue.store();
     let key = builder.key_of(variant);
-    let there = match store.image(&key)? {
-        Some(there) => there,
-        None => match builder.find(variant)? {
-            Some(own) => queue.patiently(|| store.keep_image(&own))?,
-            None => return Ok(None),
-        },
-    };
-    let vmlinux = there.vmlinux_path();
-    match tree::hash(&cache::read_file(&vmlinux)?) == there.vmlinux {
-        true => Ok(Some(there)),
-        false => Err(Error::Cache(cache::Error::Read {
-            path: vmlinux,
-            reason: "it does not hold what was written".to_owned(),
-        })),
+    if let Some(there) = store.image(&key)? {
+        return Ok(Some(there));
     }
+    let own = builder.find(variant)?;
+    let kept = own.map(|own| queue.patiently(|| store.keep_image(&own)));
+    Ok(kept.transpose()?)
 }
 
 impl BootJob {

@@ -7,22 +7,27 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tollgate_defect::OrDefect as _;
+use tollgate_defect::{Defect, OrDefect as _};
 
 use super::array::{self, Array, Known, Left};
 use super::run::{Record, RunFolder};
 use super::text::{self, Lost, State, Task};
 use super::{Error, Site, Store};
 use crate::cache;
-use crate::job::{Came, Work};
+use crate::job::{Answer, Came, Work};
 use crate::process::{self, Interrupt, Runner};
 
 /// How often a job is begun.
 const TRIES: usize = 3;
 /// How often who waits looks.
 const TICK: Duration = Duration::from_millis(100);
-/// How often Slurm is asked.
+/// How often Slurm is asked while things change.
 const ASKED: Duration = Duration::from_secs(1);
+/// How often it is asked where nothing has changed for long: sites mind a squeue(1) in
+/// a loop, which the controller answers to each user in turn.
+const SELDOM: Duration = Duration::from_secs(15);
+/// The part of the time without a change that is waited until it is asked again.
+const PATIENCE: u32 = 20;
 /// How long the controller or the shared folder may be away.
 const AWAY: Duration = Duration::from_secs(600);
 /// How long what was cancelled may take to end.
@@ -55,6 +60,8 @@ struct Held {
     doubt: Option<Array>,
     made: usize,
     asked: Option<Instant>,
+    /// When a job came or was answered last.
+    changed: Option<Instant>,
     away: BTreeMap<Part, Instant>,
     record: Record,
 }
@@ -63,6 +70,8 @@ struct Held {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Controller,
+    /// Slurm takes no more jobs of this user.
+    Submission,
     /// The shared folder gives nothing.
     Reading,
     /// The shared folder takes nothing.
@@ -73,6 +82,7 @@ impl Part {
     fn words(self) -> &'static str {
         match self {
             Self::Controller => "Slurm's controller answers again",
+            Self::Submission => "Slurm takes jobs again",
             Self::Reading => "the shared folder can be read again",
             Self::Writing => "the shared folder can be written to again",
         }
@@ -174,6 +184,26 @@ impl Queue {
         }
     }
 
+    /// What a node has put into the shared folder, as soon as it is seen here: NFS keeps
+    /// what it knows of a folder for a while. None where it never is.
+    ///
+    /// # Errors
+    /// The first that is met; and when the user asks to stop.
+    pub fn arrived<T, E: From<process::Error>>(
+        &self,
+        mut look: impl FnMut() -> Result<Option<T>, E>,
+    ) -> Result<Option<T>, E> {
+        let begun = Instant::now();
+        loop {
+            let there = look()?;
+            if there.is_some() || begun.elapsed() > array::ARRIVES {
+                return Ok(there);
+            }
+            self.runner.interrupt().check()?;
+            std::thread::sleep(ASKED);
+        }
+    }
+
     /// Has a job done on some node.
     ///
     /// # Errors
@@ -185,7 +215,7 @@ impl Queue {
             self.runner.interrupt().check()?;
             let mut held = self.held();
             // What is asked for at about the same time becomes one array.
-            if held.asked.is_none_or(|at| at.elapsed() >= ASKED) {
+            if held.is_time() {
                 let looked = self.look(&mut held);
                 held.asked = Some(Instant::now());
                 looked?;
@@ -249,12 +279,12 @@ impl Queue {
                 Err(error) => return self.hiccup(held, Part::Reading, error.into()),
             };
             let lost = match left {
-                Left::Answer(answer) => {
+                Left::Answer(answer) if held.is_asked(ticket, &answer)? => {
                     array.open.remove(&index);
                     self.settle(held, ticket, answer.came, &answer.node);
                     continue;
                 }
-                Left::Garbled => Some(Lost::Garbled),
+                Left::Answer(_) | Left::Garbled => Some(Lost::Garbled),
                 Left::Nothing if tasks.is_none() => None,
                 Left::Nothing => array.lost(index, task),
             };
@@ -277,6 +307,7 @@ impl Queue {
 
     /// Gives a job its answer, or sends it again where a node had an accident.
     fn settle(&self, held: &mut Held, number: usize, came: Came, node: &str) {
+        held.changed = Some(Instant::now());
         let Some(ticket) = held.jobs.get_mut(number) else {
             return;
         };
@@ -292,6 +323,7 @@ impl Queue {
 
     /// What becomes of a job whose task gives no answer.
     fn lost(&self, held: &mut Held, number: usize, (lost, nodes): (Lost, &str), log: &str) {
+        held.changed = Some(Instant::now());
         let lost = lost.by_log(log);
         let Some(ticket) = held.jobs.get_mut(number) else {
             return;
@@ -397,6 +429,7 @@ impl Queue {
         match self.runner.output(&mut command) {
             Ok(said) => {
                 self.back(held, Part::Controller);
+                self.back(held, Part::Submission);
                 let said = String::from_utf8_lossy(&said);
                 match text::number(&said) {
                     Some(number) => self.has(held, number)?,
@@ -404,17 +437,24 @@ impl Queue {
                 }
                 Ok(true)
             }
-            Err(process::Error::Failed { message, .. }) if !text::is_away(&message) => {
-                self.back(held, Part::Controller);
-                self.refused(held, &message)?;
-                Ok(true)
-            }
-            Err(error @ process::Error::Failed { .. }) => {
-                self.hiccup(held, Part::Controller, error.into())?;
-                Ok(false)
-            }
-            Err(error) => Err(error.into()),
+            Err(error) => self.not_taken(held, error),
         }
+    }
+
+    /// As [`Queue::submit`], of an sbatch that failed.
+    fn not_taken(&self, held: &mut Held, error: process::Error) -> Result<bool, Error> {
+        let process::Error::Failed { message, .. } = &error else {
+            return Err(error.into());
+        };
+        let part = match text::wait_for(message) {
+            Some(text::Wait::Controller) => Part::Controller,
+            Some(text::Wait::Limit) => Part::Submission,
+            None => {
+                self.back(held, Part::Controller);
+                return self.refused(held, message).map(|()| true);
+            }
+        };
+        self.hiccup(held, part, error.into()).map(|()| false)
     }
 
     /// Whether Slurm took what was handed over when its answer was lost; where it did
@@ -451,8 +491,10 @@ impl Queue {
             .iter()
             .flat_map(|all| all.open.values().copied())
             .collect();
-        let reason = message.trim().replace("sbatch: error: ", "");
-        let reason = reason.replace('\n', "; ");
+        let lines = message
+            .lines()
+            .map(|line| line.trim().replace("sbatch: error: ", ""));
+        let reason = lines.collect::<Vec<_>>().join("; ");
         for number in numbers {
             let Some(ticket) = held.jobs.get_mut(number) else {
                 continue;
@@ -484,7 +526,7 @@ impl Queue {
             process::Error::Failed { message, .. } if message.contains("Invalid job id") => {
                 Ok(Some(String::new()))
             }
-            process::Error::Failed { message, .. } if text::is_away(message) => {
+            process::Error::Failed { message, .. } if text::wait_for(message).is_some() => {
                 let waits = self.hiccup(held, Part::Controller, error.into());
                 waits.map(|()| None)
             }
@@ -503,15 +545,18 @@ impl Queue {
         if matches!(error, Error::Process(process::Error::Interrupted)) {
             return Err(error);
         }
-        match held.away.get(&part) {
-            Some(since) if since.elapsed() > AWAY => Err(error),
-            Some(_) => Ok(()),
+        // What of this run's own is at work makes room for what waits.
+        let is_own = part == Part::Submission && !held.arrays.is_empty();
+        match held.away.get_mut(&part) {
+            Some(since) if is_own => *since = Instant::now(),
+            Some(since) if since.elapsed() > AWAY => return Err(error),
+            Some(_) => {}
             None => {
                 held.away.insert(part, Instant::now());
                 self.told.event(&format!("{error}; waiting"));
-                Ok(())
             }
         }
+        Ok(())
     }
 
     /// How many are where.
@@ -587,8 +632,24 @@ impl Held {
             return number;
         }
         self.jobs.push(Ticket::new(work.clone(), true));
-        self.asked.get_or_insert_with(Instant::now);
+        let now = Instant::now();
+        self.changed = Some(now);
+        if self.asked.is_none_or(|at| at.elapsed() >= ASKED) {
+            self.asked = Some(now);
+        }
         self.jobs.len() - 1
+    }
+
+    /// Whether an answer is one to a job.
+    fn is_asked(&self, number: usize, answer: &Answer) -> Result<bool, Defect> {
+        let ticket = self.jobs.get(number).or_defect("a task has no job")?;
+        answer.is_to(&ticket.work)
+    }
+
+    /// Whether Slurm may be asked again: the longer nothing has changed, the more seldom.
+    fn is_time(&self) -> bool {
+        let unchanged = self.changed.map_or(Duration::ZERO, |at| at.elapsed());
+        self.asked.is_none_or(|at| at.elapsed() >= pause(unchanged))
     }
 
     fn open(&self) -> usize {
@@ -598,6 +659,11 @@ impl Held {
         let unsent = |one: &&Ticket| !one.sent && one.answer.is_none();
         claimed.count() + self.jobs.iter().filter(unsent).count()
     }
+}
+
+/// How long Slurm is left in peace where nothing has changed for so long.
+fn pause(unchanged: Duration) -> Duration {
+    (unchanged / PATIENCE).clamp(ASKED, SELDOM)
 }
 
 /// `4 run, 13 wait (Resources)`
@@ -650,152 +716,4 @@ impl Drop for Queue {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Deaf;
-
-    impl Told for Deaf {
-        fn event(&self, _words: &str) {}
-        fn line(&self, _words: &str) {}
-    }
-
-    fn work(what: &str) -> Work {
-        let job = crate::job::BootJob {
-            what: what.to_owned(),
-            qemu: crate::toolchain::Qemu {
-                command: "qemu".to_owned(),
-                version: "1".to_owned(),
-                plugin_api: 1,
-            },
-            words: Vec::new(),
-            files: Vec::new(),
-            seconds: 1,
-        };
-        Work::Boot(Box::new(job))
-    }
-
-    fn queue(shared: &Path) -> Queue {
-        let text = format!(
-            "shared = '{}'\nnode_cache = '/c'\nprogram = '/p'",
-            shared.to_str().unwrap()
-        );
-        let site = Site::parse(&text, &[]).unwrap();
-        Queue::new(site, Interrupt::default(), Arc::new(Deaf), None).unwrap()
-    }
-
-    fn failed(words: &str, accident: bool) -> Came {
-        Came::Failed {
-            words: words.to_owned(),
-            accident,
-        }
-    }
-
-    #[test]
-    fn an_accident_is_done_again_elsewhere_and_three_times_at_most() {
-        let dir = tempfile::tempdir().unwrap();
-        let queue = queue(dir.path());
-        let mut held = queue.held();
-        let number = held.number(&work("a boot"));
-        for node in ["n1", "n2", "n3"] {
-            assert!(held.jobs[number].answer.is_none());
-            held.jobs[number].sent = true;
-            queue.settle(&mut held, number, failed("its disk is full", true), node);
-        }
-        let ticket = &held.jobs[number];
-        assert!(ticket.shunned.contains("n1") && ticket.shunned.contains("n2"));
-        let said = ticket.answer.as_ref().unwrap().as_ref().unwrap_err();
-        assert_eq!(
-            said.to_string(),
-            "Slurm gave no answer for a boot: its disk is full (n1); then its disk is full (n2); then its disk is full (n3)"
-        );
-    }
-
-    #[test]
-    fn what_would_fail_everywhere_is_said_as_the_node_said_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let queue = queue(dir.path());
-        let mut held = queue.held();
-        let number = held.number(&work("a boot"));
-        queue.settle(
-            &mut held,
-            number,
-            failed("Kconfig does not take it", false),
-            "n1",
-        );
-        let answer = held.jobs[number].answer.take().unwrap();
-        assert_eq!(answer.unwrap_err().to_string(), "Kconfig does not take it");
-    }
-
-    #[test]
-    fn who_refuses_may_refuse_because_nodes_are_shunned() {
-        let dir = tempfile::tempdir().unwrap();
-        let queue = queue(dir.path());
-        let mut held = queue.held();
-        let number = held.number(&work("a boot"));
-        let shunned = BTreeSet::from(["n1".to_owned()]);
-        held.jobs[number].shunned = shunned.clone();
-        held.jobs[number].sent = true;
-        held.doubt = Some(queue.laid_out(&mut held, &shunned, &[number]).unwrap());
-        queue
-            .refused(&mut held, "sbatch: error: not available\n")
-            .unwrap();
-        assert!(!held.jobs[number].sent && held.jobs[number].answer.is_none());
-        held.doubt = Some(
-            queue
-                .laid_out(&mut held, &BTreeSet::new(), &[number])
-                .unwrap(),
-        );
-        queue
-            .refused(&mut held, "sbatch: error: no account\n")
-            .unwrap();
-        let answer = held.jobs[number].answer.take().unwrap();
-        assert_eq!(
-            answer.unwrap_err().to_string(),
-            "Slurm does not take a boot: no account"
-        );
-    }
-
-    #[test]
-    fn a_second_process_takes_over_what_the_first_handed_over() {
-        let dir = tempfile::tempdir().unwrap();
-        let run = dir.path().join("run");
-        std::fs::create_dir(&run).unwrap();
-        let text = format!(
-            "shared = '{}'\nnode_cache = '/c'\nprogram = '/p'",
-            dir.path().to_str().unwrap()
-        );
-        let site = Site::parse(&text, &[]).unwrap();
-        let open = || {
-            Queue::new(
-                site.clone(),
-                Interrupt::default(),
-                Arc::new(Deaf),
-                Some(&run),
-            )
-        };
-        let first = open().unwrap();
-        {
-            let mut held = first.held();
-            let number = held.number(&work("a boot"));
-            held.doubt = Some(
-                first
-                    .laid_out(&mut held, &BTreeSet::new(), &[number])
-                    .unwrap(),
-            );
-            first.has(&mut held, 12).unwrap();
-            // As SIGKILL leaves it: nothing is cancelled.
-            held.arrays.clear();
-        }
-        drop(first);
-        let second = open().unwrap();
-        let mut held = second.held();
-        assert_eq!(held.made, 1);
-        assert_eq!(held.arrays[0].known.number, Some(12));
-        let number = held.number(&work("a boot"));
-        assert_eq!(number, 0);
-        assert!(held.jobs[number].sent);
-        assert_eq!(held.number(&work("a boot")), 1);
-        held.arrays.clear();
-    }
-}
+mod tests;

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use tollgate_defect::answer;
+
 use super::site::{Site, quoted};
 
 /// What squeue is asked for, in the order of [`tasks`].
@@ -91,27 +93,44 @@ mv -f \"$mine.answer\" \"$n.answer\" || exit {UNWRITTEN}
 #[must_use]
 pub fn number(said: &str) -> Option<u64> {
     let line = said.lines().next()?.trim();
-    tollgate_defect::answer::number(line.split(';').next()?)
+    answer::number(line.split(';').next()?)
 }
 
-/// Whether a program of Slurm's says that another try may be answered: the controller
-/// is away, busy, or takes no more of this user's jobs for now.
+/// What another try may have to wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// The controller is away, or busy.
+    Controller,
+    /// It takes no more jobs for now: of this user, or at all.
+    Limit,
+}
+
+/// Whether a program of Slurm's that failed says that another try may be answered.
 #[must_use]
-pub fn is_away(said: &str) -> bool {
-    const SIGNS: [&str; 11] = [
+pub fn wait_for(said: &str) -> Option<Wait> {
+    const AWAY: [&str; 8] = [
         "Unable to contact slurm controller",
         "imed out",
-        "temporarily unable",
         "Resource temporarily unavailable",
         "Zero Bytes were transmitted",
         "Connection refused",
         "backup controller in standby",
         "authentication error",
         "Failed to access",
+    ];
+    // Slurm has the second for a job that is too large for its user, too: that is told
+    // from a limit that passes only by waiting.
+    const LIMITS: [&str; 3] = [
         "SubmitJob",
         "job submit limit",
+        "temporarily unable to accept",
     ];
-    SIGNS.iter().any(|sign| said.contains(sign))
+    let says = |signs: &[&str]| signs.iter().any(|sign| said.contains(sign));
+    match (says(&LIMITS), says(&AWAY)) {
+        (true, _) => Some(Wait::Limit),
+        (false, true) => Some(Wait::Controller),
+        (false, false) => None,
+    }
 }
 
 /// A task of an array, as squeue has it.
@@ -219,7 +238,7 @@ impl Lost {
             Self::Memory => "it took more memory than the cluster gives it (memory_mib)",
             Self::Refused => "no node can have it (partition, memory_mib, processors)",
             Self::Unwritten => "the shared folder did not take its answer: is it full?",
-            Self::Garbled => "its answer cannot be read",
+            Self::Garbled => "its answer cannot be read, or is one to another job",
             Self::Gone => "the queue does not know it any more, and it left no answer",
             Self::Restless => "Slurm began it anew again and again",
         }
@@ -260,20 +279,18 @@ pub fn tasks(said: &str) -> Vec<Task> {
 }
 
 fn task(line: &str) -> Option<Task> {
-    let number = tollgate_defect::answer::number;
     let mut words = line.split('|').map(str::trim);
-    let array = tollgate_defect::answer::number(words.next()?)?;
-    let index = tollgate_defect::answer::number(words.next()?)?;
+    let (array, index) = (
+        answer::number(words.next()?)?,
+        answer::number(words.next()?)?,
+    );
     let (state, code, reason) = (words.next()?, words.next()?, words.next()?);
     Some(Task {
         array,
         index,
-        state: State::of(state, number(code), reason),
+        state: State::of(state, answer::number(code), reason),
         nodes: words.next()?.to_owned(),
-        restarts: words
-            .next()
-            .and_then(tollgate_defect::answer::number)
-            .unwrap_or(0),
+        restarts: answer::number(words.next()?)?,
     })
 }
 
@@ -422,14 +439,31 @@ slurmstepd-n1: error: *** JOB 1 ON n1 CANCELLED AT 2026-11-24T23:38:57 ***
 
     #[test]
     fn who_is_away_is_told_from_who_refuses() {
-        let away = "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)";
-        assert!(is_away(away));
-        assert!(is_away(
-            "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation"
-        ));
-        let refused = "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified";
-        assert!(!is_away(refused));
-        let never = "sbatch: error: Batch job submission failed: Requested node configuration is not available";
-        assert!(!is_away(never));
+        let of = |words: &str| {
+            wait_for(&format!(
+                "sbatch: error: Batch job submission failed: {words}"
+            ))
+        };
+        assert_eq!(
+            of("Unable to contact slurm controller (connect failure)"),
+            Some(Wait::Controller)
+        );
+        let slow = of("Socket timed out on send/recv operation");
+        assert_eq!(slow, Some(Wait::Controller));
+        // Slurm 22.05, of a job_submit plugin's ESLURM_ACCOUNTING_POLICY and of
+        // MaxJobCount.
+        let limits = [
+            "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
+            "Slurm temporarily unable to accept job, sleeping and retrying",
+        ];
+        for limit in limits {
+            assert_eq!(of(limit), Some(Wait::Limit), "{limit}");
+        }
+        for refused in [
+            "Invalid account or account/partition combination specified",
+            "Requested node configuration is not available",
+        ] {
+            assert_eq!(of(refused), None, "{refused}");
+        }
     }
 }
