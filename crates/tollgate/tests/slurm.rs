@@ -14,7 +14,9 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::Duration;
 
+use cluster::users::{self, User};
 use cluster::{Cluster, Working, until};
 use robot_room::{BREAKS, Room};
 use support::{Lab, code, heeding_signals, run};
@@ -80,8 +82,7 @@ fn a_robots_matrix_is_the_same_on_four_nodes() {
     let left = fs::read_dir(cluster.shared()).unwrap();
     let left: Vec<_> = left.map(|one| one.unwrap().file_name()).collect();
     assert_eq!(left, ["answers"]);
-    let arrays = |cluster: &Cluster| cluster.says("squeue", &["-h", "-t", "all"]).lines().count();
-    let before = arrays(&cluster);
+    let before = cluster.arrays();
     let patch = room.diff(&[WARNS]);
     let mut other = room.command_in(&cluster.path("second"), &patch, &["-q"]);
     other.args(CELLS);
@@ -89,7 +90,7 @@ fn a_robots_matrix_is_the_same_on_four_nodes() {
         &here(&room, &patch),
         &run(cluster.elsewhere(&mut other, "")),
     );
-    assert_eq!(arrays(&cluster), before);
+    assert_eq!(cluster.arrays(), before);
 }
 
 #[test]
@@ -116,7 +117,10 @@ fn a_proof_is_the_same_on_four_nodes() {
             cluster.elsewhere(&mut command, "");
         }
         let output = run(&mut command);
-        let document = fs::read_to_string(&json).unwrap_or_default();
+        let document = match json.exists() {
+            true => fs::read_to_string(&json).unwrap(),
+            false => String::new(),
+        };
         fs::write(&json, "").unwrap();
         // Where the caches are differs, and so does how long steps took.
         let own = cluster.path("own").display().to_string();
@@ -134,6 +138,7 @@ fn a_proof_is_the_same_on_four_nodes() {
     for (words, fake) in [
         (&[][..], ""),
         (&["--param", "events=1,64"], ""),
+        (&["--variant", "all"], ""),
         (&[], "differ"),
     ] {
         let here = told(false, words, fake);
@@ -163,26 +168,11 @@ fn a_task_that_is_killed_requeued_or_loses_its_node_is_done_again() {
     slow(&room, 6);
     let patch = room.diff(&[WARNS]);
     let here = here(&room, &patch);
-    let work = |more: &str| {
-        let mut command = room.command_in(&cluster.path("own"), &patch, &[]);
-        command.args(CELLS);
-        cluster.elsewhere(&mut command, more);
-        // Each fault finds work to do.
-        fs::remove_dir_all(cluster.path("own")).ok();
-        fs::remove_dir_all(cluster.shared().join("answers")).ok();
-        Working::new(&mut command, &cluster.path(""))
-    };
+    let work = |more: &str| anew(&cluster, &room, &patch, more);
 
     // SIGKILL, of the script and whatever it runs.
     let killed = work("");
-    until("a script runs", || cluster.scripts().first().copied());
-    std::thread::sleep(std::time::Duration::from_secs(2));
-    for script in cluster.scripts() {
-        let kill = Command::new("kill")
-            .args(["-KILL", &script.to_string()])
-            .status();
-        assert!(kill.is_ok());
-    }
+    kill(&cluster);
     killed.says("it was killed");
     is_same(&here, &killed.ended());
 
@@ -211,6 +201,31 @@ fn a_task_that_is_killed_requeued_or_loses_its_node_is_done_again() {
     cluster.node(&node, "start");
 }
 
+/// The robot at work; it finds no answer that was given before.
+fn anew(cluster: &Cluster, room: &Room, patch: &str, more: &str) -> Working {
+    let mut command = room.command_in(&cluster.path("own"), patch, &[]);
+    command.args(CELLS);
+    cluster.elsewhere(&mut command, more);
+    for folder in [cluster.path("own"), cluster.shared().join("answers")] {
+        if folder.exists() {
+            fs::remove_dir_all(folder).unwrap();
+        }
+    }
+    Working::new(&mut command, &cluster.path(""))
+}
+
+/// Ends the tasks that run, once some do.
+fn kill(cluster: &Cluster) {
+    until("a script runs", || cluster.scripts().first().copied());
+    std::thread::sleep(Duration::from_secs(2));
+    for script in cluster.scripts() {
+        let kill = Command::new("kill")
+            .args(["-KILL", &script.to_string()])
+            .status();
+        assert!(kill.is_ok());
+    }
+}
+
 /// Slurm lets what it begins anew wait for two minutes, or however long it takes a
 /// node's credentials to end: not here.
 fn hurry(cluster: &Cluster, reason: &str) {
@@ -228,6 +243,214 @@ fn hurry(cluster: &Cluster, reason: &str) {
         let job = format!("JobId={task}");
         cluster.says("scontrol", &["update", &job, "StartTime=now"]);
     }
+}
+
+/// Two partitions that make way for a third: one whose tasks are ended, and one whose
+/// tasks are begun anew.
+const PREEMPTS: &str = "PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName=urgent Nodes=ALL PriorityTier=10 PreemptMode=OFF
+PartitionName=ended Nodes=ALL PriorityTier=1 PreemptMode=CANCEL
+PartitionName=anew Nodes=ALL PriorityTier=1 PreemptMode=REQUEUE";
+
+#[test]
+fn a_task_that_makes_way_for_another_is_done_again() {
+    let room = Room::new();
+    let cluster = Cluster::start_with(&[("SLURM_HERE_MORE", PREEMPTS)]);
+    let (Some(room), Some(cluster)) = (room, cluster) else {
+        return;
+    };
+    slow(&room, 6);
+    let patch = room.diff(&[WARNS]);
+    let here = here(&room, &patch);
+    for partition in ["ended", "anew"] {
+        let work = anew(
+            &cluster,
+            &room,
+            &patch,
+            &format!("partition = '{partition}'"),
+        );
+        cluster.running();
+        let urgent = ["-p", "urgent", "-N4", "--exclusive", "-o", "/dev/null"];
+        let urgent = [&urgent[..], &["--chdir", "/", "--wrap", "sleep 3"]].concat();
+        cluster.says("sbatch", &urgent);
+        match partition {
+            "ended" => work.says("it had to make way for another job"),
+            _ => hurry(&cluster, "BeginTime"),
+        }
+        is_same(&here, &work.ended());
+    }
+}
+
+/// A site that takes no jobs as long as a file is there, and says what Slurm says where
+/// an account's limit is reached.
+const CLOSES: &str = "function slurm_job_submit(job, partitions, user)
+	local file = io.open('CLOSED')
+	if file then
+		file:close()
+		return 2050
+	end
+	return slurm.SUCCESS
+end
+
+function slurm_job_modify(job, known, partitions, user)
+	return slurm.SUCCESS
+end
+
+return slurm.SUCCESS
+";
+
+#[test]
+fn who_may_have_no_more_jobs_waits() {
+    let Some(room) = Room::new() else { return };
+    let (closed, script) = (room.path("closed"), room.path("submit.lua"));
+    fs::write(&script, CLOSES.replace("CLOSED", closed.to_str().unwrap())).unwrap();
+    let more = [
+        ("SLURM_HERE_MORE", "JobSubmitPlugins=lua"),
+        ("SLURM_HERE_SUBMIT", script.to_str().unwrap()),
+    ];
+    let Some(cluster) = Cluster::start_with(&more) else {
+        return;
+    };
+    slow(&room, 6);
+    let patch = room.diff(&[WARNS]);
+    let here = here(&room, &patch);
+    let close = || fs::write(&closed, "").unwrap();
+    close();
+    let work = anew(&cluster, &room, &patch, "");
+    work.says("job submit limit");
+    assert_eq!(cluster.queued(), "");
+    fs::remove_file(&closed).unwrap();
+    work.says("Slurm takes jobs again");
+    // Where others of the run are at work, too; and it is said once.
+    cluster.running();
+    close();
+    kill(&cluster);
+    work.says("it was killed");
+    std::thread::sleep(Duration::from_secs(4));
+    fs::remove_file(&closed).unwrap();
+    let ended = work.ended();
+    is_same(&here, &ended);
+    let said = text(&ended.stderr);
+    assert_eq!(said.matches("job submit limit").count(), 2, "{said}");
+    assert_eq!(said.matches("Slurm takes jobs again").count(), 2, "{said}");
+}
+
+/// Another bit in every file of a folder.
+fn damage(folder: &Path) {
+    for file in fs::read_dir(folder).unwrap() {
+        let place = file.unwrap().path();
+        let mut bytes = fs::read(&place).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        fs::write(&place, bytes).unwrap();
+    }
+}
+
+#[test]
+fn two_users_have_each_others_answers() {
+    let (Some(room), Some(cluster)) = (Room::new(), Cluster::start()) else {
+        return;
+    };
+    let Some([one, two]) = users::two(&cluster) else {
+        return;
+    };
+    users::open(room.dir.path(), 0o755);
+    let robot = |user: &User, cache: &str, patch: &str| {
+        let mut command = room.command_in(&user.home.join(cache), patch, &[]);
+        command.args(CELLS);
+        user.does(cluster.elsewhere(&mut command, ""))
+    };
+    for (first, second, edit) in [(&one, &two, WARNS), (&two, &one, RIGHT)] {
+        let patch = room.diff(&[edit]);
+        let here = here(&room, &patch);
+        let before = cluster.arrays();
+        is_same(&here, &run(&mut robot(first, "cache", &patch)));
+        let asked = cluster.arrays();
+        assert!(asked > before);
+        is_same(&here, &run(&mut robot(second, "cache", &patch)));
+        assert_eq!(cluster.arrays(), asked);
+    }
+    // Both at once.
+    let patch = room.diff(&[BREAKS]);
+    let broken = here(&room, &patch);
+    let both = [&one, &two].map(|user| Working::new(&mut robot(user, "cache", &patch), &user.home));
+    for work in both {
+        is_same(&broken, &work.ended());
+    }
+
+    // Answers that are damaged count for nobody; only their own are replaced.
+    let patch = room.diff(&[WARNS]);
+    let here = here(&room, &patch);
+    damage(&cluster.shared().join("answers"));
+    for (user, cache, others) in [(&two, "second", true), (&one, "second", false)] {
+        let ended = run(&mut robot(user, cache, &patch));
+        is_same(&here, &ended);
+        let said = text(&ended.stderr);
+        assert!(
+            said.contains("did not hold what was written there"),
+            "{said}"
+        );
+        assert_eq!(
+            said.contains("others will not have this answer"),
+            others,
+            "{said}"
+        );
+    }
+    let before = cluster.arrays();
+    is_same(&here, &run(&mut robot(&two, "third", &patch)));
+    assert_eq!(cluster.arrays(), before);
+}
+
+#[test]
+fn two_users_have_each_others_kernels() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let Some([one, two]) = users::two(&cluster) else {
+        return;
+    };
+    let lab = Lab::new();
+    users::open(&lab.path(""), 0o755);
+    let qemu = cluster.path("qemu");
+    fs::copy(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake-qemu"),
+        &qemu,
+    )
+    .unwrap();
+    users::open(&qemu, 0o755);
+    let prove = |cache: &Path| {
+        let mut command = lab.tollgate(&["prove", "epoll", "--format", "json"]);
+        command
+            .arg("--tree")
+            .arg(lab.tree())
+            .arg("--qemu")
+            .arg(&qemu);
+        command.arg("--cache").arg(cache);
+        command
+    };
+    let here = run(&mut prove(&lab.cache()));
+    assert!(!here.stdout.is_empty(), "{}", text(&here.stderr));
+    let told = |user: &User, cache: &str| {
+        let cache = user.home.join(cache);
+        run(&mut user.does(cluster.elsewhere(&mut prove(&cache), "")))
+    };
+    is_same(&here, &told(&one, "cache"));
+    is_same(&here, &told(&two, "cache"));
+    assert!(!two.home.join("cache/images").exists());
+
+    // One that is damaged is booted by nobody, and its owner makes it anew.
+    for image in fs::read_dir(cluster.shared().join("images")).unwrap() {
+        let record = image.unwrap().path().join("image.json");
+        let text = fs::read_to_string(&record).unwrap();
+        fs::write(record, text.replace("6.12", "6.13")).unwrap();
+    }
+    let ended = told(&two, "second");
+    let said = text(&ended.stderr);
+    assert_eq!(code(&ended), 2, "{said}");
+    assert!(said.contains("cannot be replaced"), "{said}");
+    is_same(&here, &told(&one, "second"));
+    is_same(&here, &told(&two, "second"));
 }
 
 #[test]
@@ -318,6 +541,20 @@ fn a_full_shared_folder_is_waited_for() {
     fill();
     work.says("the shared folder did not take its answer");
     fs::remove_file(&full).unwrap();
+    is_same(&here, &work.ended());
+
+    // The disk of one node; the others do its work.
+    let disk = cluster.path("nodes/n1");
+    fs::remove_dir_all(&disk).unwrap();
+    fs::create_dir(&disk).unwrap();
+    let mount = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=64k,mode=1777", "none"])
+        .arg(&disk)
+        .status();
+    assert!(mount.unwrap().success());
+    let _disk = Mounted(&disk);
+    let work = anew(&cluster, &room, &patch, "");
+    work.says("No space left on device");
     is_same(&here, &work.ended());
 }
 

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
+pub(crate) mod users;
+
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -25,6 +27,11 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// None where nobody asked, or Slurm is not installed.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_with(&[])
+    }
+
+    /// The same with variables of scripts/slurm-here.
+    pub(crate) fn start_with(more: &[(&str, &str)]) -> Option<Self> {
         tollgate_testing::asked(ASKED)?;
         if ![
             "/usr/sbin/slurmctld",
@@ -45,9 +52,17 @@ impl Cluster {
         };
         let owner = std::process::id().to_string();
         let at = cluster.slurm();
-        cluster.here(&["start", at.to_str().unwrap(), "4", &owner]);
+        let mut start = Command::new(HERE);
+        start.arg("start").arg(&at).args(["4", &owner]);
+        cluster.done(start.envs(more.iter().copied()));
         fs::create_dir(cluster.shared()).unwrap();
         Some(cluster)
+    }
+
+    fn done(&self, command: &mut Command) {
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command:?}: {said}");
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -63,9 +78,7 @@ impl Cluster {
     }
 
     fn here(&self, words: &[&str]) {
-        let output = Command::new(HERE).args(words).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{words:?}: {said}");
+        self.done(Command::new(HERE).args(words));
     }
 
     pub(crate) fn node(&self, name: &str, what: &str) {
@@ -107,6 +120,11 @@ impl Cluster {
             .args(["--engine", "slurm"])
             .arg("--cluster")
             .arg(site)
+    }
+
+    /// How many arrays Slurm has or had.
+    pub(crate) fn arrays(&self) -> usize {
+        self.says("squeue", &["-h", "-t", "all"]).lines().count()
     }
 
     /// What squeue shows of tasks that are not done.

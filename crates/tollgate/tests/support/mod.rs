@@ -154,17 +154,23 @@ pub(crate) fn run(command: &mut Command) -> Output {
 pub(crate) fn heeding_signals(command: &Command) -> Command {
     let mut heeding = Command::new("env");
     heeding.arg("--default-signal=HUP,INT,TERM");
-    heeding.arg(command.get_program()).args(command.get_args());
+    heeding.arg(command.get_program());
+    copied(command, heeding)
+}
+
+/// The words, the folder and the variables of a command for another program.
+pub(crate) fn copied(command: &Command, mut other: Command) -> Command {
+    other.args(command.get_args());
     if let Some(folder) = command.get_current_dir() {
-        heeding.current_dir(folder);
+        other.current_dir(folder);
     }
     for (name, value) in command.get_envs() {
         match value {
-            Some(value) => heeding.env(name, value),
-            None => heeding.env_remove(name),
+            Some(value) => other.env(name, value),
+            None => other.env_remove(name),
         };
     }
-    heeding
+    other
 }
 
 /// Exit code, 255 for a signal.
