@@ -705,6 +705,51 @@ fn who_is_no_root_builds_of_a_tree_of_others() {
     assert!(!said.contains("died"), "{said}");
 }
 
+/// A container's mounts lie in folders that only root may enter, and no build of another
+/// user was begun where there was one.
+#[test]
+fn a_mount_that_the_user_cannot_reach_is_no_hindrance() {
+    let Some(room) = Room::new() else { return };
+    let (own, closed) = (room.path("own"), room.path("closed"));
+    for folder in [&own, &closed, &closed.join("mount")] {
+        fs::create_dir(folder).unwrap();
+    }
+    let is_root = chown(&own, Some(NOBODY), Some(NOBODY)).is_ok();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::set_permissions(room.dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let script = "mount -t tmpfs none \"$0/mount\" && exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"";
+    let nobody = |program: &Path| {
+        let mut command = Command::new("unshare");
+        command
+            .args(["-m", "sh", "-c", script])
+            .arg(&closed)
+            .arg(program);
+        command
+    };
+    let probe = nobody(Path::new("unshare")).args(["-rmn", "true"]).output();
+    if !is_root || !probe.unwrap().status.success() {
+        tollgate_testing::elsewhere("no-mounts");
+        return;
+    }
+    let program = room.path("tollgate");
+    fs::copy(env!("CARGO_BIN_EXE_tollgate"), &program).unwrap();
+    let patch = room.path("the.patch");
+    fs::write(&patch, room.diff(&[BREAKS])).unwrap();
+    let mut command = nobody(&program);
+    command
+        .args(["robot", "--cell", "x86_64", "--tree"])
+        .arg(room.path("tree"));
+    command
+        .arg("--cache")
+        .arg(own.join("cache"))
+        .arg(patch)
+        .env("TMPDIR", &own);
+    let output = run(&mut command);
+    let said = both(&output);
+    assert_eq!(code(&output), 1, "{said}");
+    assert!(said.contains("'valu' undeclared"), "{said}");
+}
+
 /// A diff that takes a file away.
 fn removed(room: &Room, file: &str) -> String {
     let text = fs::read_to_string(room.path("tree").join(file)).unwrap();

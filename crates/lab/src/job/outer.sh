@@ -46,12 +46,14 @@ if [ -n "$TOLLGATE_UID" ]; then
 	chown -hR "$TOLLGATE_UID:$TOLLGATE_UID" build out tmp
 fi
 mount --rbind "$stage" /tmp
-# All else may only be read; below /proc the kernel decides, by the user.
+# All else may only be read; below /proc the kernel decides, by the user. What cannot be
+# reached here, in a folder of another user's or below another file system, the builds do not
+# reach either.
 cut -d ' ' -f 2 /proc/self/mounts | while read -r at; do
 	case $at in
 	/tmp | /tmp/* | /proc | /proc/* | "$stage" | "$stage"/*) ;;
 	*)
-		mount -o remount,bind,ro "$at" 2>/dev/null || mount --bind /tmp/empty "$at" 2>/dev/null || {
+		mount -o remount,bind,ro "$at" 2>/dev/null || mount --bind /tmp/empty "$at" 2>/dev/null || [ ! -e "$at" ] || {
 			echo "tollgate: $at cannot be closed to writing" >&2
 			exit 97
 		}
