@@ -325,7 +325,11 @@ fn bytes_that_a_caller_hands_on_are_found() {
             "static int get(struct dev *d, char __user *buf, size_t n)\n{{\n\tint left;\n\n\tif (!n)\n\t\treturn -EINVAL;\n\tleft = copy_from_user(d->buf, buf, n);\n\tif (left)\n\t\treturn left;\n\treturn 0;\n}}\nint run(struct dev *d, char __user *buf, size_t n)\n{{\n\tint ret;\n\n\tret = get(d, buf, n);\n{asked}\n\tret = start(d);\nout:\n\tunlock(d);\n\treturn ret;\n}}\n"
         )
     };
-    for wrong in ["\tif (ret)\n\t\tgoto out;", "\tif (ret)\n\t\treturn ret;"] {
+    for wrong in [
+        "\tif (ret)\n\t\tgoto out;",
+        "\tif (ret)\n\t\treturn ret;",
+        "\tif (ret == 0)\n\t\td->on = true;\n\tgoto out;",
+    ] {
         let found = mistakes::found(None, &with(wrong));
         assert_eq!(found, [("misread-result".to_owned(), 9)], "{wrong}");
     }
@@ -333,6 +337,25 @@ fn bytes_that_a_caller_hands_on_are_found() {
         "\tif (ret)\n\t\treturn -EFAULT;",
         "\tif (ret) {\n\t\tret = -EFAULT;\n\t\tgoto out;\n\t}",
         "\tif (ret > 0)\n\t\tret = -EFAULT;",
+    ] {
+        assert_eq!(mistakes::found(None, &with(right)), [], "{right}");
+    }
+}
+
+/// Of a function that gives nothing else its caller tells what it should give.
+#[test]
+fn bytes_of_a_function_that_only_copies_are_found() {
+    let with = |caller: &str| {
+        format!(
+            "static int put(struct dev *d, char __user *buf)\n{{\n\treturn copy_to_user(buf, d->buf, 64);\n}}\nlong run(struct dev *d, unsigned int cmd, char __user *buf)\n{{\n{caller}\n}}\n"
+        )
+    };
+    let wrong = "\tif (cmd > 7)\n\t\treturn -ENOTTY;\n\treturn put(d, buf);";
+    let found = mistakes::found(None, &with(wrong));
+    assert_eq!(found, [("misread-result".to_owned(), 3)]);
+    for right in [
+        "\treturn put(d, buf);",
+        "\tif (cmd > 7)\n\t\treturn -ENOTTY;\n\treturn put(d, buf) ? -EFAULT : 0;",
     ] {
         assert_eq!(mistakes::found(None, &with(right)), [], "{right}");
     }
@@ -404,6 +427,7 @@ fn bytes_that_are_read_as_a_string_without_an_end_are_found() {
     for wrong in [
         with("b[16]", ""),
         with("b[16]", "\tdev_dbg(d->dev, \"%u\\n\", v);\n"),
+        with("b[16]", "").replace("kstrtou32(b, 0, &v)", "take(strstrip(b))"),
         "\tchar *p = memdup_user(buf, n);\n\n\tif (IS_ERR(p))\n\t\treturn PTR_ERR(p);\n\tret = strcmp(p, \"on\");\n\tkfree(p);\n\treturn ret;".to_owned(),
         "\tchar *p = kmalloc(n, GFP_KERNEL);\n\n\tif (!p)\n\t\treturn -ENOMEM;\n\tif (copy_from_user(p, buf, n))\n\t\treturn -EFAULT;\n\treturn strlen(p);".to_owned(),
     ] {

@@ -1,3 +1,4 @@
+use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::calls::Outcome;
@@ -12,6 +13,7 @@ use crate::lex::{Token, closing};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
+use crate::split::Body;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -53,13 +55,18 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 fn returned(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let gives = given_back(function, access)?;
     let mut returns = function.graph.statements.iter().filter_map(given);
-    if !returns.any(|given| function.expression(given).is_some_and(|own| is_error(&own))) {
-        return None;
-    }
+    let own = returns.any(|given| function.expression(given).is_some_and(|own| is_error(&own)));
+    let whose = match own {
+        true => "the function gives error numbers elsewhere".to_owned(),
+        false => {
+            let callers = handing_on(function);
+            let mut callers = callers.into_iter();
+            let caller = callers.find(|caller| gives_errors(function, caller))?;
+            format!("{}(), which hands it on, gives error numbers", caller.name)
+        }
+    };
     let name = &access.word.name;
-    let message = format!(
-        "{name}() gives how many bytes were left, and the function gives error numbers elsewhere"
-    );
+    let message = format!("{name}() gives how many bytes were left, and {whose}");
     let file = function.file;
     let mut violation = file.violation(&INFO, gives, "no error number", message);
     violation.confidence = match is_handed_on(function) {
@@ -121,58 +128,99 @@ fn given_back(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Spa
 }
 
 /// Whether what the function gives goes to who takes it for an error number: it can be
-/// called from elsewhere, or a caller in the file returns it.
+/// called from elsewhere, or a caller in the file hands it on.
 fn is_handed_on(function: &FunctionContext<'_>) -> bool {
     let (file, body) = (function.file, function.body);
-    let is = |token: &Token, word: &str| token.span.of(file.text) == word.as_bytes();
     let header = function_tokens(function).iter();
     let mut header = header.take_while(|token| token.span.end <= body.header.end);
-    if !header.any(|token| is(token, "static")) {
-        return true;
-    }
-    let code: Vec<&Token> = file.tokens.iter().filter(|t| t.is_code()).collect();
-    code.windows(3).any(|three| {
-        let [before, name, behind] = three else {
-            return false;
+    let is_static = header.any(|token| token.span.of(file.text) == b"static");
+    let code = code(function);
+    let taken = |two: &[&Token]| match two {
+        [name, behind] => is_own(function, name) && !behind.is(b'('),
+        _ => false,
+    };
+    !is_static || code.windows(2).any(taken) || !handing_on(function).is_empty()
+}
+
+fn code<'s>(function: &FunctionContext<'s>) -> Vec<&'s Token> {
+    let all = function.file.tokens.iter();
+    all.filter(|token| token.is_code()).collect()
+}
+
+/// Whether a token names the function elsewhere than where it is defined.
+fn is_own(function: &FunctionContext<'_>, token: &Token) -> bool {
+    let named = token.span.of(function.file.text) == function.body.name.as_bytes();
+    named && !function.body.header.contains(token.span)
+}
+
+/// The functions of the file that give what this one gave them: `return f();`, or by a
+/// variable.
+fn handing_on<'s>(function: &FunctionContext<'s>) -> Vec<&'s Body> {
+    let file = function.file;
+    let code = code(function);
+    let gives = |(at, three): (usize, &[&Token])| {
+        let [first, second, third] = three else {
+            return None;
         };
-        let own = is(name, &body.name) && !body.header.contains(name.span);
-        own && (is(before, "return") || !behind.is(b'('))
-    }) || code.windows(3).enumerate().any(|(at, three)| {
-        let [variable, equals, name] = three else {
-            return false;
+        let returned = first.span.of(file.text) == b"return"
+            && is_own(function, second)
+            && behind(&code, at + 2).is_some_and(|(next, _)| next.is(b';'));
+        let kept = || {
+            second.is(b'=')
+                && is_own(function, third)
+                && is_kept(file.text, &code, (first, at + 3))
+                && is_returned(function, first)
         };
-        let own = equals.is(b'=') && is(name, &body.name);
-        own && is_kept(file.text, &code, (variable, at + 3)) && is_returned(function, variable)
+        (returned || kept())
+            .then(|| file.holder(first.span))
+            .flatten()
+    };
+    code.windows(3).enumerate().filter_map(gives).collect()
+}
+
+/// Whether a function of the file gives an error number: `return -EINVAL`, `ret = -EINVAL`.
+fn gives_errors(function: &FunctionContext<'_>, of: &Body) -> bool {
+    let file = function.file;
+    let mut own = file.tokens_in(of.span).windows(3);
+    own.any(|three| match three {
+        [before, sign, name] => {
+            let given = before.is(b'=') || before.span.of(file.text) == b"return";
+            let error = answer::text(name.span.of(file.text)).is_some_and(is_error_name);
+            given && sign.is(b'-') && error
+        }
+        _ => false,
     })
 }
 
 /// Whether the call whose arguments begin there is all that a variable takes, and what it
-/// gave is still there behind it: nothing asks for it at once, or whoever asks leaves with
-/// it as it is.
+/// gave is still there where the code behind it leaves.
 fn is_kept(text: &[u8], code: &[&Token], (variable, open): (&Token, usize)) -> bool {
-    let rest: Vec<Token> = code.iter().skip(open).map(|token| **token).collect();
-    let Some(close) = closing(&rest, 0) else {
-        return false;
-    };
-    let end = rest.get(close + 1).is_some_and(|token| token.is(b';'));
-    let next = rest.get(close + 2..).unwrap_or(&[]);
-    let asked = next
-        .first()
-        .is_some_and(|token| token.span.of(text) == b"if");
-    end && (!asked || leaves_with(text, next, variable.span.of(text)))
+    behind(code, open).is_some_and(|(next, rest)| {
+        next.is(b';') && leaves_with(text, &rest, variable.span.of(text))
+    })
 }
 
-/// `if (v) goto out;`, `if (v) return v;`
+/// The token behind the brackets that open there, and what follows it.
+fn behind(code: &[&Token], open: usize) -> Option<(Token, Vec<Token>)> {
+    let rest: Vec<Token> = code.iter().skip(open).map(|token| **token).collect();
+    let close = closing(&rest, 0)?;
+    let next = *rest.get(close + 1)?;
+    Some((next, rest.get(close + 2..)?.to_vec()))
+}
+
+/// Whether the code that comes next leaves with the variable as it is, or goes on with it.
 fn leaves_with(text: &[u8], tokens: &[Token], variable: &[u8]) -> bool {
-    let word = |at: usize| tokens.get(at).map(|token| token.span.of(text));
-    let asks = word(2) == Some(variable) && tokens.get(3).is_some_and(|own| own.is(b')'));
-    let ends = tokens.get(6).is_some_and(|own| own.is(b';'));
-    asks && ends
-        && match word(4) {
-            Some(b"goto") => true,
-            Some(b"return") => word(5) == Some(variable),
-            _ => false,
-        }
+    const ENDS: [&[u8]; 5] = [b"goto", b"return", b"break", b"case", b"default"];
+    let word = |own: &Token| own.span.of(text);
+    let end = tokens.iter().position(|own| ENDS.contains(&word(own)));
+    let before = tokens.get(..end.unwrap_or(tokens.len())).unwrap_or(&[]);
+    let set = before.windows(3).any(|three| match three {
+        [own, sign, next] => word(own) == variable && sign.is(b'=') && !next.is(b'='),
+        _ => false,
+    });
+    let mut rest = end.into_iter().flat_map(|end| tokens.iter().skip(end));
+    let gives = rest.next().is_some_and(|own| word(own) == b"return");
+    !set && (!gives || rest.next().is_some_and(|own| word(own) == variable))
 }
 
 /// Whether the function of the file that names a variable there returns it.
@@ -195,12 +243,15 @@ fn is_returned(function: &FunctionContext<'_>, variable: &Token) -> bool {
 /// `-EFAULT` and its like, or a choice of one.
 fn is_error(own: &Expression) -> bool {
     match &own.term {
-        Term::Unary(operator, of) => {
-            operator == "-" && of.name().is_some_and(|name| name.starts_with('E'))
-        }
+        Term::Unary(operator, of) => operator == "-" && of.name().is_some_and(is_error_name),
         Term::Choice(_, yes, no) => is_error(no) || yes.as_deref().is_some_and(is_error),
         _ => false,
     }
+}
+
+/// `EFAULT`
+fn is_error_name(name: &str) -> bool {
+    name.starts_with('E')
 }
 
 /// The test for less than 0, or for an error number, of what an access gives.

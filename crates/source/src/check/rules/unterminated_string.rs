@@ -96,7 +96,7 @@ impl<'e> Bytes<'e> {
         let words = function.file.words;
         let mut ended = false;
         each(function.root, &mut |node| {
-            let before = node.start_byte() < at.start && !self.copied.contains(span(node));
+            let before = node.end_byte() <= at.start && !self.copied.contains(span(node));
             if !before || ended {
                 return;
             }
