@@ -164,3 +164,48 @@ fn what_the_rfc_assumes_ends_the_server_when_it_suspends() {
     let text = document.to_string();
     assert!(text.contains("Assertion 'frames > 0' failed"), "{text}");
 }
+
+/// The tree of a version that `scripts/tree` has fetched; a test without it says so.
+fn tree(version: &str) -> Option<String> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/tree");
+    let found = Command::new(script).args(["--kept", version]).output();
+    let found = String::from_utf8(found.unwrap().stdout).unwrap();
+    let found = found.trim().to_owned();
+    if found.is_empty() {
+        tollgate_testing::missing(
+            &format!("the tree of Linux {version}"),
+            &format!("scripts/tree {version} fetches it"),
+        );
+        return None;
+    }
+    Some(found)
+}
+
+/// `docs/versions.md`: a change that has landed is measured against what was before.
+#[test]
+fn epoll_gains_in_each_version_and_what_landed_is_one_of_the_gains() {
+    if !is_asked() {
+        return;
+    }
+    for (version, variants) in [
+        ("6.1", &["window"][..]),
+        ("7.2", &["merged", "window", "scoped"]),
+        ("7.3", &["merged", "window", "scoped"]),
+    ] {
+        let Some(tree) = tree(version) else {
+            continue;
+        };
+        let (code, document) = proved("epoll", &["--tree", &tree]);
+        assert_eq!(code, Some(0), "{version}");
+        let names: Vec<&str> = list(&document, "comparisons")
+            .iter()
+            .map(|one| one["after"]["variant"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, variants, "{version}");
+        for comparison in list(&document, "comparisons") {
+            repeats(comparison);
+            assert_eq!(moved(comparison), ["epoll_wait"], "{version}");
+            assert_eq!(differences(comparison).len(), 0, "{version}");
+        }
+    }
+}
