@@ -356,6 +356,8 @@ fn bytes_of_a_function_that_only_copies_are_found() {
     for right in [
         "\treturn put(d, buf);",
         "\tif (cmd > 7)\n\t\treturn -ENOTTY;\n\treturn put(d, buf) ? -EFAULT : 0;",
+        // Nobody takes what the caller gives for an error number.
+        "\treturn inner(d, cmd, buf) ? -EFAULT : 0;\n}\nstatic int inner(struct dev *d, unsigned int cmd, char __user *buf)\n{\n\tif (cmd > 7)\n\t\treturn -ENOTTY;\n\treturn put(d, buf);",
     ] {
         assert_eq!(mistakes::found(None, &with(right)), [], "{right}");
     }

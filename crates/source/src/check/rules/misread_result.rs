@@ -5,7 +5,6 @@ use crate::calls::Outcome;
 use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
-use crate::check::range::function_tokens;
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::flow::{EffectKind, Statement, StatementKind};
@@ -29,6 +28,9 @@ const INFO: RuleInfo = RuleInfo {
           for less than 0 never holds, so that a fault goes unseen; a caller that is given them sees no \
           error number.",
 };
+
+/// So many callers of callers are asked.
+const STEPS: usize = 3;
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses {
@@ -59,9 +61,10 @@ fn returned(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viola
     let whose = match own {
         true => "the function gives error numbers elsewhere".to_owned(),
         false => {
-            let callers = handing_on(function);
-            let mut callers = callers.into_iter();
-            let caller = callers.find(|caller| gives_errors(function, caller))?;
+            let mut callers = handing_on(function, function.body).into_iter();
+            let caller = callers.find(|caller| {
+                gives_errors(function, caller) && is_handed_on(function, caller, STEPS)
+            })?;
             format!("{}(), which hands it on, gives error numbers", caller.name)
         }
     };
@@ -69,7 +72,7 @@ fn returned(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viola
     let message = format!("{name}() gives how many bytes were left, and {whose}");
     let file = function.file;
     let mut violation = file.violation(&INFO, gives, "no error number", message);
-    violation.confidence = match is_handed_on(function) {
+    violation.confidence = match is_handed_on(function, function.body, STEPS) {
         true => Confidence::Medium,
         // Callers may ask for no more than whether it is 0.
         false => Confidence::Low,
@@ -127,19 +130,22 @@ fn given_back(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Spa
     }
 }
 
-/// Whether what the function gives goes to who takes it for an error number: it can be
-/// called from elsewhere, or a caller in the file hands it on.
-fn is_handed_on(function: &FunctionContext<'_>) -> bool {
-    let (file, body) = (function.file, function.body);
-    let header = function_tokens(function).iter();
+/// Whether what a function of the file gives goes to who takes it for an error number: it
+/// can be called from elsewhere, or a caller in the file hands it on and is such itself.
+fn is_handed_on(function: &FunctionContext<'_>, body: &Body, steps: usize) -> bool {
+    let file = function.file;
+    let header = file.tokens_in(body.header.join(body.span)).iter();
     let mut header = header.take_while(|token| token.span.end <= body.header.end);
     let is_static = header.any(|token| token.span.of(file.text) == b"static");
     let code = code(function);
     let taken = |two: &[&Token]| match two {
-        [name, behind] => is_own(function, name) && !behind.is(b'('),
+        [name, behind] => is_use(function, body, name) && !behind.is(b'('),
         _ => false,
     };
-    !is_static || code.windows(2).any(taken) || !handing_on(function).is_empty()
+    let mut callers = handing_on(function, body).into_iter();
+    !is_static
+        || code.windows(2).any(taken)
+        || steps > 0 && callers.any(|caller| is_handed_on(function, caller, steps - 1))
 }
 
 fn code<'s>(function: &FunctionContext<'s>) -> Vec<&'s Token> {
@@ -147,15 +153,15 @@ fn code<'s>(function: &FunctionContext<'s>) -> Vec<&'s Token> {
     all.filter(|token| token.is_code()).collect()
 }
 
-/// Whether a token names the function elsewhere than where it is defined.
-fn is_own(function: &FunctionContext<'_>, token: &Token) -> bool {
-    let named = token.span.of(function.file.text) == function.body.name.as_bytes();
-    named && !function.body.header.contains(token.span)
+/// Whether a token names a function elsewhere than where it is defined.
+fn is_use(function: &FunctionContext<'_>, body: &Body, token: &Token) -> bool {
+    let named = token.span.of(function.file.text) == body.name.as_bytes();
+    named && !body.header.contains(token.span)
 }
 
-/// The functions of the file that give what this one gave them: `return f();`, or by a
+/// The functions of the file that give what another one gave them: `return f();`, or by a
 /// variable.
-fn handing_on<'s>(function: &FunctionContext<'s>) -> Vec<&'s Body> {
+fn handing_on<'s>(function: &FunctionContext<'s>, body: &Body) -> Vec<&'s Body> {
     let file = function.file;
     let code = code(function);
     let gives = |(at, three): (usize, &[&Token])| {
@@ -163,11 +169,11 @@ fn handing_on<'s>(function: &FunctionContext<'s>) -> Vec<&'s Body> {
             return None;
         };
         let returned = first.span.of(file.text) == b"return"
-            && is_own(function, second)
+            && is_use(function, body, second)
             && behind(&code, at + 2).is_some_and(|(next, _)| next.is(b';'));
         let kept = || {
             second.is(b'=')
-                && is_own(function, third)
+                && is_use(function, body, third)
                 && is_kept(file.text, &code, (first, at + 3))
                 && is_returned(function, first)
         };
