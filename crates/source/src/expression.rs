@@ -164,6 +164,17 @@ impl Expression {
         is(self) || self.parts().into_iter().any(|part| part.any(is))
     }
 
+    /// The same of what its value is made of: what only picks an element is none of that.
+    pub(crate) fn any_but_indices(&self, is: &dyn Fn(&Self) -> bool) -> bool {
+        let inner = |part: &Self| match &self.term {
+            Term::Element { array, .. } => std::ptr::eq(part, &raw const **array),
+            _ => true,
+        };
+        let parts = self.parts();
+        let mut parts = parts.into_iter().filter(|part| inner(part));
+        is(self) || parts.any(|part| part.any_but_indices(is))
+    }
+
     /// The expression without casts, and the type of the outermost of them.
     #[must_use]
     pub fn uncast(&self) -> (Option<&TypeName>, &Self) {

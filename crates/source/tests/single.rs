@@ -403,6 +403,7 @@ fn an_index_that_the_user_gives_unbounded_is_found() {
         "\tu32 i;\n\n\tif (get_user(i, &arg->id))\n\t\treturn -EFAULT;\n\treturn put_user(d->all[i], buf);",
         "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tif (r.cmd > 7)\n\t\treturn -EINVAL;\n\td->all[r.id] = r.len;\n\treturn 0;",
         "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tv = r.id;\n\treturn d->all[v + 1];",
+        "\tif (get_user(v, &arg->id))\n\t\treturn -EFAULT;\n\tif (d->used[v] == 1)\n\t\treturn -EBUSY;\n\treturn 0;",
         "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tguard(mutex)(&d->lock);\n\tif (d->all[r.id])\n\t\treturn -EEXIST;\n\treturn make(d, r.id);",
     ] {
         assert_eq!(rules(wrong), ["unbounded-index"], "{wrong}");
@@ -431,6 +432,7 @@ fn bytes_that_are_read_as_a_string_without_an_end_are_found() {
         with("b[16]", "\tdev_dbg(d->dev, \"%u\\n\", v);\n"),
         with("b[16]", "").replace("kstrtou32(b, 0, &v)", "take(strstrip(b))"),
         "\tchar *p = memdup_user(buf, n);\n\n\tif (IS_ERR(p))\n\t\treturn PTR_ERR(p);\n\tret = strcmp(p, \"on\");\n\tkfree(p);\n\treturn ret;".to_owned(),
+        "\tchar *p = NULL;\n\n\tp = memdup_user(buf, n);\n\tif (IS_ERR(p))\n\t\treturn PTR_ERR(p);\n\tret = strcmp(p, \"on\");\n\tkfree(p);\n\treturn ret;".to_owned(),
         "\tchar *p = kmalloc(n, GFP_KERNEL);\n\n\tif (!p)\n\t\treturn -ENOMEM;\n\tif (copy_from_user(p, buf, n))\n\t\treturn -EFAULT;\n\treturn strlen(p);".to_owned(),
     ] {
         assert_eq!(rules(&wrong), ["unterminated-string"], "{wrong}");

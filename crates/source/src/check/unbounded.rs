@@ -165,7 +165,11 @@ fn is_limited_where(
     counts: impl Fn(&Expression) -> bool,
 ) -> bool {
     let graph = function.graph;
-    let of = |node: Node<'_>| counts(&Expression::of(function.context, node));
+    let of = |node: Node<'_>| {
+        let own = Expression::of(function.context, node);
+        // `p[n - 1] == '\n'` says nothing of n.
+        own.any_but_indices(&|part| part.name() == Some(name)) && counts(&own)
+    };
     let mut limited = false;
     each(function.root, &mut |node| {
         limited |= match node.kind() {

@@ -147,15 +147,15 @@ fn is_zeroed(function: &FunctionContext<'_>, root: &str) -> bool {
 /// Where the variable takes a copy of the user's bytes, which is all that it takes.
 fn duplicated(function: &FunctionContext<'_>, root: &str, at: Span) -> Option<Span> {
     let words = function.file.words;
-    let mut values = function
+    let values = function
         .graph
         .assignments()
         .filter(|(name, _)| *name == root);
-    let (_, value) = values.next()?;
-    let own = function.expression(value)?;
+    let mut values = values.filter_map(|(_, value)| function.expression(value));
+    let own = values.find(|own| own.name() != Some("NULL"))?;
     let (name, _) = own.uncast().1.call()?;
-    let alone = values.next().is_none() && value.end <= at.start;
-    (alone && words.duplicates(name).is_some()).then_some(value)
+    let alone = values.next().is_none() && own.span.end <= at.start;
+    (alone && words.duplicates(name).is_some()).then_some(own.span)
 }
 
 /// Whether another variable may lead to the object, by which a 0 may be put there.
