@@ -21,7 +21,7 @@ use crate::types::{Headers, Types};
 use crate::vocabulary::Vocabulary;
 
 use super::change::{FactsOf, FunctionChange};
-use super::context::{FileContext, FunctionContext};
+use super::context::{Asked, FileContext, FunctionContext};
 use super::heard::{self, Heard};
 use super::interest::{Interest, Interests};
 use super::learn::Learned;
@@ -333,6 +333,7 @@ fn file_context<'a>(
         bodies,
         words,
         types,
+        asked: Asked::default(),
         users: OnceCell::new(),
     }
 }

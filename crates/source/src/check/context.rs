@@ -1,7 +1,7 @@
 //! What a rule looks at: a file, or one function of it.
 
-use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 
 use tollgate_defect::answer;
 use tree_sitter::Node;
@@ -13,7 +13,7 @@ use crate::lex::Token;
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::Body;
-use crate::types::Types;
+use crate::types::{LayoutError, Type, Types};
 
 use super::accesses::Access;
 use super::learn::users;
@@ -29,11 +29,45 @@ pub(crate) struct FileContext<'a> {
     pub(crate) bodies: &'a [Body],
     pub(crate) words: &'a CheckWords,
     pub(crate) types: &'a Types<'a>,
+    /// What the rules have asked the types: each of them asks the same of an access.
+    pub(crate) asked: Asked,
     /// What the file itself declares as pointers to user memory, once that was asked.
     pub(crate) users: OnceCell<HashSet<Vec<u8>>>,
 }
 
+/// What the types answered, by the words of the question.
+#[derive(Default)]
+pub(crate) struct Asked {
+    layouts: RefCell<HashMap<String, Result<Type, LayoutError>>>,
+    values: RefCell<HashMap<String, Result<u64, LayoutError>>>,
+}
+
 impl FileContext<'_> {
+    /// How a type lies in memory, on the first of the file's machines. What is not known, or
+    /// not the same in all configurations, is not judged.
+    pub(crate) fn layout(&self, written: &str) -> Option<Type> {
+        let mut known = self.asked.layouts.borrow_mut();
+        if !known.contains_key(written) {
+            known.insert(written.to_owned(), self.types.layout(written));
+        }
+        let Some(Ok(of)) = known.get(written) else {
+            return None;
+        };
+        Some(of.clone())
+    }
+
+    /// The value of a constant expression, by the same.
+    pub(crate) fn value(&self, expression: &str) -> Option<u64> {
+        let mut known = self.asked.values.borrow_mut();
+        if !known.contains_key(expression) {
+            known.insert(expression.to_owned(), self.types.value(expression));
+        }
+        let Some(Ok(value)) = known.get(expression) else {
+            return None;
+        };
+        Some(*value)
+    }
+
     /// Whether something of that name may be declared as a pointer to user memory.
     pub(crate) fn may_be_users(&self, name: &str) -> bool {
         let own = || users(self.text, self.tokens).map(<[u8]>::to_vec).collect();

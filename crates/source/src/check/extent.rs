@@ -45,11 +45,7 @@ fn constant(function: &FunctionContext<'_>, size: &Expression) -> Option<u64> {
         return None;
     }
     let text = function.file.plain(size.span);
-    // What is not known, or not the same in all configurations, is not judged.
-    let Ok(value) = function.file.types.value(&text) else {
-        return None;
-    };
-    Some(value)
+    function.file.value(&text)
 }
 
 /// The size of what `sizeof` is given: `*p`, `p`, `p->member`.
@@ -72,11 +68,7 @@ fn size_of(function: &FunctionContext<'_>, written: &str) -> Option<u64> {
 }
 
 fn layout(function: &FunctionContext<'_>, written: &str) -> Option<Type> {
-    // What is not known, or not the same in all configurations, is not judged.
-    let Ok(of) = function.file.types.layout(written) else {
-        return None;
-    };
-    Some(of)
+    function.file.layout(written)
 }
 
 /// What an access of one value, or of that many bytes, touches behind the pointer.
@@ -139,10 +131,8 @@ fn behind_macro(
     if only.name() != Some(pointer) {
         return None;
     }
-    match function.file.types.value(&format!("{name}(0)")) {
-        Ok(at) => Some((at, None)),
-        Err(_) => None,
-    }
+    let at = function.file.value(&format!("{name}(0)"))?;
+    Some((at, None))
 }
 
 /// Where a place begins behind the pointer, and its type: `p->a.b[2]`, `*p`, `p[1].a`.

@@ -91,21 +91,13 @@ fn member(place: &Expression) -> Option<&str> {
 /// The type of a place, as the tree has it.
 pub(crate) fn type_of(function: &FunctionContext<'_>, place: &Expression) -> Option<Type> {
     let written = written(function, place)?;
-    // What is not known, or not the same in all configurations, is not judged.
-    let Ok(of) = function.file.types.layout(&format!("typeof({written})")) else {
-        return None;
-    };
-    Some(of)
+    function.file.layout(&format!("typeof({written})"))
 }
 
 /// The bytes of an array of the function, whose dimensions are written behind its name.
 pub(crate) fn array(function: &FunctionContext<'_>, local: &Local) -> Option<u64> {
     let written = array_type(function, local)?;
-    // What is not known, or not the same in all configurations, is not judged.
-    let Ok(size) = function.file.types.value(&format!("sizeof({written})")) else {
-        return None;
-    };
-    Some(size)
+    function.file.value(&format!("sizeof({written})"))
 }
 
 /// How many bytes a number is, the sizes of the function's own variables among them.

@@ -36,8 +36,8 @@ fn made(
     match &number.term {
         Term::Binary(left, operator, right) if matches!(operator.as_str(), "+" | "-" | "*") => {
             let other = |one: &Expression, two: &Expression, seen: &mut Vec<String>| {
-                let fixed = space::bytes(function, two).is_some();
-                fixed.then(|| made(function, one, at, seen)).flatten()
+                let source = made(function, one, at, seen)?;
+                space::bytes(function, two).map(|_| source)
             };
             other(left, right, seen).or_else(|| other(right, left, seen))
         }

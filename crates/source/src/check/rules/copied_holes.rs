@@ -242,10 +242,7 @@ fn bytes(function: &FunctionContext<'_>, count: &Expression) -> Option<u64> {
     if matches!(&count.term, Term::SizeOf(of) if matches!(of.term, Term::Address(_))) {
         return Some(8);
     }
-    match function.file.types.value(&function.file.plain(count.span)) {
-        Ok(value) => answer::fits(value),
-        Err(_) => None,
-    }
+    answer::fits(function.file.value(&function.file.plain(count.span))?)
 }
 
 /// A mention of the struct: a member that is set or read, its size, or else
