@@ -454,8 +454,8 @@ mod tests {
         drop(cache);
         assert!(matches!(Cache::open(dir.path()), Err(Error::Busy { .. })));
         child.kill().unwrap();
+        child.wait().unwrap();
         opened(dir.path());
-        Cache::open(dir.path()).unwrap();
     }
 
     #[test]
