@@ -350,9 +350,13 @@ mod tests {
                 panic!("{:?}", built.files.len())
             };
             assert_eq!(file.path, "usr/bin/toy-1.0");
-            let program = self.folder.path().join("program");
-            cache::write_file(&program, &file.bytes).unwrap();
-            cache::make_executable(&program).unwrap();
+            let [bytes, program] = ["bytes", "program"].map(|name| self.folder.path().join(name));
+            cache::write_file(&bytes, &file.bytes).unwrap();
+            // Written by a process of its own: what this one has open for writing, a child
+            // that a test beside this one starts has open, too, and nobody can run it.
+            let mut install = Command::new("install");
+            install.args(["-m", "755"]).args([&bytes, &program]);
+            assert!(install.status().unwrap().success());
             Command::new(&program).status().unwrap().code().unwrap()
         }
     }
