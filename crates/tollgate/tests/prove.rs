@@ -544,7 +544,10 @@ fn an_interrupt_during_a_build_leaves_nothing_and_the_next_run_goes_on() {
     let lab = Lab::new();
     lab.edit("sleep", "30\n");
     let work = lab.cache().join("work");
-    interrupted(&lab, &mut lab.prove(&[]), &work, "INT", 130);
+    let said = interrupted(&lab, &mut lab.prove(&[]), &work, "INT", 130);
+    // The next would begin with clearing what is made of this one.
+    let begun = ["build kernel A", "build kernel B"].map(|step| said.contains(step));
+    assert_eq!(begun, [true, false], "{said}");
     assert!(!lab.cache().join("images").exists());
     fs::remove_file(lab.tree().join("sleep")).unwrap();
     let output = run(&mut lab.prove(&[]));
@@ -573,7 +576,7 @@ fn a_cache_that_cannot_be_written_says_what_to_do() {
 
 /// Sends a signal once `sign` is there, and expects that exit code and a sentence:
 /// a program that went on would end with another.
-fn interrupted(lab: &Lab, command: &mut Command, sign: &Path, signal: &str, wanted: i32) {
+fn interrupted(lab: &Lab, command: &mut Command, sign: &Path, signal: &str, wanted: i32) -> String {
     let mut child = heeding_signals(command)
         .stderr(Stdio::piped())
         .stdout(Stdio::null())
@@ -593,6 +596,7 @@ fn interrupted(lab: &Lab, command: &mut Command, sign: &Path, signal: &str, want
         said.contains("interrupted; nothing half-written is kept"),
         "{said}"
     );
+    said
 }
 
 /// Waits for a path that a running program makes, however slow the machine is.

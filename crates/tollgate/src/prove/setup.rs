@@ -101,7 +101,12 @@ impl<'a> Setup<'a> {
         steps: &Steps<'_>,
     ) -> anyhow::Result<Vec<anyhow::Result<Named>>> {
         let Some(queue) = &self.queue else {
-            let one = |wanted: &Wanted<'_>| self.image(manifest, wanted, steps);
+            let interrupt = self.runner.interrupt();
+            // To begin the next would undo what of this one is made.
+            let one = |wanted: &Wanted<'_>| match interrupt.check() {
+                Ok(()) => self.image(manifest, wanted, steps),
+                Err(stop) => Err(stop.into()),
+            };
             return Ok(wanted.iter().map(one).collect());
         };
         let one = |wanted: &Wanted<'_>| {
