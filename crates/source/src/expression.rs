@@ -267,6 +267,11 @@ impl Expression {
         matches!(&self.term, Term::Number(text) if text == "0")
     }
 
+    /// Whether it is NULL, by that name or as 0.
+    pub(crate) fn is_null(&self) -> bool {
+        self.is_zero() || self.name() == Some("NULL")
+    }
+
     /// What it is made from: `a` of `a->b[1].c`, `&a->b`, `f(a)`, `a + 1`.
     #[must_use]
     pub fn root(&self) -> &Self {

@@ -233,7 +233,9 @@ fn killed(line: &str) -> Option<String> {
 /// What ended a program that is known by the status a shell gives it, where that was a
 /// signal.
 pub(super) fn ended_by(status: i32) -> Option<String> {
-    let signal = status.checked_sub(128).filter(|signal| *signal > 0)?;
+    const SIGNALS: std::ops::RangeInclusive<i32> = 1..=64;
+    let signal = status.checked_sub(128);
+    let signal = signal.filter(|signal| SIGNALS.contains(signal))?;
     Some(format!("signal {signal} ended it"))
 }
 
@@ -252,7 +254,8 @@ mod tests {
             assert_eq!(death(said), Some(words));
         }
         assert_eq!(death("x.c:1: error: Terminated"), None);
-        assert_eq!((ended_by(2), ended_by(128)), (None, None));
+        // The last two are no signals (signal(7)): xargs and ssh end with 255.
+        assert_eq!([2, 128, 193, 255].map(ended_by), [(); 4].map(|()| None));
         assert_eq!(ended_by(143).as_deref(), Some("signal 15 ended it"));
         let full = death("cc1: fatal error: x.s: No space left on device").unwrap();
         assert!(full.contains("no room"), "{full}");

@@ -119,7 +119,8 @@ impl Inside<'_> {
         // The first program of the namespaces goes on where its commands are ended.
         let status = cache::read_file(&result.join("status"))?;
         let status = answer::number(String::from_utf8_lossy(&status).trim());
-        if let Some(reason) = status.and_then(ended_by) {
+        let status = status.ok_or_else(|| died("how it ended is not known".to_owned()))?;
+        if let Some(reason) = ended_by(status) {
             return Err(died(reason));
         }
         Ok(Made {

@@ -24,7 +24,7 @@ impl Allocation {
         let mut values = graph.assignments().filter(|(own, value)| {
             // Before it is allocated there is none.
             let none = function.expression(*value);
-            *own == local.name && none.is_none_or(|own| own.name() != Some("NULL"))
+            *own == local.name && none.is_none_or(|own| !own.is_null())
         });
         let (_, place) = values.next()?;
         let value = function

@@ -42,30 +42,40 @@ pub(crate) struct Asked {
     values: RefCell<HashMap<String, Result<u64, LayoutError>>>,
 }
 
+/// What was answered to a question, which is asked once.
+fn once<T: Clone>(
+    known: &RefCell<HashMap<String, Result<T, LayoutError>>>,
+    question: &str,
+    ask: impl FnOnce() -> Result<T, LayoutError>,
+) -> Option<T> {
+    let mut known = known.borrow_mut();
+    if !known.contains_key(question) {
+        known.insert(question.to_owned(), ask());
+    }
+    let Some(Ok(answer)) = known.get(question) else {
+        return None;
+    };
+    Some(answer.clone())
+}
+
 impl FileContext<'_> {
     /// How a type lies in memory, on the first of the file's machines. What is not known, or
     /// not the same in all configurations, is not judged.
     pub(crate) fn layout(&self, written: &str) -> Option<Type> {
-        let mut known = self.asked.layouts.borrow_mut();
-        if !known.contains_key(written) {
-            known.insert(written.to_owned(), self.types.layout(written));
-        }
-        let Some(Ok(of)) = known.get(written) else {
-            return None;
-        };
-        Some(of.clone())
+        once(&self.asked.layouts, written, || self.types.layout(written))
     }
 
     /// The value of a constant expression, by the same.
     pub(crate) fn value(&self, expression: &str) -> Option<u64> {
-        let mut known = self.asked.values.borrow_mut();
-        if !known.contains_key(expression) {
-            known.insert(expression.to_owned(), self.types.value(expression));
-        }
-        let Some(Ok(value)) = known.get(expression) else {
-            return None;
-        };
-        Some(*value)
+        once(&self.asked.values, expression, || {
+            self.types.value(expression)
+        })
+    }
+
+    /// Whether a word stands in what a function is declared with: `static`.
+    pub(crate) fn is_declared(&self, body: &Body, word: &[u8]) -> bool {
+        let mut own = self.tokens_in(body.header).iter();
+        own.any(|own| own.span.of(self.text) == word)
     }
 
     /// Whether something of that name may be declared as a pointer to user memory.

@@ -64,11 +64,7 @@ pub(crate) fn element(function: &FunctionContext<'_>, pointer: &str) -> Option<u
 }
 
 fn size_of(function: &FunctionContext<'_>, written: &str) -> Option<u64> {
-    layout(function, written).map(|of| of.size)
-}
-
-fn layout(function: &FunctionContext<'_>, written: &str) -> Option<Type> {
-    function.file.layout(written)
+    function.file.layout(written).map(|of| of.size)
 }
 
 /// What an access of one value, or of that many bytes, touches behind the pointer.
@@ -141,7 +137,7 @@ pub(crate) fn place(
     of: &Expression,
     pointer: &str,
 ) -> Option<(u64, Type)> {
-    let pointee = || layout(function, &declared_type(function, pointer)?);
+    let pointee = || function.file.layout(&declared_type(function, pointer)?);
     match &of.term {
         Term::Behind(inner) if inner.name() == Some(pointer) => Some((0, pointee()?)),
         Term::Element { array, index } if array.name() == Some(pointer) => {

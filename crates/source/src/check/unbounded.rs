@@ -215,10 +215,7 @@ fn is_of_zero(function: &FunctionContext<'_>, at: Span) -> bool {
 fn is_callback(function: &FunctionContext<'_>) -> bool {
     let file = function.file;
     let header = function.body.header;
-    let has = |word: &[u8]| {
-        let mut words = file.tokens_in(header).iter();
-        words.any(|own| own.span.of(file.text) == word)
-    };
+    let has = |word: &[u8]| file.is_declared(function.body, word);
     // An inline function is another file's to call.
     let is_own = has(b"static") && !has(b"inline") && !has(b"__always_inline");
     let named = |at: &usize| {

@@ -76,8 +76,7 @@ fn unasked(
                 compared = compared.or(Some(own.span));
             }
             Term::Binary(left, operator, right) if behind && same(left) => {
-                let null = right.is_zero() || right.name() == Some("NULL");
-                let null = matches!(operator.as_str(), "==" | "!=") && null;
+                let null = matches!(operator.as_str(), "==" | "!=") && right.is_null();
                 compared = compared.or(null.then_some(own.span));
             }
             Term::Member {

@@ -133,10 +133,7 @@ fn given_back(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Spa
 /// Whether what a function of the file gives goes to who takes it for an error number: it
 /// can be called from elsewhere, or a caller in the file hands it on and is such itself.
 fn is_handed_on(function: &FunctionContext<'_>, body: &Body, steps: usize) -> bool {
-    let file = function.file;
-    let header = file.tokens_in(body.header.join(body.span)).iter();
-    let mut header = header.take_while(|token| token.span.end <= body.header.end);
-    let is_static = header.any(|token| token.span.of(file.text) == b"static");
+    let is_static = function.file.is_declared(body, b"static");
     let code = code(function);
     let taken = |two: &[&Token]| match two {
         [name, behind] => is_use(function, body, name) && !behind.is(b'('),

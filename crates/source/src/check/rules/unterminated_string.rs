@@ -152,7 +152,7 @@ fn duplicated(function: &FunctionContext<'_>, root: &str, at: Span) -> Option<Sp
         .assignments()
         .filter(|(name, _)| *name == root);
     let mut values = values.filter_map(|(_, value)| function.expression(value));
-    let own = values.find(|own| own.name() != Some("NULL"))?;
+    let own = values.find(|own| !own.is_null())?;
     let (name, _) = own.uncast().1.call()?;
     let alone = values.next().is_none() && own.span.end <= at.start;
     (alone && words.duplicates(name).is_some()).then_some(own.span)
