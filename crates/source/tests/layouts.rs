@@ -343,6 +343,51 @@ fn a_macro_is_found_in_its_file_whatever_type_another_defines() {
     assert_eq!(types.layout("struct s").map(|of| of.size), Ok(4));
 }
 
+/// An index of headers knows nothing of what sources define.
+#[test]
+fn a_source_sees_its_own_type_whatever_a_header_elsewhere_defines() {
+    let files = [
+        ("include/linux/a.h", "struct b { char a[3]; };\n"),
+        (
+            "drivers/x/s.h",
+            "struct s { char a[9]; };\ntypedef int t;\n",
+        ),
+        (
+            "drivers/y/s.h",
+            "struct s { struct b a; };\ntypedef int t;\n",
+        ),
+    ];
+    let reader = |path: &TreePath| {
+        let found = files.iter().find(|(name, _)| *name == path.lossy());
+        let found = found.map(|(_, text)| text.as_bytes().to_vec());
+        found.ok_or_else(|| io::ErrorKind::NotFound.into())
+    };
+    let mut index = TypeIndex::default();
+    for (path, _) in files {
+        let (mut own, path) = (TypeIndex::default(), TreePath::within(path));
+        own.add(&path, &reader(&path).unwrap());
+        index.merge(own);
+    }
+    for index in [index.clone(), index.joined()] {
+        let headers = Headers::new(&reader).unwrap().with_index(Some(index));
+        let size = |own: &str, of: &str| {
+            let path = TreePath::within("drivers/z/t.c");
+            let types = Types::new(&headers, &path, own.as_bytes());
+            types.layout(of).map(|of| of.size)
+        };
+        let missing = |name: &str| Err(LayoutError::Missing(name.to_owned()));
+        assert_eq!(size("struct b { char a[5]; };\n", "struct b"), Ok(5));
+        assert_eq!(size("typedef char t;\n", "t"), Ok(1));
+        assert_eq!(size("", "struct b"), Ok(3));
+        // Of two that may be meant it has what it includes.
+        assert_eq!(size("", "struct s"), missing("struct s"));
+        let one = "#include \"../x/s.h\"\n";
+        assert_eq!(size(one, "struct s"), Ok(9));
+        let other = "#include <linux/a.h>\n#include \"../y/s.h\"\n";
+        assert_eq!(size(other, "struct s"), Ok(3));
+    }
+}
+
 /// A variable that is called as some header's macro is has its own type, which nobody
 /// knows here; a macro of the file itself is one however it is spelled.
 #[test]

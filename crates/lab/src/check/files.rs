@@ -10,7 +10,7 @@ use tollgate_defect::{Defect, OrDefect as _, answer};
 use tollgate_source::check::{
     CheckWords, Checker, Checks, Learned, OF_ARCHITECTURE, Side, TEACHERS,
 };
-use tollgate_source::{GrammarError, Headers, Name, TreePath, Vocabulary, no_tree};
+use tollgate_source::{GrammarError, Headers, Name, TreePath, TypeIndex, Vocabulary, no_tree};
 
 use super::error::{Error, UNLEARNED};
 use super::log;
@@ -61,7 +61,7 @@ pub struct Asked<'a> {
 /// When a folder of headers cannot be listed.
 pub fn files(root: &Path, files: &[File], asked: Asked<'_>) -> Result<Checks, Error> {
     let (words, unread) = words_for(root, files)?;
-    let mut checks = run(root, files, &words, asked)?;
+    let mut checks = run(root, files, &words, None, asked)?;
     spare(root, files, &mut checks, &words)?;
     unlearned(&mut checks, files, unread);
     checks.finish();
@@ -111,15 +111,21 @@ pub fn folder(root: &Path, asked: Asked<'_>) -> Result<Checks, Error> {
     }
     let builtin = CheckWords::builtin()?;
     let places: Vec<&Path> = headers.iter().map(|file| file.place.as_path()).collect();
+    let tree = is_tree(root).then_some(root);
     // A header of the folder is checked as well, and is named there.
-    let Lessons { learned, unread } = learned_from(&places, &builtin)?;
-    let whole = is_tree(root) && unread.is_empty();
+    let Lessons {
+        learned,
+        unread,
+        types,
+    } = learned_from(&places, &builtin, tree)?;
+    let whole = tree.is_some() && unread.is_empty();
     let words = match whole {
         true => builtin.with_tree(&learned),
         false => builtin.with(&learned),
     };
+    let types = whole.then(|| types.joined());
     let all: Vec<File> = headers.into_iter().chain(files).collect();
-    let mut checks = run(root, &all, &words, asked)?;
+    let mut checks = run(root, &all, &words, types, asked)?;
     spare(root, &all, &mut checks, &words)?;
     miss_folders(&mut checks, &found.unlisted);
     checks.finish();
@@ -195,7 +201,9 @@ fn words_for(root: &Path, files: &[File]) -> Result<(CheckWords, Unread), Error>
     }
     let ordinary = teachers.iter().filter(|path| path.is_file());
     let places: Vec<&Path> = ordinary.map(PathBuf::as_path).collect();
-    let Lessons { learned, unread } = learned_from(&places, &builtin)?;
+    let Lessons {
+        learned, unread, ..
+    } = learned_from(&places, &builtin, None)?;
     Ok((builtin.with(&learned), unread))
 }
 
@@ -230,17 +238,25 @@ fn is_tree(folder: &Path) -> bool {
 struct Lessons {
     learned: Learned,
     unread: Unread,
+    /// The types that they define, by their paths in the tree.
+    types: TypeIndex,
 }
 
 impl Lessons {
     fn merge(mut self, other: Self) -> Self {
         self.learned.merge(other.learned);
         self.unread.extend(other.unread);
+        self.types.merge(other.types);
         self
     }
 }
 
-fn learned_from(headers: &[&Path], words: &CheckWords) -> Result<Lessons, Error> {
+/// What headers teach; their types too if they are those of a whole tree.
+fn learned_from(
+    headers: &[&Path],
+    words: &CheckWords,
+    tree: Option<&Path>,
+) -> Result<Lessons, Error> {
     let vocabulary = Vocabulary::builtin()?;
     let no_headers = Headers::new(&no_tree)?;
     let lessons = headers.par_chunks(64).map_init(
@@ -251,7 +267,12 @@ fn learned_from(headers: &[&Path], words: &CheckWords) -> Result<Lessons, Error>
             let mut all = Lessons::default();
             for path in paths {
                 match input::source(path) {
-                    Ok(text) => all.learned.merge(checker.learn(&text)),
+                    Ok(text) => {
+                        all.learned.merge(checker.learn(&text));
+                        let own = tree.and_then(|tree| answer::below(path, tree));
+                        let own = own.map(|own| TreePath::top().joined(Name::from(own).as_bytes()));
+                        own.iter().for_each(|own| all.types.add(own, &text));
+                    }
                     Err(error) => all.unread.push((path.to_path_buf(), error.to_string())),
                 }
             }
@@ -264,12 +285,18 @@ fn learned_from(headers: &[&Path], words: &CheckWords) -> Result<Lessons, Error>
 }
 
 /// Files are read, checked and dropped one by one on each processor.
-fn run(root: &Path, files: &[File], words: &CheckWords, asked: Asked<'_>) -> Result<Checks, Error> {
+fn run(
+    root: &Path,
+    files: &[File],
+    words: &CheckWords,
+    types: Option<TypeIndex>,
+    asked: Asked<'_>,
+) -> Result<Checks, Error> {
     let Asked { meter, log } = asked;
     let vocabulary = Vocabulary::builtin()?;
     let tree = tree_of(root, files);
     let reader = |path: &TreePath| input::source(&tree.join(path));
-    let headers = Headers::new(&reader)?;
+    let headers = Headers::new(&reader)?.with_index(types);
     let below = Below::new(root, &tree);
     let side = Side::new(State::of(Base::Folder(&tree)), &TreePath::top());
     let heard = log.map(|log| log::heard(log, &side));

@@ -125,8 +125,8 @@ impl Query<'_> {
         let prelude = Arc::clone(&self.types.headers.facts.prelude);
         // An index knows types alone.
         let of_types = wanted.kinds != [Kind::Macro];
-        let index = self.types.headers.index.as_ref().filter(|_| of_types);
-        let defining = index.map(|index| index.files(name)).unwrap_or_default();
+        let defining = of_types.then(|| self.types.defining(name));
+        let defining = defining.unwrap_or_default();
         let own = Wanted {
             kinds: near(wanted.kinds, &defining, scope),
             ..wanted
@@ -234,8 +234,8 @@ impl Query<'_> {
     pub(super) fn may_be_typedef(&self, word: &str) -> bool {
         let headers = self.types.headers;
         let known = || !headers.facts.prelude.entries(word, TYPES).is_empty();
-        let index = headers.index.as_ref();
-        word.ends_with("_t") || index.is_none_or(|index| !index.files(word).is_empty()) || known()
+        let defined = || headers.index.is_none() || !self.types.defining(word).is_empty();
+        word.ends_with("_t") || defined() || known()
     }
 
     /// Whether code of a file may see what another defines: not that of another

@@ -76,6 +76,14 @@ impl TypeIndex {
         self.others.extend(other.others);
     }
 
+    /// The same in one part, for what was found in many: one question asks each of them.
+    #[must_use]
+    pub fn joined(mut self) -> Self {
+        let others = std::mem::take(&mut self.others);
+        others.into_iter().for_each(|other| self.own.join(other));
+        self
+    }
+
     /// The files that define a type.
     pub(super) fn files(&self, name: &str) -> Vec<&TreePath> {
         let parts = self.others.iter().chain([&self.own]);
@@ -84,6 +92,31 @@ impl TypeIndex {
 }
 
 impl Part {
+    fn join(&mut self, other: Self) {
+        let (paths, before) = (self.paths.len(), self.found.len());
+        self.paths.extend(other.paths);
+        let moved = other.found.into_iter();
+        let moved = moved.map(|(path, last)| (path + paths, last.map(|last| last + before)));
+        self.found.extend(moved);
+        for (name, last) in other.last {
+            let last = last + before;
+            if let Some(own) = self.last.insert(name, last) {
+                self.put_before(last, own);
+            }
+        }
+    }
+
+    /// Has the first of a name's files come behind one that was found earlier.
+    fn put_before(&mut self, mut at: usize, own: usize) {
+        while let Some(found) = self.found.get_mut(at) {
+            let Some(before) = found.1 else {
+                found.1 = Some(own);
+                return;
+            };
+            at = before;
+        }
+    }
+
     fn of(&self, name: &str) -> impl Iterator<Item = &TreePath> {
         let at = |index: usize| self.found.get(index);
         let last = self.last.get(&Named::of(name).hash());

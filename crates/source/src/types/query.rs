@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::file::{File, Included, TYPES};
 use super::find::Scope;
 use super::headers::Headers;
+use super::index::TypeIndex;
 use super::input::{Input, Word};
 use super::layout::{LayoutError, Shape, Type};
 use super::machine::Machine;
@@ -28,6 +29,8 @@ pub struct Types<'h> {
     pub(super) headers: &'h Headers<'h>,
     /// The bytes of the file, if they are not the tree's.
     text: Option<&'h [u8]>,
+    /// What those bytes define, where the headers have an index, which may not know of it.
+    own: Option<TypeIndex>,
     /// Stands for the file until it is looked into.
     root: Arc<File>,
     real: OnceCell<Arc<File>>,
@@ -37,8 +40,14 @@ impl<'h> Types<'h> {
     /// The types that a file sees, by its path in the tree and its bytes.
     #[must_use]
     pub fn new(headers: &'h Headers<'h>, path: &TreePath, text: &'h [u8]) -> Self {
+        let own = headers.index.is_some().then(|| {
+            let mut own = TypeIndex::default();
+            own.add(path, text);
+            own
+        });
         Self {
             text: Some(text),
+            own,
             ..Self::stored(headers, path)
         }
     }
@@ -49,9 +58,18 @@ impl<'h> Types<'h> {
         Self {
             headers,
             text: None,
+            own: None,
             root: Arc::new(File::new(path.clone(), Vec::new())),
             real: OnceCell::new(),
         }
+    }
+
+    /// The files that define a type, by an index if there is one: the file that is asked
+    /// about stands in it if it does.
+    pub(super) fn defining(&self, name: &str) -> Vec<&TreePath> {
+        let index = [self.headers.index.as_ref(), self.own.as_ref()];
+        let files = index.into_iter().flatten();
+        files.flat_map(|index| index.files(name)).collect()
     }
 
     /// A file as it is in the tree; the one that is asked about as it was given.
