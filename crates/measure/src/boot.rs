@@ -6,10 +6,11 @@ use tollgate_defect::answer;
 use tollgate_gates::{Opcodes, Symbols};
 
 use crate::executions::{CountsError, Executions, Phase};
+use crate::measured::Measured;
 use crate::plan::{self, PlanError};
 use crate::quantity::Counts;
 use crate::results::{ConsoleError, Point, Repetition, Results, Skip};
-use crate::sample::{Sample, UNKNOWN_FUNCTION, guest_suffix};
+use crate::sample::{Sample, UNKNOWN_FUNCTION, Workload, guest_suffix};
 
 /// What one boot of an image gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -183,6 +184,18 @@ impl BootResult {
             self.errors = self.errors.iter().map(named).collect();
         }
         self
+    }
+
+    /// Whether each workload's repetitions share one count. Otherwise something else than
+    /// the workload had a part in it: a timer, which a busy host may let end late.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        let mut all: BTreeMap<&Workload, Vec<&Sample>> = BTreeMap::new();
+        for sample in &self.samples {
+            all.entry(&sample.workload).or_default().push(sample);
+        }
+        let mut measured = all.into_values().filter_map(Measured::of);
+        measured.all(|own| own.repetitions.exact())
     }
 
     /// Adds what another boot of the same image gave.
