@@ -278,6 +278,12 @@ impl File {
         found
     }
 
+    /// Forgets what it includes, and so holds no other file.
+    pub(super) fn let_go(&self) {
+        let mut included = self.included.lock().unwrap_or_else(PoisonError::into_inner);
+        included.clear();
+    }
+
     /// The largest alignment that members have at a place, if it is limited.
     pub(super) fn pack(&self, at: usize) -> Option<u64> {
         let before = self.packs.partition_point(|(place, _)| *place < at);

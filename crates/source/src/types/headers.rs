@@ -32,7 +32,7 @@ pub struct Headers<'r> {
     reader: &'r Reader<'r>,
     pub(super) facts: Facts,
     pub(super) index: Option<TypeIndex>,
-    files: RwLock<HashMap<TreePath, Option<Arc<File>>, RandomState>>,
+    files: Files,
     unread: Mutex<Option<String>>,
     /// By machine and the name of an `#include`.
     shared: RwLock<HashMap<usize, Named, RandomState>>,
@@ -40,6 +40,21 @@ pub struct Headers<'r> {
     named: RwLock<HashMap<TreePath, Arc<[TreePath]>, RandomState>>,
     found: RwLock<HashMap<Asked, Answer, RandomState>>,
     known: RwLock<HashMap<Place, Type, RandomState>>,
+}
+
+/// The files that were read, by their paths; none of one that the tree does not have.
+#[derive(Default)]
+struct Files(RwLock<HashMap<TreePath, Option<Arc<File>>, RandomState>>);
+
+impl Drop for Files {
+    /// Headers may include each other, and each holds what it includes: none of a ring
+    /// would ever go by itself. Nor does a long chain of them go one within the other.
+    fn drop(&mut self) {
+        let files = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for file in files.values().flatten() {
+            file.let_go();
+        }
+    }
 }
 
 /// Files by the names that include them; none of one that the tree does not have.
@@ -77,7 +92,7 @@ impl<'r> Headers<'r> {
             reader,
             facts: Facts::builtin()?,
             index: None,
-            files: RwLock::default(),
+            files: Files::default(),
             unread: Mutex::default(),
             shared: RwLock::default(),
             named: RwLock::default(),
@@ -166,14 +181,14 @@ impl<'r> Headers<'r> {
 
     /// A file of the tree.
     pub(super) fn file(&self, path: &TreePath) -> Option<Arc<File>> {
-        let known = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.files.0.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.get(path) {
             return known.clone();
         }
         drop(known);
         let text = self.read(path);
         let file = text.map(|text| Arc::new(File::new(path.clone(), text)));
-        let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.files.0.write().unwrap_or_else(PoisonError::into_inner);
         files.entry(path.clone()).or_insert(file).clone()
     }
 
@@ -319,4 +334,38 @@ fn searched(name: &str, machine: &Machine) -> impl Iterator<Item = TreePath> {
         paths.retain(|path| !path.starts_with("arch/"));
     }
     paths.into_iter().map(|path| TreePath::within(&path))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Headers, TreePath};
+    use crate::Types;
+
+    /// Asks for a type through headers, and says how many that were read are still held
+    /// once the headers are gone.
+    fn left(reader: &(dyn Fn(&TreePath) -> std::io::Result<Vec<u8>> + Sync)) -> (usize, usize) {
+        let headers = Headers::new(reader).unwrap();
+        let types = Types::stored(&headers, &TreePath::within("fs/a.c"));
+        types.layout("struct nowhere").unwrap_err();
+        drop(types);
+        let files = headers.files.0.read().unwrap();
+        let held: Vec<_> = files.values().flatten().map(Arc::downgrade).collect();
+        drop(files);
+        drop(headers);
+        let alive = held.iter().filter(|file| file.strong_count() != 0);
+        (held.len(), alive.count())
+    }
+
+    #[test]
+    fn headers_that_include_each_other_are_let_go() {
+        let reader = |path: &TreePath| match path.to_string().as_str() {
+            "fs/a.c" => Ok(b"#include \"b.h\"\n".to_vec()),
+            "fs/b.h" => Ok(b"#include \"c.h\"\n#include \"b.h\"\n".to_vec()),
+            "fs/c.h" => Ok(b"#include \"b.h\"\n".to_vec()),
+            _ => Err(std::io::ErrorKind::NotFound.into()),
+        };
+        assert_eq!(left(&reader), (3, 0));
+    }
 }
