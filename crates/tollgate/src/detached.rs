@@ -4,7 +4,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -214,34 +214,67 @@ fn goes_on(folder: &Path) -> anyhow::Result<String> {
 }
 
 /// Waits for a run, and ends as it did, with what it said. One whose process is gone is
-/// taken up here.
+/// taken up here, by one of those that wait for it.
 ///
 /// # Errors
 /// When it is none, or somebody stops waiting.
 pub(crate) fn collect(folder: &Path, term: &Term) -> anyhow::Result<Exit> {
     let folder = &resolved(folder)?;
-    let asked = asked(folder)?;
+    let mut asked = asked(folder)?;
     let interrupt = signals::obeyed();
     let meter = Meter::of(term, "waiting for the run");
     while ended(folder)?.is_none() {
         interrupt.check()?;
         if !is_kept(folder, &asked)? && ended(folder)?.is_none() {
-            term.note("the process of the run is gone: it is taken up here");
-            let words: Vec<OsString> = asked
-                .words
-                .iter()
-                .cloned()
-                .map(OsString::from_vec)
-                .collect();
-            let process = start(folder, &asked.folder, &words)?;
-            let taken = Asked { process, ..asked };
-            cache::write_json(&folder.join(ASKED), &taken)?;
-            return collect(folder, term);
+            asked = match is_ours(folder, asked.process)? {
+                true => taken_up(folder, asked, term)?,
+                // Whoever has it writes down which process keeps it now.
+                false => self::asked(folder)?,
+            };
         }
         std::thread::sleep(TICK);
     }
     drop(meter);
     hand_over(folder, term)
+}
+
+fn taken_up(folder: &Path, asked: Asked, term: &Term) -> anyhow::Result<Asked> {
+    term.note("the process of the run is gone: it is taken up here");
+    let words = asked.words.iter().cloned();
+    let words: Vec<OsString> = words.map(OsString::from_vec).collect();
+    let process = start(folder, &asked.folder, &words)?;
+    let taken = Asked { process, ..asked };
+    cache::write_json(&folder.join(ASKED), &taken)?;
+    Ok(taken)
+}
+
+/// Whether a run is this process's to take up whose own is gone: that of one alone of
+/// those that wait. Its number stands in a file that is there at once or not at all, which
+/// holds over NFS (link(2)); the next is made only once that process is gone as well.
+fn is_ours(folder: &Path, gone: i32) -> anyhow::Result<bool> {
+    let mut turns = 0_u32..;
+    let place = loop {
+        let turn = turns.next().context("a run was taken up without end")?;
+        let place = folder.join(format!("taken-{gone}-{turn}"));
+        match cache::read_if_there(&place)? {
+            None => break place,
+            Some(taker) if is_running(&taker) => return Ok(false),
+            Some(_) => {}
+        }
+    };
+    let unwritten = || format!("{} could not be written", shown(&place));
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(unwritten)?;
+    write!(file, "{}", std::process::id()).with_context(unwritten)?;
+    match file.persist_noclobber(&place) {
+        Ok(_) => Ok(true),
+        Err(other) if other.error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(other) => Err(other.error).with_context(unwritten),
+    }
+}
+
+fn is_running(process: &[u8]) -> bool {
+    let name = String::from_utf8_lossy(process);
+    Path::new("/proc").join(&*name).is_dir()
 }
 
 /// What a run said, and its exit code.
@@ -306,6 +339,27 @@ fn resolved(folder: &Path) -> anyhow::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_of_those_that_wait_takes_a_run_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let (folder, gone) = (dir.path(), 7);
+        let takers: Vec<bool> = std::thread::scope(|scope| {
+            let one = || scope.spawn(|| is_ours(folder, gone).unwrap());
+            let all: Vec<_> = std::iter::repeat_with(one).take(8).collect();
+            all.into_iter().map(|own| own.join().unwrap()).collect()
+        });
+        assert_eq!(takers.iter().filter(|own| **own).count(), 1, "{takers:?}");
+        // The one that had it died before it began; then its process did.
+        let mut dead = Command::new("true").spawn().unwrap();
+        dead.wait().unwrap();
+        fs::write(folder.join("taken-7-0"), dead.id().to_string()).unwrap();
+        assert_eq!(
+            [gone, gone].map(|of| is_ours(folder, of).unwrap()),
+            [true, false]
+        );
+        assert!(is_ours(folder, 8).unwrap());
+    }
 
     #[test]
     fn what_is_another_programs_keeps_its_words() {

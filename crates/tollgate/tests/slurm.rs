@@ -620,7 +620,7 @@ fn a_run_goes_on_without_its_terminal() {
         format!("ended with {}\n", code(&here))
     );
 
-    // Its process is killed: whoever collects takes over what Slurm has.
+    // Its process is killed: one of those that collect takes over what Slurm has.
     let folder = begin("second");
     let (_, task) = cluster.running();
     let asked = fs::read_to_string(Path::new(&folder).join("run.json")).unwrap();
@@ -632,7 +632,14 @@ fn a_run_goes_on_without_its_terminal() {
         (code(&job("status", &folder)) == 2).then_some(())
     });
     let array = task.split('_').next().unwrap().to_owned();
-    is_same(&here, &job("collect", &folder));
+    let arrays = cluster.arrays();
+    std::thread::scope(|scope| {
+        let collected = || scope.spawn(|| job("collect", &folder));
+        for one in [collected(), collected()] {
+            is_same(&here, &one.join().unwrap());
+        }
+    });
+    assert_eq!(cluster.arrays(), arrays, "nothing is handed over again");
     let wanted = ["-h", "-r", "-t", "all", "-j", &array, "-O", "State:|"];
     let states = cluster.says("squeue", &wanted);
     assert!(
