@@ -52,7 +52,7 @@ pub use model::{
 };
 pub use normalise::{Branches, Normalised, normalise};
 pub use opportunity::{Beside, Kind, Near, Opportunity, Parted, SMALL, Size};
-pub use path::{Name, TreePath, is_c, plain, shown};
+pub use path::{Name, TreePath, is_c, plain, plain_json, shown};
 pub use scan::{CopyCounts, Finding, LeftOut, LocatedOpportunity, Missed, MissedPart, Scan};
 pub use span::{LineIndex, Position, Span};
 pub use split::{Body, bodies};

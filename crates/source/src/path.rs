@@ -312,6 +312,29 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A JSON text of the same values, in which what could speak to a terminal is escaped as
+/// JSON has it.
+#[must_use]
+pub fn plain_json(text: &str) -> Cow<'_, str> {
+    // Below U+0020 JSON escapes all itself; what is left of it stands between values.
+    let speaks = |c: char| c == '\u{7f}' || is_unseen(c);
+    if !text.contains(speaks) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match speaks(c) {
+            true => {
+                let mut pair = [0; 2];
+                let units = c.encode_utf16(&mut pair).iter();
+                out.extend(units.map(|unit| format!("\\u{unit:04x}")));
+            }
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// Characters that show nothing of themselves but change what is seen: C1
 /// controls, and those that turn, join, hide or break text (Unicode's Bidi_Control,
 /// the zero-width ones, its separators of lines).

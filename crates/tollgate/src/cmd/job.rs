@@ -148,7 +148,7 @@ fn printed(came: &Came, term: &Term) -> anyhow::Result<Exit> {
         Came::Image(image) => serde_json::to_string_pretty(image)?,
         other => serde_json::to_string_pretty(other)?,
     };
-    term.json(&format!("{text}\n"))?;
+    term.json(&format!("{}\n", tollgate_source::plain_json(&text)))?;
     let Came::Cell(result) = came else {
         return Ok(Exit::Clean);
     };
