@@ -194,6 +194,8 @@ pub enum Lost {
     Garbled,
     /// The queue does not know it any more.
     Gone,
+    /// Slurm ended it to begin it anew, and has it as failed: it ended by itself first.
+    Requeued,
     /// Slurm began it anew again and again.
     Restless,
 }
@@ -205,6 +207,7 @@ impl Lost {
         match self {
             Self::Node | Self::Silent | Self::Launch | Self::Preempted => true,
             Self::Killed | Self::NoProgram | Self::Unwritten | Self::Garbled | Self::Gone => true,
+            Self::Requeued => true,
             Self::Failed | Self::Cancelled | Self::Time | Self::Memory => false,
             Self::Refused | Self::Restless => false,
         }
@@ -219,7 +222,10 @@ impl Lost {
     /// Whether Slurm may still have it, which is to be ended then.
     #[must_use]
     pub fn is_queued(self) -> bool {
-        matches!(self, Self::Silent | Self::Restless | Self::Launch)
+        matches!(
+            self,
+            Self::Silent | Self::Restless | Self::Launch | Self::Requeued
+        )
     }
 
     /// The words for people.
@@ -240,6 +246,7 @@ impl Lost {
             Self::Unwritten => "the shared folder did not take its answer: is it full?",
             Self::Garbled => "its answer cannot be read, or is one to another job",
             Self::Gone => "the queue does not know it any more, and it left no answer",
+            Self::Requeued => "Slurm was to begin it anew",
             Self::Restless => "Slurm began it anew again and again",
         }
     }
@@ -248,7 +255,7 @@ impl Lost {
     /// sites' Slurm kills for memory without saying so to squeue.
     #[must_use]
     pub fn by_log(self, log: &str) -> Self {
-        const SIGNS: [(&str, Lost); 7] = [
+        const SIGNS: [(&str, Lost); 8] = [
             ("xceeded memory limit", Lost::Memory),
             ("xceeded job memory limit", Lost::Memory),
             ("oom-kill event", Lost::Memory),
@@ -256,6 +263,7 @@ impl Lost {
             ("DUE TO TIME LIMIT", Lost::Time),
             ("DUE TO PREEMPTION", Lost::Preempted),
             ("DUE TO NODE FAILURE", Lost::Node),
+            ("DUE TO JOB REQUEUE", Lost::Requeued),
         ];
         if !matches!(
             self,
@@ -435,6 +443,8 @@ slurmstepd-n1: error: *** JOB 1 ON n1 CANCELLED AT 2026-11-24T23:38:57 ***
         let of_a_compiler = "cc1: out of memory: exceeded memory limit";
         assert_eq!(Lost::Killed.by_log(of_a_compiler), Lost::Killed);
         assert_eq!(Lost::Time.by_log(MEMORY), Lost::Time);
+        let anew = Lost::Failed.by_log(&TIME.replace("TIME LIMIT", "JOB REQUEUE"));
+        assert_eq!((anew, anew.again()), (Lost::Requeued, true));
     }
 
     #[test]
