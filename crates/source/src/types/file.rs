@@ -84,7 +84,7 @@ pub(super) struct File {
     /// How often its text was searched for a name.
     searches: AtomicUsize,
     /// What it includes, by machine.
-    included: Mutex<Vec<(usize, Included)>>,
+    pub(super) included: Mutex<Vec<(usize, Included)>>,
 }
 
 /// Searches of a text that cost about as much as reading it whole.
@@ -276,12 +276,6 @@ impl File {
         let found = look();
         lock().push((machine, Arc::clone(&found)));
         found
-    }
-
-    /// Forgets what it includes, and so holds no other file.
-    pub(super) fn let_go(&self) {
-        let mut included = self.included.lock().unwrap_or_else(PoisonError::into_inner);
-        included.clear();
     }
 
     /// The largest alignment that members have at a place, if it is limited.

@@ -125,8 +125,10 @@ impl Query<'_> {
         let prelude = Arc::clone(&self.types.headers.facts.prelude);
         // An index knows types alone.
         let of_types = wanted.kinds != [Kind::Macro];
-        let defining = of_types.then(|| self.types.defining(name));
-        let defining = defining.unwrap_or_default();
+        let defining = match of_types {
+            true => self.types.defining(name),
+            false => Vec::new(),
+        };
         let own = Wanted {
             kinds: near(wanted.kinds, &defining, scope),
             ..wanted

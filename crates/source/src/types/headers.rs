@@ -52,7 +52,8 @@ impl Drop for Files {
     fn drop(&mut self) {
         let files = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         for file in files.values().flatten() {
-            file.let_go();
+            let included = file.included.lock();
+            included.unwrap_or_else(PoisonError::into_inner).clear();
         }
     }
 }
