@@ -2,8 +2,10 @@
 
 use std::io::{Cursor, Read};
 
+use object::elf::ELFMAG;
 use tollgate_defect::answer;
 
+use crate::archive::is_archive;
 use crate::core;
 use crate::error::ObjectError;
 use crate::image;
@@ -59,8 +61,26 @@ impl Packing {
                 return Err(ObjectError::Packed(sentence));
             }
         };
+        self.read(reader, damaged)
+    }
+
+    /// What `reader` gives, if it begins as what is read here does: what a few kilobytes
+    /// unpack to may have no end, and is not waited for to see that it is no object.
+    fn read(
+        self,
+        mut reader: impl Read,
+        damaged: impl Fn(String) -> ObjectError,
+    ) -> Result<Vec<u8>, ObjectError> {
         let mut bytes = Vec::new();
-        let read = reader.take(MOST_BYTES + 1).read_to_end(&mut bytes);
+        let read = reader.by_ref().take(HEADER).read_to_end(&mut bytes);
+        read.map_err(|error| damaged(error.to_string()))?;
+        if !is_readable(&bytes) {
+            let sentence =
+                format!("{self} holds neither an ELF file nor an archive nor a boot image");
+            return Err(ObjectError::Packed(sentence));
+        }
+        let rest = (MOST_BYTES + 1).saturating_sub(HEADER);
+        let read = reader.take(rest).read_to_end(&mut bytes);
         read.map_err(|error| damaged(error.to_string()))?;
         match bytes.len() as u64 > MOST_BYTES {
             true => Err(ObjectError::TooMuch {
@@ -71,6 +91,11 @@ impl Packing {
             false => Ok(bytes),
         }
     }
+}
+
+/// Whether bytes begin as what is read here: an object, some of them, or what holds one.
+fn is_readable(start: &[u8]) -> bool {
+    start.starts_with(&ELFMAG) || is_archive(start) || holds(start).is_some()
 }
 
 impl std::fmt::Display for Packing {
@@ -172,4 +197,35 @@ fn packed(image: &[u8]) -> Option<&[u8]> {
     };
     let from = (sectors + 1).checked_mul(512)?.checked_add(word(0x248)?)?;
     image.get(from..from.checked_add(word(0x24c)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Zeros without an end, and how many were asked for.
+    struct Zeros<'a>(&'a Cell<usize>);
+
+    impl Read for Zeros<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            buffer.fill(0);
+            self.0.set(self.0.get() + buffer.len());
+            Ok(buffer.len())
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_is_not_unpacked_to_its_end() {
+        let asked = Cell::new(0);
+        for packing in [Packing::Gzip, Packing::Xz, Packing::Zstd] {
+            let read = packing.read(Zeros(&asked), ObjectError::Packed);
+            let said = read.unwrap_err().to_string();
+            assert!(said.contains("holds neither an ELF file"), "{said}");
+        }
+        assert!(asked.get() < 1 << 16, "{}", asked.get());
+    }
 }
