@@ -19,6 +19,7 @@ use std::time::Duration;
 use cluster::users::{self, User};
 use cluster::{Cluster, Working, until};
 use robot_room::{BREAKS, Room};
+use serde_json::Value;
 use support::{Lab, code, heeding_signals, run};
 
 /// An edit that is right.
@@ -705,7 +706,23 @@ fn the_kernels_matrix_and_a_proof_are_the_same_on_four_nodes() {
         command
     };
     let here = run(&mut prove("here"));
-    is_same(&here, &run(cluster.elsewhere(&mut prove("there"), "")));
+    let there = run(cluster.elsewhere(&mut prove("there"), ""));
+    is_same(&without_boots(here), &without_boots(there));
+}
+
+/// A proof without the notes of boots whose counts were not taken: of medians a boot now
+/// and then gives others, here as there.
+fn without_boots(output: Output) -> Output {
+    let mut proof: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for comparison in proof["comparisons"].as_array_mut().unwrap() {
+        let notes = comparison["notes"].as_array_mut().unwrap();
+        notes.retain(|note| {
+            let text = note["text"].as_str().unwrap();
+            !text.ends_with("gave other counts than the two whose counts are shown")
+        });
+    }
+    let stdout = serde_json::to_vec_pretty(&proof).unwrap();
+    Output { stdout, ..output }
 }
 
 /// An edit that every architecture compiles.
