@@ -342,6 +342,42 @@ fn bytes_that_a_caller_hands_on_are_found() {
     }
 }
 
+/// What was left went on through a label, where only a `return` right behind was seen.
+#[test]
+fn bytes_left_that_come_to_a_return_are_found() {
+    let with = |body: &str| {
+        format!(
+            "long get(struct dev *d, char __user *buf, size_t n)\n{{\n\tlong ret = -EINVAL;\n\n\tif (n > 64)\n\t\tgoto out;\n\tmutex_lock(&d->lock);\n\tret = copy_to_user(buf, d->buf, n);\n{body}\nout:\n\tmutex_unlock(&d->lock);\n\treturn ret;\n}}\n"
+        )
+    };
+    for wrong in [
+        "\tif (ret)\n\t\tgoto out;\n\tret = n;",
+        "\tif (ret != 0)\n\t\tgoto out;\n\td->reads++;\n\tret = n;",
+        "\td->reads++;",
+        "\tif (!ret)\n\t\td->reads++;",
+    ] {
+        let found = mistakes::found(None, &with(wrong));
+        assert_eq!(found, [("misread-result".to_owned(), 8)], "{wrong}");
+    }
+    for right in [
+        "\tif (ret)\n\t\tret = -EFAULT;",
+        "\tret = ret ? -EFAULT : n;",
+        "\tif (ret) {\n\t\td->faults++;\n\t\tret = -EFAULT;\n\t\tgoto out;\n\t}\n\td->reads++;",
+        "\tif (ret > 0)\n\t\tret = -EFAULT;",
+        "\tret = n - ret;",
+        "\tif (ret)\n\t\tret = -EIO;\n\telse\n\t\tret = n;",
+    ] {
+        assert_eq!(mistakes::found(None, &with(right)), [], "{right}");
+    }
+    for right in [
+        "ssize_t read(struct dev *d, char __user *buf, size_t n)\n{\n\tif (n > 64)\n\t\treturn -EINVAL;\n\tn -= copy_to_user(buf, d->buf, n);\n\treturn n;\n}\n",
+        // Its caller tells the two apart.
+        "long put(struct dev *d, char __user *buf, size_t n)\n{\n\tlong ret = n;\n\n\tmutex_lock(&d->lock);\n\tret = copy_to_user(buf, d->buf, n);\n\tmutex_unlock(&d->lock);\n\treturn ret;\n}\nlong read(struct dev *d, char __user *buf, size_t n)\n{\n\tif (n > 64)\n\t\treturn -EINVAL;\n\treturn put(d, buf, n);\n}\n",
+    ] {
+        assert_eq!(mistakes::found(None, right), [], "{right}");
+    }
+}
+
 /// Of a function that gives nothing else its caller tells what it should give.
 #[test]
 fn bytes_of_a_function_that_only_copies_are_found() {

@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
@@ -7,7 +9,7 @@ use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
-use crate::flow::{EffectKind, Statement, StatementKind};
+use crate::flow::{Action, Edge, Effect, EffectKind, Flow, Statement, StatementKind};
 use crate::lex::{Token, closing};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
@@ -55,11 +57,16 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 
 /// A function that gives error numbers elsewhere gives the bytes that were left.
 fn returned(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
-    let gives = given_back(function, access)?;
+    let carried = carried(function, access);
+    let near = given_back(function, access);
+    let gives = near.or(carried.map(|_| access.span))?;
     let mut returns = function.graph.statements.iter().filter_map(given);
-    let own = returns.any(|given| function.expression(given).is_some_and(|own| is_error(&own)));
+    let own = returns.any(|given| function.expression(given).is_some_and(|own| is_error(&own)))
+        || carried.is_some_and(|(place, _)| takes_errors(function, place));
     let whose = match own {
         true => "the function gives error numbers elsewhere".to_owned(),
+        // What goes a longer way may be one of two things that its callers tell apart.
+        false if near.is_none() => return None,
         false => {
             let mut callers = handing_on(function, function.body).into_iter();
             let caller = callers.find(|caller| {
@@ -72,6 +79,9 @@ fn returned(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viola
     let message = format!("{name}() gives how many bytes were left, and {whose}");
     let file = function.file;
     let mut violation = file.violation(&INFO, gives, "no error number", message);
+    if let Some((_, at)) = carried.filter(|_| near.is_none()) {
+        violation.related.push(file.mark(at, "returned here"));
+    }
     violation.confidence = match is_handed_on(function, function.body, STEPS) {
         true => Confidence::Medium,
         // Callers may ask for no more than whether it is 0.
@@ -80,9 +90,92 @@ fn returned(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viola
     Some(violation)
 }
 
+/// The variable that takes what an access gave, and the `return` to which it comes as it
+/// is on a way where it is not 0: through a label at the end, past other work.
+fn carried(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<(usize, Span)> {
+    assigned(function, access)?;
+    let graph = function.graph;
+    let taken = |effect: &Effect| {
+        let value = match &effect.kind {
+            EffectKind::Write(write) => write.value?,
+            _ => return None,
+        };
+        let own = value == access.span && graph.is_whole(effect);
+        own.then_some(effect.place)
+    };
+    let sets = |place: usize| {
+        move |effect: &Effect| effect.place == place && effect.kind != EffectKind::Read
+    };
+    let mut nodes = 0..graph.nodes.len();
+    let (at, place) = nodes.find_map(|at| {
+        let mut own = graph.effects_of(at).iter();
+        let place = own.find_map(taken)?;
+        (!own.any(sets(place))).then_some((at, place))
+    })?;
+    let mut seen = HashSet::from([at]);
+    let mut work = vec![at];
+    while let Some(at) = work.pop() {
+        let node = graph.nodes.get(at)?;
+        if let Action::Exit {
+            returned: Some(own),
+            ..
+        } = &node.action
+            && *own == place
+        {
+            return Some((place, node.span));
+        }
+        let ways = node
+            .next
+            .iter()
+            .filter(|(edge, _)| leaves_something(graph, place, edge));
+        let ways = ways.map(|(_, next)| *next);
+        let goes_on = |next: &usize| !graph.effects_of(*next).iter().any(sets(place));
+        work.extend(ways.filter(goes_on).filter(|next| seen.insert(*next)));
+    }
+    None
+}
+
+/// Whether a way is taken where the variable in that place is not 0. Of a test that asks
+/// something else of it neither side is followed.
+fn leaves_something(graph: &Flow, place: usize, edge: &Edge) -> bool {
+    let Edge::If(condition, holds) = edge else {
+        return true;
+    };
+    graph
+        .conditions
+        .get(*condition)
+        .is_some_and(|own| match own.place {
+            Some(own) if own == place => *holds,
+            _ => !own.reads.contains(&place),
+        })
+}
+
+/// Whether the variable in that place takes an error number anywhere.
+fn takes_errors(function: &FunctionContext<'_>, place: usize) -> bool {
+    let mut effects = function.graph.effects.iter();
+    effects.any(|effect| match &effect.kind {
+        EffectKind::Write(write) if effect.place == place => {
+            let value = write.value.and_then(|value| function.expression(value));
+            value.is_some_and(|value| is_error(&value))
+        }
+        _ => false,
+    })
+}
+
 /// What a `return` gives.
 fn given(own: &Statement) -> Option<Span> {
     own.expression.filter(|_| own.kind == StatementKind::Return)
+}
+
+/// What takes what an access gave, and nothing else of it: `left -= …` keeps a part.
+fn assigned<'s>(function: &FunctionContext<'_>, access: &Access<'s>) -> Option<Node<'s>> {
+    let holder = access.node.parent()?;
+    let field = match holder.kind() {
+        "assignment_expression" if function.context.operator(holder) == b"=" => "left",
+        "init_declarator" => "declarator",
+        _ => return None,
+    };
+    holder.part(field)
 }
 
 /// The `return` of what an access gave, at once or by a variable: right behind it, or
@@ -92,12 +185,7 @@ fn given_back(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Spa
     if holder.kind() == "return_statement" {
         return Some(span(holder));
     }
-    let field = match holder.kind() {
-        "assignment_expression" if function.context.operator(holder) == b"=" => "left",
-        "init_declarator" => "declarator",
-        _ => return None,
-    };
-    let variable = holder.part(field)?;
+    let variable = assigned(function, access)?;
     let name = function.context.written(bare(variable));
     let graph = function.graph;
     graph.local(&name).filter(|local| local.plain)?;
