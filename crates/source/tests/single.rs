@@ -347,7 +347,7 @@ fn bytes_that_a_caller_hands_on_are_found() {
 fn bytes_left_that_come_to_a_return_are_found() {
     let with = |body: &str| {
         format!(
-            "long get(struct dev *d, char __user *buf, size_t n)\n{{\n\tlong ret = -EINVAL;\n\n\tif (n > 64)\n\t\tgoto out;\n\tmutex_lock(&d->lock);\n\tret = copy_to_user(buf, d->buf, n);\n{body}\nout:\n\tmutex_unlock(&d->lock);\n\treturn ret;\n}}\n"
+            "long get(struct dev *d, char __user *buf, size_t n)\n{{\n\tlong ret = -EINVAL;\n\tbool bad;\n\n\tif (n > 64)\n\t\tgoto out;\n\tmutex_lock(&d->lock);\n\tret = copy_to_user(buf, d->buf, n);\n{body}\nout:\n\tmutex_unlock(&d->lock);\n\treturn ret;\n}}\n"
         )
     };
     for wrong in [
@@ -357,7 +357,7 @@ fn bytes_left_that_come_to_a_return_are_found() {
         "\tif (!ret)\n\t\td->reads++;",
     ] {
         let found = mistakes::found(None, &with(wrong));
-        assert_eq!(found, [("misread-result".to_owned(), 8)], "{wrong}");
+        assert_eq!(found, [("misread-result".to_owned(), 9)], "{wrong}");
     }
     for right in [
         "\tif (ret)\n\t\tret = -EFAULT;",
@@ -365,6 +365,7 @@ fn bytes_left_that_come_to_a_return_are_found() {
         "\tif (ret) {\n\t\td->faults++;\n\t\tret = -EFAULT;\n\t\tgoto out;\n\t}\n\td->reads++;",
         "\tif (ret > 0)\n\t\tret = -EFAULT;",
         "\tret = n - ret;",
+        "\tbad = ret != 0;\n\tif (bad)\n\t\tret = -EFAULT;\n\telse\n\t\td->reads++;",
         "\tif (ret)\n\t\tret = -EIO;\n\telse\n\t\tret = n;",
     ] {
         assert_eq!(mistakes::found(None, &with(right)), [], "{right}");

@@ -103,8 +103,19 @@ fn carried(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<(usize
         let own = value == access.span && graph.is_whole(effect);
         own.then_some(effect.place)
     };
+    // What another variable makes of it may be what is asked: `failed = ret != 0`.
+    let derives = |effect: &Effect, place: usize| match &effect.kind {
+        EffectKind::Write(write) => write.value.is_some_and(|value| {
+            let mut own = graph.effects_in(value);
+            own.any(|own| own.place == place && own.kind == EffectKind::Read)
+        }),
+        _ => false,
+    };
     let sets = |place: usize| {
-        move |effect: &Effect| effect.place == place && effect.kind != EffectKind::Read
+        move |effect: &Effect| {
+            let own = effect.place == place && effect.kind != EffectKind::Read;
+            own || derives(effect, place)
+        }
     };
     let mut nodes = 0..graph.nodes.len();
     let (at, place) = nodes.find_map(|at| {
