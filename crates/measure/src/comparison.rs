@@ -389,6 +389,23 @@ impl FunctionComparison {
 }
 
 impl Note {
+    /// What it is about, in the words of the JSON.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Skipped { .. } => "skipped",
+            Self::Failed { .. } => "failed",
+            Self::Missing { .. } => "missing",
+            Self::Unplanned { .. } => "unplanned",
+            Self::Differing { .. } => "differing",
+            Self::NoUnit { .. } => "no_unit",
+            Self::UserMoved { .. } => "user_moved",
+            Self::NoControl => "no_control",
+            Self::NotRepeated => "not_repeated",
+            Self::NoPoints => "no_points",
+        }
+    }
+
     /// Whether it makes a verdict impossible: data that was asked for is not
     /// there.
     #[must_use]

@@ -218,6 +218,7 @@ fn medians_are_those_of_two_boots_that_agree() {
         let (boots, found) = proved(late);
         assert_eq!(boots, wanted, "{late}");
         assert_eq!(found["workloads"], right["workloads"], "{late}");
+        assert_eq!(found["notes"][0]["kind"], "differing", "{late}");
         let note = found["notes"][0].to_string();
         assert!(note.contains("1 more boot gave other counts"), "{note}");
     }

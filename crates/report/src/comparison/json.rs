@@ -451,6 +451,7 @@ impl<'a> JsonMoved<'a> {
 
 #[derive(Serialize)]
 struct JsonNote {
+    kind: &'static str,
     incomplete: bool,
     text: String,
 }
@@ -458,6 +459,7 @@ struct JsonNote {
 impl JsonNote {
     fn new(note: &Note) -> Self {
         Self {
+            kind: note.kind(),
             incomplete: note.incomplete(),
             text: words::note(note),
         }
