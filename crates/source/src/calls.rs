@@ -117,6 +117,10 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) tells_errors: bool,
     pub(crate) zeroes: Option<Clears>,
+    #[serde(default)]
+    pub(crate) left: bool,
+    #[serde(default)]
+    pub(crate) faults: bool,
     pub(crate) duplicates: Option<Duplicates>,
     #[serde(default)]
     pub(crate) addresses: bool,
@@ -275,6 +279,17 @@ pub(crate) struct Atomic {
     pub(crate) reason: String,
 }
 
+/// Classes of guard() and its like, each of which does what a call does until its scope
+/// ends.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Guard {
+    pub(crate) classes: Vec<String>,
+    /// The call.
+    pub(crate) call: String,
+    pub(crate) reason: String,
+}
+
 /// Parts of names, for searches.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -296,6 +311,7 @@ pub(crate) struct Calls {
     pub(crate) families: Vec<Family>,
     pub(crate) pairs: Vec<Pair>,
     pub(crate) atomics: Vec<Atomic>,
+    pub(crate) guards: Vec<Guard>,
     pub(crate) all: Vec<Call>,
 }
 
@@ -306,6 +322,7 @@ struct File {
     family: Vec<Family>,
     pair: Vec<Pair>,
     atomic: Vec<Atomic>,
+    guard: Vec<Guard>,
     call: Vec<Does>,
 }
 
@@ -333,6 +350,7 @@ impl Calls {
             families: file.family,
             pairs: file.pair,
             atomics: file.atomic,
+            guards: file.guard,
             all: Vec::new(),
         };
         for does in file.call {
@@ -390,6 +408,7 @@ mod tests {
                 call.name
             );
         }
+        assert!(calls.guards.iter().all(|guard| !guard.reason.is_empty()));
         assert!(
             calls
                 .families

@@ -200,23 +200,49 @@ impl Expression {
 
     /// The same with another name for a variable.
     pub(crate) fn renamed(&self, name: &str, to: &str) -> Self {
-        let again = |own: &Self| Box::new(own.renamed(name, to));
+        let to = Self {
+            term: Term::Name(to.to_owned()),
+            span: self.span,
+        };
+        self.replaced(name, &to)
+    }
+
+    /// The same with an expression in the place of a variable; `&*p` and `(&x)->m` are
+    /// what they come to.
+    pub(crate) fn replaced(&self, name: &str, by: &Self) -> Self {
+        let again = |own: &Self| Box::new(own.replaced(name, by));
         let term = match &self.term {
-            Term::Name(own) if own == name => Term::Name(to.to_owned()),
+            Term::Name(own) if own == name => by.term.clone(),
             Term::Member {
                 holder,
                 arrow,
                 field,
-            } => Term::Member {
-                holder: again(holder),
-                arrow: *arrow,
-                field: field.clone(),
-            },
+            } => {
+                let (holder, field) = (again(holder), field.clone());
+                match holder.term {
+                    Term::Address(holder) if *arrow => Term::Member {
+                        holder,
+                        arrow: false,
+                        field,
+                    },
+                    _ => Term::Member {
+                        holder,
+                        arrow: *arrow,
+                        field,
+                    },
+                }
+            }
             Term::Element { array, index } => Term::Element {
                 array: again(array),
                 index: again(index),
             },
-            Term::Behind(own) => Term::Behind(again(own)),
+            Term::Behind(own) => match again(own).term {
+                Term::Address(place) => place.term,
+                term => {
+                    let span = own.span;
+                    Term::Behind(Box::new(Self { span, term }))
+                }
+            },
             Term::Address(own) => Term::Address(again(own)),
             Term::Binary(left, operator, right) => {
                 Term::Binary(again(left), operator.clone(), again(right))

@@ -523,3 +523,106 @@ fn a_length_that_is_answered_by_efault_is_found() {
     let right = wrong.replace("sizeof(name)))", "sizeof(name)) < 0)");
     assert_eq!(rules(&right), NONE);
 }
+
+/// clear_user() was no copy, and `== 0` no test.
+#[test]
+fn what_clear_user_gives_is_bytes_left_too() {
+    for wrong in [
+        "\tif (clear_user(buf, n) < 0)\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tret = clear_user(buf, n);\n\tif (ret)\n\t\treturn ret;\n\treturn n > 8 ? -EINVAL : 0;",
+    ] {
+        assert_eq!(rules(wrong), ["misread-result"], "{wrong}");
+    }
+    for wrong in [
+        "\tif (copy_from_user(&r, arg, sizeof(r)) == 0) {\n\t\tret = -EFAULT;\n\t\tgoto out;\n\t}\n\tret = run(&r);\nout:\n\treturn ret;",
+        "\tif (get_user(v, &arg->id) == 0)\n\t\treturn -EFAULT;\n\treturn run(v);",
+        "\tif (access_ok(arg, sizeof(*arg)) != 0)\n\t\treturn -EFAULT;\n\treturn __put_user(v, &arg->id);",
+    ] {
+        let found = rules(wrong);
+        assert!(found.contains(&INVERTED[0].to_owned()), "{wrong}\n{found:?}");
+    }
+    for right in [
+        "\tif (copy_from_user(&r, arg, sizeof(r)) != 0)\n\t\treturn -EFAULT;\n\treturn run(&r);",
+        "\tif (access_ok(arg, sizeof(*arg)) == 0)\n\t\treturn -EFAULT;\n\treturn __put_user(v, &arg->id);",
+        "\tif (clear_user(buf, n))\n\t\treturn -EFAULT;\n\treturn 0;",
+    ] {
+        assert_eq!(rules(right), NONE, "{right}");
+    }
+}
+
+/// A variable that holds an error number elsewhere was known by `= -E…` alone.
+#[test]
+fn what_is_asked_for_less_than_0_holds_errors() {
+    let wrong = "\tret = lock(d);\n\tif (ret < 0)\n\t\treturn ret;\n\tret = copy_to_user(buf, d->buf, n);\n\tif (ret)\n\t\tgoto out;\n\tret = n;\nout:\n\tunlock(d);\n\treturn ret;";
+    assert_eq!(rules(wrong), ["misread-result"]);
+    let asked = "\tret = size(d);\n\tif (ret > 0)\n\t\tret = copy_to_user(buf, d->buf, ret);\n\tkfree(d->buf);\n\treturn ret;";
+    assert_eq!(rules(asked), ["misread-result"]);
+    let right = "\tret = copy_to_user(buf, d->buf, n);\n\tif (ret > 0)\n\t\tpr_debug(\"%ld left\", ret);\n\tunlock(d);\n\treturn ret;";
+    assert_eq!(rules(right), NONE);
+}
+
+#[test]
+fn a_variable_that_nobody_set_does_not_go_out() {
+    for wrong in [
+        "\tu32 all;\n\n\tlist_for_each_entry(d, &d->list, node)\n\t\tall += d->len;\n\treturn put_user(all, &arg->len);",
+        "\tint bits;\n\n\tif (d->on)\n\t\tbits |= 4;\n\tif (d->up)\n\t\tbits = bits | 2;\n\treturn put_user(bits, &arg->id);",
+        "\tu32 none;\n\n\treturn put_user(none, &arg->id);",
+    ] {
+        assert_eq!(rules(wrong), ["copied-holes"], "{wrong}");
+    }
+    for right in [
+        "\tu32 all = 0;\n\n\tlist_for_each_entry(d, &d->list, node)\n\t\tall += d->len;\n\treturn put_user(all, &arg->len);",
+        "\tu32 one;\n\n\tif (cmd)\n\t\tone = 3;\n\treturn cmd ? put_user(one, &arg->id) : 0;",
+        "\tu32 one;\n\n\tread_it(d, &one);\n\treturn put_user(one, &arg->id);",
+        "\tu32 one;\n\n\tREAD_IT(d, one);\n\treturn put_user(one, &arg->id);",
+        "\tstatic u32 count;\n\n\tcount++;\n\treturn put_user(count, &arg->id);",
+    ] {
+        assert_eq!(rules(right), NONE, "{right}");
+    }
+}
+
+/// Only what a function allocates by itself was asked for.
+#[test]
+fn the_user_does_not_say_how_much_of_anothers_memory_is_copied() {
+    let beyond = ["beyond-variable"];
+    for wrong in [
+        "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\treturn copy_to_user(buf, d->table, r.len) ? -EFAULT : 0;",
+        "\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\treturn copy_from_user(d->state->page, buf, v) ? -EFAULT : 0;",
+        "\tstruct event *e = next_event(d);\n\n\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tv = r.len;\n\treturn copy_to_user(buf, e, 8 + v) ? -EFAULT : 0;",
+    ] {
+        assert_eq!(rules(wrong), beyond, "{wrong}");
+    }
+    for right in [
+        "\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\tif (v > d->size)\n\t\treturn -EINVAL;\n\treturn copy_to_user(buf, d->table, v) ? -EFAULT : 0;",
+        "\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\td->table = make(v);\n\treturn copy_from_user(d->table, buf, v) ? -EFAULT : 0;",
+        "\tif (get_user(v, &arg->len) || !fits(d, v))\n\t\treturn -EFAULT;\n\treturn copy_to_user(buf, d->table, v) ? -EFAULT : 0;",
+        "\tvoid *own;\n\n\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\town = room_for(d, v);\n\treturn copy_from_user(own, buf, v) ? -EFAULT : 0;",
+    ] {
+        assert_eq!(rules(right), NONE, "{right}");
+    }
+}
+
+/// A check in another branch, or of another variable of that name, was taken for one.
+#[test]
+fn a_check_that_no_way_passes_is_none() {
+    let with = |first: &str, second: &str| {
+        format!(
+            "int f(struct dev *d, bool compat, void __user *buf, int at)\n{{\n\tu32 v;\n\tint ret;\n\n\tif (compat) {{\n\t\tu32 __user *own = buf;\n\n\t\tret = {first}(v, own + at);\n\t}} else {{\n\t\tu32 __user *own = d->shadow;\n\n\t\tret = {second}(v, own + at);\n\t}}\n\treturn ret ? ret : run(v);\n}}\n"
+        )
+    };
+    let one = |call: &str| {
+        format!(
+            "int f(struct dev *d, bool compat, u32 __user *own)\n{{\n\tu32 v = 0;\n\tint ret;\n\n\tif (compat)\n\t\tret = get_user(v, own);\n\telse\n\t\tret = {call}(v, own);\n\treturn ret ? ret : run(v);\n}}\n"
+        )
+    };
+    let said = |before: &str, after: &str| {
+        let found = mistakes::found(Some(before), after).into_iter();
+        found.map(|(rule, _)| rule).collect::<Vec<_>>()
+    };
+    let before = with("get_user", "get_user");
+    assert_eq!(said(&before, &with("get_user", "__get_user")), ["dropped-check"]);
+    assert_eq!(said(&one("get_user"), &one("__get_user")), ["dropped-check"]);
+    let checked = "int f(u32 __user *own)\n{\n\tu32 v, w;\n\n\tif (get_user(v, own))\n\t\treturn -EFAULT;\n\treturn CALL(w, own) ? -EFAULT : v + w;\n}\n";
+    let (before, after) = (checked.replace("CALL", "get_user"), checked.replace("CALL", "__get_user"));
+    assert_eq!(said(&before, &after), NONE);
+}

@@ -9,6 +9,7 @@ use crate::node::Parts as _;
 use crate::site::{Context, bare, span};
 use crate::span::Span;
 
+use super::summary::Summaries;
 use super::words::{AccessWord, CheckWords};
 
 /// One access, in a window or with its own.
@@ -50,10 +51,31 @@ pub(crate) fn accesses<'t>(
     words: &CheckWords,
     calls: &[Node<'t>],
 ) -> Vec<Access<'t>> {
-    let calls = calls.iter();
-    calls
-        .filter_map(|call| access(context, words, *call))
-        .collect()
+    let own = |call: &Node<'t>| {
+        let name = context.callee(*call);
+        let name = String::from_utf8_lossy(name);
+        let inside = words.in_window(&name);
+        let word = inside.or_else(|| words.access(&name))?;
+        access(context, *call, word, inside.is_some())
+    };
+    calls.iter().filter_map(own).collect()
+}
+
+/// Those of some calls that are of a function of the file which copies what it is given.
+pub(crate) fn through<'t>(
+    context: &Context<'_>,
+    known: &Summaries,
+    calls: &[Node<'t>],
+) -> Vec<Access<'t>> {
+    if known.is_empty() {
+        return Vec::new();
+    }
+    let own = |call: &Node<'t>| {
+        let name = answer::text(context.callee(*call))?;
+        let word = known.get(name)?.copies.as_ref()?;
+        access(context, *call, word, false)
+    };
+    calls.iter().filter_map(own).collect()
 }
 
 /// Every node below and with a node, in the order of the text, but not what is
@@ -89,10 +111,13 @@ fn visit<'t>(root: Node<'t>, act: &mut impl FnMut(Node<'t>), enters: impl Fn(Nod
     }
 }
 
-fn access<'t>(context: &Context<'_>, words: &CheckWords, call: Node<'t>) -> Option<Access<'t>> {
-    let name = String::from_utf8_lossy(context.callee(call)).into_owned();
-    let inside = words.in_window(&name);
-    let word = inside.or_else(|| words.access(&name))?.clone();
+fn access<'t>(
+    context: &Context<'_>,
+    call: Node<'t>,
+    word: &AccessWord,
+    inside: bool,
+) -> Option<Access<'t>> {
+    let word = word.clone();
     let arguments = call.part("arguments")?;
     let part = |at: usize| arguments.named_child(answer::fits::<u32, _>(at)?);
     let (value, user) = (part(word.value)?, part(word.user)?);
@@ -110,7 +135,7 @@ fn access<'t>(context: &Context<'_>, words: &CheckWords, call: Node<'t>) -> Opti
         value_root: root_of(context, value),
         user_root: root_of(context, user),
         address: Expression::of(context, bare(user)),
-        inside: inside.is_some(),
+        inside,
         word,
     })
 }

@@ -6,6 +6,7 @@ use tree_sitter::Node;
 
 use crate::calls::Direction;
 use crate::expression::Expression;
+use crate::flow::Action;
 use crate::node::Parts as _;
 use crate::site::{Context, bare, span};
 use crate::span::Span;
@@ -35,6 +36,8 @@ pub(crate) struct Touch {
     pub(crate) fenced: bool,
     /// Whether the next access happens even if this one faults: `err |= …`.
     pub(crate) goes_on: bool,
+    /// Whether something on every way to it checks the range of its object.
+    pub(crate) behind_check: bool,
 }
 
 /// What a function does to user memory.
@@ -54,14 +57,6 @@ impl Facts {
         let by_itself = |t: &Touch| t.root == root && t.checked;
         self.checks.iter().any(|(have, _)| have == root) || self.touches.iter().any(by_itself)
     }
-
-    /// Whether something before a place checks that object's range.
-    pub(crate) fn checks_before(&self, root: &str, place: Span) -> bool {
-        let earlier = |at: Span| at.start < place.start;
-        let by_itself = |t: &Touch| t.root == root && t.checked && earlier(t.span);
-        let mut checks = self.checks.iter();
-        checks.any(|(have, at)| have == root && earlier(*at)) || self.touches.iter().any(by_itself)
-    }
 }
 
 /// A function that both sides of a change have.
@@ -77,14 +72,15 @@ pub(crate) type FactsOf = BTreeMap<String, Facts>;
 
 /// The facts of one function.
 pub(crate) fn facts(function: &FunctionContext<'_>) -> Facts {
-    let touches = function
-        .accesses
-        .iter()
-        .map(|access| touch(function, access))
-        .collect();
+    let checks = checks(function);
+    let touches = function.accesses.iter();
+    let touches = touches.map(|access| Touch {
+        behind_check: is_behind_check(function, access, &checks),
+        ..touch(function, access)
+    });
     Facts {
-        touches,
-        checks: checks(function),
+        touches: touches.collect(),
+        checks,
         name: function.body.name_span,
     }
 }
@@ -106,7 +102,36 @@ fn touch(function: &FunctionContext<'_>, access: &Access<'_>) -> Touch {
         fenced: own || function.is_fenced(access.span, &access.user_root),
         root: access.user_root.clone(),
         goes_on: goes_on(function.context, access.node),
+        behind_check: false,
     }
+}
+
+/// Whether every way to an access that checks nothing passes what checks the range of the
+/// variable that its address is made from: a check, or an access that does by itself.
+fn is_behind_check(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+    checks: &[(String, Span)],
+) -> bool {
+    if access.word.checked || access.inside {
+        return true;
+    }
+    let declared = |at: Span| {
+        let local = function.local_at(&access.user_root, at);
+        local.map(|local| local.declared)
+    };
+    let others = function.accesses.iter();
+    let others = others.filter(|own| own.word.checked && own.user_root == access.user_root);
+    let checks = checks.iter().filter(|(root, _)| *root == access.user_root);
+    let places = others.map(|own| own.span).chain(checks.map(|(_, at)| *at));
+    // A variable of another block may have its name.
+    let same = |at: &Span| declared(*at) == declared(access.span);
+    let places: Vec<Span> = places.filter(same).collect();
+    let graph = function.graph;
+    let bare = graph.reached(0, |node| {
+        node.action != Action::Join && places.iter().any(|at| at.contains(node.span))
+    });
+    !places.is_empty() && !graph.nodes_in(access.span).any(|node| bare.contains(&node))
 }
 
 /// Whether an access is one of `err |= access;`, `access | access`; or the first of them

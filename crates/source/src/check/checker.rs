@@ -30,8 +30,9 @@ use super::paths::{Paths, follow};
 use super::pieces::{Definitions, Maker};
 use super::rule::Look;
 use super::rules::RULES;
+use super::summary::{Summaries, Summary};
 use super::words::CheckWords;
-use super::{accesses, allow, change, excerpt, learn, tokens};
+use super::{accesses, allow, change, excerpt, learn, summary, tokens};
 
 /// Checks files, one after the other. Each thread has its own.
 pub struct Checker<'v> {
@@ -56,6 +57,7 @@ struct Place<'p> {
     tokens: &'p [Token],
     interest: &'p Interest,
     pieces: &'p Pieces<'p>,
+    known: &'p Summaries,
 }
 
 /// What is found in one file, while it is being looked at.
@@ -65,6 +67,8 @@ struct Findings {
     facts: FactsOf,
     /// The functions that were looked at, by where their bodies begin.
     looked_at: HashSet<usize>,
+    /// What the function that is being looked at does, by the sides of its `#if`s.
+    summaries: Vec<Option<Summary>>,
 }
 
 impl<'v> Checker<'v> {
@@ -207,6 +211,7 @@ impl<'v> Checker<'v> {
         let mut interests = Interests::new(text, &words, self.vocabulary);
         let file = file_context(text, &all, &bodies, &words, types);
         let mut definitions = Definitions::of(text, &all, &bodies);
+        let mut known = Summaries::default();
         for body in &bodies {
             let tokens = all.get(body.tokens.clone()).unwrap_or_default();
             let mut interest = interests.of(tokens);
@@ -218,14 +223,19 @@ impl<'v> Checker<'v> {
                 vocabulary: self.vocabulary,
             };
             interest.with_window(definitions.ask(tokens, &mut maker));
-            if interest.any || interests.goes_through(header, tokens) {
+            let calls = summary::name_any(text, tokens, &known);
+            if interest.any || calls || interests.goes_through(header, tokens) {
                 let place = Place {
                     body,
                     tokens,
                     interest: &interest,
                     pieces: &definitions.pieces,
+                    known: &known,
                 };
                 self.function(&file, &place, findings);
+                for own in findings.summaries.drain(..) {
+                    summary::note(&mut known, body, own);
+                }
             }
         }
         self.unended(&file, cut.unended(), &mut interests, findings);
@@ -335,6 +345,7 @@ fn file_context<'a>(
         types,
         asked: Asked::default(),
         users: OnceCell::new(),
+        named: OnceCell::new(),
     }
 }
 
@@ -379,6 +390,7 @@ fn judge(
     }
     let calls = accesses::calls(root);
     let accesses = accesses::accesses(context, file.words, &calls);
+    let through = accesses::through(context, place.known, &calls);
     let function = FunctionContext {
         file,
         context,
@@ -386,11 +398,14 @@ fn judge(
         root,
         calls: &calls,
         accesses: &accesses,
+        through: &through,
+        known: place.known,
         graph: &graph,
         paths: &paths,
         unfenced: std::cell::OnceCell::new(),
     };
     run(&function, interest, findings);
+    findings.summaries.push(Summary::of(&function));
     None
 }
 

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
-use crate::calls::Fence;
+use crate::calls::{Duplicates, Fence};
 use crate::expression::Expression;
 use crate::flow::{Action, Begin, Effect, EffectKind, Flow, Local, Node as Step};
 use crate::lex::Token;
@@ -19,6 +19,7 @@ use super::accesses::Access;
 use super::learn::users;
 use super::model::{Mark, RuleInfo, Violation};
 use super::paths::{Paths, State};
+use super::summary::Summaries;
 use super::words::CheckWords;
 
 /// A file as its words show it.
@@ -33,6 +34,8 @@ pub(crate) struct FileContext<'a> {
     pub(crate) asked: Asked,
     /// What the file itself declares as pointers to user memory, once that was asked.
     pub(crate) users: OnceCell<HashSet<Vec<u8>>>,
+    /// Which body each function has, once that was asked.
+    pub(crate) named: OnceCell<HashMap<String, Vec<usize>>>,
 }
 
 /// What the types answered, by the words of the question.
@@ -102,6 +105,21 @@ impl FileContext<'_> {
         body.header.join(body.span).contains(span).then_some(body)
     }
 
+    /// The function of that name; none where there are several, on sides of an `#if`.
+    pub(crate) fn body_named(&self, name: &str) -> Option<&Body> {
+        let named = self.named.get_or_init(|| {
+            let mut named = HashMap::<String, Vec<usize>>::new();
+            for (at, body) in self.bodies.iter().enumerate() {
+                named.entry(body.name.clone()).or_default().push(at);
+            }
+            named
+        });
+        match named.get(name)?.as_slice() {
+            [at] => self.bodies.get(*at).filter(|own| own.defined_by.is_none()),
+            _ => None,
+        }
+    }
+
     /// A violation of a rule at a place.
     pub(crate) fn violation(
         &self,
@@ -149,6 +167,10 @@ pub(crate) struct FunctionContext<'a> {
     pub(crate) calls: &'a [Node<'a>],
     /// Those that access user memory.
     pub(crate) accesses: &'a [Access<'a>],
+    /// Those that call a function of the file which copies what it is given.
+    pub(crate) through: &'a [Access<'a>],
+    /// What is known of the functions that were looked at before.
+    pub(crate) known: &'a Summaries,
     pub(crate) graph: &'a Flow,
     pub(crate) paths: &'a Paths,
     /// The nodes that a way without a fence comes to, once that was asked.
@@ -156,6 +178,36 @@ pub(crate) struct FunctionContext<'a> {
 }
 
 impl FunctionContext<'_> {
+    /// Whether a call of that name may sleep on a fault.
+    pub(crate) fn may_fault(&self, name: &str) -> bool {
+        let own = self.known.get(name);
+        self.file.words.may_fault(name) || own.is_some_and(|own| own.faults.is_some())
+    }
+
+    /// Whether a call of that name gives an error number as a pointer where it fails.
+    pub(crate) fn gives_error_pointer(&self, name: &str) -> bool {
+        let own = self.known.get(name);
+        self.file.words.gives_error_pointer(name) || own.is_some_and(|own| own.error_pointer)
+    }
+
+    /// Which arguments of a call of that name say what of the user's it gives a copy of.
+    pub(crate) fn duplicates(&self, name: &str) -> Option<Duplicates> {
+        let own = || self.known.get(name)?.duplicates;
+        self.file.words.duplicates(name).or_else(own)
+    }
+
+    /// The call that is done for a scope with a cleanup, where it is a guard of a class
+    /// that is known: `guard(rcu)()`, `scoped_guard(spinlock, &lock)`.
+    pub(crate) fn guard(&self, scope: Span) -> Option<&str> {
+        match self.file.tokens_in(scope) {
+            [_, open, class, ..] if open.is(b'(') => {
+                let class = answer::text(class.span.of(self.file.text))?;
+                self.file.words.guard(class)
+            }
+            _ => None,
+        }
+    }
+
     /// Each node with each state that comes to it.
     pub(crate) fn states(&self) -> impl Iterator<Item = (usize, &State)> {
         let nodes = self.paths.before.iter().enumerate();

@@ -212,7 +212,8 @@ impl Meaning {
                 || accesses
                 || checks
                 || words.must_use(name.as_bytes())
-                || words.gives_error_pointer(name),
+                || words.gives_error_pointer(name)
+                || words.may_fault(name),
             window,
             scope: vocabulary.is_scope(name.as_bytes()),
         }

@@ -9,6 +9,7 @@
 mod accesses;
 mod allocation;
 mod allow;
+mod callee;
 mod change;
 mod checker;
 mod checks;
@@ -18,6 +19,7 @@ mod context;
 mod counting;
 mod excerpt;
 mod extent;
+mod fetched;
 mod fill;
 mod heard;
 mod inlines;
@@ -32,8 +34,10 @@ mod rule;
 mod rules;
 mod side;
 mod space;
+mod summary;
 pub(crate) mod tokens;
 mod unbounded;
+mod unset;
 pub(crate) mod words;
 
 pub use checker::{Before, Checker};

@@ -19,7 +19,7 @@ use crate::split::{Body, bodies};
 use crate::vocabulary::Vocabulary;
 use crate::wrappers::{defined, definition};
 
-use super::tokens::arguments;
+use super::tokens::{arguments, parameters};
 use super::words::{CheckWords, Permission};
 
 /// Every word of a function is looked up in these.
@@ -166,7 +166,7 @@ impl<'a> Definitions<'a> {
             Of::Macro(text) => {
                 let all = crate::lex::tokens(text.as_bytes(), 0);
                 let found = bodies(text.as_bytes(), &all, maker.vocabulary);
-                let flow = self.graph(text.as_bytes(), &all, found.first()?, maker)?;
+                let flow = graph(text.as_bytes(), &all, found.first()?, maker, &self.pieces)?;
                 Piece {
                     expands: true,
                     parameters: own.parameters.clone(),
@@ -178,46 +178,47 @@ impl<'a> Definitions<'a> {
                 expands: false,
                 parameters: own.parameters.clone(),
                 text: Cow::Borrowed(self.text),
-                flow: self.graph(self.text, self.tokens, body, maker)?,
+                flow: graph(self.text, self.tokens, body, maker, &self.pieces)?,
             },
         };
         piece.can_move().then_some(piece)
     }
+}
 
-    fn graph(
-        &self,
-        text: &[u8],
-        all: &[Token],
-        body: &Body,
-        maker: &mut Maker<'_>,
-    ) -> Option<Flow> {
-        let tokens = all.get(body.tokens.clone())?;
-        let normalised = normalise(text, tokens, maker.vocabulary, Branches::First);
-        let Ok(tree) = maker.parser.parse(&normalised, body.span, tokens) else {
-            return None;
-        };
-        let root: Node<'_> = tree.root_node();
-        let (lines, pointers) = (LineIndex::new(text), std::collections::HashSet::new());
-        let context = Context {
-            original: text,
-            normalised: &normalised.text,
-            vocabulary: maker.vocabulary,
-            lines: &lines,
-            wrappers: &[],
-            user_pointers: &pointers,
-        };
-        let from = all.partition_point(|own| own.span.start < body.header.start);
-        let source = Source {
-            words: maker.words,
-            tokens: all.get(from..body.tokens.end)?,
-            scopes: &[],
-            optional: &[],
-            left_out: &[],
-            points: false,
-            pieces: &self.pieces,
-        };
-        (!root.has_error()).then(|| build(&context, source, root))
-    }
+/// The graph of a function; none where it is not understood.
+pub(super) fn graph(
+    text: &[u8],
+    all: &[Token],
+    body: &Body,
+    maker: &mut Maker<'_>,
+    pieces: &Pieces<'_>,
+) -> Option<Flow> {
+    let tokens = all.get(body.tokens.clone())?;
+    let normalised = normalise(text, tokens, maker.vocabulary, Branches::First);
+    let Ok(tree) = maker.parser.parse(&normalised, body.span, tokens) else {
+        return None;
+    };
+    let root: Node<'_> = tree.root_node();
+    let (lines, pointers) = (LineIndex::new(text), std::collections::HashSet::new());
+    let context = Context {
+        original: text,
+        normalised: &normalised.text,
+        vocabulary: maker.vocabulary,
+        lines: &lines,
+        wrappers: &[],
+        user_pointers: &pointers,
+    };
+    let from = all.partition_point(|own| own.span.start < body.header.start);
+    let source = Source {
+        words: maker.words,
+        tokens: all.get(from..body.tokens.end)?,
+        scopes: &[],
+        optional: &[],
+        left_out: &[],
+        points: false,
+        pieces,
+    };
+    (!root.has_error()).then(|| build(&context, source, root))
 }
 
 /// Words that leave.
@@ -266,17 +267,8 @@ fn needy<'a>(
     if names.iter().any(opens) {
         return None;
     }
-    let from = tokens.partition_point(|own| own.span.start < body.name_span.end);
-    let header = tokens.get(from..body.tokens.start)?;
-    let close = closing(header, 0)?;
-    let parameters = arguments(header, 0, close);
-    let last = |place: &Span| {
-        let mut own = header.iter().rev();
-        let word = own.find(|own| own.kind == TokenKind::Word && place.contains(own.span));
-        word.map_or_else(String::new, |word| word.span.text(text))
-    };
     Some(Definition {
-        parameters: parameters.iter().map(last).collect(),
+        parameters: parameters(text, tokens, body)?,
         of: Of::Function(body),
         names,
     })

@@ -2,6 +2,7 @@
 
 use crate::lex::{Token, TokenKind, closing, is_member};
 use crate::span::Span;
+use crate::split::Body;
 
 use super::words::CheckWords;
 use tollgate_defect::answer;
@@ -36,6 +37,25 @@ pub(crate) fn arguments(tokens: &[Token], open: usize, close: usize) -> Vec<Span
         None => {}
     }
     found
+}
+
+/// Where a function declares its parameters; none where its header is not understood.
+pub(crate) fn parameter_spans(tokens: &[Token], body: &Body) -> Option<Vec<Span>> {
+    let from = tokens.partition_point(|own| own.span.start < body.name_span.end);
+    let header = tokens.get(from..body.tokens.start)?;
+    Some(arguments(header, 0, closing(header, 0)?))
+}
+
+/// The names of a function's parameters; none where its header is not understood.
+pub(crate) fn parameters(text: &[u8], tokens: &[Token], body: &Body) -> Option<Vec<String>> {
+    let named = |place: &Span| {
+        let from = tokens.partition_point(|own| own.span.start < place.start);
+        let own = tokens.iter().skip(from);
+        let own = own.take_while(|own| own.span.end <= place.end && !own.is(b'['));
+        let word = own.filter(|own| own.kind == TokenKind::Word).last();
+        word.map_or_else(String::new, |word| word.span.text(text))
+    };
+    Some(parameter_spans(tokens, body)?.iter().map(named).collect())
 }
 
 /// A call: its name and what stands between its parentheses.
@@ -86,6 +106,19 @@ pub(crate) fn calls(
 /// or whether a check did (`if (access_ok(…))`).
 pub(crate) fn asks_success(text: &[u8], tokens: &[Token], words: &CheckWords) -> bool {
     let before = |at: usize| previous_code(tokens, at);
+    // `copy_from_user(…) == 0`
+    let compared = |at: usize| {
+        let close = next_code(tokens, at + 1).and_then(|open| closing(tokens, open))?;
+        let sign = tokens.get(next_code(tokens, close + 1)?)?;
+        let equal = sign.is(b'=') || sign.is(b'!');
+        equal.then(|| answer::text(tokens.get(at)?.span.of(text)))?
+    };
+    let compared = |at: usize| {
+        let name = compared(at);
+        name.is_some_and(|name| {
+            words.access(name).is_some() || words.checks_range(name.as_bytes())
+        })
+    };
     let asks = |(at, token): (usize, &Token)| {
         let own = token.span.of(text);
         match before(at) {
@@ -94,7 +127,7 @@ pub(crate) fn asks_success(text: &[u8], tokens: &[Token], words: &CheckWords) ->
             }
             Some(own_before) => {
                 let asked = || answer::text(own).is_some_and(|name| words.gives_length(name));
-                own_before.is(b'(') && (words.checks_range(own) || asked())
+                own_before.is(b'(') && (words.checks_range(own) || asked()) || compared(at)
             }
             None => false,
         }

@@ -15,6 +15,7 @@ use crate::search::Parts;
 
 /// Every word of what is checked is looked up in several of these.
 type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
+type HashSet<K> = std::collections::HashSet<K, RandomState>;
 
 /// A call that opens a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +87,9 @@ pub struct CheckWords {
     pairs: Vec<Pair>,
     atomics: HashMap<String, (usize, bool)>,
     fallible: BTreeSet<usize>,
+    guards: HashMap<String, String>,
+    left: BTreeSet<String>,
+    faults: HashSet<String>,
     sleepless: BTreeSet<String>,
     must_use: BTreeSet<String>,
     lengths: BTreeSet<String>,
@@ -180,6 +184,22 @@ impl CheckWords {
                     .filter_map(|(at, own)| own.fallible.then_some(at))
                     .collect()
             },
+            guards: {
+                let each = calls.guards.iter();
+                let each = each.flat_map(|own| own.classes.iter().map(|class| (class, &own.call)));
+                each.map(|(class, call)| (class.clone(), call.clone()))
+                    .collect()
+            },
+            faults: {
+                let whole = |does: &Does| does.access.is_some_and(|own| !own.inside);
+                let reaches = |does: &Does| {
+                    let gives = does.left || does.length || does.duplicates.is_some();
+                    does.faults || gives || whole(does)
+                };
+                let all = calls.names(|does| reaches(does) && !does.sleepless);
+                all.into_iter().collect()
+            },
+            left: calls.names(|does| does.left).into_iter().collect(),
             sleepless: calls
                 .names(|does| does.sleepless || does.faults_off)
                 .into_iter()
@@ -279,6 +299,28 @@ impl CheckWords {
     /// as the kernel counts preemption.
     pub(crate) fn is_fallible(&self, group: usize) -> bool {
         self.fallible.contains(&group)
+    }
+
+    /// The call that a guard of that class does until its scope ends.
+    pub(crate) fn guard(&self, class: &str) -> Option<&str> {
+        self.guards.get(class).map(String::as_str)
+    }
+
+    /// Whether a call of that name gives how many bytes of user memory were left.
+    pub(crate) fn gives_left(&self, name: &str) -> bool {
+        let copies = self.access(name);
+        self.left.contains(name) || copies.is_some_and(|own| own.result == Some(Outcome::Left))
+    }
+
+    /// Whether a call of that name keeps every fault behind it from being handled.
+    pub(crate) fn switches_faults_off(&self, name: &str) -> bool {
+        self.is_sleepless(name) && self.access(name).is_none()
+    }
+
+    /// Whether a call of that name opens and closes the gate by itself, and sleeps where
+    /// a fault does.
+    pub(crate) fn may_fault(&self, name: &str) -> bool {
+        self.faults.contains(name)
     }
 
     /// Whether a call of that name never sleeps on a fault, or keeps others from it.

@@ -1,4 +1,4 @@
-use crate::check::accesses::Access;
+use crate::check::accesses::{Access, each};
 use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -25,10 +25,12 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let copies = function.accesses.iter();
+    let copies = function.accesses.iter().chain(function.through);
     let mut known: Vec<Violation> = Vec::new();
     for access in copies {
-        let told = copied(function, access).or_else(|| allocated(function, access));
+        let told = copied(function, access)
+            .or_else(|| allocated(function, access))
+            .or_else(|| elsewhere(function, access));
         let Some(told) = told else { continue };
         // The same of another copy is another place of it.
         match known.iter_mut().find(|own| own.message == told.message) {
@@ -80,6 +82,64 @@ fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
         .related
         .push(file.mark(memory.place, "allocated here"));
     Some(violation)
+}
+
+/// A copy from or to memory that the function has by a pointer, of as many bytes as the
+/// user says: whoever allocated it did not ask him.
+fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let count = access.bytes.as_ref()?.uncast().1;
+    let value = Expression::of(function.context, access.value_node);
+    let place = memory(function, value.uncast().1)?;
+    let source = unbounded::users(function, count, access.span)?;
+    let named = Expression::written(&source, function.context.vocabulary)?;
+    let judged = [&named, count].into_iter();
+    if judged.into_iter().any(|own| unbounded::is_handed_before(function, own, access.span)) {
+        return None;
+    }
+    // What takes a value here may be as large as that says.
+    let mut taken = false;
+    each(function.root, &mut |node| {
+        if let Term::Assignment(left, ..) = &Expression::of(function.context, node).term {
+            taken |= **left == *place && left.name().is_none();
+        }
+    });
+    let sized = place.name().is_some_and(|name| {
+        let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
+        values.any(|(_, value)| {
+            let value = function.expression(value);
+            value.is_none_or(|value| value.any(&|part| part.root() == named.root()))
+        })
+    });
+    let file = function.file;
+    let (told, confidence) = unbounded(function, access, count, &file.plain(place.span))?;
+    (!taken && !sized).then(|| {
+        let mut violation = file.violation(&INFO, access.span, "copied here", told);
+        violation.confidence = confidence;
+        violation
+    })
+}
+
+/// What leads to memory of an unknown size: a member of something that a pointer leads to,
+/// or a pointer of the function's that takes what another function gives.
+fn memory<'e>(function: &FunctionContext<'_>, value: &'e Expression) -> Option<&'e Expression> {
+    match &value.term {
+        Term::Member { .. } => space::followed(value).map(|_| value),
+        Term::Address(place) => memory(function, place),
+        Term::Element { array, .. } => memory(function, array),
+        Term::Binary(left, operator, _) if operator == "+" => memory(function, left),
+        Term::Name(name) => {
+            let local = function.local_at(name, value.span)?;
+            let values = function.graph.assignments();
+            let values = values.filter(|(own, _)| own == name);
+            let mut values = values.map(|(_, value)| {
+                let value = function.expression(value);
+                value.is_some_and(|own| matches!(own.uncast().1.term, Term::Call(..)))
+            });
+            let given = values.next() == Some(true) && values.all(|given| given);
+            (given && !local.plain && !local.array).then_some(value)
+        }
+        _ => None,
+    }
 }
 
 /// A variable of the function that lies on its stack.

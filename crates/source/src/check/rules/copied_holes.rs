@@ -4,12 +4,14 @@ use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::check::accesses::{Access, each, every, root_of};
+use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
 use crate::check::fill::{Filling, Put, filling};
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::range::{function_tokens, sizeof_operand};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
+use crate::check::unset::is_unset;
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Local, is_assembly};
 use crate::lex::Token;
@@ -36,6 +38,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses {
         let whole = access.word.count.is_some() && access.word.direction == Direction::Write;
         out.extend(whole.then(|| half_filled(function, access)).flatten());
+        out.extend(unset_value(function, access));
         let Some(local) = copied(function, access).filter(|_| whole) else {
             continue;
         };
@@ -46,6 +49,24 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.extend(judged(function, access, local, &filled));
         }
     }
+}
+
+/// A value that goes out of a variable which has none.
+fn unset_value(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let single = access.word.direction == Direction::Write && access.word.count.is_none();
+    let value = Expression::of(function.context, access.value_node);
+    let name = value.uncast().1.name().filter(|_| single)?;
+    let local = function.local_at(name, value.span)?;
+    if !is_unset(function, local, access.span) {
+        return None;
+    }
+    let file = function.file;
+    let message = format!("{name} goes to the user, and nothing gives it a value before");
+    let mut violation = file.violation(&INFO, access.span, "what lay on the stack", message);
+    violation
+        .related
+        .push(file.mark(local.declared, "declared without a value"));
+    Some(violation)
 }
 
 /// The struct of this function, declared without a value, whose copy goes out.
@@ -137,6 +158,14 @@ struct Filled {
     handed: bool,
     /// Whether something else that is not followed may have set all of it.
     elsewhere: bool,
+}
+
+impl Filled {
+    /// With what a call sets that was looked into.
+    fn add(&mut self, other: Self) {
+        self.members.extend(other.members);
+        self.partly.extend(other.partly);
+    }
 }
 
 /// Whether every way to the copy passes a call that sets all of the struct.
@@ -254,26 +283,76 @@ fn mention(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
         _ if is_operand(function, node) => found.elsewhere = true,
         "declaration" => {}
         "field_expression" => {
-            let Some((path, whole)) = member(function, node) else {
+            let Some((path, whole)) = member(function, node, b".") else {
                 return;
             };
-            if is_target(function, whole) || is_target(function, behind_cast(function, whole)) {
-                found.members.insert(path);
-            } else if let Some(own) = filling(function, whole) {
-                match own.put {
-                    Put::All => drop(found.members.insert(path)),
-                    Put::Bytes(_) | Put::String => found.partly.push((path, own)),
-                }
-            } else if takes_address(function, whole) {
-                // Who is given a member's address fills the member, unless a size says
-                // that more is meant.
-                match is_given_alone(function, whole) {
-                    true => drop(found.members.insert(path)),
-                    false => found.elsewhere = true,
-                }
-            }
+            filled_member(function, (path, whole), found);
         }
-        _ if is_handed(function, parent) => found.handed = true,
+        _ if is_handed(function, parent) => match of_callee(function, parent) {
+            Some(own) => found.add(own),
+            None => found.handed = true,
+        },
+        _ => found.elsewhere = true,
+    }
+}
+
+/// A member that is set or read.
+fn filled_member(
+    function: &FunctionContext<'_>,
+    (path, whole): (String, Node<'_>),
+    found: &mut Filled,
+) {
+    if is_target(function, whole) || is_target(function, behind_cast(function, whole)) {
+        found.members.insert(path);
+    } else if let Some(own) = filling(function, whole) {
+        match own.put {
+            Put::All => drop(found.members.insert(path)),
+            Put::Bytes(_) | Put::String => found.partly.push((path, own)),
+        }
+    } else if takes_address(function, whole) {
+        // Who is given a member's address fills the member, unless a size says
+        // that more is meant.
+        match is_given_alone(function, whole) {
+            true => drop(found.members.insert(path)),
+            false => found.elsewhere = true,
+        }
+    }
+}
+
+/// What a function of the file that is given the struct's address sets of it; none where it
+/// is not known.
+fn of_callee(function: &FunctionContext<'_>, address: Node<'_>) -> Option<Filled> {
+    let arguments = address.parent()?;
+    let call = arguments.parent()?;
+    let name = answer::text(function.context.callee(call))?;
+    let mut cursor = arguments.walk();
+    let mut all = arguments.named_children(&mut cursor);
+    let at = all.position(|own| own.id() == address.id())?;
+    look_into(function, name, |callee| {
+        let own = parameter(callee, at)?;
+        let mut found = Filled::default();
+        each(callee.root, &mut |node| {
+            let named = node.kind() == "identifier" && callee.context.seen(node) == own.as_bytes();
+            if named {
+                behind(callee, node, &mut found);
+            }
+        });
+        let known = !found.elsewhere && !found.handed;
+        known.then_some(found)
+    })
+}
+
+/// A mention of a pointer to the struct: a member behind it that is set or read, a test of
+/// it, or else something that may fill it.
+fn behind(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
+    let Some(parent) = node.parent() else { return };
+    match parent.kind() {
+        _ if is_operand(function, node) => found.elsewhere = true,
+        "field_expression" => match member(function, node, b"->") {
+            Some(own) => filled_member(function, own, found),
+            None => found.elsewhere = true,
+        },
+        "sizeof_expression" => {}
         _ => found.elsewhere = true,
     }
 }
@@ -309,15 +388,21 @@ fn is_operand(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
 
 /// The path from a variable to the member that an expression names, and the
 /// expression; an element stands for its whole array. None if the path leaves
-/// the variable through a pointer.
-fn member<'t>(function: &FunctionContext<'_>, variable: Node<'t>) -> Option<(String, Node<'t>)> {
+/// the variable through another step than the first.
+fn member<'t>(
+    function: &FunctionContext<'_>,
+    variable: Node<'t>,
+    first: &[u8],
+) -> Option<(String, Node<'t>)> {
     let (mut node, mut path, mut array) = (variable, Vec::new(), false);
+    let mut step = first;
     while let Some(parent) = node.parent() {
         let inner = parent.part("argument").map(|inner| inner.id());
         match parent.kind() {
             _ if inner != Some(node.id()) => break,
             "subscript_expression" => array = true,
-            "field_expression" if function.context.operator(parent) == b"." => {
+            "field_expression" if function.context.operator(parent) == step => {
+                step = b".";
                 let field = parent.part("field")?;
                 path.extend((!array).then(|| function.context.written(field)));
             }

@@ -6,6 +6,7 @@ use tree_sitter::Node;
 use crate::Direction;
 use crate::check::accesses::{Access, each, root_of};
 use crate::check::context::FunctionContext;
+use crate::check::fetched::{Asked, is_all_of, is_told};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
@@ -46,8 +47,10 @@ struct Fetch<'t> {
     address: Expression,
     /// Whether it is of so many bytes, and not of one value.
     counted: bool,
-    /// The variable that the value is or lies in.
+    /// The variable that the value is or lies in; empty where another function has it.
     value_root: String,
+    /// What of it was asked there, where another function fetches it.
+    asked: Option<Asked>,
 }
 
 impl<'t> Fetch<'t> {
@@ -61,13 +64,14 @@ impl<'t> Fetch<'t> {
             address: access.address.clone(),
             counted: access.count.is_some(),
             value_root: access.value_root.clone(),
+            asked: None,
         })
     }
 
     /// A call that gives a copy, which a variable takes.
     fn duplicate(function: &FunctionContext<'_>, call: Node<'t>) -> Option<Self> {
         let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
-        let words = function.file.words.duplicates(&name)?;
+        let words = function.duplicates(&name)?;
         let user = call
             .part("arguments")?
             .named_child(answer::fits(words.user)?)?;
@@ -85,7 +89,33 @@ impl<'t> Fetch<'t> {
             address: Expression::of(function.context, bare(user)),
             counted: true,
             value_root: root_of(function.context, variable),
+            asked: None,
         })
+    }
+
+    /// What a function of the file fetches that is called there.
+    fn through(function: &FunctionContext<'_>, call: Node<'t>) -> Vec<Self> {
+        let whole = Expression::of(function.context, call);
+        let Some((name, given)) = whole.call() else {
+            return Vec::new();
+        };
+        let Some(known) = function.known.get(name) else {
+            return Vec::new();
+        };
+        let fetches = known.fetches.iter().filter_map(|own| {
+            let address = own.given(&known.parameters, given);
+            Some(Self {
+                node: call,
+                span: span(call),
+                user: span(call.part("arguments")?),
+                user_root: address.root().name()?.to_owned(),
+                address,
+                counted: own.counted,
+                value_root: String::new(),
+                asked: Some(own.asked.clone()),
+            })
+        });
+        fetches.collect()
     }
 }
 
@@ -127,10 +157,13 @@ fn sets<'s>(
 }
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let reads = function.accesses.iter().filter_map(Fetch::of);
+    let all = function.accesses.iter().chain(function.through);
+    let reads = all.filter_map(Fetch::of);
     let calls = function.calls.iter();
     let copies = calls.filter_map(|call| Fetch::duplicate(function, *call));
-    let mut fetches: Vec<Fetch<'_>> = reads.chain(copies).collect();
+    let calls = function.calls.iter();
+    let others = calls.flat_map(|call| Fetch::through(function, *call));
+    let mut fetches: Vec<Fetch<'_>> = reads.chain(copies).chain(others).collect();
     fetches.sort_by_key(|fetch| fetch.span.start);
     fetches.truncate(FETCHES);
     for fetch in &mut fetches {
@@ -234,6 +267,9 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
     if second.counted && is_replaced(function, second) {
         return false;
     }
+    if let Some(asked) = &first.asked {
+        return is_asked_before(function, first, asked, second);
+    }
     match (!first.counted, !second.counted) {
         (true, true) => {
             first.address == second.address
@@ -250,6 +286,48 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
         }
         _ => false,
     }
+}
+
+/// Whether a function that is called before the second fetch has asked something of what
+/// lies there, its result was asked, and the second's own is used.
+fn is_asked_before(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    asked: &Asked,
+    second: &Fetch<'_>,
+) -> bool {
+    let told = second.asked.is_none()
+        && is_told(function, first.node, &conditions(function, first, second));
+    let same = first.address == second.address;
+    told && match asked {
+        Asked::Value if !second.counted => same && is_used(function, second, &second.value_root),
+        Asked::Value => part_of(&first.address, &second.address)
+            .is_some_and(|part| uses_part(function, first, second, &part)),
+        Asked::Fields(fields) => {
+            let mut fields = fields.iter();
+            let used = |field: &String| {
+                let part = Part::Field(field.clone());
+                uses_part(function, first, second, &part)
+            };
+            same && second.counted && fields.any(used)
+        }
+        Asked::Whole => same && second.counted && !is_asked_again(function, second),
+    }
+}
+
+/// Whether a call behind the second fetch that stands in a condition is given all of what
+/// it filled.
+fn is_asked_again(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
+    let later = conditions_from(function, second.span.end);
+    let mut calls = function.calls.iter();
+    calls.any(|call| {
+        let place = span(*call);
+        let whole = Expression::of(function.context, *call);
+        let given = whole.call().map_or(&[][..], |(_, given)| given);
+        place.start >= second.span.end
+            && later.iter().any(|own| own.contains(place))
+            && given.iter().any(|own| is_all_of(own, &second.value_root))
+    })
 }
 
 /// A part of what a second fetch fills.

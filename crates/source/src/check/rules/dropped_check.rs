@@ -16,12 +16,12 @@ const INFO: RuleInfo = RuleInfo {
           waitid() lost the check that way: any user could write to kernel memory (CVE-2017-5123).",
 };
 
-/// Whether what checked by itself does so no more, and nothing has checked before it.
+/// Whether what checked by itself does so no more, and some way comes to it past no check.
 fn is_bared(change: &FunctionChange<'_>, touch: &Touch) -> bool {
     let mut before = change.before.touches.iter();
     let checked = before.any(|own| own.checked && own.address == touch.address);
     let bare = !touch.checked && !touch.inside;
-    bare && checked && !change.after.checks_before(&touch.root, touch.span)
+    bare && checked && !touch.behind_check
 }
 
 fn check(change: &FunctionChange<'_>, out: &mut Vec<Violation>) {

@@ -26,7 +26,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for call in function.calls {
         let whole = Expression::of(function.context, *call);
         let name = whole.call().map(|(name, _)| name.to_owned());
-        let gives = name.filter(|name| function.file.words.gives_error_pointer(name));
+        let gives = name.filter(|name| function.gives_error_pointer(name));
         let target = gives.and_then(|name| Some((name, target(function, *call)?)));
         out.extend(
             target.and_then(|(name, target)| unasked(function, span(*call), &name, &target)),

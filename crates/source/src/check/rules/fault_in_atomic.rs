@@ -1,10 +1,12 @@
 use std::collections::HashSet;
 
-use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::flow::{Action, Node};
+use crate::lex::Token;
+use crate::site::span;
+use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -21,30 +23,59 @@ const INFO: RuleInfo = RuleInfo {
           in a report of might_sleep(). Copy before, behind, or with page faults disabled.",
 };
 
+/// A call that may sleep on a fault.
+struct Sleeper {
+    name: String,
+    span: Span,
+}
+
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let sleeps =
-        |own: &&Access<'_>| !own.inside && !function.file.words.is_sleepless(&own.word.name);
-    let accesses: Vec<&Access<'_>> = function.accesses.iter().filter(sleeps).collect();
+    let calls = function.calls.iter();
+    let sleepers: Vec<Sleeper> = calls.filter_map(|call| sleeper(function, *call)).collect();
+    if sleepers.is_empty() {
+        return;
+    }
+    let nodes = function.graph.nodes.iter().enumerate();
+    let begun = nodes.filter_map(|(at, node)| match group(function, node) {
+        Some((group, true)) => Some(Region {
+            begin: node.span,
+            call: format!("{}()", name_of(node)),
+            group,
+            held: held(function, at, group),
+        }),
+        _ => None,
+    });
+    let scopes = function.graph.cleanups.iter();
+    let guarded = scopes.filter_map(|scope| guarded(function, *scope));
     let mut told = HashSet::new();
-    for (at, node) in function.graph.nodes.iter().enumerate() {
-        let Some((group, true)) = group(function, node) else {
-            continue;
-        };
-        if accesses.is_empty() {
-            return;
-        }
-        let held = held(function, at, group);
-        for access in &accesses {
-            let mut own = function.graph.nodes_in(access.span);
-            if own.any(|node| held.contains(&node)) && told.insert(access.span) {
-                let mut own = violation(function, access, node);
-                if function.file.words.is_fallible(group) {
-                    own.confidence = Confidence::Low;
-                }
-                out.push(own);
+    for region in begun.chain(guarded) {
+        for own in &sleepers {
+            let mut nodes = function.graph.nodes_in(own.span);
+            if nodes.any(|node| region.held.contains(&node)) && told.insert(own.span) {
+                out.push(violation(function, own, &region));
             }
         }
     }
+}
+
+fn sleeper(function: &FunctionContext<'_>, call: tree_sitter::Node<'_>) -> Option<Sleeper> {
+    let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+    let span = span(call);
+    function
+        .may_fault(&name)
+        .then_some(Sleeper { name, span })
+}
+
+/// Where nobody may sleep.
+struct Region {
+    /// What begins it.
+    begin: Span,
+    /// The call, as it is named.
+    call: String,
+    /// The group that it begins.
+    group: usize,
+    /// The nodes in it.
+    held: HashSet<usize>,
 }
 
 /// The group that a node begins or ends.
@@ -55,21 +86,59 @@ fn group(function: &FunctionContext<'_>, node: &Node) -> Option<(usize, bool)> {
     }
 }
 
+/// What is called at a node.
+fn name_of(node: &Node) -> &str {
+    match &node.action {
+        Action::Call(call) => &call.name,
+        _ => "",
+    }
+}
+
 /// The nodes that are reached with what a node begins, and no way else: what some way
 /// comes to without it may be asked for on both sides.
 fn held(function: &FunctionContext<'_>, begin: usize, group: usize) -> HashSet<usize> {
     let graph = function.graph;
     let of = |node: &Node, begins: bool| self::group(function, node) == Some((group, begins));
-    let words = function.file.words;
-    let off = |name: &str| words.is_sleepless(name) && words.access(name).is_none();
-    let stops = |node: &Node| match &node.action {
-        Action::Call(call) => off(&call.name) || unlocks(function, &call.name, group),
-        _ => false,
+    let stops = |node: &Node| {
+        let name = name_of(node);
+        function.file.words.switches_faults_off(name) || unlocks(function, name, group)
     };
     let free = graph.reached(0, |node| of(node, true));
     let mut held = graph.reached_behind(begin, |node| of(node, false) || stops(node));
     held.retain(|node| !free.contains(node));
     held
+}
+
+/// The scope of a guard whose class is one of a group, up to where faults are switched off
+/// in it: by a call, or by a guard.
+fn guarded(function: &FunctionContext<'_>, scope: Span) -> Option<Region> {
+    let (graph, words) = (function.graph, function.file.words);
+    let (group, _) = words.atomic_of(function.guard(scope)?)?;
+    let off = graph.cleanups.iter().filter(|own| {
+        let call = function.guard(**own);
+        call.is_some_and(|call| words.switches_faults_off(call))
+    });
+    let off: Vec<&Span> = off.collect();
+    let inside = |at: &usize| {
+        let place = function.place(*at);
+        scope.contains(place) && !off.iter().any(|own| own.contains(place))
+    };
+    let first = graph.nodes_in(scope).min()?;
+    let stops = |node: &Node| {
+        let name = name_of(node);
+        words.switches_faults_off(name) || unlocks(function, name, group)
+    };
+    let reached = graph.reached(first, stops);
+    let [word, _, class, ..] = function.file.tokens_in(scope) else {
+        return None;
+    };
+    let text = |own: &Token| own.span.text(function.file.text);
+    Some(Region {
+        begin: word.span.join(class.span),
+        call: format!("{}({})", text(word), text(class)),
+        group,
+        held: reached.into_iter().filter(inside).collect(),
+    })
 }
 
 /// Whether a function of the file ends the group, which may be its caller's.
@@ -82,20 +151,23 @@ fn unlocks(function: &FunctionContext<'_>, name: &str, group: usize) -> bool {
     })
 }
 
-fn violation(function: &FunctionContext<'_>, access: &Access<'_>, begin: &Node) -> Violation {
+fn violation(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> Violation {
     let file = function.file;
-    let call = match &begin.action {
-        Action::Call(call) => call.name.as_str(),
-        _ => "",
-    };
+    let known = function.known.get(&own.name);
+    let inner = known.and_then(|known| known.faults.as_deref());
     let message = format!(
-        "{}() may sleep, and stands behind {call}() on line {}",
-        access.word.name,
-        function.line(begin.span)
+        "{}() may sleep{}, and stands behind {} on line {}",
+        own.name,
+        inner.map_or_else(String::new, |inner| format!(" in {inner}()")),
+        region.call,
+        function.line(region.begin)
     );
-    let mut violation = file.violation(&INFO, access.span, "may sleep", message);
+    let mut violation = file.violation(&INFO, own.span, "may sleep", message);
     violation
         .related
-        .push(file.mark(begin.span, "nobody may sleep from here on"));
+        .push(file.mark(region.begin, "nobody may sleep from here on"));
+    if file.words.is_fallible(region.group) {
+        violation.confidence = Confidence::Low;
+    }
     violation
 }

@@ -87,6 +87,9 @@ fn is_fault(own: &Expression) -> bool {
 fn inverted(function: &FunctionContext<'_>, own: &Expression) -> Option<Violation> {
     let (call, negated) = match &own.term {
         Term::Unary(not, inner) if not == "!" => (&**inner, true),
+        Term::Binary(call, equal, right) if right.is_zero() && is_equality(equal) => {
+            (&**call, equal == "==")
+        }
         _ => (own, false),
     };
     let (name, _) = call.call()?;
@@ -103,6 +106,10 @@ fn inverted(function: &FunctionContext<'_>, own: &Expression) -> Option<Violatio
         opens || measures
     };
     wrong.then(|| violation(function, own.span, name, negated))
+}
+
+fn is_equality(operator: &str) -> bool {
+    matches!(operator, "==" | "!=")
 }
 
 fn violation(function: &FunctionContext<'_>, at: Span, name: &str, negated: bool) -> Violation {

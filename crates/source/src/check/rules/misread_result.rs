@@ -4,7 +4,6 @@ use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::calls::Outcome;
-use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -34,21 +33,43 @@ const INFO: RuleInfo = RuleInfo {
 /// So many callers of callers are asked.
 const STEPS: usize = 3;
 
+/// A call that gives how many bytes were left.
+struct Giver<'t> {
+    node: Node<'t>,
+    span: Span,
+    name: String,
+}
+
+/// The calls of a function that give how many bytes were left, a function of the file that
+/// hands that on among them.
+fn givers<'t>(function: &FunctionContext<'t>) -> impl Iterator<Item = Giver<'t>> {
+    let handed = |name: &str| {
+        let copies = function.known.get(name).and_then(|own| own.copies.as_ref());
+        copies.is_some_and(|own| own.result == Some(Outcome::Left))
+    };
+    function.calls.iter().filter_map(move |call| {
+        let name = answer::text(function.context.callee(*call))?;
+        let own = function.file.words.gives_left(name) || handed(name);
+        own.then(|| Giver {
+            node: *call,
+            span: span(*call),
+            name: name.to_owned(),
+        })
+    })
+}
+
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    for access in function.accesses {
-        if access.word.result != Some(Outcome::Left) {
-            continue;
-        }
-        out.extend(returned(function, access));
-        let Some(test) = tested(function, access) else {
+    for giver in givers(function) {
+        out.extend(returned(function, &giver));
+        let Some(test) = tested(function, &giver) else {
             continue;
         };
         let file = function.file;
-        let name = &access.word.name;
+        let name = &giver.name;
         let message = format!("{name}() gives how many bytes were left, which is never negative");
         let mut violation = file.violation(&INFO, test, "never holds", message);
-        if !test.contains(access.span) {
-            let mark = file.mark(access.span, "how many bytes were left");
+        if !test.contains(giver.span) {
+            let mark = file.mark(giver.span, "how many bytes were left");
             violation.related.push(mark);
         }
         out.push(violation);
@@ -56,13 +77,15 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 }
 
 /// A function that gives error numbers elsewhere gives the bytes that were left.
-fn returned(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
-    let carried = carried(function, access);
-    let near = given_back(function, access);
-    let gives = near.or(carried.map(|_| access.span))?;
+fn returned(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violation> {
+    let carried = carried(function, giver);
+    let near = given_back(function, giver);
+    let gives = near.or(carried.map(|_| giver.span))?;
     let mut returns = function.graph.statements.iter().filter_map(given);
     let own = returns.any(|given| function.expression(given).is_some_and(|own| is_error(&own)))
-        || carried.is_some_and(|(place, _)| takes_errors(function, place));
+        || carried.is_some_and(|(place, _)| {
+            takes_errors(function, place) || is_asked_for_errors(function, place, giver.span)
+        });
     let whose = match own {
         true => "the function gives error numbers elsewhere".to_owned(),
         // What goes a longer way may be one of two things that its callers tell apart.
@@ -75,7 +98,7 @@ fn returned(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viola
             format!("{}(), which hands it on, gives error numbers", caller.name)
         }
     };
-    let name = &access.word.name;
+    let name = &giver.name;
     let message = format!("{name}() gives how many bytes were left, and {whose}");
     let file = function.file;
     let mut violation = file.violation(&INFO, gives, "no error number", message);
@@ -90,17 +113,17 @@ fn returned(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viola
     Some(violation)
 }
 
-/// The variable that takes what an access gave, and the `return` to which it comes as it
+/// The variable that takes what a call gave, and the `return` to which it comes as it
 /// is on a way where it is not 0: through a label at the end, past other work.
-fn carried(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<(usize, Span)> {
-    assigned(function, access)?;
+fn carried(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<(usize, Span)> {
+    assigned(function, giver)?;
     let graph = function.graph;
     let taken = |effect: &Effect| {
         let value = match &effect.kind {
             EffectKind::Write(write) => write.value?,
             _ => return None,
         };
-        let own = value == access.span && graph.is_whole(effect);
+        let own = value == giver.span && graph.is_whole(effect);
         own.then_some(effect.place)
     };
     // What another variable makes of it may be what is asked: `failed = ret != 0`.
@@ -173,14 +196,33 @@ fn takes_errors(function: &FunctionContext<'_>, place: usize) -> bool {
     })
 }
 
+/// Whether something asks the variable in that place for less than 0, or did before the
+/// call whether there was more: it holds an error number, too.
+fn is_asked_for_errors(function: &FunctionContext<'_>, place: usize, call: Span) -> bool {
+    let mut tests = function.graph.comparisons.iter();
+    tests.any(|test| {
+        let Some(Expression {
+            term: Term::Binary(left, operator, right),
+            ..
+        }) = function.expression(*test)
+        else {
+            return false;
+        };
+        let mut named = function.graph.effects_in(*test);
+        let own = left.name().is_some() && named.any(|own| own.place == place);
+        let asks = matches!(operator.as_str(), "<" | ">=") || test.end <= call.start;
+        own && right.is_zero() && asks
+    })
+}
+
 /// What a `return` gives.
 fn given(own: &Statement) -> Option<Span> {
     own.expression.filter(|_| own.kind == StatementKind::Return)
 }
 
-/// What takes what an access gave, and nothing else of it: `left -= …` keeps a part.
-fn assigned<'s>(function: &FunctionContext<'_>, access: &Access<'s>) -> Option<Node<'s>> {
-    let holder = access.node.parent()?;
+/// What takes what a call gave, and nothing else of it: `left -= …` keeps a part.
+fn assigned<'s>(function: &FunctionContext<'_>, giver: &Giver<'s>) -> Option<Node<'s>> {
+    let holder = giver.node.parent()?;
     let field = match holder.kind() {
         "assignment_expression" if function.context.operator(holder) == b"=" => "left",
         "init_declarator" => "declarator",
@@ -189,14 +231,14 @@ fn assigned<'s>(function: &FunctionContext<'_>, access: &Access<'s>) -> Option<N
     holder.part(field)
 }
 
-/// The `return` of what an access gave, at once or by a variable: right behind it, or
+/// The `return` of what a call gave, at once or by a variable: right behind it, or
 /// under a test that it is not 0.
-fn given_back(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Span> {
-    let holder = access.node.parent()?;
+fn given_back(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Span> {
+    let holder = giver.node.parent()?;
     if holder.kind() == "return_statement" {
         return Some(span(holder));
     }
-    let variable = assigned(function, access)?;
+    let variable = assigned(function, giver)?;
     let name = function.context.written(bare(variable));
     let graph = function.graph;
     graph.local(&name).filter(|local| local.plain)?;
@@ -356,9 +398,9 @@ fn is_error_name(name: &str) -> bool {
     name.starts_with('E')
 }
 
-/// The test for less than 0, or for an error number, of what an access gives.
-fn tested(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Span> {
-    let mut node = access.node;
+/// The test for less than 0, or for an error number, of what a call gives.
+fn tested(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Span> {
+    let mut node = giver.node;
     while let Some(parent) = node.parent() {
         let operator = function.context.operator(parent);
         match parent.kind() {

@@ -26,7 +26,8 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let copies = function.accesses.iter().filter_map(|access| {
+    let copies = function.accesses.iter().chain(function.through);
+    let copies = copies.filter_map(|access| {
         let count = access.bytes.as_ref()?;
         let value = Expression::of(function.context, access.value_node);
         let told = wrong(function, access.node, &access.word.name, &value, count);

@@ -26,6 +26,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         function
             .accesses
             .iter()
+            .chain(function.through)
             .filter_map(|own| swapped(function, own)),
     );
 }

@@ -146,7 +146,6 @@ fn is_zeroed(function: &FunctionContext<'_>, root: &str) -> bool {
 
 /// Where the variable takes a copy of the user's bytes, which is all that it takes.
 fn duplicated(function: &FunctionContext<'_>, root: &str, at: Span) -> Option<Span> {
-    let words = function.file.words;
     let values = function
         .graph
         .assignments()
@@ -155,7 +154,7 @@ fn duplicated(function: &FunctionContext<'_>, root: &str, at: Span) -> Option<Sp
     let own = values.find(|own| !own.is_null())?;
     let (name, _) = own.uncast().1.call()?;
     let alone = values.next().is_none() && own.span.end <= at.start;
-    (alone && words.duplicates(name).is_some()).then_some(own.span)
+    (alone && function.duplicates(name).is_some()).then_some(own.span)
 }
 
 /// Whether another variable may lead to the object, by which a 0 may be put there.

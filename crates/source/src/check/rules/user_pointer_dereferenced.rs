@@ -1,6 +1,7 @@
 use tree_sitter::Node;
 
 use crate::check::accesses::each;
+use crate::check::callee::goes_through;
 use crate::check::conditions::is_without;
 use crate::check::context::FunctionContext;
 use crate::check::extent;
@@ -43,6 +44,36 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     each(function.root, &mut |node| {
         out.extend(through_other(function, node));
     });
+    let calls = function.calls.iter();
+    out.extend(calls.flat_map(|call| through_callee(function, *call)));
+}
+
+/// The addresses of the user's that a function of the file is given, and goes through by
+/// hand.
+fn through_callee(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Violation> {
+    let whole = Expression::of(function.context, call);
+    let Some((name, given)) = whole.call() else {
+        return Vec::new();
+    };
+    let copies = function.known.get(name).is_some_and(|own| own.copies.is_some());
+    // Which side of a copy is whose is another rule's question.
+    if copies || function.file.body_named(name).is_none() {
+        return Vec::new();
+    }
+    let all = given.iter().enumerate();
+    let through = all.filter_map(|(at, own)| {
+        let place = match space::is_users(function, own) {
+            true => goes_through(function, name, at)?,
+            false => return None,
+        };
+        let (file, written) = (function.file, function.file.plain(own.span));
+        let message =
+            format!("{written} is an address of the user's, and {name}() goes through it by hand");
+        let mut violation = file.violation(&INFO, own.span, "the user's", message);
+        violation.related.push(file.mark(place, "a plain access"));
+        Some(violation)
+    });
+    through.collect()
 }
 
 fn violation(function: &FunctionContext<'_>, at: Span, what: &str, load: bool) -> Violation {

@@ -1,0 +1,109 @@
+//! A function of the file that another one calls, looked into where a rule asks for it.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
+use crate::bound::is_bounded;
+use crate::flow::{Effect, EffectKind, Pieces, Source, build};
+use crate::normalise::{Branches, normalise};
+use crate::parse::BodyParser;
+use crate::site::Context;
+use crate::span::Span;
+
+use super::accesses;
+use super::context::FunctionContext;
+use super::paths::Paths;
+use super::tokens::{parameter_spans, parameters};
+
+/// What is said of a function of the file by its name; none where there is no such, or
+/// it is not understood as a whole.
+pub(crate) fn look_into<T>(
+    function: &FunctionContext<'_>,
+    name: &str,
+    ask: impl FnOnce(&FunctionContext<'_>) -> Option<T>,
+) -> Option<T> {
+    let (file, vocabulary) = (function.file, function.context.vocabulary);
+    let body = file.body_named(name)?;
+    let tokens = file.tokens.get(body.tokens.clone())?;
+    let normalised = normalise(file.text, tokens, vocabulary, Branches::First);
+    if !is_bounded(body.span, tokens) || !normalised.left_out.is_empty() {
+        return None;
+    }
+    let mut parser = BodyParser::new().ok()?;
+    let tree = parser.parse(&normalised, body.span, tokens).ok()?;
+    let root = tree.root_node();
+    let pointers = HashSet::new();
+    let context = Context {
+        original: file.text,
+        normalised: &normalised.text,
+        vocabulary,
+        lines: &file.lines,
+        wrappers: &[],
+        user_pointers: &pointers,
+    };
+    let source = Source {
+        words: file.words,
+        tokens: file.tokens_in(body.header.join(body.span)),
+        scopes: &[],
+        optional: &[],
+        left_out: &[],
+        points: false,
+        pieces: &Pieces::default(),
+    };
+    let graph = build(&context, source, root);
+    let calls = accesses::calls(root);
+    let callee = FunctionContext {
+        file,
+        context: &context,
+        body,
+        root,
+        calls: &calls,
+        accesses: &accesses::accesses(&context, file.words, &calls),
+        through: &[],
+        known: function.known,
+        graph: &graph,
+        paths: &Paths::default(),
+        unfenced: OnceCell::new(),
+    };
+    match root.has_error() {
+        true => None,
+        false => ask(&callee),
+    }
+}
+
+/// The name of a function's parameter in a place, which takes no other value.
+pub(crate) fn parameter(function: &FunctionContext<'_>, at: usize) -> Option<String> {
+    let file = function.file;
+    let own = parameters(file.text, file.tokens, function.body)?;
+    let own = own.into_iter().nth(at)?;
+    let kept = function.is_parameter(&own) && !function.graph.takes_a_value(&own);
+    kept.then_some(own)
+}
+
+/// Where a function of the file loads or stores through the parameter in a place, which it
+/// declares as no pointer to user memory.
+pub(crate) fn goes_through(function: &FunctionContext<'_>, name: &str, at: usize) -> Option<Span> {
+    look_into(function, name, |callee| {
+        let file = callee.file;
+        let place = *parameter_spans(file.tokens, callee.body)?.get(at)?;
+        let mut words = file.tokens_in(place).iter();
+        if words.any(|own| own.span.of(file.text) == b"__user") {
+            return None;
+        }
+        let own = parameter(callee, at)?;
+        let graph = callee.graph;
+        let through = |effect: &&Effect| {
+            has_value(effect) && graph.is_behind(effect) && graph.name_of(effect) == own
+        };
+        graph.effects.iter().find(through).map(|own| own.span)
+    })
+}
+
+/// Whether what is there is loaded or stored, and not only its address taken.
+fn has_value(effect: &Effect) -> bool {
+    match &effect.kind {
+        EffectKind::Read => true,
+        EffectKind::Write(write) => write.value.is_some() || write.next,
+        _ => false,
+    }
+}

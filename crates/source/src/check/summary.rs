@@ -1,0 +1,227 @@
+//! What a call of a function of the file does to user memory, as its own body says.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use tollgate_defect::answer;
+
+use crate::calls::{Duplicates, Outcome};
+use crate::expression::{Expression, Term};
+use crate::flow::{Action, StatementKind};
+use crate::lex::Token;
+use crate::split::Body;
+
+use super::accesses::Access;
+use super::context::FunctionContext;
+use super::fetched::Fetched;
+use super::range::declared_type;
+use super::tokens::parameters;
+use super::words::AccessWord;
+
+/// What is known of the functions of a file, by their names: of each from where it was
+/// looked at on, which is before its callers where it stands before them.
+pub(crate) type Summaries = HashMap<String, Summary, RandomState>;
+
+/// What a call of a function does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Summary {
+    /// The copy that it makes of what it is given, by the places of its parameters.
+    pub(crate) copies: Option<AccessWord>,
+    /// The call in it that may sleep on a fault.
+    pub(crate) faults: Option<String>,
+    /// Whether it gives an error number as a pointer where it fails, and never NULL.
+    pub(crate) error_pointer: bool,
+    /// Which of its parameters say what of the user's it gives a copy of.
+    pub(crate) duplicates: Option<Duplicates>,
+    /// What it fetches and asks something of.
+    pub(crate) fetches: Vec<Fetched>,
+    /// The names of its parameters.
+    pub(crate) parameters: Vec<String>,
+}
+
+impl Summary {
+    /// What a function does; none where no caller has to know it.
+    pub(crate) fn of(function: &FunctionContext<'_>) -> Option<Self> {
+        let body = function.body;
+        let file = function.file;
+        if body.defined_by.is_some() {
+            return None;
+        }
+        let names = parameters(file.text, file.tokens, body)?;
+        let gives = Given::of(function);
+        let own = Self {
+            copies: copies(function, &names),
+            faults: faults(function),
+            error_pointer: gives.error_pointer,
+            duplicates: gives.duplicates.and_then(|own| duplicated(own, &names)),
+            fetches: Fetched::all(function, &names),
+            parameters: Vec::new(),
+        };
+        (own != Self::default()).then(|| Self {
+            parameters: names,
+            ..own
+        })
+    }
+
+    /// What is so of both definitions of a function, on the two sides of an `#if`.
+    pub(crate) fn merged(self, other: Self) -> Self {
+        let same = |one: &Option<AccessWord>| *one == other.copies;
+        Self {
+            copies: self.copies.filter(|own| same(&Some(own.clone()))),
+            faults: self.faults.or(other.faults),
+            error_pointer: self.error_pointer && other.error_pointer,
+            duplicates: self.duplicates.filter(|own| other.duplicates == Some(*own)),
+            fetches: match self.parameters == other.parameters {
+                true => self.fetches,
+                false => Vec::new(),
+            },
+            parameters: self.parameters,
+        }
+    }
+}
+
+/// The parameter that an expression is, whose value is the caller's all along.
+fn parameter(
+    function: &FunctionContext<'_>,
+    names: &[String],
+    own: &Expression,
+) -> Option<usize> {
+    let name = own.uncast().1.name()?;
+    let kept = !function.graph.takes_a_value(name) && function.is_parameter(name);
+    names.iter().position(|own| own == name).filter(|_| kept)
+}
+
+/// The copy of what the function is given, as if it were a call that does it. Its address
+/// is declared as the user's: what is the kernel's for some callers is not.
+fn copies(function: &FunctionContext<'_>, names: &[String]) -> Option<AccessWord> {
+    let all = function.accesses.iter().chain(function.through);
+    let mut own = all.filter_map(|access| {
+        let count = access.bytes.as_ref()?;
+        let user = parameter(function, names, &access.address)?;
+        let value = Expression::of(function.context, access.value_node);
+        declared_type(function, names.get(user)?)?;
+        Some(AccessWord {
+            name: function.body.name.clone(),
+            direction: access.word.direction,
+            arguments: names.len(),
+            value: parameter(function, names, &value)?,
+            user,
+            count: Some(parameter(function, names, count)?),
+            result: Some(result(access)),
+            checked: access.word.checked,
+            part: false,
+        })
+    });
+    // One that does both ways is another thing for each of its callers.
+    own.next().filter(|_| own.next().is_none())
+}
+
+/// What the result means: what is left, where the function gives that on as it is.
+fn result(access: &Access<'_>) -> Outcome {
+    let mut around = std::iter::successors(access.node.parent(), tree_sitter::Node::parent);
+    let holder = around.find(|own| own.kind() != "parenthesized_expression");
+    match access.word.result {
+        Some(Outcome::Left) if holder.is_some_and(|own| own.kind() == "return_statement") => {
+            Outcome::Left
+        }
+        _ => Outcome::Fault,
+    }
+}
+
+/// The call that may sleep on a fault, where the function does not see to it that none
+/// does.
+fn faults(function: &FunctionContext<'_>) -> Option<String> {
+    let words = function.file.words;
+    let guarded = function.graph.cleanups.iter();
+    let mut guarded = guarded.filter_map(|scope| function.guard(*scope));
+    let calls = function.graph.nodes.iter().filter_map(|node| match &node.action {
+        Action::Call(call) => Some(call.name.as_str()),
+        Action::Inside(inside) => Some(inside.call.as_str()),
+        _ => None,
+    });
+    let mut calls = calls.chain(guarded.by_ref());
+    let mut found = None;
+    let off = calls.any(|name| {
+        if found.is_none() && function.may_fault(name) {
+            found = Some(name.to_owned());
+        }
+        words.switches_faults_off(name)
+    });
+    found.filter(|_| !off)
+}
+
+/// What a function gives, over all of its returns.
+struct Given {
+    error_pointer: bool,
+    /// The arguments of the call that gives a copy of the user's: its address and the
+    /// number of bytes.
+    duplicates: Option<(Expression, Expression)>,
+}
+
+impl Given {
+    fn of(function: &FunctionContext<'_>) -> Self {
+        let statements = function.graph.statements.iter();
+        let returns = statements.filter(|own| own.kind == StatementKind::Return);
+        let given = returns.filter_map(|own| function.expression(own.expression?));
+        let given: Vec<Expression> = given.collect();
+        let null = given.iter().any(Expression::is_null);
+        let calls: Vec<Expression> = given.iter().flat_map(|own| made(function, own)).collect();
+        let errors = |own: &Expression| {
+            let call = own.call();
+            call.is_some_and(|(name, _)| function.gives_error_pointer(name))
+        };
+        let copies = |own: &Expression| {
+            let (name, given) = own.call()?;
+            let places = function.duplicates(name)?;
+            Some((given.get(places.user)?.clone(), given.get(places.count)?.clone()))
+        };
+        Self {
+            error_pointer: !null && calls.iter().any(errors),
+            duplicates: calls.iter().find_map(copies),
+        }
+    }
+}
+
+/// The calls of which a value is the result: itself, or what its variable takes.
+fn made(function: &FunctionContext<'_>, given: &Expression) -> Vec<Expression> {
+    let given = given.uncast().1;
+    let Some(name) = given.name() else {
+        let call = given.call().is_some();
+        return call.then(|| given.clone()).into_iter().collect();
+    };
+    let taken = function.graph.assignments();
+    let taken = taken.filter(|(own, _)| *own == name);
+    let values = taken.filter_map(|(_, value)| function.expression(value));
+    let values = values.map(|own| own.uncast().1.clone());
+    values.filter(|own| matches!(own.term, Term::Call(..))).collect()
+}
+
+fn duplicated((user, count): (Expression, Expression), names: &[String]) -> Option<Duplicates> {
+    let at = |own: &Expression| {
+        let name = own.uncast().1.name()?;
+        names.iter().position(|own| own == name)
+    };
+    Some(Duplicates {
+        user: at(&user)?,
+        count: at(&count)?,
+    })
+}
+
+/// Whether some tokens name a function of which something is known.
+pub(crate) fn name_any(text: &[u8], tokens: &[Token], known: &Summaries) -> bool {
+    let mut words = tokens.iter().filter(|own| own.kind == crate::lex::TokenKind::Word);
+    !known.is_empty()
+        && words.any(|own| {
+            answer::text(own.span.of(text)).is_some_and(|name| known.contains_key(name))
+        })
+}
+
+/// Notes what a function does.
+pub(crate) fn note(known: &mut Summaries, body: &Body, own: Option<Summary>) {
+    let Some(own) = own else { return };
+    let merged = match known.remove(&body.name) {
+        Some(before) => before.merged(own),
+        None => own,
+    };
+    known.insert(body.name.clone(), merged);
+}

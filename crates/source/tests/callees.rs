@@ -1,0 +1,172 @@
+//! Mistakes that lie in two functions at once: a helper of the file, and who calls it.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[path = "support/mistakes.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod mistakes;
+
+const NONE: [&str; 0] = [];
+
+/// What is said of a helper, and of a function of these statements that calls it.
+fn rules(helper: &str, statements: &str) -> Vec<String> {
+    let text = format!(
+        "struct req {{ u32 cmd; u32 len; u8 kind; u32 id; }};\nstruct flat {{ u32 cmd; u32 len; }};\n{helper}\nlong f(struct dev *d, unsigned int cmd, struct req __user *arg, char __user *buf, size_t n)\n{{\n\tstruct req r;\n\tlong ret = 0;\n\n{statements}\n}}\n"
+    );
+    let found = mistakes::found(None, &text).into_iter();
+    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
+    found.dedup();
+    found
+}
+
+const OUT: &str = "static int out(void __user *to, const void *from, size_t n)\n{\n\tif (copy_to_user(to, from, n))\n\t\treturn -EFAULT;\n\treturn 0;\n}\n";
+const IN: &str = "static int in(struct dev *d, void *to, const char __user *from, size_t n)\n{\n\td->seen++;\n\treturn copy_from_user(to, from, n) ? -EFAULT : 0;\n}\n";
+
+#[test]
+fn a_helper_that_sleeps_on_a_fault_is_one_that_sleeps() {
+    for wrong in [
+        "\tspin_lock(&d->lock);\n\tret = out(buf, d->buf, n);\n\tspin_unlock(&d->lock);\n\treturn ret;",
+        "\trcu_read_lock();\n\tret = out(buf, rcu_dereference(d->buf), n);\n\trcu_read_unlock();\n\treturn ret;",
+        "\tguard(spinlock_irqsave)(&d->lock);\n\treturn out(buf, d->buf, n);",
+    ] {
+        assert_eq!(rules(OUT, wrong), ["fault-in-atomic"], "{wrong}");
+    }
+    let twice = format!("{OUT}static int more(struct dev *d, void __user *to)\n{{\n\treturn out(to, d->buf, 8);\n}}\n");
+    let wrong = "\tspin_lock(&d->lock);\n\tret = more(d, buf);\n\tspin_unlock(&d->lock);\n\treturn ret;";
+    assert_eq!(rules(&twice, wrong), ["fault-in-atomic"]);
+    let quiet = "static int out(void __user *to, const void *from, size_t n)\n{\n\tint ret;\n\n\tpagefault_disable();\n\tret = copy_to_user(to, from, n) ? -EFAULT : 0;\n\tpagefault_enable();\n\treturn ret;\n}\n";
+    let unlocks = "static int out(struct dev *d, void __user *to, size_t n)\n{\n\tu32 v = d->v;\n\n\tspin_unlock(&d->lock);\n\treturn copy_to_user(to, &v, 4) ? -EFAULT : 0;\n}\n";
+    for (helper, right) in [
+        (OUT, "\tspin_lock(&d->lock);\n\tspin_unlock(&d->lock);\n\treturn out(buf, d->buf, n);"),
+        (OUT, "\tmutex_lock(&d->lock);\n\tret = out(buf, d->buf, n);\n\tmutex_unlock(&d->lock);\n\treturn ret;"),
+        (quiet, "\tspin_lock(&d->lock);\n\tret = out(buf, d->buf, n);\n\tspin_unlock(&d->lock);\n\treturn ret;"),
+        (unlocks, "\tspin_lock(&d->lock);\n\treturn out(d, buf, n);"),
+    ] {
+        assert_eq!(rules(helper, right), NONE, "{right}");
+    }
+}
+
+/// guard() and scoped_guard() were no locks to the rule.
+#[test]
+fn nobody_sleeps_in_a_guard() {
+    for wrong in [
+        "\tguard(spinlock)(&d->lock);\n\treturn put_user(d->v, &arg->id);",
+        "\tscoped_guard(raw_spinlock_irqsave, &d->lock) {\n\t\tret = put_user(d->v, &arg->id);\n\t}\n\treturn ret;",
+        "\tscoped_guard (spinlock_irq, &d->lock)\n\t\tret = copy_to_user(buf, d->buf, n) ? -EFAULT : 0;\n\treturn ret;",
+        "\tif (cmd) {\n\t\tguard(rcu)();\n\t\tif (get_user(ret, &arg->id))\n\t\t\treturn -EFAULT;\n\t}\n\treturn ret;",
+        "\tspin_lock(&d->lock);\n\td->name = strndup_user(buf, 8);\n\tspin_unlock(&d->lock);\n\treturn PTR_ERR_OR_ZERO(d->name);",
+    ] {
+        assert_eq!(rules("", wrong), ["fault-in-atomic"], "{wrong}");
+    }
+    for right in [
+        "\tguard(mutex)(&d->lock);\n\treturn put_user(d->v, &arg->id);",
+        "\tscoped_guard(spinlock, &d->lock)\n\t\tret = d->v;\n\treturn put_user(ret, &arg->id);",
+        "\tif (cmd) {\n\t\tguard(spinlock)(&d->lock);\n\t\tret = d->v;\n\t}\n\treturn put_user(ret, &arg->id);",
+        "\tguard(spinlock)(&d->lock);\n\tguard(pagefault)();\n\treturn put_user(d->v, &arg->id);",
+        "\tguard(srcu)(&d->srcu);\n\treturn put_user(d->v, &arg->id);",
+    ] {
+        assert_eq!(rules("", right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn what_a_helper_copies_is_its_callers_to_get_right() {
+    let plain = "\treturn out(buf, d->buf, n);";
+    assert_eq!(rules(OUT, plain), NONE);
+    assert_eq!(rules(OUT, "\treturn out(d->buf, buf, n);"), ["swapped-arguments"]);
+    let sized = "\tstruct req *own = d->own;\n\n\treturn out(arg, own, sizeof(own));";
+    assert_eq!(rules(OUT, sized), ["sizeof-pointer"]);
+    let large = "\tchar line[16];\n\n\tmemset(line, 0, sizeof(line));\n\treturn in(d, line, buf, 20) ? 0 : run(line);";
+    assert_eq!(rules(IN, large), ["beyond-variable"]);
+    let fits = "\tchar line[32];\n\n\tret = in(d, line, buf, sizeof(line));\n\treturn ret ? ret : run(d, line);";
+    assert_eq!(rules(IN, fits), NONE);
+    // Who copies from the one or the other says nothing of which his caller means.
+    let either = "static int in(bool user, void *to, const void *from, size_t n)\n{\n\tif (user)\n\t\treturn copy_from_user(to, (void __user *)from, n) ? -EFAULT : 0;\n\tmemcpy(to, from, n);\n\treturn 0;\n}\n";
+    assert_eq!(rules(either, "\tret = in(false, d->buf, &d->v, 4);\n\treturn ret;"), NONE);
+}
+
+#[test]
+fn bytes_left_go_through_a_helper() {
+    let left = "static unsigned long in(void *to, const void __user *from, size_t n)\n{\n\treturn copy_from_user(to, from, n);\n}\n";
+    let wrong = "\tlong left = in(&d->req, arg, sizeof(d->req));\n\n\tif (left < 0)\n\t\treturn -EFAULT;\n\treturn run(d);";
+    assert_eq!(rules(left, wrong), ["misread-result"]);
+    let right = "\tif (in(&d->req, arg, sizeof(d->req)))\n\t\treturn -EFAULT;\n\treturn run(d);";
+    assert_eq!(rules(left, right), NONE);
+}
+
+#[test]
+fn an_error_pointer_goes_through_a_helper() {
+    let helper = "static void *text(const char __user *from, size_t n)\n{\n\tvoid *own;\n\n\tif (n > 64)\n\t\treturn ERR_PTR(-EINVAL);\n\town = memdup_user(from, n);\n\treturn own;\n}\n";
+    let wrong = "\tchar *own = text(buf, n);\n\n\tif (!own)\n\t\treturn -ENOMEM;\n\treturn run(d, own);";
+    assert_eq!(rules(helper, wrong), ["error-pointer"]);
+    let right = wrong.replace("!own", "IS_ERR(own)").replace("-ENOMEM", "PTR_ERR(own)");
+    assert_eq!(rules(helper, &right), NONE);
+    let null = helper.replace("ERR_PTR(-EINVAL)", "NULL");
+    assert_eq!(rules(&null, wrong), NONE);
+    let string = "\tchar *own = text(buf, n);\n\n\tif (IS_ERR(own))\n\t\treturn PTR_ERR(own);\n\treturn strlen(own);";
+    let bytes = helper.replace("n > 64", "!n");
+    assert_eq!(rules(&bytes, string), ["unterminated-string"]);
+}
+
+#[test]
+fn an_address_of_the_users_is_no_pointer_of_the_kernels() {
+    let sum = "static u32 sum(const struct req *own)\n{\n\tif (!own->len)\n\t\treturn 0;\n\treturn own->cmd + own->id;\n}\n";
+    let wrong = "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\treturn sum(arg);";
+    assert_eq!(rules(sum, wrong), ["user-pointer-dereferenced"]);
+    assert_eq!(rules(sum, &wrong.replace("sum(arg)", "sum(&r)")), NONE);
+    for helper in [
+        "static u32 sum(const void *own)\n{\n\treturn hash(own);\n}\n",
+        "static u32 sum(const struct req __user *own)\n{\n\tu32 v;\n\n\treturn get_user(v, &own->len) ? 0 : v;\n}\n",
+        "static u32 sum(void *own)\n{\n\tstruct req __user *user = own;\n\tu32 v;\n\n\treturn get_user(v, &user->len) ? 0 : v;\n}\n",
+        "static unsigned long sum(struct req *own)\n{\n\treturn (unsigned long)&own->len;\n}\n",
+    ] {
+        assert_eq!(rules(helper, wrong), NONE, "{helper}");
+    }
+}
+
+#[test]
+fn what_a_helper_asked_of_the_users_is_not_fetched_again() {
+    let whole = "static int judge(struct req __user *from)\n{\n\tstruct req own;\n\n\tif (copy_from_user(&own, from, sizeof(own)))\n\t\treturn -EFAULT;\n\tif (own.len > 64)\n\t\treturn -EINVAL;\n\treturn 0;\n}\n";
+    let member = "static bool judge(struct dev *d, struct req __user *from)\n{\n\tu32 len;\n\n\tif (get_user(len, &from->len))\n\t\treturn true;\n\treturn len > d->most;\n}\n";
+    let handed = "static int judge(struct req __user *from)\n{\n\tstruct req own;\n\n\tif (copy_from_user(&own, from, sizeof(own)))\n\t\treturn -EFAULT;\n\treturn is_right(&own) ? 0 : -EINVAL;\n}\n";
+    let with = |call: &str, used: &str| {
+        format!(
+            "\tret = {call};\n\tif (ret)\n\t\treturn ret;\n\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\t{used}\n"
+        )
+    };
+    for (helper, call) in [
+        (whole, "judge(arg)"),
+        (member, "judge(d, arg)"),
+        (handed, "judge(arg)"),
+    ] {
+        let used = "return fill(d->buf, r.len);";
+        assert_eq!(rules(helper, &with(call, used)), ["double-fetch"], "{helper}");
+        let again = "if (r.len > 64 || !is_right(&r))\n\t\treturn -EINVAL;\n\treturn fill(d->buf, r.len);";
+        assert_eq!(rules(helper, &with(call, again)), NONE, "{helper}");
+    }
+    assert_eq!(rules(whole, &with("judge(arg)", "return r.id;")), NONE);
+    assert_eq!(rules(whole, &with("judge(d->other)", "return r.len;")), NONE);
+}
+
+#[test]
+fn what_a_helper_fills_is_filled_and_no_more() {
+    let fill = "static void fill(struct dev *d, struct req *own)\n{\n\town->cmd = d->cmd;\n\town->len = d->len;\n\town->kind = 1;\n\town->id = d->id;\n}\n";
+    let call = "\tfill(d, &r);\n\treturn copy_to_user(arg, &r, sizeof(r)) ? -EFAULT : 0;";
+    assert_eq!(rules(fill, call), ["copied-holes"]);
+    let part = fill.replace("\town->id = d->id;\n", "");
+    assert_eq!(rules(&part, call), ["copied-holes"]);
+    for right in [
+        fill.replace("\town->cmd = d->cmd;\n", "\tmemset(own, 0, sizeof(*own));\n"),
+        fill.replace("\town->cmd = d->cmd;\n", "\t*own = d->req;\n"),
+        fill.replace("\town->cmd = d->cmd;\n", "\tinit(own);\n"),
+    ] {
+        assert_eq!(rules(&right, call), NONE, "{right}");
+    }
+    let flat = "static void fill(struct dev *d, struct flat *own)\n{\n\town->cmd = d->cmd;\n\town->len = d->len;\n}\n";
+    let call = "\tstruct flat own;\n\n\tfill(d, &own);\n\treturn copy_to_user(buf, &own, sizeof(own)) ? -EFAULT : 0;";
+    assert_eq!(rules(flat, call), NONE);
+    let half = flat.replace("\town->len = d->len;\n", "");
+    assert_eq!(rules(&half, call), ["copied-holes"]);
+    let rest = call.replace("\tfill(d, &own);\n", "\tfill(d, &own);\n\town.len = 3;\n");
+    assert_eq!(rules(&half, &rest), NONE);
+}
