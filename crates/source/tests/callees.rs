@@ -41,6 +41,7 @@ fn a_helper_that_sleeps_on_a_fault_is_one_that_sleeps() {
         (OUT, "\tmutex_lock(&d->lock);\n\tret = out(buf, d->buf, n);\n\tmutex_unlock(&d->lock);\n\treturn ret;"),
         (quiet, "\tspin_lock(&d->lock);\n\tret = out(buf, d->buf, n);\n\tspin_unlock(&d->lock);\n\treturn ret;"),
         (unlocks, "\tspin_lock(&d->lock);\n\treturn out(d, buf, n);"),
+        (unlocks, "\tspin_lock(&d->lock);\n\treturn out(d, buf, min(n, d->size));"),
     ] {
         assert_eq!(rules(helper, right), NONE, "{right}");
     }
@@ -114,6 +115,10 @@ fn an_address_of_the_users_is_no_pointer_of_the_kernels() {
     let wrong = "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\treturn sum(arg);";
     assert_eq!(rules(sum, wrong), ["user-pointer-dereferenced"]);
     assert_eq!(rules(sum, &wrong.replace("sum(arg)", "sum(&r)")), NONE);
+    let copied = "\td->user.at = memdup_user(d->user.at, 8);\n\tif (IS_ERR(d->user.at))\n\t\treturn PTR_ERR(d->user.at);\n\treturn sum(d->user.at);";
+    let user = format!("struct dev {{ struct {{ struct req __user *at; }} user; }};\n{sum}");
+    assert_eq!(rules(&user, copied), NONE);
+    assert_eq!(rules(&user, "\tret = put_user(1, &arg->id);\n\treturn ret ?: sum(d->user.at);"), ["user-pointer-dereferenced"]);
     for helper in [
         "static u32 sum(const void *own)\n{\n\treturn hash(own);\n}\n",
         "static u32 sum(const struct req __user *own)\n{\n\tu32 v;\n\n\treturn get_user(v, &own->len) ? 0 : v;\n}\n",
@@ -141,10 +146,15 @@ fn what_a_helper_asked_of_the_users_is_not_fetched_again() {
     ] {
         let used = "return fill(d->buf, r.len);";
         assert_eq!(rules(helper, &with(call, used)), ["double-fetch"], "{helper}");
+        let kept = "if (!(r.len > 64))\n\t\treturn fill(d->buf, r.len);\n\treturn 0;";
+        if helper != handed {
+            assert_eq!(rules(helper, &with(call, kept)), NONE, "{helper}");
+        }
         let again = "if (r.len > 64 || !is_right(&r))\n\t\treturn -EINVAL;\n\treturn fill(d->buf, r.len);";
         assert_eq!(rules(helper, &with(call, again)), NONE, "{helper}");
     }
     assert_eq!(rules(whole, &with("judge(arg)", "return r.id;")), NONE);
+    assert_eq!(rules(handed, &with("judge(arg)", "return 0;")), NONE);
     assert_eq!(rules(whole, &with("judge(d->other)", "return r.len;")), NONE);
 }
 

@@ -595,6 +595,7 @@ fn the_user_does_not_say_how_much_of_anothers_memory_is_copied() {
     for right in [
         "\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\tif (v > d->size)\n\t\treturn -EINVAL;\n\treturn copy_to_user(buf, d->table, v) ? -EFAULT : 0;",
         "\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\td->table = make(v);\n\treturn copy_from_user(d->table, buf, v) ? -EFAULT : 0;",
+        "\tvoid *own;\n\tsize_t size;\n\n\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\tsize = v;\n\town = room_for(d, size);\n\treturn copy_from_user(own, buf, v) ? -EFAULT : 0;",
         "\tif (get_user(v, &arg->len) || !fits(d, v))\n\t\treturn -EFAULT;\n\treturn copy_to_user(buf, d->table, v) ? -EFAULT : 0;",
         "\tvoid *own;\n\n\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\town = room_for(d, v);\n\treturn copy_from_user(own, buf, v) ? -EFAULT : 0;",
     ] {

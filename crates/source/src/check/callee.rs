@@ -80,16 +80,24 @@ pub(crate) fn parameter(function: &FunctionContext<'_>, at: usize) -> Option<Str
     kept.then_some(own)
 }
 
-/// Where a function of the file loads or stores through the parameter in a place, which it
-/// declares as no pointer to user memory.
+/// Whether a function of the file declares the parameter in a place as a pointer, and not as
+/// one to user memory.
+pub(crate) fn takes_pointer(function: &FunctionContext<'_>, name: &str, at: usize) -> bool {
+    let file = function.file;
+    let places = file
+        .body_named(name)
+        .and_then(|body| parameter_spans(file.tokens, body));
+    let place = places.and_then(|places| places.get(at).copied());
+    place.is_some_and(|place| {
+        let own = file.tokens_in(place);
+        let pointer = own.iter().any(|own| own.is(b'*') || own.is(b'['));
+        pointer && !own.iter().any(|own| own.span.of(file.text) == b"__user")
+    })
+}
+
+/// Where a function of the file loads or stores through the parameter in a place.
 pub(crate) fn goes_through(function: &FunctionContext<'_>, name: &str, at: usize) -> Option<Span> {
     look_into(function, name, |callee| {
-        let file = callee.file;
-        let place = *parameter_spans(file.tokens, callee.body)?.get(at)?;
-        let mut words = file.tokens_in(place).iter();
-        if words.any(|own| own.span.of(file.text) == b"__user") {
-            return None;
-        }
         let own = parameter(callee, at)?;
         let graph = callee.graph;
         let through = |effect: &&Effect| {

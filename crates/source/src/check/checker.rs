@@ -32,7 +32,7 @@ use super::rule::Look;
 use super::rules::RULES;
 use super::summary::{Summaries, Summary};
 use super::words::CheckWords;
-use super::{accesses, allow, change, excerpt, learn, summary, tokens};
+use super::{accesses, allow, change, excerpt, learn, tokens};
 
 /// Checks files, one after the other. Each thread has its own.
 pub struct Checker<'v> {
@@ -223,7 +223,12 @@ impl<'v> Checker<'v> {
                 vocabulary: self.vocabulary,
             };
             interest.with_window(definitions.ask(tokens, &mut maker));
-            let calls = summary::name_any(text, tokens, &known);
+            // Who may sleep is of no interest but where nobody may.
+            let faults = interest.faults || known.name_sleepers(text, tokens);
+            if faults {
+                known.sleeps(body);
+            }
+            let calls = faults && interest.atomic || known.name_any(text, tokens);
             if interest.any || calls || interests.goes_through(header, tokens) {
                 let place = Place {
                     body,
@@ -234,7 +239,7 @@ impl<'v> Checker<'v> {
                 };
                 self.function(&file, &place, findings);
                 for own in findings.summaries.drain(..) {
-                    summary::note(&mut known, body, own);
+                    known.note(body, own);
                 }
             }
         }

@@ -18,6 +18,10 @@ pub(super) struct Interest {
     pub(super) any: bool,
     /// Whether any of it is about a window.
     pub(super) window: bool,
+    /// Whether anything may sleep on a fault.
+    pub(super) faults: bool,
+    /// Whether anything begins where nobody may.
+    pub(super) atomic: bool,
     /// The words that open a scope with a cleanup.
     pub(super) scopes: Vec<Span>,
 }
@@ -42,6 +46,10 @@ pub(super) struct Interests<'a> {
 struct Meaning {
     any: bool,
     window: bool,
+    faults: bool,
+    atomic: bool,
+    /// Whether it is a class of guards, where one is opened.
+    guard: bool,
     scope: bool,
 }
 
@@ -59,14 +67,21 @@ impl<'a> Interests<'a> {
         let mut found = Interest {
             any: false,
             window: false,
+            faults: false,
+            atomic: false,
             scopes: Vec::new(),
         };
+        let mut guard = false;
         for token in tokens.iter().filter(|token| token.kind == TokenKind::Word) {
             let meaning = self.meaning(token.span.of(self.text));
             found.any |= meaning.any;
             found.window |= meaning.window;
+            found.faults |= meaning.faults;
+            found.atomic |= meaning.atomic;
+            guard |= meaning.guard;
             found.scopes.extend(meaning.scope.then_some(token.span));
         }
+        found.atomic |= guard && !found.scopes.is_empty();
         found
     }
 
@@ -198,6 +213,9 @@ impl Meaning {
     const NONE: Self = Self {
         any: false,
         window: false,
+        faults: false,
+        atomic: false,
+        guard: false,
         scope: false,
     };
 
@@ -212,9 +230,11 @@ impl Meaning {
                 || accesses
                 || checks
                 || words.must_use(name.as_bytes())
-                || words.gives_error_pointer(name)
-                || words.may_fault(name),
+                || words.gives_error_pointer(name),
             window,
+            faults: words.may_fault(name),
+            atomic: matches!(words.atomic_of(name), Some((_, true))),
+            guard: words.guard(name).is_some(),
             scope: vocabulary.is_scope(name.as_bytes()),
         }
     }

@@ -1,6 +1,6 @@
 //! What a call of a function of the file does to user memory, as its own body says.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 use tollgate_defect::answer;
@@ -8,10 +8,11 @@ use tollgate_defect::answer;
 use crate::calls::{Duplicates, Outcome};
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, StatementKind};
-use crate::lex::Token;
+use crate::lex::{Token, TokenKind};
 use crate::split::Body;
 
 use super::accesses::Access;
+use super::callee::look_into;
 use super::context::FunctionContext;
 use super::fetched::Fetched;
 use super::range::declared_type;
@@ -20,7 +21,67 @@ use super::words::AccessWord;
 
 /// What is known of the functions of a file, by their names: of each from where it was
 /// looked at on, which is before its callers where it stands before them.
-pub(crate) type Summaries = HashMap<String, Summary, RandomState>;
+#[derive(Default)]
+pub(crate) struct Summaries {
+    of: HashMap<String, Summary, RandomState>,
+    /// Those that name what may sleep on a fault, whether they were looked at or not.
+    sleepers: HashSet<String, RandomState>,
+}
+
+impl Summaries {
+    /// What a function does, if it was looked at and a caller has to know it.
+    pub(crate) fn get(&self, name: &str) -> Option<&Summary> {
+        self.of.get(name)
+    }
+
+    /// Whether none was looked at.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
+    /// Whether a function names what may sleep on a fault: it is worth a look.
+    pub(crate) fn may_sleep(&self, name: &str) -> bool {
+        self.sleepers.contains(name)
+    }
+
+    /// Notes that a function does.
+    pub(crate) fn sleeps(&mut self, body: &Body) {
+        if body.defined_by.is_none() {
+            self.sleepers.insert(body.name.clone());
+        }
+    }
+
+    /// Notes what a function does.
+    pub(crate) fn note(&mut self, body: &Body, own: Option<Summary>) {
+        let Some(own) = own else { return };
+        let merged = match self.of.remove(&body.name) {
+            Some(before) => before.merged(own),
+            None => own,
+        };
+        self.of.insert(body.name.clone(), merged);
+    }
+
+    /// Whether some tokens name a function that may sleep on a fault.
+    pub(crate) fn name_sleepers(&self, text: &[u8], tokens: &[Token]) -> bool {
+        let own = |name: &[u8]| answer::text(name).is_some_and(|name| self.may_sleep(name));
+        !self.sleepers.is_empty() && words(text, tokens).any(own)
+    }
+
+    /// Whether some tokens name a function of which more is known than that it may sleep.
+    pub(crate) fn name_any(&self, text: &[u8], tokens: &[Token]) -> bool {
+        let told = |name: &[u8]| {
+            let own = answer::text(name).and_then(|name| self.get(name));
+            own.is_some_and(Summary::tells)
+        };
+        !self.is_empty() && words(text, tokens).any(told)
+    }
+}
+
+/// The words of some tokens.
+fn words<'t>(text: &'t [u8], tokens: &[Token]) -> impl Iterator<Item = &'t [u8]> {
+    let words = tokens.iter().filter(|own| own.kind == TokenKind::Word);
+    words.map(|own| own.span.of(text))
+}
 
 /// What a call of a function does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,6 +122,12 @@ impl Summary {
             parameters: names,
             ..own
         })
+    }
+
+    /// Whether a caller has to know more of it than that it may sleep.
+    fn tells(&self) -> bool {
+        let gives = self.error_pointer || self.duplicates.is_some();
+        gives || self.copies.is_some() || !self.fetches.is_empty()
     }
 
     /// What is so of both definitions of a function, on the two sides of an `#if`.
@@ -128,6 +195,30 @@ fn result(access: &Access<'_>) -> Outcome {
     }
 }
 
+/// So many functions of the file are looked into, one from the other.
+const DEEPEST: usize = 3;
+
+/// The call in a function of the file that may sleep on a fault, where it was not looked at
+/// before.
+pub(crate) fn faults_in(function: &FunctionContext<'_>, name: &str) -> Option<String> {
+    deep_faults(function, name, DEEPEST)
+}
+
+fn deep_faults(function: &FunctionContext<'_>, name: &str, depth: usize) -> Option<String> {
+    let left = depth.checked_sub(1)?;
+    look_into(function, name, |callee| {
+        let names = callee.calls.iter();
+        let names = names.filter_map(|call| answer::text(callee.context.callee(*call)));
+        let names: Vec<&str> = names.collect();
+        let words = callee.file.words;
+        if names.iter().any(|name| words.switches_faults_off(name)) {
+            return None;
+        }
+        let mut deeper = names.iter().filter(|name| callee.file.body_named(name).is_some());
+        faults(callee).or_else(|| deeper.find_map(|name| deep_faults(callee, name, left)))
+    })
+}
+
 /// The call that may sleep on a fault, where the function does not see to it that none
 /// does.
 fn faults(function: &FunctionContext<'_>) -> Option<String> {
@@ -159,7 +250,27 @@ struct Given {
 }
 
 impl Given {
+    const NOTHING: Self = Self {
+        error_pointer: false,
+        duplicates: None,
+    };
+
     fn of(function: &FunctionContext<'_>) -> Self {
+        let mut calls = function.calls.iter();
+        let worth = calls.any(|call| {
+            let name = answer::text(function.context.callee(*call));
+            name.is_some_and(|name| {
+                function.gives_error_pointer(name) || function.duplicates(name).is_some()
+            })
+        });
+        // Each return is parsed again to know it.
+        match worth {
+            true => Self::of_returns(function),
+            false => Self::NOTHING,
+        }
+    }
+
+    fn of_returns(function: &FunctionContext<'_>) -> Self {
         let statements = function.graph.statements.iter();
         let returns = statements.filter(|own| own.kind == StatementKind::Return);
         let given = returns.filter_map(|own| function.expression(own.expression?));
@@ -205,23 +316,4 @@ fn duplicated((user, count): (Expression, Expression), names: &[String]) -> Opti
         user: at(&user)?,
         count: at(&count)?,
     })
-}
-
-/// Whether some tokens name a function of which something is known.
-pub(crate) fn name_any(text: &[u8], tokens: &[Token], known: &Summaries) -> bool {
-    let mut words = tokens.iter().filter(|own| own.kind == crate::lex::TokenKind::Word);
-    !known.is_empty()
-        && words.any(|own| {
-            answer::text(own.span.of(text)).is_some_and(|name| known.contains_key(name))
-        })
-}
-
-/// Notes what a function does.
-pub(crate) fn note(known: &mut Summaries, body: &Body, own: Option<Summary>) {
-    let Some(own) = own else { return };
-    let merged = match known.remove(&body.name) {
-        Some(before) => before.merged(own),
-        None => own,
-    };
-    known.insert(body.name.clone(), merged);
 }

@@ -91,6 +91,10 @@ fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
     let value = Expression::of(function.context, access.value_node);
     let place = memory(function, value.uncast().1)?;
     let source = unbounded::users(function, count, access.span)?;
+    // Whoever calls by a pointer to the function may have judged what it is given.
+    if function.is_parameter(&source) {
+        return None;
+    }
     let named = Expression::written(&source, function.context.vocabulary)?;
     let judged = [&named, count].into_iter();
     if judged.into_iter().any(|own| unbounded::is_handed_before(function, own, access.span)) {
@@ -103,11 +107,16 @@ fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
             taken |= **left == *place && left.name().is_none();
         }
     });
+    let made = made_of(function, named.root());
     let sized = place.name().is_some_and(|name| {
         let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
+        let of_it = |part: &Expression| {
+            let made = |name: &str| made.iter().any(|own| own == name);
+            part.root() == named.root() || part.name().is_some_and(made)
+        };
         values.any(|(_, value)| {
             let value = function.expression(value);
-            value.is_none_or(|value| value.any(&|part| part.root() == named.root()))
+            value.is_none_or(|value| value.any(&of_it))
         })
     });
     let file = function.file;
@@ -117,6 +126,16 @@ fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
         violation.confidence = confidence;
         violation
     })
+}
+
+/// The variables that take something made of another one.
+fn made_of(function: &FunctionContext<'_>, root: &Expression) -> Vec<String> {
+    let taken = function.graph.assignments();
+    let made = taken.filter(|(_, value)| {
+        let value = function.expression(*value);
+        value.is_some_and(|value| value.any(&|part| part == root))
+    });
+    made.map(|(name, _)| name.to_owned()).collect()
 }
 
 /// What leads to memory of an unknown size: a member of something that a pointer leads to,

@@ -95,11 +95,12 @@ impl<'t> Fetch<'t> {
 
     /// What a function of the file fetches that is called there.
     fn through(function: &FunctionContext<'_>, call: Node<'t>) -> Vec<Self> {
-        let whole = Expression::of(function.context, call);
-        let Some((name, given)) = whole.call() else {
+        let name = answer::text(function.context.callee(call));
+        let Some(known) = name.and_then(|name| function.known.get(name)) else {
             return Vec::new();
         };
-        let Some(known) = function.known.get(name) else {
+        let whole = Expression::of(function.context, call);
+        let Some((_, given)) = whole.call() else {
             return Vec::new();
         };
         let fetches = known.fetches.iter().filter_map(|own| {
@@ -311,7 +312,11 @@ fn is_asked_before(
             };
             same && second.counted && fields.any(used)
         }
-        Asked::Whole => same && second.counted && !is_asked_again(function, second),
+        Asked::Whole => {
+            let mut reads = function.reads(&second.value_root);
+            let used = reads.any(|read| second.span.end <= read.span.start);
+            same && second.counted && used && !is_asked_again(function, second)
+        }
     }
 }
 
@@ -533,12 +538,16 @@ fn is_handed(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
     })
 }
 
-/// What conditions ask for, each thing by itself.
+/// What conditions ask for, each thing by itself, whether it is so or not.
 fn operands(function: &FunctionContext<'_>, conditions: &[Span]) -> Vec<Expression> {
     let mut found = Vec::new();
     for whole in conditions.iter().filter_map(|at| function.expression(*at)) {
         let either = whole.joined("||").into_iter();
-        found.extend(either.flat_map(|own| own.joined("&&")).cloned());
+        let each = either.flat_map(|own| own.joined("&&"));
+        found.extend(each.map(|own| match &own.term {
+            Term::Unary(not, inner) if not == "!" => (**inner).clone(),
+            _ => own.clone(),
+        }));
     }
     found
 }

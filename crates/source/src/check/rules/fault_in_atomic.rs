@@ -1,8 +1,11 @@
 use std::collections::HashSet;
 
+use tollgate_defect::answer;
+
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
+use crate::check::summary::faults_in;
 use crate::flow::{Action, Node};
 use crate::lex::Token;
 use crate::site::span;
@@ -23,18 +26,7 @@ const INFO: RuleInfo = RuleInfo {
           in a report of might_sleep(). Copy before, behind, or with page faults disabled.",
 };
 
-/// A call that may sleep on a fault.
-struct Sleeper {
-    name: String,
-    span: Span,
-}
-
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let calls = function.calls.iter();
-    let sleepers: Vec<Sleeper> = calls.filter_map(|call| sleeper(function, *call)).collect();
-    if sleepers.is_empty() {
-        return;
-    }
     let nodes = function.graph.nodes.iter().enumerate();
     let begun = nodes.filter_map(|(at, node)| match group(function, node) {
         Some((group, true)) => Some(Region {
@@ -49,21 +41,41 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let guarded = scopes.filter_map(|scope| guarded(function, *scope));
     let mut told = HashSet::new();
     for region in begun.chain(guarded) {
-        for own in &sleepers {
-            let mut nodes = function.graph.nodes_in(own.span);
-            if nodes.any(|node| region.held.contains(&node)) && told.insert(own.span) {
-                out.push(violation(function, own, &region));
+        for call in function.calls {
+            let place = span(*call);
+            // What is called for its arguments is another node.
+            let mut nodes = function.graph.nodes_in(place);
+            let held = |node: usize| function.place(node) == place && region.held.contains(&node);
+            if !told.contains(&place) && nodes.any(held) {
+                let sleeper = sleeper(function, *call);
+                out.extend(sleeper.map(|own| violation(function, &own, &region)));
+                told.insert(place);
             }
         }
     }
 }
 
+/// A call that may sleep on a fault.
+struct Sleeper {
+    name: String,
+    span: Span,
+    /// What it calls that does.
+    inner: Option<String>,
+}
+
 fn sleeper(function: &FunctionContext<'_>, call: tree_sitter::Node<'_>) -> Option<Sleeper> {
-    let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
-    let span = span(call);
-    function
-        .may_fault(&name)
-        .then_some(Sleeper { name, span })
+    let name = answer::text(function.context.callee(call))?;
+    let inner = match function.known.get(name) {
+        _ if function.file.words.may_fault(name) => None,
+        Some(own) => Some(own.faults.clone()?),
+        None if function.known.may_sleep(name) => Some(faults_in(function, name)?),
+        None => return None,
+    };
+    Some(Sleeper {
+        name: name.to_owned(),
+        span: span(call),
+        inner,
+    })
 }
 
 /// Where nobody may sleep.
@@ -153,12 +165,12 @@ fn unlocks(function: &FunctionContext<'_>, name: &str, group: usize) -> bool {
 
 fn violation(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> Violation {
     let file = function.file;
-    let known = function.known.get(&own.name);
-    let inner = known.and_then(|known| known.faults.as_deref());
     let message = format!(
         "{}() may sleep{}, and stands behind {} on line {}",
         own.name,
-        inner.map_or_else(String::new, |inner| format!(" in {inner}()")),
+        own.inner
+            .as_ref()
+            .map_or_else(String::new, |inner| format!(" in {inner}()")),
         region.call,
         function.line(region.begin)
     );

@@ -1,7 +1,8 @@
+use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::check::accesses::each;
-use crate::check::callee::goes_through;
+use crate::check::callee::{goes_through, takes_pointer};
 use crate::check::conditions::is_without;
 use crate::check::context::FunctionContext;
 use crate::check::extent;
@@ -51,18 +52,20 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 /// The addresses of the user's that a function of the file is given, and goes through by
 /// hand.
 fn through_callee(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Violation> {
-    let whole = Expression::of(function.context, call);
-    let Some((name, given)) = whole.call() else {
+    let name = answer::text(function.context.callee(call));
+    let Some(name) = name.filter(|name| function.file.body_named(name).is_some()) else {
         return Vec::new();
     };
     let copies = function.known.get(name).is_some_and(|own| own.copies.is_some());
+    let whole = Expression::of(function.context, call);
     // Which side of a copy is whose is another rule's question.
-    if copies || function.file.body_named(name).is_none() {
+    let Some((_, given)) = whole.call().filter(|_| !copies) else {
         return Vec::new();
-    }
+    };
     let all = given.iter().enumerate();
     let through = all.filter_map(|(at, own)| {
-        let place = match space::is_users(function, own) {
+        let users = takes_pointer(function, name, at) && space::is_users(function, own);
+        let place = match users && !is_assigned(function, own) {
             true => goes_through(function, name, at)?,
             false => return None,
         };
@@ -89,6 +92,19 @@ fn violation(function: &FunctionContext<'_>, at: Span, what: &str, load: bool) -
         violation.confidence = Confidence::Low;
     }
     violation
+}
+
+/// Whether the function gives a member another value: a copy's address may stand where the
+/// user's stood.
+fn is_assigned(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    let place = place.uncast().1;
+    let mut found = false;
+    each(function.root, &mut |node| {
+        if let Term::Assignment(left, ..) = &Expression::of(function.context, node).term {
+            found |= **left == *place;
+        }
+    });
+    found
 }
 
 /// What a pointer of the function that a load or a store goes through points to.
