@@ -351,6 +351,7 @@ fn file_context<'a>(
         asked: Asked::default(),
         users: OnceCell::new(),
         named: OnceCell::new(),
+        called: OnceCell::new(),
     }
 }
 

@@ -9,8 +9,8 @@ use tree_sitter::Node;
 use crate::calls::{Duplicates, Fence};
 use crate::expression::Expression;
 use crate::flow::{Action, Begin, Effect, EffectKind, Flow, Local, Node as Step};
-use crate::lex::Token;
-use crate::site::Context;
+use crate::lex::{Token, TokenKind};
+use crate::site::{Context, span};
 use crate::span::{LineIndex, Span};
 use crate::split::Body;
 use crate::types::{LayoutError, Type, Types};
@@ -36,6 +36,8 @@ pub(crate) struct FileContext<'a> {
     pub(crate) users: OnceCell<HashSet<Vec<u8>>>,
     /// Which body each function has, once that was asked.
     pub(crate) named: OnceCell<HashMap<String, Vec<usize>>>,
+    /// Which words stand before a parenthesis more than once, once that was asked.
+    pub(crate) called: OnceCell<HashSet<String>>,
 }
 
 /// What the types answered, by the words of the question.
@@ -103,6 +105,24 @@ impl FileContext<'_> {
             .partition_point(|body| body.header.start <= span.start);
         let body = self.bodies.get(after.checked_sub(1)?)?;
         body.header.join(body.span).contains(span).then_some(body)
+    }
+
+    /// Whether anything in the file may call a function of it.
+    pub(crate) fn is_called(&self, body: &Body) -> bool {
+        let called = self.called.get_or_init(|| {
+            let (mut once, mut again) = (HashSet::new(), HashSet::new());
+            for two in self.tokens.windows(2) {
+                if let [word, open] = two
+                    && open.is(b'(')
+                    && word.kind == TokenKind::Word
+                    && !once.insert(word.span.of(self.text))
+                {
+                    again.insert(word.span.text(self.text));
+                }
+            }
+            again
+        });
+        called.contains(&body.name)
     }
 
     /// The function of that name; none where there are several, on sides of an `#if`.
@@ -229,6 +249,10 @@ impl FunctionContext<'_> {
 
     /// The expression in a place, which the parser need not have seen.
     pub(crate) fn expression(&self, place: Span) -> Option<Expression> {
+        let seen = self.root.named_descendant_for_byte_range(place.start, place.end);
+        if let Some(node) = seen.filter(|node| span(*node) == place && is_expression(*node)) {
+            return Some(Expression::of(self.context, node));
+        }
         Expression::read(self.file.text, place, self.context.vocabulary)
     }
 
@@ -317,4 +341,11 @@ impl FunctionContext<'_> {
     pub(crate) fn line(&self, span: Span) -> u32 {
         self.file.lines.position(span.start).line
     }
+}
+
+/// Whether a node is an expression by itself: what stands in parentheses of a statement is
+/// read without them.
+fn is_expression(node: Node<'_>) -> bool {
+    node.kind().ends_with("_expression")
+        || matches!(node.kind(), "identifier" | "number_literal")
 }

@@ -105,7 +105,7 @@ impl Summary {
     pub(crate) fn of(function: &FunctionContext<'_>) -> Option<Self> {
         let body = function.body;
         let file = function.file;
-        if body.defined_by.is_some() {
+        if body.defined_by.is_some() || !file.is_called(body) {
             return None;
         }
         let names = parameters(file.text, file.tokens, body)?;

@@ -141,12 +141,17 @@ fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Viola
         "pointer_expression" => function.context.operator(node) == b"*",
         _ => false,
     };
-    let (whole, use_of) = used(node).filter(|_| follows)?;
+    // A variable of the function is seen by its effects.
+    let argument = node.part("argument").map(bare).filter(|_| follows)?;
+    if argument.kind() == "identifier" {
+        return None;
+    }
     let place = Expression::of(function.context, node);
     let pointer = space::followed(&place)?;
     if pointer.name().is_some() || !space::is_users(function, pointer) {
         return None;
     }
+    let (whole, use_of) = used(node)?;
     if is_tried_before(function, pointer, node) {
         return None;
     }
