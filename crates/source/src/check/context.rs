@@ -32,8 +32,9 @@ pub(crate) struct FileContext<'a> {
     pub(crate) types: &'a Types<'a>,
     /// What the rules have asked the types: each of them asks the same of an access.
     pub(crate) asked: Asked,
-    /// What the file itself declares as pointers to user memory, once that was asked.
-    pub(crate) users: OnceCell<HashSet<Vec<u8>>>,
+    /// What the file itself declares as pointers to user memory, and whether that is a
+    /// parameter, once that was asked.
+    pub(crate) users: OnceCell<HashSet<(Vec<u8>, bool)>>,
     /// Which body each function has, once that was asked.
     pub(crate) named: OnceCell<HashMap<String, Vec<usize>>>,
     /// Which words stand before a parenthesis more than once, once that was asked.
@@ -83,10 +84,17 @@ impl FileContext<'_> {
         own.any(|own| own.span.of(self.text) == word)
     }
 
-    /// Whether something of that name may be declared as a pointer to user memory.
-    pub(crate) fn may_be_users(&self, name: &str) -> bool {
-        let own = || users(self.text, self.tokens).map(<[u8]>::to_vec).collect();
-        self.words.may_be_users(name) || self.users.get_or_init(own).contains(name.as_bytes())
+    /// Whether a member of that name, or else a variable, may be declared as a pointer to
+    /// user memory.
+    pub(crate) fn may_be_users(&self, name: &str, member: bool) -> bool {
+        let own = || {
+            let all = users(self.text, self.tokens);
+            all.map(|(name, parameter)| (name.to_vec(), parameter))
+                .collect()
+        };
+        let own: &HashSet<(Vec<u8>, bool)> = self.users.get_or_init(own);
+        let here = |parameter: bool| own.contains(&(name.as_bytes().to_vec(), parameter));
+        self.words.may_be_users(name) || here(false) || !member && here(true)
     }
 
     /// A place with what is there.

@@ -40,24 +40,38 @@ impl Learned {
         self.users.extend(other.users);
     }
 
-    /// Adds what the file declares as pointers to user memory, by their names.
+    /// Adds what the file declares as pointers to user memory, by their names: a function's
+    /// parameters are nobody else's.
     pub(super) fn with_users(mut self, text: &[u8], tokens: &[Token]) -> Self {
-        let names = users(text, tokens);
-        let names = names.map(|name| String::from_utf8_lossy(name).into_owned());
+        let names = users(text, tokens).filter(|(_, parameter)| !parameter);
+        let names = names.map(|(name, _)| String::from_utf8_lossy(name).into_owned());
         self.users.extend(names);
         self
     }
 }
 
-/// The names that a file declares as pointers to user memory, wherever: `__user *name`.
-pub(super) fn users<'t>(text: &'t [u8], tokens: &'t [Token]) -> impl Iterator<Item = &'t [u8]> {
-    let marks = tokens.iter().enumerate();
-    let marks = marks.filter(|(_, token)| token.span.of(text) == b"__user");
-    marks.filter_map(|(at, _)| {
+/// The names that a file declares as pointers to user memory, `__user *name`, and whether
+/// each is a parameter's.
+pub(super) fn users<'t>(
+    text: &'t [u8],
+    tokens: &'t [Token],
+) -> impl Iterator<Item = (&'t [u8], bool)> {
+    let mut depth = 0_usize;
+    let marks = tokens.iter().enumerate().filter_map(move |(at, token)| {
+        match token.kind {
+            TokenKind::Punct(b'(') => depth += 1,
+            TokenKind::Punct(b')') => depth = depth.saturating_sub(1),
+            // What a line of the preprocessor has left open.
+            TokenKind::Punct(b';' | b'{' | b'}') => depth = 0,
+            _ => {}
+        }
+        (token.span.of(text) == b"__user").then_some((at, depth > 0))
+    });
+    marks.filter_map(|(at, parameter)| {
         let behind = tokens.get(at + 1..)?.iter();
         let mut behind = behind.skip_while(|own| own.is(b'*') || is_qualifier(own.span.of(text)));
         let name = behind.next().filter(|own| own.kind == TokenKind::Word)?;
-        Some(name.span.of(text))
+        Some((name.span.of(text), parameter))
     })
 }
 

@@ -67,7 +67,8 @@ pub(crate) fn followed(place: &Expression) -> Option<&Expression> {
 
 /// Whether the place holds a pointer to user memory, or is an array that lies there.
 fn holds(function: &FunctionContext<'_>, place: &Expression) -> bool {
-    let told = member(place).is_some_and(|name| function.file.may_be_users(name));
+    let named = named(place);
+    let told = named.is_some_and(|(name, member)| function.file.may_be_users(name, member));
     if !told && !is_in_users(function, place) {
         return false;
     }
@@ -78,12 +79,13 @@ fn holds(function: &FunctionContext<'_>, place: &Expression) -> bool {
     }
 }
 
-/// The member that a place is, or is an element of, or lies behind.
-fn member(place: &Expression) -> Option<&str> {
+/// The member or the variable that a place is, or is an element of, or lies behind; and
+/// whether it is a member.
+fn named(place: &Expression) -> Option<(&str, bool)> {
     match &place.term {
-        Term::Member { field, .. } => Some(field),
-        Term::Element { array: inner, .. } | Term::Behind(inner) => member(inner),
-        Term::Name(name) => Some(name),
+        Term::Member { field, .. } => Some((field, true)),
+        Term::Element { array: inner, .. } | Term::Behind(inner) => named(inner),
+        Term::Name(name) => Some((name, false)),
         _ => None,
     }
 }
