@@ -31,17 +31,32 @@ fn a_helper_that_sleeps_on_a_fault_is_one_that_sleeps() {
     ] {
         assert_eq!(rules(OUT, wrong), ["fault-in-atomic"], "{wrong}");
     }
-    let twice = format!("{OUT}static int more(struct dev *d, void __user *to)\n{{\n\treturn out(to, d->buf, 8);\n}}\n");
-    let wrong = "\tspin_lock(&d->lock);\n\tret = more(d, buf);\n\tspin_unlock(&d->lock);\n\treturn ret;";
+    let twice = format!(
+        "{OUT}static int more(struct dev *d, void __user *to)\n{{\n\treturn out(to, d->buf, 8);\n}}\n"
+    );
+    let wrong =
+        "\tspin_lock(&d->lock);\n\tret = more(d, buf);\n\tspin_unlock(&d->lock);\n\treturn ret;";
     assert_eq!(rules(&twice, wrong), ["fault-in-atomic"]);
     let quiet = "static int out(void __user *to, const void *from, size_t n)\n{\n\tint ret;\n\n\tpagefault_disable();\n\tret = copy_to_user(to, from, n) ? -EFAULT : 0;\n\tpagefault_enable();\n\treturn ret;\n}\n";
     let unlocks = "static int out(struct dev *d, void __user *to, size_t n)\n{\n\tu32 v = d->v;\n\n\tspin_unlock(&d->lock);\n\treturn copy_to_user(to, &v, 4) ? -EFAULT : 0;\n}\n";
     for (helper, right) in [
-        (OUT, "\tspin_lock(&d->lock);\n\tspin_unlock(&d->lock);\n\treturn out(buf, d->buf, n);"),
-        (OUT, "\tmutex_lock(&d->lock);\n\tret = out(buf, d->buf, n);\n\tmutex_unlock(&d->lock);\n\treturn ret;"),
-        (quiet, "\tspin_lock(&d->lock);\n\tret = out(buf, d->buf, n);\n\tspin_unlock(&d->lock);\n\treturn ret;"),
+        (
+            OUT,
+            "\tspin_lock(&d->lock);\n\tspin_unlock(&d->lock);\n\treturn out(buf, d->buf, n);",
+        ),
+        (
+            OUT,
+            "\tmutex_lock(&d->lock);\n\tret = out(buf, d->buf, n);\n\tmutex_unlock(&d->lock);\n\treturn ret;",
+        ),
+        (
+            quiet,
+            "\tspin_lock(&d->lock);\n\tret = out(buf, d->buf, n);\n\tspin_unlock(&d->lock);\n\treturn ret;",
+        ),
         (unlocks, "\tspin_lock(&d->lock);\n\treturn out(d, buf, n);"),
-        (unlocks, "\tspin_lock(&d->lock);\n\treturn out(d, buf, min(n, d->size));"),
+        (
+            unlocks,
+            "\tspin_lock(&d->lock);\n\treturn out(d, buf, min(n, d->size));",
+        ),
     ] {
         assert_eq!(rules(helper, right), NONE, "{right}");
     }
@@ -74,7 +89,10 @@ fn nobody_sleeps_in_a_guard() {
 fn what_a_helper_copies_is_its_callers_to_get_right() {
     let plain = "\treturn out(buf, d->buf, n);";
     assert_eq!(rules(OUT, plain), NONE);
-    assert_eq!(rules(OUT, "\treturn out(d->buf, buf, n);"), ["swapped-arguments"]);
+    assert_eq!(
+        rules(OUT, "\treturn out(d->buf, buf, n);"),
+        ["swapped-arguments"]
+    );
     let sized = "\tstruct req *own = d->own;\n\n\treturn out(arg, own, sizeof(own));";
     assert_eq!(rules(OUT, sized), ["sizeof-pointer"]);
     let large = "\tchar line[16];\n\n\tmemset(line, 0, sizeof(line));\n\treturn in(d, line, buf, 20) ? 0 : run(line);";
@@ -83,7 +101,13 @@ fn what_a_helper_copies_is_its_callers_to_get_right() {
     assert_eq!(rules(IN, fits), NONE);
     // Who copies from the one or the other says nothing of which his caller means.
     let either = "static int in(bool user, void *to, const void *from, size_t n)\n{\n\tif (user)\n\t\treturn copy_from_user(to, (void __user *)from, n) ? -EFAULT : 0;\n\tmemcpy(to, from, n);\n\treturn 0;\n}\n";
-    assert_eq!(rules(either, "\tret = in(false, d->buf, &d->v, 4);\n\treturn ret;"), NONE);
+    assert_eq!(
+        rules(
+            either,
+            "\tret = in(false, d->buf, &d->v, 4);\n\treturn ret;"
+        ),
+        NONE
+    );
 }
 
 #[test]
@@ -95,13 +119,35 @@ fn bytes_left_go_through_a_helper() {
     assert_eq!(rules(left, right), NONE);
 }
 
+/// What a caller does with it was known of `return ret;` alone.
+#[test]
+fn bytes_left_go_up_however_a_caller_hands_them_on() {
+    let left = "static long out(struct dev *d, char __user *to, size_t n)\n{\n\tlong ret = copy_to_user(to, d->buf, n);\n\n\tif (d->once && !ret)\n\t\td->seen = n;\n\treturn ret;\n}\n";
+    let wrong = "\tif (!n)\n\t\treturn -EINVAL;\n\treturn out(d, buf, n);";
+    assert_eq!(rules(left, wrong), ["misread-result"]);
+    let kept = "\tif (!n)\n\t\treturn -EINVAL;\n\tret = out(d, buf, n);\n\tif (ret)\n\t\treturn -EFAULT;\n\treturn 0;";
+    assert_eq!(rules(left, kept), NONE);
+    let near = "static long out(struct dev *d, char __user *to, size_t n)\n{\n\tlong ret = lock(d);\n\n\tif (ret < 0)\n\t\treturn ret;\n\tret = copy_to_user(to, d->buf, n);\n\tunlock(d);\n\treturn ret;\n}\n";
+    for wrong in [
+        "\tsize_t done = 0;\n\n\tret = out(d, buf, n);\n\tif (ret < 0)\n\t\tgoto end;\n\tdone = n;\nend:\n\treturn done ? done : ret;",
+        "\tret = out(d, buf, n);\n\treturn (int)ret;",
+    ] {
+        assert_eq!(rules(near, wrong), ["misread-result"], "{wrong}");
+    }
+}
+
 #[test]
 fn an_error_pointer_goes_through_a_helper() {
     let helper = "static void *text(const char __user *from, size_t n)\n{\n\tvoid *own;\n\n\tif (n > 64)\n\t\treturn ERR_PTR(-EINVAL);\n\town = memdup_user(from, n);\n\treturn own;\n}\n";
-    let wrong = "\tchar *own = text(buf, n);\n\n\tif (!own)\n\t\treturn -ENOMEM;\n\treturn run(d, own);";
+    let wrong =
+        "\tchar *own = text(buf, n);\n\n\tif (!own)\n\t\treturn -ENOMEM;\n\treturn run(d, own);";
     assert_eq!(rules(helper, wrong), ["error-pointer"]);
-    let right = wrong.replace("!own", "IS_ERR(own)").replace("-ENOMEM", "PTR_ERR(own)");
+    let right = wrong
+        .replace("!own", "IS_ERR(own)")
+        .replace("-ENOMEM", "PTR_ERR(own)");
     assert_eq!(rules(helper, &right), NONE);
+    let cases = "\tswitch (cmd) {\n\tcase 1: {\n\t\tchar *own = text(buf, n);\n\n\t\tif (IS_ERR(own))\n\t\t\treturn PTR_ERR(own);\n\t\treturn run(d, own);\n\t}\n\tcase 2: {\n\t\tchar *own = text(buf, n);\n\n\t\tif (!own)\n\t\t\treturn -ENOMEM;\n\t\treturn run(d, own);\n\t}\n\t}\n\treturn 0;";
+    assert_eq!(rules(helper, cases), ["error-pointer"]);
     let null = helper.replace("ERR_PTR(-EINVAL)", "NULL");
     assert_eq!(rules(&null, wrong), NONE);
     let string = "\tchar *own = text(buf, n);\n\n\tif (IS_ERR(own))\n\t\treturn PTR_ERR(own);\n\treturn strlen(own);";
@@ -112,13 +158,20 @@ fn an_error_pointer_goes_through_a_helper() {
 #[test]
 fn an_address_of_the_users_is_no_pointer_of_the_kernels() {
     let sum = "static u32 sum(const struct req *own)\n{\n\tif (!own->len)\n\t\treturn 0;\n\treturn own->cmd + own->id;\n}\n";
-    let wrong = "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\treturn sum(arg);";
+    let wrong =
+        "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\treturn sum(arg);";
     assert_eq!(rules(sum, wrong), ["user-pointer-dereferenced"]);
     assert_eq!(rules(sum, &wrong.replace("sum(arg)", "sum(&r)")), NONE);
     let copied = "\td->user.at = memdup_user(d->user.at, 8);\n\tif (IS_ERR(d->user.at))\n\t\treturn PTR_ERR(d->user.at);\n\treturn sum(d->user.at);";
     let user = format!("struct dev {{ struct {{ struct req __user *at; }} user; }};\n{sum}");
     assert_eq!(rules(&user, copied), NONE);
-    assert_eq!(rules(&user, "\tret = put_user(1, &arg->id);\n\treturn ret ?: sum(d->user.at);"), ["user-pointer-dereferenced"]);
+    assert_eq!(
+        rules(
+            &user,
+            "\tret = put_user(1, &arg->id);\n\treturn ret ?: sum(d->user.at);"
+        ),
+        ["user-pointer-dereferenced"]
+    );
     for helper in [
         "static u32 sum(const void *own)\n{\n\treturn hash(own);\n}\n",
         "static u32 sum(const struct req __user *own)\n{\n\tu32 v;\n\n\treturn get_user(v, &own->len) ? 0 : v;\n}\n",
@@ -139,23 +192,38 @@ fn what_a_helper_asked_of_the_users_is_not_fetched_again() {
             "\tret = {call};\n\tif (ret)\n\t\treturn ret;\n\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\t{used}\n"
         )
     };
+    let aliased = whole
+        .replace(
+            "\tstruct req own;\n",
+            "\tvoid __user *at = (void __user *)from;\n\tstruct req own;\n",
+        )
+        .replace("&own, from", "&own, at");
     for (helper, call) in [
         (whole, "judge(arg)"),
+        (&aliased, "judge(arg)"),
         (member, "judge(d, arg)"),
         (handed, "judge(arg)"),
     ] {
         let used = "return fill(d->buf, r.len);";
-        assert_eq!(rules(helper, &with(call, used)), ["double-fetch"], "{helper}");
+        assert_eq!(
+            rules(helper, &with(call, used)),
+            ["double-fetch"],
+            "{helper}"
+        );
         let kept = "if (!(r.len > 64))\n\t\treturn fill(d->buf, r.len);\n\treturn 0;";
         if helper != handed {
             assert_eq!(rules(helper, &with(call, kept)), NONE, "{helper}");
         }
-        let again = "if (r.len > 64 || !is_right(&r))\n\t\treturn -EINVAL;\n\treturn fill(d->buf, r.len);";
+        let again =
+            "if (r.len > 64 || !is_right(&r))\n\t\treturn -EINVAL;\n\treturn fill(d->buf, r.len);";
         assert_eq!(rules(helper, &with(call, again)), NONE, "{helper}");
     }
     assert_eq!(rules(whole, &with("judge(arg)", "return r.id;")), NONE);
     assert_eq!(rules(handed, &with("judge(arg)", "return 0;")), NONE);
-    assert_eq!(rules(whole, &with("judge(d->other)", "return r.len;")), NONE);
+    assert_eq!(
+        rules(whole, &with("judge(d->other)", "return r.len;")),
+        NONE
+    );
 }
 
 #[test]
@@ -166,12 +234,29 @@ fn what_a_helper_fills_is_filled_and_no_more() {
     let part = fill.replace("\town->id = d->id;\n", "");
     assert_eq!(rules(&part, call), ["copied-holes"]);
     for right in [
-        fill.replace("\town->cmd = d->cmd;\n", "\tmemset(own, 0, sizeof(*own));\n"),
+        fill.replace(
+            "\town->cmd = d->cmd;\n",
+            "\tmemset(own, 0, sizeof(*own));\n",
+        ),
         fill.replace("\town->cmd = d->cmd;\n", "\t*own = d->req;\n"),
         fill.replace("\town->cmd = d->cmd;\n", "\tinit(own);\n"),
     ] {
         assert_eq!(rules(&right, call), NONE, "{right}");
     }
+    let twice = call.replace(
+        "\treturn copy",
+        "\tif (cmd)\n\t\treturn copy_to_user(buf, &r, 4) ? -EFAULT : 0;\n\treturn copy",
+    );
+    assert_eq!(rules(&part, &twice), ["copied-holes"]);
+    // Each block has its own.
+    let blocks = "\tif (cmd) {\n\t\tstruct req v;\n\n\t\tmemset(&v, 0, sizeof(v));\n\t\treturn copy_to_user(arg, &v, sizeof(v)) ? -EFAULT : 0;\n\t} else {\n\t\tstruct flat v;\n\n\t\tmemset(&v, 0, sizeof(v));\n\t\treturn copy_to_user(arg, &v, sizeof(v)) ? -EFAULT : 0;\n\t}";
+    assert_eq!(rules("", blocks), NONE);
+    let forgot = "\t\tstruct flat v;\n\n\t\tv.cmd = 3;\n";
+    let second = blocks.replace(
+        "\t\tstruct flat v;\n\n\t\tmemset(&v, 0, sizeof(v));\n",
+        forgot,
+    );
+    assert_eq!(rules("", &second), ["copied-holes"]);
     let flat = "static void fill(struct dev *d, struct flat *own)\n{\n\town->cmd = d->cmd;\n\town->len = d->len;\n}\n";
     let call = "\tstruct flat own;\n\n\tfill(d, &own);\n\treturn copy_to_user(buf, &own, sizeof(own)) ? -EFAULT : 0;";
     assert_eq!(rules(flat, call), NONE);

@@ -539,7 +539,10 @@ fn what_clear_user_gives_is_bytes_left_too() {
         "\tif (access_ok(arg, sizeof(*arg)) != 0)\n\t\treturn -EFAULT;\n\treturn __put_user(v, &arg->id);",
     ] {
         let found = rules(wrong);
-        assert!(found.contains(&INVERTED[0].to_owned()), "{wrong}\n{found:?}");
+        assert!(
+            found.contains(&INVERTED[0].to_owned()),
+            "{wrong}\n{found:?}"
+        );
     }
     for right in [
         "\tif (copy_from_user(&r, arg, sizeof(r)) != 0)\n\t\treturn -EFAULT;\n\treturn run(&r);",
@@ -621,9 +624,18 @@ fn a_check_that_no_way_passes_is_none() {
         found.map(|(rule, _)| rule).collect::<Vec<_>>()
     };
     let before = with("get_user", "get_user");
-    assert_eq!(said(&before, &with("get_user", "__get_user")), ["dropped-check"]);
-    assert_eq!(said(&one("get_user"), &one("__get_user")), ["dropped-check"]);
+    assert_eq!(
+        said(&before, &with("get_user", "__get_user")),
+        ["dropped-check"]
+    );
+    assert_eq!(
+        said(&one("get_user"), &one("__get_user")),
+        ["dropped-check"]
+    );
     let checked = "int f(u32 __user *own)\n{\n\tu32 v, w;\n\n\tif (get_user(v, own))\n\t\treturn -EFAULT;\n\treturn CALL(w, own) ? -EFAULT : v + w;\n}\n";
-    let (before, after) = (checked.replace("CALL", "get_user"), checked.replace("CALL", "__get_user"));
+    let (before, after) = (
+        checked.replace("CALL", "get_user"),
+        checked.replace("CALL", "__get_user"),
+    );
     assert_eq!(said(&before, &after), NONE);
 }

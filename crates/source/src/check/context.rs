@@ -257,7 +257,9 @@ impl FunctionContext<'_> {
 
     /// The expression in a place, which the parser need not have seen.
     pub(crate) fn expression(&self, place: Span) -> Option<Expression> {
-        let seen = self.root.named_descendant_for_byte_range(place.start, place.end);
+        let seen = self
+            .root
+            .named_descendant_for_byte_range(place.start, place.end);
         if let Some(node) = seen.filter(|node| span(*node) == place && is_expression(*node)) {
             return Some(Expression::of(self.context, node));
         }
@@ -354,6 +356,5 @@ impl FunctionContext<'_> {
 /// Whether a node is an expression by itself: what stands in parentheses of a statement is
 /// read without them.
 fn is_expression(node: Node<'_>) -> bool {
-    node.kind().ends_with("_expression")
-        || matches!(node.kind(), "identifier" | "number_literal")
+    node.kind().ends_with("_expression") || matches!(node.kind(), "identifier" | "number_literal")
 }

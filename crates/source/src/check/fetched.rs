@@ -41,13 +41,10 @@ impl Fetched {
     pub(crate) fn all(function: &FunctionContext<'_>, names: &[String]) -> Vec<Self> {
         let reads = |own: &&Access<'_>| own.word.direction == Direction::Read && !own.inside;
         let all = function.accesses.iter().filter(reads);
-        let kept = |own: &&Access<'_>| {
-            let root = &own.user_root;
-            names.contains(root) && !function.graph.takes_a_value(root)
-        };
-        let own = all.filter(kept).filter_map(|access| {
+        let own = all.filter_map(|access| {
+            let address = by_parameters(function, names, access.address.clone())?;
             Some(Self {
-                address: access.address.clone(),
+                address,
                 counted: access.count.is_some(),
                 asked: asked(function, access)?,
             })
@@ -62,6 +59,31 @@ impl Fetched {
             own.replaced(name, argument.uncast().1)
         })
     }
+}
+
+/// So many variables may stand between an address and the parameter that it is made of.
+const STEPS: usize = 3;
+
+/// An address by the parameters that it is made of, which keep their values: a variable
+/// that takes one value is that.
+fn by_parameters(
+    function: &FunctionContext<'_>,
+    names: &[String],
+    mut address: Expression,
+) -> Option<Expression> {
+    for _ in 0..STEPS {
+        let root = address.root().name()?.to_owned();
+        let mut values = function.graph.assignments().filter(|(own, _)| *own == root);
+        let Some((_, value)) = values.next() else {
+            let own = names.contains(&root) && !function.graph.takes_a_value(&root);
+            return own.then_some(address);
+        };
+        let value = function
+            .expression(value)
+            .filter(|_| values.next().is_none())?;
+        address = address.replaced(&root, value.uncast().1);
+    }
+    None
 }
 
 /// What is asked behind an access of what it filled, by a condition or by what is returned.

@@ -148,11 +148,7 @@ impl Summary {
 }
 
 /// The parameter that an expression is, whose value is the caller's all along.
-fn parameter(
-    function: &FunctionContext<'_>,
-    names: &[String],
-    own: &Expression,
-) -> Option<usize> {
+fn parameter(function: &FunctionContext<'_>, names: &[String], own: &Expression) -> Option<usize> {
     let name = own.uncast().1.name()?;
     let kept = !function.graph.takes_a_value(name) && function.is_parameter(name);
     names.iter().position(|own| own == name).filter(|_| kept)
@@ -214,7 +210,9 @@ fn deep_faults(function: &FunctionContext<'_>, name: &str, depth: usize) -> Opti
         if names.iter().any(|name| words.switches_faults_off(name)) {
             return None;
         }
-        let mut deeper = names.iter().filter(|name| callee.file.body_named(name).is_some());
+        let mut deeper = names
+            .iter()
+            .filter(|name| callee.file.body_named(name).is_some());
         faults(callee).or_else(|| deeper.find_map(|name| deep_faults(callee, name, left)))
     })
 }
@@ -225,11 +223,15 @@ fn faults(function: &FunctionContext<'_>) -> Option<String> {
     let words = function.file.words;
     let guarded = function.graph.cleanups.iter();
     let mut guarded = guarded.filter_map(|scope| function.guard(*scope));
-    let calls = function.graph.nodes.iter().filter_map(|node| match &node.action {
-        Action::Call(call) => Some(call.name.as_str()),
-        Action::Inside(inside) => Some(inside.call.as_str()),
-        _ => None,
-    });
+    let calls = function
+        .graph
+        .nodes
+        .iter()
+        .filter_map(|node| match &node.action {
+            Action::Call(call) => Some(call.name.as_str()),
+            Action::Inside(inside) => Some(inside.call.as_str()),
+            _ => None,
+        });
     let mut calls = calls.chain(guarded.by_ref());
     let mut found = None;
     let off = calls.any(|name| {
@@ -284,7 +286,10 @@ impl Given {
         let copies = |own: &Expression| {
             let (name, given) = own.call()?;
             let places = function.duplicates(name)?;
-            Some((given.get(places.user)?.clone(), given.get(places.count)?.clone()))
+            Some((
+                given.get(places.user)?.clone(),
+                given.get(places.count)?.clone(),
+            ))
         };
         Self {
             error_pointer: !null && calls.iter().any(errors),
@@ -304,7 +309,9 @@ fn made(function: &FunctionContext<'_>, given: &Expression) -> Vec<Expression> {
     let taken = taken.filter(|(own, _)| *own == name);
     let values = taken.filter_map(|(_, value)| function.expression(value));
     let values = values.map(|own| own.uncast().1.clone());
-    values.filter(|own| matches!(own.term, Term::Call(..))).collect()
+    values
+        .filter(|own| matches!(own.term, Term::Call(..)))
+        .collect()
 }
 
 fn duplicated((user, count): (Expression, Expression), names: &[String]) -> Option<Duplicates> {

@@ -115,9 +115,7 @@ pub(crate) fn asks_success(text: &[u8], tokens: &[Token], words: &CheckWords) ->
     };
     let compared = |at: usize| {
         let name = compared(at);
-        name.is_some_and(|name| {
-            words.access(name).is_some() || words.checks_range(name.as_bytes())
-        })
+        name.is_some_and(|name| words.access(name).is_some() || words.checks_range(name.as_bytes()))
     };
     let asks = |(at, token): (usize, &Token)| {
         let own = token.span.of(text);

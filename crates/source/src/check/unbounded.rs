@@ -59,7 +59,7 @@ fn by_name(
     at: Span,
     seen: &mut Vec<String>,
 ) -> Option<String> {
-    if seen.len() > STEPS || seen.iter().any(|own| own == name) || is_limited(function, name) {
+    if seen.len() > STEPS || seen.iter().any(|own| own == name) {
         return None;
     }
     seen.push(name.to_owned());
@@ -69,7 +69,7 @@ fn by_name(
         .filter(|own| comes_before(function, own.span, at))
         .collect();
     let is_parameter = function.is_parameter(name);
-    match own.as_slice() {
+    let source = match own.as_slice() {
         [] if is_parameter && is_callback(function) => Some(name.to_owned()),
         _ if is_parameter => None,
         own => {
@@ -91,7 +91,9 @@ fn by_name(
                 _ => None,
             }
         }
-    }
+    };
+    // Last, for the whole function is looked through for it.
+    source.filter(|_| !is_limited(function, name))
 }
 
 /// Whether what happens in one place may have happened before the other: it stands before

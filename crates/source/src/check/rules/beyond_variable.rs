@@ -97,7 +97,10 @@ fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
     }
     let named = Expression::written(&source, function.context.vocabulary)?;
     let judged = [&named, count].into_iter();
-    if judged.into_iter().any(|own| unbounded::is_handed_before(function, own, access.span)) {
+    if judged
+        .into_iter()
+        .any(|own| unbounded::is_handed_before(function, own, access.span))
+    {
         return None;
     }
     // What takes a value here may be as large as that says.

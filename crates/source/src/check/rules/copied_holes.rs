@@ -73,7 +73,7 @@ fn unset_value(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
 fn copied<'s>(function: &'s FunctionContext<'_>, access: &Access<'_>) -> Option<&'s Local> {
     let text = function.file.plain(access.value);
     let name = text.rsplit(')').next()?.trim().strip_prefix('&')?;
-    let local = function.graph.locals.iter().find(|l| l.name == name)?;
+    let local = function.local_at(name, access.span)?;
     let operand = sizeof_operand(function.file.text, access.count?);
     let whole = operand.is_some_and(|of| of == local.name || of == local.base_type);
     let whole = whole || is_bounded(function, access, local);
@@ -288,6 +288,7 @@ fn mention(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
             };
             filled_member(function, (path, whole), found);
         }
+        _ if goes_out(function, parent) => {}
         _ if is_handed(function, parent) => match of_callee(function, parent) {
             Some(own) => found.add(own),
             None => found.handed = true,
@@ -355,6 +356,14 @@ fn behind(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
         "sizeof_expression" => {}
         _ => found.elsewhere = true,
     }
+}
+
+/// Whether `&x` is what an access gives to the user, which leaves it as it is.
+fn goes_out(function: &FunctionContext<'_>, address: Node<'_>) -> bool {
+    let place = span(address);
+    let mut accesses = function.accesses.iter();
+    address.kind() == "pointer_expression"
+        && accesses.any(|own| own.word.direction == Direction::Write && own.value == place)
 }
 
 /// Whether `&x` is an argument of a call that is no access and no copy of a size.

@@ -60,7 +60,13 @@ fn unasked(
     target: &Expression,
 ) -> Option<Violation> {
     let words = function.file.words;
-    let same = |own: &Expression| own.uncast().1 == target;
+    // A variable of another block may have its name.
+    let declared = |at: Span| {
+        let local = target.name().and_then(|name| function.local_at(name, at));
+        local.map(|local| local.declared)
+    };
+    let known = declared(target.span);
+    let same = |own: &Expression| own.uncast().1 == target && declared(own.span) == known;
     let (mut told, mut compared, mut followed) = (false, None, None);
     each(function.root, &mut |node| {
         let behind = node.start_byte() >= at.end;

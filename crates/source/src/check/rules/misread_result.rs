@@ -81,6 +81,7 @@ fn returned(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violati
     let carried = carried(function, giver);
     let near = given_back(function, giver);
     let gives = near.or(carried.map(|_| giver.span))?;
+    let is_static = function.file.is_declared(function.body, b"static");
     let mut returns = function.graph.statements.iter().filter_map(given);
     let own = returns.any(|given| function.expression(given).is_some_and(|own| is_error(&own)))
         || carried.is_some_and(|(place, _)| {
@@ -88,10 +89,11 @@ fn returned(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violati
         });
     let whose = match own {
         true => "the function gives error numbers elsewhere".to_owned(),
-        // What goes a longer way may be one of two things that its callers tell apart.
-        false if near.is_none() => return None,
+        // What goes a longer way may be one of two things that a caller tells apart, who
+        // keeps it or is in another file.
+        false if near.is_none() && !is_static => return None,
         false => {
-            let mut callers = handing_on(function, function.body).into_iter();
+            let mut callers = handing_on(function, function.body, near.is_some()).into_iter();
             let caller = callers.find(|caller| {
                 gives_errors(function, caller) && is_handed_on(function, caller, STEPS)
             })?;
@@ -280,9 +282,10 @@ fn is_handed_on(function: &FunctionContext<'_>, body: &Body, steps: usize) -> bo
         [name, behind] => is_use(function, body, name) && !behind.is(b'('),
         _ => false,
     };
-    let mut callers = handing_on(function, body).into_iter();
+    let mut callers = handing_on(function, body, true).into_iter();
     !is_static
         || code.windows(2).any(taken)
+        || is_asked_by_caller(function, body)
         || steps > 0 && callers.any(|caller| is_handed_on(function, caller, steps - 1))
 }
 
@@ -297,9 +300,32 @@ fn is_use(function: &FunctionContext<'_>, body: &Body, token: &Token) -> bool {
     named && !body.header.contains(token.span)
 }
 
+/// Whether a caller asks what a function of the file gave it for less than 0.
+fn is_asked_by_caller(function: &FunctionContext<'_>, body: &Body) -> bool {
+    let file = function.file;
+    let code = code(function);
+    let asks = |variable: &Token| {
+        let own = file.holder(variable.span);
+        let mut words = own
+            .into_iter()
+            .flat_map(|own| file.tokens_in(own.span).windows(3));
+        words.any(|three| match three {
+            [name, less, zero] => {
+                let named = name.span.of(file.text) == variable.span.of(file.text);
+                named && less.is(b'<') && zero.span.of(file.text) == b"0"
+            }
+            _ => false,
+        })
+    };
+    code.windows(3).any(|three| match three {
+        [variable, sign, name] => sign.is(b'=') && is_use(function, body, name) && asks(variable),
+        _ => false,
+    })
+}
+
 /// The functions of the file that give what another one gave them: `return f();`, or by a
-/// variable.
-fn handing_on<'s>(function: &FunctionContext<'s>, body: &Body) -> Vec<&'s Body> {
+/// variable if that counts.
+fn handing_on<'s>(function: &FunctionContext<'s>, body: &Body, by_variable: bool) -> Vec<&'s Body> {
     let file = function.file;
     let code = code(function);
     let gives = |(at, three): (usize, &[&Token])| {
@@ -310,7 +336,8 @@ fn handing_on<'s>(function: &FunctionContext<'s>, body: &Body) -> Vec<&'s Body> 
             && is_use(function, body, second)
             && behind(&code, at + 2).is_some_and(|(next, _)| next.is(b';'));
         let kept = || {
-            second.is(b'=')
+            by_variable
+                && second.is(b'=')
                 && is_use(function, body, third)
                 && is_kept(file.text, &code, (first, at + 3))
                 && is_returned(function, first)
@@ -364,7 +391,7 @@ fn leaves_with(text: &[u8], tokens: &[Token], variable: &[u8]) -> bool {
     });
     let mut rest = end.into_iter().flat_map(|end| tokens.iter().skip(end));
     let gives = rest.next().is_some_and(|own| word(own) == b"return");
-    !set && (!gives || rest.next().is_some_and(|own| word(own) == variable))
+    !set && (!gives || is_given_by(text, rest, variable))
 }
 
 /// Whether the function of the file that names a variable there returns it.
@@ -374,14 +401,27 @@ fn is_returned(function: &FunctionContext<'_>, variable: &Token) -> bool {
     let Some(caller) = file.holder(variable.span) else {
         return false;
     };
-    let mut own = file.tokens_in(caller.span).windows(3);
-    own.any(|three| match three {
-        [word, given, end] => {
-            let gives = word.span.of(file.text) == b"return" && end.is(b';');
-            gives && given.span.of(file.text) == name
-        }
-        _ => false,
+    let own = file.tokens_in(caller.span);
+    let returns = own.iter().enumerate();
+    let mut returns = returns.filter(|(_, own)| own.span.of(file.text) == b"return");
+    returns.any(|(at, _)| {
+        let behind = own.get(at + 1..).unwrap_or_default().iter();
+        is_given_by(file.text, behind, name)
     })
+}
+
+/// Whether the words behind a `return` give the variable as it is: `return ret;`,
+/// `return (int)ret;`, `return done ? done : ret;`.
+fn is_given_by<'t>(text: &[u8], behind: impl Iterator<Item = &'t Token>, name: &[u8]) -> bool {
+    let given: Vec<&Token> = behind.take_while(|own| !own.is(b';')).collect();
+    match given.as_slice() {
+        [only] => only.span.of(text) == name,
+        [.., before, last] => {
+            let alone = before.is(b')') || before.is(b':');
+            alone && last.span.of(text) == name
+        }
+        [] => false,
+    }
 }
 
 /// `-EFAULT` and its like, or a choice of one.

@@ -56,7 +56,10 @@ fn through_callee(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Violati
     let Some(name) = name.filter(|name| function.file.body_named(name).is_some()) else {
         return Vec::new();
     };
-    let copies = function.known.get(name).is_some_and(|own| own.copies.is_some());
+    let copies = function
+        .known
+        .get(name)
+        .is_some_and(|own| own.copies.is_some());
     let whole = Expression::of(function.context, call);
     // Which side of a copy is whose is another rule's question.
     let Some((_, given)) = whole.call().filter(|_| !copies) else {
@@ -142,7 +145,7 @@ fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Viola
         _ => false,
     };
     // A variable of the function is seen by its effects.
-    let argument = node.part("argument").map(bare).filter(|_| follows)?;
+    let argument = node.part("argument").filter(|_| follows)?;
     if argument.kind() == "identifier" {
         return None;
     }
