@@ -564,6 +564,24 @@ fn what_is_asked_for_less_than_0_holds_errors() {
     assert_eq!(rules(right), NONE);
 }
 
+/// `sizeof` of the struct itself was the only number that was known for its size.
+#[test]
+fn a_struct_goes_out_whole_by_whatever_number() {
+    let with = |number: &str, first: &str| {
+        format!(
+            "struct out {{ u32 len; u8 kind; u64 at; }};\n#define OUT_LEN sizeof(struct out)\nlong f(struct dev *d, char __user *buf)\n{{\n\tsize_t size = OUT_LEN;\n\tstruct out own;\n\n{first}\town.len = d->len;\n\town.kind = d->kind;\n\town.at = d->at;\n\tif (d->size < size)\n\t\treturn -EINVAL;\n\treturn copy_to_user(buf, &own, {number}) ? -EFAULT : 0;\n}}\n"
+        )
+    };
+    for number in ["OUT_LEN", "size", "sizeof(own)", "16"] {
+        let found = mistakes::found(None, &with(number, ""));
+        let found: Vec<String> = found.into_iter().map(|(rule, _)| rule).collect();
+        assert_eq!(found, ["copied-holes"], "{number}");
+        let cleared = with(number, "\tmemset(&own, 0, sizeof(own));\n");
+        assert_eq!(mistakes::found(None, &cleared), [], "{number}");
+    }
+    assert_eq!(mistakes::found(None, &with("4", "")), []);
+}
+
 #[test]
 fn a_variable_that_nobody_set_does_not_go_out() {
     for wrong in [
@@ -591,6 +609,7 @@ fn the_user_does_not_say_how_much_of_anothers_memory_is_copied() {
     for wrong in [
         "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\treturn copy_to_user(buf, d->table, r.len) ? -EFAULT : 0;",
         "\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\treturn copy_from_user(d->state->page, buf, v) ? -EFAULT : 0;",
+        "\tstruct event *e;\n\n\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tspin_lock(&d->lock);\n\te = next_event(d);\n\tspin_unlock(&d->lock);\n\treturn copy_to_user(buf, e, 8 + r.len) ? -EFAULT : 0;",
         "\tstruct event *e = next_event(d);\n\n\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tv = r.len;\n\treturn copy_to_user(buf, e, 8 + v) ? -EFAULT : 0;",
     ] {
         assert_eq!(rules(wrong), beyond, "{wrong}");

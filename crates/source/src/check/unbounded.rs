@@ -256,7 +256,7 @@ pub(crate) fn is_handed_before(
         let reads = name
             .is_some_and(|name| words.access(name).is_some() || words.in_window(name).is_some());
         let struct_of = |part: &Expression| match &part.term {
-            Term::Address(of) => of.name() == root,
+            Term::Address(of) => root.is_some() && of.name() == root,
             _ => false,
         };
         let given = |own: &Expression| own.any(&|part| part == number || struct_of(part));

@@ -76,8 +76,27 @@ fn copied<'s>(function: &'s FunctionContext<'_>, access: &Access<'_>) -> Option<
     let local = function.local_at(name, access.span)?;
     let operand = sizeof_operand(function.file.text, access.count?);
     let whole = operand.is_some_and(|of| of == local.name || of == local.base_type);
-    let whole = whole || is_bounded(function, access, local);
+    let whole = whole || is_its_size(function, access) || is_bounded(function, access, local);
     (local.plain && !local.initialised && whole).then_some(local)
+}
+
+/// Whether so many bytes are copied as the struct has, by whatever name that number has: a
+/// macro's, or a variable's that takes no other.
+fn is_its_size(function: &FunctionContext<'_>, access: &Access<'_>) -> bool {
+    let object = Expression::of(function.context, access.value_node);
+    let Term::Address(object) = &object.uncast().1.term else {
+        return false;
+    };
+    let bytes = |count: &Expression| space::bytes(function, count);
+    let named = |name: &str| {
+        let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
+        let (_, value) = values.next()?;
+        let value = function.expression(value).filter(|_| values.next().is_none())?;
+        bytes(&value)
+    };
+    let count = access.bytes.as_ref();
+    let count = count.and_then(|count| bytes(count).or_else(|| named(count.name()?)));
+    count.is_some() && count == space::type_of(function, object).map(|of| of.size)
 }
 
 /// An array of this function that goes out whole, and that nothing but calls which leave a
