@@ -265,3 +265,30 @@ fn what_a_helper_fills_is_filled_and_no_more() {
     let rest = call.replace("\tfill(d, &own);\n", "\tfill(d, &own);\n\town.len = 3;\n");
     assert_eq!(rules(&half, &rest), NONE);
 }
+
+/// Only a function that nothing in its file calls was held to have its numbers from the user.
+#[test]
+fn a_number_of_the_users_is_no_less_his_in_a_helper() {
+    let with = |caller: &str| {
+        format!(
+            "static int value(const char __user *from, size_t n)\n{{\n\tchar line[8];\n\n\tif (copy_from_user(line, from, n))\n\t\treturn -EFAULT;\n\treturn line[0] == '1';\n}}\nstatic ssize_t store(struct file *file, const char __user *from, size_t n, loff_t *at)\n{{\n{caller}\n}}\nstatic const struct file_operations ops = {{ .write = store }};\n"
+        )
+    };
+    let said = |text: &str| {
+        let found = mistakes::found(None, text).into_iter();
+        found.map(|(rule, _)| rule).collect::<Vec<_>>()
+    };
+    for wrong in [
+        "\tint on = value(from, n);\n\n\treturn on < 0 ? on : n;",
+        "\tif (!n)\n\t\treturn -EINVAL;\n\treturn value(from + *at, n);",
+    ] {
+        assert_eq!(said(&with(wrong)), ["beyond-variable"], "{wrong}");
+    }
+    for right in [
+        "\tif (n > 8)\n\t\treturn -EINVAL;\n\treturn value(from, n);",
+        "\treturn value(from, min(n, 8));",
+        "\treturn value(from, 4);",
+    ] {
+        assert_eq!(said(&with(right)), NONE, "{right}");
+    }
+}

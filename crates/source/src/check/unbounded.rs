@@ -1,18 +1,22 @@
 //! Numbers that the user gives and that nothing in the function bounds.
 
+use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::Direction;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
-use crate::lex::TokenKind;
+use crate::lex::{Token, TokenKind};
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
+use crate::split::Body;
 
 use super::accesses::each;
+use super::callee::look_into;
 use super::context::FunctionContext;
 use super::space;
+use super::tokens::parameters;
 
 /// So often a number may have been made of others.
 const STEPS: usize = 4;
@@ -59,10 +63,12 @@ fn by_name(
     at: Span,
     seen: &mut Vec<String>,
 ) -> Option<String> {
-    if seen.len() > STEPS || seen.iter().any(|own| own == name) {
+    // Variables of two functions may share a name.
+    let known = format!("{}:{name}", function.body.name);
+    if seen.len() > STEPS || seen.contains(&known) {
         return None;
     }
-    seen.push(name.to_owned());
+    seen.push(known);
     let effects = function.graph.effects.iter();
     let own: Vec<&Effect> = effects
         .filter(|own| function.graph.name_of(own) == name && changes(own))
@@ -71,6 +77,7 @@ fn by_name(
     let is_parameter = function.is_parameter(name);
     let source = match own.as_slice() {
         [] if is_parameter && is_callback(function) => Some(name.to_owned()),
+        [] if is_parameter => by_callers(function, name, seen),
         _ if is_parameter => None,
         own => {
             let values = own.iter().filter_map(|own| match &own.kind {
@@ -94,6 +101,43 @@ fn by_name(
     };
     // Last, for the whole function is looked through for it.
     source.filter(|_| !is_limited(function, name))
+}
+
+/// What all callers of a function give it as that parameter, where each of them has it from
+/// the user and bounds it by nothing.
+fn by_callers(
+    function: &FunctionContext<'_>,
+    name: &str,
+    seen: &mut Vec<String>,
+) -> Option<String> {
+    let (file, own) = (function.file, function.body);
+    let names = parameters(file.text, file.tokens, own)?;
+    let at = names.iter().position(|own| own == name)?;
+    let named = |two: &[Token]| match two {
+        [word, open] => open.is(b'(') && word.span.of(file.text) == own.name.as_bytes(),
+        _ => false,
+    };
+    let calls = |body: &&Body| {
+        body.span != own.span && file.tokens_in(body.span).windows(2).any(named)
+    };
+    let has = |word: &[u8]| file.is_declared(own, word);
+    let callers: Vec<&Body> = file.bodies.iter().filter(calls).collect();
+    let mut source = None;
+    for caller in callers.iter().filter(|_| has(b"static")) {
+        let given = look_into(function, &caller.name, |caller| {
+            let called = |call: &&Node<'_>| caller.context.callee(**call) == own.name.as_bytes();
+            let mut sources = caller.calls.iter().filter(called).map(|call| {
+                let given = call.part("arguments")?;
+                let given = given.named_child(answer::fits::<u32, _>(at)?)?;
+                let given = Expression::of(caller.context, given);
+                made(caller, given.uncast().1, span(*call), seen)
+            });
+            let first = sources.next()??;
+            sources.all(|own| own.is_some()).then_some(first)
+        });
+        source = Some(given?);
+    }
+    source
 }
 
 /// Whether what happens in one place may have happened before the other: it stands before

@@ -91,11 +91,9 @@ fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
     let value = Expression::of(function.context, access.value_node);
     let place = memory(function, value.uncast().1)?;
     let source = unbounded::users(function, count, access.span)?;
-    // Whoever calls by a pointer to the function may have judged what it is given.
-    if function.is_parameter(&source) {
-        return None;
-    }
     let named = Expression::written(&source, function.context.vocabulary)?;
+    // Whoever calls by a pointer to the function may have judged what it is given.
+    function.local_at(named.root().name()?, access.span)?;
     let judged = [&named, count].into_iter();
     if judged
         .into_iter()

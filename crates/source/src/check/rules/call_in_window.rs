@@ -1,3 +1,6 @@
+use tollgate_defect::answer;
+
+use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::paths::Open;
@@ -106,12 +109,38 @@ pub(super) fn judged(
     violation.confidence = confidence;
     let unknown = file.words.permission(name) == Permission::Unknown;
     violation.unless_inline = Some(name.clone()).filter(|_| unknown);
+    // Of a window that a caller opened nothing is seen but that the function needs one: a
+    // call is left of what calls something else by itself, inline or not.
+    if let Some(inner) = left(function, name).filter(|_| unknown && opened.is_none()) {
+        violation.message = format!("{}, and calls {inner}()", violation.message);
+        violation.unless_inline = Some(inner);
+        violation.confidence = Confidence::Medium;
+        return Some(violation);
+    }
     match opened {
         Some(opened) => violation.related.push(file.mark(opened, "opened here")),
         None if confidence == Confidence::High => violation.confidence = Confidence::Medium,
         None => violation.confidence = Confidence::Low,
     }
     Some(violation)
+}
+
+/// What a function of the file calls that no window may hold, or that nothing in the file
+/// says to leave no call.
+fn left(function: &FunctionContext<'_>, name: &str) -> Option<String> {
+    look_into(function, name, |callee| {
+        let calls = callee.calls.iter();
+        let mut names = calls.filter_map(|call| answer::text(callee.context.callee(*call)));
+        let leaves = |name: &&str| match callee.file.words.permission(name) {
+            Permission::Allowed => false,
+            Permission::Forbidden(_) => true,
+            Permission::Unknown => {
+                let elsewhere = callee.file.body_named(name).is_none();
+                elsewhere && !name.is_empty() && guess(callee, name) == Confidence::Medium
+            }
+        };
+        names.find(leaves).map(str::to_owned)
+    })
 }
 
 /// A name in capitals is a macro, and so is one that this file defines as such;
