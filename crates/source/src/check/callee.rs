@@ -29,8 +29,10 @@ pub(crate) fn look_into<T>(
     if !is_bounded(body.span, tokens) || !normalised.left_out.is_empty() {
         return None;
     }
-    let mut parser = BodyParser::new().ok()?;
-    let tree = parser.parse(&normalised, body.span, tokens).ok()?;
+    let parsed = BodyParser::new().map(|mut own| own.parse(&normalised, body.span, tokens));
+    let Ok(Ok(tree)) = parsed else {
+        return None;
+    };
     let root = tree.root_node();
     let pointers = HashSet::new();
     let context = Context {

@@ -118,7 +118,7 @@ impl Summary {
             fetches: Fetched::all(function, &names),
             parameters: Vec::new(),
         };
-        (own != Self::default()).then(|| Self {
+        (own != Self::default()).then_some(Self {
             parameters: names,
             ..own
         })

@@ -117,9 +117,8 @@ fn by_callers(
         [word, open] => open.is(b'(') && word.span.of(file.text) == own.name.as_bytes(),
         _ => false,
     };
-    let calls = |body: &&Body| {
-        body.span != own.span && file.tokens_in(body.span).windows(2).any(named)
-    };
+    let calls =
+        |body: &&Body| body.span != own.span && file.tokens_in(body.span).windows(2).any(named);
     let has = |word: &[u8]| file.is_declared(own, word);
     let callers: Vec<&Body> = file.bodies.iter().filter(calls).collect();
     let mut source = None;

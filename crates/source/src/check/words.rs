@@ -9,7 +9,7 @@ use tollgate_defect::Defect;
 
 use crate::calls::{
     Allocates, Atomic, Call, Calls, Clears, Direction, Does, Duplicates, Family, Fence, Fills,
-    InWindow, Kind, OfWindow, Outcome, Pair,
+    Guard, InWindow, Kind, OfWindow, Outcome, Pair,
 };
 use crate::search::Parts;
 
@@ -178,27 +178,9 @@ impl CheckWords {
             fences: each(calls, |does| does.fence),
             pairs: calls.pairs.clone(),
             atomics: atomics(&calls.atomics),
-            fallible: {
-                let groups = calls.atomics.iter().enumerate();
-                groups
-                    .filter_map(|(at, own)| own.fallible.then_some(at))
-                    .collect()
-            },
-            guards: {
-                let each = calls.guards.iter();
-                let each = each.flat_map(|own| own.classes.iter().map(|class| (class, &own.call)));
-                each.map(|(class, call)| (class.clone(), call.clone()))
-                    .collect()
-            },
-            faults: {
-                let whole = |does: &Does| does.access.is_some_and(|own| !own.inside);
-                let reaches = |does: &Does| {
-                    let gives = does.left || does.length || does.duplicates.is_some();
-                    does.faults || gives || whole(does)
-                };
-                let all = calls.names(|does| reaches(does) && !does.sleepless);
-                all.into_iter().collect()
-            },
+            fallible: fallible(&calls.atomics),
+            guards: guards(&calls.guards),
+            faults: faulting(calls),
             left: calls.names(|does| does.left).into_iter().collect(),
             sleepless: calls
                 .names(|does| does.sleepless || does.faults_off)
@@ -613,4 +595,32 @@ fn atomics(all: &[Atomic]) -> HashMap<String, (usize, bool)> {
         begins.chain(ends)
     });
     named.collect()
+}
+
+/// The groups between whose calls a fault fails where it would sleep.
+fn fallible(all: &[Atomic]) -> BTreeSet<usize> {
+    let groups = all.iter().enumerate();
+    groups
+        .filter_map(|(at, own)| own.fallible.then_some(at))
+        .collect()
+}
+
+/// The call that each class of guards does.
+fn guards(all: &[Guard]) -> HashMap<String, String> {
+    let each = all
+        .iter()
+        .flat_map(|own| own.classes.iter().map(|class| (class, &own.call)));
+    each.map(|(class, call)| (class.clone(), call.clone()))
+        .collect()
+}
+
+/// The calls that open and close the gate by themselves and sleep where a fault does.
+fn faulting(calls: &Calls) -> HashSet<String> {
+    let whole = |does: &Does| does.access.is_some_and(|own| !own.inside);
+    let reaches = |does: &Does| {
+        let gives = does.left || does.length || does.duplicates.is_some();
+        does.faults || gives || whole(does)
+    };
+    let all = calls.names(|does| reaches(does) && !does.sleepless);
+    all.into_iter().collect()
 }

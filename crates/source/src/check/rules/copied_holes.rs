@@ -91,7 +91,9 @@ fn is_its_size(function: &FunctionContext<'_>, access: &Access<'_>) -> bool {
     let named = |name: &str| {
         let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
         let (_, value) = values.next()?;
-        let value = function.expression(value).filter(|_| values.next().is_none())?;
+        let value = function
+            .expression(value)
+            .filter(|_| values.next().is_none())?;
         bytes(&value)
     };
     let count = access.bytes.as_ref();
