@@ -106,6 +106,9 @@ fn a_cast_does_not_make_memory_the_kernels() {
         "\t*((u32 *)buf) = v;\n\treturn 0;",
         "\tv = *(u32 *)buf;\n\treturn v;",
         "\tv = ((struct req *)buf)->id;\n\treturn v;",
+        "\tmemcpy(&r, arg, sizeof(r));\n\treturn put_user(r.id, &arg->cmd);",
+        "\tif (!get_user(v, &arg->id))\n\t\tstrscpy(d->name, buf, sizeof(d->name));\n\treturn 0;",
+        "\treturn get_user(v, &arg->id) ?: strlen(buf);",
         "\tv = *(&arg->id);\n\treturn v;",
         "\t*&arg->id = v;\n\treturn 0;",
     ] {
@@ -553,6 +556,23 @@ fn what_clear_user_gives_is_bytes_left_too() {
     }
 }
 
+/// One that holds something else at another place was taken to hold anything.
+#[test]
+fn a_test_for_less_than_0_is_of_what_is_there() {
+    for wrong in [
+        "\tret = lock(d);\n\tif (ret)\n\t\treturn -EBUSY;\n\tret = copy_to_user(buf, d->buf, n);\n\tif (ret < 0)\n\t\treturn -EFAULT;\n\tret = unlock(d);\n\treturn ret ? -EIO : 0;",
+        "\tret = copy_from_user(&r, arg, sizeof(r));\n\td->reads++;\n\tif (ret < 0)\n\t\tgoto out;\n\tret = run(&r);\nout:\n\treturn ret ? -EIO : 0;",
+    ] {
+        assert_eq!(rules(wrong), ["misread-result"], "{wrong}");
+    }
+    for right in [
+        "\tret = copy_to_user(buf, d->buf, n);\n\tif (ret)\n\t\tret = -EFAULT;\n\tif (ret < 0)\n\t\td->faults++;\n\treturn ret;",
+        "\tif (cmd)\n\t\tret = copy_to_user(buf, d->buf, n);\n\telse\n\t\tret = run(d);\n\tif (ret < 0)\n\t\treturn -EIO;\n\treturn ret ? -EFAULT : 0;",
+    ] {
+        assert_eq!(rules(right), NONE, "{right}");
+    }
+}
+
 /// A variable that holds an error number elsewhere was known by `= -E…` alone.
 #[test]
 fn what_is_asked_for_less_than_0_holds_errors() {
@@ -614,7 +634,11 @@ fn the_user_does_not_say_how_much_of_anothers_memory_is_copied() {
     ] {
         assert_eq!(rules(wrong), beyond, "{wrong}");
     }
+    // A bound that comes behind bounds nothing.
+    let late = "\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\tif (copy_from_user(d->state->page, buf, v))\n\t\treturn -EFAULT;\n\tif (v > 4096)\n\t\tv = 4096;\n\treturn v;";
+    assert_eq!(rules(late), beyond);
     for right in [
+        "\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\treturn copy_to_user(buf, d->table, v > 64 ? 64 : v) ? -EFAULT : 0;",
         "\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\tif (v > d->size)\n\t\treturn -EINVAL;\n\treturn copy_to_user(buf, d->table, v) ? -EFAULT : 0;",
         "\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\td->table = make(v);\n\treturn copy_from_user(d->table, buf, v) ? -EFAULT : 0;",
         "\tvoid *own;\n\tsize_t size;\n\n\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\tsize = v;\n\town = room_for(d, size);\n\treturn copy_from_user(own, buf, v) ? -EFAULT : 0;",

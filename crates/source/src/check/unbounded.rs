@@ -50,7 +50,7 @@ fn made(
             let root = number.root().name()?;
             let own = function.local_at(root, number.span)?;
             let filled = own.plain && is_filled(function, root, at);
-            let limited = filled && is_limited_member(function, root, number);
+            let limited = filled && is_limited_member(function, (root, number), at);
             (filled && !limited).then(|| function.file.plain(number.span))
         }
         _ => None,
@@ -100,7 +100,7 @@ fn by_name(
         }
     };
     // Last, for the whole function is looked through for it.
-    source.filter(|_| !is_limited(function, name))
+    source.filter(|_| !is_limited(function, name, at))
 }
 
 /// What all callers of a function give it as that parameter, where each of them has it from
@@ -183,7 +183,11 @@ fn is_filled(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
 
 /// Whether anything compares the member, or a variable that is made of it, or compares the
 /// struct in a way that does not say which member is meant.
-fn is_limited_member(function: &FunctionContext<'_>, root: &str, member: &Expression) -> bool {
+fn is_limited_member(
+    function: &FunctionContext<'_>,
+    (root, member): (&str, &Expression),
+    at: Span,
+) -> bool {
     let holds = |own: &Expression| own.any(&|part| part == member);
     let others = |own: &Expression| {
         // Another member of it is compared, and no more.
@@ -193,20 +197,20 @@ fn is_limited_member(function: &FunctionContext<'_>, root: &str, member: &Expres
     let graph = function.graph;
     let mut made = graph.assignments();
     let of_it = |value: Span| function.expression(value).is_some_and(|own| holds(&own));
-    made.any(|(name, value)| name != root && of_it(value) && is_limited(function, name))
-        || is_limited_where(function, root, |own| holds(own) || !others(own))
+    made.any(|(name, value)| name != root && of_it(value) && is_limited(function, name, at))
+        || is_limited_where(function, (root, at), |own| holds(own) || !others(own))
 }
 
 /// Whether anything but a loop compares the variable with something that may bound it, or
-/// picks by it.
-fn is_limited(function: &FunctionContext<'_>, name: &str) -> bool {
-    is_limited_where(function, name, |_| true)
+/// picks by it, before a place.
+fn is_limited(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    is_limited_where(function, (name, at), |_| true)
 }
 
 /// The same of what is compared in that way.
 fn is_limited_where(
     function: &FunctionContext<'_>,
-    name: &str,
+    (name, at): (&str, Span),
     counts: impl Fn(&Expression) -> bool,
 ) -> bool {
     let graph = function.graph;
@@ -215,8 +219,14 @@ fn is_limited_where(
         // `p[n - 1] == '\n'` says nothing of n.
         own.any_but_indices(&|part| part.name() == Some(name)) && counts(&own)
     };
+    // What is compared in the place itself, `f(n > 8 ? 8 : n)`, is before it, too.
+    let behind = Span::new(at.end, at.end);
     let mut limited = false;
     each(function.root, &mut |node| {
+        let asks = matches!(node.kind(), "switch_statement" | "binary_expression");
+        if !asks || limited || !comes_before(function, span(node), behind) {
+            return;
+        }
         limited |= match node.kind() {
             "switch_statement" => node
                 .part("condition")
@@ -226,9 +236,9 @@ fn is_limited_where(
                     function.context.operator(node),
                     b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
                 );
-                let at = span(node);
-                let asks = compares && graph.names(at, name);
-                asks && of(node) && !is_of_loop(node) && !is_of_zero(function, at)
+                let asked = span(node);
+                let asks = compares && graph.names(asked, name);
+                asks && of(node) && !is_of_loop(node) && !is_of_zero(function, asked)
             }
             _ => false,
         };

@@ -292,7 +292,7 @@ fn bytes(function: &FunctionContext<'_>, count: &Expression) -> Option<u64> {
     if matches!(&count.term, Term::SizeOf(of) if matches!(of.term, Term::Address(_))) {
         return Some(8);
     }
-    answer::fits(function.file.value(&function.file.plain(count.span))?)
+    space::bytes(function, count)
 }
 
 /// A mention of the struct: a member that is set or read, its size, or else

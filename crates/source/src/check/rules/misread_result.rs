@@ -8,7 +8,9 @@ use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
-use crate::flow::{Action, Edge, Effect, EffectKind, Flow, Statement, StatementKind};
+use crate::flow::{
+    Action, Edge, Effect, EffectKind, Flow, Node as Step, Statement, StatementKind,
+};
 use crate::lex::{Token, closing};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
@@ -478,20 +480,39 @@ fn is_negative(own: &Expression) -> bool {
     }
 }
 
-/// The test of a variable of the function that holds nothing but such results.
+/// The test of a variable of the function that holds nothing but such a result there.
 fn stored(function: &FunctionContext<'_>, variable: Node<'_>, at: Span) -> Option<Span> {
     if variable.kind() != "identifier" {
         return None;
     }
     let name = function.context.written(variable);
     function.graph.local(&name).filter(|local| local.plain)?;
-    let mut writes = function.graph.effects.iter().filter(|effect| {
+    let graph = function.graph;
+    let is_own = |effect: &Effect| {
         let written = matches!(&effect.kind, EffectKind::Write(write) if write.value.is_some());
-        written && function.graph.name_of(effect) == name
-    });
-    if !writes.all(|effect| effect.span == at) {
-        return None;
+        written && effect.span == at
+    };
+    let changes = |effect: &Effect| effect.kind != EffectKind::Read && graph.name_of(effect) == name;
+    let mut nodes = 0..graph.nodes.len();
+    let own = nodes.find(|at| graph.effects_of(*at).iter().any(is_own))?;
+    // Where it holds what the call gave, on whatever way that is come to.
+    let effects = |node: &Step| graph.effects.get(node.effects.clone()).unwrap_or(&[]);
+    let others = |node: &Step| effects(node).iter().any(|own| changes(own) && !is_own(own));
+    let mut given = graph.reached_behind(own, others);
+    let place = graph.nodes.get(own)?.effects.clone();
+    let is_there = |node: &Step| node.effects == place;
+    // Nothing else comes there, from the front or from where it takes another value.
+    let mut free = graph.reached(0, is_there);
+    for (at, node) in graph.nodes.iter().enumerate() {
+        if others(node) && at != own {
+            free.insert(at);
+            free.extend(graph.reached_behind(at, is_there));
+        }
     }
+    given.retain(|at| !free.contains(at));
+    // What comes behind it in the same node.
+    let behind = graph.effects_of(own).iter().skip_while(|own| !is_own(own));
+    let here: Vec<Span> = behind.map(|own| own.span).collect();
     let tests = function.graph.comparisons.iter();
     tests.copied().find(|test| {
         let own = function.expression(*test).filter(is_negative);
@@ -499,6 +520,11 @@ fn stored(function: &FunctionContext<'_>, variable: Node<'_>, at: Span) -> Optio
             Term::Binary(left, ..) => left.name().map(str::to_owned),
             _ => None,
         });
-        test.start >= at.end && of.as_deref() == Some(&name)
+        let holds = || {
+            let mut later = given.iter().flat_map(|at| graph.effects_of(*at));
+            let mut here = here.iter();
+            here.any(|own| test.contains(*own)) || later.any(|own| test.contains(own.span))
+        };
+        test.start >= at.end && of.as_deref() == Some(&name) && holds()
     })
 }

@@ -45,8 +45,29 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     each(function.root, &mut |node| {
         out.extend(through_other(function, node));
     });
-    let calls = function.calls.iter();
-    out.extend(calls.flat_map(|call| through_callee(function, *call)));
+    for call in function.calls {
+        out.extend(through_callee(function, *call));
+        out.extend(through_library(function, *call));
+    }
+}
+
+/// An address of the user's that memcpy(), strlen() and the like are given.
+fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let words = function.file.words;
+    let name = answer::text(function.context.callee(call))?;
+    let goes = words.fills(name).is_some()
+        || words.clears(name).is_some()
+        || words.reads_string(name).is_some();
+    if !goes || words.access(name).is_some() {
+        return None;
+    }
+    let whole = Expression::of(function.context, call);
+    let (_, given) = whole.call()?;
+    let users = |own: &&Expression| space::is_users(function, own) && !is_assigned(function, own);
+    let own = given.iter().find(users)?;
+    let (file, written) = (function.file, function.file.plain(own.span));
+    let message = format!("{written} is an address of the user's, and {name}() goes through it by hand");
+    Some(file.violation(&INFO, own.span, "the user's", message))
 }
 
 /// The addresses of the user's that a function of the file is given, and goes through by
