@@ -115,7 +115,11 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) error_pointer: bool,
     #[serde(default)]
+    pub(crate) makes_error: bool,
+    #[serde(default)]
     pub(crate) tells_errors: bool,
+    #[serde(default)]
+    pub(crate) tells_null: bool,
     pub(crate) zeroes: Option<Clears>,
     #[serde(default)]
     pub(crate) left: bool,

@@ -148,8 +148,20 @@ fn an_error_pointer_goes_through_a_helper() {
     assert_eq!(rules(helper, &right), NONE);
     let cases = "\tswitch (cmd) {\n\tcase 1: {\n\t\tchar *own = text(buf, n);\n\n\t\tif (IS_ERR(own))\n\t\t\treturn PTR_ERR(own);\n\t\treturn run(d, own);\n\t}\n\tcase 2: {\n\t\tchar *own = text(buf, n);\n\n\t\tif (!own)\n\t\t\treturn -ENOMEM;\n\t\treturn run(d, own);\n\t}\n\t}\n\treturn 0;";
     assert_eq!(rules(helper, cases), ["error-pointer"]);
-    let null = helper.replace("ERR_PTR(-EINVAL)", "NULL");
-    assert_eq!(rules(&null, wrong), NONE);
+    // Of what may be either, both are to be asked.
+    let either = helper.replace("ERR_PTR(-EINVAL)", "NULL");
+    assert_eq!(rules(&either, wrong), ["error-pointer"]);
+    assert_eq!(rules(&either, &right), NONE);
+    let null = "static void *text(const char __user *from, size_t n)\n{\n\tvoid *own = kmalloc(n, GFP_KERNEL);\n\n\tif (!own)\n\t\treturn NULL;\n\tif (copy_from_user(own, from, n)) {\n\t\tkfree(own);\n\t\treturn NULL;\n\t}\n\treturn own;\n}\n";
+    assert_eq!(rules(null, wrong), NONE);
+    assert_eq!(rules(null, &right), ["error-pointer"]);
+    let both = right.replace("IS_ERR(own)", "IS_ERR_OR_NULL(own)");
+    assert_eq!(rules(null, &both), NONE);
+    let asked = right.replace("IS_ERR(own)", "!own || IS_ERR(own)");
+    assert_eq!(rules(null, &asked), NONE);
+    let made = "static void *text(const char __user *from, size_t n)\n{\n\tint err = -ENOMEM;\n\tvoid *own = kmalloc(n, GFP_KERNEL);\n\n\tif (!own)\n\t\tgoto out;\n\tif (!copy_from_user(own, from, n))\n\t\treturn own;\n\terr = -EFAULT;\n\tkfree(own);\nout:\n\treturn ERR_PTR(err);\n}\n";
+    assert_eq!(rules(made, wrong), ["error-pointer"]);
+    assert_eq!(rules(made, &right), NONE);
     let string = "\tchar *own = text(buf, n);\n\n\tif (IS_ERR(own))\n\t\treturn PTR_ERR(own);\n\treturn strlen(own);";
     let bytes = helper.replace("n > 64", "!n");
     assert_eq!(rules(&bytes, string), ["unterminated-string"]);

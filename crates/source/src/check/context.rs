@@ -19,7 +19,7 @@ use super::accesses::Access;
 use super::learn::users;
 use super::model::{Mark, RuleInfo, Violation};
 use super::paths::{Paths, State};
-use super::summary::Summaries;
+use super::summary::{Fails, Summaries};
 use super::words::CheckWords;
 
 /// A file as its words show it.
@@ -212,10 +212,12 @@ impl FunctionContext<'_> {
         self.file.words.may_fault(name) || own.is_some_and(|own| own.faults.is_some())
     }
 
-    /// Whether a call of that name gives an error number as a pointer where it fails.
-    pub(crate) fn gives_error_pointer(&self, name: &str) -> bool {
-        let own = self.known.get(name);
-        self.file.words.gives_error_pointer(name) || own.is_some_and(|own| own.error_pointer)
+    /// What a call of that name gives where it fails, of those that give a pointer.
+    pub(crate) fn fails(&self, name: &str) -> Option<Fails> {
+        match self.file.words.gives_error_pointer(name) {
+            true => Some(Fails::ErrorPointer),
+            false => self.known.get(name)?.fails,
+        }
     }
 
     /// Which arguments of a call of that name say what of the user's it gives a copy of.

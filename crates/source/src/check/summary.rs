@@ -9,6 +9,7 @@ use crate::calls::{Duplicates, Outcome};
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, StatementKind};
 use crate::lex::{Token, TokenKind};
+use crate::span::Span;
 use crate::split::Body;
 
 use super::accesses::Access;
@@ -90,14 +91,25 @@ pub(crate) struct Summary {
     pub(crate) copies: Option<AccessWord>,
     /// The call in it that may sleep on a fault.
     pub(crate) faults: Option<String>,
-    /// Whether it gives an error number as a pointer where it fails, and never NULL.
-    pub(crate) error_pointer: bool,
+    /// What it gives where it fails, if it gives a pointer.
+    pub(crate) fails: Option<Fails>,
     /// Which of its parameters say what of the user's it gives a copy of.
     pub(crate) duplicates: Option<Duplicates>,
     /// What it fetches and asks something of.
     pub(crate) fetches: Vec<Fetched>,
     /// The names of its parameters.
     pub(crate) parameters: Vec<String>,
+}
+
+/// What a function that gives a pointer gives where it fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fails {
+    /// An error number as a pointer, and never NULL.
+    ErrorPointer,
+    /// NULL, and no error number.
+    Null,
+    /// The one or the other.
+    Either,
 }
 
 impl Summary {
@@ -113,7 +125,7 @@ impl Summary {
         let own = Self {
             copies: copies(function, &names),
             faults: faults(function),
-            error_pointer: gives.error_pointer,
+            fails: gives.fails,
             duplicates: gives.duplicates.and_then(|own| duplicated(own, &names)),
             fetches: Fetched::all(function, &names),
             parameters: Vec::new(),
@@ -126,7 +138,7 @@ impl Summary {
 
     /// Whether a caller has to know more of it than that it may sleep.
     fn tells(&self) -> bool {
-        let gives = self.error_pointer || self.duplicates.is_some();
+        let gives = self.fails.is_some() || self.duplicates.is_some();
         gives || self.copies.is_some() || !self.fetches.is_empty()
     }
 
@@ -136,7 +148,7 @@ impl Summary {
         Self {
             copies: self.copies.filter(|own| same(&Some(own.clone()))),
             faults: self.faults.or(other.faults),
-            error_pointer: self.error_pointer && other.error_pointer,
+            fails: self.fails.filter(|own| other.fails == Some(*own)),
             duplicates: self.duplicates.filter(|own| other.duplicates == Some(*own)),
             fetches: match self.parameters == other.parameters {
                 true => self.fetches,
@@ -245,7 +257,7 @@ fn faults(function: &FunctionContext<'_>) -> Option<String> {
 
 /// What a function gives, over all of its returns.
 struct Given {
-    error_pointer: bool,
+    fails: Option<Fails>,
     /// The arguments of the call that gives a copy of the user's: its address and the
     /// number of bytes.
     duplicates: Option<(Expression, Expression)>,
@@ -253,20 +265,15 @@ struct Given {
 
 impl Given {
     const NOTHING: Self = Self {
-        error_pointer: false,
+        fails: None,
         duplicates: None,
     };
 
     fn of(function: &FunctionContext<'_>) -> Self {
-        let mut calls = function.calls.iter();
-        let worth = calls.any(|call| {
-            let name = answer::text(function.context.callee(*call));
-            name.is_some_and(|name| {
-                function.gives_error_pointer(name) || function.duplicates(name).is_some()
-            })
-        });
-        // Each return is parsed again to know it.
-        match worth {
+        let body = function.body;
+        let front = Span::new(body.header.start, body.name_span.start);
+        let mut front = function.file.tokens_in(front).iter();
+        match front.any(|own| own.is(b'*')) {
             true => Self::of_returns(function),
             false => Self::NOTHING,
         }
@@ -279,10 +286,21 @@ impl Given {
         let given: Vec<Expression> = given.collect();
         let null = given.iter().any(Expression::is_null);
         let calls: Vec<Expression> = given.iter().flat_map(|own| made(function, own)).collect();
-        let errors = |own: &Expression| {
-            let call = own.call();
-            call.is_some_and(|(name, _)| function.gives_error_pointer(name))
+        let of_call = |own: &Expression| {
+            let (name, _) = own.call()?;
+            match function.file.words.makes_error(name) {
+                true => Some(Fails::ErrorPointer),
+                false => function.fails(name),
+            }
         };
+        let failing: Vec<Fails> = calls.iter().filter_map(of_call).collect();
+        let errors = failing.iter().any(|own| *own != Fails::Null);
+        let null = null || failing.iter().any(|own| *own != Fails::ErrorPointer);
+        // What other functions give may be anything.
+        let known = given
+            .iter()
+            .all(|own| own.uncast().1.name().is_some() || own.is_null());
+        let known = known && calls.iter().all(|own| is_known(function, own));
         let copies = |own: &Expression| {
             let (name, given) = own.call()?;
             let places = function.duplicates(name)?;
@@ -292,10 +310,23 @@ impl Given {
             ))
         };
         Self {
-            error_pointer: !null && calls.iter().any(errors),
+            fails: match (errors, null) {
+                (true, true) => Some(Fails::Either),
+                (true, false) => Some(Fails::ErrorPointer),
+                (false, true) if known => Some(Fails::Null),
+                _ => None,
+            },
             duplicates: calls.iter().find_map(copies),
         }
     }
+}
+
+/// Whether a call gives NULL where it fails, and nothing else that is no address.
+fn is_known(function: &FunctionContext<'_>, own: &Expression) -> bool {
+    own.call().is_some_and(|(name, _)| {
+        let allocates = function.file.words.allocates(name).is_some();
+        allocates || function.fails(name) == Some(Fails::Null)
+    })
 }
 
 /// The calls of which a value is the result: itself, or what its variable takes.

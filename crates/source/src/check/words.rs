@@ -104,6 +104,8 @@ pub struct CheckWords {
     allocates: HashMap<String, Allocates>,
     strings: HashMap<String, usize>,
     error_pointers: BTreeSet<String>,
+    errors: BTreeSet<String>,
+    tell_null: BTreeSet<String>,
     tell_errors: BTreeSet<String>,
     duplicates: HashMap<String, Duplicates>,
 }
@@ -196,6 +198,8 @@ impl CheckWords {
             elements: each(calls, |does| does.elements),
             allocates: each(calls, |does| does.allocates),
             strings: each(calls, |does| does.string),
+            errors: calls.names(|does| does.makes_error).into_iter().collect(),
+            tell_null: calls.names(|does| does.tells_null).into_iter().collect(),
             error_pointers: calls.names(|does| does.error_pointer).into_iter().collect(),
             tell_errors: calls.names(|does| does.tells_errors).into_iter().collect(),
             duplicates: each(calls, |does| does.duplicates),
@@ -369,6 +373,16 @@ impl CheckWords {
     /// Whether a call of that name gives an error number as a pointer where it fails.
     pub(crate) fn gives_error_pointer(&self, name: &str) -> bool {
         self.error_pointers.contains(name)
+    }
+
+    /// Whether a call of that name makes an error number a pointer.
+    pub(crate) fn makes_error(&self, name: &str) -> bool {
+        self.errors.contains(name)
+    }
+
+    /// Whether a call of that name tells NULL from a pointer.
+    pub(crate) fn tells_null(&self, name: &str) -> bool {
+        self.tell_null.contains(name)
     }
 
     /// Whether a call of that name tells an error number from a pointer.

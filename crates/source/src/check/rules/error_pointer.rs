@@ -2,6 +2,7 @@ use crate::check::accesses::each;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
+use crate::check::summary::Fails;
 use crate::expression::{Expression, Term};
 use crate::flow::StatementKind;
 use crate::node::Parts as _;
@@ -26,11 +27,11 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for call in function.calls {
         let whole = Expression::of(function.context, *call);
         let name = whole.call().map(|(name, _)| name.to_owned());
-        let gives = name.filter(|name| function.gives_error_pointer(name));
-        let target = gives.and_then(|name| Some((name, target(function, *call)?)));
-        out.extend(
-            target.and_then(|(name, target)| unasked(function, span(*call), &name, &target)),
-        );
+        let gives = name.and_then(|name| Some((function.fails(&name)?, name)));
+        let target = gives.and_then(|gives| Some((gives, target(function, *call)?)));
+        out.extend(target.and_then(|((fails, name), target)| {
+            unasked(function, span(*call), (fails, &name), &target)
+        }));
     }
 }
 
@@ -56,7 +57,7 @@ fn target(function: &FunctionContext<'_>, call: tree_sitter::Node<'_>) -> Option
 fn unasked(
     function: &FunctionContext<'_>,
     at: Span,
-    name: &str,
+    (fails, name): (Fails, &str),
     target: &Expression,
 ) -> Option<Violation> {
     let words = function.file.words;
@@ -67,16 +68,18 @@ fn unasked(
     };
     let known = declared(target.span);
     let same = |own: &Expression| own.uncast().1 == target && declared(own.span) == known;
-    let (mut told, mut compared, mut followed) = (false, None, None);
+    let (mut told, mut compared, mut followed) = (None, None, None);
+    let mut null = false;
     each(function.root, &mut |node| {
         let behind = node.start_byte() >= at.end;
         let own = Expression::of(function.context, node);
         match &own.term {
             Term::Call(..) => {
-                let call = own
-                    .call()
-                    .map(|(name, given)| (words.tells_errors(name), given));
-                told |= call.is_some_and(|(tells, given)| tells && given.iter().any(same));
+                let asked = own.call().filter(|(_, given)| given.iter().any(same));
+                if let Some((name, _)) = asked.filter(|(name, _)| words.tells_errors(name)) {
+                    told = told.or(Some(own.span));
+                    null |= words.tells_null(name);
+                }
             }
             Term::Unary(not, of) if not == "!" && behind && same(of) => {
                 compared = compared.or(Some(own.span));
@@ -103,21 +106,40 @@ fn unasked(
     });
     let mut returns = function.graph.statements.iter();
     // The caller asks it.
-    told |= returns.any(|own| {
+    let handed = returns.any(|own| {
         let given = own.expression.filter(|_| own.kind == StatementKind::Return);
         let given = given.and_then(|given| function.expression(given));
         given.is_some_and(|given| same(&given))
     });
-    let place = compared.or(followed).filter(|_| !told)?;
-    let what = match compared {
-        Some(_) => "it is compared with NULL, which it never is",
-        None => "it is followed as it is",
+    let asked = || {
+        let written = target.name();
+        let tests = function.graph.tests.iter();
+        let mut tests =
+            tests.filter(|(at, _)| written.is_some_and(|name| function.graph.tests(*at, name)));
+        null || compared.is_some() || tests.next().is_some()
     };
-    let message = format!("{name}() gives an error pointer where it fails: {what}");
     let file = function.file;
-    let mut violation = file.violation(&INFO, place, "no IS_ERR()", message);
-    violation
-        .related
-        .push(file.mark(at, "an address or an error number"));
+    let mut violation = match fails {
+        Fails::Null => {
+            // A variable alone may be asked for NULL in more ways than are seen.
+            let place = told.filter(|_| !handed && target.name().is_some() && !asked())?;
+            let message =
+                format!("{name}() gives NULL where it fails, which IS_ERR() does not tell");
+            file.violation(&INFO, place, "never holds", message)
+        }
+        _ => {
+            let place = compared
+                .or(followed)
+                .filter(|_| told.is_none() && !handed)?;
+            let what = match (compared, fails) {
+                (Some(_), Fails::Either) => "it is compared with NULL, which it is at other times",
+                (Some(_), _) => "it is compared with NULL, which it never is",
+                (None, _) => "it is followed as it is",
+            };
+            let message = format!("{name}() gives an error pointer where it fails: {what}");
+            file.violation(&INFO, place, "no IS_ERR()", message)
+        }
+    };
+    violation.related.push(file.mark(at, "given here"));
     Some(violation)
 }

@@ -8,9 +8,7 @@ use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
-use crate::flow::{
-    Action, Edge, Effect, EffectKind, Flow, Node as Step, Statement, StatementKind,
-};
+use crate::flow::{Action, Edge, Effect, EffectKind, Flow, Node as Step, Statement, StatementKind};
 use crate::lex::{Token, closing};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
@@ -492,7 +490,8 @@ fn stored(function: &FunctionContext<'_>, variable: Node<'_>, at: Span) -> Optio
         let written = matches!(&effect.kind, EffectKind::Write(write) if write.value.is_some());
         written && effect.span == at
     };
-    let changes = |effect: &Effect| effect.kind != EffectKind::Read && graph.name_of(effect) == name;
+    let changes =
+        |effect: &Effect| effect.kind != EffectKind::Read && graph.name_of(effect) == name;
     let mut nodes = 0..graph.nodes.len();
     let own = nodes.find(|at| graph.effects_of(*at).iter().any(is_own))?;
     // Where it holds what the call gave, on whatever way that is come to.

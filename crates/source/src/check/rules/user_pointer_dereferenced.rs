@@ -66,7 +66,8 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
     let users = |own: &&Expression| space::is_users(function, own) && !is_assigned(function, own);
     let own = given.iter().find(users)?;
     let (file, written) = (function.file, function.file.plain(own.span));
-    let message = format!("{written} is an address of the user's, and {name}() goes through it by hand");
+    let message =
+        format!("{written} is an address of the user's, and {name}() goes through it by hand");
     Some(file.violation(&INFO, own.span, "the user's", message))
 }
 
