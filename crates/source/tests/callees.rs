@@ -31,6 +31,13 @@ fn a_helper_that_sleeps_on_a_fault_is_one_that_sleeps() {
     ] {
         assert_eq!(rules(OUT, wrong), ["fault-in-atomic"], "{wrong}");
     }
+    // The one lock is dropped while the other is held.
+    let crosswise = "\tspin_lock_irq(&d->events);\n\tspin_lock(&d->lock);\n\td->seen++;\n\tspin_unlock(&d->events);\n\tret = out(buf, d->buf, n);\n\tspin_unlock_irq(&d->lock);\n\treturn ret;";
+    assert_eq!(rules(OUT, crosswise), ["fault-in-atomic"]);
+    let found = "\tstruct dev *own, *first = NULL;\n\n\tlist_for_each_entry(own, &d->list, node) {\n\t\tspin_lock(&own->lock);\n\t\tif (own->on) {\n\t\t\tfirst = own;\n\t\t\tbreak;\n\t\t}\n\t\tspin_unlock(&own->lock);\n\t}\n\tif (!first)\n\t\treturn -EAGAIN;\n\tspin_unlock(&first->lock);\n\tret = out(buf, first->buf, n);\n\tspin_lock(&first->lock);\n\tfirst->on = 0;\n\tspin_unlock(&first->lock);\n\treturn ret;";
+    assert_eq!(rules(OUT, found), NONE);
+    let renamed = "\tspinlock_t *lock = &d->lock;\n\n\tspin_lock(lock);\n\td->seen++;\n\tspin_unlock(&d->lock);\n\treturn out(buf, d->buf, n);";
+    assert_eq!(rules(OUT, renamed), NONE);
     let twice = format!(
         "{OUT}static int more(struct dev *d, void __user *to)\n{{\n\treturn out(to, d->buf, 8);\n}}\n"
     );
@@ -269,6 +276,33 @@ fn what_a_helper_fills_is_filled_and_no_more() {
         forgot,
     );
     assert_eq!(rules("", &second), ["copied-holes"]);
+    // Memory that the function allocates is no other.
+    let heap = "\tstruct req *own = kmalloc(sizeof(*own), GFP_KERNEL);\n\n\tif (!own)\n\t\treturn -ENOMEM;\n\tfill(d, own);\n\tret = copy_to_user(arg, own, sizeof(*own)) ? -EFAULT : 0;\n\tkfree(own);\n\treturn ret;";
+    assert_eq!(rules(fill, heap), ["copied-holes"]);
+    assert_eq!(rules(fill, &heap.replace("kmalloc", "kzalloc")), NONE);
+    let line = "\tfill(d, own);\n";
+    assert_eq!(
+        rules(
+            fill,
+            &heap.replace(line, "\tmemset(own, 0, sizeof(*own));\n\tfill(d, own);\n")
+        ),
+        NONE
+    );
+    assert_eq!(
+        rules(
+            fill,
+            &heap.replace(line, "\tother(d, own);\n\tfill(d, own);\n")
+        ),
+        NONE
+    );
+    assert_eq!(rules(fill, &heap.replace(line, "\tfill(d, own);\n\tif (copy_from_user(own, arg, sizeof(*own)))\n\t\treturn -EFAULT;\n")), NONE);
+    assert_eq!(
+        rules(
+            fill,
+            &heap.replace(line, "\td->last = own;\n\tupdate(d);\n")
+        ),
+        NONE
+    );
     let flat = "static void fill(struct dev *d, struct flat *own)\n{\n\town->cmd = d->cmd;\n\town->len = d->len;\n}\n";
     let call = "\tstruct flat own;\n\n\tfill(d, &own);\n\treturn copy_to_user(buf, &own, sizeof(own)) ? -EFAULT : 0;";
     assert_eq!(rules(flat, call), NONE);

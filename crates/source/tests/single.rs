@@ -119,6 +119,7 @@ fn a_cast_does_not_make_memory_the_kernels() {
         "\tv = *(u32 *)(unsigned long)buf;\n\treturn v;",
         "\tv = (u32)(unsigned long)&((struct req *)buf)->id;\n\treturn v;",
         "\treturn put_user(v, (u32 *)buf);",
+        "\tif (cmd)\n\t\tmemcpy(&r, (void *)arg, sizeof(r));\n\telse if (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\treturn r.id;",
     ] {
         assert_eq!(rules(right), NONE, "{right}");
     }

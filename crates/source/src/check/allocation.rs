@@ -14,6 +14,8 @@ pub(crate) struct Allocation {
     size: Expression,
     /// How often that.
     count: Option<Expression>,
+    /// Whether every byte is 0.
+    pub(crate) zeroed: bool,
 }
 
 impl Allocation {
@@ -37,10 +39,12 @@ impl Allocation {
             Some(at) => Some(arguments.get(at)?.clone()),
             None => None,
         };
-        values
-            .next()
-            .is_none()
-            .then_some(Self { place, size, count })
+        values.next().is_none().then_some(Self {
+            place,
+            size,
+            count,
+            zeroed: known.zeroed,
+        })
     }
 
     /// What is wrong where so many bytes are copied to or from its front.
@@ -68,7 +72,8 @@ impl Allocation {
         }
     }
 
-    fn bytes(&self, function: &FunctionContext<'_>) -> Option<u64> {
+    /// How many bytes it has, where that is a constant.
+    pub(crate) fn bytes(&self, function: &FunctionContext<'_>) -> Option<u64> {
         let size = space::bytes(function, &self.size)?;
         match &self.count {
             Some(count) => size.checked_mul(space::bytes(function, count)?),

@@ -4,6 +4,7 @@ use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::check::accesses::{Access, each, every, root_of};
+use crate::check::allocation::Allocation;
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
 use crate::check::fill::{Filling, Put, filling};
@@ -12,6 +13,7 @@ use crate::check::range::{function_tokens, sizeof_operand};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::unset::is_unset;
+use crate::check::words::CheckWords;
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Local, is_assembly};
 use crate::lex::Token;
@@ -39,6 +41,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let whole = access.word.count.is_some() && access.word.direction == Direction::Write;
         out.extend(whole.then(|| half_filled(function, access)).flatten());
         out.extend(unset_value(function, access));
+        out.extend(whole.then(|| allocated(function, access)).flatten());
         let Some(local) = copied(function, access).filter(|_| whole) else {
             continue;
         };
@@ -48,6 +51,73 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         if !unknown && !is_cleared(function, access, &filled) {
             out.extend(judged(function, access, local, &filled));
         }
+    }
+}
+
+/// A struct that the function allocates, with what lay there, and copies whole.
+fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let value = Expression::of(function.context, access.value_node);
+    let value = value.uncast().1;
+    let local = function.local_at(value.name()?, value.span)?;
+    let memory = Allocation::of(function, &local.name, access.span)?;
+    let behind = Expression {
+        span: value.span,
+        term: Term::Behind(Box::new(value.clone())),
+    };
+    let size = space::type_of(function, &behind)?.size;
+    let whole = space::bytes(function, access.bytes.as_ref()?) == Some(size);
+    if memory.zeroed || !whole || memory.bytes(function) != Some(size) {
+        return None;
+    }
+    let mut filled = Filled::default();
+    each(function.root, &mut |node| {
+        let own = node.kind() == "identifier"
+            && node.end_byte() <= access.span.start
+            && local.scope.contains(span(node))
+            && function.context.seen(node) == local.name.as_bytes();
+        if own {
+            reached(function, node, &mut filled);
+        }
+    });
+    let unknown = filled.elsewhere || filled.handed || function.graph.unseen.contains(&local.name);
+    // Where the layout hangs on something nothing is said.
+    let Ok(Some(what)) = unset(function, &local.base_type, &filled) else {
+        return None;
+    };
+    if unknown {
+        return None;
+    }
+    let file = function.file;
+    let message = format!("{} goes to the user, but {what}", local.base_type);
+    let mut violation = file.violation(&INFO, access.span, "copied whole", message);
+    violation.confidence = Confidence::Medium;
+    violation
+        .related
+        .push(file.mark(memory.place, "allocated with what lay there"));
+    Some(violation)
+}
+
+/// A mention of a pointer to memory that the function allocates: what is set behind it, a
+/// test of it, or what gives it back.
+fn reached(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
+    let Some(parent) = node.parent() else { return };
+    let left = || parent.part("left").map(|left| left.id()) == Some(node.id());
+    let called = |ask: fn(&CheckWords, &str) -> bool| {
+        let call = parent.parent().filter(|_| parent.kind() == "argument_list");
+        let name = call.and_then(|call| answer::text(function.context.callee(call)));
+        name.is_some_and(|name| ask(function.file.words, name))
+    };
+    match parent.kind() {
+        // Its declaration, and what it takes.
+        "init_declarator" | "pointer_declarator" | "declaration" => {}
+        "assignment_expression" if left() => {}
+        "unary_expression" | "binary_expression" | "parenthesized_expression" => {}
+        "argument_list" if called(|words, name| words.frees(name)) => {}
+        "argument_list" => match of_callee(function, node) {
+            Some(own) => found.add(own),
+            None => found.handed = true,
+        },
+        _ => behind(function, node, found),
     }
 }
 

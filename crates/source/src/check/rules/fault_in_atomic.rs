@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use tollgate_defect::answer;
 
@@ -8,6 +8,7 @@ use crate::check::rule::{Look, Rule};
 use crate::check::summary::faults_in;
 use crate::flow::{Action, Node};
 use crate::lex::Token;
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
@@ -116,9 +117,56 @@ fn held(function: &FunctionContext<'_>, begin: usize, group: usize) -> HashSet<u
         function.file.words.switches_faults_off(name) || unlocks(function, name, group)
     };
     let free = graph.reached(0, |node| of(node, true));
-    let mut held = graph.reached_behind(begin, |node| of(node, false) || stops(node));
+    let locks = Locks::of(function, group);
+    let own = function.place(begin);
+    let ends = |node: &Node| of(node, false) && locks.ends(own, node.span);
+    let mut held = graph.reached_behind(begin, |node| ends(node) || stops(node));
     held.retain(|node| !free.contains(node));
     held
+}
+
+/// What the calls of a group are given, by where they stand.
+struct Locks {
+    begins: HashMap<Span, String>,
+    ends: HashMap<Span, String>,
+}
+
+impl Locks {
+    fn of(function: &FunctionContext<'_>, group: usize) -> Self {
+        let (mut begins, mut ends) = (HashMap::new(), HashMap::new());
+        for call in function.calls {
+            let name = answer::text(function.context.callee(*call));
+            let own = name.and_then(|name| function.file.words.atomic_of(name));
+            let lock = call.part("arguments").and_then(|own| own.named_child(0));
+            let lock = lock.map_or_else(String::new, |lock| function.file.plain(span(lock)));
+            match own {
+                Some((of, true)) if of == group => begins.insert(span(*call), lock),
+                Some((of, false)) if of == group => ends.insert(span(*call), lock),
+                _ => None,
+            };
+        }
+        Self { begins, ends }
+    }
+
+    /// Whether a call ends what another one began: not where it is given another lock, and
+    /// each of the two is begun and ended here by its name. What is the same member of
+    /// another object may be the same object.
+    fn ends(&self, begin: Span, end: Span) -> bool {
+        let (Some(own), Some(other)) = (self.begins.get(&begin), self.ends.get(&end)) else {
+            return true;
+        };
+        let apart = member(own) != member(other)
+            && self.begins.values().any(|lock| lock == other)
+            && self.ends.values().any(|lock| lock == own);
+        !apart
+    }
+}
+
+/// `lock` of `&d->lock`
+fn member(lock: &str) -> &str {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let behind = lock.rfind(|c| !word(c)).map_or(0, |at| at + 1);
+    lock.get(behind..).unwrap_or(lock)
 }
 
 /// The scope of a guard whose class is one of a group, up to where faults are switched off

@@ -63,7 +63,14 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
     }
     let whole = Expression::of(function.context, call);
     let (_, given) = whole.call()?;
-    let users = |own: &&Expression| space::is_users(function, own) && !is_assigned(function, own);
+    // What is the user's or the kernel's is told by who copies from either.
+    let either = |own: &Expression| {
+        let mut accesses = function.accesses.iter();
+        accesses.any(|access| access.address == *own.uncast().1)
+    };
+    let users = |own: &&Expression| {
+        space::is_users(function, own) && !either(own) && !is_assigned(function, own)
+    };
     let own = given.iter().find(users)?;
     let (file, written) = (function.file, function.file.plain(own.span));
     let message =
