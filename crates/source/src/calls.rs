@@ -115,6 +115,8 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) error_pointer: bool,
     #[serde(default)]
+    pub(crate) users: bool,
+    #[serde(default)]
     pub(crate) makes_error: bool,
     #[serde(default)]
     pub(crate) tells_errors: bool,

@@ -239,6 +239,12 @@ fn what_a_helper_asked_of_the_users_is_not_fetched_again() {
     }
     assert_eq!(rules(whole, &with("judge(arg)", "return r.id;")), NONE);
     assert_eq!(rules(handed, &with("judge(arg)", "return 0;")), NONE);
+    // What is fetched again is used in another function.
+    let uses = "static int run_it(struct dev *d, struct req *own)\n{\n\treturn fill(d->buf, own->len);\n}\n";
+    let twice = "\tstruct req *own = &d->req;\n\n\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tif (r.len > 64)\n\t\treturn -EINVAL;\n\tif (copy_from_user(own, arg, sizeof(*own)))\n\t\treturn -EFAULT;\n\treturn run_it(d, own);";
+    assert_eq!(rules(uses, twice), ["double-fetch"]);
+    assert_eq!(rules(&uses.replace("own->len", "own->id"), twice), NONE);
+    assert_eq!(rules("", twice), NONE);
     assert_eq!(
         rules(whole, &with("judge(d->other)", "return r.len;")),
         NONE
@@ -337,4 +343,39 @@ fn a_number_of_the_users_is_no_less_his_in_a_helper() {
     ] {
         assert_eq!(said(&with(right)), NONE, "{right}");
     }
+}
+
+/// What a caller has copied from the user into a struct is the user's in a helper, too.
+#[test]
+fn an_index_of_the_users_is_no_less_his_behind_a_pointer() {
+    let with = |helper: &str, check: &str| {
+        let helper = format!(
+            "struct dev {{ struct port *ports[8]; }};\nstatic int pick(struct dev *d, const struct req *own, u32 __user *to)\n{{\n{helper}\treturn put_user(d->ports[own->id]->state, to);\n}}\n"
+        );
+        let caller = format!(
+            "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n{check}\treturn pick(d, &r, &arg->len);"
+        );
+        rules(&helper, &caller)
+    };
+    assert_eq!(with("", ""), ["unbounded-index"]);
+    assert_eq!(with("", "\tif (r.id >= 8)\n\t\treturn -EINVAL;\n"), NONE);
+    assert_eq!(with("\tif (own->id >= 8)\n\t\treturn -EINVAL;\n", ""), NONE);
+    let size = "static int set(struct dev *d, void __user *from, size_t n)\n{\n\tstruct flat own;\n\n\tmemset(&own, 0, sizeof(own));\n\treturn copy_from_user(&own, from, n) ? -EFAULT : run(d, &own);\n}\n";
+    let told = |caller: &str| rules(size, caller);
+    assert_eq!(
+        told("\tsize_t size = _IOC_SIZE(cmd);\n\n\treturn set(d, buf, size);"),
+        ["beyond-variable"]
+    );
+    assert_eq!(
+        told(
+            "\tsize_t size = _IOC_SIZE(cmd);\n\n\tif (size > 8)\n\t\treturn -EINVAL;\n\treturn set(d, buf, size);"
+        ),
+        NONE
+    );
+    assert_eq!(
+        told(
+            "\tswitch (cmd) {\n\tcase 7:\n\t\treturn set(d, buf, _IOC_SIZE(cmd));\n\t}\n\treturn -ENOTTY;"
+        ),
+        NONE
+    );
 }

@@ -46,6 +46,29 @@ fn made(
             other(left, right, seen).or_else(|| other(right, left, seen))
         }
         Term::Name(name) => by_name(function, name, at, seen),
+        Term::Call(..) => {
+            let (name, given) = number.call()?;
+            let of = given.first()?;
+            let given = function.file.words.gives_users(name);
+            // `switch (cmd)` says which, and with it how much.
+            let limited = of
+                .root()
+                .name()
+                .is_none_or(|root| is_limited(function, root, at));
+            (given && !limited).then(|| function.file.plain(number.span))
+        }
+        Term::Member {
+            holder,
+            arrow: true,
+            field,
+        } => {
+            let root = holder.name().filter(|root| function.is_parameter(root))?;
+            let kept = !function.graph.takes_a_value(root);
+            let limited = is_limited_member(function, (root, number), at);
+            let filled = is_filled(function, root, at);
+            let known = kept && !limited && !filled;
+            known.then(|| by_callers(function, root, Some(field), seen))?
+        }
         Term::Member { .. } => {
             let root = number.root().name()?;
             let own = function.local_at(root, number.span)?;
@@ -77,7 +100,7 @@ fn by_name(
     let is_parameter = function.is_parameter(name);
     let source = match own.as_slice() {
         [] if is_parameter && is_callback(function) => Some(name.to_owned()),
-        [] if is_parameter => by_callers(function, name, seen),
+        [] if is_parameter => by_callers(function, name, None, seen),
         _ if is_parameter => None,
         own => {
             let values = own.iter().filter_map(|own| match &own.kind {
@@ -103,11 +126,12 @@ fn by_name(
     source.filter(|_| !is_limited(function, name, at))
 }
 
-/// What all callers of a function give it as that parameter, where each of them has it from
-/// the user and bounds it by nothing.
+/// What all callers of a function give it as that parameter, or in that member behind it,
+/// where each of them has it from the user and bounds it by nothing.
 fn by_callers(
     function: &FunctionContext<'_>,
     name: &str,
+    member: Option<&str>,
     seen: &mut Vec<String>,
 ) -> Option<String> {
     let (file, own) = (function.file, function.body);
@@ -129,7 +153,11 @@ fn by_callers(
                 let given = call.part("arguments")?;
                 let given = given.named_child(answer::fits::<u32, _>(at)?)?;
                 let given = Expression::of(caller.context, given);
-                made(caller, given.uncast().1, span(*call), seen)
+                let given = given.uncast().1;
+                match member {
+                    None => made(caller, given, span(*call), seen),
+                    Some(field) => made(caller, &member_of(given, field)?, span(*call), seen),
+                }
             });
             let first = sources.next()??;
             sources.all(|own| own.is_some()).then_some(first)
@@ -137,6 +165,22 @@ fn by_callers(
         source = Some(given?);
     }
     source
+}
+
+/// `x.m` of `&x`, `p->m` of `p`
+fn member_of(given: &Expression, field: &str) -> Option<Expression> {
+    let (holder, arrow) = match &given.term {
+        Term::Address(place) => ((**place).clone(), false),
+        Term::Name(_) => (given.clone(), true),
+        _ => return None,
+    };
+    let term = Term::Member {
+        holder: Box::new(holder),
+        arrow,
+        field: field.to_owned(),
+    };
+    let span = given.span;
+    Some(Expression { span, term })
 }
 
 /// Whether what happens in one place may have happened before the other: it stands before
@@ -267,7 +311,7 @@ fn is_of_zero(function: &FunctionContext<'_>, at: Span) -> bool {
 
 /// Whether only others call the function, by a pointer to it: what they hand it is as the
 /// user gave it (`struct file_operations`).
-fn is_callback(function: &FunctionContext<'_>) -> bool {
+pub(crate) fn is_callback(function: &FunctionContext<'_>) -> bool {
     let file = function.file;
     let header = function.body.header;
     let has = |word: &[u8]| file.is_declared(function.body, word);

@@ -105,6 +105,7 @@ pub struct CheckWords {
     strings: HashMap<String, usize>,
     error_pointers: BTreeSet<String>,
     errors: BTreeSet<String>,
+    give_users: BTreeSet<String>,
     tell_null: BTreeSet<String>,
     tell_errors: BTreeSet<String>,
     duplicates: HashMap<String, Duplicates>,
@@ -198,6 +199,7 @@ impl CheckWords {
             elements: each(calls, |does| does.elements),
             allocates: each(calls, |does| does.allocates),
             strings: each(calls, |does| does.string),
+            give_users: calls.names(|does| does.users).into_iter().collect(),
             errors: calls.names(|does| does.makes_error).into_iter().collect(),
             tell_null: calls.names(|does| does.tells_null).into_iter().collect(),
             error_pointers: calls.names(|does| does.error_pointer).into_iter().collect(),
@@ -373,6 +375,11 @@ impl CheckWords {
     /// Whether a call of that name gives an error number as a pointer where it fails.
     pub(crate) fn gives_error_pointer(&self, name: &str) -> bool {
         self.error_pointers.contains(name)
+    }
+
+    /// Whether a call of that name gives a number that is the user's as its argument is.
+    pub(crate) fn gives_users(&self, name: &str) -> bool {
+        self.give_users.contains(name)
     }
 
     /// Whether a call of that name makes an error number a pointer.

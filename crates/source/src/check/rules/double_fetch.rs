@@ -5,6 +5,7 @@ use tree_sitter::Node;
 
 use crate::Direction;
 use crate::check::accesses::{Access, each, root_of};
+use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
 use crate::check::fetched::{Asked, is_all_of, is_told};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -517,7 +518,12 @@ fn uses_part(
         read |= !settled;
     });
     // What begins where the whole does may have any name there.
-    let whole = *wanted != Part::First && is_handed(function, second);
+    let whole = match wanted {
+        Part::First => false,
+        Part::Field(field) => {
+            is_handed(function, second) || is_read_by_callee(function, second, field)
+        }
+    };
     (read || whole) && !set
 }
 
@@ -535,6 +541,36 @@ fn is_handed(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
             matches!(&given.uncast().1.term, Term::Address(of) if of.name() == Some(&second.value_root))
         };
         !goes_back && span(*call).start >= second.span.end && given.iter().any(own)
+    })
+}
+
+/// Whether a function of the file that is given the pointer behind the second fetch reads
+/// that member.
+fn is_read_by_callee(function: &FunctionContext<'_>, second: &Fetch<'_>, field: &str) -> bool {
+    let calls = function.calls.iter();
+    let mut later = calls.filter(|call| span(**call).start >= second.span.end);
+    later.any(|call| {
+        let name = answer::text(function.context.callee(*call));
+        let Some(name) = name.filter(|name| function.file.body_named(name).is_some()) else {
+            return false;
+        };
+        let whole = Expression::of(function.context, *call);
+        let given = whole.call().map_or(&[][..], |(_, given)| given);
+        let own = |given: &Expression| given.uncast().1.name() == Some(&second.value_root);
+        let Some(at) = given.iter().position(own) else {
+            return false;
+        };
+        let reads = look_into(function, name, |callee| {
+            let own = parameter(callee, at)?;
+            let mut found = None;
+            each(callee.root, &mut |node| {
+                let named = node.kind() == "field_expression"
+                    && self::field(callee, node, &own).as_deref() == Some(field);
+                found = found.or(named.then_some(()));
+            });
+            found
+        });
+        reads.is_some()
     })
 }
 

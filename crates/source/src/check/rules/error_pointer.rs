@@ -52,86 +52,117 @@ fn target(function: &FunctionContext<'_>, call: tree_sitter::Node<'_>) -> Option
     Some(Expression::of(function.context, bare(place)))
 }
 
-/// The violation where nothing asks for the error, and something takes the result for an
-/// address or for NULL.
+/// What is done with a pointer that a call gave.
+#[derive(Default)]
+struct Uses {
+    /// Where it is asked for an error.
+    told: Option<Span>,
+    /// Whether it is asked for NULL together with that.
+    null: bool,
+    /// Where it is compared with NULL.
+    compared: Option<Span>,
+    /// Where it is followed.
+    followed: Option<Span>,
+}
+
+impl Uses {
+    fn of(function: &FunctionContext<'_>, at: Span, target: &Expression) -> Self {
+        // A variable of another block may have its name.
+        let declared = |at: Span| {
+            let local = target.name().and_then(|name| function.local_at(name, at));
+            local.map(|local| local.declared)
+        };
+        let known = declared(target.span);
+        let same = |own: &Expression| own.uncast().1 == target && declared(own.span) == known;
+        let mut found = Self::default();
+        each(function.root, &mut |node| {
+            let own = Expression::of(function.context, node);
+            found.note(function, &own, node.start_byte() >= at.end, &same);
+        });
+        found
+    }
+
+    fn note(
+        &mut self,
+        function: &FunctionContext<'_>,
+        own: &Expression,
+        behind: bool,
+        same: &dyn Fn(&Expression) -> bool,
+    ) {
+        let words = function.file.words;
+        match &own.term {
+            Term::Call(..) => {
+                let asked = own.call().filter(|(_, given)| given.iter().any(same));
+                if let Some((name, _)) = asked.filter(|(name, _)| words.tells_errors(name)) {
+                    self.told = self.told.or(Some(own.span));
+                    self.null |= words.tells_null(name);
+                }
+            }
+            Term::Unary(not, of) if not == "!" && behind && same(of) => {
+                self.compared = self.compared.or(Some(own.span));
+            }
+            Term::Binary(left, operator, right) if behind && same(left) => {
+                let null = matches!(operator.as_str(), "==" | "!=") && right.is_null();
+                self.compared = self.compared.or(null.then_some(own.span));
+            }
+            Term::Member {
+                holder: pointer,
+                arrow: true,
+                ..
+            }
+            | Term::Behind(pointer)
+            | Term::Element { array: pointer, .. }
+                if behind && same(pointer) =>
+            {
+                self.followed = self.followed.or(Some(own.span));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether anything asks it for NULL, as far as that is seen of a variable.
+    fn asked_for_null(&self, function: &FunctionContext<'_>, target: &Expression) -> bool {
+        let mut tests = function.graph.tests.iter();
+        let tested = target
+            .name()
+            .is_none_or(|name| tests.any(|(at, _)| function.graph.tests(*at, name)));
+        self.null || self.compared.is_some() || tested
+    }
+}
+
+/// Whether the function returns it: its caller asks.
+fn is_returned(function: &FunctionContext<'_>, target: &Expression) -> bool {
+    let mut returns = function.graph.statements.iter();
+    returns.any(|own| {
+        let given = own.expression.filter(|_| own.kind == StatementKind::Return);
+        let given = given.and_then(|given| function.expression(given));
+        given.is_some_and(|given| given.uncast().1 == target)
+    })
+}
+
+/// The violation where nothing asks for what the call gives where it fails, and something
+/// takes the result for an address or for the other of the two.
 fn unasked(
     function: &FunctionContext<'_>,
     at: Span,
     (fails, name): (Fails, &str),
     target: &Expression,
 ) -> Option<Violation> {
-    let words = function.file.words;
-    // A variable of another block may have its name.
-    let declared = |at: Span| {
-        let local = target.name().and_then(|name| function.local_at(name, at));
-        local.map(|local| local.declared)
-    };
-    let known = declared(target.span);
-    let same = |own: &Expression| own.uncast().1 == target && declared(own.span) == known;
-    let (mut told, mut compared, mut followed) = (None, None, None);
-    let mut null = false;
-    each(function.root, &mut |node| {
-        let behind = node.start_byte() >= at.end;
-        let own = Expression::of(function.context, node);
-        match &own.term {
-            Term::Call(..) => {
-                let asked = own.call().filter(|(_, given)| given.iter().any(same));
-                if let Some((name, _)) = asked.filter(|(name, _)| words.tells_errors(name)) {
-                    told = told.or(Some(own.span));
-                    null |= words.tells_null(name);
-                }
-            }
-            Term::Unary(not, of) if not == "!" && behind && same(of) => {
-                compared = compared.or(Some(own.span));
-            }
-            Term::Binary(left, operator, right) if behind && same(left) => {
-                let null = matches!(operator.as_str(), "==" | "!=") && right.is_null();
-                compared = compared.or(null.then_some(own.span));
-            }
-            Term::Member {
-                holder,
-                arrow: true,
-                ..
-            } if behind && same(holder) => {
-                followed = followed.or(Some(own.span));
-            }
-            Term::Behind(pointer) if behind && same(pointer) => {
-                followed = followed.or(Some(own.span));
-            }
-            Term::Element { array, .. } if behind && same(array) => {
-                followed = followed.or(Some(own.span));
-            }
-            _ => {}
-        }
-    });
-    let mut returns = function.graph.statements.iter();
-    // The caller asks it.
-    let handed = returns.any(|own| {
-        let given = own.expression.filter(|_| own.kind == StatementKind::Return);
-        let given = given.and_then(|given| function.expression(given));
-        given.is_some_and(|given| same(&given))
-    });
-    let asked = || {
-        let written = target.name();
-        let tests = function.graph.tests.iter();
-        let mut tests =
-            tests.filter(|(at, _)| written.is_some_and(|name| function.graph.tests(*at, name)));
-        null || compared.is_some() || tests.next().is_some()
-    };
+    let uses = Uses::of(function, at, target);
+    let returned = is_returned(function, target);
     let file = function.file;
     let mut violation = match fails {
         Fails::Null => {
-            // A variable alone may be asked for NULL in more ways than are seen.
-            let place = told.filter(|_| !handed && target.name().is_some() && !asked())?;
+            let asked = returned || uses.asked_for_null(function, target);
+            let place = uses.told.filter(|_| !asked)?;
             let message =
                 format!("{name}() gives NULL where it fails, which IS_ERR() does not tell");
             file.violation(&INFO, place, "never holds", message)
         }
-        _ => {
-            let place = compared
-                .or(followed)
-                .filter(|_| told.is_none() && !handed)?;
-            let what = match (compared, fails) {
+        Fails::ErrorPointer | Fails::Either => {
+            let place = uses.compared.or(uses.followed);
+            let place = place.filter(|_| uses.told.is_none() && !returned)?;
+            let what = match (uses.compared, fails) {
                 (Some(_), Fails::Either) => "it is compared with NULL, which it is at other times",
                 (Some(_), _) => "it is compared with NULL, which it never is",
                 (None, _) => "it is followed as it is",

@@ -57,10 +57,10 @@ fn picked(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
     })
 }
 
-/// Whoever calls the function may have bounded it.
+/// Whoever calls the function by a pointer to it may have bounded it.
 fn is_parameter(function: &FunctionContext<'_>, number: &Expression) -> bool {
     let root = number.root().name();
-    root.is_some_and(|root| function.is_parameter(root))
+    root.is_some_and(|root| function.is_parameter(root)) && unbounded::is_callback(function)
 }
 
 /// Whether every value that its type has is an index of the array.
