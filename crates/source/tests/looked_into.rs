@@ -351,6 +351,7 @@ fn what_is_gone_through_by_hand_is_told_by_its_type() {
         "v = ((struct s __user *)a)->in->own[0];",
         "v = *(u32 *)k->data;",
         "v = *(u32 *)(u32 __user *)a;",
+        "memcpy(&v, &k->data[0], 4);",
     ] {
         assert_eq!(of(wrong), ["user-pointer-dereferenced"], "{wrong}");
     }
@@ -362,7 +363,7 @@ fn what_is_gone_through_by_hand_is_told_by_its_type() {
         "p = &k->data[1];",
         "v = *(u32 *)a;",
         "v = *(__force u32 *)k->data;",
-        "memcpy(&v, &k->data[0], 4);",
+        "v = hash(&k->data[0], 4);",
         "a = (unsigned long)&((struct s __user *)a)->own;",
         "v = sizeof(*k->data);",
         "v = *(u32 __force *)(u32 __user *)a;",

@@ -109,7 +109,12 @@ pub(crate) fn bytes(function: &FunctionContext<'_>, count: &Expression) -> Optio
             let own = of.name().and_then(|name| function.local_at(name, of.span));
             match own {
                 Some(local) if local.array => array(function, local),
-                _ => type_of(function, of).map(|own| own.size),
+                Some(_) => type_of(function, of).map(|own| own.size),
+                // A type with a name of its own looks like a variable.
+                None => {
+                    let own = type_of(function, of).map(|own| own.size);
+                    own.or_else(|| function.file.value(&function.file.plain(count.span)))
+                }
             }
         }
         Term::Binary(left, operator, right) => {
