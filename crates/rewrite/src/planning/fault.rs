@@ -148,6 +148,11 @@ fn from_step<'r>(
         }
         StepKind::Guard { exit, .. } => leave(subject, exit).map(Some),
         StepKind::Assign { variable, form } if *form != Form::Expression => {
+            // What an access before it gave lies in another variable, or is overwritten.
+            let lost = open.is_some_and(|own| own != variable || *form == Form::Assign);
+            if lost {
+                return Err(subject.refuse(step.span, Reason::Untested));
+            }
             *open = Some(variable);
             Ok(None)
         }
