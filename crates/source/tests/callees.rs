@@ -282,6 +282,24 @@ fn what_a_helper_fills_is_filled_and_no_more() {
         forgot,
     );
     assert_eq!(rules("", &second), ["copied-holes"]);
+    // On every way, where nothing tells which it was.
+    let seldom = fill.replace(
+        "\town->kind = 1;\n",
+        "\tif (d->kind)\n\t\town->kind = d->kind;\n",
+    );
+    let flat_call = "\tstruct flat own;\n\n\tfill(d, &own);\n\treturn copy_to_user(buf, &own, sizeof(own)) ? -EFAULT : 0;";
+    assert_eq!(rules(&seldom, call), ["copied-holes"]);
+    let seldom = "static void fill(struct dev *d, struct flat *own)\n{\n\town->cmd = d->cmd;\n\tif (d->len)\n\t\town->len = d->len;\n}\n";
+    assert_eq!(rules(seldom, flat_call), ["copied-holes"]);
+    let both = seldom.replace(
+        "\t\town->len = d->len;\n",
+        "\t\town->len = d->len;\n\telse\n\t\town->len = 8;\n",
+    );
+    assert_eq!(rules(&both, flat_call), NONE);
+    let told = seldom
+        .replace("static void", "static int")
+        .replace("d->len;\n}", "d->len;\n\treturn d->len ? 0 : -EIO;\n}");
+    assert_eq!(rules(&told, flat_call), NONE);
     // Memory that the function allocates is no other.
     let heap = "\tstruct req *own = kmalloc(sizeof(*own), GFP_KERNEL);\n\n\tif (!own)\n\t\treturn -ENOMEM;\n\tfill(d, own);\n\tret = copy_to_user(arg, own, sizeof(*own)) ? -EFAULT : 0;\n\tkfree(own);\n\treturn ret;";
     assert_eq!(rules(fill, heap), ["copied-holes"]);
@@ -378,4 +396,38 @@ fn an_index_of_the_users_is_no_less_his_behind_a_pointer() {
         ),
         NONE
     );
+}
+
+#[test]
+fn a_variable_that_a_helper_sets_at_times_only_does_not_go_out() {
+    let with = |helper: &str| {
+        let helper = format!("static void ask(struct dev *d, u32 *to)\n{{\n{helper}\n}}\n");
+        rules(
+            &helper,
+            "\tu32 v;\n\n\task(d, &v);\n\treturn put_user(v, &arg->id);",
+        )
+    };
+    assert_eq!(with("\tif (d->on)\n\t\t*to = d->id;"), ["copied-holes"]);
+    assert_eq!(
+        with("\tif (!d->on)\n\t\treturn;\n\t*to = d->id;"),
+        ["copied-holes"]
+    );
+    assert_eq!(with("\t*to = d->on ? d->id : 0;"), NONE);
+    assert_eq!(
+        with("\tif (d->on)\n\t\t*to = d->id;\n\telse\n\t\t*to = 0;"),
+        NONE
+    );
+    assert_eq!(with("\tif (d->on)\n\t\t*to = d->id;\n\tfix(to);"), NONE);
+}
+
+#[test]
+fn what_a_helper_turns_around_is_tested_so() {
+    let helper = "static bool get(struct req *to, struct req __user *from)\n{\n\treturn !copy_from_user(to, from, sizeof(*to));\n}\n";
+    let wrong = "\tif (get(&r, arg))\n\t\treturn -EFAULT;\n\treturn run(&r);";
+    assert_eq!(rules(helper, wrong), ["inverted-test"]);
+    assert_eq!(rules(helper, &wrong.replace("get(", "!get(")), NONE);
+    let fails = "\tif (!out(buf, d->buf, n))\n\t\treturn -EFAULT;\n\treturn n;";
+    assert_eq!(rules(OUT, fails), ["inverted-test"]);
+    let plain = helper.replace("!copy", "copy");
+    assert_eq!(rules(&plain, wrong), NONE);
 }

@@ -9,7 +9,7 @@ use crate::node::Parts as _;
 use crate::site::{Context, bare, span};
 use crate::span::Span;
 
-use super::summary::Summaries;
+use super::known::Summaries;
 use super::words::{AccessWord, CheckWords};
 
 /// One access, in a window or with its own.

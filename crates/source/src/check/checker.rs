@@ -24,13 +24,14 @@ use super::change::{FactsOf, FunctionChange};
 use super::context::{Asked, FileContext, FunctionContext};
 use super::heard::{self, Heard};
 use super::interest::{Interest, Interests};
+use super::known::{Summaries, Summary};
 use super::learn::Learned;
 use super::model::{Checked, Skipped, Unchecked, Violation};
 use super::paths::{Paths, follow};
 use super::pieces::{Definitions, Maker};
 use super::rule::Look;
 use super::rules::RULES;
-use super::summary::{Summaries, Summary};
+use super::summary::summary;
 use super::words::CheckWords;
 use super::{accesses, allow, change, excerpt, learn, tokens};
 
@@ -372,7 +373,7 @@ fn judge(
         scopes: &interest.scopes,
         optional: &[],
         left_out: &[],
-        points: tokens::asks_success(file.text, place.tokens, file.words),
+        points: tokens::asks_success(file.text, place.tokens, file.words, place.known),
         pieces: place.pieces,
     };
     let graph = build(context, source, root);
@@ -411,7 +412,7 @@ fn judge(
         unfenced: std::cell::OnceCell::new(),
     };
     run(&function, interest, findings);
-    findings.summaries.push(Summary::of(&function));
+    findings.summaries.push(summary(&function));
     None
 }
 

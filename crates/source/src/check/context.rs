@@ -16,10 +16,10 @@ use crate::split::Body;
 use crate::types::{LayoutError, Type, Types};
 
 use super::accesses::Access;
+use super::known::{Fails, Summaries};
 use super::learn::users;
 use super::model::{Mark, RuleInfo, Violation};
 use super::paths::{Paths, State};
-use super::summary::{Fails, Summaries};
 use super::words::CheckWords;
 
 /// A file as its words show it.
@@ -146,6 +146,14 @@ impl FileContext<'_> {
             [at] => self.bodies.get(*at).filter(|own| own.defined_by.is_none()),
             _ => None,
         }
+    }
+
+    /// Whether a function's result is `void`.
+    pub(crate) fn gives_nothing(&self, body: &Body) -> bool {
+        let front = Span::new(body.header.start, body.name_span.start);
+        let own = self.tokens_in(front);
+        let void = own.iter().any(|own| own.span.of(self.text) == b"void");
+        void && !own.iter().any(|own| own.is(b'*'))
     }
 
     /// A violation of a rule at a place.

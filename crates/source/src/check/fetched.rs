@@ -12,53 +12,22 @@ use crate::site::{bare, span};
 
 use super::accesses::{Access, each};
 use super::context::FunctionContext;
+use super::known::{Asked, Fetched};
 
-/// A fetch in a function, by its parameters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fetched {
-    /// The user's address, without casts, as the function names it.
-    pub(crate) address: Expression,
-    /// Whether it is of so many bytes, and not of one value.
-    pub(crate) counted: bool,
-    /// What of it was asked.
-    pub(crate) asked: Asked,
-}
-
-/// What of a fetched object a function asks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
-    /// All of it, by another function that is given its address.
-    Whole,
-    /// Its value, of what is but one.
-    Value,
-    /// So many of its members.
-    Fields(BTreeSet<String>),
-}
-
-impl Fetched {
-    /// The fetches of a function whose address is made of its parameters, where something
-    /// is asked of what they gave.
-    pub(crate) fn all(function: &FunctionContext<'_>, names: &[String]) -> Vec<Self> {
-        let reads = |own: &&Access<'_>| own.word.direction == Direction::Read && !own.inside;
-        let all = function.accesses.iter().filter(reads);
-        let own = all.filter_map(|access| {
-            let address = by_parameters(function, names, access.address.clone())?;
-            Some(Self {
-                address,
-                counted: access.count.is_some(),
-                asked: asked(function, access)?,
-            })
-        });
-        own.collect()
-    }
-
-    /// The address as a caller names it, who gives these arguments for those parameters.
-    pub(crate) fn given(&self, names: &[String], arguments: &[Expression]) -> Expression {
-        let all = names.iter().zip(arguments);
-        all.fold(self.address.clone(), |own, (name, argument)| {
-            own.replaced(name, argument.uncast().1)
+/// The fetches of a function whose address is made of its parameters, where something
+/// is asked of what they gave.
+pub(crate) fn fetches(function: &FunctionContext<'_>, names: &[String]) -> Vec<Fetched> {
+    let reads = |own: &&Access<'_>| own.word.direction == Direction::Read && !own.inside;
+    let all = function.accesses.iter().filter(reads);
+    let own = all.filter_map(|access| {
+        let address = by_parameters(function, names, access.address.clone())?;
+        Some(Fetched {
+            address,
+            counted: access.count.is_some(),
+            asked: asked(function, access)?,
         })
-    }
+    });
+    own.collect()
 }
 
 /// So many variables may stand between an address and the parameter that it is made of.

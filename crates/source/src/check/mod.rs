@@ -24,6 +24,7 @@ mod fill;
 mod heard;
 mod inlines;
 mod interest;
+mod known;
 mod learn;
 mod model;
 mod new_calls;

@@ -1,162 +1,43 @@
 //! What a call of a function of the file does to user memory, as its own body says.
 
-use std::collections::{HashMap, HashSet};
-
-use foldhash::fast::RandomState;
 use tollgate_defect::answer;
 
 use crate::calls::{Duplicates, Outcome};
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, StatementKind};
-use crate::lex::{Token, TokenKind};
 use crate::span::Span;
-use crate::split::Body;
 
 use super::accesses::Access;
 use super::callee::look_into;
 use super::context::FunctionContext;
-use super::fetched::Fetched;
+use super::fetched::fetches;
+use super::known::{Fails, Summary};
 use super::range::declared_type;
 use super::tokens::parameters;
 use super::words::AccessWord;
 
-/// What is known of the functions of a file, by their names: of each from where it was
-/// looked at on, which is before its callers where it stands before them.
-#[derive(Default)]
-pub(crate) struct Summaries {
-    of: HashMap<String, Summary, RandomState>,
-    /// Those that name what may sleep on a fault, whether they were looked at or not.
-    sleepers: HashSet<String, RandomState>,
-}
-
-impl Summaries {
-    /// What a function does, if it was looked at and a caller has to know it.
-    pub(crate) fn get(&self, name: &str) -> Option<&Summary> {
-        self.of.get(name)
+/// What a function does; none where no caller has to know it.
+pub(crate) fn summary(function: &FunctionContext<'_>) -> Option<Summary> {
+    let body = function.body;
+    let file = function.file;
+    if body.defined_by.is_some() || !file.is_called(body) {
+        return None;
     }
-
-    /// Whether none was looked at.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.of.is_empty()
-    }
-
-    /// Whether a function names what may sleep on a fault: it is worth a look.
-    pub(crate) fn may_sleep(&self, name: &str) -> bool {
-        self.sleepers.contains(name)
-    }
-
-    /// Notes that a function does.
-    pub(crate) fn sleeps(&mut self, body: &Body) {
-        if body.defined_by.is_none() {
-            self.sleepers.insert(body.name.clone());
-        }
-    }
-
-    /// Notes what a function does.
-    pub(crate) fn note(&mut self, body: &Body, own: Option<Summary>) {
-        let Some(own) = own else { return };
-        let merged = match self.of.remove(&body.name) {
-            Some(before) => before.merged(own),
-            None => own,
-        };
-        self.of.insert(body.name.clone(), merged);
-    }
-
-    /// Whether some tokens name a function that may sleep on a fault.
-    pub(crate) fn name_sleepers(&self, text: &[u8], tokens: &[Token]) -> bool {
-        let own = |name: &[u8]| answer::text(name).is_some_and(|name| self.may_sleep(name));
-        !self.sleepers.is_empty() && words(text, tokens).any(own)
-    }
-
-    /// Whether some tokens name a function of which more is known than that it may sleep.
-    pub(crate) fn name_any(&self, text: &[u8], tokens: &[Token]) -> bool {
-        let told = |name: &[u8]| {
-            let own = answer::text(name).and_then(|name| self.get(name));
-            own.is_some_and(Summary::tells)
-        };
-        !self.is_empty() && words(text, tokens).any(told)
-    }
-}
-
-/// The words of some tokens.
-fn words<'t>(text: &'t [u8], tokens: &[Token]) -> impl Iterator<Item = &'t [u8]> {
-    let words = tokens.iter().filter(|own| own.kind == TokenKind::Word);
-    words.map(|own| own.span.of(text))
-}
-
-/// What a call of a function does.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Summary {
-    /// The copy that it makes of what it is given, by the places of its parameters.
-    pub(crate) copies: Option<AccessWord>,
-    /// The call in it that may sleep on a fault.
-    pub(crate) faults: Option<String>,
-    /// What it gives where it fails, if it gives a pointer.
-    pub(crate) fails: Option<Fails>,
-    /// Which of its parameters say what of the user's it gives a copy of.
-    pub(crate) duplicates: Option<Duplicates>,
-    /// What it fetches and asks something of.
-    pub(crate) fetches: Vec<Fetched>,
-    /// The names of its parameters.
-    pub(crate) parameters: Vec<String>,
-}
-
-/// What a function that gives a pointer gives where it fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fails {
-    /// An error number as a pointer, and never NULL.
-    ErrorPointer,
-    /// NULL, and no error number.
-    Null,
-    /// The one or the other.
-    Either,
-}
-
-impl Summary {
-    /// What a function does; none where no caller has to know it.
-    pub(crate) fn of(function: &FunctionContext<'_>) -> Option<Self> {
-        let body = function.body;
-        let file = function.file;
-        if body.defined_by.is_some() || !file.is_called(body) {
-            return None;
-        }
-        let names = parameters(file.text, file.tokens, body)?;
-        let gives = Given::of(function);
-        let own = Self {
-            copies: copies(function, &names),
-            faults: faults(function),
-            fails: gives.fails,
-            duplicates: gives.duplicates.and_then(|own| duplicated(own, &names)),
-            fetches: Fetched::all(function, &names),
-            parameters: Vec::new(),
-        };
-        (own != Self::default()).then_some(Self {
-            parameters: names,
-            ..own
-        })
-    }
-
-    /// Whether a caller has to know more of it than that it may sleep.
-    fn tells(&self) -> bool {
-        let gives = self.fails.is_some() || self.duplicates.is_some();
-        gives || self.copies.is_some() || !self.fetches.is_empty()
-    }
-
-    /// What is so of both definitions of a function, on the two sides of an `#if`.
-    pub(crate) fn merged(self, other: Self) -> Self {
-        let same = |one: &Option<AccessWord>| *one == other.copies;
-        Self {
-            copies: self.copies.filter(|own| same(&Some(own.clone()))),
-            faults: self.faults.or(other.faults),
-            fails: self.fails.filter(|own| other.fails == Some(*own)),
-            duplicates: self.duplicates.filter(|own| other.duplicates == Some(*own)),
-            fetches: match self.parameters == other.parameters {
-                true => self.fetches,
-                false => Vec::new(),
-            },
-            parameters: self.parameters,
-        }
-    }
+    let names = parameters(file.text, file.tokens, body)?;
+    let gives = Given::of(function);
+    let own = Summary {
+        copies: copies(function, &names),
+        faults: faults(function),
+        fails: gives.fails,
+        duplicates: gives.duplicates.and_then(|own| duplicated(own, &names)),
+        succeeds: succeeds(function),
+        fetches: fetches(function, &names),
+        parameters: Vec::new(),
+    };
+    (own != Summary::default()).then_some(Summary {
+        parameters: names,
+        ..own
+    })
 }
 
 /// The parameter that an expression is, whose value is the caller's all along.
@@ -201,6 +82,23 @@ fn result(access: &Access<'_>) -> Outcome {
         }
         _ => Outcome::Fault,
     }
+}
+
+/// Whether all that a function gives is `!access(…)`.
+fn succeeds(function: &FunctionContext<'_>) -> bool {
+    let statements = function.graph.statements.iter();
+    let mut returns = statements.filter(|own| own.kind == StatementKind::Return);
+    let given = returns
+        .next()
+        .and_then(|own| function.expression(own.expression?));
+    let alone = given.filter(|_| returns.next().is_none());
+    alone.is_some_and(|own| match &own.term {
+        Term::Unary(not, call) if not == "!" => call.call().is_some_and(|(name, _)| {
+            let word = function.file.words.access(name);
+            word.is_some_and(|word| word.result.is_some())
+        }),
+        _ => false,
+    })
 }
 
 /// So many functions of the file are looked into, one from the other.

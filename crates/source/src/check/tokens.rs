@@ -4,6 +4,7 @@ use crate::lex::{Token, TokenKind, closing, is_member};
 use crate::span::Span;
 use crate::split::Body;
 
+use super::known::Summaries;
 use super::words::CheckWords;
 use tollgate_defect::answer;
 
@@ -104,31 +105,35 @@ pub(crate) fn calls(
 
 /// Whether a condition of some words may ask whether an access went well (`!get_user(…)`),
 /// or whether a check did (`if (access_ok(…))`).
-pub(crate) fn asks_success(text: &[u8], tokens: &[Token], words: &CheckWords) -> bool {
+pub(crate) fn asks_success(
+    text: &[u8],
+    tokens: &[Token],
+    words: &CheckWords,
+    known: &Summaries,
+) -> bool {
     let before = |at: usize| previous_code(tokens, at);
+    let faults = |name: &str| {
+        let copies = known.get(name).is_some_and(|own| own.copies.is_some());
+        copies || words.access(name).is_some()
+    };
+    let succeeds = |name: &str| {
+        let own = known.get(name).is_some_and(|own| own.succeeds);
+        own || words.gives_length(name) || words.checks_range(name.as_bytes())
+    };
     // `copy_from_user(…) == 0`
     let compared = |at: usize| {
-        let close = next_code(tokens, at + 1).and_then(|open| closing(tokens, open))?;
-        let sign = tokens.get(next_code(tokens, close + 1)?)?;
-        let equal = sign.is(b'=') || sign.is(b'!');
-        equal.then(|| answer::text(tokens.get(at)?.span.of(text)))?
-    };
-    let compared = |at: usize| {
-        let name = compared(at);
-        name.is_some_and(|name| words.access(name).is_some() || words.checks_range(name.as_bytes()))
+        let close = next_code(tokens, at + 1).and_then(|open| closing(tokens, open));
+        let sign = close.and_then(|close| tokens.get(next_code(tokens, close + 1)?));
+        sign.is_some_and(|sign| sign.is(b'=') || sign.is(b'!'))
     };
     let asks = |(at, token): (usize, &Token)| {
-        let own = token.span.of(text);
-        match before(at) {
-            Some(own_before) if own_before.is(b'!') => {
-                answer::text(own).is_some_and(|name| words.access(name).is_some())
-            }
-            Some(own_before) => {
-                let asked = || answer::text(own).is_some_and(|name| words.gives_length(name));
-                own_before.is(b'(') && (words.checks_range(own) || asked()) || compared(at)
-            }
+        let own = answer::text(token.span.of(text));
+        let own = own.filter(|name| faults(name) || succeeds(name));
+        own.is_some_and(|name| match before(at) {
+            Some(before) if before.is(b'!') => faults(name),
+            Some(before) => before.is(b'(') && succeeds(name) || compared(at),
             None => false,
-        }
+        })
     };
     let words = tokens.iter().enumerate();
     words

@@ -1,8 +1,13 @@
 //! Variables that have no value yet where they are needed.
 
-use crate::flow::{Effect, EffectKind, Local};
+use tollgate_defect::answer;
+
+use crate::flow::{Action, Effect, EffectKind, Local, Node as Step};
+use crate::node::Parts as _;
+use crate::site::span;
 use crate::span::Span;
 
+use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
 
 /// Whether a plain variable of the function has taken no value on any way to a place: what
@@ -36,9 +41,52 @@ pub(crate) fn is_unset(function: &FunctionContext<'_>, local: &Local, at: Span) 
 fn gives_value(function: &FunctionContext<'_>, effect: &Effect) -> bool {
     match &effect.kind {
         EffectKind::Read => false,
-        EffectKind::Address | EffectKind::Handed { .. } => true,
+        EffectKind::Address | EffectKind::Handed { .. } => !is_left(function, effect.span),
         EffectKind::Write(write) => !write.next && !is_made_of_itself(function, effect),
     }
+}
+
+/// Whether the function of the file that is given an address there, and gives nothing back
+/// that could tell, leaves on some way what lies there.
+fn is_left(function: &FunctionContext<'_>, address: Span) -> bool {
+    let mut calls = function.calls.iter();
+    let given = calls.find_map(|call| {
+        let mut cursor = call.walk();
+        let arguments = call.part("arguments")?;
+        let mut all = arguments.named_children(&mut cursor);
+        let own = |own: tree_sitter::Node<'_>| {
+            let whole =
+                own.kind() == "pointer_expression" && function.context.operator(own) == b"&";
+            whole && span(own).contains(address)
+        };
+        let at = all.position(own)?;
+        Some((answer::text(function.context.callee(*call))?, at))
+    });
+    let left = given.and_then(|(name, at)| {
+        look_into(function, name, |callee| {
+            let own = parameter(callee, at)?;
+            let graph = callee.graph;
+            let named = |effect: &&Effect| graph.name_of(effect) == own;
+            let only_set = graph.effects.iter().filter(named).all(|effect| {
+                let set = matches!(effect.kind, EffectKind::Write(_));
+                set && graph.is_all_behind(effect)
+                    || effect.kind == EffectKind::Read && !graph.is_behind(effect)
+            });
+            let sets = |node: &Step| {
+                let effects = graph.effects.get(node.effects.clone()).unwrap_or(&[]);
+                let mut own = effects.iter().filter(named);
+                own.any(|effect| matches!(effect.kind, EffectKind::Write(_)))
+            };
+            let bare = graph.reached(0, sets);
+            let leaves = bare.iter().any(|at| {
+                let node = graph.nodes.get(*at);
+                node.is_some_and(|node| matches!(node.action, Action::Exit { .. }))
+            });
+            let nothing = callee.file.gives_nothing(callee.body);
+            (nothing && only_set && leaves).then_some(())
+        })
+    });
+    left.is_some()
 }
 
 /// `v |= 1`, `v = v + 1`

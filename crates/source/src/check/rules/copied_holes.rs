@@ -15,7 +15,7 @@ use crate::check::space;
 use crate::check::unset::is_unset;
 use crate::check::words::CheckWords;
 use crate::expression::{Expression, Term};
-use crate::flow::{Action, Local, is_assembly};
+use crate::flow::{Action, Local, Node as Step, is_assembly};
 use crate::lex::Token;
 use crate::node::Parts as _;
 use crate::site::span;
@@ -430,9 +430,51 @@ fn of_callee(function: &FunctionContext<'_>, address: Node<'_>) -> Option<Filled
             }
         });
         let known = !found.elsewhere && !found.handed;
+        // A result may tell its caller what was not set.
+        if callee.file.gives_nothing(callee.body) {
+            found
+                .members
+                .retain(|path| is_always_set(callee, &own, path));
+        }
         known.then_some(found)
     })
 }
+
+/// Whether every way through a function sets that member behind its parameter; a loop is
+/// taken to go round.
+fn is_always_set(function: &FunctionContext<'_>, parameter: &str, path: &str) -> bool {
+    let mut places = Vec::new();
+    each(function.root, &mut |node| {
+        let named =
+            node.kind() == "identifier" && function.context.seen(node) == parameter.as_bytes();
+        let member = named.then(|| member(function, node, b"->")).flatten();
+        if let Some((_, whole)) = member.filter(|(own, _)| own == path) {
+            let mut around = std::iter::successors(Some(whole), Node::parent);
+            let last = around.find(|own| LOOPS.contains(&own.kind()));
+            places.push(span(last.unwrap_or(whole)));
+        }
+    });
+    let graph = function.graph;
+    let inside = |place: Span| {
+        places
+            .iter()
+            .any(|own| own.contains(place) || place.contains(*own))
+    };
+    let sets = |node: &Step| {
+        let effects = graph.effects.get(node.effects.clone());
+        let mut effects = effects.unwrap_or(&[]).iter();
+        let acts = !matches!(node.action, Action::Join | Action::Exit { .. });
+        acts && inside(node.span) || effects.any(|own| inside(own.span))
+    };
+    let bare = graph.reached(0, sets);
+    !bare.iter().any(|at| {
+        let node = graph.nodes.get(*at);
+        node.is_some_and(|node| matches!(node.action, Action::Exit { .. }))
+    })
+}
+
+/// Statements that go round.
+const LOOPS: [&str; 3] = ["for_statement", "while_statement", "do_statement"];
 
 /// A mention of a pointer to the struct: a member behind it that is set or read, a test of
 /// it, or else something that may fill it.

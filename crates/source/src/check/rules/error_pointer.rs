@@ -1,8 +1,8 @@
 use crate::check::accesses::each;
 use crate::check::context::FunctionContext;
+use crate::check::known::Fails;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
-use crate::check::summary::Fails;
 use crate::expression::{Expression, Term};
 use crate::flow::StatementKind;
 use crate::node::Parts as _;

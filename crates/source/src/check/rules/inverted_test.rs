@@ -94,11 +94,15 @@ fn inverted(function: &FunctionContext<'_>, own: &Expression) -> Option<Violatio
     };
     let (name, _) = call.call()?;
     let words = function.file.words;
-    let faults = words.access(name).is_some_and(|word| word.result.is_some());
+    let known = function.known.get(name);
+    let copies = known.and_then(|own| own.copies.as_ref());
+    let word = words.access(name).or(copies);
+    let faults = word.is_some_and(|word| word.result.is_some());
     let opens = words.checks_range(name.as_bytes())
         || words
             .begin(name)
-            .is_some_and(|begin| !begin.always && !begin.guessed);
+            .is_some_and(|begin| !begin.always && !begin.guessed)
+        || known.is_some_and(|own| own.succeeds);
     let measures = words.gives_length(name);
     let wrong = if negated {
         faults && !opens

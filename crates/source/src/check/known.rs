@@ -1,0 +1,164 @@
+//! What is known of the functions of a file by those that call them.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use foldhash::fast::RandomState;
+use tollgate_defect::answer;
+
+use crate::calls::Duplicates;
+use crate::expression::Expression;
+use crate::lex::{Token, TokenKind};
+use crate::split::Body;
+
+use super::words::AccessWord;
+
+/// What is known of the functions of a file, by their names: of each from where it was
+/// looked at on, which is before its callers where it stands before them.
+#[derive(Default)]
+pub(crate) struct Summaries {
+    of: HashMap<String, Summary, RandomState>,
+    /// Those that name what may sleep on a fault, whether they were looked at or not.
+    sleepers: HashSet<String, RandomState>,
+}
+
+impl Summaries {
+    /// What a function does, if it was looked at and a caller has to know it.
+    pub(crate) fn get(&self, name: &str) -> Option<&Summary> {
+        self.of.get(name)
+    }
+
+    /// Whether none was looked at.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
+    /// Whether a function names what may sleep on a fault: it is worth a look.
+    pub(crate) fn may_sleep(&self, name: &str) -> bool {
+        self.sleepers.contains(name)
+    }
+
+    /// Notes that a function does.
+    pub(crate) fn sleeps(&mut self, body: &Body) {
+        if body.defined_by.is_none() {
+            self.sleepers.insert(body.name.clone());
+        }
+    }
+
+    /// Notes what a function does.
+    pub(crate) fn note(&mut self, body: &Body, own: Option<Summary>) {
+        let Some(own) = own else { return };
+        let merged = match self.of.remove(&body.name) {
+            Some(before) => before.merged(own),
+            None => own,
+        };
+        self.of.insert(body.name.clone(), merged);
+    }
+
+    /// Whether some tokens name a function that may sleep on a fault.
+    pub(crate) fn name_sleepers(&self, text: &[u8], tokens: &[Token]) -> bool {
+        let own = |name: &[u8]| answer::text(name).is_some_and(|name| self.may_sleep(name));
+        !self.sleepers.is_empty() && words(text, tokens).any(own)
+    }
+
+    /// Whether some tokens name a function of which more is known than that it may sleep.
+    pub(crate) fn name_any(&self, text: &[u8], tokens: &[Token]) -> bool {
+        let told = |name: &[u8]| {
+            let own = answer::text(name).and_then(|name| self.get(name));
+            own.is_some_and(Summary::tells)
+        };
+        !self.is_empty() && words(text, tokens).any(told)
+    }
+}
+
+/// The words of some tokens.
+fn words<'t>(text: &'t [u8], tokens: &[Token]) -> impl Iterator<Item = &'t [u8]> {
+    let words = tokens.iter().filter(|own| own.kind == TokenKind::Word);
+    words.map(|own| own.span.of(text))
+}
+
+/// What a call of a function does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Summary {
+    /// The copy that it makes of what it is given, by the places of its parameters.
+    pub(crate) copies: Option<AccessWord>,
+    /// The call in it that may sleep on a fault.
+    pub(crate) faults: Option<String>,
+    /// What it gives where it fails, if it gives a pointer.
+    pub(crate) fails: Option<Fails>,
+    /// Which of its parameters say what of the user's it gives a copy of.
+    pub(crate) duplicates: Option<Duplicates>,
+    /// Whether it gives 0 where the copy that it makes faulted, and nothing else that is 0.
+    pub(crate) succeeds: bool,
+    /// What it fetches and asks something of.
+    pub(crate) fetches: Vec<Fetched>,
+    /// The names of its parameters.
+    pub(crate) parameters: Vec<String>,
+}
+
+/// What a function that gives a pointer gives where it fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fails {
+    /// An error number as a pointer, and never NULL.
+    ErrorPointer,
+    /// NULL, and no error number.
+    Null,
+    /// The one or the other.
+    Either,
+}
+
+impl Summary {
+    /// Whether a caller has to know more of it than that it may sleep.
+    fn tells(&self) -> bool {
+        let gives = self.fails.is_some() || self.duplicates.is_some() || self.succeeds;
+        gives || self.copies.is_some() || !self.fetches.is_empty()
+    }
+
+    /// What is so of both definitions of a function, on the two sides of an `#if`.
+    pub(crate) fn merged(self, other: Self) -> Self {
+        let same = |one: &Option<AccessWord>| *one == other.copies;
+        Self {
+            copies: self.copies.filter(|own| same(&Some(own.clone()))),
+            faults: self.faults.or(other.faults),
+            fails: self.fails.filter(|own| other.fails == Some(*own)),
+            duplicates: self.duplicates.filter(|own| other.duplicates == Some(*own)),
+            succeeds: self.succeeds && other.succeeds,
+            fetches: match self.parameters == other.parameters {
+                true => self.fetches,
+                false => Vec::new(),
+            },
+            parameters: self.parameters,
+        }
+    }
+}
+
+/// A fetch in a function, by its parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fetched {
+    /// The user's address, without casts, as the function names it.
+    pub(crate) address: Expression,
+    /// Whether it is of so many bytes, and not of one value.
+    pub(crate) counted: bool,
+    /// What of it was asked.
+    pub(crate) asked: Asked,
+}
+
+/// What of a fetched object a function asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// All of it, by another function that is given its address.
+    Whole,
+    /// Its value, of what is but one.
+    Value,
+    /// So many of its members.
+    Fields(BTreeSet<String>),
+}
+
+impl Fetched {
+    /// The address as a caller names it, who gives these arguments for those parameters.
+    pub(crate) fn given(&self, names: &[String], arguments: &[Expression]) -> Expression {
+        let all = names.iter().zip(arguments);
+        all.fold(self.address.clone(), |own, (name, argument)| {
+            own.replaced(name, argument.uncast().1)
+        })
+    }
+}
