@@ -238,6 +238,17 @@ fn what_a_helper_asked_of_the_users_is_not_fetched_again() {
         assert_eq!(rules(helper, &with(call, again)), NONE, "{helper}");
     }
     assert_eq!(rules(whole, &with("judge(arg)", "return r.id;")), NONE);
+    // A caller's variable may have the name of another parameter.
+    let named = whole.replace(
+        "struct req __user *from",
+        "struct req __user *from, struct req __user *arg",
+    );
+    let used = "return fill(d->buf, r.len);";
+    assert_eq!(
+        rules(&named, &with("judge(arg, d->other)", used)),
+        ["double-fetch"]
+    );
+    assert_eq!(rules(&named, &with("judge(d->other, arg)", used)), NONE);
     assert_eq!(rules(handed, &with("judge(arg)", "return 0;")), NONE);
     // What is fetched again is used in another function.
     let uses = "static int run_it(struct dev *d, struct req *own)\n{\n\treturn fill(d->buf, own->len);\n}\n";
@@ -300,33 +311,6 @@ fn what_a_helper_fills_is_filled_and_no_more() {
         .replace("static void", "static int")
         .replace("d->len;\n}", "d->len;\n\treturn d->len ? 0 : -EIO;\n}");
     assert_eq!(rules(&told, flat_call), NONE);
-    // Memory that the function allocates is no other.
-    let heap = "\tstruct req *own = kmalloc(sizeof(*own), GFP_KERNEL);\n\n\tif (!own)\n\t\treturn -ENOMEM;\n\tfill(d, own);\n\tret = copy_to_user(arg, own, sizeof(*own)) ? -EFAULT : 0;\n\tkfree(own);\n\treturn ret;";
-    assert_eq!(rules(fill, heap), ["copied-holes"]);
-    assert_eq!(rules(fill, &heap.replace("kmalloc", "kzalloc")), NONE);
-    let line = "\tfill(d, own);\n";
-    assert_eq!(
-        rules(
-            fill,
-            &heap.replace(line, "\tmemset(own, 0, sizeof(*own));\n\tfill(d, own);\n")
-        ),
-        NONE
-    );
-    assert_eq!(
-        rules(
-            fill,
-            &heap.replace(line, "\tother(d, own);\n\tfill(d, own);\n")
-        ),
-        NONE
-    );
-    assert_eq!(rules(fill, &heap.replace(line, "\tfill(d, own);\n\tif (copy_from_user(own, arg, sizeof(*own)))\n\t\treturn -EFAULT;\n")), NONE);
-    assert_eq!(
-        rules(
-            fill,
-            &heap.replace(line, "\td->last = own;\n\tupdate(d);\n")
-        ),
-        NONE
-    );
     let flat = "static void fill(struct dev *d, struct flat *own)\n{\n\town->cmd = d->cmd;\n\town->len = d->len;\n}\n";
     let call = "\tstruct flat own;\n\n\tfill(d, &own);\n\treturn copy_to_user(buf, &own, sizeof(own)) ? -EFAULT : 0;";
     assert_eq!(rules(flat, call), NONE);
@@ -430,4 +414,65 @@ fn what_a_helper_turns_around_is_tested_so() {
     assert_eq!(rules(OUT, fails), ["inverted-test"]);
     let plain = helper.replace("!copy", "copy");
     assert_eq!(rules(&plain, wrong), NONE);
+}
+
+#[test]
+fn memory_that_a_function_allocates_is_judged_as_its_stack() {
+    let fill = "static void fill(struct dev *d, struct req *own)\n{\n\town->cmd = d->cmd;\n\town->len = d->len;\n\town->kind = 1;\n\town->id = d->id;\n}\n";
+    let heap = "\tstruct req *own = kmalloc(sizeof(*own), GFP_KERNEL);\n\n\tif (!own)\n\t\treturn -ENOMEM;\n\tfill(d, own);\n\tret = copy_to_user(arg, own, sizeof(*own)) ? -EFAULT : 0;\n\tkfree(own);\n\treturn ret;";
+    assert_eq!(rules(fill, heap), ["copied-holes"]);
+    assert_eq!(rules(fill, &heap.replace("kmalloc", "kzalloc")), NONE);
+    let line = "\tfill(d, own);\n";
+    assert_eq!(
+        rules(
+            fill,
+            &heap.replace(line, "\tmemset(own, 0, sizeof(*own));\n\tfill(d, own);\n")
+        ),
+        NONE
+    );
+    assert_eq!(
+        rules(
+            fill,
+            &heap.replace(line, "\tother(d, own);\n\tfill(d, own);\n")
+        ),
+        NONE
+    );
+    assert_eq!(rules(fill, &heap.replace(line, "\tfill(d, own);\n\tif (copy_from_user(own, arg, sizeof(*own)))\n\t\treturn -EFAULT;\n")), NONE);
+    assert_eq!(
+        rules(
+            fill,
+            &heap.replace(line, "\td->last = own;\n\tupdate(d);\n")
+        ),
+        NONE
+    );
+}
+
+/// Functions that call each other were asked without end.
+#[test]
+fn a_ring_of_functions_comes_to_an_end() {
+    let ring = |n: usize| {
+        let one = |at: usize| {
+            let next = (at + 1) % n;
+            format!(
+                "static int f{at}(struct dev *d, struct req *own, u32 __user *to, size_t n)\n{{\n\tchar line[8];\n\n\tspin_lock(&d->lock);\n\tf{next}(d, own, to, n);\n\tspin_unlock(&d->lock);\n\tif (copy_from_user(line, to, n))\n\t\treturn -EFAULT;\n\treturn put_user(d->ports[own->id]->state, to);\n}}\n"
+            )
+        };
+        (0..n).map(one).collect::<String>()
+    };
+    for n in [1, 2, 7, 40] {
+        assert!(rules(&ring(n), "\treturn f0(d, &r, &arg->id, n);").len() <= n);
+    }
+    // Each calls all of the next level.
+    let level = |at: usize| {
+        let call = |next: usize| format!("\tg{}_{next}(d, own, to, n);\n", at + 1);
+        let calls = (0..12).map(call).collect::<String>();
+        let one = |own: usize| {
+            format!(
+                "static void g{at}_{own}(struct dev *d, struct req *own, u32 __user *to, size_t n)\n{{\n\tchar line[8];\n\n\tspin_lock(&d->lock);\n{calls}\tspin_unlock(&d->lock);\n\tif (!copy_from_user(line, to, n))\n\t\tput_user(d->ports[own->id]->state, to);\n}}\n"
+            )
+        };
+        (0..12).map(one).collect::<String>()
+    };
+    let wide = (0..6).rev().map(level).collect::<String>();
+    assert!(rules(&wide, "\tg0_0(d, &r, &arg->id, n);\n\treturn 0;").len() <= 72);
 }

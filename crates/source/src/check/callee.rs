@@ -15,8 +15,12 @@ use super::context::FunctionContext;
 use super::paths::Paths;
 use super::tokens::{parameter_spans, parameters};
 
+/// So many functions are looked into from one: what a file of a kernel asks for is far
+/// below it, and a file that is made to do harm takes no longer.
+pub(crate) const LOOKS: usize = 256;
+
 /// What is said of a function of the file by its name; none where there is no such, or
-/// it is not understood as a whole.
+/// it is not understood as a whole, or [`LOOKS`] were looked into already.
 pub(crate) fn look_into<T>(
     function: &FunctionContext<'_>,
     name: &str,
@@ -24,6 +28,7 @@ pub(crate) fn look_into<T>(
 ) -> Option<T> {
     let (file, vocabulary) = (function.file, function.context.vocabulary);
     let body = file.body_named(name)?;
+    file.looks.set(file.looks.get().checked_sub(1)?);
     let tokens = file.tokens.get(body.tokens.clone())?;
     let normalised = normalise(file.text, tokens, vocabulary, Branches::First);
     if !is_bounded(body.span, tokens) || !normalised.left_out.is_empty() {

@@ -2,7 +2,7 @@
 //! is parsed, followed on all its paths, and shown to the rules.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{HashMap, HashSet};
 
 use tree_sitter::Node;
@@ -20,6 +20,7 @@ use crate::split::{Body, Cut, Unended, bodies};
 use crate::types::{Headers, Types};
 use crate::vocabulary::Vocabulary;
 
+use super::callee::LOOKS;
 use super::change::{FactsOf, FunctionChange};
 use super::context::{Asked, FileContext, FunctionContext};
 use super::heard::{self, Heard};
@@ -352,6 +353,7 @@ fn file_context<'a>(
         asked: Asked::default(),
         users: OnceCell::new(),
         named: OnceCell::new(),
+        looks: Cell::new(0),
         called: OnceCell::new(),
     }
 }
@@ -411,6 +413,7 @@ fn judge(
         paths: &paths,
         unfenced: std::cell::OnceCell::new(),
     };
+    file.looks.set(LOOKS);
     run(&function, interest, findings);
     findings.summaries.push(summary(&function));
     None

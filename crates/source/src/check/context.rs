@@ -1,6 +1,6 @@
 //! What a rule looks at: a file, or one function of it.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use tollgate_defect::answer;
@@ -37,6 +37,8 @@ pub(crate) struct FileContext<'a> {
     pub(crate) users: OnceCell<HashSet<(Vec<u8>, bool)>>,
     /// Which body each function has, once that was asked.
     pub(crate) named: OnceCell<HashMap<String, Vec<usize>>>,
+    /// How many more functions are looked into from the one that is judged.
+    pub(crate) looks: Cell<usize>,
     /// Which words stand before a parenthesis more than once, once that was asked.
     pub(crate) called: OnceCell<HashSet<String>>,
 }

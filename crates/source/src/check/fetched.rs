@@ -1,6 +1,7 @@
 //! What a function of the file fetches from the user and asks something of, so that its
 //! result tells its caller what it was.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use tree_sitter::Node;
@@ -33,6 +34,20 @@ pub(crate) fn fetches(function: &FunctionContext<'_>, names: &[String]) -> Vec<F
 /// So many variables may stand between an address and the parameter that it is made of.
 const STEPS: usize = 3;
 
+/// So many variables a value may be made of that stands for another one.
+const MOST: usize = 4;
+
+/// How often a value names a variable.
+fn variables(value: &Expression) -> usize {
+    let found = Cell::new(0);
+    // Nothing is looked for: all of it is looked at.
+    value.any(&|part| {
+        found.set(found.get() + usize::from(part.name().is_some()));
+        false
+    });
+    found.get()
+}
+
 /// An address by the parameters that it is made of, which keep their values: a variable
 /// that takes one value is that.
 fn by_parameters(
@@ -50,6 +65,9 @@ fn by_parameters(
         let value = function
             .expression(value)
             .filter(|_| values.next().is_none())?;
+        if variables(&value) > MOST {
+            return None;
+        }
         address = address.replaced(&root, value.uncast().1);
     }
     None

@@ -155,10 +155,10 @@ pub(crate) enum Asked {
 
 impl Fetched {
     /// The address as a caller names it, who gives these arguments for those parameters.
-    pub(crate) fn given(&self, names: &[String], arguments: &[Expression]) -> Expression {
-        let all = names.iter().zip(arguments);
-        all.fold(self.address.clone(), |own, (name, argument)| {
-            own.replaced(name, argument.uncast().1)
-        })
+    pub(crate) fn given(&self, names: &[String], arguments: &[Expression]) -> Option<Expression> {
+        let root = self.address.root().name()?;
+        let at = names.iter().position(|own| own == root)?;
+        let own = arguments.get(at)?.uncast().1;
+        Some(self.address.replaced(root, own))
     }
 }

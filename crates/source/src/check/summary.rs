@@ -120,9 +120,7 @@ fn deep_faults(function: &FunctionContext<'_>, name: &str, depth: usize) -> Opti
         if names.iter().any(|name| words.switches_faults_off(name)) {
             return None;
         }
-        let mut deeper = names
-            .iter()
-            .filter(|name| callee.file.body_named(name).is_some());
+        let mut deeper = names.iter().filter(|name| callee.known.may_sleep(name));
         faults(callee).or_else(|| deeper.find_map(|name| deep_faults(callee, name, left)))
     })
 }

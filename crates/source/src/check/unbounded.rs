@@ -66,7 +66,8 @@ fn made(
             let kept = !function.graph.takes_a_value(root);
             let limited = is_limited_member(function, (root, number), at);
             let filled = is_filled(function, root, at);
-            let known = kept && !limited && !filled;
+            let known =
+                kept && !limited && !filled && is_new(function, &format!("{root}->{field}"), seen);
             known.then(|| by_callers(function, root, Some(field), seen))?
         }
         Term::Member { .. } => {
@@ -86,12 +87,9 @@ fn by_name(
     at: Span,
     seen: &mut Vec<String>,
 ) -> Option<String> {
-    // Variables of two functions may share a name.
-    let known = format!("{}:{name}", function.body.name);
-    if seen.len() > STEPS || seen.contains(&known) {
+    if !is_new(function, name, seen) {
         return None;
     }
-    seen.push(known);
     let effects = function.graph.effects.iter();
     let own: Vec<&Effect> = effects
         .filter(|own| function.graph.name_of(own) == name && changes(own))
@@ -124,6 +122,17 @@ fn by_name(
     };
     // Last, for the whole function is looked through for it.
     source.filter(|_| !is_limited(function, name, at))
+}
+
+/// Whether a number was not asked for yet, and not too many were: functions may call each
+/// other in a ring. Variables of two functions may share a name.
+fn is_new(function: &FunctionContext<'_>, name: &str, seen: &mut Vec<String>) -> bool {
+    let known = format!("{}:{name}", function.body.name);
+    let new = seen.len() <= STEPS && !seen.contains(&known);
+    if new {
+        seen.push(known);
+    }
+    new
 }
 
 /// What all callers of a function give it as that parameter, or in that member behind it,

@@ -106,7 +106,7 @@ impl<'t> Fetch<'t> {
             return Vec::new();
         };
         let fetches = known.fetches.iter().filter_map(|own| {
-            let address = own.given(&known.parameters, given);
+            let address = own.given(&known.parameters, given)?;
             Some(Self {
                 node: call,
                 span: span(call),
