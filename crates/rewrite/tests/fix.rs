@@ -596,21 +596,6 @@ fn what_the_flag_does_not_allow_is_not_promised() {
     assert!(!refused(bare).contains("--stop") && !left(bare).contains("--stop"));
 }
 
-/// The window left with the second result where the first was to go on.
-#[test]
-fn a_result_that_another_one_hides_is_no_way_out() {
-    for body in [
-        "\tint one, two;\n\n\tone = put_user(1, &p->a);\n\ttwo = put_user(2, &p->b);\n\tif (two)\n\t\treturn -EFAULT;\n\treturn one;\n",
-        "\tint err;\n\n\terr = put_user(1, &p->a);\n\terr = put_user(2, &p->b);\n\tif (err)\n\t\treturn -EFAULT;\n\treturn 0;\n",
-        "\tint one, two = 0;\n\n\tone = put_user(1, &p->a);\n\tif (!two)\n\t\ttwo = put_user(2, &p->b);\n\tif (two)\n\t\treturn two;\n\treturn one;\n",
-    ] {
-        let said = refused(body);
-        assert!(said.contains("is not rewritten"), "{said}");
-        let left = fix_in(&file(body), "f", &stopping());
-        assert!(left.is_err(), "{body}");
-    }
-}
-
 #[test]
 fn what_parts_accesses_is_said() {
     let round = "\twhile (c--)\n\t\tif (put_user(c, &p->a))\n\t\t\treturn -EFAULT;\n\treturn 0;\n";

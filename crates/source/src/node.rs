@@ -24,10 +24,37 @@ static FIELDS: LazyLock<HashMap<&'static str, NonZeroU16, RandomState>> = LazyLo
 pub(crate) trait Parts<'t> {
     /// The first child in the field of that name.
     fn part(&self, name: &str) -> Option<Node<'t>>;
+
+    /// Whether it is a statement.
+    fn is_statement(&self) -> bool;
 }
+
+/// The grammar's statements.
+const STATEMENTS: [&str; 16] = [
+    "attributed_statement",
+    "break_statement",
+    "case_statement",
+    "compound_statement",
+    "continue_statement",
+    "do_statement",
+    "expression_statement",
+    "for_statement",
+    "goto_statement",
+    "if_statement",
+    "labeled_statement",
+    "return_statement",
+    "seh_leave_statement",
+    "seh_try_statement",
+    "switch_statement",
+    "while_statement",
+];
 
 impl<'t> Parts<'t> for Node<'t> {
     fn part(&self, name: &str) -> Option<Node<'t>> {
         self.child_by_field_id(FIELDS.get(name)?.get())
+    }
+
+    fn is_statement(&self) -> bool {
+        STATEMENTS.contains(&self.kind())
     }
 }

@@ -391,7 +391,7 @@ fn loop_of(node: Node<'_>) -> Loop {
 }
 
 fn is_statement(node: Node<'_>) -> bool {
-    node.kind().ends_with("_statement") || matches!(node.kind(), "declaration" | "else_clause")
+    node.is_statement() || matches!(node.kind(), "declaration" | "else_clause")
 }
 
 fn last_statement(body: Node<'_>) -> Option<Node<'_>> {

@@ -44,6 +44,12 @@ fn a_helper_that_sleeps_on_a_fault_is_one_that_sleeps() {
     let wrong =
         "\tspin_lock(&d->lock);\n\tret = more(d, buf);\n\tspin_unlock(&d->lock);\n\treturn ret;";
     assert_eq!(rules(&twice, wrong), ["fault-in-atomic"]);
+    // One that is looked into, for it has no access of its own.
+    let reads = "static ssize_t out(struct file *file, char __user *to, size_t n, loff_t *at)\n{\n\treturn simple_read_from_buffer(to, n, at, file->private_data, 8);\n}\n";
+    let held = "\tspin_lock(&d->lock);\n\tret = out(d->file, buf, n, &d->at);\n\tspin_unlock(&d->lock);\n\treturn ret;";
+    assert_eq!(rules(reads, held), ["fault-in-atomic"]);
+    let guarded = reads.replace("\treturn simple", "\tguard(pagefault)();\n\treturn simple");
+    assert_eq!(rules(&guarded, held), NONE);
     let quiet = "static int out(void __user *to, const void *from, size_t n)\n{\n\tint ret;\n\n\tpagefault_disable();\n\tret = copy_to_user(to, from, n) ? -EFAULT : 0;\n\tpagefault_enable();\n\treturn ret;\n}\n";
     let unlocks = "static int out(struct dev *d, void __user *to, size_t n)\n{\n\tu32 v = d->v;\n\n\tspin_unlock(&d->lock);\n\treturn copy_to_user(to, &v, 4) ? -EFAULT : 0;\n}\n";
     for (helper, right) in [

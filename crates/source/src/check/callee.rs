@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use crate::bound::is_bounded;
 use crate::flow::{Effect, EffectKind, Pieces, Source, build};
+use crate::lex::TokenKind;
 use crate::normalise::{Branches, normalise};
 use crate::parse::BodyParser;
 use crate::site::Context;
@@ -48,10 +49,14 @@ pub(crate) fn look_into<T>(
         wrappers: &[],
         user_pointers: &pointers,
     };
+    let words = tokens.iter().filter(|own| own.kind == TokenKind::Word);
+    let words = words.map(|own| own.span);
+    let scopes = words.filter(|own| vocabulary.is_scope(own.of(file.text)));
+    let scopes: Vec<Span> = scopes.collect();
     let source = Source {
         words: file.words,
         tokens: file.tokens_in(body.header.join(body.span)),
-        scopes: &[],
+        scopes: &scopes,
         optional: &[],
         left_out: &[],
         points: false,

@@ -74,10 +74,7 @@ pub(crate) type FactsOf = BTreeMap<String, Facts>;
 pub(crate) fn facts(function: &FunctionContext<'_>) -> Facts {
     let checks = checks(function);
     let touches = function.accesses.iter();
-    let touches = touches.map(|access| Touch {
-        behind_check: is_behind_check(function, access, &checks),
-        ..touch(function, access)
-    });
+    let touches = touches.map(|access| touch(function, access, &checks));
     Facts {
         touches: touches.collect(),
         checks,
@@ -85,7 +82,7 @@ pub(crate) fn facts(function: &FunctionContext<'_>) -> Facts {
     }
 }
 
-fn touch(function: &FunctionContext<'_>, access: &Access<'_>) -> Touch {
+fn touch(function: &FunctionContext<'_>, access: &Access<'_>, checks: &[(String, Span)]) -> Touch {
     let written = |own: &Expression| function.file.plain(own.span);
     let value = Expression::of(function.context, bare(access.value_node));
     // The accessors and copies that are no part of others fence by themselves.
@@ -102,7 +99,7 @@ fn touch(function: &FunctionContext<'_>, access: &Access<'_>) -> Touch {
         fenced: own || function.is_fenced(access.span, &access.user_root),
         root: access.user_root.clone(),
         goes_on: goes_on(function.context, access.node),
-        behind_check: false,
+        behind_check: is_behind_check(function, access, checks),
     }
 }
 

@@ -10,12 +10,13 @@ use crate::calls::{Duplicates, Fence};
 use crate::expression::Expression;
 use crate::flow::{Action, Begin, Effect, EffectKind, Flow, Local, Node as Step};
 use crate::lex::{Token, TokenKind};
+use crate::node::Parts as _;
 use crate::site::{Context, span};
 use crate::span::{LineIndex, Span};
 use crate::split::Body;
 use crate::types::{LayoutError, Type, Types};
 
-use super::accesses::Access;
+use super::accesses::{Access, each};
 use super::known::{Fails, Summaries};
 use super::learn::users;
 use super::model::{Mark, RuleInfo, Violation};
@@ -278,6 +279,18 @@ impl FunctionContext<'_> {
         Expression::read(self.file.text, place, self.context.vocabulary)
     }
 
+    /// Whether the function gives a place another value anywhere.
+    pub(crate) fn assigns(&self, place: &Expression) -> bool {
+        let mut found = false;
+        each(self.root, &mut |node| {
+            found |= node.kind() == "assignment_expression"
+                && node
+                    .part("left")
+                    .is_some_and(|left| Expression::of(self.context, left) == *place);
+        });
+        found
+    }
+
     /// The variable of the function that a name means at a place.
     pub(crate) fn local_at(&self, name: &str, at: Span) -> Option<&Local> {
         let seen = |own: &&Local| own.name == name && own.scope.contains(at) && own.declared < at;
@@ -365,8 +378,26 @@ impl FunctionContext<'_> {
     }
 }
 
+/// The nodes that are read as expressions; any other place is parsed by itself.
+const EXPRESSIONS: [&str; 14] = [
+    "assignment_expression",
+    "binary_expression",
+    "call_expression",
+    "cast_expression",
+    "conditional_expression",
+    "field_expression",
+    "identifier",
+    "number_literal",
+    "parenthesized_expression",
+    "pointer_expression",
+    "sizeof_expression",
+    "subscript_expression",
+    "unary_expression",
+    "update_expression",
+];
+
 /// Whether a node is an expression by itself: what stands in parentheses of a statement is
 /// read without them.
 fn is_expression(node: Node<'_>) -> bool {
-    node.kind().ends_with("_expression") || matches!(node.kind(), "identifier" | "number_literal")
+    EXPRESSIONS.contains(&node.kind())
 }

@@ -10,6 +10,7 @@ use crate::Direction;
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
+use crate::span::Span;
 
 use super::accesses::{Access, each};
 use super::context::FunctionContext;
@@ -114,7 +115,8 @@ fn is_asked(node: Node<'_>) -> bool {
             "if_statement" | "while_statement" | "switch_statement" | "conditional_expression" => {
                 return condition == Some(inner.id());
             }
-            kind if kind.ends_with("_statement") || kind == "declaration" => return false,
+            "declaration" => return false,
+            _ if around.is_statement() => return false,
             _ => inner = around,
         }
     }
@@ -126,13 +128,9 @@ fn is_argument(node: Node<'_>) -> bool {
     around.is_some_and(|around| around.kind() == "argument_list")
 }
 
-/// Whether a call stands in a condition, or what takes its result is asked in one before
-/// the byte: what it found is known there.
-pub(crate) fn is_told(
-    function: &FunctionContext<'_>,
-    call: Node<'_>,
-    conditions: &[crate::span::Span],
-) -> bool {
+/// Whether a call stands in one of some conditions, or what takes its result is asked in
+/// one: what it found is known there.
+pub(crate) fn is_told(function: &FunctionContext<'_>, call: Node<'_>, conditions: &[Span]) -> bool {
     let holder = call.parent();
     let taken = holder.and_then(|holder| match holder.kind() {
         "assignment_expression" => holder.part("left"),

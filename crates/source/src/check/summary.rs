@@ -115,40 +115,39 @@ fn deep_faults(function: &FunctionContext<'_>, name: &str, depth: usize) -> Opti
     look_into(function, name, |callee| {
         let names = callee.calls.iter();
         let names = names.filter_map(|call| answer::text(callee.context.callee(*call)));
-        let names: Vec<&str> = names.collect();
-        let words = callee.file.words;
-        if names.iter().any(|name| words.switches_faults_off(name)) {
-            return None;
+        let mut deeper = names.filter(|name| callee.known.may_sleep(name));
+        match is_quiet(callee) {
+            true => None,
+            false => {
+                faults(callee).or_else(|| deeper.find_map(|name| deep_faults(callee, name, left)))
+            }
         }
-        let mut deeper = names.iter().filter(|name| callee.known.may_sleep(name));
-        faults(callee).or_else(|| deeper.find_map(|name| deep_faults(callee, name, left)))
     })
+}
+
+/// What is called in a function.
+fn called<'s>(function: &'s FunctionContext<'_>) -> impl Iterator<Item = &'s str> {
+    let nodes = function.graph.nodes.iter();
+    nodes.filter_map(|node| match &node.action {
+        Action::Call(call) => Some(call.name.as_str()),
+        Action::Inside(inside) => Some(inside.call.as_str()),
+        _ => None,
+    })
+}
+
+/// Whether a function switches page faults off anywhere, by a call or by a guard.
+fn is_quiet(function: &FunctionContext<'_>) -> bool {
+    let scopes = function.graph.cleanups.iter();
+    let guards = scopes.filter_map(|scope| function.guard(*scope));
+    let mut all = called(function).chain(guards);
+    all.any(|name| function.file.words.switches_faults_off(name))
 }
 
 /// The call that may sleep on a fault, where the function does not see to it that none
 /// does.
 fn faults(function: &FunctionContext<'_>) -> Option<String> {
-    let words = function.file.words;
-    let guarded = function.graph.cleanups.iter();
-    let mut guarded = guarded.filter_map(|scope| function.guard(*scope));
-    let calls = function
-        .graph
-        .nodes
-        .iter()
-        .filter_map(|node| match &node.action {
-            Action::Call(call) => Some(call.name.as_str()),
-            Action::Inside(inside) => Some(inside.call.as_str()),
-            _ => None,
-        });
-    let mut calls = calls.chain(guarded.by_ref());
-    let mut found = None;
-    let off = calls.any(|name| {
-        if found.is_none() && function.may_fault(name) {
-            found = Some(name.to_owned());
-        }
-        words.switches_faults_off(name)
-    });
-    found.filter(|_| !off)
+    let found = called(function).find(|name| function.may_fault(name))?;
+    (!is_quiet(function)).then(|| found.to_owned())
 }
 
 /// What a function gives, over all of its returns.

@@ -152,10 +152,11 @@ fn by_callers(
     };
     let calls =
         |body: &&Body| body.span != own.span && file.tokens_in(body.span).windows(2).any(named);
-    let has = |word: &[u8]| file.is_declared(own, word);
-    let callers: Vec<&Body> = file.bodies.iter().filter(calls).collect();
+    if !file.is_declared(own, b"static") {
+        return None;
+    }
     let mut source = None;
-    for caller in callers.iter().filter(|_| has(b"static")) {
+    for caller in file.bodies.iter().filter(calls) {
         let given = look_into(function, &caller.name, |caller| {
             let called = |call: &&Node<'_>| caller.context.callee(**call) == own.name.as_bytes();
             let mut sources = caller.calls.iter().filter(called).map(|call| {

@@ -2,7 +2,7 @@
 
 use tollgate_defect::answer;
 
-use crate::flow::{Action, Effect, EffectKind, Local, Node as Step};
+use crate::flow::{Effect, EffectKind, Local, Node as Step};
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
@@ -73,15 +73,10 @@ fn is_left(function: &FunctionContext<'_>, address: Span) -> bool {
                     || effect.kind == EffectKind::Read && !graph.is_behind(effect)
             });
             let sets = |node: &Step| {
-                let effects = graph.effects.get(node.effects.clone()).unwrap_or(&[]);
-                let mut own = effects.iter().filter(named);
+                let mut own = graph.effects_at(node).iter().filter(named);
                 own.any(|effect| matches!(effect.kind, EffectKind::Write(_)))
             };
-            let bare = graph.reached(0, sets);
-            let leaves = bare.iter().any(|at| {
-                let node = graph.nodes.get(*at);
-                node.is_some_and(|node| matches!(node.action, Action::Exit { .. }))
-            });
+            let leaves = graph.leaves_without(sets);
             let nothing = callee.file.gives_nothing(callee.body);
             (nothing && only_set && leaves).then_some(())
         })

@@ -297,9 +297,13 @@ impl Flow {
 
     /// What is done before the action of a node, in order.
     pub(crate) fn effects_of(&self, node: usize) -> &[Effect] {
-        let range = self.nodes.get(node).map(|node| node.effects.clone());
-        range
-            .and_then(|range| self.effects.get(range))
-            .unwrap_or_default()
+        self.nodes
+            .get(node)
+            .map_or(&[], |node| self.effects_at(node))
+    }
+
+    /// The same of a node of the graph.
+    pub(crate) fn effects_at(&self, node: &Node) -> &[Effect] {
+        self.effects.get(node.effects.clone()).unwrap_or_default()
     }
 }

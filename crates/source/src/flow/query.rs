@@ -389,6 +389,13 @@ impl Flow {
         found
     }
 
+    /// Whether some way through the function passes none of the nodes that stop it.
+    pub(crate) fn leaves_without(&self, stops: impl Fn(&Node) -> bool) -> bool {
+        let reached = self.reached(0, stops);
+        let mut nodes = reached.iter().filter_map(|at| self.nodes.get(*at));
+        nodes.any(|node| matches!(node.action, Action::Exit { .. }))
+    }
+
     /// The same for what comes behind a node.
     pub(crate) fn reached_behind(
         &self,

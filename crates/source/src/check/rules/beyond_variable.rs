@@ -1,4 +1,4 @@
-use crate::check::accesses::{Access, each};
+use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -94,20 +94,12 @@ fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
     let named = Expression::written(&source, function.context.vocabulary)?;
     // Whoever calls by a pointer to the function may have judged what it is given.
     function.local_at(named.root().name()?, access.span)?;
-    let judged = [&named, count].into_iter();
-    if judged
-        .into_iter()
-        .any(|own| unbounded::is_handed_before(function, own, access.span))
-    {
+    let mut judged = [&named, count].into_iter();
+    if judged.any(|own| unbounded::is_handed_before(function, own, access.span)) {
         return None;
     }
     // What takes a value here may be as large as that says.
-    let mut taken = false;
-    each(function.root, &mut |node| {
-        if let Term::Assignment(left, ..) = &Expression::of(function.context, node).term {
-            taken |= **left == *place && left.name().is_none();
-        }
-    });
+    let taken = place.name().is_none() && function.assigns(place);
     let made = made_of(function, named.root());
     let sized = place.name().is_some_and(|name| {
         let mut values = function.graph.assignments().filter(|(own, _)| *own == name);

@@ -80,13 +80,13 @@ fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
         }
     });
     let unknown = filled.elsewhere || filled.handed || function.graph.unseen.contains(&local.name);
+    if unknown {
+        return None;
+    }
     // Where the layout hangs on something nothing is said.
     let Ok(Some(what)) = unset(function, &local.base_type, &filled) else {
         return None;
     };
-    if unknown {
-        return None;
-    }
     let file = function.file;
     let message = format!("{} goes to the user, but {what}", local.base_type);
     let mut violation = file.violation(&INFO, access.span, "copied whole", message);
@@ -461,16 +461,11 @@ fn is_always_set(function: &FunctionContext<'_>, parameter: &str, path: &str) ->
             .any(|own| own.contains(place) || place.contains(*own))
     };
     let sets = |node: &Step| {
-        let effects = graph.effects.get(node.effects.clone());
-        let mut effects = effects.unwrap_or(&[]).iter();
+        let mut effects = graph.effects_at(node).iter();
         let acts = !matches!(node.action, Action::Join | Action::Exit { .. });
         acts && inside(node.span) || effects.any(|own| inside(own.span))
     };
-    let bare = graph.reached(0, sets);
-    !bare.iter().any(|at| {
-        let node = graph.nodes.get(*at);
-        node.is_some_and(|node| matches!(node.action, Action::Exit { .. }))
-    })
+    !graph.leaves_without(sets)
 }
 
 /// Statements that go round.

@@ -600,7 +600,7 @@ fn is_compared(function: &FunctionContext<'_>, first: &Fetch<'_>, node: Node<'_>
         if parent.kind() == "binary_expression" && matches!(operator, b"!=" | b"==") {
             return !over || operator == b"!=";
         }
-        if parent.kind().ends_with("_statement") {
+        if parent.is_statement() {
             return false;
         }
         node = parent;
@@ -612,13 +612,13 @@ fn is_compared(function: &FunctionContext<'_>, first: &Fetch<'_>, node: Node<'_>
 /// its end, where it does not keep to it.
 fn is_refused(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
     let around = std::iter::successors(node.parent(), Node::parent);
-    let mut around = around.take_while(|own| !own.kind().ends_with("_statement"));
+    let mut around = around.take_while(|own| !own.is_statement());
     let limited = around.any(|own| {
         let operator = function.context.operator(own);
         own.kind() == "binary_expression" && matches!(operator, b"<" | b">" | b"<=" | b">=")
     });
     let mut around = std::iter::successors(node.parent(), Node::parent);
-    let holder = around.find(|own| own.kind().ends_with("_statement"));
+    let holder = around.find(|own| own.is_statement());
     let asked = holder.filter(|own| limited && own.kind() == "if_statement");
     asked.is_some_and(|own| {
         let mut inside = function.graph.inside(span(own));

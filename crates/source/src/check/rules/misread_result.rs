@@ -404,10 +404,7 @@ fn is_returned(function: &FunctionContext<'_>, variable: &Token) -> bool {
     let own = file.tokens_in(caller.span);
     let returns = own.iter().enumerate();
     let mut returns = returns.filter(|(_, own)| own.span.of(file.text) == b"return");
-    returns.any(|(at, _)| {
-        let behind = own.get(at + 1..).unwrap_or_default().iter();
-        is_given_by(file.text, behind, name)
-    })
+    returns.any(|(at, _)| is_given_by(file.text, own.iter().skip(at + 1), name))
 }
 
 /// Whether the words behind a `return` give the variable as it is: `return ret;`,
@@ -495,8 +492,10 @@ fn stored(function: &FunctionContext<'_>, variable: Node<'_>, at: Span) -> Optio
     let mut nodes = 0..graph.nodes.len();
     let own = nodes.find(|at| graph.effects_of(*at).iter().any(is_own))?;
     // Where it holds what the call gave, on whatever way that is come to.
-    let effects = |node: &Step| graph.effects.get(node.effects.clone()).unwrap_or(&[]);
-    let others = |node: &Step| effects(node).iter().any(|own| changes(own) && !is_own(own));
+    let others = |node: &Step| {
+        let mut effects = graph.effects_at(node).iter();
+        effects.any(|own| changes(own) && !is_own(own))
+    };
     let mut given = graph.reached_behind(own, others);
     let place = graph.nodes.get(own)?.effects.clone();
     let is_there = |node: &Step| node.effects == place;

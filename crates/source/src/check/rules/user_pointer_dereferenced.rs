@@ -69,13 +69,20 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
         accesses.any(|access| access.address == *own.uncast().1)
     };
     let users = |own: &&Expression| {
-        space::is_users(function, own) && !either(own) && !is_assigned(function, own)
+        space::is_users(function, own) && !either(own) && !function.assigns(own.uncast().1)
     };
     let own = given.iter().find(users)?;
-    let (file, written) = (function.file, function.file.plain(own.span));
+    Some(gone_through(function, own, name))
+}
+
+/// The violation of an address of the user's that a call goes through.
+fn gone_through(function: &FunctionContext<'_>, own: &Expression, name: &str) -> Violation {
+    let written = function.file.plain(own.span);
     let message =
         format!("{written} is an address of the user's, and {name}() goes through it by hand");
-    Some(file.violation(&INFO, own.span, "the user's", message))
+    function
+        .file
+        .violation(&INFO, own.span, "the user's", message)
 }
 
 /// The addresses of the user's that a function of the file is given, and goes through by
@@ -97,15 +104,14 @@ fn through_callee(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Violati
     let all = given.iter().enumerate();
     let through = all.filter_map(|(at, own)| {
         let users = takes_pointer(function, name, at) && space::is_users(function, own);
-        let place = match users && !is_assigned(function, own) {
-            true => goes_through(function, name, at)?,
-            false => return None,
-        };
-        let (file, written) = (function.file, function.file.plain(own.span));
-        let message =
-            format!("{written} is an address of the user's, and {name}() goes through it by hand");
-        let mut violation = file.violation(&INFO, own.span, "the user's", message);
-        violation.related.push(file.mark(place, "a plain access"));
+        // A copy's address may stand where the user's stood.
+        if !users || function.assigns(own.uncast().1) {
+            return None;
+        }
+        let place = goes_through(function, name, at)?;
+        let mut violation = gone_through(function, own, name);
+        let mark = function.file.mark(place, "a plain access");
+        violation.related.push(mark);
         Some(violation)
     });
     through.collect()
@@ -124,19 +130,6 @@ fn violation(function: &FunctionContext<'_>, at: Span, what: &str, load: bool) -
         violation.confidence = Confidence::Low;
     }
     violation
-}
-
-/// Whether the function gives a member another value: a copy's address may stand where the
-/// user's stood.
-fn is_assigned(function: &FunctionContext<'_>, place: &Expression) -> bool {
-    let place = place.uncast().1;
-    let mut found = false;
-    each(function.root, &mut |node| {
-        if let Term::Assignment(left, ..) = &Expression::of(function.context, node).term {
-            found |= **left == *place;
-        }
-    });
-    found
 }
 
 /// What a pointer of the function that a load or a store goes through points to.
@@ -267,7 +260,8 @@ fn is_plain(function: &FunctionContext<'_>, place: Span) -> bool {
     while let Some(own) = node {
         match own.kind() {
             "call_expression" | "gnu_asm_expression" => return false,
-            kind if kind.ends_with("_statement") || kind == "declaration" => return true,
+            "declaration" => return true,
+            _ if own.is_statement() => return true,
             _ => node = own.parent(),
         }
     }
