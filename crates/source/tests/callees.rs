@@ -75,6 +75,25 @@ fn a_helper_that_sleeps_on_a_fault_is_one_that_sleeps() {
     }
 }
 
+/// A helper that is declared in front of its caller and stands behind it was not known.
+#[test]
+fn a_helper_may_stand_behind_its_caller() {
+    let declared = |helper: &str| {
+        let head = helper.split_once("\n{").unwrap().0;
+        let text = format!(
+            "{head};\nstruct dev;\nlong f(struct dev *d, char __user *buf, size_t n)\n{{\n\tlong ret;\n\n\tspin_lock(&d->lock);\n\tret = out(buf, d->buf, n);\n\tspin_unlock(&d->lock);\n\treturn ret;\n}}\n{helper}"
+        );
+        let found = mistakes::found(None, &text).into_iter();
+        found.map(|(rule, _)| rule).collect::<Vec<_>>()
+    };
+    assert_eq!(declared(OUT), ["fault-in-atomic"]);
+    let left = OUT.replace(
+        "\tif (copy_to_user(to, from, n))\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\treturn memcmp(to, from, n);",
+    );
+    assert_eq!(declared(&left), NONE);
+}
+
 /// guard() and scoped_guard() were no locks to the rule.
 #[test]
 fn nobody_sleeps_in_a_guard() {

@@ -237,7 +237,7 @@ fn a_test_the_other_way_around_is_told() {
     );
     for right in [
         "if (copy_to_user(u, k, sizeof(*k)))\n\t\treturn -EFAULT;",
-        "if (!copy_to_user(u, k, sizeof(*k)))\n\t\treturn 0;",
+        "if (!copy_to_user(u, k, sizeof(*k)))\n\t\treturn 0;\n\treturn -EFAULT;",
         "if (v && !put_user(v, p))\n\t\treturn 1;",
         "if (!access_ok(p, 4))\n\t\treturn -EFAULT;\n\tgo(p);",
         "if (!put_user(v, p)) {\n\t\tgo(v);\n\t\treturn v ? -EFAULT : 0;\n\t}",

@@ -28,6 +28,7 @@ use super::interest::{Interest, Interests};
 use super::known::{Summaries, Summary};
 use super::learn::Learned;
 use super::model::{Checked, Skipped, Unchecked, Violation};
+use super::order::callees_first;
 use super::paths::{Paths, follow};
 use super::pieces::{Definitions, Maker};
 use super::rule::Look;
@@ -214,7 +215,8 @@ impl<'v> Checker<'v> {
         let file = file_context(text, &all, &bodies, &words, types);
         let mut definitions = Definitions::of(text, &all, &bodies);
         let mut known = Summaries::default();
-        for body in &bodies {
+        let order = callees_first(text, &all, &bodies);
+        for body in order.into_iter().filter_map(|at| bodies.get(at)) {
             let tokens = all.get(body.tokens.clone()).unwrap_or_default();
             let mut interest = interests.of(tokens);
             let from = all.partition_point(|t| t.span.start < body.header.start);
@@ -491,5 +493,6 @@ fn ordered(checked: &mut Checked) {
     checked.violations.dedup_by_key(|v| key(v));
     checked.called_in_window.sort_unstable();
     checked.called_in_window.dedup();
+    checked.skipped.sort_by_key(|own| own.position);
     checked.skipped.dedup();
 }

@@ -89,6 +89,8 @@ pub(crate) struct Summary {
     pub(crate) duplicates: Option<Duplicates>,
     /// Whether it gives 0 where the copy that it makes faulted, and nothing else that is 0.
     pub(crate) succeeds: bool,
+    /// Whether it gives 0 or an error number, one of them where what it accesses faulted.
+    pub(crate) tells_fault: bool,
     /// What it fetches and asks something of.
     pub(crate) fetches: Vec<Fetched>,
     /// The names of its parameters.
@@ -110,7 +112,7 @@ impl Summary {
     /// Whether a caller has to know more of it than that it may sleep.
     fn tells(&self) -> bool {
         let gives = self.fails.is_some() || self.duplicates.is_some() || self.succeeds;
-        gives || self.copies.is_some() || !self.fetches.is_empty()
+        gives || self.tells_fault || self.copies.is_some() || !self.fetches.is_empty()
     }
 
     /// What is so of both definitions of a function, on the two sides of an `#if`.
@@ -122,6 +124,7 @@ impl Summary {
             fails: self.fails.filter(|own| other.fails == Some(*own)),
             duplicates: self.duplicates.filter(|own| other.duplicates == Some(*own)),
             succeeds: self.succeeds && other.succeeds,
+            tells_fault: self.tells_fault && other.tells_fault,
             fetches: match self.parameters == other.parameters {
                 true => self.fetches,
                 false => Vec::new(),

@@ -10,6 +10,7 @@ use crate::span::Span;
 use super::accesses::Access;
 use super::callee::look_into;
 use super::context::FunctionContext;
+use super::fate::tells_fault;
 use super::fetched::fetches;
 use super::known::{Fails, Summary};
 use super::range::declared_type;
@@ -31,6 +32,7 @@ pub(crate) fn summary(function: &FunctionContext<'_>) -> Option<Summary> {
         fails: gives.fails,
         duplicates: gives.duplicates.and_then(|own| duplicated(own, &names)),
         succeeds: succeeds(function),
+        tells_fault: tells_fault(function),
         fetches: fetches(function, &names),
         parameters: Vec::new(),
     };

@@ -623,6 +623,10 @@ impl Flow {
         let known = first.remove(&ways.0).filter(|_| own.plain);
         let behind = known.map(|known| self.held(variable, ways.0, known));
         let there = behind.and_then(|mut behind| behind.remove(&ways.1));
+        // What is done before the function is left is done in its node.
+        let own = self.effects_of(ways.1).iter();
+        let own = own.filter(|effect| self.places.is_in(effect.place, variable));
+        let there = there.map(|held| own.fold(held, |held, own| self.then(held, own, variable)));
         there.is_some_and(|held| matches!(held, Held::Constant(text) if text == constant))
     }
 

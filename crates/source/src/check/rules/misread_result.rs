@@ -5,6 +5,7 @@ use tree_sitter::Node;
 
 use crate::calls::Outcome;
 use crate::check::context::FunctionContext;
+use crate::check::fate::{is_error, is_error_name};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
@@ -419,20 +420,6 @@ fn is_given_by<'t>(text: &[u8], behind: impl Iterator<Item = &'t Token>, name: &
         }
         [] => false,
     }
-}
-
-/// `-EFAULT` and its like, or a choice of one.
-fn is_error(own: &Expression) -> bool {
-    match &own.term {
-        Term::Unary(operator, of) => operator == "-" && of.name().is_some_and(is_error_name),
-        Term::Choice(_, yes, no) => is_error(no) || yes.as_deref().is_some_and(is_error),
-        _ => false,
-    }
-}
-
-/// `EFAULT`
-fn is_error_name(name: &str) -> bool {
-    name.starts_with('E')
 }
 
 /// The test for less than 0, or for an error number, of what a call gives.

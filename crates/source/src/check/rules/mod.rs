@@ -32,6 +32,7 @@ mod other_object_checked;
 mod outside_checked_range;
 mod read_after_fault;
 mod sizeof_pointer;
+mod swallowed_fault;
 mod swapped_arguments;
 mod unbounded_index;
 mod unchecked_begin;
@@ -67,6 +68,7 @@ pub(crate) const RULES: &[Rule] = &[
     jump_out_of_cleanup::RULE,
     read_after_fault::RULE,
     ignored_fault::RULE,
+    swallowed_fault::RULE,
     misread_result::RULE,
     fault_in_atomic::RULE,
     inverted_test::RULE,

@@ -1,0 +1,492 @@
+//! What becomes of a fault: which ways a function takes where an access failed, and who
+//! asks for its result.
+
+use std::collections::HashSet;
+
+use tollgate_defect::answer;
+use tree_sitter::Node;
+
+use crate::expression::{Expression, Term};
+use crate::flow::{Action, Edge, Effect, EffectKind, Flow};
+use crate::node::Parts as _;
+use crate::site::{Context, span};
+use crate::span::Span;
+
+use super::context::FunctionContext;
+use super::space::is_users;
+
+/// A call whose result says whether an access faulted.
+pub(crate) struct Fallible<'t> {
+    pub(crate) node: Node<'t>,
+    pub(crate) span: Span,
+    pub(crate) name: String,
+    /// Whether it is a function of the file, and not the access itself.
+    pub(crate) helper: bool,
+}
+
+/// The calls of a function whose result says so, in the order of the text.
+pub(crate) fn fallible<'t>(
+    function: &'t FunctionContext<'t>,
+) -> impl Iterator<Item = Fallible<'t>> {
+    let own = |call: Node<'t>| {
+        let mut accesses = function.accesses.iter();
+        accesses.any(|own| own.node == call && !own.inside && own.word.result.is_some())
+    };
+    function.calls.iter().filter_map(move |call| {
+        let name = answer::text(function.context.callee(*call))?;
+        let known = function.known.get(name);
+        let helper = known.is_some_and(|own| own.tells_fault) && is_given_users(function, *call);
+        (helper || own(*call)).then(|| Fallible {
+            node: *call,
+            span: span(*call),
+            name: name.to_owned(),
+            helper,
+        })
+    })
+}
+
+/// Whether a call is given an address of the user's: what it accesses otherwise is its own
+/// affair.
+fn is_given_users(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
+    let whole = Expression::of(function.context, call);
+    let given = whole.call().map(|(_, given)| given);
+    given.is_some_and(|given| given.iter().any(|own| is_users(function, own)))
+}
+
+/// A way that is taken only where the access faulted.
+#[derive(Clone, Copy)]
+pub(crate) struct Arm {
+    /// Where it begins.
+    pub(crate) fault: usize,
+    /// Where the code goes on that is done where it did not.
+    pub(crate) success: usize,
+    /// Whether what asks says what is done where it did not: `if (!get_user(a, p)) use(a);`
+    pub(crate) negated: bool,
+}
+
+/// What a function does with the result of a call.
+#[derive(Default)]
+pub(crate) struct Fate {
+    /// The ways that it takes where the access faulted.
+    pub(crate) arms: Vec<Arm>,
+    /// Whether the same call gives the variable its next result before anything asked for
+    /// this one.
+    pub(crate) overwritten: bool,
+    /// Whether it is asked for something else, or handed on.
+    pub(crate) told: bool,
+}
+
+/// The variable that takes a result, with the write by which it does.
+pub(crate) struct Taken {
+    /// The number of the effect.
+    pub(crate) effect: usize,
+    /// Whether it takes what is chosen by the result: `err = get_user(a, p) ? -EFAULT : 0`.
+    pub(crate) chosen: bool,
+}
+
+/// The plain variable of the function that takes the result of a call, as it is or as an
+/// error number that is chosen by it.
+pub(crate) fn taken(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Taken> {
+    let (mut node, mut chosen) = (call, false);
+    let holder = loop {
+        let parent = node.parent()?;
+        match parent.kind() {
+            "parenthesized_expression" => {}
+            "conditional_expression" if parent.part("condition") == Some(node) => chosen = true,
+            "assignment_expression" if function.context.operator(parent) == b"=" => break parent,
+            "init_declarator" => break parent,
+            _ => return None,
+        }
+        node = parent;
+    };
+    let graph = function.graph;
+    let place = span(holder);
+    let own = |own: &Effect| matches!(own.kind, EffectKind::Write(_)) && own.span == place;
+    let effect = graph.effects.iter().position(own)?;
+    let written = graph.effects.get(effect)?;
+    let local = graph.local(graph.name_of(written))?;
+    (local.plain && graph.is_whole(written)).then_some(Taken { effect, chosen })
+}
+
+/// What becomes of the result of a call; none where it goes elsewhere at once.
+pub(crate) fn fate(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Fate> {
+    match taken(function, call.node) {
+        Some(own) => Walk::of(function, own.effect).map(Walk::fate),
+        None => asked(function, call),
+    }
+}
+
+/// The result that is a condition by itself: `if (get_user(a, p))`, `if (get_user(a, p) < 0)`.
+fn asked(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Fate> {
+    let graph = function.graph;
+    is_condition(call.node).then_some(())?;
+    let parent = call.node.parent()?;
+    let compared = parent.kind() == "binary_expression"
+        && Test::of(&Expression::of(function.context, parent)).is_some_and(|own| own.holds);
+    let text = function
+        .context
+        .written(if compared { parent } else { call.node });
+    let mut at = graph.nodes_in(call.span).find(|at| {
+        let node = graph.nodes.get(*at);
+        node.is_some_and(|node| node.span == call.span)
+    })?;
+    let mut seen = HashSet::new();
+    while seen.insert(at) {
+        let node = graph.nodes.get(at)?;
+        match node.next.as_slice() {
+            [(Edge::Always, next)] => at = *next,
+            [(Edge::If(condition, holds), one), (Edge::If(..), other)] => {
+                let own = graph.conditions.get(*condition)?;
+                let (fault, success) = if *holds {
+                    (*one, *other)
+                } else {
+                    (*other, *one)
+                };
+                let negated = is_negated(function.context, call.node);
+                let arms = vec![Arm {
+                    fault,
+                    success,
+                    negated,
+                }];
+                return (own.text == text).then(|| Fate {
+                    arms,
+                    ..Fate::default()
+                });
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Whether a node is, or is a part of, the condition of a statement: what `?:` makes of it
+/// is a value, which may tell.
+fn is_condition(node: Node<'_>) -> bool {
+    let mut own = node;
+    while let Some(parent) = own.parent() {
+        match parent.kind() {
+            "parenthesized_expression"
+            | "binary_expression"
+            | "unary_expression"
+            | "argument_list"
+            | "call_expression"
+            | "assignment_expression" => own = parent,
+            "if_statement" | "while_statement" | "do_statement" | "for_statement" => {
+                return parent.part("condition") == Some(own);
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Whether what a condition asks of a node is whether it is 0.
+fn is_negated(context: &Context<'_>, node: Node<'_>) -> bool {
+    let mut around = std::iter::successors(node.parent(), Node::parent);
+    let around = around.find(|own| {
+        !matches!(
+            own.kind(),
+            "parenthesized_expression" | "assignment_expression"
+        )
+    });
+    around.is_some_and(|own| {
+        let operator = context.operator(own);
+        operator == b"!"
+            || operator == b"=="
+                && matches!(
+                    Expression::of(context, own).term,
+                    Term::Binary(_, _, right) if right.is_zero()
+                )
+    })
+}
+
+/// What a comparison with 0 or with an error number says.
+struct Test<'e> {
+    of: &'e Expression,
+    /// Whether it holds where there is an error, or where there is none.
+    holds: bool,
+}
+
+impl<'e> Test<'e> {
+    fn of(own: &'e Expression) -> Option<Self> {
+        let Term::Binary(of, operator, right) = &own.term else {
+            return None;
+        };
+        let holds = match operator.as_str() {
+            "<" if right.is_zero() => true,
+            ">=" if right.is_zero() => false,
+            "==" if is_error(right) => true,
+            "!=" if is_error(right) => false,
+            _ => return None,
+        };
+        Some(Self { of, holds })
+    }
+}
+
+/// `-EFAULT` and its like, or a choice of one.
+pub(crate) fn is_error(own: &Expression) -> bool {
+    match &own.term {
+        Term::Unary(operator, of) => operator == "-" && of.name().is_some_and(is_error_name),
+        Term::Choice(_, yes, no) => is_error(no) || yes.as_deref().is_some_and(is_error),
+        _ => false,
+    }
+}
+
+/// `EFAULT`
+pub(crate) fn is_error_name(name: &str) -> bool {
+    name.starts_with('E')
+}
+
+/// The ways on from where a variable takes a result.
+struct Walk<'f> {
+    function: &'f FunctionContext<'f>,
+    variable: usize,
+    /// The write by which it took the result.
+    taken: Span,
+    found: Fate,
+    work: Vec<usize>,
+}
+
+impl<'f> Walk<'f> {
+    /// Goes from the write that an effect is to wherever it is asked for.
+    fn of(function: &'f FunctionContext<'f>, effect: usize) -> Option<Self> {
+        let graph = function.graph;
+        let own = graph.effects.get(effect)?;
+        let (variable, taken) = (own.place, own.span);
+        let mut nodes = graph.nodes.iter();
+        let at = nodes.position(|node| node.effects.contains(&effect))?;
+        let end = graph.nodes.get(at)?.effects.end;
+        let mut walk = Self {
+            function,
+            variable,
+            taken,
+            found: Fate::default(),
+            work: Vec::new(),
+        };
+        let mut seen = HashSet::new();
+        walk.step(at, effect + 1..end);
+        while let Some(at) = walk.work.pop() {
+            if seen.insert(at) {
+                let effects = graph.nodes.get(at)?.effects.clone();
+                walk.step(at, effects);
+            }
+        }
+        Some(walk)
+    }
+
+    fn fate(self) -> Fate {
+        self.found
+    }
+
+    fn graph(&self) -> &'f Flow {
+        self.function.graph
+    }
+
+    /// One node: what its effects and its action do to the variable, and where it goes on.
+    fn step(&mut self, at: usize, effects: std::ops::Range<usize>) {
+        let graph = self.graph();
+        let Some(node) = graph.nodes.get(at) else {
+            return;
+        };
+        if let Action::Exit { returned, .. } = &node.action
+            && *returned == Some(self.variable)
+        {
+            self.found.told = true;
+            return;
+        }
+        let forks = matches!(node.next.first(), Some((Edge::If(..), _)));
+        let own = graph.effects.get(effects).unwrap_or_default().iter();
+        let mut asked = None;
+        for effect in own.filter(|own| graph.places.is_in(own.place, self.variable)) {
+            match &effect.kind {
+                EffectKind::Read if forks && self.is_asked(effect.span) => {
+                    asked = Some(effect.span)
+                }
+                EffectKind::Write(write) if effect.place == self.variable => {
+                    // Elsewhere a condition may say that nothing was there to be asked.
+                    self.found.overwritten |= effect.span == self.taken && !write.optional;
+                    return;
+                }
+                _ => {
+                    self.found.told = true;
+                    return;
+                }
+            }
+        }
+        match node.next.as_slice() {
+            [(Edge::If(condition, holds), one), (Edge::If(..), other)] => {
+                self.fork(*condition, asked, (*holds, *one, *other));
+            }
+            ways => self.work.extend(ways.iter().map(|(_, next)| *next)),
+        }
+    }
+
+    /// Whether a place is in the condition of a statement.
+    fn is_asked(&self, place: Span) -> bool {
+        let root = self.function.root;
+        let node = root.named_descendant_for_byte_range(place.start, place.end);
+        node.is_some_and(is_condition)
+    }
+
+    /// Whether a condition asks of what is read in a place whether it is 0.
+    fn is_negated(&self, place: Span) -> bool {
+        let root = self.function.root;
+        let node = root.named_descendant_for_byte_range(place.start, place.end);
+        node.is_some_and(|node| is_negated(self.function.context, node))
+    }
+
+    /// A condition: of one that asks for the variable the side of the fault is an arm.
+    fn fork(
+        &mut self,
+        condition: usize,
+        asked: Option<Span>,
+        (holds, one, other): (bool, usize, usize),
+    ) {
+        let Some(own) = self.graph().conditions.get(condition) else {
+            return;
+        };
+        let asks = own.place == Some(self.variable);
+        if !asks && !own.reads.contains(&self.variable) {
+            self.work.extend([one, other]);
+            return;
+        }
+        let vocabulary = self.function.context.vocabulary;
+        let read = || Expression::written(&own.text, vocabulary);
+        let error = match asks {
+            true => Some(true),
+            false => read().and_then(|own| {
+                let test = Test::of(&own)?;
+                test.of.name().map(|_| test.holds)
+            }),
+        };
+        match error {
+            Some(error) => {
+                let (fault, success) = if error == holds {
+                    (one, other)
+                } else {
+                    (other, one)
+                };
+                self.found.arms.push(Arm {
+                    fault,
+                    success,
+                    negated: asked.is_some_and(|at| self.is_negated(at)),
+                });
+            }
+            None => self.found.told = true,
+        }
+    }
+}
+
+/// Whether the function gives an error number anywhere: in a `return`, or by a variable
+/// that one gives.
+pub(crate) fn gives_errors(function: &FunctionContext<'_>) -> bool {
+    let graph = function.graph;
+    let returned: HashSet<usize> = graph
+        .nodes
+        .iter()
+        .filter_map(|node| match &node.action {
+            Action::Exit { returned, .. } => *returned,
+            _ => None,
+        })
+        .collect();
+    let error = |at: Span| function.expression(at).is_some_and(|own| is_error(&own));
+    let mut effects = graph.effects.iter();
+    let stored = effects.any(|effect| match &effect.kind {
+        EffectKind::Write(write) if returned.contains(&effect.place) => {
+            write.value.is_some_and(error)
+        }
+        _ => false,
+    });
+    let mut exits = graph.nodes.iter();
+    stored
+        || exits.any(|node| {
+            let exit = matches!(node.action, Action::Exit { returned: None, .. });
+            let given = || graph.statement(node.span).and_then(|own| own.expression);
+            exit && given().is_some_and(error)
+        })
+}
+
+/// Whether a function gives 0 or an error number and nothing else, an error number among
+/// them where what it accesses faulted.
+pub(crate) fn tells_fault(function: &FunctionContext<'_>) -> bool {
+    let graph = function.graph;
+    if function.file.gives_nothing(function.body) || graph.computed {
+        return false;
+    }
+    let mut tells = false;
+    let mut all = true;
+    let mut look = |own: &Expression| {
+        all &= is_number(function, own);
+        tells |= is_fault(function, own);
+    };
+    let reached = graph.reached(0, |_| false);
+    for node in reached.iter().filter_map(|at| graph.nodes.get(*at)) {
+        let Action::Exit { returned, .. } = &node.action else {
+            continue;
+        };
+        let given = graph.statement(node.span).and_then(|own| own.expression);
+        match (returned, given.and_then(|given| function.expression(given))) {
+            (Some(place), _) => match taken_by(function, *place) {
+                Some(values) => values.iter().for_each(&mut look),
+                None => return false,
+            },
+            (None, Some(own)) => look(&own),
+            (None, None) => return false,
+        }
+    }
+    all && tells
+}
+
+/// What a plain variable of the function takes; none where it may take anything.
+fn taken_by(function: &FunctionContext<'_>, place: usize) -> Option<Vec<Expression>> {
+    let graph = function.graph;
+    let local = graph.places.as_local(place)?;
+    graph
+        .locals
+        .get(local)
+        .filter(|own| own.plain && !own.lasting)?;
+    let own = graph.effects.iter().filter(|effect| {
+        graph.places.is_in(effect.place, place) && effect.kind != EffectKind::Read
+    });
+    let values = own.map(|effect| match &effect.kind {
+        EffectKind::Write(write) => match write.value {
+            Some(value) => Some(function.expression(value)),
+            // Its declaration without a value.
+            None if !write.next => Some(None),
+            None => None,
+        },
+        _ => None,
+    });
+    let values: Option<Vec<Option<Expression>>> = values.collect();
+    Some(values?.into_iter().flatten().collect())
+}
+
+/// Whether an expression is 0 or an error number, whatever happens.
+fn is_number(function: &FunctionContext<'_>, own: &Expression) -> bool {
+    match &own.term {
+        Term::Choice(_, Some(yes), no) => is_number(function, yes) && is_number(function, no),
+        Term::Call(..) => gives_number(function, own),
+        _ => own.is_zero() || is_error(own),
+    }
+}
+
+fn gives_number(function: &FunctionContext<'_>, own: &Expression) -> bool {
+    own.call().is_some_and(|(name, _)| {
+        let access = function.file.words.access(name);
+        let fault = access.and_then(|own| own.result) == Some(crate::calls::Outcome::Fault);
+        let helper = function.known.get(name);
+        fault || helper.is_some_and(|own| own.tells_fault)
+    })
+}
+
+/// Whether it is -EFAULT, a choice of it, or what an access gives.
+fn is_fault(function: &FunctionContext<'_>, own: &Expression) -> bool {
+    match &own.term {
+        Term::Unary(minus, of) => minus == "-" && of.name() == Some("EFAULT"),
+        Term::Choice(_, yes, no) => {
+            let yes = yes.as_deref();
+            is_fault(function, no) || yes.is_some_and(|yes| is_fault(function, yes))
+        }
+        _ => gives_number(function, own),
+    }
+}

@@ -1,0 +1,340 @@
+use std::collections::HashSet;
+
+use tree_sitter::Node;
+
+use crate::Direction;
+use crate::check::context::FunctionContext;
+use crate::check::fate::{Arm, Fallible, Fate, fallible, fate, gives_errors, is_error, taken};
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
+use crate::check::words::Permission;
+use crate::expression::Expression;
+use crate::flow::{Action, Effect, EffectKind};
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "swallowed-fault",
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "an access faulted, and the caller is told that all went well",
+    why: "Who gave the address has to hear that it is none: a fault that is only logged, that is answered \
+          by 0 or whose error number is overwritten leaves the user with what was never copied.",
+};
+
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let mut errors = None;
+    for call in fallible(function) {
+        let told = unasked(function, &call).or_else(|| {
+            let fate = fate(function, &call)?;
+            let errors = || *errors.get_or_insert_with(|| can_tell(function));
+            overwritten(function, &call, &fate)
+                .or_else(|| lost_error(function, &fate))
+                .or_else(|| answered(function, &call, &fate, errors))
+                .or_else(|| used_anyway(function, &call, &fate))
+        });
+        out.extend(told.map(|told| told.violation(function, &call)));
+    }
+}
+
+/// What is said of a call.
+struct Told {
+    message: String,
+    label: &'static str,
+    related: Option<(Span, &'static str)>,
+}
+
+impl Told {
+    fn violation(self, function: &FunctionContext<'_>, call: &Fallible<'_>) -> Violation {
+        let file = function.file;
+        let mut violation = file.violation(&INFO, call.span, self.label, self.message);
+        let related = self.related.map(|(at, label)| file.mark(at, label));
+        violation.related.extend(related);
+        violation
+    }
+}
+
+/// Nothing asks what a helper gives, or what was chosen by a result.
+fn unasked(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Told> {
+    let name = &call.name;
+    let parent = call.node.parent()?;
+    if call.helper && parent.kind() == "expression_statement" {
+        return Some(Told {
+            message: format!("{name}() says whether it faulted, and nothing asks it"),
+            label: "its result is dropped",
+            related: None,
+        });
+    }
+    let own = taken(function, call.node)?;
+    let unread = (call.helper || own.chosen) && !function.graph.is_looked_at(own.effect);
+    unread.then(|| Told {
+        message: format!("nothing looks at what {name}() gave"),
+        label: "its result is lost",
+        related: None,
+    })
+}
+
+/// The variable takes something else before it was asked for.
+fn overwritten(function: &FunctionContext<'_>, call: &Fallible<'_>, fate: &Fate) -> Option<Told> {
+    fate.overwritten.then_some(())?;
+    let own = taken(function, call.node)?;
+    // What nothing looks at at all is ignored-fault's.
+    function.graph.is_looked_at(own.effect).then_some(())?;
+    let variable = function.graph.effects.get(own.effect)?;
+    let variable = function.graph.name_of(variable);
+    let message = format!(
+        "what {}() gives to {variable} is overwritten by its next result before anything asks for it",
+        call.name
+    );
+    Some(Told {
+        message,
+        label: "its result is lost",
+        related: None,
+    })
+}
+
+/// An error number that a variable takes where the access faulted, at which nothing looks.
+fn lost_error(function: &FunctionContext<'_>, fate: &Fate) -> Option<Told> {
+    let graph = function.graph;
+    let lost = |arm: &Arm| {
+        let mut nodes: Vec<usize> = only(function, arm).into_iter().collect();
+        nodes.sort_unstable();
+        let effects = nodes.iter().filter_map(|at| graph.nodes.get(*at));
+        let mut effects = effects.flat_map(|node| node.effects.clone());
+        effects.find(|at| {
+            let own = graph.effects.get(*at);
+            own.is_some_and(|own| stores_error(function, own)) && !graph.is_looked_at(*at)
+        })
+    };
+    let at = fate.arms.iter().find_map(lost)?;
+    let own = graph.effects.get(at)?;
+    Some(Told {
+        message: format!(
+            "nothing looks at the error number that {} takes where this faulted",
+            graph.name_of(own)
+        ),
+        label: "its fault is lost",
+        related: Some((own.span, "an error number that is lost")),
+    })
+}
+
+/// Whether a plain variable of the function takes an error number.
+fn stores_error(function: &FunctionContext<'_>, own: &Effect) -> bool {
+    let graph = function.graph;
+    let local = graph.places.as_local(own.place);
+    let plain = local
+        .and_then(|at| graph.locals.get(at))
+        .is_some_and(|own| own.plain);
+    match &own.kind {
+        EffectKind::Write(write) if plain => {
+            let value = write.value.and_then(|value| function.expression(value));
+            value.is_some_and(|value| is_error(&value))
+        }
+        _ => false,
+    }
+}
+
+/// Every way from the fault gives 0, in a function that gives error numbers.
+fn answered(
+    function: &FunctionContext<'_>,
+    call: &Fallible<'_>,
+    fate: &Fate,
+    mut errors: impl FnMut() -> bool,
+) -> Option<Told> {
+    let graph = function.graph;
+    // That is inverted-test's: what is given where nothing faulted is the fault.
+    let inverted =
+        |arm: &Arm| graph.gives_only(arm.success, "-EFAULT", |at| is_fault(function, at));
+    let gives = |arm: &&Arm| {
+        // What is done where it could be read is all that there is to do.
+        if arm.negated {
+            return false;
+        }
+        let zero = |at| is_zero(function, at);
+        let given = graph.gives_only(arm.fault, "0", zero) && !inverted(arm);
+        given && is_quiet(function, whole(function, arm)).is_some()
+    };
+    let arm = fate.arms.iter().filter(|_| !fate.told).find(gives)?;
+    errors().then(|| Told {
+        message: format!(
+            "where {}() faulted the function gives 0, and nobody is told",
+            call.name
+        ),
+        label: "its fault is swallowed",
+        related: exit(function, arm).map(|at| (at, "0 is given here")),
+    })
+}
+
+/// Whether 0 is what the function gives where all went well: it gives error numbers
+/// elsewhere, or nothing but 0.
+fn can_tell(function: &FunctionContext<'_>) -> bool {
+    gives_errors(function)
+        || function
+            .graph
+            .gives_only(0, "0", |at| is_zero(function, at))
+}
+
+/// Whether a `return` gives 0.
+fn is_zero(function: &FunctionContext<'_>, at: Span) -> bool {
+    given(function, at).is_some_and(|given| given.is_zero())
+}
+
+/// Whether a `return` gives an error number.
+fn is_fault(function: &FunctionContext<'_>, at: Span) -> bool {
+    given(function, at).is_some_and(|given| is_error(&given))
+}
+
+/// What a `return` gives.
+fn given(function: &FunctionContext<'_>, at: Span) -> Option<Expression> {
+    let given = function.graph.statement(at).and_then(|own| own.expression);
+    function.expression(given?)
+}
+
+/// Where the ways from a fault leave, the first in the text.
+fn exit(function: &FunctionContext<'_>, arm: &Arm) -> Option<Span> {
+    let graph = function.graph;
+    let reached = graph.reached(arm.fault, |_| false);
+    let nodes = reached.iter().filter_map(|at| graph.nodes.get(*at));
+    let exits = nodes.filter(|node| matches!(node.action, Action::Exit { .. }));
+    exits.map(|node| node.span).min()
+}
+
+/// What a read should have filled is used although all that its fault does is to be logged.
+fn used_anyway(function: &FunctionContext<'_>, call: &Fallible<'_>, fate: &Fate) -> Option<Told> {
+    let access = function.accesses.iter().find(|own| own.node == call.node)?;
+    let reads = access.word.direction == Direction::Read && !fate.told;
+    let logs = |arm: &&Arm| is_quiet(function, only(function, arm)) == Some(Quiet::Logged);
+    let arm = fate.arms.iter().filter(|_| reads).find(logs)?;
+    let behind = function.graph.reached(arm.fault, |_| false);
+    let goes_on = only(function, arm).into_iter().all(|at| {
+        let node = function.graph.nodes.get(at);
+        let ends = node.is_some_and(|node| matches!(node.action, Action::Exit { .. }));
+        let mut effects = function.graph.effects_of(at).iter();
+        !ends && !effects.any(|own| stores_error(function, own))
+    });
+    let comes_to = |at: Span| {
+        let mut nodes = behind
+            .iter()
+            .flat_map(|node| function.graph.effects_of(*node));
+        nodes.any(|own| own.span == at)
+    };
+    let root = &access.value_root;
+    let local = function.graph.local(root);
+    let own = local.is_some_and(|own| own.plain || own.array);
+    let used = function.reads(root).find(|read| {
+        let behind = read.span.start >= access.span.end;
+        behind && comes_to(read.span) && !is_logged(function, read.span)
+    });
+    let used = used.filter(|_| own && goes_on).map(|own| own.span);
+    // What a parameter points to is the caller's, who is told nothing.
+    let handed = function.is_parameter(root) && function.file.gives_nothing(function.body);
+    (used.is_some() || handed && goes_on).then(|| Told {
+        message: format!(
+            "{root} is used though {}() may have faulted, which is only logged",
+            call.name
+        ),
+        label: "its fault is swallowed",
+        related: used.map(|at| (at, "used here")),
+    })
+}
+
+/// What is done only where the access faulted.
+fn only(function: &FunctionContext<'_>, arm: &Arm) -> HashSet<usize> {
+    let graph = function.graph;
+    let mut own = graph.reached(arm.fault, |_| false);
+    let other = graph.reached(arm.success, |_| false);
+    own.retain(|at| !other.contains(at));
+    own
+}
+
+/// A way on which nothing is done that anybody sees.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quiet {
+    /// Nothing at all is done.
+    Silent,
+    /// A line of the log, what is freed or unlocked.
+    Logged,
+}
+
+/// Whether every way on that is taken where the access did not fault passes a node, too.
+fn is_common(function: &FunctionContext<'_>, arm: &Arm, at: usize) -> bool {
+    let graph = function.graph;
+    let passed = graph.nodes.get(at).map(std::ptr::from_ref);
+    let reached = graph.reached(arm.success, |node| Some(std::ptr::from_ref(node)) == passed);
+    let mut nodes = reached.iter().filter_map(|at| graph.nodes.get(*at));
+    !nodes.any(|node| matches!(node.action, Action::Exit { .. }))
+}
+
+/// What is done where the access faulted, but for what is done in any case.
+fn whole(function: &FunctionContext<'_>, arm: &Arm) -> HashSet<usize> {
+    let graph = function.graph;
+    let mut own = graph.reached(arm.fault, |_| false);
+    own.retain(|at| {
+        let node = graph.nodes.get(*at);
+        let empty = node.is_some_and(|own| own.action == Action::Join && own.effects.is_empty());
+        !empty && !is_common(function, arm, *at)
+    });
+    own
+}
+
+/// Whether nothing of what is done in some nodes lasts; none where something does.
+fn is_quiet(function: &FunctionContext<'_>, nodes: HashSet<usize>) -> Option<Quiet> {
+    let graph = function.graph;
+    let mut quiet = Quiet::Silent;
+    for at in nodes {
+        let node = graph.nodes.get(at)?;
+        let lasts =
+            |own: &Effect| matches!(own.kind, EffectKind::Write(_)) && !stores_error(function, own);
+        if graph.effects_at(node).iter().any(lasts) {
+            return None;
+        }
+        match &node.action {
+            Action::Join | Action::Exit { .. } => {}
+            Action::Call(call)
+                if call.frees || function.file.words.pair_of(&call.name).is_some() => {}
+            Action::Call(call) => {
+                let harmless = function.file.words.permission(&call.name) == Permission::Allowed;
+                let logs = is_log(function, node.span);
+                (harmless || logs).then_some(())?;
+                if logs {
+                    quiet = Quiet::Logged;
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(quiet)
+}
+
+/// Whether a call is a statement that is given a text: a line of a log.
+fn is_log(function: &FunctionContext<'_>, call: Span) -> bool {
+    let mut calls = function.calls.iter();
+    let call = calls.find(|own| span(**own) == call);
+    call.is_some_and(|call| {
+        let alone = call
+            .parent()
+            .is_some_and(|own| own.kind() == "expression_statement");
+        alone && has_text(*call)
+    })
+}
+
+fn has_text(call: Node<'_>) -> bool {
+    call.part("arguments").is_some_and(|arguments| {
+        let mut cursor = arguments.walk();
+        arguments
+            .named_children(&mut cursor)
+            .any(|own| matches!(own.kind(), "string_literal" | "concatenated_string"))
+    })
+}
+
+/// Whether a place is in a line of the log.
+fn is_logged(function: &FunctionContext<'_>, place: Span) -> bool {
+    let mut calls = function.calls.iter();
+    calls.any(|call| span(*call).contains(place) && is_log(function, span(*call)))
+}
