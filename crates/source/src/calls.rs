@@ -112,6 +112,7 @@ pub(crate) struct Does {
     pub(crate) elements: Option<usize>,
     pub(crate) allocates: Option<Allocates>,
     pub(crate) string: Option<usize>,
+    pub(crate) cuts: Option<Clears>,
     #[serde(default)]
     pub(crate) error_pointer: bool,
     #[serde(default)]
@@ -207,7 +208,10 @@ pub(crate) struct Fills {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Allocates {
     /// How many bytes.
+    #[serde(default)]
     pub(crate) size: usize,
+    /// The object or the type whose size that is, where no argument says how many bytes.
+    pub(crate) object: Option<usize>,
     /// How often that.
     pub(crate) count: Option<usize>,
     /// Whether every byte is 0.

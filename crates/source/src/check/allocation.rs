@@ -11,11 +11,32 @@ pub(crate) struct Allocation {
     /// Where it is allocated.
     pub(crate) place: Span,
     /// How many bytes.
-    size: Expression,
+    size: Size,
     /// How often that.
     count: Option<Expression>,
     /// Whether every byte is 0.
     pub(crate) zeroed: bool,
+}
+
+/// How many bytes are allocated.
+enum Size {
+    /// So many as a number says.
+    Bytes(Expression),
+    /// As many as an object or a type has: `kmalloc_obj(*p)`.
+    Of(Expression),
+}
+
+impl Size {
+    fn bytes(&self, function: &FunctionContext<'_>) -> Option<u64> {
+        match self {
+            Self::Bytes(size) => space::bytes(function, size),
+            Self::Of(object) => {
+                let own = space::type_of(function, object).map(|own| own.size);
+                let written = format!("sizeof({})", function.file.plain(object.span));
+                own.or_else(|| function.file.value(&written))
+            }
+        }
+    }
 }
 
 impl Allocation {
@@ -34,7 +55,10 @@ impl Allocation {
             .filter(|_| place.end <= at.start)?;
         let (callee, arguments) = value.uncast().1.call()?;
         let known = function.file.words.allocates(callee)?;
-        let size = arguments.get(known.size)?.clone();
+        let size = match known.object {
+            Some(at) => Size::Of(arguments.get(at)?.clone()),
+            None => Size::Bytes(arguments.get(known.size)?.clone()),
+        };
         let count = match known.count {
             Some(at) => Some(arguments.get(at)?.clone()),
             None => None,
@@ -64,35 +88,46 @@ impl Allocation {
                     format!("{size} bytes were allocated, and nothing bounds {source}, which is the user's")
                 })
             }
-            (None, _) => self.is_short_of(bytes).then(|| {
-                let said = function.file.plain(self.size.span);
+            (None, _) => {
+                let said = function.file.plain(self.is_short_of(bytes)?.span);
                 let copied = function.file.plain(bytes.span);
-                format!("{copied} bytes are copied, and {said} were allocated")
-            }),
+                Some(format!(
+                    "{copied} bytes are copied, and {said} were allocated"
+                ))
+            }
         }
+    }
+
+    /// Whether it has as many bytes as the number says, whatever that is.
+    pub(crate) fn is_of(&self, number: &Expression) -> bool {
+        self.count.is_none() && matches!(&self.size, Size::Bytes(size) if size == number)
     }
 
     /// How many bytes it has, where that is a constant.
     pub(crate) fn bytes(&self, function: &FunctionContext<'_>) -> Option<u64> {
-        let size = space::bytes(function, &self.size)?;
+        let size = self.size.bytes(function)?;
         match &self.count {
             Some(count) => size.checked_mul(space::bytes(function, count)?),
             None => Some(size),
         }
     }
 
-    /// `n + 1` of `n`
-    fn is_short_of(&self, bytes: &Expression) -> bool {
+    /// The `n` bytes that it has where `n + 1` are wanted.
+    fn is_short_of(&self, bytes: &Expression) -> Option<&Expression> {
+        let Size::Bytes(size) = &self.size else {
+            return None;
+        };
         let more = |own: &Expression| {
             matches!(&own.term, Term::Number(number) if number != "0")
                 || matches!(own.term, Term::SizeOf(_) | Term::SizeOfType(_))
         };
-        match &bytes.term {
+        let short = match &bytes.term {
             Term::Binary(left, operator, right) if self.count.is_none() => {
                 operator == "+"
-                    && (**left == self.size && more(right) || **right == self.size && more(left))
+                    && (**left == *size && more(right) || **right == *size && more(left))
             }
             _ => false,
-        }
+        };
+        short.then_some(size)
     }
 }

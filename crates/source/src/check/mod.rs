@@ -17,6 +17,7 @@ mod comparison;
 mod conditions;
 mod context;
 mod counting;
+mod cut_string;
 mod excerpt;
 mod extent;
 mod fate;

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 
 use crate::Direction;
 use crate::expression::{Expression, Term};
-use crate::flow::{Effect, EffectKind};
+use crate::flow::{Effect, EffectKind, Node as Step};
 use crate::lex::{Token, TokenKind};
 use crate::node::Parts as _;
 use crate::site::span;
@@ -111,7 +111,10 @@ fn by_name(
                 .iter()
                 .filter(|value| !is_constant(function, **value));
             match (others.next(), others.next()) {
-                (None, _) => is_filled(function, name, at).then(|| name.to_owned()),
+                (None, _) => {
+                    let users = is_filled(function, name, at) && !is_replaced(function, name, at);
+                    users.then(|| name.to_owned())
+                }
                 (Some(value), None) if own.len() == values.len() => {
                     let value = function.expression(*value)?;
                     made(function, value.uncast().1, at, seen)
@@ -225,6 +228,32 @@ fn changes(effect: &Effect) -> bool {
     }
 }
 
+/// Whether every way to an access passes where the variable takes a constant, behind what
+/// the user filled it with.
+fn is_replaced(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let graph = function.graph;
+    let filled = function.accesses.iter();
+    let filled = filled.filter(|own| {
+        let reads = own.word.direction == Direction::Read;
+        reads && own.value_root == name && own.span.end <= at.start
+    });
+    let last = filled.map(|own| own.span.end).max();
+    let constant = |effect: &Effect| match &effect.kind {
+        EffectKind::Write(write) => {
+            let own = graph.name_of(effect) == name && graph.is_whole(effect);
+            let value = write
+                .value
+                .filter(|_| own && Some(effect.span.start) >= last);
+            value.is_some_and(|value| is_constant(function, value))
+        }
+        _ => false,
+    };
+    let takes = |node: &Step| graph.effects_at(node).iter().any(constant);
+    let bare = graph.reached(0, takes);
+    let mut own = graph.nodes_in(at).peekable();
+    own.peek().is_some() && own.all(|node| !bare.contains(&node))
+}
+
 /// Whether a read from the user fills the variable before an access.
 fn is_filled(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
     let mut reads = function.accesses.iter();
@@ -292,7 +321,8 @@ fn is_limited_where(
                 );
                 let asked = span(node);
                 let asks = compares && graph.names(asked, name);
-                asks && of(node) && !is_of_loop(node) && !is_of_zero(function, asked)
+                let asks = asks && of(node) && !is_of_loop(node) && !is_of_zero(function, asked);
+                asks && !refuses_less(function, node, name)
             }
             _ => false,
         };
@@ -308,6 +338,42 @@ fn is_of_loop(node: Node<'_>) -> bool {
         (of.part("condition") == Some(own)).then_some(of)
     });
     asked.next().is_some_and(is_loop)
+}
+
+/// Whether what is refused is less than something: `if (n < sizeof(x)) return -EINVAL;`
+/// does not say how much more it may be.
+fn refuses_less(function: &FunctionContext<'_>, node: Node<'_>, name: &str) -> bool {
+    let named = |own: &Expression| own.uncast().1.name() == Some(name);
+    let less = match Expression::of(function.context, node).term {
+        Term::Binary(left, operator, right) => match operator.as_str() {
+            "<" | "<=" => named(&left),
+            ">" | ">=" => named(&right),
+            _ => false,
+        },
+        _ => false,
+    };
+    less && refused(node).is_some_and(|then| {
+        let then = function.graph.statement(span(then));
+        then.is_some_and(|then| function.graph.leaves(then))
+    })
+}
+
+/// What is done where a condition holds, of those that are asked one after the other.
+fn refused<'t>(node: Node<'t>) -> Option<Node<'t>> {
+    let mut own = node;
+    loop {
+        let parent = own.parent()?;
+        match parent.kind() {
+            "parenthesized_expression" => {}
+            "binary_expression" if parent.part("operator").is_some_and(|of| of.kind() == "||") => {}
+            "if_statement" => {
+                let asked = parent.part("condition") == Some(own);
+                return parent.part("consequence").filter(|_| asked);
+            }
+            _ => return None,
+        }
+        own = parent;
+    }
 }
 
 /// `n == 0`, `n < 0`, `n > 0`: that there is anything is no bound.
@@ -327,6 +393,8 @@ pub(crate) fn is_callback(function: &FunctionContext<'_>) -> bool {
     let has = |word: &[u8]| file.is_declared(function.body, word);
     // An inline function is another file's to call.
     let is_own = has(b"static") && !has(b"inline") && !has(b"__always_inline");
+    // A system call.
+    let is_own = is_own || has(b"asmlinkage") || function.body.is_system_call();
     let named = |at: &usize| {
         let own = file.tokens.get(*at);
         own.is_some_and(|own| {

@@ -102,6 +102,7 @@ pub struct CheckWords {
     fills: HashMap<String, Fills>,
     elements: HashMap<String, usize>,
     allocates: HashMap<String, Allocates>,
+    cuts: HashMap<String, Clears>,
     strings: HashMap<String, usize>,
     error_pointers: BTreeSet<String>,
     errors: BTreeSet<String>,
@@ -198,6 +199,7 @@ impl CheckWords {
             fills: each(calls, |does| does.fills),
             elements: each(calls, |does| does.elements),
             allocates: each(calls, |does| does.allocates),
+            cuts: each(calls, |does| does.cuts),
             strings: each(calls, |does| does.string),
             give_users: calls.names(|does| does.users).into_iter().collect(),
             errors: calls.names(|does| does.makes_error).into_iter().collect(),
@@ -360,6 +362,12 @@ impl CheckWords {
     /// Whether a call of that name gives how long a string is.
     pub(crate) fn gives_length(&self, name: &str) -> bool {
         self.lengths.contains(name)
+    }
+
+    /// Which arguments of a call of that name say where it copies a string to that it may
+    /// cut off, and how many bytes there are.
+    pub(crate) fn cuts(&self, name: &str) -> Option<Clears> {
+        self.cuts.get(name).copied()
     }
 
     /// Which arguments of a call of that name say how much memory it gives.

@@ -1,3 +1,6 @@
+use tollgate_defect::answer;
+use tree_sitter::Node;
+
 use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
@@ -7,6 +10,7 @@ use crate::check::space;
 use crate::check::unbounded;
 use crate::expression::{Expression, Term};
 use crate::flow::Local;
+use crate::site::span;
 use crate::span::Span;
 use crate::types::Shape;
 
@@ -41,6 +45,30 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         }
     }
     out.extend(known);
+    for call in function.calls {
+        out.extend(moved(function, *call));
+    }
+}
+
+/// A variable of the function that memcpy(), memset() or the like fills with as many bytes
+/// as the user says.
+fn moved(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let words = function.file.words;
+    let name = answer::text(function.context.callee(call))?;
+    let fills = words.fills(name).filter(|_| words.access(name).is_none())?;
+    let whole = Expression::of(function.context, call);
+    let (_, given) = whole.call()?;
+    let count = given.get(fills.count?)?.uncast().1;
+    let object = Object::of(function, given.get(fills.object)?.uncast().1)?;
+    let known = object.is_pointer || space::bytes(function, count).is_some();
+    let at = span(call);
+    let (told, confidence) = unbounded(function, at, count, object.name).filter(|_| !known)?;
+    let file = function.file;
+    let mut violation = file.violation(&INFO, at, "copied here", told);
+    violation.confidence = confidence;
+    let declared = file.mark(object.declared, "the variable");
+    violation.related.push(declared);
+    Some(violation)
 }
 
 /// A copy of a number of bytes from or to a variable of the function.
@@ -58,7 +86,7 @@ fn copied(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violati
             let told = format!("&{name} is where the pointer itself lies, not what it points to");
             (told, Confidence::High)
         }
-        None => unbounded(function, access, count, name)?,
+        None => unbounded(function, access.span, count, name)?,
     };
     let file = function.file;
     let mut violation = file.violation(&INFO, access.span, "copied here", told);
@@ -113,7 +141,7 @@ fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
         })
     });
     let file = function.file;
-    let (told, confidence) = unbounded(function, access, count, &file.plain(place.span))?;
+    let (told, confidence) = unbounded(function, access.span, count, &file.plain(place.span))?;
     (!taken && !sized).then(|| {
         let mut violation = file.violation(&INFO, access.span, "copied here", told);
         violation.confidence = confidence;
@@ -229,11 +257,11 @@ impl<'f> Object<'f> {
 /// A number that the user gives, and that nothing in the function bounds.
 fn unbounded(
     function: &FunctionContext<'_>,
-    access: &Access<'_>,
+    at: Span,
     count: &Expression,
     object: &str,
 ) -> Option<(String, Confidence)> {
-    let source = unbounded::users(function, count.uncast().1, access.span)?;
+    let source = unbounded::users(function, count.uncast().1, at)?;
     let told = format!(
         "{} bytes are copied to or from {object}, and nothing bounds {source}, which is the user's",
         function.file.plain(count.span)

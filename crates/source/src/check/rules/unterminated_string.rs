@@ -1,6 +1,9 @@
+use tree_sitter::Node;
+
 use crate::Direction;
 use crate::check::accesses::{Access, each};
 use crate::check::context::FunctionContext;
+use crate::check::cut_string::cut_string;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
@@ -26,6 +29,9 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for call in function.calls {
+        out.extend(cut_off(function, *call));
+    }
     let mut known = Vec::new();
     for call in function.calls {
         let whole = Expression::of(function.context, *call);
@@ -52,6 +58,18 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             known.push(text);
         }
     }
+}
+
+/// A string that may have been cut off, as if it were whole.
+fn cut_off(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let cut = cut_string(function, call)?;
+    let file = function.file;
+    let object = file.plain(cut.object.span);
+    let message = format!(
+        "{}() puts no 0 behind a string that fills {object}, and nothing asks whether it did",
+        cut.name
+    );
+    Some(file.violation(&INFO, span(call), "may be cut off", message))
 }
 
 /// Bytes that were copied from the user into an object of the kernel's.

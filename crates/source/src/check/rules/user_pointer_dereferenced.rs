@@ -252,13 +252,14 @@ fn has_value(function: &FunctionContext<'_>, place: &Expression) -> bool {
     of.is_some_and(|of| matches!(of.shape, Shape::Scalar { .. } | Shape::Pointer { .. }))
 }
 
-/// Whether nothing but operators take what is there: no call, which may be a macro that
-/// takes its address, and no assembly.
+/// Whether nothing but operators take what is there, and what computes with values alone:
+/// no other call, which may be a macro that takes its address, and no assembly.
 fn is_plain(function: &FunctionContext<'_>, place: Span) -> bool {
     let root = function.root;
     let mut node = root.descendant_for_byte_range(place.start, place.end);
     while let Some(own) = node {
         match own.kind() {
+            "call_expression" if is_pure(function, own) => node = own.parent(),
             "call_expression" | "gnu_asm_expression" => return false,
             "declaration" => return true,
             _ if own.is_statement() => return true,
@@ -266,6 +267,12 @@ fn is_plain(function: &FunctionContext<'_>, place: Span) -> bool {
         }
     }
     false
+}
+
+/// `READ_ONCE(p->size)`, `le32_to_cpu(p->size)`
+fn is_pure(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
+    let name = function.context.callee(call);
+    function.context.vocabulary.is_pure(name)
 }
 
 /// Whether the place has a value of its own: an array is but its address, and so may be

@@ -1,0 +1,154 @@
+//! Strings of the user's that may have been cut off, so that no 0 stands behind them.
+
+use tollgate_defect::answer;
+use tree_sitter::Node;
+
+use crate::expression::{Expression, Term};
+use crate::flow::EffectKind;
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+
+use super::accesses::each;
+use super::allocation::Allocation;
+use super::context::FunctionContext;
+use super::fate::taken;
+use super::space;
+
+/// A string that was copied by a call which leaves the 0 out where there is no room for it.
+pub(crate) struct CutString {
+    /// Where it is copied to.
+    pub(crate) object: Expression,
+    /// What copies it.
+    pub(crate) name: String,
+}
+
+/// The string that a call copies, where nothing asks whether it was cut off, and nothing
+/// puts a 0 behind it.
+pub(crate) fn cut_string(function: &FunctionContext<'_>, call: Node<'_>) -> Option<CutString> {
+    let name = answer::text(function.context.callee(call))?;
+    let cuts = function.file.words.cuts(name)?;
+    let whole = Expression::of(function.context, call);
+    let (_, given) = whole.call()?;
+    let object = given.get(cuts.object)?.uncast().1;
+    let count = given.get(cuts.count)?;
+    let root = object.root().name()?;
+    let known = !fills(function, object, count)
+        || is_asked(function, call)
+        || is_ended(function, root)
+        || !is_used(function, root, call);
+    (!known).then(|| CutString {
+        object: object.clone(),
+        name: name.to_owned(),
+    })
+}
+
+/// Whether so many bytes are all that the object has: of a variable its size, of memory what
+/// was allocated, of the caller's what the caller says. `sizeof(name) - 1` leaves room.
+fn fills(function: &FunctionContext<'_>, object: &Expression, count: &Expression) -> bool {
+    let Some(name) = object.name() else {
+        return false;
+    };
+    let kept = |own: &Expression| {
+        let own = own.uncast().1.name();
+        own.is_some_and(|own| function.is_parameter(own) && !function.graph.takes_a_value(own))
+    };
+    let size = || space::array(function, function.local_at(name, object.span)?);
+    match space::bytes(function, count) {
+        Some(bytes) => size() == Some(bytes),
+        None => {
+            let memory = Allocation::of(function, name, count.span);
+            let allocated = memory.is_some_and(|own| own.is_of(count));
+            allocated || kept(object) && kept(count)
+        }
+    }
+}
+
+/// Whether anything compares the result with more than 0, or hands it on.
+fn is_asked(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
+    let Some(own) = taken(function, call) else {
+        // Asked at once, it is asked for less than 0.
+        let around = call.parent().map(|own| own.kind());
+        return !matches!(
+            around,
+            Some("binary_expression" | "parenthesized_expression")
+        );
+    };
+    let Some(effect) = function.graph.effects.get(own.effect) else {
+        return true;
+    };
+    let name = function.graph.name_of(effect);
+    let mut asked = false;
+    each(function.root, &mut |node| {
+        let expression = || Expression::of(function.context, node);
+        asked |= match node.kind() {
+            "binary_expression" => compares(&expression(), name),
+            // Its value goes elsewhere: `n = ret`, `f(ret)`, `p[ret] = 0`.
+            "assignment_expression" | "init_declarator" | "subscript_expression" => {
+                !span(node).contains(span(call)) && takes(function, node, name)
+            }
+            "argument_list" => holds(function, node, name),
+            _ => false,
+        };
+    });
+    asked
+}
+
+/// `ret >= n`, `ret == n`: not `ret < 0`, `ret <= 0` and the like.
+fn compares(own: &Expression, name: &str) -> bool {
+    let Term::Binary(left, operator, right) = &own.term else {
+        return false;
+    };
+    let compares = matches!(operator.as_str(), "<" | ">" | "<=" | ">=" | "==" | "!=");
+    let named = |own: &Expression| own.uncast().1.name() == Some(name);
+    compares && (named(left) && !right.is_zero() || named(right) && !left.is_zero())
+}
+
+/// Whether the value of a node is made of the variable.
+fn takes(function: &FunctionContext<'_>, node: Node<'_>, name: &str) -> bool {
+    let part = ["right", "value", "index"]
+        .into_iter()
+        .find_map(|field| node.part(field));
+    part.is_some_and(|part| {
+        let own = Expression::of(function.context, part);
+        own.any(&|part| part.name() == Some(name))
+    })
+}
+
+/// Whether an argument names the variable, but for a line of the log.
+fn holds(function: &FunctionContext<'_>, list: Node<'_>, name: &str) -> bool {
+    let mut cursor = list.walk();
+    let mut all = list.named_children(&mut cursor);
+    let text = |own: Node<'_>| matches!(own.kind(), "string_literal" | "concatenated_string");
+    let mut named = false;
+    let told = all.any(|own| {
+        named |= Expression::of(function.context, own).any(&|part| part.name() == Some(name));
+        text(own)
+    });
+    named && !told
+}
+
+/// Whether anything sets an element of the object: a 0 behind the string.
+fn is_ended(function: &FunctionContext<'_>, root: &str) -> bool {
+    let graph = function.graph;
+    let mut effects = graph.effects.iter();
+    effects.any(|effect| {
+        let stores = matches!(&effect.kind, EffectKind::Write(own) if own.value.is_some());
+        stores && graph.name_of(effect) == root && !graph.is_whole(effect)
+    })
+}
+
+/// Whether the string goes anywhere behind the call, or is the caller's.
+fn is_used(function: &FunctionContext<'_>, root: &str, call: Node<'_>) -> bool {
+    let words = function.file.words;
+    let frees = |at: Span| {
+        let mut calls = function.calls.iter().filter(|own| span(**own).contains(at));
+        calls.any(|own| {
+            let name = answer::text(function.context.callee(*own));
+            name.is_some_and(|name| words.frees(name))
+        })
+    };
+    let mut reads = function.reads(root);
+    function.is_parameter(root)
+        || reads.any(|own| own.span.start >= span(call).end && !frees(own.span))
+}
