@@ -73,6 +73,8 @@ fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
     each(function.root, &mut |node| {
         let own = node.kind() == "identifier"
             && node.end_byte() <= access.span.start
+            // `kmalloc_obj(*p)` takes the size of what it names.
+            && !memory.place.contains(span(node))
             && local.scope.contains(span(node))
             && function.context.seen(node) == local.name.as_bytes();
         if own {

@@ -12,7 +12,7 @@ use crate::check::known::Asked;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
-use crate::flow::{Effect, EffectKind};
+use crate::flow::{Effect, EffectKind, StatementKind};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
@@ -51,13 +51,16 @@ struct Fetch<'t> {
     counted: bool,
     /// The variable that the value is or lies in; empty where another function has it.
     value_root: String,
+    /// Whether all of what that leads to is filled, and no member of it.
+    whole: bool,
     /// What of it was asked there, where another function fetches it.
     asked: Option<Asked>,
 }
 
 impl<'t> Fetch<'t> {
     /// An access that reads.
-    fn of(access: &Access<'t>) -> Option<Self> {
+    fn of(function: &FunctionContext<'_>, access: &Access<'t>) -> Option<Self> {
+        let value = || Expression::of(function.context, access.value_node);
         (access.word.direction == Direction::Read).then(|| Self {
             node: access.node,
             span: access.span,
@@ -66,6 +69,7 @@ impl<'t> Fetch<'t> {
             address: access.address.clone(),
             counted: access.count.is_some(),
             value_root: access.value_root.clone(),
+            whole: matches!(value().uncast().1.term, Term::Name(_) | Term::Behind(_)),
             asked: None,
         })
     }
@@ -91,6 +95,7 @@ impl<'t> Fetch<'t> {
             address: Expression::of(function.context, bare(user)),
             counted: true,
             value_root: root_of(function.context, variable),
+            whole: true,
             asked: None,
         })
     }
@@ -115,6 +120,7 @@ impl<'t> Fetch<'t> {
                 address,
                 counted: own.counted,
                 value_root: String::new(),
+                whole: false,
                 asked: Some(own.asked.clone()),
             })
         });
@@ -161,7 +167,7 @@ fn sets<'s>(
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let all = function.accesses.iter().chain(function.through);
-    let reads = all.filter_map(Fetch::of);
+    let reads = all.filter_map(|access| Fetch::of(function, access));
     let calls = function.calls.iter();
     let copies = calls.filter_map(|call| Fetch::duplicate(function, *call));
     let calls = function.calls.iter();
@@ -479,7 +485,10 @@ fn part(function: &FunctionContext<'_>, node: Node<'_>, variable: &str) -> Optio
 
 /// The field, if the node is one of that variable.
 fn field(function: &FunctionContext<'_>, node: Node<'_>, variable: &str) -> Option<String> {
-    let holder = bare(node.part("argument")?);
+    let mut holder = bare(node.part("argument")?);
+    if holder.kind() == "pointer_expression" && function.context.operator(holder) == b"*" {
+        holder = bare(holder.part("argument")?);
+    }
     (function.context.seen(holder) == variable.as_bytes())
         .then(|| node.part("field"))
         .flatten()
@@ -522,7 +531,9 @@ fn uses_part(
     let whole = match wanted {
         Part::First => false,
         Part::Field(field) => {
-            is_handed(function, second) || is_read_by_callee(function, second, field)
+            is_handed(function, second)
+                || is_read_by_callee(function, second, field)
+                || goes_on(function, first, second)
         }
     };
     (read || whole) && !set
@@ -543,6 +554,35 @@ fn is_handed(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
         };
         !goes_back && span(*call).start >= second.span.end && given.iter().any(own)
     })
+}
+
+/// Whether what the second fetch filled is the caller's: the function gives its address, or
+/// was given it. Or it lies over what was checked, and goes to another function.
+fn goes_on(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
+    let root = &second.value_root;
+    let own = |own: &Expression| own.uncast().1.name() == Some(root);
+    let mut returns = function.graph.statements.iter();
+    let returned = returns.any(|asked| {
+        let given = asked
+            .expression
+            .filter(|_| asked.kind == StatementKind::Return);
+        let given = given.and_then(|given| function.expression(given));
+        given.is_some_and(|given| own(&given))
+    });
+    let over = || {
+        first.value_root == *root
+            && function.calls.iter().any(|call| {
+                let whole = Expression::of(function.context, *call);
+                let frees = whole
+                    .call()
+                    .is_some_and(|(name, _)| function.file.words.frees(name));
+                let Term::Call(_, given) = &whole.term else {
+                    return false;
+                };
+                !frees && span(*call).start >= second.span.end && given.iter().any(own)
+            })
+    };
+    second.whole && (returned || function.is_parameter(root) || over())
 }
 
 /// Whether a function of the file that is given the pointer behind the second fetch reads

@@ -38,6 +38,7 @@ mod unbounded_index;
 mod unchecked_begin;
 mod undefined_call;
 mod unfenced_read;
+mod unread_copy;
 mod unsafe_outside_window;
 mod unterminated_string;
 pub(super) mod unused_allow;
@@ -69,6 +70,7 @@ pub(crate) const RULES: &[Rule] = &[
     read_after_fault::RULE,
     ignored_fault::RULE,
     swallowed_fault::RULE,
+    unread_copy::RULE,
     misread_result::RULE,
     fault_in_atomic::RULE,
     inverted_test::RULE,

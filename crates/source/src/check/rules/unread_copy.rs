@@ -1,0 +1,105 @@
+use crate::Direction;
+use crate::check::accesses::Access;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
+use crate::expression::{Expression, Term};
+use crate::flow::{Effect, EffectKind, Local};
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "unread-copy",
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "what was set is copied over from the user, and looked at by nobody",
+    why: "What a function puts into a variable and then fills from the user, without a look at it behind \
+          that, was to go the other way: the user is given nothing, and his own bytes are dropped.",
+};
+
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for access in function.accesses.iter().filter(|own| !own.inside) {
+        let copies = access.word.direction == Direction::Read && access.word.count.is_some();
+        let local = filled(function, access).filter(|_| copies);
+        let set = |local: &&Local| is_set(function, local, access);
+        let local = local.filter(set);
+        if let Some(local) = local.filter(|local| !is_looked_at(function, local, access)) {
+            let message = format!(
+                "{}() copies from the user over what was put into {}, and nothing looks at it behind that",
+                access.word.name, local.name
+            );
+            let file = function.file;
+            let mut violation = file.violation(&INFO, access.span, "looked at by nobody", message);
+            let declared = file.mark(local.declared, "the variable");
+            violation.related.push(declared);
+            out.push(violation);
+        }
+    }
+}
+
+/// The variable of the function that an access fills: `&x`, `array`.
+fn filled<'f>(function: &'f FunctionContext<'_>, access: &Access<'_>) -> Option<&'f Local> {
+    let value = Expression::of(function.context, access.value_node);
+    let (name, array) = match &value.uncast().1.term {
+        Term::Address(place) => (place.name()?, false),
+        Term::Name(name) => (name.as_str(), true),
+        _ => return None,
+    };
+    let local = function.local_at(name, access.span)?;
+    let own = if array { local.array } else { local.plain };
+    (own && !local.lasting && !local.cleaned).then_some(local)
+}
+
+/// Whether the function puts anything into the variable on a way to the access: a copy that
+/// is made of nothing but to see that it can be, is one.
+fn is_set(function: &FunctionContext<'_>, local: &Local, access: &Access<'_>) -> bool {
+    let graph = function.graph;
+    let sets = |own: &Effect| {
+        let stored = matches!(&own.kind, EffectKind::Write(write) if write.value.is_some());
+        let own_access = function
+            .accesses
+            .iter()
+            .any(|access| access.span.contains(own.span));
+        stored && graph.name_of(own) == local.name && own.span != local.declared && !own_access
+    };
+    let targets: Vec<usize> = graph.nodes_in(access.span).collect();
+    let mut nodes = 0..graph.nodes.len();
+    nodes.any(|at| {
+        let own = graph.effects_of(at).iter().any(sets);
+        own && {
+            let reached = graph.reached(at, |_| false);
+            targets.iter().any(|target| reached.contains(target))
+        }
+    })
+}
+
+/// Whether anything that comes behind the access may look at the variable: it is read, or
+/// something has its address.
+fn is_looked_at(function: &FunctionContext<'_>, local: &Local, access: &Access<'_>) -> bool {
+    let graph = function.graph;
+    if graph.unseen.contains(&local.name) || graph.computed {
+        return true;
+    }
+    let named = |own: &Effect| graph.name_of(own) == local.name;
+    let looks = |own: &&Effect| named(own) && !matches!(own.kind, EffectKind::Write(_));
+    let elsewhere = graph.effects.iter().filter(looks);
+    // Who has its address from before may look at it at any time.
+    let shared = elsewhere.clone().any(|own| {
+        own.kind == EffectKind::Address
+            && !function
+                .accesses
+                .iter()
+                .any(|access| access.value.contains(own.span))
+    });
+    let mut nodes = graph.nodes_in(access.span);
+    shared
+        || nodes.any(|node| {
+            let behind = graph.reached_behind(node, |_| false);
+            let mut effects = behind.iter().flat_map(|at| graph.effects_of(*at));
+            // What the access does to it may be noted behind its call.
+            effects.any(|own| looks(&own) && !access.span.contains(own.span))
+        })
+}
