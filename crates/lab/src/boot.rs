@@ -372,9 +372,7 @@ impl Boot<'_> {
         plugin.push(",out=");
         plugin.push(option_path(counts));
         plugin.push(format!(",kernel={}", self.machine.kernel_start));
-        let machine = self
-            .machine
-            .arguments(&self.equipment.cpu, self.equipment.cpus);
+        let machine = self.machine.arguments(self.equipment);
         let mut words: Vec<OsString> = machine.into_iter().map(OsString::from).collect();
         words.extend(["-kernel".into(), self.kernel.into()]);
         words.extend(["-initrd".into(), self.initramfs.into()]);

@@ -154,8 +154,8 @@ pub struct Abi {
     pub reason: String,
 }
 
-/// A CPU model by name.
-#[derive(Clone, Debug, Deserialize)]
+/// A CPU model by name, and the machine around it where that is another than usual.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuProfile {
     /// Its name in a case.
@@ -168,6 +168,12 @@ pub struct CpuProfile {
     /// Words of the kernel's command line that it does without.
     #[serde(default)]
     pub without: Vec<String>,
+    /// QEMU's words for the board that it sits on, where that is not the machine's own.
+    #[serde(default)]
+    pub board: Vec<String>,
+    /// QEMU's words for what is plugged into the board.
+    #[serde(default)]
+    pub devices: Vec<String>,
     /// What it is measured for.
     pub reason: String,
 }
@@ -177,12 +183,8 @@ pub struct CpuProfile {
 pub struct Equipment {
     /// The compiler's flags for the guest's program.
     pub flags: Vec<String>,
-    /// QEMU's `-cpu`.
-    pub cpu: String,
-    /// The number of CPUs, where it is not the machine's own.
-    pub cpus: Option<u32>,
-    /// Words of the kernel's command line that it does without.
-    pub without: Vec<String>,
+    /// The CPU, and what it sits on.
+    pub cpu: CpuProfile,
 }
 
 impl Equipment {
@@ -192,7 +194,7 @@ impl Equipment {
         let line = machine.command_line();
         let words = line.split(' ');
         let kept: Vec<&str> = words
-            .filter(|word| !self.without.iter().any(|dropped| dropped == word))
+            .filter(|word| !self.cpu.without.iter().any(|dropped| dropped == word))
             .collect();
         kept.join(" ")
     }
@@ -326,26 +328,25 @@ impl Machine {
                     .clone()
             }
         };
-        let (cpu, cpus, without) = match &station.cpu {
-            None => (self.cpu.clone(), None, Vec::new()),
+        let cpu = match &station.cpu {
+            None => self.own_cpu(),
             Some(name) => {
-                let profile = self.profiles.iter().find(|profile| profile.name == *name);
-                let names = || {
-                    self.profiles
-                        .iter()
-                        .map(|known| known.name.clone())
-                        .collect()
-                };
-                let profile = profile.ok_or_else(|| self.unknown("CPU profile", name, names()))?;
-                (profile.model.clone(), profile.cpus, profile.without.clone())
+                let found = self.profiles.iter().find(|one| one.name == *name);
+                let known = || self.profiles.iter().map(|one| one.name.clone()).collect();
+                found
+                    .ok_or_else(|| self.unknown("CPU profile", name, known()))?
+                    .clone()
             }
         };
-        Ok(Equipment {
-            flags,
-            cpu,
-            cpus,
-            without,
-        })
+        Ok(Equipment { flags, cpu })
+    }
+
+    /// The machine's standard CPU on its own board.
+    fn own_cpu(&self) -> CpuProfile {
+        CpuProfile {
+            model: self.cpu.clone(),
+            ..CpuProfile::default()
+        }
     }
 
     fn unknown(&self, what: &'static str, name: &str, known: Vec<String>) -> Error {
@@ -357,25 +358,38 @@ impl Machine {
         }
     }
 
-    /// QEMU's arguments with that CPU, and as many of them where the machine's
-    /// own number is not meant; without the kernel, the initramfs and the
+    /// QEMU's arguments for that equipment; without the kernel, the initramfs and the
     /// plugin.
     #[must_use]
-    pub fn arguments(&self, cpu: &str, cpus: Option<u32>) -> Vec<String> {
+    pub fn arguments(&self, equipment: &Equipment) -> Vec<String> {
+        let CpuProfile {
+            model,
+            cpus,
+            board,
+            devices,
+            ..
+        } = &equipment.cpu;
         let memory = format!("{}M", self.memory_mib);
-        let own = ["-cpu", cpu, "-m", &memory].map(str::to_owned);
+        let own = ["-cpu", model, "-m", &memory].map(str::to_owned);
         // QEMU takes the last.
         let cpus = cpus.map(|cpus| ["-smp".to_owned(), cpus.to_string()]);
-        let listed = self
-            .argument
-            .iter()
-            .flat_map(|argument| argument.words.iter().cloned());
+        let listed = self.argument.iter().map(|argument| &argument.words);
+        // Of two boards it would take what the first is told for the second.
+        let listed = listed.flat_map(|words| match words.first() {
+            Some(first) if first == BOARD && !board.is_empty() => board,
+            _ => words,
+        });
         listed
+            .cloned()
             .chain(own)
             .chain(cpus.into_iter().flatten())
+            .chain(devices.iter().cloned())
             .collect()
     }
 }
+
+/// QEMU's option for the board.
+const BOARD: &str = "-M";
 
 #[cfg(test)]
 mod tests {
@@ -386,7 +400,8 @@ mod tests {
         for name in Machine::names() {
             let machine = Machine::named(name).unwrap();
             assert_eq!(machine.name, name);
-            let arguments = machine.arguments(&machine.cpu, None).join(" ");
+            let own = machine.station(&Station::default()).unwrap();
+            let arguments = machine.arguments(&own).join(" ");
             let line = format!("{arguments}\n{}", machine.command_line());
             insta::assert_snapshot!(format!("recipe_{name}"), line);
         }
@@ -418,14 +433,14 @@ mod tests {
             })
         };
         let native = machine.station(&Station::default()).unwrap();
-        assert_eq!(native.cpu, machine.cpu);
+        assert_eq!(native.cpu.model, machine.cpu);
         assert_eq!(station("x86_64", None).unwrap(), native);
         assert_eq!(
             station("ia32", None).unwrap().flags.first().unwrap(),
             "-m32"
         );
         let two = station("ia32", Some("two-cpus")).unwrap();
-        let arguments = machine.arguments(&two.cpu, two.cpus);
+        let arguments = machine.arguments(&two);
         assert!(arguments.ends_with(&["-smp".into(), "2".into()]));
         let error = station("s390", None).unwrap_err().to_string();
         assert!(
@@ -459,6 +474,25 @@ mod tests {
         assert_eq!(line("no-hypervisor"), machine.command_line());
         let dropped = machine.command_line().replace(" nolapic_timer", "");
         assert_eq!(line("lapic-timer"), dropped);
+    }
+
+    #[test]
+    fn a_profile_sits_on_its_own_board_with_its_devices() {
+        for name in Machine::names() {
+            let machine = Machine::named(name).unwrap();
+            for profile in &machine.profiles {
+                let station = Station {
+                    abi: None,
+                    cpu: Some(profile.name.clone()),
+                };
+                let arguments = machine.arguments(&machine.station(&station).unwrap());
+                let boards = arguments.iter().filter(|word| *word == BOARD);
+                assert_eq!(boards.count(), 1, "{name}: {}", profile.name);
+                let all = arguments.join(" ");
+                assert!(all.contains(&profile.board.join(" ")), "{all}");
+                assert!(all.ends_with(&profile.devices.join(" ")), "{all}");
+            }
+        }
     }
 
     #[test]

@@ -192,7 +192,7 @@ impl<'a> Guests<'a> {
             guest: tree::hash(&archive),
             plugin: &self.plugin_hash,
             qemu,
-            arguments: machine.arguments(&equipment.cpu, equipment.cpus),
+            arguments: machine.arguments(equipment),
             command_line: equipment.command_line(machine),
         };
         Ok(Some(key.name()?))
@@ -209,14 +209,12 @@ impl<'a> Guests<'a> {
     fn guest_asked(&self, guest: &Guest) -> GuestAsked {
         let Station { abi, cpu } = guest.station.clone();
         let ready = guest.ready.as_ref();
-        let arguments = |ready: &Ready| {
-            let Equipment { cpu, cpus, .. } = &ready.equipment;
-            self.setup.machine.arguments(cpu, *cpus)
-        };
+        let arguments = |ready: &Ready| self.setup.machine.arguments(&ready.equipment);
+        let without = |ready: &Ready| ready.equipment.cpu.without.clone();
         GuestAsked {
             abi,
             cpu,
-            without: ready.map_or_else(|_| Vec::new(), |ready| ready.equipment.without.clone()),
+            without: ready.map_or_else(|_| Vec::new(), without),
             // A guest that is not ready is asked for by why it is not (`content`).
             arguments: ready.map_or_else(|_| Vec::new(), arguments),
             plan: plan(self.setup, &guest.station)
