@@ -4,6 +4,7 @@
 mod check;
 mod landed;
 mod program;
+mod taken;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -181,6 +182,9 @@ pub struct VariantPlan {
     pub patch: Option<String>,
     /// The program's last arguments, in the place of the base's.
     pub mode: Option<Vec<String>>,
+    /// Phases of the base's program that this one lacks by its nature.
+    #[serde(default)]
+    pub lacks: Vec<String>,
     /// What the program is compiled with (`-D`), in the place of the base's.
     pub defines: Option<Vec<String>>,
     /// The patch to the source package that the program is built from: a file of the
@@ -279,7 +283,14 @@ impl Case {
             name: name.to_owned(),
             reason,
         };
-        let case: Self = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let table: toml::Table = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let case: Result<Self, toml::de::Error> = match taken::written_out(name, &table) {
+            Err(reason) => return Err(wrong(reason)),
+            Ok(Some(whole)) => whole.try_into(),
+            // Of the text, so that an error has its line.
+            Ok(None) => toml::from_str(text),
+        };
+        let case = case.map_err(|error| wrong(error.to_string()))?;
         match case.fault() {
             Some(fault) => Err(wrong(fault)),
             None => Ok(case),

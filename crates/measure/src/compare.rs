@@ -41,7 +41,10 @@ impl Comparison {
             (Side::Image(after.image.letter), Some(after.run)),
         ];
         let ran = || runs.iter().filter_map(|(side, run)| Some((*side, (*run)?)));
-        let wanted = |benchmark: &&Benchmark| !ran().all(|(_, run)| skips(run, benchmark));
+        // A guest skips no phase of a program: who lacks one has none by its nature.
+        let lacked = |one: &Benchmark| one.whole && ran().any(|(_, run)| skips(run, one));
+        let skipped = |one: &Benchmark| ran().all(|(_, run)| skips(run, one));
+        let wanted = |one: &&Benchmark| !lacked(one) && !skipped(one);
         let wanted: Vec<_> = benchmarks.iter().filter(wanted).collect();
         let notes = ran().flat_map(|(side, run)| notes_of(side, run, benchmarks, &wanted));
         let notes: Vec<_> = notes.collect();

@@ -132,6 +132,11 @@ impl Case {
                 "the variant {name} is a mode or a build of a program, and the case has none"
             ));
         }
+        if !plan.lacks.is_empty() && plan.mode.is_none() {
+            return Some(format!(
+                "the variant {name} lacks phases of the program, and has no mode of its own"
+            ));
+        }
         if let Some(fault) = self.bad_source_patch(plan) {
             return Some(fault);
         }

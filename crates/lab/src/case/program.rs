@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use tollgate_measure::Workload;
 
 use super::{Station, VariantPlan};
 
@@ -115,6 +116,17 @@ impl ProgramPlan {
     #[must_use]
     pub fn station(&self) -> Station {
         Station {
+            abi: self.abi.clone(),
+            cpu: self.cpu.clone(),
+        }
+    }
+
+    /// What figures call a phase of it.
+    #[must_use]
+    pub fn workload(&self, phase: &str) -> Workload {
+        Workload {
+            benchmark: format!("{}/{phase}", self.name),
+            parameters: Vec::new(),
             abi: self.abi.clone(),
             cpu: self.cpu.clone(),
         }

@@ -290,6 +290,17 @@ fn a_source_patch_is_of_a_package() {
 }
 
 #[test]
+fn who_lacks_a_phase_has_a_mode_of_its_own() {
+    let variant = |more: &str| format!("{PROGRAM}[[variant]]\nname='a'\nreason='r'\n{more}");
+    let text = format!("{HEAD}{}", variant("mode=['b']\nlacks=['c']\n"));
+    let case = Case::parse("x", &text).unwrap();
+    assert_eq!(case.variants.first().unwrap().lacks, ["c"]);
+    assert!(schema().is_valid(&value(&text)));
+    let said = fault(&variant("defines=['B']\nlacks=['c']\n"));
+    assert!(said.contains("has no mode of its own"), "{said}");
+}
+
+#[test]
 fn a_variant_of_a_programs_case_may_be_a_configuration() {
     let config = "[[variant]]\nname='a'\nreason='r'\nconfig=['CONFIG_PROVE_LOCKING=y']\n";
     Case::parse("x", &format!("{HEAD}{PROGRAM}{config}")).unwrap();
@@ -300,4 +311,33 @@ fn a_variant_of_a_programs_case_may_be_a_configuration() {
         said.contains("another kernel (style, patch or config)"),
         "{said}"
     );
+}
+
+#[test]
+fn a_program_may_be_another_cases_but_for_what_is_said_of_it() {
+    let of = |more: &str| Case::parse("x", &format!("{HEAD}[program]\n{more}"));
+    let whole = Case::named("sound-server").unwrap().program.unwrap();
+    let own = of("of='sound-server'\nmode=['b']\n").unwrap();
+    let own = own.program.unwrap();
+    assert_eq!(own.mode, ["b"]);
+    assert_eq!((&own.name, &own.cpu), (&whole.name, &whole.cpu));
+    // The folder of the other case is named, so that this one finds its files.
+    assert_eq!(own.source, format!("sound-server/{}", whole.source));
+    assert_eq!(own.headers, ["sound-server/count.h"]);
+    assert_eq!(own.compiled.first().unwrap().source, "sound-server/count.c");
+    let places = |plan: &ProgramPlan| -> Vec<String> {
+        plan.files.iter().map(|file| file.to.clone()).collect()
+    };
+    assert_eq!(places(&own), places(&whole));
+    let said = |more: &str| of(more).unwrap_err().to_string();
+    for (more, wanted) in [
+        ("of='nosuch'\n", "there is no such case"),
+        ("of='epoll'\n", "which has none"),
+        ("of='sound-server-events'\n", "name the case that has it"),
+        ("of=3\n", "`of` is the name of a case"),
+        ("of='sound-server'\nnosuch=1\n", "unknown field `nosuch`"),
+    ] {
+        assert!(said(more).contains(wanted), "{}", said(more));
+    }
+    refused_by_both("[program]\nmode=['b']\n");
 }

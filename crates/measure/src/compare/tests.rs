@@ -296,6 +296,37 @@ fn a_skip_is_of_the_parameters_that_it_names() {
 }
 
 #[test]
+fn a_variant_of_a_program_may_lack_a_phase() {
+    let (a, mut b) = (run(5540, 83_066), run(5540, 83_066));
+    b.samples.retain(|sample| sample.workload != epoll(64));
+    b.skips.push(Skip {
+        job: "bench epoll_wait events=64".into(),
+        reason: "woken by timers alone".into(),
+    });
+    let of = |whole: bool| {
+        let mut benchmarks = benchmarks();
+        let mut all = benchmarks.iter_mut();
+        let one = all.find(|one| one.workload == epoll(64)).unwrap();
+        one.whole = whole;
+        compare_of(&benchmarks, &a, Some(&a), &b)
+    };
+    // A benchmark that one kernel skips and the other does not is no comparison.
+    assert_eq!(of(false).verdict, Verdict::Incomplete);
+    let found = of(true);
+    assert_eq!(found.verdict, Verdict::NoDifference);
+    let skipped = |note: &Note| {
+        matches!(
+            note,
+            Note::Skipped {
+                side: Side::Image('B'),
+                ..
+            }
+        )
+    };
+    assert!(found.notes.iter().any(skipped), "{:?}", found.notes);
+}
+
+#[test]
 fn a_unit_without_its_parameter_falls_back_to_the_call() {
     let mut benchmarks = benchmarks();
     benchmarks[0].unit.as_mut().unwrap().parameter = Some("sockets".into());

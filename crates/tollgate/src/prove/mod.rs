@@ -17,11 +17,12 @@ mod store;
 mod variant;
 
 use tollgate_defect::OrDefect as _;
+use tollgate_lab::case::Case;
 use tollgate_lab::image::Variant;
 use tollgate_lab::program::Program;
 use tollgate_lab::toolchain::Compiler;
 use tollgate_lab::tree::Manifest;
-use tollgate_measure::{BootResult, Booted, NotRun, Proof, Setting, Tried};
+use tollgate_measure::{BootResult, Booted, NotRun, Proof, Setting, Skip, Tried};
 use tollgate_report::comparison as render;
 use tollgate_source::TreePath;
 
@@ -111,7 +112,8 @@ fn prove(setup: &Setup<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Res
     let kept = counted.kept;
     let (mut tried, mut candidates) = (Vec::new(), Vec::new());
     for (Built { candidate, named }, counted) in built.into_iter().zip(counted.variants) {
-        if let Some(run) = failures.keep(&named.variant, counted)? {
+        if let Some(mut run) = failures.keep(&named.variant, counted)? {
+            run.skips.extend(lacked(&setup.case, &named.variant));
             tried.push(try_of(setup, &candidate, &named, run, kept)?);
             candidates.push(candidate);
         }
@@ -134,6 +136,20 @@ fn prove(setup: &Setup<'_>, asked: Vec<Asked>, steps: &Steps<'_>) -> anyhow::Res
         proof,
         candidates,
     })
+}
+
+/// The phases of the case's program that a variant of it lacks.
+fn lacked(case: &Case, variant: &str) -> Vec<Skip> {
+    let mut plans = case.variants.iter();
+    let plan = plans.find(|plan| plan.name == variant);
+    let (Some(plan), Some(program)) = (plan, &case.program) else {
+        return Vec::new();
+    };
+    let skip = |phase: &String| Skip {
+        job: format!("bench {}", program.workload(phase)),
+        reason: plan.reason.clone(),
+    };
+    plan.lacks.iter().map(skip).collect()
 }
 
 fn question(
