@@ -94,6 +94,8 @@ int ioctl(int fd, unsigned long request, ...)
 		counts->asked[_IOC_NR(request)]++;
 		look(request, argument, result);
 	}
+	if (request == SNDRV_CTL_IOCTL_ELEM_READ)
+		counts->volumes++;
 	return result;
 }
 

@@ -9,6 +9,8 @@
 struct counts {
 	/* ioctls of a PCM, by the number of the request (include/uapi/sound/asound.h) */
 	unsigned long asked[REQUESTS];
+	/* reads of a control, which is where softvol has its volume */
+	unsigned long volumes;
 	/* poll() and ppoll() of all threads that returned */
 	unsigned long wakes;
 	/* answers that say that more was free than the buffer holds, or that the PCM

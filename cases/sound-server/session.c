@@ -14,7 +14,8 @@
  * `pipewire-` before a row has PipeWire as the server, which has timers alone; the phase
  * is called as without it.
  *
- * CARD is a PCM of alsa.conf, `dummy` where it is not said. On `loop` every frame of the
+ * CARD is a PCM of alsa.conf, `dummy` where it is not said. `softvol` has a volume of
+ * alsa-lib in front of it, half way up. On `loop` every frame of the
  * stream is its own number, and what arrives at the other end of the loop is read back:
  * frames that are lost, repeated or silent are counted.
  *
@@ -31,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -38,6 +40,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <sound/asound.h>
 
 #include "count.h"
 #include "tollgate_bench.h"
@@ -59,6 +63,10 @@
 #define SIGNAL "/tmp/signal"
 #define RECORDING "/tmp/recording"
 #define SILENCE "/dev/zero"
+/* What alsa.conf calls the volume of softvol, and what of it is 0 dB. */
+#define VOLUME "PCM Playback Volume"
+#define LOUDEST 255
+#define CARDS 8
 #define DRIVER "/sys/bus/platform/drivers/snd_dummy/"
 
 #define RATE 44100
@@ -224,6 +232,61 @@ static void await(pid_t server, const char *socket_path)
 		die("the server does not answer; it said last: %s", last_line(SERVER_LOG));
 }
 
+/* The control of snd-dummy, open. */
+static int open_dummy(void)
+{
+	struct snd_ctl_card_info info;
+	char path[32];
+
+	for (int card = 0; card < CARDS; card++) {
+		int fd;
+
+		snprintf(path, sizeof(path), "/dev/snd/controlC%d", card);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		if (!ioctl(fd, SNDRV_CTL_IOCTL_CARD_INFO, &info) && !strcmp((char *)info.id, "Dummy"))
+			return fd;
+		close(fd);
+	}
+	die("no card is called Dummy");
+}
+
+/* softvol makes its control and locks it, so somebody opens it before the server does. At
+ * 0 dB, where it begins, softvol copies; at any other volume it converts. */
+static void set_volume(void)
+{
+	char *words[] = { PLAYER, "-q", "-D", "softvol", "-f", "cd", "-t", "raw", "-s", "1", SILENCE,
+			  NULL };
+	struct snd_ctl_elem_value volume = {
+		.id = { .iface = SNDRV_CTL_ELEM_IFACE_MIXER, .name = VOLUME },
+		.value.integer.value = { LOUDEST / 2, LOUDEST / 2 },
+	};
+	int status, fd;
+
+	waitpid(start(words, PLAYER_LOG, NULL), &status, 0);
+	if (status)
+		die("%s does not play through softvol: %s", PLAYER, last_line(PLAYER_LOG));
+	fd = open_dummy();
+	if (ioctl(fd, SNDRV_CTL_IOCTL_ELEM_WRITE, &volume) < 0)
+		die("%s cannot be set: %s", VOLUME, strerror(errno));
+	close(fd);
+}
+
+/* That the server's softvol has taken the volume for its own. */
+static void check_volume(void)
+{
+	struct snd_ctl_elem_value volume = {
+		.id = { .iface = SNDRV_CTL_ELEM_IFACE_MIXER, .name = VOLUME },
+	};
+	int fd = open_dummy();
+	int result = ioctl(fd, SNDRV_CTL_IOCTL_ELEM_READ, &volume);
+
+	if (result || volume.value.integer.value[0] != LOUDEST / 2)
+		die("%s is %ld, not %d", VOLUME, volume.value.integer.value[0], LOUDEST / 2);
+	close(fd);
+}
+
 static pid_t start_pipewire(void)
 {
 	char *words[] = { PIPEWIRE, "-c", "pipewire.conf", NULL };
@@ -235,6 +298,7 @@ static pid_t start_pipewire(void)
 
 static pid_t start_server(const struct row *row)
 {
+	bool softvol = !strcmp(row->card, "softvol");
 	char sink[256], protocol[128];
 	char *words[] = {
 		SERVER, "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1",
@@ -250,8 +314,12 @@ static pid_t start_server(const struct row *row)
 	snprintf(protocol, sizeof(protocol), "module-native-protocol-unix auth-anonymous=1 socket=%s",
 		 SOCKET);
 	unlink(SOCKET);
+	if (softvol)
+		set_volume();
 	pid = start(words, SERVER_LOG, COUNTER);
 	await(pid, SOCKET);
+	if (softvol)
+		check_volume();
 	return pid;
 }
 
@@ -312,6 +380,8 @@ static void tell(void)
 		else if (counts->asked[number])
 			printf("@tg tally ioctl-%#x %lu\n", number, counts->asked[number]);
 	}
+	if (counts->volumes)
+		printf("@tg tally ioctl-ELEM_READ %lu\n", counts->volumes);
 	printf("@tg tally wake-ups %lu\n", counts->wakes);
 	printf("@tg tally underruns %lu\n", counts->underruns);
 	fflush(stdout);

@@ -132,6 +132,8 @@ fn a_sound_server_asks_less_in_each_variant() {
         "tsched-441-882",
         "irq-44100-88200",
         "irq-441-882",
+        "tsched-44100-88200-softvol",
+        "tsched-441-882-softvol",
     ] {
         let name = format!("session/{name}");
         let [base, _] = asked(&row(one_avail, &name)["before"]);
@@ -152,6 +154,47 @@ fn a_sound_server_asks_less_in_each_variant() {
     let tsched = row(one_avail, "session/tsched-44100-88200");
     assert_eq!(asked(&tsched["before"]), [660, 180]);
     assert_eq!(asked(&tsched["after"]), [480, 180]);
+}
+
+/// Two servers on one kernel, which proves its locks.
+#[test]
+fn a_sound_server_asks_less_where_locks_are_proved_too() {
+    if !is_asked() {
+        return;
+    }
+    let (_, document) = proved("sound-server-locking", &[]);
+    assert_eq!(list(&document, "not_run").len(), 0);
+    let one_avail = of(&document, "one-avail");
+    repeats(one_avail);
+    let both = row(one_avail, "session/tsched-441-882-softvol");
+    let [base, _] = asked(&both["before"]);
+    let [less, _] = asked(&both["after"]);
+    assert!(base > less && less > 0, "{base} {less}");
+    let text = document.to_string();
+    assert!(text.contains("__lock_acquire"));
+}
+
+/// The card writes its position to memory, or is asked for it: the questions are as many.
+#[test]
+fn a_register_is_read_as_often_as_the_kernel_is_asked() {
+    if !is_asked() {
+        return;
+    }
+    let (_, document) = proved("sound-server-hda", &[]);
+    assert_eq!(list(&document, "not_run").len(), 0);
+    let name = "session/tsched-441-882-hda";
+    let of_variant = |variant: &str| asked(&row(of(&document, variant), name)["after"]);
+    for (memory, register) in [
+        ("one-avail", "register-one-avail"),
+        ("one-status", "register-one-status"),
+    ] {
+        let [few, _] = of_variant(register);
+        assert!(of_variant("register")[0] > few, "{register}");
+        assert!(
+            of_variant(memory)[0].abs_diff(few) <= few / 100 + 1,
+            "{register}"
+        );
+    }
 }
 
 #[test]
