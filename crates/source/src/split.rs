@@ -205,31 +205,56 @@ impl Cutter<'_> {
                     end: next,
                 },
             },
-            None => Part {
-                open,
-                close: close.filter(|close| !self.leaves_open(open..*close)),
-                end,
+            None => match close.and_then(|close| self.behind_margin(open..close)) {
+                Some(close) => Part {
+                    open,
+                    close: Some(close),
+                    end: close + 1,
+                },
+                None => Part {
+                    open,
+                    close: close.filter(|close| !self.leaves_open(open..*close)),
+                    end,
+                },
             },
         }
+    }
+
+    /// Where a body ends in which a brace at the margin closes an inner block: its own is
+    /// closed behind that, no other function and no `#if` between.
+    fn behind_margin(&self, body: std::ops::Range<usize>) -> Option<usize> {
+        let open = body.start;
+        self.is_one_too_few(body).then_some(())?;
+        let close = closing(self.tokens, open)?;
+        let mut marks = self.marks(open).take_while(|at| *at <= close);
+        let plain = marks.all(|at| self.tokens.get(at).is_some_and(Token::is_code));
+        let whole = plain && self.at_margin(close, b'}') && !self.is_in_macro(open);
+        (whole && self.next_header(open..close).is_none()).then_some(close)
     }
 
     /// Whether the brace at the margin is one too few for the body that it ends: what
     /// closes it stands behind another function, or nowhere. An `#if` may count some
     /// braces twice, a macro some not at all: neither is asked.
     fn leaves_open(&self, body: std::ops::Range<usize>) -> bool {
-        let (open, margin) = (body.start, body.end);
+        let open = body.start;
+        let is_alone = |close| self.next_header(open..close).is_none();
+        self.is_one_too_few(body)
+            && !self.is_in_macro(open)
+            && !closing(self.tokens, open).is_some_and(is_alone)
+    }
+
+    /// Whether fewer braces are closed than opened up to the brace at the margin, no line of
+    /// the preprocessor among them.
+    fn is_one_too_few(&self, body: std::ops::Range<usize>) -> bool {
         let (mut opened, mut closed) = (0usize, 0usize);
-        for at in self.marks(open).take_while(|at| *at <= margin) {
+        for at in self.marks(body.start).take_while(|at| *at <= body.end) {
             match self.tokens.get(at).map(|token| token.kind) {
                 Some(TokenKind::Punct(b'{')) => opened += 1,
                 Some(TokenKind::Directive) => return false,
                 _ => closed += 1,
             }
         }
-        let is_alone = |close| self.next_header(open..close).is_none();
         opened > closed
-            && !self.is_in_macro(open)
-            && !closing(self.tokens, open).is_some_and(is_alone)
     }
 
     /// Where the header of another function begins before the body at the margin has
@@ -383,6 +408,27 @@ mod tests {
 
     use super::*;
     use crate::lex::tokens;
+
+    /// What stood behind the brace was in no function.
+    #[test]
+    fn a_brace_at_the_margin_may_close_an_inner_block() {
+        let names = |text: &str| {
+            let all = tokens(text.as_bytes(), 0);
+            let found = bodies(text.as_bytes(), &all, &Vocabulary::builtin().unwrap());
+            let shown = found.iter().map(|own| (own.name.clone(), own.span.end));
+            shown.collect::<Vec<_>>()
+        };
+        let one = "int f(int a)\n{\n\tif (a) {\n\t\ta++;\n}\nout:\n\treturn copy(a);\n}\n";
+        let two = format!("{one}int g(void)\n{{\n\treturn 0;\n}}\n");
+        let end = one.len() - 1;
+        assert_eq!(
+            names(&two),
+            [("f".into(), end), ("g".into(), two.len() - 1)]
+        );
+        // There it is one too few: the next function is no part of it.
+        let open = "int f(int a)\n{\n\tif (a) {\n\t\ta++;\n}\nint g(void)\n{\n\treturn 0;\n}\n";
+        assert!(names(open).iter().all(|(name, _)| name != "f"));
+    }
 
     #[test]
     fn system_calls_are_known_by_what_defines_them() {

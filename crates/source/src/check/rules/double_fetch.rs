@@ -11,11 +11,13 @@ use crate::check::fetched::{is_all_of, is_told};
 use crate::check::known::Asked;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
+use crate::check::space;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind, StatementKind};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
+use crate::types::Shape;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -582,7 +584,17 @@ fn goes_on(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>
                 !frees && span(*call).start >= second.span.end && given.iter().any(own)
             })
     };
-    second.whole && (returned || function.is_parameter(root) || over())
+    // Nobody looks for the header in what has no members.
+    let behind = Expression {
+        span: second.span,
+        term: Term::Behind(Box::new(Expression {
+            span: second.span,
+            term: Term::Name(root.clone()),
+        })),
+    };
+    let of = || space::type_of(function, &behind).map(|of| of.shape);
+    let given = || function.is_parameter(root) && matches!(of(), Some(Shape::Struct(_)));
+    second.whole && (returned || given() || over())
 }
 
 /// Whether a function of the file that is given the pointer behind the second fetch reads
