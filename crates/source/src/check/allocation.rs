@@ -32,11 +32,23 @@ impl Size {
             Self::Bytes(size) => space::bytes(function, size),
             Self::Of(object) => {
                 let own = space::type_of(function, object).map(|own| own.size);
-                let written = format!("sizeof({})", function.file.plain(object.span));
-                own.or_else(|| function.file.value(&written))
+                own.or_else(|| {
+                    let written = argument(function, object.span.start);
+                    function.file.value(&format!("sizeof({written})"))
+                })
             }
         }
     }
+}
+
+/// The argument that begins there, as it is written: of a type the grammar sees but a part.
+fn argument(function: &FunctionContext<'_>, from: usize) -> String {
+    let file = function.file;
+    let first = file.tokens.partition_point(|own| own.span.start < from);
+    let own = file.tokens.iter().skip(first);
+    let own = own.take_while(|own| !own.is(b',') && !own.is(b')'));
+    let words: Vec<String> = own.map(|own| own.span.text(file.text)).collect();
+    words.join(" ")
 }
 
 impl Allocation {

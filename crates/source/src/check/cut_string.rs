@@ -67,12 +67,9 @@ fn fills(function: &FunctionContext<'_>, object: &Expression, count: &Expression
 /// Whether anything compares the result with more than 0, or hands it on.
 fn is_asked(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
     let Some(own) = taken(function, call) else {
-        // Asked at once, it is asked for less than 0.
+        // Asked at once, it is asked for less than 0; of what is 0 nothing is cut off.
         let around = call.parent().map(|own| own.kind());
-        return !matches!(
-            around,
-            Some("binary_expression" | "parenthesized_expression")
-        );
+        return around != Some("binary_expression");
     };
     let Some(effect) = function.graph.effects.get(own.effect) else {
         return true;
