@@ -140,6 +140,17 @@ struct Part {
     end: usize,
 }
 
+impl Part {
+    /// One that ends with its closing brace.
+    fn closed(open: usize, close: usize) -> Self {
+        Self {
+            open,
+            close: Some(close),
+            end: close + 1,
+        }
+    }
+}
+
 fn parts(text: &[u8], tokens: &[Token], vocabulary: &Vocabulary) -> Vec<Part> {
     let all = tokens.iter().enumerate();
     let marks = all.filter(|(_, token)| {
@@ -194,11 +205,7 @@ impl Cutter<'_> {
         match self.next_header(open..end) {
             // `{ return 0; }` in a line of its own ends there.
             Some(next) => match closing(self.tokens, open).filter(|close| *close < next) {
-                Some(close) => Part {
-                    open,
-                    close: Some(close),
-                    end: close + 1,
-                },
+                Some(close) => Part::closed(open, close),
                 None => Part {
                     open,
                     close: None,
@@ -206,11 +213,7 @@ impl Cutter<'_> {
                 },
             },
             None => match close.and_then(|close| self.behind_margin(open..close)) {
-                Some(close) => Part {
-                    open,
-                    close: Some(close),
-                    end: close + 1,
-                },
+                Some(close) => Part::closed(open, close),
                 None => Part {
                     open,
                     close: close.filter(|close| !self.leaves_open(open..*close)),

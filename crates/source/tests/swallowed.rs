@@ -40,6 +40,7 @@ fn a_fault_that_is_answered_by_0_is_swallowed() {
         "\tif (copy_to_user(arg, &d->req, sizeof(d->req)))\n\t\treturn -EFAULT;\n\treturn 0;",
         // It is told in another way.
         "\tif (put_user(1, p)) {\n\t\tforce_sig(SIGSEGV);\n\t\treturn 0;\n\t}\n\treturn 0;",
+        "\tif (put_user(1, p)) {\n\t\tstrscpy(d->state, \"failed\", 8);\n\t\treturn 0;\n\t}\n\treturn 0;",
         "\tif (put_user(1, p)) {\n\t\td->failed = true;\n\t\treturn 0;\n\t}\n\treturn 0;",
         "\tif (put_user(1, p))\n\t\tgoto bad;\n\tif (put_user(2, p + 1))\n\t\tgoto bad;\n\treturn 0;\nbad:\n\tsignal_fault(d);\n\treturn 0;",
         "\tret = put_user(d->v, p);\n\td->state[0] = ret ? -1 : 4;\n\treturn 0;",

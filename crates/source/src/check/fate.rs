@@ -111,7 +111,7 @@ pub(crate) fn taken(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Ta
 /// What becomes of the result of a call; none where it goes elsewhere at once.
 pub(crate) fn fate(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Fate> {
     match taken(function, call.node) {
-        Some(own) => Walk::of(function, own.effect).map(Walk::fate),
+        Some(own) => Walk::of(function, own.effect).map(|walk| walk.found),
         None => asked(function, call),
     }
 }
@@ -255,7 +255,7 @@ impl<'f> Walk<'f> {
         let (variable, taken) = (own.place, own.span);
         let mut nodes = graph.nodes.iter();
         let at = nodes.position(|node| node.effects.contains(&effect))?;
-        let end = graph.nodes.get(at)?.effects.end;
+        let before = effect + 1 - graph.nodes.get(at)?.effects.start;
         let mut walk = Self {
             function,
             variable,
@@ -264,26 +264,22 @@ impl<'f> Walk<'f> {
             work: Vec::new(),
         };
         let mut seen = HashSet::new();
-        walk.step(at, effect + 1..end);
+        walk.step(at, before);
         while let Some(at) = walk.work.pop() {
             if seen.insert(at) {
-                let effects = graph.nodes.get(at)?.effects.clone();
-                walk.step(at, effects);
+                walk.step(at, 0);
             }
         }
         Some(walk)
-    }
-
-    fn fate(self) -> Fate {
-        self.found
     }
 
     fn graph(&self) -> &'f Flow {
         self.function.graph
     }
 
-    /// One node: what its effects and its action do to the variable, and where it goes on.
-    fn step(&mut self, at: usize, effects: std::ops::Range<usize>) {
+    /// One node: what its effects and its action do to the variable behind so many of them,
+    /// and where it goes on.
+    fn step(&mut self, at: usize, before: usize) {
         let graph = self.graph();
         let Some(node) = graph.nodes.get(at) else {
             return;
@@ -295,7 +291,7 @@ impl<'f> Walk<'f> {
             return;
         }
         let forks = matches!(node.next.first(), Some((Edge::If(..), _)));
-        let own = graph.effects.get(effects).unwrap_or_default().iter();
+        let own = graph.effects_at(node).iter().skip(before);
         let mut asked = None;
         for effect in own.filter(|own| graph.places.is_in(own.place, self.variable)) {
             match &effect.kind {

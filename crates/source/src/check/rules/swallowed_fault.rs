@@ -28,9 +28,17 @@ const INFO: RuleInfo = RuleInfo {
           by 0 or whose error number is overwritten leaves the user with what was never copied.",
 };
 
+/// So many calls of a function are followed, more than any of the kernel's has that asks
+/// each for its result: each takes as long as the function is large.
+const CALLS: usize = 128;
+
+/// So many things that last are looked for where a fault goes on; a way that does more is
+/// not the fault's own.
+const LASTING: usize = 32;
+
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut errors = None;
-    for call in fallible(function) {
+    for call in fallible(function).take(CALLS) {
         let told = unasked(function, &call).or_else(|| {
             let fate = fate(function, &call)?;
             let errors = || *errors.get_or_insert_with(|| can_tell(function));
@@ -158,7 +166,7 @@ fn answered(
         }
         let zero = |at| is_zero(function, at);
         let given = graph.gives_only(arm.fault, "0", zero) && !inverted(arm);
-        given && is_quiet(function, whole(function, arm)).is_some()
+        given && is_whole_quiet(function, arm)
     };
     let arm = fate.arms.iter().filter(|_| !fate.told).find(gives)?;
     errors().then(|| Told {
@@ -271,45 +279,48 @@ fn is_common(function: &FunctionContext<'_>, arm: &Arm, at: usize) -> bool {
     !nodes.any(|node| matches!(node.action, Action::Exit { .. }))
 }
 
-/// What is done where the access faulted, but for what is done in any case.
-fn whole(function: &FunctionContext<'_>, arm: &Arm) -> HashSet<usize> {
-    let graph = function.graph;
-    let mut own = graph.reached(arm.fault, |_| false);
-    own.retain(|at| {
-        let node = graph.nodes.get(*at);
-        let empty = node.is_some_and(|own| own.action == Action::Join && own.effects.is_empty());
-        !empty && !is_common(function, arm, *at)
-    });
-    own
+/// Whether nothing of what is done where the access faulted lasts, but for what is done in
+/// any case.
+fn is_whole_quiet(function: &FunctionContext<'_>, arm: &Arm) -> bool {
+    let reached = function.graph.reached(arm.fault, |_| false);
+    let lasts = |at: &usize| quiet(function, *at).is_none();
+    let lasting: Vec<usize> = reached.into_iter().filter(lasts).collect();
+    let common = |at: &usize| is_common(function, arm, *at);
+    lasting.len() <= LASTING && lasting.iter().all(common)
 }
 
 /// Whether nothing of what is done in some nodes lasts; none where something does.
 fn is_quiet(function: &FunctionContext<'_>, nodes: HashSet<usize>) -> Option<Quiet> {
-    let graph = function.graph;
-    let mut quiet = Quiet::Silent;
-    for at in nodes {
-        let node = graph.nodes.get(at)?;
-        let lasts =
-            |own: &Effect| matches!(own.kind, EffectKind::Write(_)) && !stores_error(function, own);
-        if graph.effects_at(node).iter().any(lasts) {
-            return None;
-        }
-        match &node.action {
-            Action::Join | Action::Exit { .. } => {}
-            Action::Call(call)
-                if call.frees || function.file.words.pair_of(&call.name).is_some() => {}
-            Action::Call(call) => {
-                let harmless = function.file.words.permission(&call.name) == Permission::Allowed;
-                let logs = is_log(function, node.span);
-                (harmless || logs).then_some(())?;
-                if logs {
-                    quiet = Quiet::Logged;
-                }
-            }
-            _ => return None,
-        }
+    let each: Option<Vec<Quiet>> = nodes.into_iter().map(|at| quiet(function, at)).collect();
+    Some(match each?.contains(&Quiet::Logged) {
+        true => Quiet::Logged,
+        false => Quiet::Silent,
+    })
+}
+
+/// The same of one node.
+fn quiet(function: &FunctionContext<'_>, at: usize) -> Option<Quiet> {
+    let (graph, words) = (function.graph, function.file.words);
+    let node = graph.nodes.get(at)?;
+    let lasts =
+        |own: &Effect| matches!(own.kind, EffectKind::Write(_)) && !stores_error(function, own);
+    if graph.effects_at(node).iter().any(lasts) {
+        return None;
     }
-    Some(quiet)
+    match &node.action {
+        Action::Join | Action::Exit { .. } => Some(Quiet::Silent),
+        Action::Call(call) if call.frees || words.pair_of(&call.name).is_some() => {
+            Some(Quiet::Silent)
+        }
+        // A text that goes into an object lasts.
+        Action::Call(call) if words.fills(&call.name).is_some() => None,
+        Action::Call(_) if is_log(function, node.span) => Some(Quiet::Logged),
+        Action::Call(call) => {
+            let harmless = words.permission(&call.name) == Permission::Allowed;
+            harmless.then_some(Quiet::Silent)
+        }
+        _ => None,
+    }
 }
 
 /// Whether a call is a statement that is given a text: a line of a log.
