@@ -32,11 +32,21 @@ impl Body {
     /// Whether it is a system call: nobody but a program gives it its arguments, which
     /// its header has as `type, name`.
     pub(crate) fn is_system_call(&self) -> bool {
-        let made = self.name.split_once('(');
-        made.is_some_and(|(by, _)| {
-            let family = by.trim_end_matches(|c: char| c.is_ascii_digit());
-            SYSTEM_CALLS.iter().any(|own| family.ends_with(own))
-        })
+        self.family().is_some()
+    }
+
+    /// Whether it is one whose pointers may be any address: one of a compatible ABI has
+    /// 32 bits of them, which lead to no memory of a 64-bit kernel.
+    pub(crate) fn takes_any_address(&self) -> bool {
+        self.family() == Some("SYSCALL_DEFINE")
+    }
+
+    /// The macro that makes a system call of it, without the number of its arguments.
+    fn family(&self) -> Option<&str> {
+        let (by, _) = self.name.split_once('(')?;
+        let family = by.trim_end_matches(|c: char| c.is_ascii_digit());
+        let known = SYSTEM_CALLS.iter().any(|own| family.ends_with(own));
+        known.then_some(family)
     }
 }
 

@@ -456,7 +456,7 @@ fn an_index_that_the_user_gives_unbounded_is_found() {
         "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tret = judge(d, &r);\n\tif (ret)\n\t\treturn ret;\n\treturn d->all[r.id];",
         "\tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tv = r.id;\n\tif (v > 7)\n\t\treturn -EINVAL;\n\treturn d->all[r.id];",
         "\tu8 one, all[256];\n\n\tif (get_user(one, buf))\n\t\treturn -EFAULT;\n\tfill(all);\n\treturn all[one];",
-        "\tchar *p;\n\n\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\tp = kmalloc(v + 1, GFP_KERNEL);\n\tif (!p)\n\t\treturn -ENOMEM;\n\tp[v] = 0;\n\treturn run(p);",
+        "\tchar *p;\n\n\tif (get_user(v, &arg->len))\n\t\treturn -EFAULT;\n\tp = kmalloc((size_t)v + 1, GFP_KERNEL);\n\tif (!p)\n\t\treturn -ENOMEM;\n\tp[v] = 0;\n\treturn run(p);",
     ] {
         assert_eq!(rules(right), NONE, "{right}");
     }

@@ -72,6 +72,11 @@ impl<'a> Interests<'a> {
             scopes: Vec::new(),
         };
         let mut guard = false;
+        let forced = |two: &[Token]| match two {
+            [word, star] => star.is(b'*') && word.span.of(self.text) == b"__force",
+            _ => false,
+        };
+        found.any |= tokens.windows(2).any(forced);
         for token in tokens.iter().filter(|token| token.kind == TokenKind::Word) {
             let meaning = self.meaning(token.span.of(self.text));
             found.any |= meaning.any;
@@ -230,6 +235,7 @@ impl Meaning {
                 || accesses
                 || checks
                 || words.must_use(name.as_bytes())
+                || words.at_most(name).is_some()
                 || words.gives_error_pointer(name),
             window,
             faults: words.may_fault(name),

@@ -28,6 +28,7 @@ mod inlines;
 mod interest;
 mod known;
 mod learn;
+mod limit;
 mod model;
 mod new_calls;
 mod order;

@@ -305,10 +305,40 @@ pub(crate) fn array_type(function: &FunctionContext<'_>, local: &Local) -> Optio
         .rev()
         .take_while(|token| token.is(b'*'));
     let stars = " *".repeat(stars.count());
-    let first = own.get(at + 1)?.span;
+    let dimensions = dimensions(function, own.get(at + 1..)?)?;
+    Some(format!("{}{stars} {dimensions}", local.base_type))
+}
+
+/// The type of an array that the file declares outside its functions.
+pub(crate) fn file_array_type(function: &FunctionContext<'_>, name: &str) -> Option<String> {
+    let (text, all) = (function.file.text, function.file.tokens);
+    let named = |two: &[Token]| match two {
+        [word, next] => {
+            word.span.of(text) == name.as_bytes()
+                && next.is(b'[')
+                && function.file.holder(word.span).is_none()
+        }
+        _ => false,
+    };
+    let at = all.windows(2).position(named)?;
+    let before = all.get(..at)?.iter().rev();
+    let of_type = before.take_while(|own| own.kind == TokenKind::Word || own.is(b'*'));
+    let of_type = of_type.filter(|own| {
+        let word = own.span.of(text);
+        !matches!(word, b"static" | b"const" | b"volatile") && !word.starts_with(b"__")
+    });
+    let mut words: Vec<String> = of_type.map(|own| own.span.text(text)).collect();
+    words.reverse();
+    let dimensions = dimensions(function, all.get(at + 1..)?)?;
+    (!words.is_empty()).then(|| format!("{} {dimensions}", words.join(" ")))
+}
+
+/// The dimensions that tokens begin with, `[2][16]`.
+fn dimensions(function: &FunctionContext<'_>, own: &[Token]) -> Option<String> {
+    let first = own.first()?.span;
     let mut depth = 0_usize;
     let mut last = None;
-    for token in own.get(at + 1..)? {
+    for token in own {
         match token.kind {
             TokenKind::Punct(b'[') => depth += 1,
             TokenKind::Punct(b']') => {
@@ -319,8 +349,7 @@ pub(crate) fn array_type(function: &FunctionContext<'_>, local: &Local) -> Optio
             _ => {}
         }
     }
-    let dimensions = function.file.plain(first.join(last?));
-    Some(format!("{}{stars} {dimensions}", local.base_type))
+    Some(function.file.plain(first.join(last?)))
 }
 
 /// The tokens of the function, its header included.

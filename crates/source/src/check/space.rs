@@ -9,7 +9,8 @@ use crate::types::{Shape, Type};
 
 use super::context::FunctionContext;
 use super::extent;
-use super::range::{array_type, declared_type, declares};
+use super::range::{array_type, declared_type, declares, file_array_type};
+use super::unbounded;
 
 /// Whether the value of an expression is an address in user memory.
 pub(crate) fn is_users(function: &FunctionContext<'_>, of: &Expression) -> bool {
@@ -17,7 +18,9 @@ pub(crate) fn is_users(function: &FunctionContext<'_>, of: &Expression) -> bool 
         Term::Name(name) => is_declared(function, name, of.span),
         Term::Cast(to, value) => {
             is_cast(function, of, value)
-                || to.pointers > 0 && !is_forced(function, of, value) && is_users(function, value)
+                || to.pointers > 0
+                    && (!is_forced(function, of, value) || is_from_user(function, of))
+                    && is_users(function, value)
         }
         Term::Binary(left, operator, right) => match operator.as_str() {
             "+" => is_users(function, left) || is_users(function, right),
@@ -100,6 +103,44 @@ pub(crate) fn type_of(function: &FunctionContext<'_>, place: &Expression) -> Opt
 pub(crate) fn array(function: &FunctionContext<'_>, local: &Local) -> Option<u64> {
     let written = array_type(function, local)?;
     function.file.value(&format!("sizeof({written})"))
+}
+
+/// The type of an array, or what it is where it is a pointer.
+fn array_at(function: &FunctionContext<'_>, array: &Expression) -> Option<Type> {
+    let Some(name) = array.name() else {
+        return type_of(function, array);
+    };
+    let written = match function.local_at(name, array.span) {
+        Some(local) if local.array => array_type(function, local),
+        Some(_) => None,
+        None if function.is_parameter(name) => None,
+        None => file_array_type(function, name),
+    };
+    match written {
+        Some(written) => function.file.layout(&written),
+        None => type_of(function, array),
+    }
+}
+
+/// How many elements an array has.
+pub(crate) fn elements(function: &FunctionContext<'_>, array: &Expression) -> Option<u64> {
+    match array_at(function, array)?.shape {
+        // One at the end of a struct may stand for any number.
+        Shape::Array(_, count) if count > 1 => Some(count),
+        _ => None,
+    }
+}
+
+/// How many bytes each element of an array has, or what a pointer leads to.
+pub(crate) fn element(function: &FunctionContext<'_>, array: &Expression) -> Option<u64> {
+    match array_at(function, array)?.shape {
+        Shape::Array(of, _) => Some(of.size),
+        Shape::Pointer { .. } => {
+            let written = written(function, array)?;
+            function.file.value(&format!("sizeof(*{written})"))
+        }
+        _ => None,
+    }
 }
 
 /// How many bytes a number is, the sizes of the function's own variables among them.
@@ -230,6 +271,13 @@ fn is_forced(function: &FunctionContext<'_>, cast: &Expression, value: &Expressi
     let place = Span::new(cast.span.start, value.span.start.max(cast.span.start));
     let mut own = function.file.tokens_in(place).iter();
     own.any(|own| own.span.of(function.file.text) == b"__force")
+}
+
+/// Whether the address itself was fetched from the user: whatever a cast says of it.
+pub(crate) fn is_from_user(function: &FunctionContext<'_>, cast: &Expression) -> bool {
+    // What a call is given begins with the cast.
+    let users = unbounded::users_within(function, cast.uncast().1, cast.span);
+    users.is_some_and(|own| !own.is_handed)
 }
 
 /// Whether the type of a cast says that what it makes is an address of the user's.

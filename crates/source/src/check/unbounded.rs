@@ -17,6 +17,7 @@ use super::callee::look_into;
 use super::context::FunctionContext;
 use super::space;
 use super::tokens::parameters;
+use super::words::Permission;
 
 /// So often a number may have been made of others.
 const STEPS: usize = 4;
@@ -28,33 +29,134 @@ pub(crate) fn users(
     number: &Expression,
     at: Span,
 ) -> Option<String> {
-    made(function, number, at, &mut Vec::new())
+    made(function, number, at, &mut Search::default())
+}
+
+/// A number of the user's.
+pub(crate) struct Users {
+    /// What it is made of, as the function names it.
+    pub(crate) source: String,
+    /// What of the function it is made of, itself first.
+    pub(crate) by: Vec<Expression>,
+    /// Whether it is what the function is called with by a pointer to it.
+    pub(crate) is_handed: bool,
+}
+
+/// The same of a number that the function may bound, but not what the number is made of:
+/// that is compared with nothing.
+pub(crate) fn users_within(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+) -> Option<Users> {
+    let mut search = Search {
+        within: Some(function.body.span),
+        ..Search::default()
+    };
+    let source = made(function, number, at, &mut search)?;
+    let other = |own: &&Expression| !number.any(&|part| part == *own);
+    let mut by = search.by.iter().filter(other);
+    let bounded =
+        by.any(|own| is_compared(function, own, at) || is_handed_before(function, own, at));
+    (!bounded).then_some(Users {
+        source,
+        by: search.by,
+        is_handed: search.is_handed,
+    })
+}
+
+/// Whether anything besides a place and what the loops ask is compared with a number and
+/// may bound it, or picks by it.
+pub(crate) fn is_compared(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    besides: Span,
+) -> bool {
+    let mut found = false;
+    each(function.root, &mut |node| {
+        let own = match node.kind() {
+            "switch_statement" => node.part("condition"),
+            "binary_expression" if span(node) != besides && !is_of_loop(node) => {
+                Some(node).filter(|node| may_bound(function, *node, number))
+            }
+            _ => None,
+        };
+        let of = |own| Expression::of(function.context, own);
+        found = found || own.is_some_and(|own| of(own).any_but_indices(&|part| part == number));
+    });
+    found
+}
+
+/// Whether a comparison may say how large the number is.
+fn may_bound(function: &FunctionContext<'_>, node: Node<'_>, number: &Expression) -> bool {
+    let compares = matches!(
+        function.context.operator(node),
+        b"<" | b">" | b"<=" | b">=" | b"==" | b"!=" | b"&" | b"%"
+    );
+    compares
+        && !is_of_zero(function, span(node))
+        && !refuses_less(function, node, |own| own == number)
+}
+
+/// What a number was made of so far.
+#[derive(Default)]
+struct Search {
+    /// The variables, each with the function that it is in.
+    seen: Vec<String>,
+    /// The function in which a bound is none.
+    within: Option<Span>,
+    /// What the number is made of in there.
+    by: Vec<Expression>,
+    /// Whether it comes from who calls a function by a pointer.
+    is_handed: bool,
+}
+
+impl Search {
+    /// Whether a bound that stands in the function counts.
+    fn counts(&self, function: &FunctionContext<'_>) -> bool {
+        self.within != Some(function.body.span)
+    }
+
+    /// Whether a number was not asked for yet, and not too many were: functions may call
+    /// each other in a ring. Variables of two functions may share a name.
+    fn is_new(&mut self, function: &FunctionContext<'_>, name: &str) -> bool {
+        let known = format!("{}:{name}", function.body.name);
+        let new = self.seen.len() <= STEPS && !self.seen.contains(&known);
+        if new {
+            self.seen.push(known);
+        }
+        new
+    }
 }
 
 fn made(
     function: &FunctionContext<'_>,
     number: &Expression,
     at: Span,
-    seen: &mut Vec<String>,
+    search: &mut Search,
 ) -> Option<String> {
+    if !search.counts(function) {
+        search.by.push(number.clone());
+    }
     match &number.term {
         Term::Binary(left, operator, right) if matches!(operator.as_str(), "+" | "-" | "*") => {
-            let other = |one: &Expression, two: &Expression, seen: &mut Vec<String>| {
-                let source = made(function, one, at, seen)?;
+            let other = |one: &Expression, two: &Expression, search: &mut Search| {
+                let source = made(function, one, at, search)?;
                 space::bytes(function, two).map(|_| source)
             };
-            other(left, right, seen).or_else(|| other(right, left, seen))
+            other(left, right, search).or_else(|| other(right, left, search))
         }
-        Term::Name(name) => by_name(function, name, at, seen),
+        Term::Name(name) => by_name(function, name, at, search),
         Term::Call(..) => {
             let (name, given) = number.call()?;
             let of = given.first()?;
             let given = function.file.words.gives_users(name);
             // `switch (cmd)` says which, and with it how much.
+            let counts = search.counts(function);
             let limited = of
                 .root()
                 .name()
-                .is_none_or(|root| is_limited(function, root, at));
+                .is_none_or(|root| counts && is_limited(function, root, at));
             (given && !limited).then(|| function.file.plain(number.span))
         }
         Term::Member {
@@ -62,19 +164,28 @@ fn made(
             arrow: true,
             field,
         } => {
-            let root = holder.name().filter(|root| function.is_parameter(root))?;
+            let root = holder.name()?;
+            if !function.is_parameter(root) {
+                let copied = is_copied(function, root, at) && !function.assigns(number);
+                let bounded =
+                    || search.counts(function) && is_limited_member(function, (root, number), at);
+                return (copied && !bounded()).then(|| function.file.plain(number.span));
+            }
             let kept = !function.graph.takes_a_value(root);
-            let limited = is_limited_member(function, (root, number), at);
+            let limited =
+                search.counts(function) && is_limited_member(function, (root, number), at);
             let filled = is_filled(function, root, at);
             let known =
-                kept && !limited && !filled && is_new(function, &format!("{root}->{field}"), seen);
-            known.then(|| by_callers(function, root, Some(field), seen))?
+                kept && !limited && !filled && search.is_new(function, &format!("{root}->{field}"));
+            known.then(|| by_callers(function, root, Some(field), search))?
         }
         Term::Member { .. } => {
             let root = number.root().name()?;
             let own = function.local_at(root, number.span)?;
             let filled = own.plain && is_filled(function, root, at);
-            let limited = filled && is_limited_member(function, (root, number), at);
+            let limited = filled
+                && search.counts(function)
+                && is_limited_member(function, (root, number), at);
             (filled && !limited).then(|| function.file.plain(number.span))
         }
         _ => None,
@@ -85,9 +196,9 @@ fn by_name(
     function: &FunctionContext<'_>,
     name: &str,
     at: Span,
-    seen: &mut Vec<String>,
+    search: &mut Search,
 ) -> Option<String> {
-    if !is_new(function, name, seen) {
+    if !search.is_new(function, name) {
         return None;
     }
     let effects = function.graph.effects.iter();
@@ -97,8 +208,11 @@ fn by_name(
         .collect();
     let is_parameter = function.is_parameter(name);
     let source = match own.as_slice() {
-        [] if is_parameter && is_callback(function) => Some(name.to_owned()),
-        [] if is_parameter => by_callers(function, name, None, seen),
+        [] if is_parameter && is_callback(function) => {
+            search.is_handed = true;
+            Some(name.to_owned())
+        }
+        [] if is_parameter => by_callers(function, name, None, search),
         _ if is_parameter => None,
         own => {
             let values = own.iter().filter_map(|own| match &own.kind {
@@ -117,25 +231,14 @@ fn by_name(
                 }
                 (Some(value), None) if own.len() == values.len() => {
                     let value = function.expression(*value)?;
-                    made(function, value.uncast().1, at, seen)
+                    made(function, value.uncast().1, at, search)
                 }
                 _ => None,
             }
         }
     };
     // Last, for the whole function is looked through for it.
-    source.filter(|_| !is_limited(function, name, at))
-}
-
-/// Whether a number was not asked for yet, and not too many were: functions may call each
-/// other in a ring. Variables of two functions may share a name.
-fn is_new(function: &FunctionContext<'_>, name: &str, seen: &mut Vec<String>) -> bool {
-    let known = format!("{}:{name}", function.body.name);
-    let new = seen.len() <= STEPS && !seen.contains(&known);
-    if new {
-        seen.push(known);
-    }
-    new
+    source.filter(|_| !search.counts(function) || !is_limited(function, name, at))
 }
 
 /// What all callers of a function give it as that parameter, or in that member behind it,
@@ -144,7 +247,7 @@ fn by_callers(
     function: &FunctionContext<'_>,
     name: &str,
     member: Option<&str>,
-    seen: &mut Vec<String>,
+    search: &mut Search,
 ) -> Option<String> {
     let (file, own) = (function.file, function.body);
     let names = parameters(file.text, file.tokens, own)?;
@@ -168,8 +271,8 @@ fn by_callers(
                 let given = Expression::of(caller.context, given);
                 let given = given.uncast().1;
                 match member {
-                    None => made(caller, given, span(*call), seen),
-                    Some(field) => made(caller, &member_of(given, field)?, span(*call), seen),
+                    None => made(caller, given, span(*call), search),
+                    Some(field) => made(caller, &member_of(given, field)?, span(*call), search),
                 }
             });
             let first = sources.next()??;
@@ -198,7 +301,7 @@ fn member_of(given: &Expression, field: &str) -> Option<Expression> {
 
 /// Whether what happens in one place may have happened before the other: it stands before
 /// it, or both are in a loop.
-fn comes_before(function: &FunctionContext<'_>, one: Span, other: Span) -> bool {
+pub(crate) fn comes_before(function: &FunctionContext<'_>, one: Span, other: Span) -> bool {
     let node = function
         .root
         .descendant_for_byte_range(other.start, other.end);
@@ -264,6 +367,37 @@ fn is_filled(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
     })
 }
 
+/// Whether a read from the user fills what a variable leads to, and no member of it alone.
+fn is_filled_from_front(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let mut reads = function.accesses.iter();
+    reads.any(|read| {
+        let value = Expression::of(function.context, read.value_node);
+        read.word.direction == Direction::Read
+            && value.uncast().1.name() == Some(name)
+            && read.span.end <= at.start
+    })
+}
+
+/// Whether all that a pointer of the function leads to before an access is a copy of what the
+/// user has.
+fn is_copied(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let values = function.graph.assignments();
+    let mut values = values.filter(|(own, value)| {
+        let none = function.expression(*value);
+        *own == name && none.is_none_or(|own| !own.is_null())
+    });
+    let value = values
+        .next()
+        .and_then(|(_, place)| function.expression(place));
+    let only = values.next().is_none();
+    let call = value.as_ref().and_then(|value| value.uncast().1.call());
+    call.filter(|_| only).is_some_and(|(callee, _)| {
+        let duplicated = function.duplicates(callee).is_some();
+        let allocated = function.file.words.allocates(callee).is_some();
+        duplicated || allocated && is_filled_from_front(function, name, at)
+    })
+}
+
 /// Whether anything compares the member, or a variable that is made of it, or compares the
 /// struct in a way that does not say which member is meant.
 fn is_limited_member(
@@ -322,7 +456,10 @@ fn is_limited_where(
                 let asked = span(node);
                 let asks = compares && graph.names(asked, name);
                 let asks = asks && of(node) && !is_of_loop(node) && !is_of_zero(function, asked);
-                asks && !refuses_less(function, node, name)
+                // Where the place is what is done for less, that is its bound.
+                let done = refused(node).is_some_and(|then| span(then).contains(at));
+                let named = |own: &Expression| own.name() == Some(name);
+                asks && (done || !refuses_less(function, node, named))
             }
             _ => false,
         };
@@ -331,7 +468,7 @@ fn is_limited_where(
 }
 
 /// Whether a node is what a loop asks for each round.
-fn is_of_loop(node: Node<'_>) -> bool {
+pub(crate) fn is_of_loop(node: Node<'_>) -> bool {
     let around = std::iter::successors(Some(node), Node::parent);
     let mut asked = around.filter_map(|own| {
         let of = own.parent()?;
@@ -342,8 +479,12 @@ fn is_of_loop(node: Node<'_>) -> bool {
 
 /// Whether what is refused is less than something: `if (n < sizeof(x)) return -EINVAL;`
 /// does not say how much more it may be.
-fn refuses_less(function: &FunctionContext<'_>, node: Node<'_>, name: &str) -> bool {
-    let named = |own: &Expression| own.uncast().1.name() == Some(name);
+pub(crate) fn refuses_less(
+    function: &FunctionContext<'_>,
+    node: Node<'_>,
+    is: impl Fn(&Expression) -> bool,
+) -> bool {
+    let named = |own: &Expression| is(own.uncast().1);
     let less = match Expression::of(function.context, node).term {
         Term::Binary(left, operator, right) => match operator.as_str() {
             "<" | "<=" => named(&left),
@@ -359,7 +500,7 @@ fn refuses_less(function: &FunctionContext<'_>, node: Node<'_>, name: &str) -> b
 }
 
 /// What is done where a condition holds, of those that are asked one after the other.
-fn refused<'t>(node: Node<'t>) -> Option<Node<'t>> {
+pub(crate) fn refused<'t>(node: Node<'t>) -> Option<Node<'t>> {
     let mut own = node;
     loop {
         let parent = own.parent()?;
@@ -377,7 +518,7 @@ fn refused<'t>(node: Node<'t>) -> Option<Node<'t>> {
 }
 
 /// `n == 0`, `n < 0`, `n > 0`: that there is anything is no bound.
-fn is_of_zero(function: &FunctionContext<'_>, at: Span) -> bool {
+pub(crate) fn is_of_zero(function: &FunctionContext<'_>, at: Span) -> bool {
     let own = function.expression(at);
     own.is_some_and(|own| match &own.term {
         Term::Binary(left, _, right) => left.is_zero() || right.is_zero(),
@@ -417,6 +558,7 @@ pub(crate) fn is_handed_before(
     at: Span,
 ) -> bool {
     let root = number.root().name();
+    let by_pointer = matches!(number.term, Term::Member { arrow: true, .. });
     let words = function.file.words;
     let mut calls = function
         .calls
@@ -428,13 +570,23 @@ pub(crate) fn is_handed_before(
             return true;
         };
         let name = whole.call().map(|(name, _)| name);
-        let reads = name
-            .is_some_and(|name| words.access(name).is_some() || words.in_window(name).is_some());
+        // What copies, frees or looks at the pointer alone judges nothing.
+        let reads = name.is_some_and(|name| {
+            words.access(name).is_some()
+                || words.in_window(name).is_some()
+                || words.tells_errors(name)
+                || words.tells_null(name)
+                || words.frees(name)
+                || by_pointer && words.permission(name) == Permission::Allowed
+        });
         let struct_of = |part: &Expression| match &part.term {
             Term::Address(of) => root.is_some() && of.name() == root,
             _ => false,
         };
-        let given = |own: &Expression| own.any(&|part| part == number || struct_of(part));
+        let given = |own: &Expression| {
+            let itself = by_pointer && own.uncast().1.name() == root;
+            itself || own.any(&|part| part == number || struct_of(part))
+        };
         !reads && arguments.iter().any(given)
     })
 }

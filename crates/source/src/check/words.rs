@@ -103,6 +103,7 @@ pub struct CheckWords {
     elements: HashMap<String, usize>,
     allocates: HashMap<String, Allocates>,
     cuts: HashMap<String, Clears>,
+    at_most: HashMap<String, usize>,
     strings: HashMap<String, usize>,
     error_pointers: BTreeSet<String>,
     errors: BTreeSet<String>,
@@ -200,6 +201,7 @@ impl CheckWords {
             elements: each(calls, |does| does.elements),
             allocates: each(calls, |does| does.allocates),
             cuts: each(calls, |does| does.cuts),
+            at_most: each(calls, |does| does.at_most),
             strings: each(calls, |does| does.string),
             give_users: calls.names(|does| does.users).into_iter().collect(),
             errors: calls.names(|does| does.makes_error).into_iter().collect(),
@@ -362,6 +364,11 @@ impl CheckWords {
     /// Whether a call of that name gives how long a string is.
     pub(crate) fn gives_length(&self, name: &str) -> bool {
         self.lengths.contains(name)
+    }
+
+    /// Which argument says how much the result of a call is at most.
+    pub(crate) fn at_most(&self, name: &str) -> Option<usize> {
+        self.at_most.get(name).copied()
     }
 
     /// Which arguments of a call of that name say where it copies a string to that it may

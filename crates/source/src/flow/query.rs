@@ -389,6 +389,21 @@ impl Flow {
         found
     }
 
+    /// Whether every way to what happens in a place passes what happens in another one; not
+    /// where nothing is known to happen there.
+    pub(crate) fn passes(&self, by: &[Span], at: Span) -> bool {
+        let inside = |places: &[Span], node: &Node| {
+            let mut effects = self.effects_at(node).iter();
+            let holds = |own: Span| places.iter().any(|place| place.contains(own));
+            node.action != Action::Join && holds(node.span)
+                || effects.any(|effect| holds(effect.span))
+        };
+        let bare = self.reached(0, |node| inside(by, node));
+        let nodes = self.nodes.iter().enumerate();
+        let mut own = nodes.filter(|(_, node)| inside(&[at], node)).peekable();
+        own.peek().is_some() && own.all(|(node, _)| !bare.contains(&node))
+    }
+
     /// Whether some way through the function passes none of the nodes that stop it.
     pub(crate) fn leaves_without(&self, stops: impl Fn(&Node) -> bool) -> bool {
         let reached = self.reached(0, stops);

@@ -4,6 +4,7 @@ use tree_sitter::Node;
 use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
+use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
@@ -86,7 +87,8 @@ fn copied(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violati
             let told = format!("&{name} is where the pointer itself lies, not what it points to");
             (told, Confidence::High)
         }
-        None => unbounded(function, access.span, count, name)?,
+        None => unbounded(function, access.span, count, name)
+            .or_else(|| within(function, access.span, count, &object))?,
     };
     let file = function.file;
     let mut violation = file.violation(&INFO, access.span, "copied here", told);
@@ -157,6 +159,26 @@ fn made_of(function: &FunctionContext<'_>, root: &Expression) -> Vec<String> {
         value.is_some_and(|value| value.any(&|part| part == root))
     });
     made.map(|(name, _)| name.to_owned()).collect()
+}
+
+/// A number that the user gives, and that the function only refuses where it is more than
+/// the object has.
+fn within(
+    function: &FunctionContext<'_>,
+    at: Span,
+    count: &Expression,
+    object: &Object<'_>,
+) -> Option<(String, Confidence)> {
+    let number = count.uncast().1;
+    let most = limit(function, number, at)?.value?;
+    let beyond = most > object.size && !object.is_pointer;
+    let judged = unbounded::is_handed_before(function, number, at);
+    let users = unbounded::users_within(function, number, at).filter(|_| beyond && !judged)?;
+    let told = format!(
+        "{}, which is the user's, may be {most}, and {} has {} bytes",
+        users.source, object.name, object.size
+    );
+    Some((told, Confidence::Medium))
 }
 
 /// What leads to memory of an unknown size: a member of something that a pointer leads to,

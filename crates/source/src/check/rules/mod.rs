@@ -5,6 +5,7 @@ use super::rule::Rule;
 
 pub(super) mod allow_without_reason;
 mod argument_in_window;
+mod beyond_array;
 mod beyond_variable;
 mod call_in_window;
 mod changed_order;
@@ -35,6 +36,7 @@ mod sizeof_pointer;
 mod swallowed_fault;
 mod swapped_arguments;
 mod unbounded_index;
+mod unchecked_access;
 mod unchecked_begin;
 mod undefined_call;
 mod unfenced_read;
@@ -45,6 +47,7 @@ pub(super) mod unused_allow;
 mod user_pointer_dereferenced;
 mod window_closed_twice;
 mod window_left_open;
+mod wrapping_size;
 mod wrong_argument_count;
 mod wrong_direction;
 
@@ -54,6 +57,7 @@ pub(crate) const RULES: &[Rule] = &[
     window_closed_twice::RULE,
     mismatched_end::RULE,
     nested_window::RULE,
+    unchecked_access::RULE,
     unchecked_begin::RULE,
     unsafe_outside_window::RULE,
     wrong_direction::RULE,
@@ -63,6 +67,7 @@ pub(crate) const RULES: &[Rule] = &[
     user_pointer_dereferenced::RULE,
     call_in_window::RULE,
     argument_in_window::RULE,
+    wrapping_size::RULE,
     wrong_argument_count::RULE,
     undefined_call::RULE,
     macro_label::RULE,
@@ -78,6 +83,7 @@ pub(crate) const RULES: &[Rule] = &[
     half_done_pair::RULE,
     copied_holes::RULE,
     sizeof_pointer::RULE,
+    beyond_array::RULE,
     beyond_variable::RULE,
     unbounded_index::RULE,
     unterminated_string::RULE,

@@ -24,9 +24,6 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    if function.accesses.is_empty() {
-        return;
-    }
     each(function.root, &mut |node| {
         if node.kind() == "subscript_expression" {
             out.extend(picked(function, node));

@@ -69,7 +69,8 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
         accesses.any(|access| access.address == *own.uncast().1)
     };
     let users = |own: &&Expression| {
-        space::is_users(function, own) && !either(own) && !function.assigns(own.uncast().1)
+        let kept = || !function.assigns(own.uncast().1) || space::is_from_user(function, own);
+        space::is_users(function, own) && !either(own) && kept()
     };
     let own = given.iter().find(users)?;
     Some(gone_through(function, own, name))
@@ -177,7 +178,8 @@ fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Viola
         return None;
     }
     let (whole, use_of) = used(node)?;
-    if is_tried_before(function, pointer, node) {
+    // A copy's address may stand where the user's stood.
+    if is_tried_before(function, pointer, node) || function.assigns(pointer.uncast().1) {
         return None;
     }
     let pointer = holder(function, pointer)?;
@@ -249,7 +251,7 @@ fn holder<'e>(
 
 fn has_value(function: &FunctionContext<'_>, place: &Expression) -> bool {
     let of = space::type_of(function, place);
-    of.is_some_and(|of| matches!(of.shape, Shape::Scalar { .. } | Shape::Pointer { .. }))
+    of.is_some_and(|of| !matches!(of.shape, Shape::Array(..) | Shape::Opaque))
 }
 
 /// Whether nothing but operators take what is there, and what computes with values alone:

@@ -1,0 +1,190 @@
+//! The largest value that a number may have where a function refuses larger ones.
+
+use tree_sitter::Node;
+
+use crate::expression::{Expression, Term};
+use crate::flow::EffectKind;
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+
+use super::accesses::each;
+use super::context::FunctionContext;
+use super::space;
+use super::unbounded::{comes_before, is_of_loop, is_of_zero, refused, refuses_less};
+
+/// What a number is compared with, and refused where it is more.
+#[derive(Clone, Debug)]
+pub(crate) struct Limit {
+    /// The largest value that is not refused; none where nobody knows the other's.
+    pub(crate) value: Option<u64>,
+    /// What it is compared with.
+    pub(crate) other: Expression,
+    /// Whether it may be as much as that.
+    pub(crate) included: bool,
+    /// The comparison, or the call that gives it.
+    pub(crate) place: Span,
+    /// Whether it is what a copy from the user gave.
+    pub(crate) given: bool,
+}
+
+/// The limit of a number at a place that it only comes to behind the comparison; none where
+/// anything that is not understood may bound it as well.
+pub(crate) fn limit(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+) -> Option<Limit> {
+    if let Term::Binary(left, operator, right) = &number.term {
+        let more = space::bytes(function, right).filter(|_| operator == "+")?;
+        let own = limit(function, left, at)?;
+        let value = Some(own.value?.checked_add(more)?);
+        return Some(Limit { value, ..own });
+    }
+    let mut own = compared(function, number, at)?;
+    own.extend(given(function, number, at));
+    let kept = own.iter().filter(|own| {
+        function.graph.passes(&[own.place], at) && !changed(function, number, own.place, at)
+    });
+    let mut kept: Vec<&Limit> = kept.collect();
+    kept.sort_by_key(|own| own.value);
+    match kept.as_slice() {
+        [only] if own.len() == 1 => Some((*only).clone()),
+        [least, ..] if own.iter().all(|own| own.value.is_some()) => Some((*least).clone()),
+        _ => None,
+    }
+}
+
+/// What a call that copies from the user gives at most, where it is all that the number takes.
+fn given(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Option<Limit> {
+    let name = number.name()?;
+    let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
+    let (_, place) = values.next()?;
+    let value = function
+        .expression(place)
+        .filter(|_| place.end <= at.start)?;
+    let (callee, arguments) = value.uncast().1.call()?;
+    let other = arguments
+        .get(function.file.words.at_most(callee)?)?
+        .uncast()
+        .1;
+    values.next().is_none().then(|| Limit {
+        value: space::bytes(function, other),
+        other: other.clone(),
+        included: true,
+        place,
+        given: true,
+    })
+}
+
+/// What the number is compared with before a place; none where a comparison is not
+/// understood.
+fn compared(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Option<Vec<Limit>> {
+    let root = number.root().name()?;
+    let behind = Span::new(at.end, at.end);
+    let mut all = Some(Vec::new());
+    each(function.root, &mut |node| {
+        let asks = matches!(node.kind(), "switch_statement" | "binary_expression");
+        if !asks || all.is_none() || !comes_before(function, span(node), behind) {
+            return;
+        }
+        match asked(function, number, root, node) {
+            Asked::Nothing => {}
+            Asked::Limit(own) => all.iter_mut().for_each(|all| all.push(own.clone())),
+            Asked::Unknown => all = None,
+        }
+    });
+    all
+}
+
+/// What a comparison says of a number.
+enum Asked {
+    Nothing,
+    Limit(Limit),
+    /// Something that is not understood.
+    Unknown,
+}
+
+fn asked(function: &FunctionContext<'_>, number: &Expression, root: &str, node: Node<'_>) -> Asked {
+    let place = span(node);
+    if node.kind() == "switch_statement" {
+        let of = node.part("condition").map(span);
+        return match of.is_some_and(|of| function.graph.names(of, root)) {
+            true => Asked::Unknown,
+            false => Asked::Nothing,
+        };
+    }
+    let compares = matches!(
+        function.context.operator(node),
+        b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
+    );
+    let own = Expression::of(function.context, node);
+    let named = own.any_but_indices(&|part| part == number);
+    let about = compares && named && !is_of_zero(function, place) && !is_of_loop(node);
+    if !about || refuses_less(function, node, |own| own == number) {
+        return Asked::Nothing;
+    }
+    match refuses_more(function, node, number) {
+        Some(limit) => Asked::Limit(limit),
+        None => Asked::Unknown,
+    }
+}
+
+/// `if (n > N) return -EINVAL;`: what it may be behind that.
+fn refuses_more(
+    function: &FunctionContext<'_>,
+    node: Node<'_>,
+    number: &Expression,
+) -> Option<Limit> {
+    let own = Expression::of(function.context, node);
+    let Term::Binary(left, operator, right) = own.term else {
+        return None;
+    };
+    let is = |side: &Expression| side.uncast().1 == number;
+    let (other, included) = match operator.as_str() {
+        ">" if is(&left) => (*right, true),
+        ">=" if is(&left) => (*right, false),
+        "<" if is(&right) => (*left, true),
+        "<=" if is(&right) => (*left, false),
+        _ => return None,
+    };
+    let then = refused(node)?;
+    let leaves = function.graph.statement(span(then));
+    leaves.filter(|then| function.graph.leaves(then))?;
+    let value = space::bytes(function, other.uncast().1);
+    let value = match included {
+        true => value,
+        false => value.and_then(|value| value.checked_sub(1)),
+    };
+    let place = span(node);
+    Some(Limit {
+        value,
+        other,
+        included,
+        place,
+        given: false,
+    })
+}
+
+/// Whether the number may be another one behind the comparison.
+pub(crate) fn changed(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    from: Span,
+    at: Span,
+) -> bool {
+    let graph = function.graph;
+    let root = number.root().name();
+    let mut effects = graph.effects.iter();
+    effects.any(|effect| {
+        let takes = match &effect.kind {
+            EffectKind::Write(_) | EffectKind::Address => true,
+            EffectKind::Handed { by_address } => *by_address,
+            EffectKind::Read => false,
+        };
+        takes
+            && Some(graph.name_of(effect)) == root
+            && effect.span.start >= from.end
+            && comes_before(function, effect.span, at)
+    })
+}

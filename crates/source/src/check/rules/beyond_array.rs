@@ -1,0 +1,109 @@
+use tree_sitter::Node;
+
+use crate::check::accesses::each;
+use crate::check::allocation::Allocation;
+use crate::check::context::FunctionContext;
+use crate::check::limit::{changed, limit};
+use crate::check::model::{Confidence, Mark, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
+use crate::check::{space, unbounded};
+use crate::expression::{Expression, Term};
+use crate::site::span;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "beyond-array",
+    severity: Severity::Error,
+    confidence: Confidence::Medium,
+    summary: "a number of the user's is bounded, and may still pick what lies behind an array",
+    why: "The element behind the last one is another object's: what lies there is read, or written over.",
+};
+
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    each(function.root, &mut |node| {
+        if node.kind() == "subscript_expression" {
+            out.extend(picked(function, node));
+        }
+    });
+}
+
+fn picked(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
+    let element = Expression::of(function.context, node);
+    let Term::Element { array, index } = &element.term else {
+        return None;
+    };
+    let (array, number) = (array.uncast().1, index.uncast().1);
+    let of_array = bounded(function, array, number, node);
+    let (told, place) = of_array.or_else(|| allocated(function, array, number, node))?;
+    let file = function.file;
+    let mut violation = file.violation(&INFO, span(node), "picked here", told);
+    violation.related.push(place);
+    Some(violation)
+}
+
+/// Of an array with so many elements, where the number may be as large as that.
+fn bounded(
+    function: &FunctionContext<'_>,
+    array: &Expression,
+    number: &Expression,
+    node: Node<'_>,
+) -> Option<(String, Mark)> {
+    let at = span(node);
+    let own = limit(function, number, at)?;
+    let count = space::elements(function, array);
+    let beyond = match (own.value, count) {
+        (Some(most), Some(count)) => most >= count && !is_end(function, node, array),
+        _ => own.included && is_count_of(&own.other, array),
+    };
+    let is_users = || own.given || unbounded::users_within(function, number, at).is_some();
+    if !beyond || space::is_users(function, array) || !is_users() {
+        return None;
+    }
+    let file = function.file;
+    let (array, number) = (file.plain(array.span), file.plain(number.span));
+    let told = match (own.value, count) {
+        (Some(most), Some(count)) => {
+            format!("{number} may be {most}, and {array} has {count} elements, from 0")
+        }
+        _ => format!("{number} may be the number of elements that {array} has, which count from 0"),
+    };
+    Some((told, file.mark(own.place, "no more than this is refused")))
+}
+
+/// `&a[n]` of single bytes is the end of what is in them.
+fn is_end(function: &FunctionContext<'_>, node: Node<'_>, array: &Expression) -> bool {
+    let around = node.parent().map(|own| own.kind());
+    let of_bytes = || space::element(function, array) == Some(1);
+    around == Some("pointer_expression") && of_bytes()
+}
+
+/// `ARRAY_SIZE(a)` of `a`
+fn is_count_of(of: &Expression, array: &Expression) -> bool {
+    let call = of.uncast().1.call();
+    call.is_some_and(|(name, given)| name == "ARRAY_SIZE" && given == [array.clone()])
+}
+
+/// Of memory that has as many bytes as the number says.
+fn allocated(
+    function: &FunctionContext<'_>,
+    array: &Expression,
+    number: &Expression,
+    node: Node<'_>,
+) -> Option<(String, Mark)> {
+    let name = array.name()?;
+    let memory = Allocation::of(function, name, span(node))?;
+    let of_bytes = space::element(function, array) == Some(1);
+    let whole =
+        of_bytes && memory.is_of(number) && !changed(function, number, memory.place, span(node));
+    let file = function.file;
+    whole.then(|| {
+        let number = file.plain(number.span);
+        let told =
+            format!("{number} bytes were allocated, and {name}[{number}] is the one behind them");
+        (told, file.mark(memory.place, "allocated here"))
+    })
+}

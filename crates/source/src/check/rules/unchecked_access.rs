@@ -1,0 +1,189 @@
+use tollgate_defect::answer;
+use tree_sitter::Node;
+
+use crate::check::accesses::{Access, root_of};
+use crate::check::callee::look_into;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::range::is_related;
+use crate::check::rule::{Look, Rule};
+use crate::check::tokens::parameters;
+use crate::flow::Action;
+use crate::lex::Token;
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+use crate::split::Body;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "unchecked-access",
+    severity: Severity::Error,
+    confidence: Confidence::Medium,
+    summary: "an access that does not check a pointer which nothing has checked on some way to it",
+    why: "__put_user(), __copy_to_user() and the like check nothing. What access_ok() has not seen may be \
+          the kernel's own memory.",
+};
+
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let bare = |access: &&Access<'_>| !access.inside && !access.word.checked && !access.word.part;
+    let mut told: Vec<&str> = Vec::new();
+    for access in function.accesses.iter().filter(bare) {
+        let root = access.user_root.as_str();
+        if told.contains(&root) {
+            continue;
+        }
+        let Some(message) = unchecked(function, access) else {
+            continue;
+        };
+        told.push(root);
+        let told = "not checked";
+        out.push(function.file.violation(&INFO, access.span, told, message));
+    }
+}
+
+/// Why the pointer of an access is not checked there.
+fn unchecked(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<String> {
+    let (name, root) = (&access.word.name, access.user_root.as_str());
+    match seen(function, root, access.span)? {
+        Seen::OnSomeWays(line) => Some(format!(
+            "{name}() checks nothing, and there is a way to it that does not pass line {line}, where \
+             {root} is checked"
+        )),
+        Seen::Never => {
+            let entry = entry(function, root, DEEPEST)?;
+            Some(format!(
+                "{name}() checks nothing, and {root} comes from the user by {entry}, where nothing \
+                 checks it"
+            ))
+        }
+    }
+}
+
+/// Whether a pointer was checked.
+enum Seen {
+    /// On some ways to a place, on that line.
+    OnSomeWays(u32),
+    /// Nowhere.
+    Never,
+}
+
+/// What a function checks of a pointer before a place; none where every way passes a
+/// check, or something that may be one.
+fn seen(function: &FunctionContext<'_>, root: &str, at: Span) -> Option<Seen> {
+    let places = judges(function, root, at)?;
+    let Some(first) = places.first() else {
+        return Some(Seen::Never);
+    };
+    let partly = !function.graph.passes(&places, at) && !is_apart(function, &places, at);
+    partly.then(|| Seen::OnSomeWays(function.line(*first)))
+}
+
+/// The places before another one in which the range of a pointer is checked; none where
+/// something else may have checked it.
+fn judges(function: &FunctionContext<'_>, root: &str, at: Span) -> Option<Vec<Span>> {
+    let mut places = Vec::new();
+    let nodes = function.graph.nodes.iter();
+    let mut begins = nodes.filter(|own| matches!(own.action, Action::Begin(_)));
+    if begins.any(|own| own.span.start < at.start) {
+        return None;
+    }
+    for call in function
+        .calls
+        .iter()
+        .filter(|own| own.start_byte() < at.start)
+    {
+        let name = function.context.callee(*call);
+        let arguments = call.part("arguments")?;
+        let checks = function.file.words.checks_range(name);
+        match arguments.named_child(0).filter(|_| checks) {
+            Some(address) if root_of(function.context, address) == root => places.push(span(*call)),
+            Some(address) if is_related(function, &root_of(function.context, address), root) => {
+                return None;
+            }
+            Some(_) => {}
+            None if is_given(function, *call, root) => return None,
+            None => {}
+        }
+    }
+    Some(places)
+}
+
+/// Whether a call that is no access without a check is given the pointer, or what it is
+/// made of.
+fn is_given(function: &FunctionContext<'_>, call: Node<'_>, root: &str) -> bool {
+    let mut own = function.accesses.iter();
+    let bare = own.any(|own| own.span == span(call) && !own.word.checked);
+    let effects = function.graph.effects_in(span(call));
+    let mut names = effects.map(|effect| function.graph.name_of(effect));
+    !bare && names.any(|name| is_related(function, name, root))
+}
+
+/// Whether what decides over a check decides over the access, too.
+fn is_apart(function: &FunctionContext<'_>, checks: &[Span], at: Span) -> bool {
+    let asked = |place: Span| {
+        let conditions = conditions(function, place).into_iter();
+        let effects = conditions.flat_map(|own| function.graph.effects_in(own));
+        let names = effects.map(|effect| function.graph.name_of(effect).to_owned());
+        names.collect::<Vec<String>>()
+    };
+    let own = asked(at);
+    let mut checks = checks.iter().flat_map(|place| asked(*place));
+    checks.any(|name| own.contains(&name))
+}
+
+/// The conditions of the statements around a place.
+fn conditions(function: &FunctionContext<'_>, place: Span) -> Vec<Span> {
+    let node = function
+        .root
+        .descendant_for_byte_range(place.start, place.end);
+    let around = std::iter::successors(node, |own| own.parent());
+    let asked = around.filter_map(|own| match own.kind() {
+        "binary_expression" => own.part("left"),
+        _ => own.part("condition").or_else(|| own.part("value")),
+    });
+    asked.map(span).filter(|own| !own.contains(place)).collect()
+}
+
+/// So many callers are followed, one from the other.
+const DEEPEST: usize = 3;
+
+/// The system call by which a pointer comes from the user, where nothing checks it on the
+/// way: of a function that anybody else may call, nobody knows.
+fn entry(function: &FunctionContext<'_>, root: &str, depth: usize) -> Option<String> {
+    let (file, own) = (function.file, function.body);
+    let left = depth.checked_sub(1)?;
+    let kept = function.is_parameter(root) && !function.graph.takes_a_value(root);
+    kept.then_some(())?;
+    if own.takes_any_address() {
+        return Some(own.name.clone());
+    }
+    file.is_declared(own, b"static").then_some(())?;
+    let names = parameters(file.text, file.tokens, own)?;
+    let at = names.iter().position(|own| own == root)?;
+    let named = |two: &[Token]| match two {
+        [word, open] => open.is(b'(') && word.span.of(file.text) == own.name.as_bytes(),
+        _ => false,
+    };
+    let calls =
+        |body: &&Body| body.span != own.span && file.tokens_in(body.span).windows(2).any(named);
+    let mut callers = file.bodies.iter().filter(calls);
+    callers.find_map(|caller| {
+        look_into(function, &caller.name, |caller| {
+            let called = |call: &&Node<'_>| caller.context.callee(**call) == own.name.as_bytes();
+            let mut calls = caller.calls.iter().filter(called);
+            calls.find_map(|call| {
+                let given = call
+                    .part("arguments")?
+                    .named_child(answer::fits::<u32, _>(at)?)?;
+                let given = root_of(caller.context, given);
+                let seen = seen(caller, &given, span(*call))?;
+                matches!(seen, Seen::Never).then(|| entry(caller, &given, left))?
+            })
+        })
+    })
+}

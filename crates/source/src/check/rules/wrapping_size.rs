@@ -1,0 +1,180 @@
+use tollgate_defect::answer;
+use tree_sitter::Node;
+
+use crate::check::accesses::each;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
+use crate::check::{space, unbounded};
+use crate::expression::{Expression, Term};
+use crate::site::span;
+use crate::span::Span;
+use crate::types::Shape;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "wrapping-size",
+    severity: Severity::Error,
+    confidence: Confidence::Medium,
+    summary: "a size is made of a number that the user gives as it is, and may wrap",
+    why: "What is left of the sum or the product is small and passes each check, while the number itself is not. \
+          check_add_overflow(), size_add() and array_size() (include/linux/overflow.h) say so.",
+};
+
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    each(function.root, &mut |node| {
+        if node.kind() == "binary_expression" {
+            out.extend(compared(function, node));
+        }
+    });
+    for call in function.calls {
+        out.extend(sized(function, *call));
+    }
+}
+
+/// `if (a + b > SIZE) return -EINVAL;`, where nothing else bounds `a`.
+fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
+    let own = Expression::of(function.context, node);
+    let Term::Binary(left, operator, right) = &own.term else {
+        return None;
+    };
+    let size = match operator.as_str() {
+        ">" | ">=" => left,
+        "<" | "<=" => right,
+        _ => return None,
+    };
+    let size = size.uncast().1;
+    is_made(size).then_some(())?;
+    let then = unbounded::refused(node)?;
+    let leaves = function.graph.statement(span(then));
+    leaves.filter(|then| function.graph.leaves(then))?;
+    let number = wraps(function, size, width(function, size)?, span(node))?;
+    told(function, size, &number, span(node))
+}
+
+/// What is allocated, or copied, is as many bytes as a sum or a product says.
+fn sized(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let name = answer::text(function.context.callee(call))?;
+    let words = function.file.words;
+    let allocated = words
+        .allocates(name)
+        .filter(|own| own.object.is_none() && own.count.is_none());
+    let at = match (allocated, function.duplicates(name)) {
+        (Some(own), _) => own.size,
+        (_, Some(own)) => own.count,
+        _ => return None,
+    };
+    let whole = Expression::of(function.context, call);
+    let (_, given) = whole.call()?;
+    let given = given.get(at)?.uncast().1;
+    let (size, bytes) = made(function, given, span(call))?;
+    let number = wraps(function, &size, bytes, span(call))?;
+    let root = number.root().name()?;
+    let mut reads = function.reads(root);
+    reads
+        .any(|own| own.span.start >= call.end_byte())
+        .then_some(())?;
+    told(function, &size, &number, span(call))
+}
+
+fn told(
+    function: &FunctionContext<'_>,
+    size: &Expression,
+    number: &Expression,
+    at: Span,
+) -> Option<Violation> {
+    let file = function.file;
+    let message = format!(
+        "{} wraps where {} is large enough, which is the user's and which nothing else bounds",
+        file.plain(size.span),
+        file.plain(number.span)
+    );
+    let mut violation = file.violation(&INFO, at, "taken here", message);
+    if !at.contains(size.span) {
+        violation.related.push(file.mark(size.span, "made here"));
+    }
+    Some(violation)
+}
+
+/// Whether it is a sum or a product.
+fn is_made(size: &Expression) -> bool {
+    matches!(&size.term, Term::Binary(_, operator, _) if operator == "+" || operator == "*")
+}
+
+/// The sum or product that a size is, or that its variable takes, and the bytes of the type
+/// in which it is kept.
+fn made(function: &FunctionContext<'_>, size: &Expression, at: Span) -> Option<(Expression, u64)> {
+    if is_made(size) {
+        return Some((size.clone(), width(function, size)?));
+    }
+    let name = size.name()?;
+    let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
+    let (_, place) = values.next()?;
+    let kept = scalar(function, size)?.0;
+    let value = function
+        .expression(place)
+        .filter(|_| place.end <= at.start)?;
+    let value = value.uncast().1;
+    (values.next().is_none() && is_made(value)).then_some(())?;
+    Some((value.clone(), width(function, value)?.min(kept)))
+}
+
+/// The number of the user's that makes a sum or a product of so many bytes wrap.
+fn wraps(
+    function: &FunctionContext<'_>,
+    size: &Expression,
+    bytes: u64,
+    at: Span,
+) -> Option<Expression> {
+    match &size.term {
+        Term::Binary(left, operator, right) if matches!(operator.as_str(), "+" | "*") => {
+            wraps(function, left, bytes, at).or_else(|| wraps(function, right, bytes, at))
+        }
+        Term::Name(_) | Term::Member { .. } => {
+            let (own, signed) = scalar(function, size)?;
+            let free = own >= bytes && !signed && is_free(function, size, bytes, at);
+            free.then(|| size.clone())
+        }
+        _ => None,
+    }
+}
+
+/// Whether a number of so many bytes is the user's as he gives it, but for the place that is
+/// looked at. What a read or a write of a file is called with was bounded before
+/// (rw_verify_area(), fs/read_write.c).
+fn is_free(function: &FunctionContext<'_>, number: &Expression, bytes: u64, at: Span) -> bool {
+    let wide = |own: &Expression| scalar(function, own).is_some_and(|(own, _)| own >= bytes);
+    let users = unbounded::users_within(function, number, at);
+    users.is_some_and(|own| !own.is_handed && own.by.iter().all(wide))
+        && !unbounded::is_compared(function, number, at)
+        && !unbounded::is_handed_before(function, number, at)
+}
+
+/// The bytes of the type in which an expression is worked out, where a `long` has 8 (C11,
+/// 6.3.1.8): no less than an `int` has.
+fn width(function: &FunctionContext<'_>, of: &Expression) -> Option<u64> {
+    match &of.term {
+        Term::Number(written) => {
+            let long = written.bytes().any(|byte| byte.eq_ignore_ascii_case(&b'l'));
+            Some(if long { 8 } else { 4 })
+        }
+        Term::SizeOf(_) | Term::SizeOfType(_) => Some(8),
+        Term::Binary(left, _, right) => Some(width(function, left)?.max(width(function, right)?)),
+        Term::Cast(to, _) if to.pointers == 0 => Some(function.file.layout(&to.base)?.size.max(4)),
+        Term::Name(name) if function.file.value(name).is_some() => Some(4),
+        _ => Some(scalar(function, of)?.0.max(4)),
+    }
+}
+
+/// The bytes of a number's type, and whether it may be negative.
+fn scalar(function: &FunctionContext<'_>, of: &Expression) -> Option<(u64, bool)> {
+    let own = space::type_of(function, of)?;
+    match own.shape {
+        Shape::Scalar { signed } => Some((own.size, signed)),
+        _ => None,
+    }
+}

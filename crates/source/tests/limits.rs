@@ -1,0 +1,216 @@
+//! What bounds a number of the user's, and how far: indices, sizes, sums. And what checks a
+//! pointer of his, and where.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[path = "support/mistakes.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod mistakes;
+
+const NONE: [&str; 0] = [];
+
+/// What is said of a text, behind what it names.
+fn rules(text: &str) -> Vec<String> {
+    let text = format!(
+        "struct req {{ u32 off; u32 len; u64 at; u64 size; void __user *data; }};\n\
+         struct dev {{ u32 slot[4]; u8 name[16]; u32 size; char *memory; }};\n\
+         static u32 counters[8];\nstatic u32 others[NOBODY_KNOWS];\n{text}"
+    );
+    let found = mistakes::found(None, &text).into_iter();
+    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
+    found.dedup();
+    found
+}
+
+fn each(expected: &[&str], of: impl Fn(&str) -> String, all: &[&str]) {
+    for one in all {
+        assert_eq!(rules(&of(one)), expected, "{one}");
+    }
+}
+
+/// A command with a number of the user's in `n`, and a request in `r`.
+fn command(statements: &str) -> String {
+    format!(
+        "static long command(struct dev *d, struct req __user *arg, u32 __user *p)\n{{\n\
+         \tstruct req r;\n\tu32 n, sum;\n\tvoid *copy;\n\n\tif (get_user(n, p))\n\t\treturn -EFAULT;\n\
+         \tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n{statements}\n}}\n"
+    )
+}
+
+/// A write of a file, `count` bytes of `u`.
+fn write(statements: &str) -> String {
+    format!(
+        "static ssize_t write(struct file *f, const char __user *u, size_t count, loff_t *at)\n{{\n\
+         \tchar buf[32];\n\tchar *p;\n\tssize_t ret;\n\n{statements}\n\tshow(buf);\n\treturn count;\n}}\n\
+         static const struct file_operations fops = {{ .write = write }};\n"
+    )
+}
+
+#[test]
+fn what_is_refused_one_too_late_picks_what_lies_behind_the_array() {
+    each(
+        &["beyond-array"],
+        command,
+        &[
+            "\tif (n > 8)\n\t\treturn -EINVAL;\n\treturn put_user(counters[n], p);",
+            "\tif (n > ARRAY_SIZE(counters))\n\t\treturn -EINVAL;\n\treturn put_user(counters[n], p);",
+            "\tif (n > ARRAY_SIZE(others))\n\t\treturn -EINVAL;\n\treturn put_user(others[n], p);",
+            "\tif (!d || n >= 5)\n\t\treturn -EINVAL;\n\td->slot[n] = 1;\n\treturn 0;",
+            "\tif (8 < r.len)\n\t\tgoto out;\n\tcounters[r.len] = 1;\nout:\n\treturn 0;",
+            "\tif (n > 7)\n\t\treturn -EINVAL;\n\treturn put_user(counters[n + 1], p);",
+        ],
+    );
+    each(
+        &NONE,
+        command,
+        &[
+            "\tif (n >= 8)\n\t\treturn -EINVAL;\n\treturn put_user(counters[n], p);",
+            "\tif (n >= ARRAY_SIZE(others))\n\t\treturn -EINVAL;\n\treturn put_user(others[n], p);",
+            "\tif (n > 8)\n\t\treturn -EINVAL;\n\tif (n == 8)\n\t\treturn -EBUSY;\n\treturn put_user(counters[n], p);",
+            "\tif (n > 8)\n\t\treturn -EINVAL;\n\tn = min(n, 7);\n\treturn put_user(counters[n], p);",
+            "\tif (n > 8 || is_taken(d, n))\n\t\treturn -EINVAL;\n\tn--;\n\treturn put_user(counters[n], p);",
+            "\tif (n < 8)\n\t\treturn put_user(counters[n], p);\n\treturn 0;",
+        ],
+    );
+}
+
+#[test]
+fn a_0_behind_a_string_has_to_have_room() {
+    each(
+        &["beyond-array"],
+        write,
+        &[
+            "\tif (count > sizeof(buf))\n\t\treturn -EINVAL;\n\tif (copy_from_user(buf, u, count))\n\t\treturn -EFAULT;\n\tbuf[count] = 0;",
+            "\tret = simple_write_to_buffer(buf, sizeof(buf), at, u, count);\n\tif (ret < 0)\n\t\treturn ret;\n\tbuf[ret] = '\\0';",
+            "\tp = kmalloc(count, GFP_KERNEL);\n\tif (!p)\n\t\treturn -ENOMEM;\n\tif (copy_from_user(p, u, count)) {\n\t\tkfree(p);\n\t\treturn -EFAULT;\n\t}\n\tp[count] = 0;\n\tshow(p);\n\tkfree(p);",
+        ],
+    );
+    each(
+        &NONE,
+        write,
+        &[
+            "\tif (count >= sizeof(buf))\n\t\treturn -EINVAL;\n\tif (copy_from_user(buf, u, count))\n\t\treturn -EFAULT;\n\tbuf[count] = 0;",
+            "\tret = simple_write_to_buffer(buf, sizeof(buf) - 1, at, u, count);\n\tif (ret < 0)\n\t\treturn ret;\n\tbuf[ret] = '\\0';",
+            "\tret = simple_write_to_buffer(buf, sizeof(buf), at, u, count);\n\tif (ret < 0 || ret == sizeof(buf))\n\t\treturn ret;\n\tbuf[ret] = '\\0';",
+            "\tp = kmalloc(count + 1, GFP_KERNEL);\n\tif (!p)\n\t\treturn -ENOMEM;\n\tif (copy_from_user(p, u, count)) {\n\t\tkfree(p);\n\t\treturn -EFAULT;\n\t}\n\tp[count] = 0;\n\tshow(p);\n\tkfree(p);",
+            "\tp = kmalloc(count, GFP_KERNEL);\n\tif (!p)\n\t\treturn -ENOMEM;\n\tif (copy_from_user(p, u, count)) {\n\t\tkfree(p);\n\t\treturn -EFAULT;\n\t}\n\tcount--;\n\tp[count] = 0;\n\tshow(p);\n\tkfree(p);",
+        ],
+    );
+}
+
+#[test]
+fn a_bound_that_is_more_than_the_object_has_is_none() {
+    each(
+        &["beyond-variable"],
+        write,
+        &[
+            "\tif (count >= 64)\n\t\treturn -EINVAL;\n\tif (copy_from_user(buf, u, count))\n\t\treturn -EFAULT;\n\tbuf[31] = 0;",
+        ],
+    );
+    each(
+        &NONE,
+        write,
+        &[
+            "\tif (count > 32)\n\t\treturn -EINVAL;\n\tif (copy_from_user(buf, u, count))\n\t\treturn -EFAULT;\n\tbuf[31] = 0;",
+            "\tif (count > 64)\n\t\treturn -EINVAL;\n\tif (count > 32)\n\t\treturn -EINVAL;\n\tif (copy_from_user(buf, u, count))\n\t\treturn -EFAULT;\n\tbuf[31] = 0;",
+            "\tif (count > 64)\n\t\tcount = sizeof(buf);\n\tif (count > 32)\n\t\treturn -EINVAL;\n\tif (copy_from_user(buf, u, count))\n\t\treturn -EFAULT;\n\tbuf[31] = 0;",
+        ],
+    );
+}
+
+#[test]
+fn a_sum_or_a_product_that_may_wrap_bounds_nothing() {
+    each(
+        &["wrapping-size"],
+        command,
+        &[
+            "\tif (r.off + r.len > d->size)\n\t\treturn -EINVAL;\n\tmemset(d->memory + r.off, 0, r.len);\n\treturn 0;",
+            "\tif (!d->memory || r.at + r.size >= d->size)\n\t\treturn -EINVAL;\n\tclear(d, r.at, r.size);\n\treturn 0;",
+            "\tif (d->size < r.len * 16)\n\t\treturn -EINVAL;\n\tclear(d, r.len);\n\treturn 0;",
+            "\tsum = r.len * sizeof(struct req);\n\tcopy = memdup_user(r.data, sum);\n\tif (IS_ERR(copy))\n\t\treturn PTR_ERR(copy);\n\treturn use(d, copy, r.len);",
+        ],
+    );
+    each(
+        &NONE,
+        command,
+        &[
+            "\tif (r.off > d->size || r.len > d->size - r.off)\n\t\treturn -EINVAL;\n\tmemset(d->memory + r.off, 0, r.len);\n\treturn 0;",
+            "\tif (r.off + r.len > d->size || r.off + r.len < r.off)\n\t\treturn -EINVAL;\n\tmemset(d->memory + r.off, 0, r.len);\n\treturn 0;",
+            "\tif ((u64)r.off + r.len > d->size)\n\t\treturn -EINVAL;\n\tmemset(d->memory + r.off, 0, r.len);\n\treturn 0;",
+            "\tif (check_add_overflow(r.off, r.len, &sum) || r.off + r.len > d->size)\n\t\treturn -EINVAL;\n\tmemset(d->memory + r.off, 0, r.len);\n\treturn 0;",
+            "\tif (r.len > 64 || r.off > 64)\n\t\treturn -EINVAL;\n\tif (r.off + r.len > d->size)\n\t\treturn -EINVAL;\n\tmemset(d->memory + r.off, 0, r.len);\n\treturn 0;",
+            "\tcopy = memdup_user(r.data, r.len * sizeof(struct req));\n\tif (IS_ERR(copy))\n\t\treturn PTR_ERR(copy);\n\treturn use(d, copy, r.len);",
+        ],
+    );
+    // What a write is called with was bounded.
+    assert_eq!(
+        rules(&write(
+            "\tif (*at + count > 4096)\n\t\treturn -EFBIG;\n\tif (copy_from_user(memory + *at, u, count))\n\t\treturn -EFAULT;\n\tbuf[0] = 0;"
+        )),
+        NONE
+    );
+}
+
+/// A helper with the statement, below a system call that has the other.
+fn helped(call: &str, helper: &str) -> String {
+    format!(
+        "static int helper(struct dev *d, u32 __user *list, int wide)\n{{\n\tu32 v = d->size;\n\n{helper}\n\treturn 0;\n}}\n\
+         {call}(store, u32 __user *, list, int, wide)\n{{\n\treturn helper(current_dev(), list, wide);\n}}\n"
+    )
+}
+
+#[test]
+fn a_pointer_that_is_checked_on_no_way_or_on_some_is_not_checked() {
+    const WRONG: [&str; 1] = ["unchecked-access"];
+    let put = "\tif (__put_user(v, list))\n\t\treturn -EFAULT;";
+    let on_one = format!("\tif (wide && !access_ok(list, 4))\n\t\treturn -EFAULT;\n{put}");
+    let in_block =
+        format!("\tif (wide) {{\n\t\tif (!access_ok(list, 4))\n\t\t\treturn -EFAULT;\n\t}}\n{put}");
+    assert_eq!(rules(&helped("SYSCALL_DEFINE2", put)), WRONG);
+    assert_eq!(rules(&helped("SYSCALL_DEFINE2", &on_one)), WRONG);
+    assert_eq!(rules(&helped("SYSCALL_DEFINE2", &in_block)), WRONG);
+    let apart = "\tif (wide && !access_ok(list, 4))\n\t\treturn -EFAULT;\n\tif (wide && __put_user(v, list))\n\t\treturn -EFAULT;";
+    let always = format!("\tif (!access_ok(list, 4))\n\t\treturn -EFAULT;\n{put}");
+    let by_another = format!("\tif (!is_good(list))\n\t\treturn -EFAULT;\n{put}");
+    let by_get = format!("\tif (get_user(v, list))\n\t\treturn -EFAULT;\n{put}");
+    for right in [apart, &always, &by_another, &by_get] {
+        assert_eq!(rules(&helped("SYSCALL_DEFINE2", right)), NONE, "{right}");
+    }
+    // 32 bits lead to nothing of a 64-bit kernel.
+    assert_eq!(rules(&helped("COMPAT_SYSCALL_DEFINE2", put)), NONE);
+}
+
+#[test]
+fn what_a_cast_forces_is_the_users_where_he_gave_the_address() {
+    const WRONG: [&str; 1] = ["user-pointer-dereferenced"];
+    each(
+        &WRONG,
+        command,
+        &[
+            "\tmemcpy(d->memory, (__force void *)r.data, 16);\n\treturn 0;",
+            "\tn = *(u32 __force *)r.data;\n\treturn use(n);",
+        ],
+    );
+    // Its caller may have put a kernel's there.
+    let other = "static void take(struct dev *d, void __user *from)\n{\n\tmemcpy(d->memory, (__force void *)from, 16);\n}\n";
+    assert_eq!(rules(other), NONE);
+    let copied = "static long take(struct dev *d, struct req *r)\n{\n\tvoid *own = memdup_user(r->data, 16);\n\n\tif (IS_ERR(own))\n\t\treturn PTR_ERR(own);\n\tr->data = own;\n\td->size = *(u32 *)r->data;\n\treturn 0;\n}\n";
+    assert_eq!(rules(copied), NONE);
+}
+
+#[test]
+fn a_copy_that_a_pointer_leads_to_holds_numbers_of_the_users() {
+    const COPIED: &str = "\tstruct req *q = memdup_user(arg, sizeof(*q));\n\n\tif (IS_ERR(q))\n\t\treturn PTR_ERR(q);\n";
+    let with = |rest: &str| command(&format!("{COPIED}{rest}"));
+    assert_eq!(
+        rules(&with("\tcounters[q->off] = 1;\n\tkfree(q);\n\treturn 0;")),
+        ["unbounded-index"]
+    );
+    for right in [
+        "\tif (q->off >= 8)\n\t\treturn -EINVAL;\n\tcounters[q->off] = 1;\n\tkfree(q);\n\treturn 0;",
+        "\tif (judge(d, q))\n\t\treturn -EINVAL;\n\tcounters[q->off] = 1;\n\tkfree(q);\n\treturn 0;",
+        "\tq->off = 7;\n\tcounters[q->off] = 1;\n\tkfree(q);\n\treturn 0;",
+    ] {
+        assert_eq!(rules(&with(right)), NONE, "{right}");
+    }
+}
