@@ -30,7 +30,7 @@ SKIPPED := $(CURDIR)/target/skipped
 test:
 	@scripts/setup $(if $(filter 1,$(TOLLGATE_TEST_ALL)),--all-tests)
 	@mkdir -p $(dir $(SKIPPED)) && : >$(SKIPPED)
-	TOLLGATE_SKIPPED=$(SKIPPED) $(CARGO) test --workspace; status=$$?; \
+	TOLLGATE_SKIPPED=$(SKIPPED) CARGO='$(CARGO)' scripts/tests; status=$$?; \
 	sort -u $(SKIPPED); echo "$$(sort -u $(SKIPPED) | wc -l) tests or parts of them skipped"; \
 	exit $$status
 
