@@ -214,3 +214,86 @@ fn a_copy_that_a_pointer_leads_to_holds_numbers_of_the_users() {
         assert_eq!(rules(&with(right)), NONE, "{right}");
     }
 }
+
+#[test]
+fn elements_are_no_bytes_where_a_helper_multiplies_them() {
+    let call = |check: &str| {
+        rules(&format!(
+            "static int prepare(struct dev *d, size_t n)\n{{\n\td->memory = kvmalloc_array(n, sizeof(u64), GFP_KERNEL);\n\treturn d->memory ? 0 : -ENOMEM;\n}}\n\
+             SYSCALL_DEFINE2(list, u64 __user *, ids, size_t, n)\n{{\n\tstruct dev *d = own();\n\tssize_t ret;\n\n\
+             \tif (!access_ok(ids, {check}))\n\t\treturn -EFAULT;\n\tret = prepare(d, n);\n\tif (ret)\n\t\treturn ret;\n\
+             \treturn fill(d, ids, n);\n}}\n"
+        ))
+    };
+    assert_eq!(call("n"), ["other-object-checked"]);
+    assert_eq!(call("n * sizeof(*ids)"), NONE);
+}
+
+#[test]
+fn a_struct_of_any_size_is_too_small_for_as_many_bytes_as_the_user_says() {
+    let get = |check: &str| {
+        rules(&format!(
+            "asmlinkage long get_mask(unsigned int len, unsigned long __user *to)\n{{\n\tmask_t mask;\n\n\
+             \tif (len {check} sizeof(mask))\n\t\treturn -EINVAL;\n\tfill(&mask);\n\
+             \tif (copy_to_user(to, &mask, len))\n\t\treturn -EFAULT;\n\treturn len;\n}}\n"
+        ))
+    };
+    assert_eq!(get("<"), ["beyond-variable"]);
+    assert_eq!(get("!="), NONE);
+}
+
+#[test]
+fn a_pointer_of_the_users_that_steps_on_stays_his() {
+    let read = |how: &str| {
+        rules(&format!(
+            "static long sum(const u8 __user *from, size_t n)\n{{\n\tu32 sum = 0;\n\tu8 one;\n\n\
+             \twhile (n--) {{\n{how}\n\t\tsum += one;\n\t\tfrom += 1;\n\t}}\n\treturn sum;\n}}\n"
+        ))
+    };
+    assert_eq!(read("\t\tone = *from;"), ["user-pointer-dereferenced"]);
+    assert_eq!(
+        read("\t\tif (get_user(one, from))\n\t\t\treturn -EFAULT;"),
+        NONE
+    );
+    let replaced = "static long sum(const u8 __user *from, size_t n)\n{\n\tfrom = own_copy(from, n);\n\treturn *from;\n}\n";
+    assert_eq!(rules(replaced), NONE);
+}
+
+#[test]
+fn an_array_is_set_as_far_as_a_loop_goes_round() {
+    let show = |rounds: &str, count: &str| {
+        rules(&format!(
+            "long show(struct dev *d, void __user *to, u32 n)\n{{\n\tu32 slot[4];\n\tu32 i;\n\n\
+             \tfor (i = 0; i < {rounds}; i++)\n\t\tslot[i] = d->size;\n\
+             \tif (copy_to_user(to, slot, {count}))\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n"
+        ))
+    };
+    assert_eq!(show("n", "sizeof(slot)"), ["copied-holes"]);
+    assert_eq!(show("ARRAY_SIZE(slot)", "sizeof(slot)"), NONE);
+    assert_eq!(show("4", "sizeof(slot)"), NONE);
+    assert_eq!(show("n", "n * sizeof(u32)"), NONE);
+}
+
+#[test]
+fn one_side_of_a_choice_of_sizes_may_be_all_of_it() {
+    let show = |gives: &str| {
+        rules(&format!(
+            "long show(struct dev *d, void __user *to, bool all)\n{{\n\tstruct req *r;\n\tlong ret = 0;\n\n\
+             \tr = {gives}(sizeof(*r), GFP_KERNEL);\n\tif (!r)\n\t\treturn -ENOMEM;\n\tr->len = d->size;\n\
+             \tif (copy_to_user(to, r, all ? sizeof(struct req) : sizeof(u32)))\n\t\tret = -EFAULT;\n\tkfree(r);\n\treturn ret;\n}}\n"
+        ))
+    };
+    assert_eq!(show("kmalloc"), ["copied-holes"]);
+    assert_eq!(show("kzalloc"), NONE);
+}
+
+#[test]
+fn the_size_of_a_pointer_is_none_of_an_element_of_what_it_leads_to() {
+    let put = |size: &str| {
+        rules(&format!(
+            "static int put(struct req __user *to, struct req *from, int at)\n{{\n\treturn copy_to_user(&to[at], from, {size}) ? -EFAULT : 0;\n}}\n"
+        ))
+    };
+    assert_eq!(put("sizeof(to)"), ["sizeof-pointer"]);
+    assert_eq!(put("sizeof(*to)"), NONE);
+}

@@ -9,6 +9,7 @@ use crate::site::span;
 use crate::span::Span;
 
 use super::accesses::each;
+use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
 use super::extent;
 
@@ -21,7 +22,28 @@ pub(crate) fn is_of_elements(function: &FunctionContext<'_>, count: &str, pointe
         && (is_limit_of(function, count, pointer)
             || is_added(function, pointer, count)
             || is_round(function, count, pointer)
-            || is_times_a_size(function, count))
+            || is_times_a_size(function, count)
+            || is_times_a_size_below(function, count))
+}
+
+/// Whether a function of the file that is given the variable multiplies it with a size.
+fn is_times_a_size_below(function: &FunctionContext<'_>, count: &str) -> bool {
+    let mut calls = function.calls.iter();
+    calls.any(|call| {
+        let whole = Expression::of(function.context, *call);
+        let Some((name, given)) = whole.call() else {
+            return false;
+        };
+        let at = given.iter().position(|own| own.name() == Some(count));
+        let below = at.filter(|_| function.file.body_named(name).is_some());
+        let below = below.and_then(|at| {
+            look_into(function, name, |callee| {
+                let own = parameter(callee, at)?;
+                Some(!is_of_bytes(callee, &own) && is_times_a_size(callee, &own))
+            })
+        });
+        below == Some(true)
+    })
 }
 
 /// Whether the variable is made of a size or divided by one, or says how many bytes are

@@ -23,6 +23,7 @@ mod extent;
 mod fate;
 mod fetched;
 mod fill;
+mod filled;
 mod heard;
 mod inlines;
 mod interest;

@@ -79,10 +79,11 @@ fn copied(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violati
     let object = Object::of(function, value.uncast().1)?;
     let name = object.name;
     let (told, confidence) = match space::bytes(function, count) {
-        Some(bytes) => (bytes > object.size).then(|| {
-            let told = format!("{bytes} bytes are copied, and {name} has {}", object.size);
+        Some(bytes) => {
+            let size = object.size.filter(|size| bytes > *size)?;
+            let told = format!("{bytes} bytes are copied, and {name} has {size}");
             (told, Confidence::High)
-        })?,
+        }
         None if object.is_pointer => {
             let told = format!("&{name} is where the pointer itself lies, not what it points to");
             (told, Confidence::High)
@@ -171,12 +172,13 @@ fn within(
 ) -> Option<(String, Confidence)> {
     let number = count.uncast().1;
     let most = limit(function, number, at)?.value?;
-    let beyond = most > object.size && !object.is_pointer;
+    let size = object.size?;
+    let beyond = most > size && !object.is_pointer;
     let judged = unbounded::is_handed_before(function, number, at);
     let users = unbounded::users_within(function, number, at).filter(|_| beyond && !judged)?;
     let told = format!(
         "{}, which is the user's, may be {most}, and {} has {} bytes",
-        users.source, object.name, object.size
+        users.source, object.name, size
     );
     Some((told, Confidence::Medium))
 }
@@ -209,8 +211,8 @@ struct Object<'f> {
     name: &'f str,
     /// Where it is declared: a parameter in the header.
     declared: Span,
-    /// Its bytes.
-    size: u64,
+    /// Its bytes; none where they hang on the configuration.
+    size: Option<u64>,
     is_pointer: bool,
 }
 
@@ -255,12 +257,22 @@ impl<'f> Object<'f> {
         declared: Span,
         name: &'f str,
     ) -> Option<Self> {
-        let of = space::type_of(function, place)?;
+        let of = space::type_of(function, place);
+        let is_plain = || {
+            function
+                .local_at(name, place.span)
+                .is_some_and(|own| own.plain)
+        };
+        let is_pointer = match &of {
+            Some(of) => matches!(of.shape, Shape::Pointer { .. }),
+            None if is_plain() => false,
+            None => return None,
+        };
         Some(Self {
             name,
             declared,
-            size: of.size,
-            is_pointer: matches!(of.shape, Shape::Pointer { .. }),
+            size: of.map(|of| of.size),
+            is_pointer,
         })
     }
 
@@ -270,7 +282,7 @@ impl<'f> Object<'f> {
         Some(Self {
             name: &local.name,
             declared: local.declared,
-            size,
+            size: Some(size),
             is_pointer: false,
         })
     }

@@ -1,22 +1,19 @@
-use std::collections::BTreeSet;
-
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
-use crate::check::accesses::{Access, each, every, root_of};
+use crate::check::accesses::{Access, each, root_of};
 use crate::check::allocation::Allocation;
-use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
 use crate::check::fill::{Filling, Put, filling};
+use crate::check::filled::{Filled, behind, filled, of_callee};
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
-use crate::check::range::{function_tokens, sizeof_operand};
+use crate::check::range::sizeof_operand;
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::unset::is_unset;
 use crate::check::words::CheckWords;
 use crate::expression::{Expression, Term};
-use crate::flow::{Action, Local, Node as Step, is_assembly};
-use crate::lex::Token;
+use crate::flow::{Action, Local};
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::types::{LayoutError, Machine, Shape, Type};
@@ -65,7 +62,7 @@ fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
         term: Term::Behind(Box::new(value.clone())),
     };
     let size = space::type_of(function, &behind)?.size;
-    let whole = space::bytes(function, access.bytes.as_ref()?) == Some(size);
+    let whole = may_be(function, access.bytes.as_ref()?, size);
     if memory.zeroed || !whole || memory.bytes(function) != Some(size) {
         return None;
     }
@@ -97,6 +94,16 @@ fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
         .related
         .push(file.mark(memory.place, "allocated with what lay there"));
     Some(violation)
+}
+
+/// Whether a number of bytes is that many, on one side of a `?:` at least.
+fn may_be(function: &FunctionContext<'_>, count: &Expression, bytes: u64) -> bool {
+    match &count.uncast().1.term {
+        Term::Choice(_, Some(one), other) => {
+            may_be(function, one, bytes) || may_be(function, other, bytes)
+        }
+        _ => space::bytes(function, count) == Some(bytes),
+    }
 }
 
 /// A mention of a pointer to memory that the function allocates: what is set behind it, a
@@ -182,7 +189,7 @@ fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
     let size = space::array(function, local).filter(|_| local.array && !local.initialised)?;
     let whole = space::bytes(function, access.bytes.as_ref()?) == Some(size);
     let before = Span::new(local.scope.start, access.span.start);
-    let mut set = Vec::new();
+    let (mut set, mut rounds) = (Vec::new(), Vec::new());
     let mut elsewhere = !whole || function.graph.unseen.contains(&local.name);
     each(function.root, &mut |node| {
         let named = node.kind() == "identifier"
@@ -190,26 +197,52 @@ fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
             && before.contains(span(node))
             && !local.declared.contains(span(node));
         if named && !is_sized(node) {
-            match filling(function, node) {
-                Some(own) => set.push(own),
-                None => elsewhere = true,
+            match (filling(function, node), counted(function, node)) {
+                (Some(own), _) => set.push(own),
+                (None, Some(own)) => rounds.push(own),
+                (None, None) => elsewhere = true,
             }
         }
     });
-    let part = set
-        .first()
-        .filter(|_| set.iter().all(|own| own.put != Put::All) && !elsewhere)?;
-    let message = format!(
-        "{} goes to the user, but {}",
-        local.name,
-        in_part(function, &local.name, part)
-    );
+    let left = set.iter().all(|own| own.put != Put::All) && !elsewhere;
+    let name = &local.name;
+    let what = match (set.first(), rounds.first()) {
+        (Some(part), _) => in_part(function, name, part),
+        (None, Some(count)) => {
+            format!("as many of its elements are set as {count} says, and nobody sets the rest")
+        }
+        (None, None) => return None,
+    };
+    let message = left.then(|| format!("{name} goes to the user, but {what}"))?;
     let file = function.file;
     let mut violation = file.violation(&INFO, access.span, "copied whole", message);
     violation
         .related
         .push(file.mark(local.declared, "declared without a value"));
     Some(violation)
+}
+
+/// The number of rounds, where an element of the array is set in each round of a loop that
+/// is no constant number of them.
+fn counted(function: &FunctionContext<'_>, array: Node<'_>) -> Option<String> {
+    let element = array
+        .parent()
+        .filter(|own| own.kind() == "subscript_expression")?;
+    let index = Expression::of(function.context, element.part("index")?);
+    let index = index.uncast().1.name()?;
+    let mut around = std::iter::successors(Some(element), Node::parent);
+    let set = around.find(|own| own.kind() == "assignment_expression")?;
+    set.part("left")
+        .filter(|left| span(*left).contains(span(array)))?;
+    let mut around = std::iter::successors(Some(set), Node::parent);
+    let around = around.find(|own| own.kind() == "for_statement")?;
+    let asked = Expression::of(function.context, around.part("condition")?);
+    let Term::Binary(left, operator, right) = &asked.term else {
+        return None;
+    };
+    let counts = operator == "<" && left.name() == Some(index);
+    let constant = space::bytes(function, right).is_some() || right.call().is_some();
+    (counts && !constant).then(|| function.file.plain(right.span))
 }
 
 /// Whether no more is asked of it than its size.
@@ -236,31 +269,6 @@ fn is_bounded(function: &FunctionContext<'_>, access: &Access<'_>, local: &Local
         || compared.any(|at| graph.names(*at, count) && names_size(*at))
 }
 
-#[derive(Default)]
-struct Filled {
-    /// The paths of the members that are set, `a.b`.
-    members: BTreeSet<String>,
-    /// The members of which a call sets a part.
-    partly: Vec<(String, Filling)>,
-    /// The calls that set all of it.
-    cleared: Vec<Span>,
-    /// The call that sets the most bytes from its front on, if none sets all, and
-    /// how many.
-    front: Option<(Span, u64)>,
-    /// Whether a call is given its address, which may set all of it.
-    handed: bool,
-    /// Whether something else that is not followed may have set all of it.
-    elsewhere: bool,
-}
-
-impl Filled {
-    /// With what a call sets that was looked into.
-    fn add(&mut self, other: Self) {
-        self.members.extend(other.members);
-        self.partly.extend(other.partly);
-    }
-}
-
 /// Whether every way to the copy passes a call that sets all of the struct.
 fn is_cleared(function: &FunctionContext<'_>, access: &Access<'_>, filled: &Filled) -> bool {
     let nodes = || function.graph.nodes.iter().enumerate();
@@ -274,338 +282,6 @@ fn is_cleared(function: &FunctionContext<'_>, access: &Access<'_>, filled: &Fill
     let own = |at: usize| function.place(at) == access.span;
     let mut here = function.states().filter(|(at, _)| own(*at));
     here.all(|(_, state)| state.cleared.contains(&place))
-}
-
-/// What sets members of the struct before it is copied.
-fn filled(function: &FunctionContext<'_>, local: &Local, access: &Access<'_>) -> Filled {
-    let mut found = Filled::default();
-    each(function.root, &mut |node| {
-        let before = node.start_byte() < access.span.start;
-        if node.kind() == "identifier"
-            && before
-            && function.context.seen(node) == local.name.as_bytes()
-            && local.scope.contains(span(node))
-        {
-            match clearing(function, node, local) {
-                Some(call) => set(function, access, call, local, &mut found),
-                None => mention(function, node, &mut found),
-            }
-        }
-    });
-    // The other sides of an #if are not in the parse.
-    let named = |token: &&Token| {
-        let names = token.span.of(function.file.text) == local.name.as_bytes();
-        names && token.span.start < access.span.start && local.scope.contains(token.span)
-    };
-    let named = function_tokens(function).iter().filter(named);
-    let mut hidden: BTreeSet<usize> = named.map(|token| token.span.start).collect();
-    every(function.root, &mut |node| {
-        hidden.remove(&node.start_byte());
-    });
-    found.elsewhere |= !hidden.is_empty();
-    found
-}
-
-/// A call that sets bytes of the struct from its front on, and how many it is given.
-struct Clearing<'t> {
-    call: Node<'t>,
-    count: Expression,
-}
-
-fn clearing<'t>(
-    function: &FunctionContext<'_>,
-    variable: Node<'t>,
-    local: &Local,
-) -> Option<Clearing<'t>> {
-    let address = variable.parent()?;
-    let arguments = address.parent()?;
-    let call = arguments.parent()?;
-    let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
-    let clears = function.file.words.clears(&name)?;
-    let part = |at: usize| arguments.named_child(answer::fits(at)?);
-    let whole = address.kind() == "pointer_expression" && local.plain;
-    let object = part(clears.object).filter(|own| whole && own.id() == address.id());
-    let count = Expression::of(function.context, part(clears.count)?);
-    object.map(|_| Clearing { call, count })
-}
-
-/// Notes what a call sets; one in a loop that the copy is not in may be passed by.
-fn set(
-    function: &FunctionContext<'_>,
-    access: &Access<'_>,
-    own: Clearing<'_>,
-    local: &Local,
-    found: &mut Filled,
-) {
-    let mut around = std::iter::successors(own.call.parent(), Node::parent);
-    let looped = around.any(|node| {
-        let looks = matches!(node.kind(), "for_statement" | "while_statement");
-        looks && !span(node).contains(access.span)
-    });
-    if looped {
-        found.elsewhere = true;
-        return;
-    }
-    if local.is_sized(&own.count) {
-        found.cleared.push(span(own.call));
-        return;
-    }
-    match bytes(function, &own.count) {
-        Some(count) if found.front.is_none_or(|(_, most)| most < count) => {
-            found.front = Some((span(own.call), count));
-        }
-        Some(_) => {}
-        None => found.elsewhere = true,
-    }
-}
-
-/// How many bytes an expression says; a pointer has those of a 64-bit kernel.
-fn bytes(function: &FunctionContext<'_>, count: &Expression) -> Option<u64> {
-    if matches!(&count.term, Term::SizeOf(of) if matches!(of.term, Term::Address(_))) {
-        return Some(8);
-    }
-    space::bytes(function, count)
-}
-
-/// A mention of the struct: a member that is set or read, its size, or else
-/// something that may fill it.
-fn mention(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
-    let Some(parent) = node.parent() else { return };
-    match parent.kind() {
-        // An operand says where assembly writes, not how far.
-        _ if is_operand(function, node) => found.elsewhere = true,
-        "declaration" => {}
-        "field_expression" => {
-            let Some((path, whole)) = member(function, node, b".") else {
-                return;
-            };
-            filled_member(function, (path, whole), found);
-        }
-        _ if goes_out(function, parent) => {}
-        _ if is_handed(function, parent) => match of_callee(function, parent) {
-            Some(own) => found.add(own),
-            None => found.handed = true,
-        },
-        _ => found.elsewhere = true,
-    }
-}
-
-/// A member that is set or read.
-fn filled_member(
-    function: &FunctionContext<'_>,
-    (path, whole): (String, Node<'_>),
-    found: &mut Filled,
-) {
-    if is_target(function, whole) || is_target(function, behind_cast(function, whole)) {
-        found.members.insert(path);
-    } else if let Some(own) = filling(function, whole) {
-        match own.put {
-            Put::All => drop(found.members.insert(path)),
-            Put::Bytes(_) | Put::String => found.partly.push((path, own)),
-        }
-    } else if takes_address(function, whole) {
-        // Who is given a member's address fills the member, unless a size says
-        // that more is meant.
-        match is_given_alone(function, whole) {
-            true => drop(found.members.insert(path)),
-            false => found.elsewhere = true,
-        }
-    }
-}
-
-/// What a function of the file that is given the struct's address sets of it; none where it
-/// is not known.
-fn of_callee(function: &FunctionContext<'_>, address: Node<'_>) -> Option<Filled> {
-    let arguments = address.parent()?;
-    let call = arguments.parent()?;
-    let name = answer::text(function.context.callee(call))?;
-    let mut cursor = arguments.walk();
-    let mut all = arguments.named_children(&mut cursor);
-    let at = all.position(|own| own.id() == address.id())?;
-    look_into(function, name, |callee| {
-        let own = parameter(callee, at)?;
-        let mut found = Filled::default();
-        each(callee.root, &mut |node| {
-            let named = node.kind() == "identifier" && callee.context.seen(node) == own.as_bytes();
-            if named {
-                behind(callee, node, &mut found);
-            }
-        });
-        let known = !found.elsewhere && !found.handed;
-        // A result may tell its caller what was not set.
-        if callee.file.gives_nothing(callee.body) {
-            found
-                .members
-                .retain(|path| is_always_set(callee, &own, path));
-        }
-        known.then_some(found)
-    })
-}
-
-/// Whether every way through a function sets that member behind its parameter; a loop is
-/// taken to go round.
-fn is_always_set(function: &FunctionContext<'_>, parameter: &str, path: &str) -> bool {
-    let mut places = Vec::new();
-    each(function.root, &mut |node| {
-        let named =
-            node.kind() == "identifier" && function.context.seen(node) == parameter.as_bytes();
-        let member = named.then(|| member(function, node, b"->")).flatten();
-        if let Some((_, whole)) = member.filter(|(own, _)| own == path) {
-            let mut around = std::iter::successors(Some(whole), Node::parent);
-            let last = around.find(|own| LOOPS.contains(&own.kind()));
-            places.push(span(last.unwrap_or(whole)));
-        }
-    });
-    let graph = function.graph;
-    let inside = |place: Span| {
-        places
-            .iter()
-            .any(|own| own.contains(place) || place.contains(*own))
-    };
-    let sets = |node: &Step| {
-        let mut effects = graph.effects_at(node).iter();
-        let acts = !matches!(node.action, Action::Join | Action::Exit { .. });
-        acts && inside(node.span) || effects.any(|own| inside(own.span))
-    };
-    !graph.leaves_without(sets)
-}
-
-/// Statements that go round.
-const LOOPS: [&str; 3] = ["for_statement", "while_statement", "do_statement"];
-
-/// A mention of a pointer to the struct: a member behind it that is set or read, a test of
-/// it, or else something that may fill it.
-fn behind(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
-    let Some(parent) = node.parent() else { return };
-    match parent.kind() {
-        _ if is_operand(function, node) => found.elsewhere = true,
-        "field_expression" => match member(function, node, b"->") {
-            Some(own) => filled_member(function, own, found),
-            None => found.elsewhere = true,
-        },
-        "sizeof_expression" => {}
-        _ => found.elsewhere = true,
-    }
-}
-
-/// Whether `&x` is what an access gives to the user, which leaves it as it is.
-fn goes_out(function: &FunctionContext<'_>, address: Node<'_>) -> bool {
-    let place = span(address);
-    let mut accesses = function.accesses.iter();
-    address.kind() == "pointer_expression"
-        && accesses.any(|own| own.word.direction == Direction::Write && own.value == place)
-}
-
-/// Whether `&x` is an argument of a call that is no access and no copy of a size.
-fn is_handed(function: &FunctionContext<'_>, address: Node<'_>) -> bool {
-    let call = address.parent().and_then(|arguments| arguments.parent());
-    let call = call
-        .filter(|own| own.kind() == "call_expression" && address.kind() == "pointer_expression");
-    call.is_some_and(|call| {
-        let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
-        let words = function.file.words;
-        let reads = words
-            .access(&name)
-            .or_else(|| words.in_window(&name))
-            .is_some();
-        let sized = |own: &Expression| matches!(own.term, Term::SizeOf(_) | Term::SizeOfType(_));
-        !reads && !Expression::of(function.context, call).any(&sized)
-    })
-}
-
-/// Whether a node is in an operand of inline assembly, which the parser sees as a
-/// call.
-fn is_operand(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
-    let mut around = std::iter::successors(Some(node), Node::parent);
-    around.any(|node| {
-        let tokens = function_tokens(function);
-        let at = tokens.partition_point(|t| t.span.start < node.start_byte());
-        let word = tokens.get(at).map(|t| t.span.of(function.file.text));
-        node.kind() == "call_expression" && word.is_some_and(is_assembly)
-    })
-}
-
-/// The path from a variable to the member that an expression names, and the
-/// expression; an element stands for its whole array. None if the path leaves
-/// the variable through another step than the first.
-fn member<'t>(
-    function: &FunctionContext<'_>,
-    variable: Node<'t>,
-    first: &[u8],
-) -> Option<(String, Node<'t>)> {
-    let (mut node, mut path, mut array) = (variable, Vec::new(), false);
-    let mut step = first;
-    while let Some(parent) = node.parent() {
-        let inner = parent.part("argument").map(|inner| inner.id());
-        match parent.kind() {
-            _ if inner != Some(node.id()) => break,
-            "subscript_expression" => array = true,
-            "field_expression" if function.context.operator(parent) == step => {
-                step = b".";
-                let field = parent.part("field")?;
-                path.extend((!array).then(|| function.context.written(field)));
-            }
-            "field_expression" => return None,
-            _ => break,
-        }
-        node = parent;
-    }
-    Some((path.join("."), node))
-}
-
-/// Whether a node is assigned, or filled by a read from the user.
-fn is_target(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
-    let Some(parent) = node.parent() else {
-        return false;
-    };
-    let assigned = parent.kind() == "assignment_expression"
-        && parent.part("left").map(|l| l.id()) == Some(node.id());
-    let call = parent.parent().filter(|c| c.kind() == "call_expression");
-    let read = call.is_some_and(|call| {
-        let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
-        let words = function.file.words;
-        words
-            .access(&name)
-            .or_else(|| words.in_window(&name))
-            .is_some_and(|w| w.direction == Direction::Read)
-    });
-    assigned || read
-}
-
-/// `*(T *)&place`, which is the place by another type; the place itself where there is no
-/// such cast around it.
-fn behind_cast<'t>(function: &FunctionContext<'_>, place: Node<'t>) -> Node<'t> {
-    let is = |node: Node<'t>, operator: &[u8]| {
-        node.kind() == "pointer_expression" && function.context.operator(node) == operator
-    };
-    let address = place.parent().filter(|own| is(*own, b"&"));
-    let cast = address.and_then(|own| own.parent());
-    let cast = cast.filter(|own| own.kind() == "cast_expression");
-    let behind = cast.and_then(|own| {
-        let mut around = std::iter::successors(own.parent(), Node::parent);
-        around.find(|own| own.kind() != "parenthesized_expression")
-    });
-    behind.filter(|own| is(*own, b"*")).unwrap_or(place)
-}
-
-/// Whether a call is given the address of a member and not the size of what is larger.
-fn is_given_alone(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
-    let mut around = std::iter::successors(node.parent(), Node::parent);
-    let call = around.find(|own| own.kind() != "pointer_expression");
-    let Some(call) = call.filter(|own| own.kind() == "argument_list") else {
-        return false;
-    };
-    let whole = function.expression(span(call));
-    let sized = |own: &Expression| matches!(own.term, Term::SizeOf(_) | Term::SizeOfType(_));
-    whole.is_some_and(|whole| !whole.any(&sized))
-}
-
-fn takes_address(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
-    // An array member decays to its address as an argument.
-    node.parent().is_some_and(|p| {
-        p.kind() == "pointer_expression" && function.context.operator(p) == b"&"
-            || p.kind() == "argument_list"
-    })
 }
 
 fn judged(

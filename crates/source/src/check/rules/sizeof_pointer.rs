@@ -95,7 +95,7 @@ fn wrong(
             format!("sizeof(&{place}), the size of an address and not of {place}")
         }
         _ => {
-            let pointer = of.name().filter(|own| object.name() == Some(*own))?;
+            let pointer = of.name().filter(|own| front(object) == Some(*own))?;
             points(function, pointer, span(call)).then_some(())?;
             format!("sizeof({pointer}), the size of the pointer and not of what it points to")
         }
@@ -103,6 +103,18 @@ fn wrong(
     let file = function.file;
     let message = format!("{name}() is given {told}");
     Some(file.violation(&INFO, span(call), "the size of a pointer", message))
+}
+
+/// The pointer that an address is made from: `p`, `&p[n]`, `p + n`.
+fn front(address: &Expression) -> Option<&str> {
+    match &address.term {
+        Term::Address(of) => match &of.term {
+            Term::Element { array, .. } => array.name(),
+            _ => None,
+        },
+        Term::Binary(left, operator, _) if operator == "+" => left.name(),
+        _ => address.name(),
+    }
 }
 
 /// Whether the variable that a name means there is declared as a pointer, and not as one

@@ -293,7 +293,7 @@ fn is_the_users(function: &FunctionContext<'_>, effect: &Effect) -> bool {
     let place = match local.and_then(|local| graph.locals.get(local)) {
         Some(local) if local.array => return false,
         Some(local) => local.declared,
-        None if graph.takes_a_value(name) => return false,
+        None if takes_another(function, name) => return false,
         None => function.body.header,
     };
     let own = function.file.tokens_in(place);
@@ -301,6 +301,29 @@ fn is_the_users(function: &FunctionContext<'_>, effect: &Effect) -> bool {
         let array = three.last().is_some_and(|next| next.is(b'['));
         declares(function, three, name) && !array
     }) && own.iter().any(|token| token.span.of(text) == b"__user")
+}
+
+/// Whether a parameter takes a value that is no address of the user's; one that steps on
+/// stays the user's.
+fn takes_another(function: &FunctionContext<'_>, name: &str) -> bool {
+    let graph = function.graph;
+    let mut effects = graph.effects.iter();
+    effects.any(|effect| {
+        let own = graph.name_of(effect) == name && graph.is_whole(effect);
+        own && match &effect.kind {
+            EffectKind::Write(write) if write.next => false,
+            EffectKind::Write(write) => {
+                let value = write.value.and_then(|at| function.expression(at));
+                let steps = || match function.expression(effect.span).map(|own| own.term) {
+                    Some(Term::Assignment(_, operator, _)) => operator != "=",
+                    _ => false,
+                };
+                !steps() && !value.is_some_and(|value| space::is_users(function, &value))
+            }
+            EffectKind::Address | EffectKind::Handed { by_address: true } => true,
+            EffectKind::Handed { .. } | EffectKind::Read => false,
+        }
+    })
 }
 
 /// Whether what is loaded is stored in the same expression: `(*p)++`, which is told once.
