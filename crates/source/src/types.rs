@@ -21,6 +21,7 @@ mod macros;
 mod makefile;
 mod name;
 mod query;
+mod reach;
 mod record;
 
 pub(crate) use declare::starts_type;

@@ -36,13 +36,19 @@ pub(crate) struct Access<'t> {
     pub(crate) inside: bool,
 }
 
-/// The calls below a node, in the order of the text.
-pub(crate) fn calls(root: Node<'_>) -> Vec<Node<'_>> {
+/// Every node below and with a node, in the order of the text, but not what is never
+/// evaluated.
+pub(crate) fn nodes(root: Node<'_>) -> Vec<Node<'_>> {
     let mut found = Vec::new();
-    each(root, &mut |node| {
-        found.extend((node.kind() == "call_expression").then_some(node));
-    });
+    each(root, &mut |node| found.push(node));
     found
+}
+
+/// The calls among nodes.
+pub(crate) fn calls<'t>(nodes: &[Node<'t>]) -> Vec<Node<'t>> {
+    let all = nodes.iter().copied();
+    all.filter(|node| node.kind() == "call_expression")
+        .collect()
 }
 
 /// Those of some calls that are accesses.

@@ -63,7 +63,8 @@ pub(crate) fn look_into<T>(
         pieces: &Pieces::default(),
     };
     let graph = build(&context, source, root);
-    let calls = accesses::calls(root);
+    let nodes = accesses::nodes(root);
+    let calls = accesses::calls(&nodes);
     let callee = FunctionContext {
         file,
         context: &context,
@@ -76,6 +77,7 @@ pub(crate) fn look_into<T>(
         graph: &graph,
         paths: &Paths::default(),
         unfenced: OnceCell::new(),
+        nodes: &nodes,
     };
     match root.has_error() {
         true => None,

@@ -399,7 +399,8 @@ fn judge(
     if paths.cut {
         return Some(Unchecked::TooManyPaths);
     }
-    let calls = accesses::calls(root);
+    let nodes = accesses::nodes(root);
+    let calls = accesses::calls(&nodes);
     let accesses = accesses::accesses(context, file.words, &calls);
     let through = accesses::through(context, place.known, &calls);
     let function = FunctionContext {
@@ -414,6 +415,7 @@ fn judge(
         graph: &graph,
         paths: &paths,
         unfenced: std::cell::OnceCell::new(),
+        nodes: &nodes,
     };
     file.looks.set(LOOKS);
     run(&function, interest, findings);

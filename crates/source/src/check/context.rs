@@ -16,7 +16,7 @@ use crate::span::{LineIndex, Span};
 use crate::split::Body;
 use crate::types::{LayoutError, Type, Types};
 
-use super::accesses::{Access, each};
+use super::accesses::Access;
 use super::known::{Fails, Summaries};
 use super::learn::users;
 use super::model::{Mark, RuleInfo, Violation};
@@ -214,6 +214,15 @@ pub(crate) struct FunctionContext<'a> {
     pub(crate) paths: &'a Paths,
     /// The nodes that a way without a fence comes to, once that was asked.
     pub(crate) unfenced: OnceCell<HashSet<usize>>,
+    /// Its nodes in the order of the text, but not what is never evaluated.
+    pub(crate) nodes: &'a [Node<'a>],
+}
+
+impl<'a> FunctionContext<'a> {
+    /// Every node of the function in the order of the text, but not what is never evaluated.
+    pub(crate) fn each(&self, act: impl FnMut(Node<'a>)) {
+        self.nodes.iter().copied().for_each(act);
+    }
 }
 
 impl FunctionContext<'_> {
@@ -282,7 +291,7 @@ impl FunctionContext<'_> {
     /// Whether the function gives a place another value anywhere.
     pub(crate) fn assigns(&self, place: &Expression) -> bool {
         let mut found = false;
-        each(self.root, &mut |node| {
+        self.each(|node| {
             found |= node.kind() == "assignment_expression"
                 && node
                     .part("left")

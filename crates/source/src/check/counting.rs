@@ -8,7 +8,6 @@ use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
-use super::accesses::each;
 use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
 use super::extent;
@@ -122,7 +121,7 @@ fn any(function: &FunctionContext<'_>, is: &dyn Fn(&Expression) -> bool) -> bool
         "assignment_expression",
     ];
     let mut found = false;
-    each(function.root, &mut |node| {
+    function.each(|node| {
         if !found && KINDS.contains(&node.kind()) {
             found = is(&Expression::of(function.context, node));
         }
@@ -145,7 +144,7 @@ fn is_limit_of(function: &FunctionContext<'_>, count: &str, pointer: &str) -> bo
 /// Whether a loop in which an element is accessed goes around so often.
 fn is_round(function: &FunctionContext<'_>, count: &str, pointer: &str) -> bool {
     let mut found = false;
-    each(function.root, &mut |node| {
+    function.each(|node| {
         let looped = matches!(
             node.kind(),
             "for_statement" | "while_statement" | "do_statement"
@@ -227,7 +226,7 @@ fn is_if(node: Syntax<'_>) -> bool {
 /// Whether a number is added to the pointer, as only a number of elements is.
 fn is_added(function: &FunctionContext<'_>, pointer: &str, count: &str) -> bool {
     let mut found = false;
-    each(function.root, &mut |node| {
+    function.each(|node| {
         let sum = matches!(function.context.operator(node), b"+" | b"-");
         if sum && node.kind() == "binary_expression" {
             let whole = Expression::of(function.context, node);

@@ -9,7 +9,6 @@ use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
-use super::accesses::each;
 use super::allocation::Allocation;
 use super::context::FunctionContext;
 use super::fate::taken;
@@ -76,7 +75,7 @@ fn is_asked(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
     };
     let name = function.graph.name_of(effect);
     let mut asked = false;
-    each(function.root, &mut |node| {
+    function.each(|node| {
         let expression = || Expression::of(function.context, node);
         asked |= match node.kind() {
             "binary_expression" => compares(&expression(), name),

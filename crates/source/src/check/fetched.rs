@@ -12,7 +12,7 @@ use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
 
-use super::accesses::{Access, each};
+use super::accesses::Access;
 use super::context::FunctionContext;
 use super::known::{Asked, Fetched};
 
@@ -78,7 +78,7 @@ fn by_parameters(
 fn asked(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Asked> {
     let (mut whole, mut value, mut fields) = (false, false, BTreeSet::new());
     let variable = access.value_root.as_bytes();
-    each(function.root, &mut |node| {
+    function.each(|node| {
         let own = node.kind() == "identifier"
             && function.context.seen(node) == variable
             && access.span.end <= node.start_byte()

@@ -8,7 +8,6 @@ use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
-use super::accesses::each;
 use super::context::FunctionContext;
 use super::space;
 use super::unbounded::{comes_before, is_of_loop, is_of_zero, refused, refuses_less};
@@ -83,7 +82,7 @@ fn compared(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Op
     let root = number.root().name()?;
     let behind = Span::new(at.end, at.end);
     let mut all = Some(Vec::new());
-    each(function.root, &mut |node| {
+    function.each(|node| {
         let asks = matches!(node.kind(), "switch_statement" | "binary_expression");
         if !asks || all.is_none() || !comes_before(function, span(node), behind) {
             return;

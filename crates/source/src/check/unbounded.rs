@@ -12,7 +12,6 @@ use crate::site::span;
 use crate::span::Span;
 use crate::split::Body;
 
-use super::accesses::each;
 use super::callee::look_into;
 use super::context::FunctionContext;
 use super::space;
@@ -73,7 +72,7 @@ pub(crate) fn is_compared(
     besides: Span,
 ) -> bool {
     let mut found = false;
-    each(function.root, &mut |node| {
+    function.each(|node| {
         let own = match node.kind() {
             "switch_statement" => node.part("condition"),
             "binary_expression" if span(node) != besides && !is_of_loop(node) => {
@@ -439,7 +438,7 @@ fn is_limited_where(
     // What is compared in the place itself, `f(n > 8 ? 8 : n)`, is before it, too.
     let behind = Span::new(at.end, at.end);
     let mut limited = false;
-    each(function.root, &mut |node| {
+    function.each(|node| {
         let asks = matches!(node.kind(), "switch_statement" | "binary_expression");
         if !asks || limited || !comes_before(function, span(node), behind) {
             return;

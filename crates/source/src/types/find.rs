@@ -1,10 +1,7 @@
 //! Where a name is defined for a file: itself, what needs no definition, the
 //! headers that it includes, nearest first.
 
-use std::collections::HashSet;
 use std::sync::Arc;
-
-use foldhash::fast::RandomState;
 
 use super::file::{Branch, Entry, File, Kind, TYPES, directive, is_loud, name_at};
 use super::headers::Answer;
@@ -39,9 +36,6 @@ pub(super) struct Found {
     pub(super) scope: Scope,
     pub(super) entry: Entry,
 }
-
-/// Files that are looked through for one name.
-const FILES: usize = 3000;
 
 /// Tokens of the longest statement that is read.
 const STATEMENT: usize = 30_000;
@@ -280,7 +274,7 @@ impl Query<'_> {
         }
         let before = self.own;
         let mut left_out = false;
-        let found = self.included(from, wanted, scope, &mut left_out);
+        let found = self.included(&from, wanted, scope, &mut left_out);
         if stored && before == self.own && !self.cut {
             let definer = found.as_ref();
             let definer = definer.map(|found| (Arc::clone(&found.scope.file), found.entry));
@@ -295,7 +289,7 @@ impl Query<'_> {
     /// looked up as one first, which needs no search of the text.
     fn included(
         &mut self,
-        from: Arc<File>,
+        from: &Arc<File>,
         wanted: Wanted<'_>,
         scope: &Scope,
         absent: &mut bool,
@@ -305,39 +299,26 @@ impl Query<'_> {
         [first, others].iter().find_map(|kinds| {
             let wanted = Wanted { kinds, ..wanted };
             let asked = !kinds.is_empty();
-            asked.then(|| self.nearest(Arc::clone(&from), wanted, scope, absent))?
+            asked.then(|| self.nearest(from, wanted, scope, absent))?
         })
     }
 
     fn nearest(
         &mut self,
-        from: Arc<File>,
+        from: &Arc<File>,
         wanted: Wanted<'_>,
         scope: &Scope,
         absent: &mut bool,
     ) -> Option<Found> {
-        let mut seen: HashSet<usize, RandomState> = HashSet::default();
-        seen.insert(id(&from));
-        let mut level = vec![from];
-        let most = FILES;
-        while !level.is_empty() {
-            let mut next = Vec::new();
-            for file in &level {
-                if seen.len() >= most {
-                    self.cut = true;
-                    break;
-                }
-                let included = self.types.included(file, self.machine);
-                let new = included.iter().filter(|file| seen.insert(id(file)));
-                next.extend(new.cloned());
-            }
-            let found = self.among(&next, wanted, scope, absent);
+        let mut steps = 1..;
+        loop {
+            let level = self.types.level(from, self.machine, steps.next()?)?;
+            self.cut |= level.cut;
+            let found = self.among(&level.files, wanted, scope, absent);
             if found.is_some() {
                 return found;
             }
-            level = next;
         }
-        None
     }
 
     /// The definition among files, if one of them has any. Of several, which one

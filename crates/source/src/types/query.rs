@@ -11,6 +11,7 @@ use super::index::TypeIndex;
 use super::input::{Input, Word};
 use super::layout::{LayoutError, Shape, Type};
 use super::machine::Machine;
+use super::reach::Reaches;
 use crate::lex::lex;
 use crate::path::TreePath;
 
@@ -34,6 +35,7 @@ pub struct Types<'h> {
     /// Stands for the file until it is looked into.
     root: Arc<File>,
     real: OnceCell<Arc<File>>,
+    pub(super) reaches: Reaches,
 }
 
 impl<'h> Types<'h> {
@@ -61,6 +63,7 @@ impl<'h> Types<'h> {
             own: None,
             root: Arc::new(File::new(path.clone(), Vec::new())),
             real: OnceCell::new(),
+            reaches: Reaches::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
-use crate::check::accesses::{Access, each, root_of};
+use crate::check::accesses::{Access, root_of};
 use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
 use crate::check::fill::{Filling, Put, filling};
@@ -67,7 +67,7 @@ fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
         return None;
     }
     let mut filled = Filled::default();
-    each(function.root, &mut |node| {
+    function.each(|node| {
         let own = node.kind() == "identifier"
             && node.end_byte() <= access.span.start
             // `kmalloc_obj(*p)` takes the size of what it names.
@@ -191,7 +191,7 @@ fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
     let before = Span::new(local.scope.start, access.span.start);
     let (mut set, mut rounds) = (Vec::new(), Vec::new());
     let mut elsewhere = !whole || function.graph.unseen.contains(&local.name);
-    each(function.root, &mut |node| {
+    function.each(|node| {
         let named = node.kind() == "identifier"
             && function.context.seen(node) == local.name.as_bytes()
             && before.contains(span(node))
@@ -405,7 +405,7 @@ fn in_part(function: &FunctionContext<'_>, name: &str, own: &Filling) -> String 
 
 fn declaration<'t>(function: &FunctionContext<'t>, local: &Local) -> Option<Node<'t>> {
     let mut found = None;
-    each(function.root, &mut |node| {
+    function.each(|node| {
         let declares = node.kind() == "declaration"
             && node
                 .part("declarator")

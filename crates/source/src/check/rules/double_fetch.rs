@@ -4,7 +4,7 @@ use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::Direction;
-use crate::check::accesses::{Access, each, root_of};
+use crate::check::accesses::{Access, root_of};
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
 use crate::check::fetched::{is_all_of, is_told};
@@ -383,7 +383,7 @@ fn conditions(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<
 /// The conditions that end behind a byte.
 fn conditions_from(function: &FunctionContext<'_>, byte: usize) -> Vec<Span> {
     let mut found = Vec::new();
-    each(function.root, &mut |node| {
+    function.each(|node| {
         let condition = match node.kind() {
             "if_statement" | "while_statement" | "switch_statement" => node.part("condition"),
             _ => None,
@@ -437,7 +437,7 @@ fn made_of<'s>(function: &'s FunctionContext<'_>, variable: &str, place: Span) -
 
 fn is_used(function: &FunctionContext<'_>, second: &Fetch<'_>, variable: &str) -> bool {
     let mut refused = false;
-    each(function.root, &mut |node| {
+    function.each(|node| {
         let own = node.kind() == "identifier" && function.context.seen(node) == variable.as_bytes();
         refused |= own && second.span.end <= node.start_byte() && is_refused(function, node);
     });
@@ -461,7 +461,7 @@ fn checked_fields(
     });
     let made: Vec<Span> = limited.map(|(_, value)| value).collect();
     let mut found = BTreeSet::new();
-    each(function.root, &mut |node| {
+    function.each(|node| {
         let place = span(node);
         let mut asked = conditions.iter().chain(&made);
         let own = node.kind() == "field_expression"
@@ -512,7 +512,7 @@ fn uses_part(
         let mut own = later.iter().filter(|own| own.span.contains(place));
         own.any(|own| checks.contains(own))
     };
-    each(function.root, &mut |node| {
+    function.each(|node| {
         let looks = matches!(node.kind(), "field_expression" | "subscript_expression");
         if !looks || span(node).start < second.span.end {
             return;
@@ -616,7 +616,7 @@ fn is_read_by_callee(function: &FunctionContext<'_>, second: &Fetch<'_>, field: 
         let reads = look_into(function, name, |callee| {
             let own = parameter(callee, at)?;
             let mut found = None;
-            each(callee.root, &mut |node| {
+            callee.each(|node| {
                 let named = node.kind() == "field_expression"
                     && self::field(callee, node, &own).as_deref() == Some(field);
                 found = found.or(named.then_some(()));

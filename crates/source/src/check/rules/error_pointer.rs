@@ -1,4 +1,3 @@
-use crate::check::accesses::each;
 use crate::check::context::FunctionContext;
 use crate::check::known::Fails;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -75,7 +74,7 @@ impl Uses {
         let known = declared(target.span);
         let same = |own: &Expression| own.uncast().1 == target && declared(own.span) == known;
         let mut found = Self::default();
-        each(function.root, &mut |node| {
+        function.each(|node| {
             let own = Expression::of(function.context, node);
             found.note(function, &own, node.start_byte() >= at.end, &same);
         });

@@ -1,6 +1,5 @@
 use tree_sitter::Node;
 
-use crate::check::accesses::each;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -24,7 +23,7 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    each(function.root, &mut |node| {
+    function.each(|node| {
         if node.kind() == "subscript_expression" {
             out.extend(picked(function, node));
         }

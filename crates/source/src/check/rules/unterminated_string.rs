@@ -1,7 +1,7 @@
 use tree_sitter::Node;
 
 use crate::Direction;
-use crate::check::accesses::{Access, each};
+use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::cut_string::cut_string;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -113,7 +113,7 @@ impl<'e> Bytes<'e> {
     fn may_end(&self, function: &FunctionContext<'_>, at: Span) -> bool {
         let words = function.file.words;
         let mut ended = false;
-        each(function.root, &mut |node| {
+        function.each(|node| {
             let before = node.end_byte() <= at.start && !self.copied.contains(span(node));
             if !before || ended {
                 return;

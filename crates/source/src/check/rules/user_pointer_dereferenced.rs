@@ -1,7 +1,6 @@
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
-use crate::check::accesses::each;
 use crate::check::callee::{goes_through, takes_pointer};
 use crate::check::conditions::is_without;
 use crate::check::context::FunctionContext;
@@ -42,7 +41,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let told = through_own(function, effect, load);
         out.extend(told.map(|what| violation(function, effect.span, &what, load)));
     }
-    each(function.root, &mut |node| {
+    function.each(|node| {
         out.extend(through_other(function, node));
     });
     for call in function.calls {

@@ -1,7 +1,6 @@
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
-use crate::check::accesses::each;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -26,7 +25,7 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    each(function.root, &mut |node| {
+    function.each(|node| {
         if node.kind() == "binary_expression" {
             out.extend(compared(function, node));
         }
