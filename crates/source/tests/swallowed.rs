@@ -94,3 +94,22 @@ fn an_error_number_that_is_overwritten_is_swallowed() {
         assert_eq!(rules(right), NONE, "{right}");
     }
 }
+
+#[test]
+fn a_loop_that_a_fault_ends_must_not_be_told_as_if_it_had_gone_round() {
+    let list = |after: &str, end: &str| {
+        rules(&format!(
+            "\tunsigned int n = d->count;\n\n\tfor (i = 0; i < n; i++) {{\n\t\tif (put_user(d->id[i], p++))\n\t\t\t{after}\n\t}}\n{end}"
+        ))
+    };
+    assert_eq!(list("break;", "\treturn n;"), SWALLOWED);
+    assert_eq!(list("goto out;", "out:\n\treturn n;"), SWALLOWED);
+    assert_eq!(list("return -EFAULT;", "\treturn n;"), NONE);
+    assert_eq!(list("break;", "\treturn i;"), NONE);
+    assert_eq!(
+        list("break;", "\tif (i < n)\n\t\treturn -EFAULT;\n\treturn n;"),
+        NONE
+    );
+    assert_eq!(list("break;", "\td->done = i;\n\treturn n;"), SWALLOWED);
+    assert_eq!(list("n = i;", "\treturn n;"), NONE);
+}

@@ -308,7 +308,8 @@ pub(crate) fn comes_before(function: &FunctionContext<'_>, one: Span, other: Spa
     one.start < other.start || around.any(|own| is_loop(own) && span(own).contains(one))
 }
 
-fn is_loop(node: Node<'_>) -> bool {
+/// Whether a statement goes round.
+pub(crate) fn is_loop(node: Node<'_>) -> bool {
     matches!(
         node.kind(),
         "for_statement" | "while_statement" | "do_statement"

@@ -7,9 +7,10 @@ use crate::check::context::FunctionContext;
 use crate::check::fate::{Arm, Fallible, Fate, fallible, fate, gives_errors, is_error, taken};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
+use crate::check::unbounded::is_loop;
 use crate::check::words::Permission;
 use crate::expression::Expression;
-use crate::flow::{Action, Effect, EffectKind};
+use crate::flow::{Action, Effect, EffectKind, Node as Step};
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
@@ -45,6 +46,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             overwritten(function, &call, &fate)
                 .or_else(|| lost_error(function, &fate))
                 .or_else(|| answered(function, &call, &fate, errors))
+                .or_else(|| left_early(function, &call, &fate))
                 .or_else(|| used_anyway(function, &call, &fate))
         });
         out.extend(told.map(|told| told.violation(function, &call)));
@@ -176,6 +178,68 @@ fn answered(
         ),
         label: "its fault is swallowed",
         related: exit(function, arm).map(|at| (at, "0 is given here")),
+    })
+}
+
+/// A loop is left where its access faulted, and the function then gives what it gives where
+/// all rounds went well.
+fn left_early(function: &FunctionContext<'_>, call: &Fallible<'_>, fate: &Fate) -> Option<Told> {
+    let graph = function.graph;
+    let mut around = std::iter::successors(call.node.parent(), Node::parent);
+    let round = around.find(|own| is_loop(*own)).map(span)?;
+    let same = |arm: &&Arm| {
+        let reached = graph.reached(arm.fault, |_| false);
+        let nodes = || reached.iter().filter_map(|at| graph.nodes.get(*at));
+        let leaves = |node: &Step| node.action == Action::Join || !round.contains(node.span);
+        let silent = || is_quiet(function, only(function, arm)).is_some();
+        // A number that does not say how far it came.
+        let given = || {
+            let exits = nodes().filter(|node| matches!(node.action, Action::Exit { .. }));
+            let mut names = exits.map(|exit| {
+                let given = given(function, exit.span)?;
+                given.uncast().1.name().map(str::to_owned)
+            });
+            let first = names.next()??;
+            names
+                .all(|own| own.as_ref() == Some(&first))
+                .then_some(first)
+        };
+        !arm.negated
+            && nodes().all(leaves)
+            && silent()
+            && given().is_some_and(|name| is_number_of_all(function, &name, round))
+    };
+    let arm = fate.arms.iter().filter(|_| !fate.told).find(same)?;
+    gives_errors(function).then(|| Told {
+        message: format!(
+            "where {}() faulted the loop ends, and the function gives what it gives for all rounds",
+            call.name
+        ),
+        label: "its fault is swallowed",
+        related: exit(function, arm).map(|at| (at, "all of them are given here")),
+    })
+}
+
+/// Whether a variable is a number that no round of a loop changes, and that takes no error
+/// number.
+fn is_number_of_all(function: &FunctionContext<'_>, name: &str, round: Span) -> bool {
+    let graph = function.graph;
+    let mut effects = graph
+        .effects
+        .iter()
+        .filter(|own| graph.name_of(own) == name);
+    !effects.any(|own| {
+        let changes = !matches!(own.kind, EffectKind::Read);
+        let error = match &own.kind {
+            EffectKind::Write(write) => {
+                let value = write.value.and_then(|value| function.expression(value));
+                value.is_some_and(|value| {
+                    is_error(&value) || value.is_zero() || value.call().is_some()
+                })
+            }
+            _ => false,
+        };
+        changes && (round.contains(own.span) || error)
     })
 }
 
