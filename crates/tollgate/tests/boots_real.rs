@@ -47,7 +47,7 @@ const BOOTS: [Boot; 8] = [
         text: "",
         end: HALT,
         says: &[
-            "did not end within 3 s and was stopped",
+            "did not end within 6 s and was stopped",
             "did not reach its console",
         ],
     },
@@ -56,7 +56,7 @@ const BOOTS: [Boot; 8] = [
         text: r"Linux\\r\\nKernel panic - not syncing: planted\\r\\n",
         end: HALT,
         says: &[
-            "did not end within 3 s",
+            "did not end within 6 s",
             "Kernel panic - not syncing: planted",
         ],
     },
@@ -79,13 +79,13 @@ const BOOTS: [Boot; 8] = [
         name: "a guest that begins and does nothing",
         text: r"@tg guest 1\\n",
         end: HALT,
-        says: &["did not end within 3 s", "in bench epoll_wait"],
+        says: &["did not end within 6 s", "in bench epoll_wait"],
     },
     Boot {
         name: "a console without end",
         text: r"the same line\\n",
         end: AGAIN,
-        says: &["did not end within 3 s", "the same line"],
+        says: &["did not end within 6 s", "the same line"],
     },
     Boot {
         name: "a guest that has done nothing and says that it is done",
@@ -127,7 +127,7 @@ fn lab(boot: Option<&Boot>, after: &str) -> Lab {
 
 /// Proves under the real QEMU, which cannot tell, and says all of that.
 fn cannot_tell(lab: &Lab, name: &str, says: &[&str]) {
-    let mut command = lab.tollgate(&["prove", "epoll", "--timeout", "3"]);
+    let mut command = lab.tollgate(&["prove", "epoll", "--timeout", "6"]);
     command.arg("--tree").arg(lab.tree());
     command.arg("--cache").arg(lab.cache());
     let output = run(&mut command);

@@ -171,26 +171,26 @@ fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Viola
     if argument.kind() == "identifier" {
         return None;
     }
+    // What the text alone says comes first: a type takes a search of the headers.
+    let (whole, use_of) = used(node)?;
+    let stored = use_of.kind() == "update_expression"
+        || use_of.kind() == "assignment_expression" && use_of.part("left") == Some(whole);
+    let taken = use_of.kind() == "pointer_expression" && function.context.operator(use_of) == b"&";
+    if taken || !stored && !is_plain(function, span(node)) {
+        return None;
+    }
     let place = Expression::of(function.context, node);
     let pointer = space::followed(&place)?;
     if pointer.name().is_some() || !space::is_users(function, pointer) {
         return None;
     }
-    let (whole, use_of) = used(node)?;
     // A copy's address may stand where the user's stood.
     if is_tried_before(function, pointer, node) || function.assigns(pointer.uncast().1) {
         return None;
     }
     let pointer = holder(function, pointer)?;
-    let stored = use_of.kind() == "update_expression"
-        || use_of.kind() == "assignment_expression" && use_of.part("left") == Some(whole);
-    let taken = use_of.kind() == "pointer_expression" && function.context.operator(use_of) == b"&";
-    if taken || pointer.name().is_some() {
-        return None;
-    }
     let whole_place = Expression::of(function.context, bare(whole));
-    let plain = || is_plain(function, span(node)) && has_value(function, &whole_place);
-    if !stored && !plain() {
+    if pointer.name().is_some() || !stored && !has_value(function, &whole_place) {
         return None;
     }
     let what = format!("{} is an address", function.file.plain(pointer.span));
