@@ -36,19 +36,28 @@ pub(crate) struct Access<'t> {
     pub(crate) inside: bool,
 }
 
+/// A node with its kind, which the parser spells out anew for who asks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kinded<'t> {
+    pub(crate) kind: &'static str,
+    pub(crate) node: Node<'t>,
+}
+
 /// Every node below and with a node, in the order of the text, but not what is never
 /// evaluated.
-pub(crate) fn nodes(root: Node<'_>) -> Vec<Node<'_>> {
+pub(crate) fn nodes(root: Node<'_>) -> Vec<Kinded<'_>> {
     let mut found = Vec::new();
-    each(root, &mut |node| found.push(node));
+    each(root, &mut |node| {
+        let kind = node.kind();
+        found.push(Kinded { kind, node });
+    });
     found
 }
 
 /// The calls among nodes.
-pub(crate) fn calls<'t>(nodes: &[Node<'t>]) -> Vec<Node<'t>> {
-    let all = nodes.iter().copied();
-    all.filter(|node| node.kind() == "call_expression")
-        .collect()
+pub(crate) fn calls<'t>(nodes: &[Kinded<'t>]) -> Vec<Node<'t>> {
+    let calls = nodes.iter().filter(|own| own.kind == "call_expression");
+    calls.map(|own| own.node).collect()
 }
 
 /// Those of some calls that are accesses.

@@ -16,7 +16,7 @@ use crate::span::{LineIndex, Span};
 use crate::split::Body;
 use crate::types::{LayoutError, Type, Types};
 
-use super::accesses::Access;
+use super::accesses::{Access, Kinded};
 use super::known::{Fails, Summaries};
 use super::learn::users;
 use super::model::{Mark, RuleInfo, Violation};
@@ -215,13 +215,19 @@ pub(crate) struct FunctionContext<'a> {
     /// The nodes that a way without a fence comes to, once that was asked.
     pub(crate) unfenced: OnceCell<HashSet<usize>>,
     /// Its nodes in the order of the text, but not what is never evaluated.
-    pub(crate) nodes: &'a [Node<'a>],
+    pub(crate) nodes: &'a [Kinded<'a>],
 }
 
 impl<'a> FunctionContext<'a> {
     /// Every node of the function in the order of the text, but not what is never evaluated.
     pub(crate) fn each(&self, act: impl FnMut(Node<'a>)) {
-        self.nodes.iter().copied().for_each(act);
+        self.nodes.iter().map(|own| own.node).for_each(act);
+    }
+
+    /// The same of those kinds alone.
+    pub(crate) fn each_of(&self, kinds: &[&str], act: impl FnMut(Node<'a>)) {
+        let own = self.nodes.iter().filter(|own| kinds.contains(&own.kind));
+        own.map(|own| own.node).for_each(act);
     }
 }
 
@@ -291,7 +297,7 @@ impl FunctionContext<'_> {
     /// Whether the function gives a place another value anywhere.
     pub(crate) fn assigns(&self, place: &Expression) -> bool {
         let mut found = false;
-        self.each(|node| {
+        self.each_of(&["assignment_expression"], |node| {
             found |= node.kind() == "assignment_expression"
                 && node
                     .part("left")

@@ -121,7 +121,7 @@ fn any(function: &FunctionContext<'_>, is: &dyn Fn(&Expression) -> bool) -> bool
         "assignment_expression",
     ];
     let mut found = false;
-    function.each(|node| {
+    function.each_of(&KINDS, |node| {
         if !found && KINDS.contains(&node.kind()) {
             found = is(&Expression::of(function.context, node));
         }
@@ -144,19 +144,23 @@ fn is_limit_of(function: &FunctionContext<'_>, count: &str, pointer: &str) -> bo
 /// Whether a loop in which an element is accessed goes around so often.
 fn is_round(function: &FunctionContext<'_>, count: &str, pointer: &str) -> bool {
     let mut found = false;
-    function.each(|node| {
-        let looped = matches!(
-            node.kind(),
-            "for_statement" | "while_statement" | "do_statement"
-        );
-        let condition = node.part("condition").filter(|_| looped && !found);
-        let mut own = function.accesses.iter();
-        let accesses = own.any(|own| own.user_root == pointer && span(node).contains(own.span));
-        if let Some(condition) = condition.filter(|_| accesses) {
-            let condition = Expression::of(function.context, condition);
-            found = counter(&condition, count).is_some_and(|by| steps_by_one(function, node, by));
-        }
-    });
+    function.each_of(
+        &["for_statement", "while_statement", "do_statement"],
+        |node| {
+            let looped = matches!(
+                node.kind(),
+                "for_statement" | "while_statement" | "do_statement"
+            );
+            let condition = node.part("condition").filter(|_| looped && !found);
+            let mut own = function.accesses.iter();
+            let accesses = own.any(|own| own.user_root == pointer && span(node).contains(own.span));
+            if let Some(condition) = condition.filter(|_| accesses) {
+                let condition = Expression::of(function.context, condition);
+                found =
+                    counter(&condition, count).is_some_and(|by| steps_by_one(function, node, by));
+            }
+        },
+    );
     found
 }
 
@@ -226,7 +230,7 @@ fn is_if(node: Syntax<'_>) -> bool {
 /// Whether a number is added to the pointer, as only a number of elements is.
 fn is_added(function: &FunctionContext<'_>, pointer: &str, count: &str) -> bool {
     let mut found = false;
-    function.each(|node| {
+    function.each_of(&["binary_expression"], |node| {
         let sum = matches!(function.context.operator(node), b"+" | b"-");
         if sum && node.kind() == "binary_expression" {
             let whole = Expression::of(function.context, node);

@@ -75,18 +75,27 @@ fn is_asked(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
     };
     let name = function.graph.name_of(effect);
     let mut asked = false;
-    function.each(|node| {
-        let expression = || Expression::of(function.context, node);
-        asked |= match node.kind() {
-            "binary_expression" => compares(&expression(), name),
-            // Its value goes elsewhere: `n = ret`, `f(ret)`, `p[ret] = 0`.
-            "assignment_expression" | "init_declarator" | "subscript_expression" => {
-                !span(node).contains(span(call)) && takes(function, node, name)
-            }
-            "argument_list" => holds(function, node, name),
-            _ => false,
-        };
-    });
+    function.each_of(
+        &[
+            "binary_expression",
+            "assignment_expression",
+            "init_declarator",
+            "subscript_expression",
+            "argument_list",
+        ],
+        |node| {
+            let expression = || Expression::of(function.context, node);
+            asked |= match node.kind() {
+                "binary_expression" => compares(&expression(), name),
+                // Its value goes elsewhere: `n = ret`, `f(ret)`, `p[ret] = 0`.
+                "assignment_expression" | "init_declarator" | "subscript_expression" => {
+                    !span(node).contains(span(call)) && takes(function, node, name)
+                }
+                "argument_list" => holds(function, node, name),
+                _ => false,
+            };
+        },
+    );
     asked
 }
 

@@ -78,7 +78,7 @@ fn by_parameters(
 fn asked(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Asked> {
     let (mut whole, mut value, mut fields) = (false, false, BTreeSet::new());
     let variable = access.value_root.as_bytes();
-    function.each(|node| {
+    function.each_of(&["identifier"], |node| {
         let own = node.kind() == "identifier"
             && function.context.seen(node) == variable
             && access.span.end <= node.start_byte()

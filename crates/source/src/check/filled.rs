@@ -48,7 +48,7 @@ impl Filled {
 /// What sets members of the struct before it is copied.
 pub(crate) fn filled(function: &FunctionContext<'_>, local: &Local, access: &Access<'_>) -> Filled {
     let mut found = Filled::default();
-    function.each(|node| {
+    function.each_of(&["identifier"], |node| {
         let before = node.start_byte() < access.span.start;
         if node.kind() == "identifier"
             && before
@@ -194,7 +194,7 @@ pub(crate) fn of_callee(function: &FunctionContext<'_>, address: Node<'_>) -> Op
     look_into(function, name, |callee| {
         let own = parameter(callee, at)?;
         let mut found = Filled::default();
-        callee.each(|node| {
+        callee.each_of(&["identifier"], |node| {
             let named = node.kind() == "identifier" && callee.context.seen(node) == own.as_bytes();
             if named {
                 behind(callee, node, &mut found);
@@ -215,7 +215,7 @@ pub(crate) fn of_callee(function: &FunctionContext<'_>, address: Node<'_>) -> Op
 /// taken to go round.
 fn is_always_set(function: &FunctionContext<'_>, parameter: &str, path: &str) -> bool {
     let mut places = Vec::new();
-    function.each(|node| {
+    function.each_of(&["identifier"], |node| {
         let named =
             node.kind() == "identifier" && function.context.seen(node) == parameter.as_bytes();
         let member = named.then(|| member(function, node, b"->")).flatten();

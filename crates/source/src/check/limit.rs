@@ -82,9 +82,11 @@ fn compared(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Op
     let root = number.root().name()?;
     let behind = Span::new(at.end, at.end);
     let mut all = Some(Vec::new());
-    function.each(|node| {
-        let asks = matches!(node.kind(), "switch_statement" | "binary_expression");
-        if !asks || all.is_none() || !comes_before(function, span(node), behind) {
+    function.each_of(&["switch_statement", "binary_expression"], |node| {
+        // Last what takes longest.
+        let own = span(node);
+        let unasked = all.is_none() || !function.graph.names(own, root);
+        if unasked || !comes_before(function, own, behind) {
             return;
         }
         match asked(function, number, root, node) {

@@ -71,17 +71,23 @@ pub(crate) fn is_compared(
     number: &Expression,
     besides: Span,
 ) -> bool {
+    let Some(root) = number.root().name() else {
+        return false;
+    };
     let mut found = false;
-    function.each(|node| {
+    function.each_of(&["switch_statement", "binary_expression"], |node| {
+        // Last what takes longest.
+        if found || span(node) == besides || !function.graph.names(span(node), root) {
+            return;
+        }
         let own = match node.kind() {
             "switch_statement" => node.part("condition"),
-            "binary_expression" if span(node) != besides && !is_of_loop(node) => {
-                Some(node).filter(|node| may_bound(function, *node, number))
-            }
-            _ => None,
+            _ => Some(node)
+                .filter(|own| may_bound(function, *own, number))
+                .filter(|own| !is_of_loop(*own)),
         };
         let of = |own| Expression::of(function.context, own);
-        found = found || own.is_some_and(|own| of(own).any_but_indices(&|part| part == number));
+        found = own.is_some_and(|own| of(own).any_but_indices(&|part| part == number));
     });
     found
 }
@@ -301,11 +307,14 @@ fn member_of(given: &Expression, field: &str) -> Option<Expression> {
 /// Whether what happens in one place may have happened before the other: it stands before
 /// it, or both are in a loop.
 pub(crate) fn comes_before(function: &FunctionContext<'_>, one: Span, other: Span) -> bool {
+    if one.start < other.start {
+        return true;
+    }
     let node = function
         .root
         .descendant_for_byte_range(other.start, other.end);
     let mut around = std::iter::successors(node, |own: &Node<'_>| own.parent());
-    one.start < other.start || around.any(|own| is_loop(own) && span(own).contains(one))
+    around.any(|own| is_loop(own) && span(own).contains(one))
 }
 
 /// Whether a statement goes round.
@@ -439,9 +448,10 @@ fn is_limited_where(
     // What is compared in the place itself, `f(n > 8 ? 8 : n)`, is before it, too.
     let behind = Span::new(at.end, at.end);
     let mut limited = false;
-    function.each(|node| {
-        let asks = matches!(node.kind(), "switch_statement" | "binary_expression");
-        if !asks || limited || !comes_before(function, span(node), behind) {
+    function.each_of(&["switch_statement", "binary_expression"], |node| {
+        // Last what takes longest.
+        let unasked = limited || !graph.names(span(node), name);
+        if unasked || !comes_before(function, span(node), behind) {
             return;
         }
         limited |= match node.kind() {

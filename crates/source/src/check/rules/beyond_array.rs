@@ -23,7 +23,7 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    function.each(|node| {
+    function.each_of(&["subscript_expression"], |node| {
         if node.kind() == "subscript_expression" {
             out.extend(picked(function, node));
         }

@@ -67,7 +67,7 @@ fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
         return None;
     }
     let mut filled = Filled::default();
-    function.each(|node| {
+    function.each_of(&["identifier"], |node| {
         let own = node.kind() == "identifier"
             && node.end_byte() <= access.span.start
             // `kmalloc_obj(*p)` takes the size of what it names.
@@ -191,7 +191,7 @@ fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
     let before = Span::new(local.scope.start, access.span.start);
     let (mut set, mut rounds) = (Vec::new(), Vec::new());
     let mut elsewhere = !whole || function.graph.unseen.contains(&local.name);
-    function.each(|node| {
+    function.each_of(&["identifier"], |node| {
         let named = node.kind() == "identifier"
             && function.context.seen(node) == local.name.as_bytes()
             && before.contains(span(node))
@@ -405,7 +405,7 @@ fn in_part(function: &FunctionContext<'_>, name: &str, own: &Filling) -> String 
 
 fn declaration<'t>(function: &FunctionContext<'t>, local: &Local) -> Option<Node<'t>> {
     let mut found = None;
-    function.each(|node| {
+    function.each_of(&["declaration"], |node| {
         let declares = node.kind() == "declaration"
             && node
                 .part("declarator")

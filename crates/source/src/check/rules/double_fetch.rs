@@ -383,13 +383,16 @@ fn conditions(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<
 /// The conditions that end behind a byte.
 fn conditions_from(function: &FunctionContext<'_>, byte: usize) -> Vec<Span> {
     let mut found = Vec::new();
-    function.each(|node| {
-        let condition = match node.kind() {
-            "if_statement" | "while_statement" | "switch_statement" => node.part("condition"),
-            _ => None,
-        };
-        found.extend(condition.map(span).filter(|place| byte <= place.end));
-    });
+    function.each_of(
+        &["if_statement", "while_statement", "switch_statement"],
+        |node| {
+            let condition = match node.kind() {
+                "if_statement" | "while_statement" | "switch_statement" => node.part("condition"),
+                _ => None,
+            };
+            found.extend(condition.map(span).filter(|place| byte <= place.end));
+        },
+    );
     found
 }
 
@@ -437,7 +440,7 @@ fn made_of<'s>(function: &'s FunctionContext<'_>, variable: &str, place: Span) -
 
 fn is_used(function: &FunctionContext<'_>, second: &Fetch<'_>, variable: &str) -> bool {
     let mut refused = false;
-    function.each(|node| {
+    function.each_of(&["identifier"], |node| {
         let own = node.kind() == "identifier" && function.context.seen(node) == variable.as_bytes();
         refused |= own && second.span.end <= node.start_byte() && is_refused(function, node);
     });
@@ -461,7 +464,7 @@ fn checked_fields(
     });
     let made: Vec<Span> = limited.map(|(_, value)| value).collect();
     let mut found = BTreeSet::new();
-    function.each(|node| {
+    function.each_of(&["field_expression"], |node| {
         let place = span(node);
         let mut asked = conditions.iter().chain(&made);
         let own = node.kind() == "field_expression"
@@ -512,7 +515,7 @@ fn uses_part(
         let mut own = later.iter().filter(|own| own.span.contains(place));
         own.any(|own| checks.contains(own))
     };
-    function.each(|node| {
+    function.each_of(&["field_expression", "subscript_expression"], |node| {
         let looks = matches!(node.kind(), "field_expression" | "subscript_expression");
         if !looks || span(node).start < second.span.end {
             return;
@@ -616,7 +619,7 @@ fn is_read_by_callee(function: &FunctionContext<'_>, second: &Fetch<'_>, field: 
         let reads = look_into(function, name, |callee| {
             let own = parameter(callee, at)?;
             let mut found = None;
-            callee.each(|node| {
+            callee.each_of(&["field_expression"], |node| {
                 let named = node.kind() == "field_expression"
                     && self::field(callee, node, &own).as_deref() == Some(field);
                 found = found.or(named.then_some(()));

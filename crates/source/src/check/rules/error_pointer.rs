@@ -64,6 +64,16 @@ struct Uses {
     followed: Option<Span>,
 }
 
+/// The expressions that may look at a pointer, or go through it.
+const USES: [&str; 6] = [
+    "call_expression",
+    "unary_expression",
+    "binary_expression",
+    "field_expression",
+    "pointer_expression",
+    "subscript_expression",
+];
+
 impl Uses {
     fn of(function: &FunctionContext<'_>, at: Span, target: &Expression) -> Self {
         // A variable of another block may have its name.
@@ -74,7 +84,7 @@ impl Uses {
         let known = declared(target.span);
         let same = |own: &Expression| own.uncast().1 == target && declared(own.span) == known;
         let mut found = Self::default();
-        function.each(|node| {
+        function.each_of(&USES, |node| {
             let own = Expression::of(function.context, node);
             found.note(function, &own, node.start_byte() >= at.end, &same);
         });

@@ -41,9 +41,16 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let told = through_own(function, effect, load);
         out.extend(told.map(|what| violation(function, effect.span, &what, load)));
     }
-    function.each(|node| {
-        out.extend(through_other(function, node));
-    });
+    function.each_of(
+        &[
+            "subscript_expression",
+            "field_expression",
+            "pointer_expression",
+        ],
+        |node| {
+            out.extend(through_other(function, node));
+        },
+    );
     for call in function.calls {
         out.extend(through_callee(function, *call));
         out.extend(through_library(function, *call));

@@ -25,7 +25,7 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    function.each(|node| {
+    function.each_of(&["binary_expression"], |node| {
         if node.kind() == "binary_expression" {
             out.extend(compared(function, node));
         }
