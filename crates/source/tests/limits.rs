@@ -297,3 +297,53 @@ fn the_size_of_a_pointer_is_none_of_an_element_of_what_it_leads_to() {
     assert_eq!(put("sizeof(to)"), ["sizeof-pointer"]);
     assert_eq!(put("sizeof(*to)"), NONE);
 }
+
+#[test]
+fn a_signed_index_may_be_less_than_0() {
+    let pick = |declared: &str, check: &str| {
+        rules(&format!(
+            "struct table {{ int count; u32 slot[]; }};\n\
+             static long pick(struct table *t, u32 __user *p)\n{{\n\t{declared} n;\n\n\
+             \tif (get_user(n, p))\n\t\treturn -EFAULT;\n{check}\n\treturn -ENOENT;\n}}\n"
+        ))
+    };
+    const WRONG: [&str; 1] = ["beyond-array"];
+    let below = "\tif (n < t->count)\n\t\treturn use(t->slot[n]);";
+    assert_eq!(pick("int", below), WRONG);
+    let refused = "\tif (n >= t->count)\n\t\treturn -EINVAL;\n\treturn use(t->slot[n]);";
+    assert_eq!(pick("int", refused), WRONG);
+    assert_eq!(pick("unsigned int", below), NONE);
+    let both = "\tif (n < 0 || n >= t->count)\n\t\treturn -EINVAL;\n\treturn use(t->slot[n]);";
+    assert_eq!(pick("int", both), NONE);
+    let unsigned =
+        "\tif (n >= ARRAY_SIZE(counters))\n\t\treturn -EINVAL;\n\treturn use(counters[n]);";
+    assert_eq!(pick("int", unsigned), NONE);
+}
+
+#[test]
+fn a_loop_that_the_user_counts_goes_beyond_an_array() {
+    let fill = |rounds: &str, before: &str| {
+        command(&format!(
+            "{before}\tfor (n = 0; {rounds}; n++)\n\t\td->slot[n] = 1;\n\treturn 0;"
+        ))
+    };
+    assert_eq!(rules(&fill("n < r.len", "")), ["unbounded-index"]);
+    assert_eq!(rules(&fill("n < r.len && n < 4", "")), NONE);
+    assert_eq!(
+        rules(&fill(
+            "n < r.len",
+            "\tif (r.len > 4)\n\t\treturn -EINVAL;\n"
+        )),
+        NONE
+    );
+    assert_eq!(rules(&fill("n < r.len", "\tr.len = 4;\n")), NONE);
+    assert_eq!(rules(&fill("n < 4", "")), NONE);
+}
+
+#[test]
+fn what_is_declared_before_is_not_called() {
+    let parse = "static int parse(const char __user *p, size_t count)\n{\n\tchar buf[40];\n\n\tif (count > sizeof(buf))\n\t\treturn -EINVAL;\n\tif (copy_from_user(buf, p, count))\n\t\treturn -EFAULT;\n\tbuf[count] = 0;\n\treturn show(buf);\n}\n\
+         static ssize_t mode_write(struct file *f, const char __user *u, size_t count, loff_t *at);\n\
+         static ssize_t mode_write(struct file *f, const char __user *u, size_t count, loff_t *at)\n{\n\treturn parse(u, count);\n}\n";
+    assert_eq!(rules(parse), ["beyond-array"]);
+}

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 
 use crate::Direction;
 use crate::expression::{Expression, Term};
-use crate::flow::{Effect, EffectKind, Node as Step};
+use crate::flow::{Effect, EffectKind};
 use crate::lex::{Token, TokenKind};
 use crate::node::Parts as _;
 use crate::site::span;
@@ -187,7 +187,7 @@ fn made(
         Term::Member { .. } => {
             let root = number.root().name()?;
             let own = function.local_at(root, number.span)?;
-            let filled = own.plain && is_filled(function, root, at);
+            let filled = own.plain && is_filled(function, root, at) && !function.assigns(number);
             let limited = filled
                 && search.counts(function)
                 && is_limited_member(function, (root, number), at);
@@ -360,10 +360,9 @@ fn is_replaced(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
         }
         _ => false,
     };
-    let takes = |node: &Step| graph.effects_at(node).iter().any(constant);
-    let bare = graph.reached(0, takes);
-    let mut own = graph.nodes_in(at).peekable();
-    own.peek().is_some() && own.all(|node| !bare.contains(&node))
+    let constants = graph.effects.iter().filter(|own| constant(own));
+    let constants: Vec<Span> = constants.map(|own| own.span).collect();
+    graph.passes(&constants, at)
 }
 
 /// Whether a read from the user fills the variable before an access.
@@ -554,9 +553,13 @@ pub(crate) fn is_callback(function: &FunctionContext<'_>) -> bool {
                 && !header.contains(own.span)
         })
     };
-    // A macro may put its name together, so that nothing names it.
+    // A macro may put its name together, so that nothing names it; outside a function it is
+    // declared.
     let mut uses = (0..file.tokens.len()).filter(named);
-    let called = uses.any(|at| file.tokens.get(at + 1).is_some_and(|next| next.is(b'(')));
+    let called = uses.any(|at| {
+        let inside = file.tokens.get(at).and_then(|own| file.holder(own.span));
+        inside.is_some() && file.tokens.get(at + 1).is_some_and(|next| next.is(b'('))
+    });
     is_own && !called && has(b"__user")
 }
 

@@ -6,6 +6,8 @@ use crate::check::rule::{Look, Rule};
 use crate::check::{space, unbounded};
 use crate::expression::{Expression, Term};
 use crate::flow::EffectKind;
+use crate::node::Parts as _;
+use crate::site::span;
 use crate::types::Shape;
 
 pub(super) const RULE: Rule = Rule {
@@ -36,7 +38,8 @@ fn picked(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
         return None;
     };
     let number = index.uncast().1;
-    let source = unbounded::users(function, number, element.span)?;
+    let rounds = || counted(function, array, number, node);
+    let source = unbounded::users(function, number, element.span).or_else(rounds)?;
     let may_be_bounded = is_parameter(function, number)
         || fits_by_type(function, number, array)
         || is_made_for(function, array, number)
@@ -51,6 +54,32 @@ fn picked(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
             .file
             .violation(&INFO, element.span, "any number gets here", message)
     })
+}
+
+/// The user's number of rounds, where a loop counts through an array which has a number of
+/// elements of its own, and nothing else ends it.
+fn counted(
+    function: &FunctionContext<'_>,
+    array: &Expression,
+    number: &Expression,
+    node: Node<'_>,
+) -> Option<String> {
+    let name = number.name()?;
+    let mut around = std::iter::successors(Some(node), Node::parent);
+    let round = around.find(|own| own.kind() == "for_statement")?;
+    let asked = Expression::of(function.context, round.part("condition")?);
+    let Term::Binary(left, operator, most) = &asked.term else {
+        return None;
+    };
+    let counts = operator == "<" && left.name() == Some(name);
+    space::elements(function, array.uncast().1).filter(|_| counts)?;
+    let most = most.uncast().1;
+    let source = unbounded::users(function, most, span(round))?;
+    let root = most.root().name()?;
+    let kept = !unbounded::is_compared(function, number, span(round))
+        && !unbounded::is_handed_before(function, most, span(round))
+        && !function.is_parameter(root);
+    kept.then_some(source)
 }
 
 /// Whoever calls the function by a pointer to it may have bounded it.
