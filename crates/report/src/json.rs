@@ -10,7 +10,7 @@ use tollgate_source::plain_json;
 /// # Errors
 /// All documents are plain data with text for keys. One that is not is a defect,
 /// and nothing is printed in its place.
-pub(crate) fn to_json<T: Serialize>(document: &T) -> Result<String, Defect> {
+pub fn to_json<T: Serialize>(document: &T) -> Result<String, Defect> {
     let text = serde_json::to_string_pretty(document);
     let text = text.or_defect("a JSON document cannot be made")? + "\n";
     Ok(plain_json(&text).into_owned())

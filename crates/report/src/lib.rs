@@ -28,4 +28,5 @@ mod words;
 pub use findings::{
     FINDINGS_VERSION, Profiled, Share, View, findings_document, findings_in_source, findings_json,
 };
+pub use json::to_json;
 pub use sarif::findings_sarif;

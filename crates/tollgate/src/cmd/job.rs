@@ -8,6 +8,7 @@ use std::time::Duration;
 use tollgate_lab::job::{self, Alive, Answer, Came, Job, Outcome};
 use tollgate_lab::sealed;
 use tollgate_lab::slurm::text::UNWRITTEN;
+use tollgate_report::to_json;
 
 use crate::exit::{self, Exit};
 use crate::robot;
@@ -144,11 +145,11 @@ fn answered(place: &Path, to: Option<String>, came: Came) -> anyhow::Result<()> 
 
 fn printed(came: &Came, term: &Term) -> anyhow::Result<Exit> {
     let text = match came {
-        Came::Cell(result) => serde_json::to_string_pretty(result)?,
-        Came::Image(image) => serde_json::to_string_pretty(image)?,
-        other => serde_json::to_string_pretty(other)?,
+        Came::Cell(result) => to_json(result)?,
+        Came::Image(image) => to_json(image)?,
+        other => to_json(other)?,
     };
-    term.json(&format!("{}\n", tollgate_source::plain_json(&text)))?;
+    term.json(&text)?;
     let Came::Cell(result) = came else {
         return Ok(Exit::Clean);
     };

@@ -2,7 +2,9 @@
 //! same thing, and of no other.
 
 use serde::Serialize;
+use tollgate_defect::Defect;
 use tollgate_lab::tree;
+use tollgate_report::to_json;
 
 use super::guests::{GuestAsked, Guests};
 use super::setup::Setup;
@@ -81,8 +83,8 @@ impl Question {
     ///
     /// # Errors
     /// None that input can cause.
-    pub(crate) fn document(&self) -> serde_json::Result<String> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
+    pub(crate) fn document(&self) -> Result<String, Defect> {
+        to_json(self)
     }
 
     /// The name of its results: the subject, for people, and a hash over all of it.
@@ -108,5 +110,37 @@ impl Question {
     /// None that input can cause.
     pub(crate) fn key(&self) -> serde_json::Result<String> {
         Ok(tree::hash(&serde_json::to_vec(self)?))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test says what it expects")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_turns_text_round_is_escaped_and_stays_what_it_is() {
+        let subject = "a\u{202e}b\u{9b}2J";
+        let question = Question {
+            version: VERSION,
+            kind: "prove",
+            subject: subject.to_owned(),
+            tree: String::new(),
+            config: String::new(),
+            compiler: String::new(),
+            images: Vec::new(),
+            machine: Machine {
+                arch: String::new(),
+                qemu: String::new(),
+                plugin_api: 0,
+                command_line: String::new(),
+            },
+            guests: Vec::new(),
+            plugin: String::new(),
+        };
+        let text = question.document().unwrap();
+        assert!(text.contains("a\\u202eb\\u009b2J"), "{text}");
+        let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.get("subject").unwrap(), subject);
     }
 }
