@@ -93,6 +93,56 @@ fn exit_codes_tell_clean_from_broken_from_unknown() {
     }
 }
 
+/// What a disk that filled up, or a machine that went down, leaves of an object: its head,
+/// and zeros to its length.
+fn head_and_zeros(machine: u16, sections: (u64, u16, u16)) -> Vec<u8> {
+    let (place, count, names) = sections;
+    let mut bytes = b"\x7fELF\x02\x01\x01".to_vec();
+    bytes.resize(16, 0);
+    let relocatable: u16 = 1;
+    for half in [relocatable, machine, 1, 0] {
+        bytes.extend(half.to_le_bytes());
+    }
+    // No entry and no segments; flags, then the sizes of what a head and a section take.
+    for long in [0, 0, place] {
+        bytes.extend(long.to_le_bytes());
+    }
+    for half in [0, 0, 64, 0, 0, 64, count, names] {
+        bytes.extend(half.to_le_bytes());
+    }
+    assert_eq!(bytes.len(), 64);
+    bytes.resize(8192, 0);
+    bytes
+}
+
+#[test]
+fn an_object_of_which_only_the_head_was_written_is_refused() {
+    const X86_64: u16 = 62;
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for (machine, sections, said) in [
+        (X86_64, (0, 0, 0), "the file holds no function"),
+        (X86_64, (64, 1, 0), "Missing ELF e_shstrndx"),
+        (X86_64, (64, 9, 8), "cannot be read as an ELF object"),
+        (X86_64, (64, u16::MAX, 1), "cannot be read as an ELF object"),
+        (X86_64, (1 << 20, 9, 8), "cannot be read as an ELF object"),
+        (0, (0, 0, 0), "object code of ELF machine 0 is not known"),
+    ] {
+        fs::write(folder.join("cut.o"), head_and_zeros(machine, sections)).unwrap();
+        for args in [
+            &["cut.o"][..],
+            &["--find", "cut.o"],
+            &["cut.o", "--against", "cut.o"],
+        ] {
+            let (status, stdout, stderr) = gates(folder, args);
+            let what = format!("{machine}, {sections:?}, {args:?}: {stderr}");
+            assert_eq!((status, stdout.as_str()), (Some(2), ""), "{what}");
+            assert!(stderr.contains(said), "{what}");
+            assert_eq!(stderr.lines().count(), 1, "{what}");
+        }
+    }
+}
+
 /// Moves what the caller gives into the register of the gate.
 const UNTOLD: &str = "
     .globl f
