@@ -226,6 +226,9 @@ struct Applier<'a> {
     strip: usize,
 }
 
+/// What is said of a text that is neither a diff nor a mail.
+const NO_DIFF: &str = "there is no diff in it; give a diff, a mail or a mailbox";
+
 /// What git says of something that it cannot read as a patch, without advice on
 /// git's own flags.
 fn reason(message: &str, diff: &[u8]) -> String {
@@ -233,7 +236,7 @@ fn reason(message: &str, diff: &[u8]) -> String {
         return "it holds the codes of a terminal's colours; write it with --no-color".to_owned();
     }
     if message.contains("No valid patches in input") {
-        return "there is no diff in it; give a diff, a mail or a mailbox".to_owned();
+        return NO_DIFF.to_owned();
     }
     let words = message.trim();
     words.strip_prefix("error: ").unwrap_or(words).to_owned()

@@ -141,11 +141,13 @@ pub enum Error {
     Interrupted,
 }
 
+/// What stands behind the words about a program that is not there.
+pub const ADVICE: &str =
+    " (is it installed? tollgate doctor says what is missing, and what installs it)";
+
 fn hint(error: &std::io::Error) -> &'static str {
     match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            " (is it installed? tollgate doctor says what is missing, and what installs it)"
-        }
+        std::io::ErrorKind::NotFound => ADVICE,
         _ => "",
     }
 }

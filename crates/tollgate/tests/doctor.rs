@@ -131,10 +131,34 @@ fn a_machine_that_has_nothing_is_not_fit_and_is_told_what_mends_it() {
     assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&json));
     let said = machine.doctor(&[]);
     let text = String::from_utf8(said.stdout).unwrap();
+    // Nobody is sent to where he is.
+    assert!(!text.contains("tollgate doctor"), "{text}");
+    assert!(text.contains("qemu-system-x86_64 is not in PATH"), "{text}");
     assert!(
         text.contains("NOT FIT") && text.contains("What mends it"),
         "{text}"
     );
+}
+
+/// What all of `prove` needs its parts need as well; the usual machine's emulator is no
+/// matter of another architecture.
+#[test]
+fn a_part_of_a_job_cannot_run_where_the_job_cannot() {
+    let machine = Machine::new();
+    machine.equip();
+    machine.program("git", "true");
+    let (_, json) = machine.json();
+    assert!(can(&json, "prove --patch"), "{json:#}");
+    fs::remove_file(machine.path("bin/flex")).unwrap();
+    let (_, json) = machine.json();
+    for job in ["prove", "prove --patch", "prove, the first time"] {
+        assert!(!can(&json, job), "{job}: {json:#}");
+    }
+    machine.equip();
+    fs::remove_file(machine.path("bin/qemu-system-x86_64")).unwrap();
+    let (_, json) = machine.json();
+    assert!(!can(&json, "prove --patch"), "{json:#}");
+    assert!(can(&json, "check --patch"), "{json:#}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use tollgate_defect::answer;
 
-use super::{Error, Patch};
+use super::{Error, NO_DIFF, Patch};
 use crate::cache::{self, Cache};
 use crate::git;
 use crate::input;
@@ -113,6 +113,13 @@ pub fn parts_of(
             superseded: Vec::new(),
         });
     }
+    let no_patch = |reason: String| Error::NoPatch {
+        path: path.to_owned(),
+        reason,
+    };
+    if !is_mail(&text) {
+        return Err(no_patch(NO_DIFF.to_owned()));
+    }
     let scratch = cache.scratch()?;
     let (file, folder) = (scratch.path().join("mbox"), scratch.path().join("mails"));
     cache::write_file(&file, &text)?;
@@ -120,10 +127,6 @@ pub fn parts_of(
     let mailbox = Mailbox {
         folder: &folder,
         runner,
-    };
-    let no_patch = |reason: String| Error::NoPatch {
-        path: path.to_owned(),
-        reason,
     };
     let parts = mailbox.parts().map_err(|error| match error {
         Error::Process(process::Error::Failed { message, .. }) => no_patch(message),
@@ -404,6 +407,22 @@ mod tests {
         assert_eq!(header(mail, "message-id").as_deref(), Some("<1@b>"));
         assert_eq!(header(mail, "to").as_deref(), Some("d"));
         assert_eq!(header(mail, "sender"), None);
+    }
+
+    /// What git says of a file of its own is no answer to who gave another.
+    #[test]
+    fn a_text_that_is_no_mail_and_has_no_diff_is_told_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path()).unwrap();
+        let runner = Runner::new(process::Interrupt::default(), None);
+        for text in ["", "\n", "no diff at all\n"] {
+            let given = Path::new("given.patch");
+            let error = parts_of(given, text.into(), &cache, &runner).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("given.patch holds no patch: {NO_DIFF}")
+            );
+        }
     }
 
     fn taken(subjects: &[&str]) -> Vec<String> {

@@ -77,7 +77,7 @@ fn from_here(given: &[PathBuf], asked: Asked<'_>) -> anyhow::Result<Answer> {
         let text = is_source(path)?;
         anyhow::ensure!(
             text,
-            "{name} is no C file: its name ends neither in .c nor in .h; - reads C source from standard input"
+            "{name} is no C file: its name ends neither in .c nor in .h; - reads C source from standard input, and --patch FILE what a patch changes"
         );
         named.insert(name.clone());
         let place = path.clone();

@@ -47,8 +47,8 @@ struct Prune {
 }
 
 const HELP: &str = "\
-What prune removes is made again when it is asked for. Results, what somebody uses
-and what tollgate does not know are never removed (docs/cache.md).
+What prune removes is made again when it is asked for. Results, what somebody
+uses and what tollgate does not know are never removed (docs/cache.md).
 Exit codes of prune: 0 the rest fits, 1 it does not, since none of it may be
 removed, 2 could not tell.";
 

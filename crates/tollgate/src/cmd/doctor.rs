@@ -30,8 +30,8 @@ pub(crate) struct Args {
 
 const HELP: &str = "\
 Changes nothing: what is tried is tried in a temporary folder.
-Exit codes: 0 prove can run here, 2 it cannot, or it could not be told. What else
-cannot run is listed, and changes no exit code.";
+Exit codes: 0 prove can run here, 2 it cannot, or it could not be told. What
+else cannot run is listed, and changes no exit code.";
 
 pub(crate) fn run(args: Args, settings: &Settings, term: &Term) -> anyhow::Result<Exit> {
     let request = Request {

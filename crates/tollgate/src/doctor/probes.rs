@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::Context as _;
 use tollgate_lab::job::sandbox;
 use tollgate_lab::machine::Machine;
-use tollgate_lab::process::{Interrupt, Runner};
+use tollgate_lab::process::{ADVICE, Interrupt, Runner};
 use tollgate_lab::toolchain::{Compiler, Qemu};
 use tollgate_lab::{guest, host, space, tree, unpack};
 use tollgate_report::doctor::Check;
@@ -24,6 +24,12 @@ use crate::{door, folders, robot};
 /// source of Linux 7.3 takes 1.7 GiB there, its private copy hard links to it, and a
 /// build folder of a minimal configuration 0.15 GiB (`tollgate cache list`).
 const ROOM: u64 = 3 << 30;
+
+/// The checks of what the usual machine has of its own.
+pub(super) const USUAL: [&str; 3] = [EMULATOR, COMPILER, GUESTS];
+const EMULATOR: &str = "QEMU";
+const COMPILER: &str = "compiler";
+const GUESTS: &str = "guests";
 
 /// Looks at everything, in the order in which a reader mends it.
 ///
@@ -70,13 +76,14 @@ impl Probe<'_> {
         let mut known = needs.emulators.iter();
         let known = known.find(|known| known.command == command);
         let package = known.map_or("", |known| known.package.as_str());
-        self.qemu("QEMU", &command, package, &[MAIN.to_owned()])
+        self.qemu(EMULATOR, &command, package, &[MAIN.to_owned()])
     }
 
     /// An emulator, with the version of its plugins.
     fn qemu(&self, name: &str, command: &str, package: &str, jobs: &[String]) -> Check {
         let install = self.install(&[package]);
         let (good, found, mend) = match Qemu::find(command, self.runner) {
+            Err(_) if is_absent(command) => (false, absent(command), install),
             Err(error) => (false, line(&error), install),
             Ok(qemu) => {
                 let said = format!("{command} {}, plugin API {}", qemu.version, qemu.plugin_api);
@@ -107,11 +114,15 @@ impl Probe<'_> {
         let command = self.request.compiler.clone().unwrap_or_else(own);
         let jobs = [MAIN, "fix --check", "run", "robot"].map(str::to_owned);
         match Compiler::named(&command, self.runner) {
-            Ok(compiler) => check("compiler", true, compiler.version, &jobs, None),
+            Ok(compiler) => check(COMPILER, true, compiler.version, &jobs, None),
             Err(error) => {
                 let mend = self.install(&["gcc"]).filter(|_| command == "gcc");
                 let mend = mend.or_else(|| Some("give another by --compiler".to_owned()));
-                check("compiler", false, line(&error), &jobs, mend)
+                let found = match is_absent(&command) {
+                    true => absent(&command),
+                    false => line(&error),
+                };
+                check(COMPILER, false, found, &jobs, mend)
             }
         }
     }
@@ -120,7 +131,7 @@ impl Probe<'_> {
     /// kernel runs.
     fn guests(&self, machine: &Machine, jobs: &[&str]) -> Vec<Check> {
         let jobs: Vec<String> = jobs.iter().map(|job| (*job).to_owned()).collect();
-        let mut checks = vec![self.guest("guests", machine, &[], &jobs, "libc6-dev")];
+        let mut checks = vec![self.guest(GUESTS, machine, &[], &jobs, "libc6-dev")];
         for abi in &machine.abis {
             let (name, jobs) = (
                 format!("guests {}", abi.name),
@@ -154,7 +165,14 @@ impl Probe<'_> {
                 jobs,
                 None,
             ),
-            Err(why) => check(name, false, why, jobs, self.install(&[package])),
+            Err(why) => {
+                let why = if is_absent(&command) {
+                    absent(&command)
+                } else {
+                    why
+                };
+                check(name, false, why, jobs, self.install(&[package]))
+            }
         }
     }
 
@@ -190,6 +208,9 @@ impl Probe<'_> {
         );
         let written = fs::write(&source, text).map_err(|error| error.to_string());
         let tried = written.and_then(|()| {
+            if is_absent("gcc") {
+                return Err(absent("gcc"));
+            }
             let mut command = Command::new("gcc");
             command.current_dir(self.scratch);
             command.args(["-o", "header", "header.c", &header.link]);
@@ -395,11 +416,20 @@ fn check(name: &str, good: bool, found: String, jobs: &[String], mend: Option<St
     }
 }
 
-/// What went wrong, in a line.
+/// What went wrong, in a line. Who reads it is not sent here.
 fn line(error: &dyn std::fmt::Display) -> String {
-    let text = error.to_string();
+    let text = error.to_string().replace(ADVICE, "");
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ")
+}
+
+/// Whether a command is none that PATH has.
+fn is_absent(command: &str) -> bool {
+    !command.contains('/') && in_path(command).is_none()
+}
+
+fn absent(command: &str) -> String {
+    format!("{command} is not in PATH")
 }
 
 /// The program that a command would run.
