@@ -332,6 +332,8 @@ impl fmt::Display for Condition {
         match self {
             Self::Yes => f.write_str("always"),
             Self::No => f.write_str("never"),
+            // `#if` and nothing behind it.
+            Self::Unknown(words) if words.is_empty() => f.write_str("a condition that is missing"),
             Self::Unknown(words) => f.write_str(words),
             Self::Option(name) => write!(f, "CONFIG_{name}"),
             Self::Not(inner) => match &**inner {

@@ -8,6 +8,21 @@ use crate::condition::{Condition, option_of_word};
 /// How many Kbuild files a condition is followed through.
 const DEEPEST: usize = 24;
 
+/// How many objects are looked at for one condition: lists that name each other would
+/// take as many as there are ways among them.
+const MOST_STEPS: usize = 4096;
+
+/// What is said of an object that is part of too many others.
+const TOO_MANY: &str = "more composite objects than are followed";
+
+/// Where a condition is being followed.
+struct Way {
+    /// The objects that it leads through.
+    within: Vec<String>,
+    /// How many more may be looked at.
+    steps: usize,
+}
+
 /// One assignment that names objects or folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
@@ -110,11 +125,30 @@ impl Makefile {
     /// part of the kernel or of a module; none where no rule names it.
     #[must_use]
     pub fn condition(&self, name: &str) -> Option<Condition> {
-        self.condition_within(name, DEEPEST)
+        let mut way = Way {
+            within: Vec::new(),
+            steps: MOST_STEPS,
+        };
+        self.condition_within(name, &mut way)
     }
 
-    fn condition_within(&self, name: &str, depth: usize) -> Option<Condition> {
-        let deeper = depth.checked_sub(1)?;
+    /// The same behind the objects of a way: what is part of itself is so by no rule more
+    /// than those that name it elsewhere.
+    fn condition_within(&self, name: &str, way: &mut Way) -> Option<Condition> {
+        if way.within.len() == DEEPEST || way.within.iter().any(|one| one == name) {
+            return None;
+        }
+        let Some(left) = way.steps.checked_sub(1) else {
+            return Some(Condition::Unknown(TOO_MANY.to_owned()));
+        };
+        way.steps = left;
+        way.within.push(name.to_owned());
+        let found = self.condition_of_rules(name, way);
+        way.within.pop();
+        found
+    }
+
+    fn condition_of_rules(&self, name: &str, way: &mut Way) -> Option<Condition> {
         let named = self
             .rules
             .iter()
@@ -122,7 +156,7 @@ impl Makefile {
         let each = named.filter_map(|rule| match is_list(&rule.list) {
             true => Some(rule.condition.clone()),
             false => {
-                let whole = self.condition_within(&format!("{}.o", rule.list), deeper)?;
+                let whole = self.condition_within(&format!("{}.o", rule.list), way)?;
                 Some(rule.condition.clone().and(whole))
             }
         });
