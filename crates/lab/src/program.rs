@@ -2,6 +2,7 @@
 //! that a case brings along (`of_case`), with what it is linked with (`linked`).
 
 mod error;
+mod fetched;
 mod guest_file;
 mod linked;
 mod of_case;

@@ -81,7 +81,7 @@ pub const KINDS: [Kind; 17] = [
     each(
         "source",
         "sources",
-        "what scripts/tree and scripts/source fetch: fetched again",
+        "what scripts/tree, scripts/source and scripts/library fetch: fetched again",
     ),
     each(
         "chroot",

@@ -9,8 +9,8 @@ use tollgate_defect::answer;
 use crate::cache::Cache;
 use crate::input;
 
-/// The folders that a script has a lock for, of its own (`scripts/tree`, `scripts/source`
-/// and `scripts/chroot` hold it while they work in one).
+/// The folders that a script has a lock for, of its own (`scripts/tree`, `scripts/source`,
+/// `scripts/library` and `scripts/chroot` hold it while they work in one).
 const LOCKED: [&str; 2] = ["sources", "chroots"];
 
 /// Paths below the cache that are in use, and by whom.

@@ -180,8 +180,41 @@ fn needs(packages: &[String]) -> String {
     match packages {
         [] => String::new(),
         all => {
-            let all = all.join(" ");
-            format!("\nIt needs {all}: apt-get install {all}")
+            let is_foreign = |name: &&String| name.contains(':');
+            let own: Vec<&str> = all
+                .iter()
+                .filter(|name| !is_foreign(name))
+                .map(String::as_str)
+                .collect();
+            let fetched = all
+                .iter()
+                .filter(is_foreign)
+                .map(|name| format!("scripts/library {name}"));
+            let install = (!own.is_empty()).then(|| format!("apt-get install {}", own.join(" ")));
+            let ways: Vec<String> = install.into_iter().chain(fetched).collect();
+            format!("\nIt needs {}: {}", all.join(" "), ways.join(", "))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::needs;
+
+    #[test]
+    fn a_package_of_another_architecture_is_fetched_and_not_installed() {
+        let said = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            needs(&names)
+        };
+        assert_eq!(said(&[]), "");
+        assert_eq!(
+            said(&["libtoy-dev", "m4"]),
+            "\nIt needs libtoy-dev m4: apt-get install libtoy-dev m4"
+        );
+        assert_eq!(
+            said(&["m4", "libtoy-dev:i386"]),
+            "\nIt needs m4 libtoy-dev:i386: apt-get install m4, scripts/library libtoy-dev:i386"
+        );
     }
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use super::error::Error;
 use super::guest_file::GuestFile;
 use super::package::Package;
-use super::{Program, linked, system};
+use super::{Program, fetched, linked, system};
 use crate::assets;
 use crate::cache::{self, Cache};
 use crate::case::{LibraryPlan, PackagePlan, ProgramPlan, case_file};
@@ -55,6 +55,11 @@ impl Program {
             compiler,
             runner,
         };
+        let flags = recipe.all_flags(cache)?;
+        let recipe = Recipe {
+            flags: &flags,
+            ..recipe
+        };
         let bytes = recipe.compiled(&Unit::program(recipe.plan), tools)?;
         let (binaries, packages) = recipe.binaries(tools)?;
         let mut files = linked::files(&bytes, &binaries, recipe.flags, compiler, runner)?;
@@ -101,6 +106,34 @@ impl Recipe<'_> {
         Ok(text.or_defect(&format!("the case {} has no {file}", self.case))?)
     }
 
+    /// Those of its ABI, and what says where the libraries are that were fetched for it.
+    fn all_flags(&self, cache: &Cache) -> Result<Vec<String>, Error> {
+        let mut flags = self.flags.to_vec();
+        for package in &self.plan.packages {
+            if let Some(library) = fetched::library(cache, package)? {
+                flags.extend(library.flags()?);
+            }
+        }
+        Ok(flags)
+    }
+
+    /// The packages of this machine that it is made of, or that were fetched for it, each
+    /// with its version.
+    fn versions(&self, tools: Tools<'_>) -> Result<Vec<String>, Error> {
+        let system = self.plan.system.iter().map(|plan| plan.package.clone());
+        let mut versions = system::versions(&system.collect::<Vec<_>>(), tools.runner)?;
+        for package in &self.plan.packages {
+            match fetched::library(tools.cache, package)? {
+                Some(library) => versions.push(format!("{package} {}", library.version)),
+                None => versions.extend(system::versions(
+                    std::slice::from_ref(package),
+                    tools.runner,
+                )?),
+            }
+        }
+        Ok(versions)
+    }
+
     /// What the guest holds beside the program that has to be linked as well, and the
     /// packages that it is of.
     fn binaries(&self, tools: Tools<'_>) -> Result<(Vec<GuestFile>, Vec<String>), Error> {
@@ -126,9 +159,7 @@ impl Recipe<'_> {
                 mode: 0o755,
             });
         }
-        let system = self.plan.system.iter().map(|plan| plan.package.clone());
-        let named: Vec<String> = system.chain(self.plan.packages.iter().cloned()).collect();
-        versions.extend(system::versions(&named, tools.runner)?);
+        versions.extend(self.versions(tools)?);
         Ok((files, versions))
     }
 

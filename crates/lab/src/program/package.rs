@@ -1,8 +1,6 @@
 //! A program that is built from a source package of the distribution: from its source
 //! as it came, or with a variant's patch over it.
 
-use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -11,13 +9,13 @@ use tollgate_defect::OrDefect as _;
 use tollgate_source::TreePath;
 
 use super::error::Error;
-use super::guest_file::{GuestFile, read, unread};
+use super::fetched::{self, Fetched, names_in};
+use super::guest_file::{GuestFile, read};
 use super::system;
 use crate::build::{clean_environment, first_error};
 use crate::cache::{self, Cache};
 use crate::case::PackagePlan;
 use crate::copy::PrivateCopy;
-use crate::input;
 use crate::patch::{self, Patch};
 use crate::process::Runner;
 use crate::products::Products;
@@ -26,8 +24,6 @@ use crate::sums::SUMS;
 use crate::toolchain::Compiler;
 use crate::tree::{self, Change, Manifest, Tree};
 
-/// Where sources are kept, below the cache (`scripts/source`).
-const SOURCES: &str = "sources";
 /// Where packages are built, below the cache.
 const WORK: &str = "work/packages";
 /// What the folder of the source is called beside the build's.
@@ -86,26 +82,11 @@ impl Package<'_> {
 
     /// The newest of its sources that is kept.
     fn source(&self) -> Result<Source, Error> {
-        let folder = self.cache.root().join(SOURCES);
-        let start = format!("{}_", self.plan.name);
-        let mut found = Vec::new();
-        for name in names_in(&folder)? {
-            let Some(version) = name.to_str().and_then(|name| name.strip_prefix(&start)) else {
-                continue;
-            };
-            let path = folder.join(&name);
-            let unread = |source| unread(&path, source);
-            let about = fs::metadata(&path).map_err(unread)?;
-            if about.is_dir() {
-                let when = about.modified().map_err(unread)?;
-                found.push((when, version.replace('%', ":"), path));
-            }
-        }
-        let Some((_, version, path)) = found.into_iter().max() else {
+        let Some(Fetched { version, path }) = fetched::newest(self.cache, &self.plan.name)? else {
             return Err(Error::NoSource {
                 case: self.case.to_owned(),
                 package: self.plan.name.clone(),
-                folder,
+                folder: fetched::folder(self.cache),
             });
         };
         let tree = Tree::of_package(&path, &version)?;
@@ -264,17 +245,11 @@ fn place_of(from: &Path, to: &str) -> PathBuf {
     }
 }
 
-/// What a folder holds; nothing where there is none.
-fn names_in(folder: &Path) -> Result<Vec<OsString>, Error> {
-    match input::names_in(folder) {
-        Err(error) if input::is_absent(&error) => Ok(Vec::new()),
-        names => names.map_err(|source| unread(folder, source)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+    use std::fs;
 
     use super::*;
     use crate::case::GuestFilePlan;
