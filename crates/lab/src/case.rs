@@ -95,6 +95,9 @@ pub struct About {
     /// fragment's.
     #[serde(default)]
     pub options: Vec<String>,
+    /// A patch that every image of the case has over the tree, for what the machine
+    /// lacks: a file of the case's folder. Its variants are then programs.
+    pub patch: Option<String>,
     /// The architectures that it is about, where not all.
     #[serde(default)]
     pub architectures: Vec<String>,

@@ -18,12 +18,31 @@ impl Case {
             .or_else(|| self.bad_program())
             .or_else(|| self.bad_default())
             .or_else(|| self.bad_landed())
+            .or_else(|| self.bad_ground())
             .or_else(claims)
             .or_else(benchmarks)
             .or_else(less)
             .or_else(sweeps)
             .or_else(|| self.benchmark_twice())
             .or_else(|| self.not_taken())
+    }
+
+    /// A patch over every image is of what the machine lacks; where the kernel is what is
+    /// compared, it is the tree as it is.
+    fn bad_ground(&self) -> Option<String> {
+        let file = self.about.patch.as_ref()?;
+        if case_file(&self.about.name, file).is_none() {
+            return Some(format!(
+                "every image is to have the patch {file}, which is not there"
+            ));
+        }
+        let of_kernel = self.variants.iter().find(|plan| plan.changes_kernel());
+        let name = of_kernel.map(|plan| &plan.name);
+        let name = name.or_else(|| self.landed.first().map(|plan| &plan.name))?;
+        Some(format!(
+            "every image has the patch {file}, and the variant {name} changes the kernel as well: \
+             a change is measured on the tree as it is"
+        ))
     }
 
     /// What no guest would take.

@@ -341,3 +341,27 @@ fn a_program_may_be_another_cases_but_for_what_is_said_of_it() {
     }
     refused_by_both("[program]\nmode=['b']\n");
 }
+
+/// Over every image: what is compared is then not the kernel.
+#[test]
+fn a_patch_over_every_image_is_there_and_no_variant_changes_the_kernel() {
+    let manifest = |patch: &str, rest: &str| {
+        format!("[case]\nname='x'\nsummary='s'\npatch='{patch}'\n{PROGRAM}{rest}")
+    };
+    let mode = "[[variant]]\nname='v'\nreason='r'\nmode=['b']\n";
+    let there = "sound-server/lapic-clock.patch";
+    let case = Case::parse("x", &manifest(there, mode)).unwrap();
+    assert_eq!(case.about.patch.as_deref(), Some(there));
+    let said = |text: &str| Case::parse("x", text).unwrap_err().to_string();
+    let absent = said(&manifest("nowhere.patch", mode));
+    assert!(
+        absent.contains("nowhere.patch, which is not there"),
+        "{absent}"
+    );
+    let kernel = "[[variant]]\nname='v'\nreason='r'\npatch='epoll/bare.patch'\n";
+    let both = said(&manifest(there, kernel));
+    assert!(
+        both.contains("the variant v changes the kernel as well"),
+        "{both}"
+    );
+}

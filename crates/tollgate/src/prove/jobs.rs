@@ -46,6 +46,7 @@ fn nameless(subject: &str) -> Case {
             targets: Vec::new(),
             config: "minimal".to_owned(),
             options: Vec::new(),
+            patch: None,
             architectures: Vec::new(),
             default: Vec::new(),
         },

@@ -70,6 +70,13 @@ pub(super) fn is_asked(request: &Request, landed: &Landed) -> bool {
 
 /// What the base is, in a sentence; none where it is the tree as it is.
 pub(super) fn base_in_words(setup: &Setup<'_>) -> Option<String> {
+    let about = &setup.case.about;
+    if let Some(file) = &about.patch {
+        return Some(format!(
+            "the tree with cases/{}/{file} over it, as every image has it",
+            about.name
+        ));
+    }
     let landed = setup.landed.as_ref()?;
     Some(format!(
         "the tree with {} taken back; {} is the tree as it is",

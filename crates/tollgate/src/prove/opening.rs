@@ -4,11 +4,14 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use tollgate_lab::case::Case;
+use tollgate_lab::cache::Cache;
+use tollgate_lab::case::{Case, case_file};
 use tollgate_lab::kconfig;
 use tollgate_lab::machine::Machine;
+use tollgate_lab::patch::{self, Patch};
 use tollgate_lab::process::Runner;
 use tollgate_lab::remembered::Memory;
+use tollgate_lab::tree::{Change, Tree};
 
 use super::request::Request;
 use super::setup::{Asked, Setup, Tools, case_program, fitted, open_tree, read_program};
@@ -72,9 +75,11 @@ pub(super) fn open<'a>(
         true => landed::find(&case, &tree, &cache, &runner, steps)?,
         false => None,
     };
+    let over = over(&case, &tree, &cache, &runner)?;
     let memory = Arc::new(Memory::of(tree.root(), &cache));
     Ok(Setup {
         request,
+        over,
         memory,
         landed,
         cache,
@@ -93,4 +98,19 @@ pub(super) fn open<'a>(
         patches,
         queue,
     })
+}
+
+/// What the case lays over the tree for every image.
+///
+/// # Errors
+/// With the hunk when its patch does not apply to this tree.
+fn over(case: &Case, tree: &Tree, cache: &Cache, runner: &Runner) -> anyhow::Result<Change> {
+    let name = &case.about.name;
+    let file = case.about.patch.as_ref();
+    let Some((file, text)) = file.and_then(|file| Some((file, case_file(name, file)?))) else {
+        return Ok(Change::default());
+    };
+    let shown = format!("cases/{name}/{file}");
+    let patch = Patch::plain(shown.as_ref(), text.into());
+    Ok(patch::apply(&patch, tree, cache, runner)?.change)
 }

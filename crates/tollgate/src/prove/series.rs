@@ -42,6 +42,14 @@ const OWN: &str = "series.mbox";
 /// # Errors
 /// When there is no such file, and no range, or the case has no series of its own.
 pub(crate) fn check(request: &Request, case: &Case) -> anyhow::Result<()> {
+    let over = case.about.patch.as_ref();
+    if let (Some(_), Some(file)) = (&request.series, over) {
+        bail!(
+            "--series: the case {name} lays cases/{name}/{file} over every kernel, and a series is \
+             of the tree as it is",
+            name = case.about.name
+        );
+    }
     match request.series.as_deref() {
         Some(wanted) if wanted.is_empty() => own_text(case).map(drop),
         Some(wanted) => named(request, wanted),

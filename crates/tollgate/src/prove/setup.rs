@@ -56,6 +56,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) memory: Arc<Memory>,
     /// The change of the case that the tree has, where the base is what was before it.
     pub(crate) landed: Option<Landed>,
+    /// What the case lays over the tree for every image; nothing where it has no patch.
+    pub(crate) over: Change,
     /// The user's, where one runs instead of benchmarks; else the case's, as the base
     /// has it.
     pub(crate) program: Option<Arc<Program>>,
@@ -240,7 +242,7 @@ impl<'a> Setup<'a> {
     /// What makes the base of the tree as it is.
     pub(crate) fn ground(&self) -> Change {
         let landed = self.landed.as_ref();
-        landed.map_or_else(Change::default, |landed| landed.back.clone())
+        landed.map_or_else(|| self.over.clone(), |landed| landed.back.clone())
     }
 
     /// Lines of a variant's configuration, as this tree calls the options.

@@ -100,7 +100,7 @@ pub(crate) fn candidates(
     }
     for (name, patch) in names(&request.patch).into_iter().zip(&setup.patches) {
         // The user's patches are made for the tree as it is.
-        let ground = (&Change::default(), setup);
+        let ground = (&setup.over, setup);
         let made = from_patch(&name, patch.clone(), Vec::new(), ground, steps);
         asked.push(judge(&name, made, alone, false, setup)?);
     }
@@ -443,7 +443,11 @@ fn from_patch(
     let over = Changed {
         ground: &setup.tree,
         change: ground,
-        words: if ground.files.is_empty() { "" } else { BEFORE },
+        words: if setup.landed.is_some() && !ground.files.is_empty() {
+            BEFORE
+        } else {
+            ""
+        },
     };
     let applied = steps.step(
         &what,
