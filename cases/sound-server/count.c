@@ -7,6 +7,9 @@
  * A server that sets the stop threshold beyond the buffer is never told of an
  * underrun by an error: the PCM runs on. The kernel remembers how much was free at
  * most since it was asked last (avail_max), which is more than the buffer then.
+ *
+ * With LATE each wake-up of the server comes that many nanoseconds later, which is the one
+ * thing that it does change: cases/sound-server-late.
  */
 #define _GNU_SOURCE	/* RTLD_NEXT */
 #include <dlfcn.h>
@@ -21,10 +24,15 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include <sound/asound.h>
 
 #include "count.h"
+
+#ifndef LATE
+#define LATE 0
+#endif
 
 static struct counts *counts;
 static unsigned long buffer;
@@ -99,6 +107,15 @@ int ioctl(int fd, unsigned long request, ...)
 	return result;
 }
 
+/* The TSC of the guest counts nanoseconds (-icount shift=0). */
+static void be_late(void)
+{
+	unsigned long long until = LATE ? __rdtsc() + LATE : 0;
+
+	while (LATE && __rdtsc() < until)
+		;
+}
+
 int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
 	int result = plain_poll(fds, n, timeout);
@@ -112,6 +129,7 @@ int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const si
 	int result = plain_ppoll(fds, n, timeout, mask);
 
 	counts->wakes++;
+	be_late();
 	return result;
 }
 
