@@ -120,7 +120,7 @@ static inline void tollgate_wait_for_tick(void)
  * Says what the phase that has just ended was: a name of at most 31 letters,
  * digits, '_', '.' and '-', and the operations in it. To be called once after
  * each tollgate_end(), by one thread. Phases of one name are repetitions; the
- * first of them warms up and is not counted.
+ * first of them warms up and is not counted, and may have other operations.
  */
 static inline void tollgate_phase(const char *name, long ops)
 {

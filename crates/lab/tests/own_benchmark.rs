@@ -86,7 +86,7 @@ fn a_program_that_does_not_do_its_work_is_an_error() {
         "__builtin_trap();",
         "puts(\"@tg phase a ops=1\"); return 0;",
         "puts(\"@tg phase a ops=0\"); return 0;",
-        "puts(\"@tg phase a ops=1\"); puts(\"@tg phase a ops=2\"); return 0;",
+        "puts(\"@tg phase a ops=9\"); puts(\"@tg phase a ops=1\"); puts(\"@tg phase a ops=2\"); return 0;",
         "puts(\"@tg done\"); return 0;",
         "puts(\"@tg phase a ops=1 ns=-5\"); return 0;",
         "puts(\"@tg phase a ops=1 us=5\"); return 0;",
