@@ -5,6 +5,7 @@ mod table;
 
 use std::path::PathBuf;
 
+use tollgate_lab::machine::Machine;
 use tollgate_report::doctor::{self as render, Check, Diagnosis, Job, SettingLine};
 use tollgate_source::shown;
 
@@ -99,7 +100,9 @@ fn stops(check: &Check, job: &str) -> bool {
         let rest = job.strip_prefix(whole);
         rest.is_some_and(|rest| rest.starts_with([' ', ',']))
     };
-    let is_of_other = job.contains("--arch") && probes::USUAL.contains(&check.name.as_str());
+    let mut machines = Machine::names().into_iter();
+    let is_of_other = machines.any(|name| job == probes::job_of(name))
+        && probes::USUAL.contains(&check.name.as_str());
     !is_of_other && check.jobs.iter().any(|whole| is_part(whole))
 }
 

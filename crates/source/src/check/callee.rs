@@ -29,7 +29,7 @@ pub(crate) fn look_into<T>(
 ) -> Option<T> {
     let (file, vocabulary) = (function.file, function.context.vocabulary);
     let body = file.body_named(name)?;
-    file.looks.set(file.looks.get().checked_sub(1)?);
+    function.pays()?;
     let tokens = file.tokens.get(body.tokens.clone())?;
     let normalised = normalise(file.text, tokens, vocabulary, Branches::First);
     if !is_bounded(body.span, tokens) || !normalised.left_out.is_empty() {

@@ -118,6 +118,18 @@ impl FileContext<'_> {
         body.header.join(body.span).contains(span).then_some(body)
     }
 
+    /// The functions of the file that call another one of it.
+    pub(crate) fn callers<'s>(&'s self, of: &'s Body) -> impl Iterator<Item = &'s Body> {
+        let named = |two: &[Token]| match two {
+            [word, open] => open.is(b'(') && word.span.of(self.text) == of.name.as_bytes(),
+            _ => false,
+        };
+        let calls = move |body: &&Body| {
+            body.span != of.span && self.tokens_in(body.span).windows(2).any(named)
+        };
+        self.bodies.iter().filter(calls)
+    }
+
     /// Whether anything in the file may call a function of it.
     pub(crate) fn is_called(&self, body: &Body) -> bool {
         let called = self.called.get_or_init(|| {
@@ -222,6 +234,14 @@ impl<'a> FunctionContext<'a> {
     /// Every node of the function in the order of the text, but not what is never evaluated.
     pub(crate) fn each(&self, act: impl FnMut(Node<'a>)) {
         self.nodes.iter().map(|own| own.node).for_each(act);
+    }
+
+    /// Takes one of the questions that go through a whole function, of which each function
+    /// has [`LOOKS`](super::callee::LOOKS); none where none is left.
+    pub(crate) fn pays(&self) -> Option<()> {
+        let looks = &self.file.looks;
+        looks.set(looks.get().checked_sub(1)?);
+        Some(())
     }
 
     /// The same of those kinds alone.

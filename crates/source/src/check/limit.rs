@@ -12,6 +12,9 @@ use super::context::FunctionContext;
 use super::space;
 use super::unbounded::{comes_before, is_of_loop, is_of_zero, refused, refuses_less};
 
+/// So many limits of a number are held against each other.
+const LIMITS: usize = 16;
+
 /// What a number is compared with, and refused where it is more.
 #[derive(Clone, Debug)]
 pub(crate) struct Limit {
@@ -42,6 +45,10 @@ pub(crate) fn limit(
     }
     let mut own = compared(function, number, at)?;
     own.extend(given(function, number, at));
+    if own.is_empty() {
+        return None;
+    }
+    function.pays()?;
     let kept = own.iter().filter(|own| {
         function.graph.passes(&[own.place], at) && !changed(function, number, own.place, at)
     });
@@ -94,6 +101,8 @@ fn compared(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Op
             Asked::Limit(own) => all.iter_mut().for_each(|all| all.push(own.clone())),
             Asked::Unknown => all = None,
         }
+        // Whoever asks so often has something in mind that is not understood.
+        all = all.take().filter(|all| all.len() <= LIMITS);
     });
     all
 }

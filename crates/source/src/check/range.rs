@@ -397,6 +397,11 @@ pub(crate) fn declared_type(function: &FunctionContext<'_>, name: &str) -> Optio
 
 /// Whether the one variable is made from the other, by whatever way.
 pub(crate) fn is_related(function: &FunctionContext<'_>, one: &str, other: &str) -> bool {
+    related(function, one).contains(other)
+}
+
+/// A variable, and those that it is made from, or that are made from it, by whatever way.
+pub(crate) fn related<'s>(function: &'s FunctionContext<'_>, one: &'s str) -> BTreeSet<&'s str> {
     let edges = relations(function);
     let mut known = BTreeSet::from([one]);
     let mut work = vec![one];
@@ -407,7 +412,7 @@ pub(crate) fn is_related(function: &FunctionContext<'_>, one: &str, other: &str)
             }
         }
     }
-    known.contains(other)
+    known
 }
 
 /// Variables that stand on the two sides of an assignment.

@@ -6,11 +6,10 @@ use tree_sitter::Node;
 use crate::Direction;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
-use crate::lex::{Token, TokenKind};
+use crate::lex::TokenKind;
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
-use crate::split::Body;
 
 use super::callee::look_into;
 use super::context::FunctionContext;
@@ -257,17 +256,11 @@ fn by_callers(
     let (file, own) = (function.file, function.body);
     let names = parameters(file.text, file.tokens, own)?;
     let at = names.iter().position(|own| own == name)?;
-    let named = |two: &[Token]| match two {
-        [word, open] => open.is(b'(') && word.span.of(file.text) == own.name.as_bytes(),
-        _ => false,
-    };
-    let calls =
-        |body: &&Body| body.span != own.span && file.tokens_in(body.span).windows(2).any(named);
     if !file.is_declared(own, b"static") {
         return None;
     }
     let mut source = None;
-    for caller in file.bodies.iter().filter(calls) {
+    for caller in file.callers(own) {
         let given = look_into(function, &caller.name, |caller| {
             let called = |call: &&Node<'_>| caller.context.callee(**call) == own.name.as_bytes();
             let mut sources = caller.calls.iter().filter(called).map(|call| {

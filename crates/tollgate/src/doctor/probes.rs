@@ -31,6 +31,11 @@ const EMULATOR: &str = "QEMU";
 const COMPILER: &str = "compiler";
 const GUESTS: &str = "guests";
 
+/// The main job on guests of another architecture.
+pub(super) fn job_of(machine: &str) -> String {
+    format!("{MAIN} --arch {machine}")
+}
+
 /// Looks at everything, in the order in which a reader mends it.
 ///
 /// # Errors
@@ -320,7 +325,7 @@ impl Probe<'_> {
 
     /// What guests of another architecture need.
     fn other_machine(&self, machine: &Machine) -> Vec<Check> {
-        let jobs = [format!("{MAIN} --arch {}", machine.name)];
+        let jobs = [job_of(&machine.name)];
         let packages: Vec<&str> = machine
             .packages
             .iter()

@@ -86,7 +86,7 @@ fn only_most(function: &FunctionContext<'_>, number: &Expression) -> Option<(Spa
     let root = number.root().name()?;
     let (mut found, mut others) = (None, 0_usize);
     function.each_of(&["binary_expression", "switch_statement"], |node| {
-        if !function.graph.names(span(node), root) {
+        if others > 1 || !function.graph.names(span(node), root) {
             return;
         }
         let own = Expression::of(function.context, node);

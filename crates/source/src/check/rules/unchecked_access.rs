@@ -1,3 +1,5 @@
+use std::collections::{BTreeSet, HashMap, HashSet};
+
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
@@ -5,15 +7,13 @@ use crate::check::accesses::{Access, root_of};
 use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
-use crate::check::range::is_related;
+use crate::check::range::related;
 use crate::check::rule::{Look, Rule};
 use crate::check::tokens::parameters;
 use crate::flow::Action;
-use crate::lex::Token;
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
-use crate::split::Body;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -31,25 +31,36 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let bare = |access: &&Access<'_>| !access.inside && !access.word.checked && !access.word.part;
-    let mut told: Vec<&str> = Vec::new();
+    let mut told: HashSet<&str> = HashSet::new();
+    let mut judges: HashMap<&str, Judges> = HashMap::new();
     for access in function.accesses.iter().filter(bare) {
         let root = access.user_root.as_str();
-        if told.contains(&root) {
+        if told.contains(root) {
             continue;
         }
-        let Some(message) = unchecked(function, access) else {
+        if !judges.contains_key(root) && function.pays().is_none() {
+            return;
+        }
+        let judges = judges
+            .entry(root)
+            .or_insert_with(|| Judges::of(function, root));
+        let Some(message) = unchecked(function, access, judges) else {
             continue;
         };
-        told.push(root);
+        told.insert(root);
         let told = "not checked";
         out.push(function.file.violation(&INFO, access.span, told, message));
     }
 }
 
 /// Why the pointer of an access is not checked there.
-fn unchecked(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<String> {
+fn unchecked(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+    judges: &Judges,
+) -> Option<String> {
     let (name, root) = (&access.word.name, access.user_root.as_str());
-    match seen(function, root, access.span)? {
+    match seen(function, judges, access.span)? {
         Seen::OnSomeWays(line) => Some(format!(
             "{name}() checks nothing, and there is a way to it that does not pass line {line}, where \
              {root} is checked"
@@ -74,53 +85,75 @@ enum Seen {
 
 /// What a function checks of a pointer before a place; none where every way passes a
 /// check, or something that may be one.
-fn seen(function: &FunctionContext<'_>, root: &str, at: Span) -> Option<Seen> {
-    let places = judges(function, root, at)?;
+fn seen(function: &FunctionContext<'_>, judges: &Judges, at: Span) -> Option<Seen> {
+    if judges.others.iter().any(|own| own.start < at.start) {
+        return None;
+    }
+    let before = judges.checks.iter().filter(|own| own.start < at.start);
+    let places: Vec<Span> = before.copied().collect();
     let Some(first) = places.first() else {
         return Some(Seen::Never);
     };
+    function.pays()?;
     let partly = !function.graph.passes(&places, at) && !is_apart(function, &places, at);
     partly.then(|| Seen::OnSomeWays(function.line(*first)))
 }
 
-/// The places before another one in which the range of a pointer is checked; none where
-/// something else may have checked it.
-fn judges(function: &FunctionContext<'_>, root: &str, at: Span) -> Option<Vec<Span>> {
-    let mut places = Vec::new();
-    let nodes = function.graph.nodes.iter();
-    let mut begins = nodes.filter(|own| matches!(own.action, Action::Begin(_)));
-    if begins.any(|own| own.span.start < at.start) {
-        return None;
-    }
-    for call in function
-        .calls
-        .iter()
-        .filter(|own| own.start_byte() < at.start)
-    {
-        let name = function.context.callee(*call);
-        let arguments = call.part("arguments")?;
-        let checks = function.file.words.checks_range(name);
-        match arguments.named_child(0).filter(|_| checks) {
-            Some(address) if root_of(function.context, address) == root => places.push(span(*call)),
-            Some(address) if is_related(function, &root_of(function.context, address), root) => {
-                return None;
-            }
-            Some(_) => {}
-            None if is_given(function, *call, root) => return None,
-            None => {}
-        }
-    }
-    Some(places)
+/// What may judge a pointer in a function, in the order of the text.
+struct Judges {
+    /// The calls that check its range.
+    checks: Vec<Span>,
+    /// Whatever else may have checked it.
+    others: Vec<Span>,
 }
 
-/// Whether a call that is no access without a check is given the pointer, or what it is
-/// made of.
-fn is_given(function: &FunctionContext<'_>, call: Node<'_>, root: &str) -> bool {
-    let mut own = function.accesses.iter();
-    let bare = own.any(|own| own.span == span(call) && !own.word.checked);
-    let effects = function.graph.effects_in(span(call));
-    let mut names = effects.map(|effect| function.graph.name_of(effect));
-    !bare && names.any(|name| is_related(function, name, root))
+impl Judges {
+    fn of(function: &FunctionContext<'_>, root: &str) -> Self {
+        let related = related(function, root);
+        let nodes = function.graph.nodes.iter();
+        let begins = nodes.filter(|own| matches!(own.action, Action::Begin(_)));
+        let mut own = Self {
+            checks: Vec::new(),
+            others: begins.map(|own| own.span).collect(),
+        };
+        let bare = function.accesses.iter().filter(|own| !own.word.checked);
+        let bare: HashSet<Span> = bare.map(|own| own.span).collect();
+        for call in function
+            .calls
+            .iter()
+            .filter(|own| !bare.contains(&span(**own)))
+        {
+            own.note(function, *call, root, &related);
+        }
+        own
+    }
+
+    fn note(
+        &mut self,
+        function: &FunctionContext<'_>,
+        call: Node<'_>,
+        root: &str,
+        related: &BTreeSet<&str>,
+    ) {
+        let checks = function
+            .file
+            .words
+            .checks_range(function.context.callee(call));
+        let address = call.part("arguments").and_then(|own| own.named_child(0));
+        match address
+            .filter(|_| checks)
+            .map(|own| root_of(function.context, own))
+        {
+            Some(own) if own == root => self.checks.push(span(call)),
+            Some(own) if related.contains(own.as_str()) => self.others.push(span(call)),
+            Some(_) => {}
+            None => {
+                let mut effects = function.graph.effects_in(span(call));
+                let given = effects.any(|own| related.contains(function.graph.name_of(own)));
+                self.others.extend(given.then(|| span(call)));
+            }
+        }
+    }
 }
 
 /// Whether what decides over a check decides over the access, too.
@@ -165,13 +198,7 @@ fn entry(function: &FunctionContext<'_>, root: &str, depth: usize) -> Option<Str
     file.is_declared(own, b"static").then_some(())?;
     let names = parameters(file.text, file.tokens, own)?;
     let at = names.iter().position(|own| own == root)?;
-    let named = |two: &[Token]| match two {
-        [word, open] => open.is(b'(') && word.span.of(file.text) == own.name.as_bytes(),
-        _ => false,
-    };
-    let calls =
-        |body: &&Body| body.span != own.span && file.tokens_in(body.span).windows(2).any(named);
-    let mut callers = file.bodies.iter().filter(calls);
+    let mut callers = file.callers(own);
     callers.find_map(|caller| {
         look_into(function, &caller.name, |caller| {
             let called = |call: &&Node<'_>| caller.context.callee(**call) == own.name.as_bytes();
@@ -181,7 +208,7 @@ fn entry(function: &FunctionContext<'_>, root: &str, depth: usize) -> Option<Str
                     .part("arguments")?
                     .named_child(answer::fits::<u32, _>(at)?)?;
                 let given = root_of(caller.context, given);
-                let seen = seen(caller, &given, span(*call))?;
+                let seen = seen(caller, &Judges::of(caller, &given), span(*call))?;
                 matches!(seen, Seen::Never).then(|| entry(caller, &given, left))?
             })
         })

@@ -146,6 +146,9 @@ fn wraps(
 /// looked at. What a read or a write of a file is called with was bounded before
 /// (rw_verify_area(), fs/read_write.c).
 fn is_free(function: &FunctionContext<'_>, number: &Expression, bytes: u64, at: Span) -> bool {
+    if function.pays().is_none() {
+        return false;
+    }
     let wide = |own: &Expression| scalar(function, own).is_some_and(|(own, _)| own >= bytes);
     let users = unbounded::users_within(function, number, at);
     users.is_some_and(|own| !own.is_handed && own.by.iter().all(wide))
