@@ -18,6 +18,7 @@ use crate::cache;
 use crate::console::{self, Trouble};
 use crate::job::Content;
 use crate::machine::{Equipment, Machine};
+use crate::own_cpu::OwnCpu;
 use crate::process::{self, Runner};
 use crate::toolchain::Qemu;
 
@@ -290,6 +291,7 @@ pub fn run(
     runner: &Runner,
 ) -> Result<Left, Error> {
     let console = folder.join("console.txt");
+    let _own_cpu = OwnCpu::take();
     let begun = Instant::now();
     let limit = Some(limit);
     let ended = match runner.logged_up_to(CONSOLE, command, &console, limit, &mut |_| {}) {

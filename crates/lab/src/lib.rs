@@ -34,6 +34,7 @@ pub mod machine;
 pub mod native;
 pub mod objects;
 mod objtool;
+mod own_cpu;
 pub mod parameter;
 pub mod patch;
 pub mod patched;
