@@ -345,7 +345,7 @@ impl<'a> Guests<'a> {
             .collect()
     }
 
-    /// On a busy host QEMU may let a timer end late: where a program sleeps, or repetitions
+    /// QEMU may let a timer end late (`docs/cases.md`): where a program sleeps, or repetitions
     /// differ, it is booted until two boots are the same to the instruction. Another boot
     /// of what was booted before has to be the same as that.
     fn boot_until_sure(&self, work: &Work<'_>, symbols: &Symbols) -> anyhow::Result<BootResult> {
@@ -371,8 +371,8 @@ impl<'a> Guests<'a> {
             }
         }
         anyhow::bail!(
-            "{MOST_BOOTS} boots of {} gave {MOST_BOOTS} counts, no two of them the same: on a host \
-             that is less busy they would be",
+            "{MOST_BOOTS} boots of {} gave {MOST_BOOTS} counts, no two of them the same: try it again \
+             where less else runs",
             work.named.variant
         )
     }
