@@ -213,7 +213,7 @@ impl<'v> Checker<'v> {
         };
         let mut interests = Interests::new(text, &words, self.vocabulary);
         let file = file_context(text, &all, &bodies, &words, types);
-        let mut definitions = Definitions::of(text, &all, &bodies);
+        let mut definitions = Definitions::of(text, &all, &bodies, &words);
         let mut known = Summaries::default();
         let order = callees_first(text, &all, &bodies);
         for body in order.into_iter().filter_map(|at| bodies.get(at)) {

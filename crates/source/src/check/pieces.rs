@@ -51,6 +51,7 @@ pub(super) struct Definitions<'a> {
     tokens: &'a [Token],
     /// The lines that define a macro.
     macros: HashMap<&'a [u8], Vec<Span>>,
+    /// Those that may need a window of their caller.
     functions: HashMap<&'a [u8], &'a Body>,
     asked: HashSet<&'a [u8]>,
     /// Names of which a use opens, closes or needs a window.
@@ -66,7 +67,12 @@ pub(super) struct Maker<'m> {
 }
 
 impl<'a> Definitions<'a> {
-    pub(super) fn of(text: &'a [u8], tokens: &'a [Token], bodies: &'a [Body]) -> Self {
+    pub(super) fn of(
+        text: &'a [u8],
+        tokens: &'a [Token],
+        bodies: &'a [Body],
+        words: &CheckWords,
+    ) -> Self {
         let mut macros = HashMap::<&[u8], Vec<Span>>::default();
         let lines = tokens.iter().filter(|own| own.kind == TokenKind::Directive);
         for line in lines {
@@ -74,7 +80,9 @@ impl<'a> Definitions<'a> {
                 macros.entry(name.of(text)).or_default().push(line.span);
             }
         }
-        let own = bodies.iter().filter(|body| body.defined_by.is_none());
+        let needy = words.may_be_inside(text);
+        let own = bodies.iter();
+        let own = own.filter(|body| needy && body.defined_by.is_none());
         Self {
             text,
             tokens,

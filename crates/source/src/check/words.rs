@@ -79,6 +79,7 @@ pub struct CheckWords {
     parts: BTreeSet<String>,
     families: Vec<Family>,
     closing: HashMap<Kind, String>,
+    insides: Parts,
     suspects: Parts,
     teaches: Parts,
     defines: Parts,
@@ -111,6 +112,15 @@ pub struct CheckWords {
     tell_null: BTreeSet<String>,
     tell_errors: BTreeSet<String>,
     duplicates: HashMap<String, Duplicates>,
+}
+
+/// What a name that needs an open window holds.
+fn insides(calls: &Calls) -> Parts {
+    let families = calls.families.iter().filter(|family| family.inside);
+    let families: Vec<String> = families.map(|family| family.prefix.clone()).collect();
+    let named = calls.all.iter().filter(|call| is_inside(call));
+    let names: Vec<String> = named.map(|call| call.name.clone()).collect();
+    Parts::of(&families, &names)
 }
 
 /// What the calls that have it have of something, by their names.
@@ -176,6 +186,7 @@ impl CheckWords {
             range_checks: calls.names(Does::only_checks).into_iter().collect(),
             parts: calls.names(|does| does.part).into_iter().collect(),
             families: calls.families.clone(),
+            insides: insides(calls),
             suspects: Parts::of(&search.suspect, &counted),
             teaches: Parts::of(&search.teach, &counted),
             defines: Parts::of(&search.define, &new),
@@ -230,13 +241,7 @@ impl CheckWords {
 
     /// The same of any word of a text.
     pub(crate) fn may_be_inside(&self, text: &[u8]) -> bool {
-        let mut families = self.families.iter().filter(|family| family.inside);
-        let holds = |prefix: &str| memchr::memmem::find(text, prefix.as_bytes()).is_some();
-        families.any(|family| holds(&family.prefix))
-            || self
-                .unsafes
-                .keys()
-                .any(|name| holds(name) && !self.is_inside(name))
+        self.insides.may_be_in(text)
     }
 
     /// Whether a text may hold anything to check: a search that is quick to say no.
