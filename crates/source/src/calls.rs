@@ -113,6 +113,7 @@ pub(crate) struct Does {
     pub(crate) allocates: Option<Allocates>,
     pub(crate) string: Option<usize>,
     pub(crate) cuts: Option<Clears>,
+    pub(crate) duplicated: Option<usize>,
     pub(crate) at_most: Option<usize>,
     #[serde(default)]
     pub(crate) error_pointer: bool,

@@ -75,6 +75,37 @@ fn a_helper_that_sleeps_on_a_fault_is_one_that_sleeps() {
     }
 }
 
+/// A function that only takes a lock was no lock to the rule.
+#[test]
+fn a_helper_that_leaves_a_lock_held_is_a_lock() {
+    const ENTER: &str = "static void enter(struct dev *d)\n{\n\td->users++;\n\tspin_lock_irq(&d->lock);\n}\nstatic void leave(struct dev *d)\n{\n\tspin_unlock_irq(&d->lock);\n\td->users--;\n}\n";
+    for wrong in [
+        "\tenter(d);\n\tif (copy_to_user(buf, d->buf, n))\n\t\tret = -EFAULT;\n\tleave(d);\n\treturn ret;",
+        "\tenter(d);\n\tret = out(buf, d->buf, n);\n\tleave(d);\n\treturn ret;",
+        "\tenter(d);\n\tret = out(buf, d->buf, n);\n\tspin_unlock_irq(&d->lock);\n\treturn ret;",
+    ] {
+        let helpers = format!("{OUT}{ENTER}");
+        assert_eq!(rules(&helpers, wrong), ["fault-in-atomic"], "{wrong}");
+    }
+    for right in [
+        "\tenter(d);\n\td->seen = 1;\n\tleave(d);\n\treturn out(buf, d->buf, n);",
+        "\tret = out(buf, d->buf, n);\n\tenter(d);\n\td->seen = 1;\n\tleave(d);\n\treturn ret;",
+    ] {
+        let helpers = format!("{OUT}{ENTER}");
+        assert_eq!(rules(&helpers, right), NONE, "{right}");
+    }
+    // It does both, and what it holds on some way its caller may ask.
+    let both = "static bool enter(struct dev *d)\n{\n\tspin_lock(&d->lock);\n\tif (d->on)\n\t\treturn true;\n\tspin_unlock(&d->lock);\n\treturn false;\n}\n";
+    let asks =
+        "\tif (!enter(d))\n\t\treturn out(buf, d->buf, n);\n\tspin_unlock(&d->lock);\n\treturn 0;";
+    assert_eq!(rules(&format!("{OUT}{both}"), asks), NONE);
+    let mutex = ENTER
+        .replace("spin_lock_irq", "mutex_lock")
+        .replace("spin_unlock_irq", "mutex_unlock");
+    let held = "\tenter(d);\n\tret = out(buf, d->buf, n);\n\tleave(d);\n\treturn ret;";
+    assert_eq!(rules(&format!("{OUT}{mutex}"), held), NONE);
+}
+
 /// A helper that is declared in front of its caller and stands behind it was not known.
 #[test]
 fn a_helper_may_stand_behind_its_caller() {

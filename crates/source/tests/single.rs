@@ -125,6 +125,34 @@ fn a_cast_does_not_make_memory_the_kernels() {
     }
 }
 
+/// A function without an accessor was not looked at.
+#[test]
+fn memory_of_the_users_is_not_duplicated_as_the_kernels() {
+    let of = |take: &str| {
+        format!(
+            "struct filter {{ u16 len; u8 __user *code; u8 *kept; }};\nint f(struct dev *d, struct filter *p, char __user *buf)\n{{\n{take}\n\treturn d->code ? 0 : -ENOMEM;\n}}\n"
+        )
+    };
+    for wrong in [
+        "\td->code = kmemdup(p->code, p->len, GFP_KERNEL);",
+        "\td->code = kmemdup_array(p->code, p->len, sizeof(*p->code), GFP_KERNEL);",
+        "\td->code = devm_kmemdup(d->dev, p->code, p->len, GFP_KERNEL);",
+        "\td->code = kstrndup(buf, 16, GFP_KERNEL);",
+    ] {
+        let found = mistakes::found(None, &of(wrong));
+        let expected = [("user-pointer-dereferenced".to_owned(), 4)];
+        assert_eq!(found, expected, "{wrong}");
+    }
+    for right in [
+        "\td->code = kmemdup(p->kept, p->len, GFP_KERNEL);",
+        "\td->code = memdup_user(p->code, p->len);\n\tif (IS_ERR(d->code))\n\t\treturn PTR_ERR(d->code);",
+        "\td->code = kmemdup((__force u8 *)p->code, p->len, GFP_KERNEL);",
+    ] {
+        let found = mistakes::found(None, &of(right));
+        assert_eq!(found, [], "{right}");
+    }
+}
+
 /// Sizes on the kernel's side were not looked at.
 #[test]
 fn a_copy_beyond_the_variable_is_found() {

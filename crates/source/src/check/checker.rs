@@ -232,7 +232,11 @@ impl<'v> Checker<'v> {
             if faults {
                 known.sleeps(body);
             }
-            let calls = faults && interest.atomic || known.name_any(text, tokens);
+            if interest.atomic {
+                known.begins(body, text, tokens, &words);
+            }
+            let atomic = interest.atomic || faults && known.name_lockers(text, tokens);
+            let calls = faults && atomic || known.name_any(text, tokens);
             if interest.any || calls || interests.goes_through(header, tokens) {
                 let place = Place {
                     body,

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
-use crate::calls::{Duplicates, Fence};
+use crate::calls::{Duplicates, Fence, Outcome};
 use crate::expression::Expression;
 use crate::flow::{Action, Begin, Effect, EffectKind, Flow, Local, Node as Step};
 use crate::lex::{Token, TokenKind};
@@ -17,7 +17,7 @@ use crate::split::Body;
 use crate::types::{LayoutError, Type, Types};
 
 use super::accesses::{Access, Kinded};
-use super::known::{Fails, Summaries};
+use super::known::{Fails, Summaries, Told};
 use super::learn::users;
 use super::model::{Mark, RuleInfo, Violation};
 use super::paths::{Paths, State};
@@ -84,6 +84,13 @@ impl FileContext<'_> {
     /// Whether a word stands in what a function is declared with: `static`.
     pub(crate) fn is_declared(&self, body: &Body, word: &[u8]) -> bool {
         let mut own = self.tokens_in(body.header).iter();
+        own.any(|own| own.span.of(self.text) == word)
+    }
+
+    /// Whether a function is declared to give that type.
+    pub(crate) fn gives(&self, body: &Body, word: &[u8]) -> bool {
+        let own = self.tokens_in(body.header).iter();
+        let mut own = own.take_while(|own| own.span.start < body.name_span.start);
         own.any(|own| own.span.of(self.text) == word)
     }
 
@@ -256,6 +263,23 @@ impl FunctionContext<'_> {
     pub(crate) fn may_fault(&self, name: &str) -> bool {
         let own = self.known.get(name);
         self.file.words.may_fault(name) || own.is_some_and(|own| own.faults.is_some())
+    }
+
+    /// What a call of that name gives for a fault, if no error number.
+    pub(crate) fn told(&self, name: &str) -> Option<Told> {
+        match self.hands_left(name) {
+            true => Some(Told::Left),
+            false => self.known.get(name)?.told,
+        }
+    }
+
+    /// Whether a call of that name is a copy that gives how many bytes were left, or a
+    /// function of the file that hands on those of what it was given to copy.
+    pub(crate) fn hands_left(&self, name: &str) -> bool {
+        let own = self.known.get(name);
+        let copies = own.and_then(|own| own.copies.as_ref());
+        let left = copies.is_some_and(|own| own.result == Some(Outcome::Left));
+        left || self.file.words.gives_left(name)
     }
 
     /// What a call of that name gives where it fails, of those that give a pointer.

@@ -236,6 +236,7 @@ impl Meaning {
                 || checks
                 || words.must_use(name.as_bytes())
                 || words.at_most(name).is_some()
+                || words.duplicated(name).is_some()
                 || words.gives_error_pointer(name),
             window,
             faults: words.may_fault(name),

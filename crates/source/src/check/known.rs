@@ -10,7 +10,7 @@ use crate::expression::Expression;
 use crate::lex::{Token, TokenKind};
 use crate::split::Body;
 
-use super::words::AccessWord;
+use super::words::{AccessWord, CheckWords};
 
 /// What is known of the functions of a file, by their names: of each from where it was
 /// looked at on, which is before its callers where it stands before them.
@@ -19,6 +19,9 @@ pub(crate) struct Summaries {
     of: HashMap<String, Summary, RandomState>,
     /// Those that name what may sleep on a fault, whether they were looked at or not.
     sleepers: HashSet<String, RandomState>,
+    /// Those that begin where nobody may sleep and leave the end to their callers, with
+    /// the group.
+    lockers: HashMap<String, usize, RandomState>,
 }
 
 impl Summaries {
@@ -42,6 +45,32 @@ impl Summaries {
         if body.defined_by.is_none() {
             self.sleepers.insert(body.name.clone());
         }
+    }
+
+    /// The group that a call of a function begins and does not end.
+    pub(crate) fn locks(&self, name: &str) -> Option<usize> {
+        self.lockers.get(name).copied()
+    }
+
+    /// Notes that a function does, where its tokens begin one group and end none.
+    pub(crate) fn begins(&mut self, body: &Body, text: &[u8], tokens: &[Token], all: &CheckWords) {
+        // `guard(spinlock)(…)` names a class, and ends what it begins.
+        let called = tokens.windows(2).filter_map(|two| match two {
+            [word, open] if open.is(b'(') => answer::text(word.span.of(text)),
+            _ => None,
+        });
+        let named = called.filter_map(|name| all.atomic_of(name));
+        let groups: BTreeSet<(usize, bool)> = named.collect();
+        let groups: Vec<(usize, bool)> = groups.into_iter().collect();
+        if let ([(group, true)], None) = (groups.as_slice(), &body.defined_by) {
+            self.lockers.insert(body.name.clone(), *group);
+        }
+    }
+
+    /// Whether some tokens name a function that does.
+    pub(crate) fn name_lockers(&self, text: &[u8], tokens: &[Token]) -> bool {
+        let own = |name: &[u8]| answer::text(name).is_some_and(|name| self.locks(name).is_some());
+        !self.lockers.is_empty() && words(text, tokens).any(own)
     }
 
     /// Notes what a function does.
@@ -91,10 +120,23 @@ pub(crate) struct Summary {
     pub(crate) succeeds: bool,
     /// Whether it gives 0 or an error number, one of them where what it accesses faulted.
     pub(crate) tells_fault: bool,
+    /// What it gives where what it accesses faulted, if that is no error number.
+    pub(crate) told: Option<Told>,
     /// What it fetches and asks something of.
     pub(crate) fetches: Vec<Fetched>,
     /// The names of its parameters.
     pub(crate) parameters: Vec<String>,
+}
+
+/// What a function gives that has no error number for a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// How many bytes were left.
+    Left,
+    /// The same, or an error number of something else.
+    LeftOrError,
+    /// A bool.
+    Truth,
 }
 
 /// What a function that gives a pointer gives where it fails.
@@ -112,7 +154,11 @@ impl Summary {
     /// Whether a caller has to know more of it than that it may sleep.
     fn tells(&self) -> bool {
         let gives = self.fails.is_some() || self.duplicates.is_some() || self.succeeds;
-        gives || self.tells_fault || self.copies.is_some() || !self.fetches.is_empty()
+        gives
+            || self.tells_fault
+            || self.told.is_some()
+            || self.copies.is_some()
+            || !self.fetches.is_empty()
     }
 
     /// What is so of both definitions of a function, on the two sides of an `#if`.
@@ -125,6 +171,7 @@ impl Summary {
             duplicates: self.duplicates.filter(|own| other.duplicates == Some(*own)),
             succeeds: self.succeeds && other.succeeds,
             tells_fault: self.tells_fault && other.tells_fault,
+            told: self.told.filter(|own| other.told == Some(*own)),
             fetches: match self.parameters == other.parameters {
                 true => self.fetches,
                 false => Vec::new(),

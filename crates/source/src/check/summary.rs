@@ -10,9 +10,9 @@ use crate::span::Span;
 use super::accesses::Access;
 use super::callee::look_into;
 use super::context::FunctionContext;
-use super::fate::tells_fault;
+use super::fate::{is_error, tells_fault};
 use super::fetched::fetches;
-use super::known::{Fails, Summary};
+use super::known::{Fails, Summary, Told};
 use super::range::declared_type;
 use super::tokens::parameters;
 use super::words::AccessWord;
@@ -33,6 +33,7 @@ pub(crate) fn summary(function: &FunctionContext<'_>) -> Option<Summary> {
         duplicates: gives.duplicates.and_then(|own| duplicated(own, &names)),
         succeeds: succeeds(function),
         tells_fault: tells_fault(function),
+        told: told(function),
         fetches: fetches(function, &names),
         parameters: Vec::new(),
     };
@@ -83,6 +84,62 @@ fn result(access: &Access<'_>) -> Outcome {
             Outcome::Left
         }
         _ => Outcome::Fault,
+    }
+}
+
+/// What a function that accesses user memory gives for a fault, if no error number.
+fn told(function: &FunctionContext<'_>) -> Option<Told> {
+    let gives_truth = function.file.gives(function.body, b"bool");
+    if gives_truth && !function.accesses.is_empty() {
+        return Some(Told::Truth);
+    }
+    let statements = function.graph.statements.iter();
+    let returns = statements.filter(|own| own.kind == StatementKind::Return);
+    let mut given = Vec::new();
+    for value in returns.filter_map(|own| own.expression) {
+        leaves(&function.expression(value)?, &mut given);
+    }
+    let (left, other): (Vec<&Expression>, Vec<&Expression>) =
+        given.iter().partition(|own| is_left(function, own));
+    let only_errors = other.iter().all(|own| own.is_zero() || is_error(own));
+    match (left.is_empty(), other.iter().all(|own| own.is_zero())) {
+        (false, true) => Some(Told::Left),
+        (false, false) if only_errors => Some(Told::LeftOrError),
+        _ => None,
+    }
+}
+
+/// What an expression may come to: itself, or what it chooses of.
+fn leaves(own: &Expression, into: &mut Vec<Expression>) {
+    match &own.uncast().1.term {
+        Term::Choice(asked, yes, no) => {
+            leaves(yes.as_deref().unwrap_or(asked), into);
+            leaves(no, into);
+        }
+        _ => into.push(own.uncast().1.clone()),
+    }
+}
+
+/// Whether a value is how many bytes were left, as a call gave it.
+fn is_left(function: &FunctionContext<'_>, own: &Expression) -> bool {
+    let gives = |call: &Expression| {
+        call.call()
+            .is_some_and(|(name, _)| function.told(name) == Some(Told::Left))
+    };
+    match own.name() {
+        None => gives(own),
+        Some(name) => {
+            // Behind a test it may be 0.
+            let graph = function.graph;
+            let tested = graph.statements.iter().any(|own| {
+                let condition = own.expression.filter(|_| own.kind != StatementKind::Return);
+                condition.is_some_and(|condition| graph.tests(condition, name))
+            });
+            let own = graph.local(name).is_some_and(|local| local.plain) && !tested;
+            let only = function.graph.only_value(name).filter(|_| own);
+            let value = only.and_then(|value| function.expression(value));
+            value.is_some_and(|value| gives(value.uncast().1))
+        }
     }
 }
 

@@ -104,6 +104,7 @@ pub struct CheckWords {
     elements: HashMap<String, usize>,
     allocates: HashMap<String, Allocates>,
     cuts: HashMap<String, Clears>,
+    duplicated: HashMap<String, usize>,
     at_most: HashMap<String, usize>,
     strings: HashMap<String, usize>,
     error_pointers: BTreeSet<String>,
@@ -112,6 +113,12 @@ pub struct CheckWords {
     tell_null: BTreeSet<String>,
     tell_errors: BTreeSet<String>,
     duplicates: HashMap<String, Duplicates>,
+}
+
+/// What does not sleep where it faults.
+fn sleepless(calls: &Calls) -> BTreeSet<String> {
+    let own = calls.names(|does| does.sleepless || does.faults_off);
+    own.into_iter().collect()
 }
 
 /// What a name that needs an open window holds.
@@ -198,10 +205,7 @@ impl CheckWords {
             guards: guards(&calls.guards),
             faults: faulting(calls),
             left: calls.names(|does| does.left).into_iter().collect(),
-            sleepless: calls
-                .names(|does| does.sleepless || does.faults_off)
-                .into_iter()
-                .collect(),
+            sleepless: sleepless(calls),
             must_use: calls.names(|does| does.must_use).into_iter().collect(),
             lengths: calls.names(|does| does.length).into_iter().collect(),
             frees: calls.names(|does| does.frees).into_iter().collect(),
@@ -212,6 +216,7 @@ impl CheckWords {
             elements: each(calls, |does| does.elements),
             allocates: each(calls, |does| does.allocates),
             cuts: each(calls, |does| does.cuts),
+            duplicated: each(calls, |does| does.duplicated),
             at_most: each(calls, |does| does.at_most),
             strings: each(calls, |does| does.string),
             give_users: calls.names(|does| does.users).into_iter().collect(),
@@ -380,6 +385,11 @@ impl CheckWords {
     /// cut off, and how many bytes there are.
     pub(crate) fn cuts(&self, name: &str) -> Option<Clears> {
         self.cuts.get(name).copied()
+    }
+
+    /// Which argument of a call of that name is read for a copy in memory of its own.
+    pub(crate) fn duplicated(&self, name: &str) -> Option<usize> {
+        self.duplicated.get(name).copied()
     }
 
     /// Which arguments of a call of that name say how much memory it gives.

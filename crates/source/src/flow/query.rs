@@ -304,6 +304,24 @@ impl Flow {
         })
     }
 
+    /// What a variable takes, where nothing else gives it anything.
+    pub(crate) fn only_value(&self, name: &str) -> Option<Span> {
+        let mut own = self.locals.iter().filter(|local| local.name == name);
+        let declared = own.next().map(|local| local.declared);
+        // `int x;`
+        let declares = |write: &Write, at: Span| {
+            *write == Write::default() && declared.is_some_and(|own| own.contains(at))
+        };
+        let mut written = self.effects.iter().filter_map(|effect| match &effect.kind {
+            EffectKind::Write(write) if self.name_of(effect) == name => {
+                (!declares(write, effect.span)).then_some(write.value)
+            }
+            _ => None,
+        });
+        let only = written.next().filter(|_| written.next().is_none());
+        only.flatten()
+    }
+
     /// Whether a variable takes a value anywhere.
     #[must_use]
     pub fn takes_a_value(&self, name: &str) -> bool {

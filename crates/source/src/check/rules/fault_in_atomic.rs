@@ -94,7 +94,11 @@ struct Region {
 /// The group that a node begins or ends.
 fn group(function: &FunctionContext<'_>, node: &Node) -> Option<(usize, bool)> {
     match &node.action {
-        Action::Call(call) => function.file.words.atomic_of(&call.name),
+        Action::Call(call) => {
+            let helper = || Some((function.known.locks(&call.name)?, true));
+            let own = function.file.words.atomic_of(&call.name);
+            own.or_else(helper)
+        }
         _ => None,
     }
 }

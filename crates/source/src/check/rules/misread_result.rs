@@ -3,9 +3,9 @@ use std::collections::HashSet;
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
-use crate::calls::Outcome;
 use crate::check::context::FunctionContext;
 use crate::check::fate::{is_error, is_error_name};
+use crate::check::known::Told;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
@@ -25,56 +25,68 @@ const INFO: RuleInfo = RuleInfo {
     name: "misread-result",
     severity: Severity::Error,
     confidence: Confidence::High,
-    summary: "how many bytes were not copied is taken for an error number",
+    summary: "how many bytes were not copied, or a bool, is taken for an error number",
     why: "copy_from_user() and copy_to_user() give the number of bytes that were left, 0 or more. A test \
           for less than 0 never holds, so that a fault goes unseen; a caller that is given them sees no \
-          error number.",
+          error number. A function of the file that hands that on, or gives a bool, is the same.",
 };
 
 /// So many callers of callers are asked.
 const STEPS: usize = 3;
 
-/// A call that gives how many bytes were left.
+/// A call that has no error number for a fault.
 struct Giver<'t> {
     node: Node<'t>,
     span: Span,
     name: String,
+    told: Told,
 }
 
-/// The calls of a function that give how many bytes were left, a function of the file that
-/// hands that on among them.
+/// The calls of a function that have no error number for a fault.
 fn givers<'t>(function: &FunctionContext<'t>) -> impl Iterator<Item = Giver<'t>> {
-    let handed = |name: &str| {
-        let copies = function.known.get(name).and_then(|own| own.copies.as_ref());
-        copies.is_some_and(|own| own.result == Some(Outcome::Left))
-    };
     function.calls.iter().filter_map(move |call| {
         let name = answer::text(function.context.callee(*call))?;
-        let own = function.file.words.gives_left(name) || handed(name);
-        own.then(|| Giver {
+        Some(Giver {
             node: *call,
             span: span(*call),
             name: name.to_owned(),
+            told: function.told(name)?,
         })
     })
 }
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for giver in givers(function) {
-        out.extend(returned(function, &giver));
-        let Some(test) = tested(function, &giver) else {
-            continue;
-        };
-        let file = function.file;
-        let name = &giver.name;
-        let message = format!("{name}() gives how many bytes were left, which is never negative");
-        let mut violation = file.violation(&INFO, test, "never holds", message);
-        if !test.contains(giver.span) {
-            let mark = file.mark(giver.span, "how many bytes were left");
-            violation.related.push(mark);
+        // What a function of the file hands on is said of it, but where a choice does.
+        let said = || function.hands_left(&giver.name) || is_chosen(giver.node);
+        if giver.told != Told::Truth && said() {
+            out.extend(returned(function, &giver));
         }
-        out.push(violation);
+        if giver.told != Told::LeftOrError {
+            out.extend(tested(function, &giver).map(|test| asked(function, &giver, test)));
+        }
     }
+}
+
+/// The violation of a test whose outcome is known.
+fn asked(function: &FunctionContext<'_>, giver: &Giver<'_>, test: Span) -> Violation {
+    let file = function.file;
+    let name = &giver.name;
+    let gives = match giver.told {
+        Told::Truth => "a bool",
+        Told::Left | Told::LeftOrError => "how many bytes were left",
+    };
+    let message = format!("{name}() gives {gives}, which is never negative");
+    let own = function.expression(test);
+    let label = match own.is_some_and(|own| is_asked(&own) == Some(true)) {
+        true => "always holds",
+        false => "never holds",
+    };
+    let mut violation = file.violation(&INFO, test, label, message);
+    if !test.contains(giver.span) {
+        violation.related.push(file.mark(giver.span, gives));
+    }
+    violation
 }
 
 /// A function that gives error numbers elsewhere gives the bytes that were left.
@@ -234,12 +246,37 @@ fn assigned<'s>(function: &FunctionContext<'_>, giver: &Giver<'s>) -> Option<Nod
     holder.part(field)
 }
 
+/// Whether a call is what an expression chooses.
+fn is_chosen(call: Node<'_>) -> bool {
+    call.parent()
+        .is_some_and(|holder| holder.kind() == "conditional_expression")
+}
+
+/// The `return` that a call stands in, alone or as what is chosen: `return f() ?: error`.
+fn returning(call: Node<'_>) -> Option<Span> {
+    let mut own = call;
+    while let Some(holder) = own.parent() {
+        let chosen = || {
+            let asked = holder.part("condition") == Some(own);
+            !asked || holder.part("consequence").is_none()
+        };
+        match holder.kind() {
+            "return_statement" => return Some(span(holder)),
+            "parenthesized_expression" => {}
+            "conditional_expression" if chosen() => {}
+            _ => return None,
+        }
+        own = holder;
+    }
+    None
+}
+
 /// The `return` of what a call gave, at once or by a variable: right behind it, or
 /// under a test that it is not 0.
 fn given_back(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Span> {
     let holder = giver.node.parent()?;
-    if holder.kind() == "return_statement" {
-        return Some(span(holder));
+    if let Some(own) = returning(giver.node) {
+        return Some(own);
     }
     let variable = assigned(function, giver)?;
     let name = function.context.written(bare(variable));
@@ -430,8 +467,8 @@ fn tested(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Span> {
         match parent.kind() {
             "parenthesized_expression" => {}
             "binary_expression" => {
-                return is_negative(&Expression::of(function.context, parent))
-                    .then(|| span(parent));
+                let own = Expression::of(function.context, parent);
+                return is_asked(&own).map(|_| span(parent));
             }
             "assignment_expression" if operator == b"=" => {
                 let variable = parent.part("left").map(bare)?;
@@ -450,15 +487,19 @@ fn tested(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Span> {
     None
 }
 
-/// `a < 0`, `a == -EFAULT`
-fn is_negative(own: &Expression) -> bool {
+/// Whether what asks a value for less than 0 or for an error number always holds where it
+/// is neither: `a < 0` and `a == -EFAULT` never do, `a >= 0` does. None where something
+/// else is asked.
+fn is_asked(own: &Expression) -> Option<bool> {
     let Term::Binary(_, operator, right) = &own.term else {
-        return false;
+        return None;
     };
     match operator.as_str() {
-        "<" => right.is_zero(),
-        "==" => is_error(right),
-        _ => false,
+        "<" => right.is_zero().then_some(false),
+        ">=" => right.is_zero().then_some(true),
+        "==" => is_error(right).then_some(false),
+        "!=" => is_error(right).then_some(true),
+        _ => None,
     }
 }
 
@@ -500,7 +541,8 @@ fn stored(function: &FunctionContext<'_>, variable: Node<'_>, at: Span) -> Optio
     let here: Vec<Span> = behind.map(|own| own.span).collect();
     let tests = function.graph.comparisons.iter();
     tests.copied().find(|test| {
-        let own = function.expression(*test).filter(is_negative);
+        let own = function.expression(*test);
+        let own = own.filter(|own| is_asked(own).is_some());
         let of = own.and_then(|own| match own.term {
             Term::Binary(left, ..) => left.name().map(str::to_owned),
             _ => None,

@@ -63,6 +63,7 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
     let name = answer::text(function.context.callee(call))?;
     let goes = words.fills(name).is_some()
         || words.clears(name).is_some()
+        || words.duplicated(name).is_some()
         || words.reads_string(name).is_some();
     if !goes || words.access(name).is_some() {
         return None;

@@ -1,0 +1,87 @@
+//! What a function of the file gives for a fault, taken for something else.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[path = "support/mistakes.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod mistakes;
+
+const NONE: [&str; 0] = [];
+const MISREAD: [&str; 1] = ["misread-result"];
+
+/// What is said of a helper and of a function of these statements that calls it.
+fn rules(helper: &str, statements: &str) -> Vec<String> {
+    let text = format!(
+        "struct req {{ u32 cmd; u32 len; }};\n\
+         static {helper}\n\
+         long f(struct dev *d, void __user *p, size_t n)\n{{\n\tlong ret = 0;\n\n\tif (!d->on)\n\t\treturn -ENODEV;\n{statements}\n}}\n"
+    );
+    let found = mistakes::found(None, &text).into_iter();
+    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
+    found.dedup();
+    found
+}
+
+const LEFT: [&str; 4] = [
+    "long put(struct dev *d, void __user *to, size_t n)\n{\n\treturn copy_to_user(to, &d->req, n);\n}",
+    "unsigned long put(struct dev *d, void __user *to, size_t n)\n{\n\tunsigned long left;\n\n\tleft = copy_to_user(to, &d->req, n);\n\td->done++;\n\treturn left;\n}",
+    "long put(struct dev *d, void __user *to, size_t n)\n{\n\tif (!n)\n\t\treturn 0;\n\treturn d->old ? copy_to_user(to, &d->old_req, n) : copy_to_user(to, &d->req, n);\n}",
+    "long put(struct dev *d, void __user *to, size_t n)\n{\n\treturn copy_to_user(to, d->buf + d->at, n) ?: clear_user(to + n, d->rest);\n}",
+];
+
+#[test]
+fn a_helper_that_gives_bytes_left_is_never_negative() {
+    for helper in LEFT {
+        for wrong in [
+            "\tret = put(d, p, n);\n\tif (ret < 0)\n\t\tgoto out;\n\tret = n;\nout:\n\tmutex_unlock(&d->lock);\n\treturn ret;",
+            "\tret = put(d, p, n);\n\tif (ret >= 0)\n\t\tret = n;\n\tmutex_unlock(&d->lock);\n\treturn ret;",
+            "\tif (put(d, p, n) == -EFAULT)\n\t\tn = 0;\n\treturn n;",
+        ] {
+            assert_eq!(rules(helper, wrong), MISREAD, "{helper}\n{wrong}");
+        }
+        for right in [
+            "\tif (put(d, p, n))\n\t\treturn -EFAULT;\n\treturn n;",
+            "\tret = put(d, p, n);\n\tif (ret > 0)\n\t\treturn -EFAULT;\n\treturn n;",
+            "\treturn put(d, p, n) ? -EFAULT : 0;",
+        ] {
+            assert_eq!(rules(helper, right), NONE, "{helper}\n{right}");
+        }
+    }
+}
+
+/// Where some of what a helper gives is an error number a test for less than 0 may hold;
+/// handed on it is wrong all the same.
+#[test]
+fn bytes_left_among_error_numbers_are_handed_on_as_one() {
+    let mixed = "long put(struct dev *d, void __user *to, int version)\n{\n\tswitch (version) {\n\tcase 1:\n\t\treturn copy_to_user(to, &d->req, 8);\n\tdefault:\n\t\treturn -EINVAL;\n\t}\n}";
+    for helper in LEFT.iter().chain([&mixed]) {
+        for wrong in [
+            "\treturn put(d, p, n);",
+            "\tret = d->ops->prepare(d);\n\treturn put(d, p, n) ?: ret;",
+            "\treturn d->old ? 0 : put(d, p, n);",
+        ] {
+            assert_eq!(rules(helper, wrong), MISREAD, "{helper}\n{wrong}");
+        }
+    }
+    let asked = "\tif (put(d, p, 1) < 0)\n\t\treturn -EINVAL;\n\treturn 0;";
+    assert_eq!(rules(mixed, asked), NONE);
+    let told = "\tret = put(d, p, 1);\n\tif (ret)\n\t\tret = -EFAULT;\n\treturn ret;";
+    assert_eq!(rules(mixed, told), NONE);
+}
+
+#[test]
+fn a_bool_is_never_negative() {
+    let helper = "bool get(struct req *r, const void __user *from)\n{\n\treturn copy_from_user(r, from, sizeof(*r)) == 0;\n}";
+    for wrong in [
+        "\tret = get(&d->req, p);\n\tif (ret < 0)\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tif (get(&d->req, p) < 0)\n\t\treturn -EFAULT;\n\treturn 0;",
+    ] {
+        assert_eq!(rules(helper, wrong), MISREAD, "{wrong}");
+    }
+    let right = "\tif (!get(&d->req, p))\n\t\treturn -EFAULT;\n\treturn 0;";
+    assert_eq!(rules(helper, right), NONE);
+    // Its parameter is a bool, and what it gives is an error number.
+    let number = "int get(struct req *r, const void __user *from, bool whole)\n{\n\treturn copy_from_user(r, from, sizeof(*r)) ? -EFAULT : 0;\n}";
+    let asked = "\tret = get(&d->req, p, true);\n\tif (ret < 0)\n\t\treturn ret;\n\treturn 0;";
+    assert_eq!(rules(number, asked), NONE);
+}
