@@ -291,6 +291,15 @@ pub(crate) struct Atomic {
     pub(crate) reason: String,
 }
 
+/// Calls that take a lock of which a holder may sleep, and that let it go.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Lock {
+    pub(crate) begins: Vec<String>,
+    pub(crate) ends: Vec<String>,
+    pub(crate) reason: String,
+}
+
 /// Classes of guard() and its like, each of which does what a call does until its scope
 /// ends.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -323,6 +332,7 @@ pub(crate) struct Calls {
     pub(crate) families: Vec<Family>,
     pub(crate) pairs: Vec<Pair>,
     pub(crate) atomics: Vec<Atomic>,
+    pub(crate) locks: Vec<Lock>,
     pub(crate) guards: Vec<Guard>,
     pub(crate) all: Vec<Call>,
 }
@@ -334,6 +344,7 @@ struct File {
     family: Vec<Family>,
     pair: Vec<Pair>,
     atomic: Vec<Atomic>,
+    lock: Vec<Lock>,
     guard: Vec<Guard>,
     call: Vec<Does>,
 }
@@ -362,6 +373,7 @@ impl Calls {
             families: file.family,
             pairs: file.pair,
             atomics: file.atomic,
+            locks: file.lock,
             guards: file.guard,
             all: Vec::new(),
         };

@@ -87,6 +87,7 @@ pub struct CheckWords {
     fences: HashMap<String, Fence>,
     pairs: Vec<Pair>,
     atomics: HashMap<String, (usize, bool)>,
+    locks: HashMap<String, (usize, bool)>,
     fallible: BTreeSet<usize>,
     guards: HashMap<String, String>,
     left: BTreeSet<String>,
@@ -201,6 +202,7 @@ impl CheckWords {
             fences: each(calls, |does| does.fence),
             pairs: calls.pairs.clone(),
             atomics: atomics(&calls.atomics),
+            locks: locks(calls),
             fallible: fallible(&calls.atomics),
             guards: guards(&calls.guards),
             faults: faulting(calls),
@@ -295,6 +297,11 @@ impl CheckWords {
     /// whether it begins them.
     pub(crate) fn atomic_of(&self, name: &str) -> Option<(usize, bool)> {
         self.atomics.get(name).copied()
+    }
+
+    /// The kind of locks that a call of that name is of, and whether it takes one.
+    pub(crate) fn lock_of(&self, name: &str) -> Option<(usize, bool)> {
+        self.locks.get(name).copied()
     }
 
     /// Whether between the calls of that group a fault fails where it would sleep, as far
@@ -633,17 +640,25 @@ fn by_name<T>(words: impl Iterator<Item = T>, name: fn(&T) -> &String) -> HashMa
 
 /// Which group each call belongs to, and whether it begins it.
 fn atomics(all: &[Atomic]) -> HashMap<String, (usize, bool)> {
-    let groups = all.iter().enumerate();
-    let named = groups.flat_map(|(group, own)| {
-        let begins = own
-            .begins
-            .iter()
-            .map(move |name| (name.clone(), (group, true)));
-        let ends = own
-            .ends
-            .iter()
-            .map(move |name| (name.clone(), (group, false)));
-        begins.chain(ends)
+    let groups = all.iter().map(|own| (&own.begins, &own.ends));
+    grouped(groups)
+}
+
+/// The same of every lock, those under which nobody may sleep among them.
+fn locks(calls: &Calls) -> HashMap<String, (usize, bool)> {
+    let atomics = calls.atomics.iter().map(|own| (&own.begins, &own.ends));
+    let locks = calls.locks.iter().map(|own| (&own.begins, &own.ends));
+    grouped(atomics.chain(locks))
+}
+
+fn grouped<'c>(
+    groups: impl Iterator<Item = (&'c Vec<String>, &'c Vec<String>)>,
+) -> HashMap<String, (usize, bool)> {
+    let named = groups.enumerate().flat_map(|(group, (begins, ends))| {
+        let begins = begins.iter().map(move |name| (name, true));
+        let ends = ends.iter().map(move |name| (name, false));
+        let all = begins.chain(ends);
+        all.map(move |(name, begins)| (name.clone(), (group, begins)))
     });
     named.collect()
 }

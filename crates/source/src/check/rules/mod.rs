@@ -24,6 +24,7 @@ mod half_done_pair;
 mod ignored_fault;
 mod inverted_test;
 mod jump_out_of_cleanup;
+mod kept_lock;
 mod late_check;
 mod macro_label;
 mod mismatched_end;
@@ -81,6 +82,7 @@ pub(crate) const RULES: &[Rule] = &[
     inverted_test::RULE,
     swapped_arguments::RULE,
     half_done_pair::RULE,
+    kept_lock::RULE,
     copied_holes::RULE,
     sizeof_pointer::RULE,
     beyond_array::RULE,

@@ -1,0 +1,248 @@
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use tollgate_defect::answer;
+
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
+use crate::expression::{Expression, Term};
+use crate::flow::{Action, Node, StatementKind};
+use crate::site::span;
+use crate::span::Span;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "kept-lock",
+    severity: Severity::Error,
+    confidence: Confidence::Medium,
+    summary: "a lock is kept where a fault leaves the function, which lets it go elsewhere",
+    why: "Whoever comes next waits for ever, and the user chooses when an access faults: a pointer to \
+          nothing is enough to hang the device, or the machine.",
+};
+
+/// So many locks of a function, and accesses behind each, are followed.
+const MOST: usize = 64;
+
+/// A call that takes a lock or lets it go.
+struct Turn {
+    node: usize,
+    span: Span,
+    name: String,
+    kind: usize,
+    takes: bool,
+    /// The lock, where it is an argument.
+    lock: Option<Expression>,
+}
+
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let turns = match function.accesses.is_empty() {
+        true => Vec::new(),
+        false => turns(function),
+    };
+    if !turns.iter().any(|own| own.takes) {
+        return;
+    }
+    let callees = letting_go(function);
+    let mut told = HashSet::new();
+    for taken in turns.iter().filter(|own| own.takes).take(MOST) {
+        let held = Held::of(function, taken, &turns, &callees);
+        let Some((access, exits)) = held.kept() else {
+            continue;
+        };
+        let exits = exits.into_iter().filter(|exit| told.insert(*exit));
+        out.extend(exits.map(|exit| violation(function, taken, exit, access)));
+    }
+}
+
+/// The locks' calls of the function.
+fn turns(function: &FunctionContext<'_>) -> Vec<Turn> {
+    let places: HashMap<Span, usize> = (0..function.graph.nodes.len())
+        .map(|at| (function.place(at), at))
+        .collect();
+    let calls = function.calls.iter().filter_map(|call| {
+        let name = answer::text(function.context.callee(*call))?;
+        let (kind, takes) = function.file.words.lock_of(name)?;
+        let given = Expression::of(function.context, *call);
+        Some(Turn {
+            node: *places.get(&span(*call))?,
+            span: span(*call),
+            name: name.to_owned(),
+            kind,
+            takes,
+            lock: given.call().and_then(|(_, given)| given.first().cloned()),
+        })
+    });
+    calls.collect()
+}
+
+/// The functions of the file that the function calls and that let a lock go, with its kind.
+fn letting_go(function: &FunctionContext<'_>) -> HashSet<(String, usize)> {
+    let file = function.file;
+    let calls = function.calls.iter();
+    let called: HashSet<&[u8]> = calls.map(|call| function.context.callee(*call)).collect();
+    let bodies = file.bodies.iter();
+    let bodies = bodies.filter(|body| called.contains(body.name.as_bytes()));
+    let kinds = bodies.flat_map(|body| {
+        let words = file.tokens_in(body.span).iter();
+        let names = words.filter_map(|word| answer::text(word.span.of(file.text)));
+        let ends = names.filter_map(|name| file.words.lock_of(name));
+        let ends = ends.filter(|(_, takes)| !takes);
+        ends.map(|(kind, _)| (body.name.clone(), kind))
+    });
+    kinds.collect()
+}
+
+/// A lock that the function takes, and what it says of it elsewhere.
+struct Held<'f, 's> {
+    function: &'f FunctionContext<'s>,
+    taken: &'f Turn,
+    begins: HashSet<Span>,
+    ends: HashSet<Span>,
+    callees: &'f HashSet<(String, usize)>,
+}
+
+impl<'f, 's> Held<'f, 's> {
+    fn of(
+        function: &'f FunctionContext<'s>,
+        taken: &'f Turn,
+        turns: &[Turn],
+        callees: &'f HashSet<(String, usize)>,
+    ) -> Self {
+        let same = turns.iter().filter(|own| is_same(taken, own));
+        let (begins, ends): (Vec<&Turn>, Vec<&Turn>) = same.partition(|own| own.takes);
+        let places = |turns: Vec<&Turn>| turns.into_iter().map(|own| own.span).collect();
+        Self {
+            function,
+            taken,
+            begins: places(begins),
+            ends: places(ends),
+            callees,
+        }
+    }
+
+    /// The ways out on which it is kept behind an access, and the first such access; none
+    /// where the function never lets it go.
+    fn kept(&self) -> Option<(Span, BTreeSet<usize>)> {
+        let graph = self.function.graph;
+        let all = graph.reached_behind(self.taken.node, |_| false);
+        let is_end = |at: &&usize| graph.nodes.get(**at).is_some_and(|own| self.is_end(own));
+        let ends: Vec<usize> = all.iter().filter(is_end).copied().collect();
+        if ends.is_empty() {
+            return None;
+        }
+        let held = self.nodes();
+        let own = self.accesses(&held, &ends);
+        let asked = self.asked();
+        let on = own.iter().flat_map(|node| {
+            graph.reached_behind(*node, |node| {
+                let mut read = graph.effects_at(node).iter();
+                let asks = read.any(|read| asked.iter().any(|own| own.contains(read.span)));
+                asks || self.lets_go(node) || is_given(self.function, node, self.taken)
+            })
+        });
+        let is_exit = |at: &usize| {
+            let node = graph.nodes.get(*at);
+            node.is_some_and(|node| matches!(node.action, Action::Exit { .. }))
+        };
+        let exits = on.filter(is_exit).filter(|exit| held.contains(exit));
+        let first = own.iter().map(|at| self.function.place(*at)).min();
+        Some((first?, exits.collect()))
+    }
+
+    fn is_end(&self, node: &Node) -> bool {
+        self.ends.contains(&node.span)
+    }
+
+    fn is_begin(&self, node: &Node) -> bool {
+        self.begins.contains(&node.span)
+    }
+
+    /// Whether it is let go there, by the function or by another of the file.
+    fn lets_go(&self, node: &Node) -> bool {
+        let by_callee = || match &node.action {
+            Action::Call(call) => {
+                let own = (call.name.clone(), self.taken.kind);
+                self.callees.contains(&own)
+            }
+            _ => false,
+        };
+        self.is_end(node) || by_callee()
+    }
+
+    /// What is come to with it, and no way from the front without.
+    fn nodes(&self) -> HashSet<usize> {
+        let graph = self.function.graph;
+        let mut held = graph.reached_behind(self.taken.node, |node| self.lets_go(node));
+        let free = graph.reached(0, |node| self.is_begin(node));
+        held.retain(|at| !free.contains(at));
+        held
+    }
+
+    /// The accesses under it: none that some way comes to once it was let go.
+    fn accesses(&self, held: &HashSet<usize>, ends: &[usize]) -> Vec<usize> {
+        let graph = self.function.graph;
+        let behind = ends.iter().take(MOST);
+        let behind = behind.map(|end| graph.reached_behind(*end, |node| self.is_begin(node)));
+        let free: HashSet<usize> = behind.flatten().collect();
+        let accesses = self.function.accesses.iter().map(|own| own.span);
+        let places: HashSet<Span> = accesses.collect();
+        let is_own = |at: &&usize| places.contains(&self.function.place(**at));
+        let own = held.iter().filter(is_own).filter(|at| !free.contains(at));
+        own.take(MOST).copied().collect()
+    }
+
+    /// What is asked where an `if` lets it go: `if (locked) mutex_unlock(…)`.
+    fn asked(&self) -> Vec<Span> {
+        let statements = self.function.graph.statements.iter();
+        let asked = statements.filter(|own| {
+            let inside = |end: &Span| own.span.contains(*end);
+            own.kind == StatementKind::If && self.ends.iter().any(inside)
+        });
+        asked.filter_map(|own| own.expression).collect()
+    }
+}
+
+/// Whether one call may let go what the other has taken. What is the same member of another
+/// object may be the same object.
+fn is_same(taken: &Turn, other: &Turn) -> bool {
+    let member = |own: &Turn| own.lock.as_ref().and_then(member);
+    taken.kind == other.kind && member(taken) == member(other)
+}
+
+/// `lock` of `&d->lock` and of `lock`
+fn member(lock: &Expression) -> Option<String> {
+    match &lock.uncast().1.term {
+        Term::Address(inner) => member(inner),
+        Term::Member { field, .. } => Some(field.clone()),
+        _ => lock.name().map(str::to_owned),
+    }
+}
+
+/// Whether a call is given what the lock is a part of: it may let it go.
+fn is_given(function: &FunctionContext<'_>, node: &Node, taken: &Turn) -> bool {
+    let Action::Call(call) = &node.action else {
+        return false;
+    };
+    let root = taken.lock.as_ref().and_then(|lock| lock.root().name());
+    let words = function.file.words;
+    let knows = words.access(&call.name).is_some() || words.lock_of(&call.name).is_some();
+    !knows && root.is_none_or(|root| function.graph.names(node.span, root))
+}
+
+fn violation(function: &FunctionContext<'_>, taken: &Turn, exit: usize, access: Span) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "what {}() took on line {} is kept where the function leaves behind a fault",
+        taken.name,
+        function.line(taken.span)
+    );
+    let place = function.place(exit);
+    let mut violation = file.violation(&INFO, place, "left with the lock", message);
+    violation.related.push(file.mark(taken.span, "taken here"));
+    violation.related.push(file.mark(access, "may fault"));
+    violation
+}

@@ -1,0 +1,58 @@
+//! Locks that are kept where a fault leaves a function.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[path = "support/mistakes.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod mistakes;
+
+const NONE: [&str; 0] = [];
+
+/// What is said of a function of these statements, behind some helpers.
+fn rules(statements: &str) -> Vec<String> {
+    let text = format!(
+        "static void leave(struct dev *d)\n{{\n\td->users--;\n\tmutex_unlock(&d->lock);\n}}\n\
+         long f(struct dev *d, u32 __user *p, bool locked)\n{{\n\tu32 v = 0;\n\tlong ret = 0;\n\n\tif (!d->on)\n\t\treturn -ENODEV;\n{statements}\n}}\n"
+    );
+    let found = mistakes::found(None, &text).into_iter();
+    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
+    found.dedup();
+    found
+}
+
+#[test]
+fn a_lock_is_kept_where_a_fault_leaves() {
+    for wrong in [
+        "\tmutex_lock(&d->lock);\n\tif (get_user(v, p))\n\t\treturn -EFAULT;\n\td->v = v;\n\tmutex_unlock(&d->lock);\n\treturn 0;",
+        "\tif (mutex_lock_interruptible(&d->lock))\n\t\treturn -EINTR;\n\tif (copy_to_user(p, &d->v, 4)) {\n\t\tret = -EFAULT;\n\t\tgoto out;\n\t}\n\tmutex_unlock(&d->lock);\nout:\n\treturn ret;",
+        "\tmmap_read_lock(d->mm);\n\tret = get_user(v, p);\n\tif (ret)\n\t\treturn ret;\n\td->v = v;\n\tmmap_read_unlock(d->mm);\n\treturn 0;",
+        "\tdown_write(&d->sem);\n\tif (d->v) {\n\t\tup_write(&d->sem);\n\t\treturn put_user(d->v, p);\n\t}\n\treturn put_user(0, p);",
+        "\tmutex_lock(&d->lock);\n\tif (get_user(v, p))\n\t\treturn -EFAULT;\n\td->v = v;\n\tmutex_unlock(&d->lock);\n\tif (get_user(v, p + 1))\n\t\treturn -EFAULT;\n\treturn v;",
+        // Another lock is let go.
+        "\tmutex_lock(&d->lock);\n\tmutex_lock(&d->other);\n\tif (get_user(v, p)) {\n\t\tmutex_unlock(&d->other);\n\t\treturn -EFAULT;\n\t}\n\tmutex_unlock(&d->other);\n\tmutex_unlock(&d->lock);\n\treturn 0;",
+    ] {
+        assert_eq!(rules(wrong), ["kept-lock"], "{wrong}");
+    }
+}
+
+#[test]
+fn a_lock_that_is_let_go_or_that_is_the_callers_is_not_kept() {
+    for right in [
+        "\tmutex_lock(&d->lock);\n\tif (get_user(v, p)) {\n\t\tmutex_unlock(&d->lock);\n\t\treturn -EFAULT;\n\t}\n\tmutex_unlock(&d->lock);\n\treturn 0;",
+        "\tmutex_lock(&d->lock);\n\tif (get_user(v, p))\n\t\tret = -EFAULT;\n\tmutex_unlock(&d->lock);\n\treturn ret;",
+        "\tmutex_lock(&d->lock);\n\tif (get_user(v, p)) {\n\t\tleave(d);\n\t\treturn -EFAULT;\n\t}\n\tmutex_unlock(&d->lock);\n\treturn 0;",
+        "\tguard(mutex)(&d->lock);\n\tif (get_user(v, p))\n\t\treturn -EFAULT;\n\treturn 0;",
+        // Its caller lets it go, or another file.
+        "\tmutex_lock(&d->lock);\n\tif (get_user(v, p))\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tmutex_lock(&d->lock);\n\tif (get_user(v, p)) {\n\t\tdev_abort(d);\n\t\treturn -EFAULT;\n\t}\n\tmutex_unlock(&d->lock);\n\treturn 0;",
+        // It was not taken, or what says whether it was is asked.
+        "\tif (locked)\n\t\tmutex_lock(&d->lock);\n\tif (get_user(v, p))\n\t\treturn -EFAULT;\n\tif (locked)\n\t\tmutex_unlock(&d->lock);\n\treturn 0;",
+        "\tmutex_lock(&d->lock);\n\tif (d->v) {\n\t\tmutex_unlock(&d->lock);\n\t\tlocked = false;\n\t}\n\tret = get_user(v, p);\n\tif (locked)\n\t\tmutex_unlock(&d->lock);\n\treturn ret;",
+        "\tmutex_lock(&d->lock);\n\tlocked = true;\n\tif (d->v)\n\t\tgoto out;\n\tmutex_unlock(&d->lock);\n\tlocked = false;\nout:\n\tif (locked)\n\t\tmutex_unlock(&d->lock);\n\tif (ret)\n\t\treturn ret;\n\treturn put_user(d->v, p);",
+        "\tif (!mutex_trylock(&d->lock))\n\t\treturn get_user(v, p);\n\tmutex_unlock(&d->lock);\n\treturn 0;",
+        // The same member by another name.
+        "\tstruct dev *own = d;\n\n\tmutex_lock(&d->lock);\n\tret = get_user(v, p);\n\tmutex_unlock(&own->lock);\n\treturn ret;",
+    ] {
+        assert_eq!(rules(right), NONE, "{right}");
+    }
+}
