@@ -11,7 +11,8 @@ const NONE: [&str; 0] = [];
 /// What is said of a function of these statements, behind some helpers.
 fn rules(statements: &str) -> Vec<String> {
     let text = format!(
-        "static void leave(struct dev *d)\n{{\n\td->users--;\n\tmutex_unlock(&d->lock);\n}}\n\
+        "static int fetch(u32 *v, u32 __user *p)\n{{\n\treturn get_user(*v, p) ? -EFAULT : 0;\n}}\n\
+         static void leave(struct dev *d)\n{{\n\td->users--;\n\tmutex_unlock(&d->lock);\n}}\n\
          long f(struct dev *d, u32 __user *p, bool locked)\n{{\n\tu32 v = 0;\n\tlong ret = 0;\n\n\tif (!d->on)\n\t\treturn -ENODEV;\n{statements}\n}}\n"
     );
     let found = mistakes::found(None, &text).into_iter();
@@ -28,6 +29,7 @@ fn a_lock_is_kept_where_a_fault_leaves() {
         "\tmmap_read_lock(d->mm);\n\tret = get_user(v, p);\n\tif (ret)\n\t\treturn ret;\n\td->v = v;\n\tmmap_read_unlock(d->mm);\n\treturn 0;",
         "\tdown_write(&d->sem);\n\tif (d->v) {\n\t\tup_write(&d->sem);\n\t\treturn put_user(d->v, p);\n\t}\n\treturn put_user(0, p);",
         "\tmutex_lock(&d->lock);\n\tif (get_user(v, p))\n\t\treturn -EFAULT;\n\td->v = v;\n\tmutex_unlock(&d->lock);\n\tif (get_user(v, p + 1))\n\t\treturn -EFAULT;\n\treturn v;",
+        "\tmutex_lock(&d->lock);\n\tret = fetch(&v, p);\n\tif (ret)\n\t\treturn ret;\n\td->v = v;\n\tmutex_unlock(&d->lock);\n\treturn 0;",
         // Another lock is let go.
         "\tmutex_lock(&d->lock);\n\tmutex_lock(&d->other);\n\tif (get_user(v, p)) {\n\t\tmutex_unlock(&d->other);\n\t\treturn -EFAULT;\n\t}\n\tmutex_unlock(&d->other);\n\tmutex_unlock(&d->lock);\n\treturn 0;",
     ] {

@@ -39,7 +39,8 @@ struct Turn {
 }
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let turns = match function.accesses.is_empty() {
+    let faulting = faulting(function);
+    let turns = match faulting.is_empty() {
         true => Vec::new(),
         false => turns(function),
     };
@@ -49,13 +50,23 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let callees = letting_go(function);
     let mut told = HashSet::new();
     for taken in turns.iter().filter(|own| own.takes).take(MOST) {
-        let held = Held::of(function, taken, &turns, &callees);
+        let held = Held::of(function, taken, &turns, (&callees, &faulting));
         let Some((access, exits)) = held.kept() else {
             continue;
         };
         let exits = exits.into_iter().filter(|exit| told.insert(*exit));
         out.extend(exits.map(|exit| violation(function, taken, exit, access)));
     }
+}
+
+/// The accesses of the function, and its calls of others that may fault.
+fn faulting(function: &FunctionContext<'_>) -> HashSet<Span> {
+    let calls = function.calls.iter().filter(|call| {
+        let name = answer::text(function.context.callee(**call));
+        name.is_some_and(|name| function.may_fault(name))
+    });
+    let accesses = function.accesses.iter().map(|own| own.span);
+    accesses.chain(calls.map(|call| span(*call))).collect()
 }
 
 /// The locks' calls of the function.
@@ -103,6 +114,7 @@ struct Held<'f, 's> {
     begins: HashSet<Span>,
     ends: HashSet<Span>,
     callees: &'f HashSet<(String, usize)>,
+    faulting: &'f HashSet<Span>,
 }
 
 impl<'f, 's> Held<'f, 's> {
@@ -110,7 +122,7 @@ impl<'f, 's> Held<'f, 's> {
         function: &'f FunctionContext<'s>,
         taken: &'f Turn,
         turns: &[Turn],
-        callees: &'f HashSet<(String, usize)>,
+        (callees, faulting): (&'f HashSet<(String, usize)>, &'f HashSet<Span>),
     ) -> Self {
         let same = turns.iter().filter(|own| is_same(taken, own));
         let (begins, ends): (Vec<&Turn>, Vec<&Turn>) = same.partition(|own| own.takes);
@@ -121,6 +133,7 @@ impl<'f, 's> Held<'f, 's> {
             begins: places(begins),
             ends: places(ends),
             callees,
+            faulting,
         }
     }
 
@@ -188,9 +201,7 @@ impl<'f, 's> Held<'f, 's> {
         let behind = ends.iter().take(MOST);
         let behind = behind.map(|end| graph.reached_behind(*end, |node| self.is_begin(node)));
         let free: HashSet<usize> = behind.flatten().collect();
-        let accesses = self.function.accesses.iter().map(|own| own.span);
-        let places: HashSet<Span> = accesses.collect();
-        let is_own = |at: &&usize| places.contains(&self.function.place(**at));
+        let is_own = |at: &&usize| self.faulting.contains(&self.function.place(**at));
         let own = held.iter().filter(is_own).filter(|at| !free.contains(at));
         own.take(MOST).copied().collect()
     }
