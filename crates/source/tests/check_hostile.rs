@@ -83,3 +83,20 @@ fn what_is_huge_or_deep_comes_to_an_end() {
         check(text.as_bytes());
     }
 }
+
+/// Each lock was asked of each access, and each call of what stands in it: 20 s for these.
+#[test]
+fn many_locks_over_many_accesses_come_to_an_end() {
+    let all =
+        |count: usize, line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
+    let take = |at: usize| format!("\tmutex_lock(&d->l{at});\n");
+    let leave = |at: usize| format!("\tmutex_unlock(&d->l{at});\n");
+    let access =
+        |at: usize| format!("\tif (get_user(v, p + {at}))\n\t\treturn -EFAULT;\n\tg(v);\n");
+    let head = "int f(struct dev *d, u32 __user *p)\n{\n\tu32 v;\n";
+    let over = [all(100, &take), all(2000, &access), all(100, &leave)].concat();
+    let again = all(1500, &|at| [take(0), access(at)].concat()) + &leave(0);
+    for body in [over, again] {
+        check(format!("{head}{body}\treturn 0;\n}}\n").as_bytes());
+    }
+}

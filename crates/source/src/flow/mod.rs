@@ -15,6 +15,7 @@ mod splice;
 mod statement;
 #[cfg(test)]
 mod tests;
+mod ways;
 
 pub(crate) use assembly::{is_assembly, operands, parentheses};
 pub(crate) use build::{Source, build};

@@ -390,23 +390,6 @@ impl Flow {
         inside.map(|(at, _)| at)
     }
 
-    /// Every node that ways from a node come to, itself included, where they end at
-    /// nodes that stop them. What is not reached from the entry is dominated by
-    /// those.
-    pub(crate) fn reached(&self, from: usize, stops: impl Fn(&Node) -> bool) -> HashSet<usize> {
-        let mut found = HashSet::new();
-        let mut work = vec![from];
-        while let Some(at) = work.pop() {
-            let Some(node) = self.nodes.get(at).filter(|node| !stops(node)) else {
-                continue;
-            };
-            if found.insert(at) {
-                work.extend(node.next.iter().map(|(_, next)| *next));
-            }
-        }
-        found
-    }
-
     /// Whether every way to what happens in a place passes what happens in another one; not
     /// where nothing is known to happen there.
     pub(crate) fn passes(&self, by: &[Span], at: Span) -> bool {
@@ -420,24 +403,6 @@ impl Flow {
         let nodes = self.nodes.iter().enumerate();
         let mut own = nodes.filter(|(_, node)| inside(&[at], node)).peekable();
         own.peek().is_some() && own.all(|(node, _)| !bare.contains(&node))
-    }
-
-    /// Whether some way through the function passes none of the nodes that stop it.
-    pub(crate) fn leaves_without(&self, stops: impl Fn(&Node) -> bool) -> bool {
-        let reached = self.reached(0, stops);
-        let mut nodes = reached.iter().filter_map(|at| self.nodes.get(*at));
-        nodes.any(|node| matches!(node.action, Action::Exit { .. }))
-    }
-
-    /// The same for what comes behind a node.
-    pub(crate) fn reached_behind(
-        &self,
-        node: usize,
-        stops: impl Fn(&Node) -> bool,
-    ) -> HashSet<usize> {
-        let next = self.nodes.get(node).map_or(&[][..], |node| &node.next);
-        let all = next.iter().map(|(_, next)| self.reached(*next, &stops));
-        all.flatten().collect()
     }
 
     /// Every node that ways from some nodes come to, those included.

@@ -6,7 +6,7 @@ use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
-use crate::flow::{Action, Node, StatementKind};
+use crate::flow::{Action, Effect, Node, StatementKind};
 use crate::site::span;
 use crate::span::Span;
 
@@ -24,8 +24,8 @@ const INFO: RuleInfo = RuleInfo {
           nothing is enough to hang the device, or the machine.",
 };
 
-/// So many locks of a function, and accesses behind each, are followed.
-const MOST: usize = 64;
+/// So many locks of a function are followed.
+const MOST: usize = 512;
 
 /// A call that takes a lock or lets it go.
 struct Turn {
@@ -48,9 +48,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         return;
     }
     let callees = letting_go(function);
+    let named = Named::of(function);
     let mut told = HashSet::new();
     for taken in turns.iter().filter(|own| own.takes).take(MOST) {
-        let held = Held::of(function, taken, &turns, (&callees, &faulting));
+        let held = Held::of(function, taken, &turns, (&callees, &faulting, &named));
         let Some((access, exits)) = held.kept() else {
             continue;
         };
@@ -90,6 +91,25 @@ fn turns(function: &FunctionContext<'_>) -> Vec<Turn> {
     calls.collect()
 }
 
+/// The effects of a function, in the order of the text: which stand in a place is asked for
+/// each call.
+struct Named<'f>(Vec<&'f Effect>);
+
+impl<'f> Named<'f> {
+    fn of(function: &'f FunctionContext<'_>) -> Self {
+        let mut all: Vec<&Effect> = function.graph.effects.iter().collect();
+        all.sort_by_key(|own| own.span.start);
+        Self(all)
+    }
+
+    fn inside(&self, place: Span) -> impl Iterator<Item = &'f Effect> {
+        let from = self.0.partition_point(|own| own.span.start < place.start);
+        let behind = self.0.iter().skip(from).copied();
+        let near = behind.take_while(move |own| own.span.start < place.end);
+        near.filter(move |own| place.contains(own.span))
+    }
+}
+
 /// The functions of the file that the function calls and that let a lock go, with its kind.
 fn letting_go(function: &FunctionContext<'_>) -> HashSet<(String, usize)> {
     let file = function.file;
@@ -115,6 +135,7 @@ struct Held<'f, 's> {
     ends: HashSet<Span>,
     callees: &'f HashSet<(String, usize)>,
     faulting: &'f HashSet<Span>,
+    named: &'f Named<'f>,
 }
 
 impl<'f, 's> Held<'f, 's> {
@@ -122,7 +143,11 @@ impl<'f, 's> Held<'f, 's> {
         function: &'f FunctionContext<'s>,
         taken: &'f Turn,
         turns: &[Turn],
-        (callees, faulting): (&'f HashSet<(String, usize)>, &'f HashSet<Span>),
+        (callees, faulting, named): (
+            &'f HashSet<(String, usize)>,
+            &'f HashSet<Span>,
+            &'f Named<'f>,
+        ),
     ) -> Self {
         let same = turns.iter().filter(|own| is_same(taken, own));
         let (begins, ends): (Vec<&Turn>, Vec<&Turn>) = same.partition(|own| own.takes);
@@ -134,6 +159,7 @@ impl<'f, 's> Held<'f, 's> {
             ends: places(ends),
             callees,
             faulting,
+            named,
         }
     }
 
@@ -150,18 +176,19 @@ impl<'f, 's> Held<'f, 's> {
         let held = self.nodes();
         let own = self.accesses(&held, &ends);
         let asked = self.asked();
-        let on = own.iter().flat_map(|node| {
-            graph.reached_behind(*node, |node| {
-                let mut read = graph.effects_at(node).iter();
-                let asks = read.any(|read| asked.iter().any(|own| own.contains(read.span)));
-                asks || self.lets_go(node) || is_given(self.function, node, self.taken)
-            })
+        let on = graph.reached_behind_any(own.iter().copied(), |node| {
+            let mut read = graph.effects_at(node).iter();
+            let asks = read.any(|read| asked.contains(&read.span));
+            asks || self.lets_go(node) || self.is_given(node)
         });
         let is_exit = |at: &usize| {
             let node = graph.nodes.get(*at);
             node.is_some_and(|node| matches!(node.action, Action::Exit { .. }))
         };
-        let exits = on.filter(is_exit).filter(|exit| held.contains(exit));
+        let exits = on
+            .into_iter()
+            .filter(is_exit)
+            .filter(|exit| held.contains(exit));
         let first = own.iter().map(|at| self.function.place(*at)).min();
         Some((first?, exits.collect()))
     }
@@ -198,22 +225,37 @@ impl<'f, 's> Held<'f, 's> {
     /// The accesses under it: none that some way comes to once it was let go.
     fn accesses(&self, held: &HashSet<usize>, ends: &[usize]) -> Vec<usize> {
         let graph = self.function.graph;
-        let behind = ends.iter().take(MOST);
-        let behind = behind.map(|end| graph.reached_behind(*end, |node| self.is_begin(node)));
-        let free: HashSet<usize> = behind.flatten().collect();
+        let free = graph.reached_behind_any(ends.iter().copied(), |node| self.is_begin(node));
         let is_own = |at: &&usize| self.faulting.contains(&self.function.place(**at));
         let own = held.iter().filter(is_own).filter(|at| !free.contains(at));
-        own.take(MOST).copied().collect()
+        own.copied().collect()
     }
 
-    /// What is asked where an `if` lets it go: `if (locked) mutex_unlock(…)`.
-    fn asked(&self) -> Vec<Span> {
+    /// What is read where an `if` asks whether to let it go: `if (locked) mutex_unlock(…)`.
+    fn asked(&self) -> HashSet<Span> {
         let statements = self.function.graph.statements.iter();
         let asked = statements.filter(|own| {
             let inside = |end: &Span| own.span.contains(*end);
             own.kind == StatementKind::If && self.ends.iter().any(inside)
         });
-        asked.filter_map(|own| own.expression).collect()
+        let asked = asked.filter_map(|own| own.expression);
+        let read = asked.flat_map(|place| self.named.inside(place));
+        read.map(|own| own.span).collect()
+    }
+
+    /// Whether a call is given what the lock is a part of: it may let it go.
+    fn is_given(&self, node: &Node) -> bool {
+        let Action::Call(call) = &node.action else {
+            return false;
+        };
+        let root = self.taken.lock.as_ref().and_then(|lock| lock.root().name());
+        let words = self.function.file.words;
+        let knows = words.access(&call.name).is_some() || words.lock_of(&call.name).is_some();
+        let names = |root: &str| {
+            let mut inside = self.named.inside(node.span);
+            inside.any(|own| self.function.graph.name_of(own) == root)
+        };
+        !knows && root.is_none_or(names)
     }
 }
 
@@ -231,17 +273,6 @@ fn member(lock: &Expression) -> Option<String> {
         Term::Member { field, .. } => Some(field.clone()),
         _ => lock.name().map(str::to_owned),
     }
-}
-
-/// Whether a call is given what the lock is a part of: it may let it go.
-fn is_given(function: &FunctionContext<'_>, node: &Node, taken: &Turn) -> bool {
-    let Action::Call(call) = &node.action else {
-        return false;
-    };
-    let root = taken.lock.as_ref().and_then(|lock| lock.root().name());
-    let words = function.file.words;
-    let knows = words.access(&call.name).is_some() || words.lock_of(&call.name).is_some();
-    !knows && root.is_none_or(|root| function.graph.names(node.span, root))
 }
 
 fn violation(function: &FunctionContext<'_>, taken: &Turn, exit: usize, access: Span) -> Violation {

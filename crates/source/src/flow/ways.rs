@@ -1,0 +1,55 @@
+//! Where ways of a graph lead to.
+
+use std::collections::HashSet;
+
+use super::graph::{Action, Flow, Node};
+
+impl Flow {
+    /// Every node that ways from a node come to, itself included, where they end at
+    /// nodes that stop them. What is not reached from the entry is dominated by
+    /// those.
+    pub(crate) fn reached(&self, from: usize, stops: impl Fn(&Node) -> bool) -> HashSet<usize> {
+        self.reached_from(vec![from], stops)
+    }
+
+    /// The same for what comes behind a node.
+    pub(crate) fn reached_behind(
+        &self,
+        node: usize,
+        stops: impl Fn(&Node) -> bool,
+    ) -> HashSet<usize> {
+        self.reached_behind_any([node], stops)
+    }
+
+    /// The same for what comes behind any of some nodes.
+    pub(crate) fn reached_behind_any(
+        &self,
+        nodes: impl IntoIterator<Item = usize>,
+        stops: impl Fn(&Node) -> bool,
+    ) -> HashSet<usize> {
+        let own = nodes.into_iter().filter_map(|at| self.nodes.get(at));
+        let next = own.flat_map(|node| node.next.iter().map(|(_, next)| *next));
+        self.reached_from(next.collect(), stops)
+    }
+
+    fn reached_from(&self, from: Vec<usize>, stops: impl Fn(&Node) -> bool) -> HashSet<usize> {
+        let mut found = HashSet::new();
+        let mut work = from;
+        while let Some(at) = work.pop() {
+            let Some(node) = self.nodes.get(at).filter(|node| !stops(node)) else {
+                continue;
+            };
+            if found.insert(at) {
+                work.extend(node.next.iter().map(|(_, next)| *next));
+            }
+        }
+        found
+    }
+
+    /// Whether some way through the function passes none of the nodes that stop it.
+    pub(crate) fn leaves_without(&self, stops: impl Fn(&Node) -> bool) -> bool {
+        let reached = self.reached(0, stops);
+        let mut nodes = reached.iter().filter_map(|at| self.nodes.get(*at));
+        nodes.any(|node| matches!(node.action, Action::Exit { .. }))
+    }
+}
