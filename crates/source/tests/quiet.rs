@@ -108,6 +108,17 @@ fn a_begin_that_is_known_by_its_name_alone() {
 /// Calls in a window that are wrong only if something is left of them, and what a
 /// header says of those.
 #[test]
+fn a_raw_opening_under_a_name_that_says_a_kind() {
+    let text = "#define my_write_access_begin(p, n) __uaccess_begin()\nint f(u32 __user *p, u32 v)\n{\n\tif (!access_ok(p, 4))\n\t\treturn -EFAULT;\n\tmy_write_access_begin(p, 4);\n\tunsafe_put_user(v, p, fault);\n\tuser_write_access_end();\n\treturn 0;\nfault:\n\tuser_write_access_end();\n\treturn -EFAULT;\n}\n";
+    assert_eq!(found(text), [] as [&str; 0]);
+    let other = text.replace("user_write_access_end", "user_read_access_end");
+    let wrong = ["mismatched-end:6"; 2];
+    assert_eq!(found(&other), wrong);
+    let unnamed = text.replace("my_write_access_begin", "my_open");
+    assert_eq!(found(&unnamed), wrong);
+}
+
+#[test]
 fn an_inline_function_of_a_header_leaves_no_call() {
     let text = "int f(u32 __user *p, struct task *t)\n{\n\tif (!user_write_access_begin(p, 8))\n\t\treturn -EFAULT;\n\tunsafe_put_user(now(t), p, fault);\n\tunsafe_put_user(then(t), p + 1, fault);\n\tuser_write_access_end();\n\treturn 0;\nfault:\n\tuser_write_access_end();\n\treturn -EFAULT;\n}\n";
     let vocabulary = Vocabulary::builtin().unwrap();

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::calls::Kind;
 use crate::lex::{Token, TokenKind, closing};
 use crate::span::Span;
 use crate::split::Body;
@@ -12,7 +13,7 @@ use crate::vocabulary::Vocabulary;
 use crate::wrappers::definition;
 
 use super::tokens::{arguments, calls};
-use super::words::{BeginWord, CheckWords, EndWord};
+use super::words::{BeginWord, CheckWords, EndWord, named};
 
 /// How often a name may be defined by another that is learned.
 const DEEPEST: usize = 4;
@@ -212,16 +213,25 @@ fn role(
     if let Some(begin) = words.begin(&word) {
         learned.begins.push(BeginWord {
             name: name.to_owned(),
+            kind: promised(name, begin.kind),
             arguments: parameters,
             ..begin.clone()
         });
     } else if let Some(end) = words.end(&word) {
         learned.ends.push(EndWord {
             name: name.to_owned(),
+            kind: promised(name, end.kind),
             arguments: parameters,
             ..end.clone()
         });
     }
+}
+
+/// The kind of what is made of another: an architecture whose gate is one instruction for
+/// reads and writes makes each kind of it, and callers go by the name.
+fn promised(name: &str, made_of: Kind) -> Kind {
+    let own = named(name).filter(|_| made_of == Kind::Raw);
+    own.map_or(made_of, |(kind, _)| kind)
 }
 
 /// The call that is all of what a function returns, hints around it aside. Of

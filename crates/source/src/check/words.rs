@@ -473,33 +473,28 @@ impl CheckWords {
     }
 
     fn guess(&mut self, name: &str) {
-        let words: Vec<&str> = name.split('_').filter(|word| !word.is_empty()).collect();
-        let has = |word: &str| words.contains(&word);
-        if self.knows(name) || !(has("access") || has("uaccess")) {
+        if self.knows(name) {
             return;
         }
-        let kind = match (has("masked"), has("read"), has("write")) {
-            (true, ..) => Kind::Masked,
-            (_, true, false) => Kind::Read,
-            (_, false, true) => Kind::Write,
-            _ => Kind::Full,
+        let Some((kind, opens)) = named(name) else {
+            return;
         };
         let (name, arguments) = (name.to_owned(), 0);
-        match words.last() {
-            Some(&"begin") => self.learn_begin(BeginWord {
+        if opens {
+            self.learn_begin(BeginWord {
                 name,
                 kind,
                 arguments,
                 always: false,
                 fence: false,
                 guessed: true,
-            }),
-            Some(&"end") => self.learn_end(EndWord {
+            });
+        } else {
+            self.learn_end(EndWord {
                 name,
                 kind,
                 arguments,
-            }),
-            _ => {}
+            });
         }
     }
 
@@ -579,6 +574,24 @@ impl CheckWords {
     pub(crate) fn counts(&self, name: &str) -> bool {
         self.arities.contains_key(name) || self.is_inside(name) && name.contains("user")
     }
+}
+
+/// The kind that a name says, `__user_write_access_begin`, and whether it opens.
+pub(super) fn named(name: &str) -> Option<(Kind, bool)> {
+    let words: Vec<&str> = name.split('_').filter(|word| !word.is_empty()).collect();
+    let has = |word: &str| words.contains(&word);
+    let kind = match (has("masked"), has("read"), has("write")) {
+        (true, ..) => Kind::Masked,
+        (_, true, false) => Kind::Read,
+        (_, false, true) => Kind::Write,
+        _ => Kind::Full,
+    };
+    let opens = match words.last() {
+        Some(&"begin") => true,
+        Some(&"end") => false,
+        _ => return None,
+    };
+    (has("access") || has("uaccess")).then_some((kind, opens))
 }
 
 fn begin(call: &Call, role: fn(&Does) -> Option<OfWindow>) -> Option<BeginWord> {
