@@ -107,11 +107,13 @@ pub(crate) struct Does {
     pub(crate) length: bool,
     #[serde(default)]
     pub(crate) frees: bool,
+    #[serde(default)]
+    pub(crate) least: bool,
     pub(crate) clears: Option<Clears>,
     pub(crate) fills: Option<Fills>,
     pub(crate) elements: Option<usize>,
     pub(crate) allocates: Option<Allocates>,
-    pub(crate) string: Option<usize>,
+    pub(crate) string: Option<Vec<usize>>,
     pub(crate) cuts: Option<Clears>,
     pub(crate) duplicated: Option<usize>,
     pub(crate) at_most: Option<usize>,

@@ -115,6 +115,28 @@ impl Allocation {
         self.count.is_none() && matches!(&self.size, Size::Bytes(size) if size == number)
     }
 
+    /// Whether that number is how many elements it has, which are larger than a byte.
+    pub(crate) fn is_of_elements(
+        &self,
+        function: &FunctionContext<'_>,
+        number: &Expression,
+    ) -> bool {
+        let larger = |size: &Expression| space::bytes(function, size).is_some_and(|own| own > 1);
+        match (&self.count, &self.size) {
+            (Some(count), size) => {
+                count.uncast().1 == number && size.bytes(function).is_some_and(|own| own > 1)
+            }
+            (None, Size::Bytes(size)) => match &size.uncast().1.term {
+                Term::Binary(left, operator, right) if operator == "*" => {
+                    let (left, right) = (left.uncast().1, right.uncast().1);
+                    left == number && larger(right) || right == number && larger(left)
+                }
+                _ => false,
+            },
+            (None, Size::Of(_)) => false,
+        }
+    }
+
     /// How many bytes it has, where that is a constant.
     pub(crate) fn bytes(&self, function: &FunctionContext<'_>) -> Option<u64> {
         let size = self.size.bytes(function)?;

@@ -267,10 +267,12 @@ impl FunctionContext<'_> {
 
     /// What a call of that name gives for a fault, if no error number.
     pub(crate) fn told(&self, name: &str) -> Option<Told> {
-        match self.hands_left(name) {
-            true => Some(Told::Left),
-            false => self.known.get(name)?.told,
+        if self.hands_left(name) {
+            return Some(Told::Left);
         }
+        let access = self.file.words.access(name).and_then(|own| own.result);
+        let told = self.known.get(name).and_then(|own| own.told);
+        told.or_else(|| (access == Some(Outcome::Fault)).then_some(Told::Error))
     }
 
     /// Whether a call of that name is a copy that gives how many bytes were left, or a
@@ -348,6 +350,15 @@ impl FunctionContext<'_> {
                     .is_some_and(|left| Expression::of(self.context, left) == *place);
         });
         found
+    }
+
+    /// Whether what stands in a place is given to a call that frees it.
+    pub(crate) fn is_freed(&self, at: Span) -> bool {
+        let mut calls = self.calls.iter().filter(|own| span(**own).contains(at));
+        calls.any(|own| {
+            let name = answer::text(self.context.callee(*own));
+            name.is_some_and(|name| self.file.words.frees(name))
+        })
     }
 
     /// The variable of the function that a name means at a place.

@@ -7,11 +7,12 @@ use crate::expression::{Expression, Term};
 use crate::flow::EffectKind;
 use crate::node::Parts as _;
 use crate::site::span;
-use crate::span::Span;
+use crate::types::Shape;
 
 use super::allocation::Allocation;
 use super::context::FunctionContext;
 use super::fate::taken;
+use super::limit::limit;
 use super::space;
 
 /// A string that was copied by a call which leaves the 0 out where there is no room for it.
@@ -34,7 +35,7 @@ pub(crate) fn cut_string(function: &FunctionContext<'_>, call: Node<'_>) -> Opti
     let root = object.root().name()?;
     let known = !fills(function, object, count)
         || is_asked(function, call)
-        || is_ended(function, root)
+        || is_ended(function, object, root)
         || !is_used(function, root, call);
     (!known).then(|| CutString {
         object: object.clone(),
@@ -46,7 +47,7 @@ pub(crate) fn cut_string(function: &FunctionContext<'_>, call: Node<'_>) -> Opti
 /// was allocated, of the caller's what the caller says. `sizeof(name) - 1` leaves room.
 fn fills(function: &FunctionContext<'_>, object: &Expression, count: &Expression) -> bool {
     let Some(name) = object.name() else {
-        return false;
+        return is_member_of(function, object, count);
     };
     let kept = |own: &Expression| {
         let own = own.uncast().1.name();
@@ -58,9 +59,18 @@ fn fills(function: &FunctionContext<'_>, object: &Expression, count: &Expression
         None => {
             let memory = Allocation::of(function, name, count.span);
             let allocated = memory.is_some_and(|own| own.is_of(count));
-            allocated || kept(object) && kept(count)
+            let most = || limit(function, count.uncast().1, count.span)?.value;
+            let bounded = || size().is_some_and(|size| most() == Some(size));
+            allocated || kept(object) && kept(count) || bounded()
         }
     }
+}
+
+/// Whether so many bytes are those of an array that is a member.
+fn is_member_of(function: &FunctionContext<'_>, object: &Expression, count: &Expression) -> bool {
+    let of = space::type_of(function, object);
+    let array = of.filter(|of| matches!(of.shape, Shape::Array(..)));
+    array.is_some_and(|of| space::bytes(function, count) == Some(of.size))
 }
 
 /// Whether anything compares the result with more than 0, or hands it on.
@@ -134,8 +144,17 @@ fn holds(function: &FunctionContext<'_>, list: Node<'_>, name: &str) -> bool {
 }
 
 /// Whether anything sets an element of the object: a 0 behind the string.
-fn is_ended(function: &FunctionContext<'_>, root: &str) -> bool {
+fn is_ended(function: &FunctionContext<'_>, object: &Expression, root: &str) -> bool {
     let graph = function.graph;
+    if matches!(object.term, Term::Member { .. }) {
+        let mut ended = false;
+        function.each_of(&["assignment_expression"], |node| {
+            let left = node.part("left").filter(|_| !ended);
+            let left = left.map(|left| Expression::of(function.context, left));
+            ended |= left.is_some_and(|left| left.any(&|part| part == object));
+        });
+        return ended;
+    }
     let mut effects = graph.effects.iter();
     effects.any(|effect| {
         let stores = matches!(&effect.kind, EffectKind::Write(own) if own.value.is_some());
@@ -145,15 +164,7 @@ fn is_ended(function: &FunctionContext<'_>, root: &str) -> bool {
 
 /// Whether the string goes anywhere behind the call, or is the caller's.
 fn is_used(function: &FunctionContext<'_>, root: &str, call: Node<'_>) -> bool {
-    let words = function.file.words;
-    let frees = |at: Span| {
-        let mut calls = function.calls.iter().filter(|own| span(**own).contains(at));
-        calls.any(|own| {
-            let name = answer::text(function.context.callee(*own));
-            name.is_some_and(|name| words.frees(name))
-        })
-    };
     let mut reads = function.reads(root);
     function.is_parameter(root)
-        || reads.any(|own| own.span.start >= span(call).end && !frees(own.span))
+        || reads.any(|own| own.span.start >= span(call).end && !function.is_freed(own.span))
 }

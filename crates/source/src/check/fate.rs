@@ -402,12 +402,12 @@ pub(crate) fn gives_errors(function: &FunctionContext<'_>) -> bool {
         })
 }
 
-/// Whether a function gives 0 or an error number and nothing else, an error number among
-/// them where what it accesses faulted.
-pub(crate) fn tells_fault(function: &FunctionContext<'_>) -> bool {
+/// Whether a function that gives 0 or an error number, and nothing else, gives an error
+/// number where what it accesses faulted; none where it gives anything else.
+pub(crate) fn tells_fault(function: &FunctionContext<'_>) -> Option<bool> {
     let graph = function.graph;
     if function.file.gives_nothing(function.body) || graph.computed {
-        return false;
+        return None;
     }
     let mut tells = false;
     let mut all = true;
@@ -424,13 +424,13 @@ pub(crate) fn tells_fault(function: &FunctionContext<'_>) -> bool {
         match (returned, given.and_then(|given| function.expression(given))) {
             (Some(place), _) => match taken_by(function, *place) {
                 Some(values) => values.iter().for_each(&mut look),
-                None => return false,
+                None => return None,
             },
             (None, Some(own)) => look(&own),
-            (None, None) => return false,
+            (None, None) => return None,
         }
     }
-    all && tells
+    all.then_some(tells)
 }
 
 /// What a plain variable of the function takes; none where it may take anything.

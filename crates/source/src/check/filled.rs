@@ -322,12 +322,14 @@ fn member<'t>(
     Some((path.join("."), node))
 }
 
-/// Whether a node is assigned, or filled by a read from the user.
+/// Whether a node is assigned, or filled by a read from the user: `x.m |= 1` gives it no
+/// value.
 fn is_target(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
     let Some(parent) = node.parent() else {
         return false;
     };
     let assigned = parent.kind() == "assignment_expression"
+        && function.context.operator(parent) == b"="
         && parent.part("left").map(|l| l.id()) == Some(node.id());
     let call = parent.parent().filter(|c| c.kind() == "call_expression");
     let read = call.is_some_and(|call| {

@@ -120,7 +120,7 @@ pub(crate) struct Summary {
     pub(crate) succeeds: bool,
     /// Whether it gives 0 or an error number, one of them where what it accesses faulted.
     pub(crate) tells_fault: bool,
-    /// What it gives where what it accesses faulted, if that is no error number.
+    /// What it gives that tells of a fault in what it accesses.
     pub(crate) told: Option<Told>,
     /// What it fetches and asks something of.
     pub(crate) fetches: Vec<Fetched>,
@@ -128,9 +128,11 @@ pub(crate) struct Summary {
     pub(crate) parameters: Vec<String>,
 }
 
-/// What a function gives that has no error number for a fault.
+/// What a call gives that tells of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
+    /// 0 or an error number.
+    Error,
     /// How many bytes were left.
     Left,
     /// The same, or an error number of something else.

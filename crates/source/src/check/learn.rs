@@ -222,7 +222,6 @@ fn role(
             name: name.to_owned(),
             kind: promised(name, end.kind),
             arguments: parameters,
-            ..end.clone()
         });
     }
 }

@@ -45,6 +45,7 @@ pub(crate) fn limit(
     }
     let mut own = compared(function, number, at)?;
     own.extend(given(function, number, at));
+    own.extend(least(function, number, at));
     if own.is_empty() {
         return None;
     }
@@ -80,6 +81,28 @@ fn given(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Optio
         included: true,
         place,
         given: true,
+    })
+}
+
+/// The constant of `n = min(n, N)`, where that is all that the number takes.
+fn least(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Option<Limit> {
+    let name = number.name()?;
+    let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
+    let (_, place) = values.next()?;
+    let value = function
+        .expression(place)
+        .filter(|_| place.end <= at.start)?;
+    let (callee, arguments) = value.uncast().1.call()?;
+    let picks = function.file.words.gives_least(callee);
+    let known = |own: &Expression| Some((space::bytes(function, own.uncast().1)?, own.clone()));
+    let constants = arguments.iter().filter(|_| picks).filter_map(known);
+    let (value, other) = constants.min_by_key(|(value, _)| *value)?;
+    values.next().is_none().then_some(Limit {
+        value: Some(value),
+        other,
+        included: true,
+        place,
+        given: false,
     })
 }
 

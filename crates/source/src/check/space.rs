@@ -38,6 +38,23 @@ pub(crate) fn is_users(function: &FunctionContext<'_>, of: &Expression) -> bool 
     }
 }
 
+/// Whether the function gives a place another value than an address of the user's.
+pub(crate) fn takes_another(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    let mut found = false;
+    function.each_of(&["assignment_expression"], |node| {
+        if found || node.kind() != "assignment_expression" {
+            return;
+        }
+        found = match Expression::of(function.context, node).term {
+            Term::Assignment(left, operator, value) if *left == *place => {
+                operator != "=" || !is_users(function, &value)
+            }
+            _ => false,
+        };
+    });
+    found
+}
+
 /// Whether a place lies in user memory.
 fn is_in_users(function: &FunctionContext<'_>, place: &Expression) -> bool {
     match &place.term {
@@ -229,10 +246,14 @@ fn declaration(function: &FunctionContext<'_>, name: &str, at: Span) -> Option<S
         .take_while(|token| token.kind == TokenKind::Word || token.is(b'*'));
     let mut kept: Vec<String> = kept.map(|token| token.span.text(text)).collect();
     kept.reverse();
-    let pointers = kept.iter().filter(|word| *word == "*").count();
+    let first = kept
+        .iter()
+        .position(|word| *word == "*" || *word == "__user");
+    let stars = first.and_then(|at| kept.get(at..)).unwrap_or_default();
     let written = match local {
         // `struct a *x, *y`: what stands in front of a comma is the same for both.
-        Some(local) => format!("{}{}", local.base_type, " *".repeat(pointers)),
+        Some(local) if stars.is_empty() => local.base_type.clone(),
+        Some(local) => format!("{} {}", local.base_type, stars.join(" ")),
         None => kept.join(" "),
     };
     let array = if array { " *" } else { "" };

@@ -26,14 +26,16 @@ pub(crate) fn summary(function: &FunctionContext<'_>) -> Option<Summary> {
     }
     let names = parameters(file.text, file.tokens, body)?;
     let gives = Given::of(function);
+    let tells_fault = tells_fault(function);
+    let error = tells_fault.is_some() && !function.accesses.is_empty();
     let own = Summary {
         copies: copies(function, &names),
         faults: faults(function),
         fails: gives.fails,
         duplicates: gives.duplicates.and_then(|own| duplicated(own, &names)),
         succeeds: succeeds(function),
-        tells_fault: tells_fault(function),
-        told: told(function),
+        tells_fault: tells_fault == Some(true),
+        told: told(function).or(error.then_some(Told::Error)),
         fetches: fetches(function, &names),
         parameters: Vec::new(),
     };
@@ -87,7 +89,7 @@ fn result(access: &Access<'_>) -> Outcome {
     }
 }
 
-/// What a function that accesses user memory gives for a fault, if no error number.
+/// What a function that accesses user memory gives for a fault, if not an error number alone.
 fn told(function: &FunctionContext<'_>) -> Option<Told> {
     let gives_truth = function.file.gives(function.body, b"bool");
     if gives_truth && !function.accesses.is_empty() {

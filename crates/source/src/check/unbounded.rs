@@ -186,14 +186,35 @@ fn made(
         Term::Member { .. } => {
             let root = number.root().name()?;
             let own = function.local_at(root, number.span)?;
-            let filled = own.plain && is_filled(function, root, at) && !function.assigns(number);
-            let limited = filled
+            let assigned = function.assigns(number);
+            let filled = own.plain && is_filled(function, root, at) && !assigned;
+            let limited = (filled || assigned)
                 && search.counts(function)
                 && is_limited_member(function, (root, number), at);
-            (filled && !limited).then(|| function.file.plain(number.span))
+            match assigned && own.plain && !limited {
+                true => made(function, &only_value(function, number)?, at, search),
+                false => (filled && !limited).then(|| function.file.plain(number.span)),
+            }
         }
         _ => None,
     }
+}
+
+/// What a member takes, if it takes but one value.
+fn only_value(function: &FunctionContext<'_>, member: &Expression) -> Option<Expression> {
+    let mut values = Vec::new();
+    function.each_of(&["assignment_expression"], |node| {
+        if node.kind() == "assignment_expression" {
+            match Expression::of(function.context, node).term {
+                Term::Assignment(left, operator, value) if *left == *member => {
+                    values.push((operator == "=").then(|| value.uncast().1.clone()));
+                }
+                _ => {}
+            }
+        }
+    });
+    let only = values.pop().flatten();
+    only.filter(|_| values.is_empty())
 }
 
 fn by_name(

@@ -96,6 +96,7 @@ pub struct CheckWords {
     must_use: BTreeSet<String>,
     lengths: BTreeSet<String>,
     frees: BTreeSet<String>,
+    least: BTreeSet<String>,
     addresses: BTreeSet<String>,
     /// What the headers of the tree declare as pointers to user memory, by name; none if
     /// not all of them were read.
@@ -107,7 +108,7 @@ pub struct CheckWords {
     cuts: HashMap<String, Clears>,
     duplicated: HashMap<String, usize>,
     at_most: HashMap<String, usize>,
-    strings: HashMap<String, usize>,
+    strings: HashMap<String, Vec<usize>>,
     error_pointers: BTreeSet<String>,
     errors: BTreeSet<String>,
     give_users: BTreeSet<String>,
@@ -211,6 +212,7 @@ impl CheckWords {
             must_use: calls.names(|does| does.must_use).into_iter().collect(),
             lengths: calls.names(|does| does.length).into_iter().collect(),
             frees: calls.names(|does| does.frees).into_iter().collect(),
+            least: calls.names(|does| does.least).into_iter().collect(),
             users: None,
             addresses: calls.names(|does| does.addresses).into_iter().collect(),
             clears: each(calls, |does| does.clears),
@@ -220,7 +222,7 @@ impl CheckWords {
             cuts: each(calls, |does| does.cuts),
             duplicated: each(calls, |does| does.duplicated),
             at_most: each(calls, |does| does.at_most),
-            strings: each(calls, |does| does.string),
+            strings: each(calls, |does| does.string.clone()),
             give_users: calls.names(|does| does.users).into_iter().collect(),
             errors: calls.names(|does| does.makes_error).into_iter().collect(),
             tell_null: calls.names(|does| does.tells_null).into_iter().collect(),
@@ -347,6 +349,11 @@ impl CheckWords {
         self.frees.contains(name)
     }
 
+    /// Whether a call of that name gives the smallest of what it is given.
+    pub(crate) fn gives_least(&self, name: &str) -> bool {
+        self.least.contains(name)
+    }
+
     /// Whether a header of the tree may declare something of that name as a pointer to user
     /// memory.
     pub(crate) fn may_be_users(&self, name: &str) -> bool {
@@ -404,9 +411,9 @@ impl CheckWords {
         self.allocates.get(name).copied()
     }
 
-    /// Which argument a call of that name reads as a string.
-    pub(crate) fn reads_string(&self, name: &str) -> Option<usize> {
-        self.strings.get(name).copied()
+    /// Which arguments a call of that name reads as strings.
+    pub(crate) fn reads_strings(&self, name: &str) -> &[usize] {
+        self.strings.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Whether a call of that name gives an error number as a pointer where it fails.

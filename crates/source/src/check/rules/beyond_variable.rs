@@ -35,7 +35,8 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in copies {
         let told = copied(function, access)
             .or_else(|| allocated(function, access))
-            .or_else(|| elsewhere(function, access));
+            .or_else(|| elsewhere(function, access))
+            .or_else(|| at_least(function, access));
         let Some(told) = told else { continue };
         // The same of another copy is another place of it.
         match known.iter_mut().find(|own| own.message == told.message) {
@@ -150,6 +151,76 @@ fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
         violation.confidence = confidence;
         violation
     })
+}
+
+/// A copy of as many bytes as a number says that the function only refuses where it is less
+/// than the object has.
+fn at_least(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let number = access.bytes.as_ref()?.uncast().1;
+    let name = number.name().filter(|own| function.is_parameter(own))?;
+    let value = Expression::of(function.context, access.value_node);
+    let value = value.uncast().1;
+    let size = size_at(function, value)?;
+    let place = refuses_less_than(function, number, size)?;
+    let bounded = unbounded::is_compared(function, number, place)
+        || unbounded::is_handed_before(function, number, access.span)
+        || function.graph.takes_a_value(name);
+    if bounded || !function.graph.passes(&[place], access.span) {
+        return None;
+    }
+    let file = function.file;
+    let object = file.plain(value.span);
+    let told = format!(
+        "{name} bytes are copied to or from {object}, which has {size}, and only less is refused"
+    );
+    let mut violation = file.violation(&INFO, access.span, "copied here", told);
+    violation.confidence = Confidence::Medium;
+    violation
+        .related
+        .push(file.mark(place, "less is refused here"));
+    Some(violation)
+}
+
+/// The bytes of what an address leads to: a variable of the function, or a structure whose
+/// size its last member does not leave open.
+fn size_at(function: &FunctionContext<'_>, address: &Expression) -> Option<u64> {
+    if let Some(object) = Object::of(function, address).filter(|own| !own.is_pointer) {
+        return object.size;
+    }
+    let behind = Expression {
+        span: address.span,
+        term: Term::Behind(Box::new(address.clone())),
+    };
+    let of = space::type_of(function, &behind)?;
+    let Shape::Struct(members) = &of.shape else {
+        return None;
+    };
+    let last = members.last()?;
+    let open = matches!(last.of.shape, Shape::Array(_, 0 | 1) | Shape::Opaque);
+    (!open).then_some(of.size)
+}
+
+/// Where a number is refused that is less than so many bytes.
+fn refuses_less_than(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    size: u64,
+) -> Option<Span> {
+    let mut found = None;
+    function.each_of(&["binary_expression"], |node| {
+        if found.is_some() || node.kind() != "binary_expression" {
+            return;
+        }
+        let Term::Binary(left, _, right) = Expression::of(function.context, node).term else {
+            return;
+        };
+        let sized = [&left, &right]
+            .iter()
+            .any(|own| space::bytes(function, own.uncast().1) == Some(size));
+        let less = sized && unbounded::refuses_less(function, node, |own| own == number);
+        found = less.then(|| span(node));
+    });
+    found
 }
 
 /// The variables that take something made of another one.

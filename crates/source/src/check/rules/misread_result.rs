@@ -25,16 +25,17 @@ const INFO: RuleInfo = RuleInfo {
     name: "misread-result",
     severity: Severity::Error,
     confidence: Confidence::High,
-    summary: "how many bytes were not copied, or a bool, is taken for an error number",
+    summary: "what an access gives is taken for what it never is",
     why: "copy_from_user() and copy_to_user() give the number of bytes that were left, 0 or more. A test \
           for less than 0 never holds, so that a fault goes unseen; a caller that is given them sees no \
-          error number. A function of the file that hands that on, or gives a bool, is the same.",
+          error number. A function of the file that hands that on, or gives a bool, is the same. \
+          get_user() gives 0 or an error number, and is never more than 0.",
 };
 
 /// So many callers of callers are asked.
 const STEPS: usize = 3;
 
-/// A call that has no error number for a fault.
+/// A call whose result says whether it faulted.
 struct Giver<'t> {
     node: Node<'t>,
     span: Span,
@@ -42,7 +43,7 @@ struct Giver<'t> {
     told: Told,
 }
 
-/// The calls of a function that have no error number for a fault.
+/// The calls of a function whose result says whether they faulted.
 fn givers<'t>(function: &FunctionContext<'t>) -> impl Iterator<Item = Giver<'t>> {
     function.calls.iter().filter_map(move |call| {
         let name = answer::text(function.context.callee(*call))?;
@@ -59,7 +60,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for giver in givers(function) {
         // What a function of the file hands on is said of it, but where a choice does.
         let said = || function.hands_left(&giver.name) || is_chosen(giver.node);
-        if giver.told != Told::Truth && said() {
+        if matches!(giver.told, Told::Left | Told::LeftOrError) && said() {
             out.extend(returned(function, &giver));
         }
         if giver.told != Told::LeftOrError {
@@ -72,13 +73,14 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 fn asked(function: &FunctionContext<'_>, giver: &Giver<'_>, test: Span) -> Violation {
     let file = function.file;
     let name = &giver.name;
-    let gives = match giver.told {
-        Told::Truth => "a bool",
-        Told::Left | Told::LeftOrError => "how many bytes were left",
+    let (gives, never) = match giver.told {
+        Told::Truth => ("a bool", "negative"),
+        Told::Left | Told::LeftOrError => ("how many bytes were left", "negative"),
+        Told::Error => ("0 or an error number", "more than 0"),
     };
-    let message = format!("{name}() gives {gives}, which is never negative");
+    let message = format!("{name}() gives {gives}, which is never {never}");
     let own = function.expression(test);
-    let label = match own.is_some_and(|own| is_asked(&own) == Some(true)) {
+    let label = match own.is_some_and(|own| is_asked(&own, giver.told) == Some(true)) {
         true => "always holds",
         false => "never holds",
     };
@@ -468,17 +470,17 @@ fn tested(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Span> {
             "parenthesized_expression" => {}
             "binary_expression" => {
                 let own = Expression::of(function.context, parent);
-                return is_asked(&own).map(|_| span(parent));
+                return is_asked(&own, giver.told).map(|_| span(parent));
             }
             "assignment_expression" if operator == b"=" => {
                 let variable = parent.part("left").map(bare)?;
-                if let Some(test) = stored(function, variable, span(parent)) {
+                if let Some(test) = stored(function, giver, variable, span(parent)) {
                     return Some(test);
                 }
             }
             "init_declarator" => {
                 let variable = parent.part("declarator")?;
-                return stored(function, variable, span(parent));
+                return stored(function, giver, variable, span(parent));
             }
             _ => return None,
         }
@@ -488,12 +490,20 @@ fn tested(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Span> {
 }
 
 /// Whether what asks a value for less than 0 or for an error number always holds where it
-/// is neither: `a < 0` and `a == -EFAULT` never do, `a >= 0` does. None where something
-/// else is asked.
-fn is_asked(own: &Expression) -> Option<bool> {
+/// is neither: `a < 0` and `a == -EFAULT` never do, `a >= 0` does; of one that is no more
+/// than 0 `a > 0` never does. None where something else is asked.
+fn is_asked(own: &Expression, told: Told) -> Option<bool> {
     let Term::Binary(_, operator, right) = &own.term else {
         return None;
     };
+    if told == Told::Error {
+        let holds = match operator.as_str() {
+            ">" => false,
+            "<=" => true,
+            _ => return None,
+        };
+        return right.is_zero().then_some(holds);
+    }
     match operator.as_str() {
         "<" => right.is_zero().then_some(false),
         ">=" => right.is_zero().then_some(true),
@@ -504,7 +514,12 @@ fn is_asked(own: &Expression) -> Option<bool> {
 }
 
 /// The test of a variable of the function that holds nothing but such a result there.
-fn stored(function: &FunctionContext<'_>, variable: Node<'_>, at: Span) -> Option<Span> {
+fn stored(
+    function: &FunctionContext<'_>,
+    giver: &Giver<'_>,
+    variable: Node<'_>,
+    at: Span,
+) -> Option<Span> {
     if variable.kind() != "identifier" {
         return None;
     }
@@ -542,7 +557,7 @@ fn stored(function: &FunctionContext<'_>, variable: Node<'_>, at: Span) -> Optio
     let tests = function.graph.comparisons.iter();
     tests.copied().find(|test| {
         let own = function.expression(*test);
-        let own = own.filter(|own| is_asked(own).is_some());
+        let own = own.filter(|own| is_asked(own, giver.told).is_some());
         let of = own.and_then(|own| match own.term {
             Term::Binary(left, ..) => left.name().map(str::to_owned),
             _ => None,

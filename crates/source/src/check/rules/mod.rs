@@ -17,6 +17,7 @@ mod distant_access_ok;
 mod double_fetch;
 mod dropped_check;
 mod dropped_fence;
+mod elements_for_bytes;
 mod end_after_failed_begin;
 mod error_pointer;
 mod fault_in_atomic;
@@ -85,6 +86,7 @@ pub(crate) const RULES: &[Rule] = &[
     kept_lock::RULE,
     copied_holes::RULE,
     sizeof_pointer::RULE,
+    elements_for_bytes::RULE,
     beyond_array::RULE,
     beyond_variable::RULE,
     unbounded_index::RULE,

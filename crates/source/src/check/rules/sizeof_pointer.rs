@@ -5,11 +5,13 @@ use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::declared_type;
 use crate::check::rule::{Look, Rule};
+use crate::check::space;
 use crate::expression::{Expression, Term};
 use crate::lex::Token;
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
+use crate::types::Shape;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -42,9 +44,42 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         .calls
         .iter()
         .filter_map(|call| cleared(function, *call));
-    let checks = function.calls.iter();
-    let checks = checks.filter_map(|call| checked(function, *call));
-    out.extend(copies.chain(clears).chain(checks));
+    let calls = || function.calls.iter();
+    let checks = calls().filter_map(|call| checked(function, *call));
+    let handed = calls().filter_map(|call| handed(function, *call));
+    out.extend(copies.chain(clears).chain(checks).chain(handed));
+}
+
+/// `f(sizeof(p), p)` of a pointer to the user's, where nothing else is known of the call.
+fn handed(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let name = answer::text(function.context.callee(call))?;
+    let words = function.file.words;
+    let copies = words.access(name).or_else(|| words.in_window(name));
+    let known = copies.is_some() || words.checks_range(name.as_bytes());
+    // A macro may take either as it likes.
+    let is_call = call.part("arguments").filter(|_| !known)?;
+    let mut cursor = is_call.walk();
+    let given = is_call.named_children(&mut cursor);
+    let given: Vec<Expression> = given
+        .map(|own| Expression::of(function.context, own))
+        .collect();
+    let sizes = given.iter().filter_map(|own| match &own.term {
+        Term::SizeOf(of) => Some((own, &**of)),
+        _ => None,
+    });
+    let mut wrong = sizes.filter_map(|(size, of)| {
+        let object = given.iter().find(|own| own.uncast().1 == of)?;
+        let users = space::is_users(function, object);
+        (users && is_plain_pointer(function, of)).then_some((object, size))
+    });
+    let (object, size) = wrong.next()?;
+    self::wrong(function, call, name, object, size)
+}
+
+/// Whether a place holds a pointer, and not one to a pointer.
+fn is_plain_pointer(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    let of = space::type_of(function, place).map(|of| of.shape);
+    matches!(of, Some(Shape::Pointer { to, .. }) if !to.contains('*'))
 }
 
 fn cleared(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
@@ -93,6 +128,11 @@ fn wrong(
         Term::Address(place) if **of == *object => {
             let place = function.file.plain(place.span);
             format!("sizeof(&{place}), the size of an address and not of {place}")
+        }
+        Term::Member { .. } => {
+            let same = **of == *object && is_plain_pointer(function, of);
+            let pointer = same.then(|| function.file.plain(of.span))?;
+            format!("sizeof({pointer}), the size of the pointer and not of what it points to")
         }
         _ => {
             let pointer = of.name().filter(|own| front(object) == Some(*own))?;

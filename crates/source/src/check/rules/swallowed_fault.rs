@@ -113,7 +113,7 @@ fn overwritten(function: &FunctionContext<'_>, call: &Fallible<'_>, fate: &Fate)
 fn lost_error(function: &FunctionContext<'_>, fate: &Fate) -> Option<Told> {
     let graph = function.graph;
     let lost = |arm: &Arm| {
-        let mut nodes: Vec<usize> = only(function, arm).into_iter().collect();
+        let mut nodes: Vec<usize> = only_of_rounds(function, arm).into_iter().collect();
         nodes.sort_unstable();
         let effects = nodes.iter().filter_map(|at| graph.nodes.get(*at));
         let mut effects = effects.flat_map(|node| node.effects.clone());
@@ -321,6 +321,18 @@ fn only(function: &FunctionContext<'_>, arm: &Arm) -> HashSet<usize> {
     let graph = function.graph;
     let mut own = graph.reached(arm.fault, |_| false);
     let other = graph.reached(arm.success, |_| false);
+    own.retain(|at| !other.contains(at));
+    own
+}
+
+/// The nodes that are come to where the access faulted, and else only where it faults in a
+/// later round.
+fn only_of_rounds(function: &FunctionContext<'_>, arm: &Arm) -> HashSet<usize> {
+    let graph = function.graph;
+    let mut own = graph.reached(arm.fault, |_| false);
+    let first = graph.nodes.get(arm.fault).map(std::ptr::from_ref);
+    let mut other = graph.reached(arm.success, |node| Some(std::ptr::from_ref(node)) == first);
+    other.remove(&arm.fault);
     own.retain(|at| !other.contains(at));
     own
 }

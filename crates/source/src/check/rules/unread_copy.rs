@@ -1,5 +1,6 @@
 use crate::Direction;
 use crate::check::accesses::Access;
+use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -23,6 +24,7 @@ const INFO: RuleInfo = RuleInfo {
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().filter(|own| !own.inside) {
         let copies = access.word.direction == Direction::Read && access.word.count.is_some();
+        out.extend(copies.then(|| freed(function, access)).flatten());
         let local = filled(function, access).filter(|_| copies);
         let set = |local: &&Local| is_set(function, local, access);
         let local = local.filter(set);
@@ -38,6 +40,73 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.push(violation);
         }
     }
+}
+
+/// A copy into memory that the function allocates, and only frees behind it.
+fn freed(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let graph = function.graph;
+    let value = Expression::of(function.context, access.value_node);
+    let name = value.uncast().1.name()?;
+    let memory = Allocation::of(function, name, access.span)?;
+    let local = function.local_at(name, access.span)?;
+    let kept = graph.computed || graph.unseen.contains(name);
+    if kept || is_taken(function, local) || is_handed(function, name, access) {
+        return None;
+    }
+    let nodes = graph.nodes_in(access.span);
+    let behind = nodes.flat_map(|node| graph.reached_behind(node, |_| false));
+    let behind = behind.flat_map(|at| graph.effects_of(at));
+    let own = |own: &&Effect| graph.name_of(own) == name && !access.span.contains(own.span);
+    let (frees, uses): (Vec<&Effect>, Vec<&Effect>) = behind
+        .filter(own)
+        .partition(|own| function.is_freed(own.span));
+    let gone = local.cleaned || !frees.is_empty();
+    if !uses.is_empty() || !gone {
+        return None;
+    }
+    let message = format!(
+        "{}() copies from the user into {name}, and nothing looks at it before it is freed",
+        access.word.name
+    );
+    let file = function.file;
+    let mut violation = file.violation(&INFO, access.span, "looked at by nobody", message);
+    let place = file.mark(memory.place, "allocated here");
+    violation.related.push(place);
+    Some(violation)
+}
+
+/// Whether a function that is called by its name is given the pointer before: it may keep it,
+/// as sg_init_one() does. What a driver's operation is given is to be filled.
+fn is_handed(function: &FunctionContext<'_>, name: &str, access: &Access<'_>) -> bool {
+    let words = function.file.words;
+    let mut calls = function.calls.iter();
+    calls.any(|call| {
+        let whole = Expression::of(function.context, *call);
+        let Some((callee, given)) = whole
+            .call()
+            .filter(|_| call.end_byte() <= access.span.start)
+        else {
+            return false;
+        };
+        let copies = words.access(callee).is_some() || words.clears(callee).is_some();
+        let judges = words.tells_errors(callee) || words.tells_null(callee);
+        let sized = |own: &Expression| own.any(&|part| matches!(part.term, Term::SizeOf(_)));
+        let takes = |own: &Expression| own.any(&|part| part.name() == Some(name)) && !sized(own);
+        !copies && !judges && !words.frees(callee) && given.iter().any(takes)
+    })
+}
+
+/// Whether something else takes the pointer, by which it may be looked at.
+fn is_taken(function: &FunctionContext<'_>, local: &Local) -> bool {
+    let mut values = function.graph.effects.iter();
+    values.any(|own| match &own.kind {
+        EffectKind::Write(write) => {
+            let value = write.value.and_then(|value| function.expression(value));
+            value.is_some_and(|value| value.uncast().1.name() == Some(&local.name))
+        }
+        EffectKind::Address => function.graph.name_of(own) == local.name,
+        _ => false,
+    })
 }
 
 /// The variable of the function that an access fills: `&x`, `array`.

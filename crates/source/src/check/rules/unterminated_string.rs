@@ -38,10 +38,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let Some((name, arguments)) = whole.call() else {
             continue;
         };
-        let at = function.file.words.reads_string(name);
-        let read = at.and_then(|at| arguments.get(at));
-        let bytes = read.and_then(|own| Bytes::of(function, own.uncast().1, span(*call)));
-        if let Some(bytes) = bytes.filter(|own| !own.may_end(function, span(*call))) {
+        let read = function.file.words.reads_strings(name).iter();
+        let read = read.filter_map(|at| arguments.get(*at));
+        let bytes = read.filter_map(|own| Bytes::of(function, own.uncast().1, span(*call)));
+        for bytes in bytes.filter(|own| !own.may_end(function, span(*call))) {
             let text = function.file.plain(bytes.place.span);
             // Once for each object.
             if known.contains(&text) {
@@ -121,19 +121,28 @@ impl<'e> Bytes<'e> {
             let own = Expression::of(function.context, node);
             ended = match &own.term {
                 // An element is set: `buf[n] = 0`, `*end = 0`.
-                Term::Assignment(left, ..) => self.holds(left) && left.name().is_none(),
+                Term::Assignment(left, ..) => self.may_hold(left) && left.name().is_none(),
                 Term::Call(..) => own.call().is_none_or(|(name, given)| {
                     let copies = words.access(name).is_some()
                         || words.allocates(name).is_some()
-                        || words.reads_string(name).is_some()
+                        || !words.reads_strings(name).is_empty()
                         || words.tells_errors(name)
                         || words.permission(name) == Permission::Allowed;
-                    !copies && given.iter().any(|own| self.holds(own))
+                    let fills = words.fills(name).and_then(|own| given.get(own.object));
+                    fills.is_some_and(|own| self.holds(own))
+                        || !copies && given.iter().any(|own| self.holds(own))
                 }),
                 _ => false,
             };
         });
         ended || is_aliased(function, &self.root)
+    }
+
+    /// Whether a place may lie in the object: another member of its struct does not.
+    fn may_hold(&self, place: &Expression) -> bool {
+        let member = |own: &Expression| matches!(own.term, Term::Member { .. });
+        let apart = member(self.place) && place.any(&member);
+        self.holds(place) && (!apart || place.any(&|part| part == self.place))
     }
 
     /// Whether an expression leads to the object.

@@ -64,7 +64,7 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
     let goes = words.fills(name).is_some()
         || words.clears(name).is_some()
         || words.duplicated(name).is_some()
-        || words.reads_string(name).is_some();
+        || !words.reads_strings(name).is_empty();
     if !goes || words.access(name).is_some() {
         return None;
     }
@@ -193,7 +193,9 @@ fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Viola
         return None;
     }
     // A copy's address may stand where the user's stood.
-    if is_tried_before(function, pointer, node) || function.assigns(pointer.uncast().1) {
+    if is_tried_before(function, pointer, node)
+        || space::takes_another(function, pointer.uncast().1)
+    {
         return None;
     }
     let pointer = holder(function, pointer)?;

@@ -1,0 +1,68 @@
+use crate::check::accesses::Access;
+use crate::check::allocation::Allocation;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
+use crate::check::space;
+use crate::expression::Expression;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "elements-for-bytes",
+    severity: Severity::Error,
+    confidence: Confidence::Medium,
+    summary: "as many bytes are copied as there are elements, which are larger",
+    why: "The last elements are not copied: they keep what lay there before, and are used as if the user \
+          had given them, or are not given to him.",
+};
+
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for access in function.accesses.iter().chain(function.through) {
+        out.extend(wrong(function, access));
+    }
+}
+
+fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let bytes = access.bytes.as_ref()?.uncast().1;
+    let value = Expression::of(function.context, access.value_node);
+    let value = value.uncast().1;
+    let size = space::element(function, value).filter(|size| *size > 1)?;
+    let counted = is_length_of(bytes, value) || is_allocated(function, access, value, bytes);
+    counted.then(|| {
+        let (count, object) = (
+            function.file.plain(bytes.span),
+            function.file.plain(value.span),
+        );
+        let name = &access.word.name;
+        let message = format!(
+            "{name}() is given {count} as a number of bytes, and that is how many elements of \
+             {size} bytes {object} has"
+        );
+        function
+            .file
+            .violation(&INFO, access.span, "elements, not bytes", message)
+    })
+}
+
+/// `ARRAY_SIZE(x)` of `x`
+fn is_length_of(count: &Expression, object: &Expression) -> bool {
+    let of = count.call().filter(|(name, _)| *name == "ARRAY_SIZE");
+    of.is_some_and(|(_, given)| given == std::slice::from_ref(object))
+}
+
+/// Whether the object is memory that the function allocates for so many elements.
+fn is_allocated(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+    object: &Expression,
+    count: &Expression,
+) -> bool {
+    let memory = object
+        .name()
+        .and_then(|name| Allocation::of(function, name, access.span));
+    memory.is_some_and(|memory| memory.is_of_elements(function, count))
+}

@@ -1,0 +1,200 @@
+//! Copies into objects: how many bytes they are, what is left of them, who looks at them.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[path = "support/mistakes.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod mistakes;
+
+const NONE: [&str; 0] = [];
+
+/// What is said of a text.
+fn rules(text: &str) -> Vec<String> {
+    let found = mistakes::found(None, text).into_iter();
+    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
+    found.dedup();
+    found
+}
+
+/// Each text is right, and wrong in the one way once the words are changed.
+fn changed(rule: &str, right: &str, changes: &[(&str, &str)]) {
+    assert_eq!(rules(right), NONE, "{right}");
+    for (was, now) in changes {
+        let wrong = right.replace(was, now);
+        assert_ne!(wrong, right, "{was}");
+        assert_eq!(rules(&wrong), [rule], "{wrong}");
+    }
+}
+
+#[test]
+fn elements_are_no_bytes() {
+    let right = "int f(u32 __user *p, u32 n)\n{\n\tu32 *all = kcalloc(n, sizeof(*all), GFP_KERNEL);\n\tint ret = -EFAULT;\n\n\tif (!all)\n\t\treturn -ENOMEM;\n\tif (!copy_from_user(all, p, n * sizeof(*all)))\n\t\tret = find(all, n);\n\tkfree(all);\n\treturn ret;\n}\n";
+    changed(
+        "elements-for-bytes",
+        right,
+        &[("p, n * sizeof(*all)", "p, n")],
+    );
+    let product = right.replace("kcalloc(n, sizeof(*all), ", "kmalloc(n * sizeof(u32), ");
+    changed(
+        "elements-for-bytes",
+        &product,
+        &[("p, n * sizeof(*all)", "p, n")],
+    );
+    let array = "int f(u32 __user *p)\n{\n\tu32 all[8];\n\n\tif (copy_from_user(all, p, sizeof(all)))\n\t\treturn -EFAULT;\n\treturn find(all);\n}\n";
+    changed(
+        "elements-for-bytes",
+        array,
+        &[("sizeof(all)", "ARRAY_SIZE(all)")],
+    );
+    // Of bytes there are as many.
+    let bytes = array
+        .replace("u32 all", "u8 all")
+        .replace("sizeof(all)", "ARRAY_SIZE(all)");
+    assert_eq!(rules(&bytes), NONE);
+}
+
+#[test]
+fn a_number_that_is_no_less_than_an_object_may_be_more() {
+    let right = "struct effect { u32 a, b; };\nint f(const char __user *p, size_t size, struct effect *to)\n{\n\tif (size != sizeof(struct effect))\n\t\treturn -EINVAL;\n\tif (copy_from_user(to, p, size))\n\t\treturn -EFAULT;\n\treturn 0;\n}\n";
+    changed("beyond-variable", right, &[("size != ", "size < ")]);
+    for right in [
+        // Whoever knows how much there is.
+        right.replace("size != ", "size > 64 || size < "),
+        // The end is open.
+        right
+            .replace("size != ", "size < ")
+            .replace("u32 a, b;", "u32 a; u32 b[];"),
+        // So much is copied as it has.
+        right
+            .replace("size != ", "size < ")
+            .replace("p, size", "p, sizeof(*to)"),
+    ] {
+        assert_eq!(rules(&right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn the_size_of_a_member_that_is_a_pointer() {
+    let right = "struct entry { u32 a, b; };\nstruct map { u32 num; struct entry __user *entry; };\nint f(struct map __user *p)\n{\n\tstruct map m;\n\tstruct entry e;\n\n\tif (copy_from_user(&m, p, sizeof(m)))\n\t\treturn -EFAULT;\n\tif (m.num > 8)\n\t\treturn -EINVAL;\n\tif (gather(m.num, sizeof(*m.entry), m.entry))\n\t\treturn -EINVAL;\n\tif (copy_from_user(&e, m.entry, sizeof(*m.entry)))\n\t\treturn -EFAULT;\n\treturn e.a;\n}\n";
+    changed(
+        "sizeof-pointer",
+        right,
+        &[
+            ("num, sizeof(*m.entry)", "num, sizeof(m.entry)"),
+            ("m.entry, sizeof(*m.entry)", "m.entry, sizeof(m.entry)"),
+        ],
+    );
+    // A list of pointers.
+    let list = right
+        .replace("__user *entry", "__user * __user *entry")
+        .replace("num, sizeof(*m.entry)", "num, sizeof(m.entry)")
+        .replace(
+            "if (copy_from_user(&e, m.entry, sizeof(*m.entry)))\n\t\treturn -EFAULT;\n\treturn e.a",
+            "return 0",
+        );
+    assert_eq!(rules(&list), NONE);
+}
+
+#[test]
+fn memory_that_is_freed_with_what_was_copied_into_it() {
+    let right = "struct codec { u32 a; };\nint f(struct stream *s, void __user *p)\n{\n\tstruct codec *c;\n\tint ret;\n\n\tc = kzalloc(sizeof(*c), GFP_KERNEL);\n\tif (!c)\n\t\treturn -ENOMEM;\n\tret = s->ops->get(s, c);\n\tif (!ret && copy_to_user(p, c, sizeof(*c)))\n\t\tret = -EFAULT;\n\tkfree(c);\n\treturn ret;\n}\n";
+    changed(
+        "unread-copy",
+        right,
+        &[("copy_to_user(p, c, ", "copy_from_user(c, p, ")],
+    );
+    let scoped = right
+        .replace("*c;\n", "*c __free(kfree) = NULL;\n")
+        .replace("\tkfree(c);\n", "");
+    changed(
+        "unread-copy",
+        &scoped,
+        &[("copy_to_user(p, c, ", "copy_from_user(c, p, ")],
+    );
+    let wrong = right.replace("copy_to_user(p, c, ", "copy_from_user(c, p, ");
+    for kept in [
+        wrong.replace("s->ops->get(s, c)", "sg_init_one(&s->sg, c, 4)"),
+        wrong.replace("s->ops->get(s, c)", "0;\n\ts->c = c"),
+        wrong.replace("\tkfree(c);", "\tif (!ret)\n\t\ts->a = c->a;\n\tkfree(c);"),
+        wrong.replace("\tkfree(c);\n", ""),
+    ] {
+        assert_eq!(rules(&kept), NONE, "{kept}");
+    }
+}
+
+#[test]
+fn a_string_that_fills_what_it_is_copied_into() {
+    let member = "struct name { char text[16]; };\nint f(const char __user *p, struct name *n)\n{\n\tint ret;\n\n\tret = strncpy_from_user(n->text, p, sizeof(n->text));\n\tif (ret == 0 || ret == sizeof(n->text))\n\t\treturn -ERANGE;\n\treturn ret < 0 ? ret : 0;\n}\n";
+    changed(
+        "unterminated-string",
+        member,
+        &[
+            (" || ret == sizeof(n->text)", ""),
+            (
+                "(n->text));\n\tif (ret == 0 || ret == sizeof(n->text))\n\t\treturn -ERANGE;\n",
+                "(n->text));\n\tn->other = 1;\n",
+            ),
+        ],
+    );
+    let least = "int f(const char __user *p, size_t len)\n{\n\tchar line[80];\n\tint ret;\n\n\tlen = min_t(size_t, len, sizeof(line) - 1);\n\tmemset(line, 0, sizeof(line));\n\tret = strncpy_from_user(line, p, len);\n\tif (ret < 0)\n\t\treturn ret;\n\treturn parse(line);\n}\n";
+    changed(
+        "unterminated-string",
+        least,
+        &[("sizeof(line) - 1)", "sizeof(line))")],
+    );
+}
+
+#[test]
+fn what_is_only_added_to_a_member_gives_it_no_value() {
+    let right = "struct info { u32 flags; u32 valid; };\nint f(void __user *p, struct state *s)\n{\n\tstruct info i;\n\n\ti.flags = 0;\n\tif (s->file)\n\t\ti.flags |= 1;\n\ti.valid = 3;\n\treturn copy_to_user(p, &i, sizeof(i)) ? -EFAULT : 0;\n}\n";
+    changed("copied-holes", right, &[("\ti.flags = 0;\n", "")]);
+}
+
+#[test]
+fn an_error_number_that_is_lost_behind_a_loop() {
+    let right = "ssize_t f(char __user *p, struct dev *d, size_t n)\n{\n\tssize_t ret = 0;\n\tsize_t got = 0;\n\n\twhile (n) {\n\t\tif (put_user(d->c, p)) {\n\t\t\tret = -EFAULT;\n\t\t\tgoto out;\n\t\t}\n\t\tgot++;\n\t\tn--;\n\t}\n\tret = got;\nout:\n\treturn ret;\n}\n";
+    changed("swallowed-fault", right, &[("goto out", "break")]);
+}
+
+#[test]
+fn a_member_that_takes_what_another_structure_was_filled_with() {
+    let right = "struct info { u32 at; u32 __user *list; };\nstruct info32 { u32 at; u32 list; };\nstruct sub { int n; };\nstruct dev { struct sub *subs; u32 n; };\nstatic int one(struct dev *d, struct info *i)\n{\n\tif (i->at >= d->n)\n\t\treturn -EINVAL;\n\treturn put_user(d->subs[i->at].n, i->list);\n}\nint f(struct dev *d, void __user *p)\n{\n\tstruct info32 i32;\n\tstruct info i;\n\n\tif (copy_from_user(&i32, p, sizeof(i32)))\n\t\treturn -EFAULT;\n\ti.at = i32.at;\n\ti.list = compat_ptr(i32.list);\n\treturn one(d, &i);\n}\n";
+    changed(
+        "unbounded-index",
+        right,
+        &[("\tif (i->at >= d->n)\n\t\treturn -EINVAL;\n", "")],
+    );
+    let bounded = right
+        .replace("\tif (i->at >= d->n)\n\t\treturn -EINVAL;\n", "")
+        .replace(
+            "\ti.list =",
+            "\tif (i.at >= d->n)\n\t\treturn -EINVAL;\n\ti.list =",
+        );
+    assert_eq!(rules(&bounded), NONE);
+}
+
+#[test]
+fn a_copy_of_many_bytes_with_preemption_off() {
+    let right = "int f(void __user *p, struct dev *d)\n{\n\tint ret;\n\n\tpreempt_disable();\n\tret = put_user(d->a, (u32 __user *)p);\n\tpreempt_enable();\n\treturn ret;\n}\n";
+    changed(
+        "fault-in-atomic",
+        right,
+        &[(
+            "put_user(d->a, (u32 __user *)p)",
+            "copy_to_user(p, d, 8) ? -EFAULT : 0",
+        )],
+    );
+}
+
+#[test]
+fn what_is_no_more_than_0_is_asked_for_more() {
+    let right = "static int fetch(u32 *v, u32 __user *p)\n{\n\tif (copy_from_user(v, p, sizeof(*v)))\n\t\treturn -EINVAL;\n\treturn 0;\n}\nint f(u32 __user *p)\n{\n\tu32 v, w;\n\tint ret;\n\n\tif (fetch(&v, p))\n\t\treturn -EINVAL;\n\tret = get_user(w, p + 1);\n\tif (ret)\n\t\treturn ret;\n\treturn use(v, w);\n}\n";
+    let wrong = right.replace("if (fetch(&v, p))", "if (fetch(&v, p) > 0)");
+    assert_eq!(rules(right), NONE);
+    assert_eq!(rules(&wrong), ["misread-result"]);
+    let stored = right.replace("if (ret)", "if (ret > 0)");
+    assert!(rules(&stored).contains(&"misread-result".to_owned()));
+    // It gives how much, too.
+    let length = wrong.replace("return 0;", "return 4;");
+    assert_eq!(rules(&length), NONE);
+}
