@@ -57,6 +57,13 @@ fn elements_are_no_bytes() {
 fn a_number_that_is_no_less_than_an_object_may_be_more() {
     let right = "struct effect { u32 a, b; };\nint f(const char __user *p, size_t size, struct effect *to)\n{\n\tif (size != sizeof(struct effect))\n\t\treturn -EINVAL;\n\tif (copy_from_user(to, p, size))\n\t\treturn -EFAULT;\n\treturn 0;\n}\n";
     changed("beyond-variable", right, &[("size != ", "size < ")]);
+    // What is asked on another way is another number of bytes.
+    let other = right.replace("\tif (size !=", "\tif (to->a) {\n\t\tif (size != 4)\n\t\t\treturn -EINVAL;\n\t\treturn 0;\n\t}\n\tif (size !=");
+    changed(
+        "beyond-variable",
+        &other,
+        &[("size != sizeof", "size < sizeof")],
+    );
     for right in [
         // Whoever knows how much there is.
         right.replace("size != ", "size > 64 || size < "),

@@ -70,13 +70,47 @@ pub(crate) fn is_compared(
     number: &Expression,
     besides: Span,
 ) -> bool {
+    is_compared_where(function, number, |node| span(node) != besides)
+}
+
+/// The same on a way to another place.
+pub(crate) fn is_compared_before(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    besides: Span,
+    at: Span,
+) -> bool {
+    let graph = function.graph;
+    let here: Vec<usize> = graph.nodes_in(at).collect();
+    let comes = |from: Span| {
+        let asks = |node: &usize| {
+            let mut effects = graph.effects_of(*node).iter();
+            effects.any(|own| from.contains(own.span))
+        };
+        let mut asked = (0..graph.nodes.len()).filter(asks).peekable();
+        asked.peek().is_none()
+            || asked.any(|node| {
+                let reached = graph.reached(node, |_| false);
+                here.iter().any(|node| reached.contains(node))
+            })
+    };
+    is_compared_where(function, number, |node| {
+        span(node) != besides && comes(span(node))
+    })
+}
+
+fn is_compared_where(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    counts: impl Fn(Node<'_>) -> bool,
+) -> bool {
     let Some(root) = number.root().name() else {
         return false;
     };
     let mut found = false;
     function.each_of(&["switch_statement", "binary_expression"], |node| {
         // Last what takes longest.
-        if found || span(node) == besides || !function.graph.names(span(node), root) {
+        if found || !function.graph.names(span(node), root) || !counts(node) {
             return;
         }
         let own = match node.kind() {

@@ -162,7 +162,7 @@ fn at_least(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viola
     let value = value.uncast().1;
     let size = size_at(function, value)?;
     let place = refuses_less_than(function, number, size)?;
-    let bounded = unbounded::is_compared(function, number, place)
+    let bounded = unbounded::is_compared_before(function, number, place, access.span)
         || unbounded::is_handed_before(function, number, access.span)
         || function.graph.takes_a_value(name);
     if bounded || !function.graph.passes(&[place], access.span) {
