@@ -30,6 +30,7 @@ mod interest;
 mod known;
 mod learn;
 mod limit;
+mod locks;
 mod model;
 mod new_calls;
 mod order;

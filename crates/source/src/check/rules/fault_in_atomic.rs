@@ -3,12 +3,13 @@ use std::collections::{HashMap, HashSet};
 use tollgate_defect::answer;
 
 use crate::check::context::FunctionContext;
+use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::summary::faults_in;
+use crate::expression::Expression;
 use crate::flow::{Action, Node};
 use crate::lex::Token;
-use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
@@ -129,10 +130,10 @@ fn held(function: &FunctionContext<'_>, begin: usize, group: usize) -> HashSet<u
     held
 }
 
-/// What the calls of a group are given, by where they stand.
+/// The locks that the calls of a group are given, by where they stand.
 struct Locks {
-    begins: HashMap<Span, String>,
-    ends: HashMap<Span, String>,
+    begins: HashMap<Span, Option<Expression>>,
+    ends: HashMap<Span, Option<Expression>>,
 }
 
 impl Locks {
@@ -141,11 +142,10 @@ impl Locks {
         for call in function.calls {
             let name = answer::text(function.context.callee(*call));
             let own = name.and_then(|name| function.file.words.atomic_of(name));
-            let lock = call.part("arguments").and_then(|own| own.named_child(0));
-            let lock = lock.map_or_else(String::new, |lock| function.file.plain(span(lock)));
+            let lock = || locks::given(function, *call);
             match own {
-                Some((of, true)) if of == group => begins.insert(span(*call), lock),
-                Some((of, false)) if of == group => ends.insert(span(*call), lock),
+                Some((of, true)) if of == group => begins.insert(span(*call), lock()),
+                Some((of, false)) if of == group => ends.insert(span(*call), lock()),
                 _ => None,
             };
         }
@@ -153,24 +153,18 @@ impl Locks {
     }
 
     /// Whether a call ends what another one began: not where it is given another lock, and
-    /// each of the two is begun and ended here by its name. What is the same member of
-    /// another object may be the same object.
+    /// each of the two is begun and ended here by its name.
     fn ends(&self, begin: Span, end: Span) -> bool {
         let (Some(own), Some(other)) = (self.begins.get(&begin), self.ends.get(&end)) else {
             return true;
         };
+        let member =
+            |lock: &'_ Option<Expression>| lock.as_ref().and_then(locks::member).map(str::to_owned);
         let apart = member(own) != member(other)
             && self.begins.values().any(|lock| lock == other)
             && self.ends.values().any(|lock| lock == own);
         !apart
     }
-}
-
-/// `lock` of `&d->lock`
-fn member(lock: &str) -> &str {
-    let word = |c: char| c.is_alphanumeric() || c == '_';
-    let behind = lock.rfind(|c| !word(c)).map_or(0, |at| at + 1);
-    lock.get(behind..).unwrap_or(lock)
 }
 
 /// The scope of a guard whose class is one of a group, up to where faults are switched off
@@ -209,10 +203,8 @@ fn guarded(function: &FunctionContext<'_>, scope: Span) -> Option<Region> {
 fn unlocks(function: &FunctionContext<'_>, name: &str, group: usize) -> bool {
     let file = function.file;
     let mut bodies = file.bodies.iter().filter(|body| body.name == name);
-    bodies.any(|body| {
-        let mut words = file.tokens_in(body.span).iter();
-        words.any(|word| file.words.atomic_of(&word.span.text(file.text)) == Some((group, false)))
-    })
+    let ends = |name: &str| file.words.atomic_of(name) == Some((group, false));
+    bodies.any(|body| locks::names(function, body, ends))
 }
 
 fn violation(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> Violation {

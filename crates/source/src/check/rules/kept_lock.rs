@@ -3,9 +3,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use tollgate_defect::answer;
 
 use crate::check::context::FunctionContext;
+use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
-use crate::expression::{Expression, Term};
+use crate::expression::Expression;
 use crate::flow::{Action, Effect, Node, StatementKind};
 use crate::site::span;
 use crate::span::Span;
@@ -47,7 +48,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     if !turns.iter().any(|own| own.takes) {
         return;
     }
-    let callees = letting_go(function);
+    let callees = letting_go(function, &turns);
     let named = Named::of(function);
     let mut told = HashSet::new();
     for taken in turns.iter().filter(|own| own.takes).take(MOST) {
@@ -78,14 +79,13 @@ fn turns(function: &FunctionContext<'_>) -> Vec<Turn> {
     let calls = function.calls.iter().filter_map(|call| {
         let name = answer::text(function.context.callee(*call))?;
         let (kind, takes) = function.file.words.lock_of(name)?;
-        let given = Expression::of(function.context, *call);
         Some(Turn {
             node: *places.get(&span(*call))?,
             span: span(*call),
             name: name.to_owned(),
             kind,
             takes,
-            lock: given.call().and_then(|(_, given)| given.first().cloned()),
+            lock: locks::given(function, *call),
         })
     });
     calls.collect()
@@ -111,18 +111,22 @@ impl<'f> Named<'f> {
 }
 
 /// The functions of the file that the function calls and that let a lock go, with its kind.
-fn letting_go(function: &FunctionContext<'_>) -> HashSet<(String, usize)> {
+fn letting_go(function: &FunctionContext<'_>, turns: &[Turn]) -> HashSet<(String, usize)> {
     let file = function.file;
     let calls = function.calls.iter();
     let called: HashSet<&[u8]> = calls.map(|call| function.context.callee(*call)).collect();
     let bodies = file.bodies.iter();
     let bodies = bodies.filter(|body| called.contains(body.name.as_bytes()));
     let kinds = bodies.flat_map(|body| {
-        let words = file.tokens_in(body.span).iter();
-        let names = words.filter_map(|word| answer::text(word.span.of(file.text)));
-        let ends = names.filter_map(|name| file.words.lock_of(name));
-        let ends = ends.filter(|(_, takes)| !takes);
-        ends.map(|(kind, _)| (body.name.clone(), kind))
+        let lets_go = |kind: usize| {
+            locks::names(function, body, |name| {
+                file.words.lock_of(name) == Some((kind, false))
+            })
+        };
+        let kinds: BTreeSet<usize> = turns.iter().map(|own| own.kind).collect();
+        let own = kinds.into_iter().filter(|kind| lets_go(*kind));
+        own.map(|kind| (body.name.clone(), kind))
+            .collect::<Vec<_>>()
     });
     kinds.collect()
 }
@@ -259,20 +263,10 @@ impl<'f, 's> Held<'f, 's> {
     }
 }
 
-/// Whether one call may let go what the other has taken. What is the same member of another
-/// object may be the same object.
+/// Whether one call may let go what the other has taken.
 fn is_same(taken: &Turn, other: &Turn) -> bool {
-    let member = |own: &Turn| own.lock.as_ref().and_then(member);
+    let member = |own: &Turn| own.lock.as_ref().and_then(locks::member).map(str::to_owned);
     taken.kind == other.kind && member(taken) == member(other)
-}
-
-/// `lock` of `&d->lock` and of `lock`
-fn member(lock: &Expression) -> Option<String> {
-    match &lock.uncast().1.term {
-        Term::Address(inner) => member(inner),
-        Term::Member { field, .. } => Some(field.clone()),
-        _ => lock.name().map(str::to_owned),
-    }
 }
 
 fn violation(function: &FunctionContext<'_>, taken: &Turn, exit: usize, access: Span) -> Violation {

@@ -1,0 +1,37 @@
+//! Locks, as the calls that take them and let them go name them.
+
+use tollgate_defect::answer;
+use tree_sitter::Node;
+
+use crate::expression::{Expression, Term};
+use crate::split::Body;
+
+use super::context::FunctionContext;
+
+/// The lock that a call is given: its first argument.
+pub(crate) fn given(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Expression> {
+    let whole = Expression::of(function.context, call);
+    let (_, given) = whole.call()?;
+    given.first().cloned()
+}
+
+/// The member or the variable that a lock is: `lock` of `&d->lock` and of `lock`. What is the
+/// same member of another object may be the same object.
+pub(crate) fn member(lock: &Expression) -> Option<&str> {
+    match &lock.uncast().1.term {
+        Term::Address(inner) => member(inner),
+        Term::Member { field, .. } => Some(field),
+        _ => lock.uncast().1.name(),
+    }
+}
+
+/// Whether a function of the file names a call that is so: it may let go what its caller took.
+pub(crate) fn names(
+    function: &FunctionContext<'_>,
+    body: &Body,
+    is: impl Fn(&str) -> bool,
+) -> bool {
+    let file = function.file;
+    let mut words = file.tokens_in(body.span).iter();
+    words.any(|word| answer::text(word.span.of(file.text)).is_some_and(&is))
+}
