@@ -205,3 +205,27 @@ fn what_is_no_more_than_0_is_asked_for_more() {
     let length = wrong.replace("return 0;", "return 4;");
     assert_eq!(rules(&length), NONE);
 }
+
+#[test]
+fn an_array_of_which_an_element_is_never_set() {
+    let right = "struct version { u32 part[3]; };\nint f(void __user *p)\n{\n\tstruct version v;\n\n\tv.part[0] = 1;\n\tv.part[1] = 2;\n\tv.part[2] = 3;\n\treturn copy_to_user(p, &v, sizeof(v)) ? -EFAULT : 0;\n}\n";
+    let change = [("\tv.part[2] = 3;\n", "")];
+    changed("copied-holes", right, &change);
+    let alone = right
+        .replace("struct version v;", "u32 part[3];")
+        .replace("v.part", "part")
+        .replace("&v, sizeof(v)", "part, sizeof(part)");
+    changed("copied-holes", &alone, &[("\tpart[2] = 3;\n", "")]);
+    for right in [
+        // Any of them is set.
+        right.replace("v.part[2]", "v.part[p != NULL]"),
+        alone.replace("part[2]", "part[p != NULL]"),
+        // Where one alone goes out it is said elsewhere.
+        alone
+            .replace("\tpart[2] = 3;\n", "")
+            .replace("sizeof(part)", "sizeof(part[0]) * 2"),
+        right.replace("\tv.part[2] = 3;\n", "\tif (p)\n\t\tv.part[2] = 3;\n"),
+    ] {
+        assert_eq!(rules(&right), NONE, "{right}");
+    }
+}

@@ -1,9 +1,12 @@
 //! What a call puts into an object: all of it, or only what its source has.
 
+use std::collections::BTreeSet;
+
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::expression::Expression;
+use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
 use crate::types::Shape;
@@ -20,6 +23,8 @@ pub(crate) enum Put {
     Bytes(u64),
     /// A string, and nothing behind the 0 at its end.
     String,
+    /// So many of its elements, each by its number.
+    Elements(usize),
 }
 
 /// A call, and what it puts into what it is given.
@@ -56,6 +61,45 @@ pub(crate) fn filling(function: &FunctionContext<'_>, object: Node<'_>) -> Optio
     };
     let call = span(call);
     Some(Filling { call, put })
+}
+
+/// The number of an element that is set by itself: `x.version[2] = 1`; none where it is
+/// no constant.
+pub(crate) fn element(function: &FunctionContext<'_>, array: Node<'_>) -> Option<u64> {
+    let element = array
+        .parent()
+        .filter(|own| own.kind() == "subscript_expression")?;
+    let own = |part: &str| element.part(part).map(|part| part.id());
+    (own("argument") == Some(array.id())).then_some(())?;
+    let index = Expression::of(function.context, element.part("index")?);
+    space::bytes(function, index.uncast().1)
+}
+
+/// The elements of one array that are set each by its number, and the first place.
+pub(crate) struct Elements {
+    pub(crate) numbers: BTreeSet<u64>,
+    pub(crate) first: Span,
+}
+
+impl Elements {
+    pub(crate) fn new(first: Span) -> Self {
+        Self {
+            numbers: BTreeSet::new(),
+            first,
+        }
+    }
+
+    /// What that puts into an array of so many.
+    pub(crate) fn of(&self, count: u64) -> Filling {
+        let set = self.numbers.iter().filter(|own| **own < count).count();
+        Filling {
+            call: self.first,
+            put: match u64::try_from(set) == Ok(count) {
+                true => Put::All,
+                false => Put::Elements(set),
+            },
+        }
+    }
 }
 
 /// The argument that a place is: itself, its address or either in a cast.

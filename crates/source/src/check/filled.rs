@@ -1,6 +1,6 @@
 //! What a function sets of a struct before it is copied out: by itself, by what it calls.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tollgate_defect::answer;
 use tree_sitter::Node;
@@ -15,7 +15,7 @@ use crate::{Direction, Span};
 use super::accesses::{Access, every};
 use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
-use super::fill::{Filling, Put, filling};
+use super::fill::{Elements, Filling, Put, element, filling};
 use super::range::function_tokens;
 use super::space;
 
@@ -24,8 +24,10 @@ use super::space;
 pub(crate) struct Filled {
     /// The paths of the members that are set, `a.b`.
     pub(crate) members: BTreeSet<String>,
-    /// The members of which a call sets a part.
+    /// The members of which a part is set.
     pub(crate) partly: Vec<(String, Filling)>,
+    /// The arrays of which elements are set by their numbers, with how many they have.
+    elements: BTreeMap<String, (Elements, u64)>,
     /// The calls that set all of it.
     pub(crate) cleared: Vec<Span>,
     /// The call that sets the most bytes from its front on, if none sets all, and
@@ -42,6 +44,24 @@ impl Filled {
     pub(crate) fn add(&mut self, other: Self) {
         self.members.extend(other.members);
         self.partly.extend(other.partly);
+        for (path, (own, count)) in other.elements {
+            let known = self
+                .elements
+                .entry(path)
+                .or_insert_with(|| (Elements::new(own.first), count));
+            known.0.numbers.extend(own.numbers);
+        }
+    }
+
+    /// With what elements make of their arrays.
+    pub(crate) fn settle(&mut self) {
+        for (path, (own, count)) in std::mem::take(&mut self.elements) {
+            let filling = own.of(count);
+            match filling.put {
+                Put::All => drop(self.members.insert(path)),
+                _ => self.partly.push((path, filling)),
+            }
+        }
     }
 }
 
@@ -72,6 +92,7 @@ pub(crate) fn filled(function: &FunctionContext<'_>, local: &Local, access: &Acc
         hidden.remove(&node.start_byte());
     });
     found.elsewhere |= !hidden.is_empty();
+    found.settle();
     found
 }
 
@@ -166,11 +187,18 @@ fn filled_member(
     found: &mut Filled,
 ) {
     if is_target(function, whole) || is_target(function, behind_cast(function, whole)) {
-        found.members.insert(path);
+        match numbered(function, whole) {
+            Some((array, at, count)) => {
+                let own = found.elements.entry(path);
+                let (own, _) = own.or_insert_with(|| (Elements::new(span(array)), count));
+                own.numbers.insert(at);
+            }
+            None => drop(found.members.insert(path)),
+        }
     } else if let Some(own) = filling(function, whole) {
         match own.put {
             Put::All => drop(found.members.insert(path)),
-            Put::Bytes(_) | Put::String => found.partly.push((path, own)),
+            _ => found.partly.push((path, own)),
         }
     } else if takes_address(function, whole) {
         // Who is given a member's address fills the member, unless a size says
@@ -180,6 +208,19 @@ fn filled_member(
             false => found.elsewhere = true,
         }
     }
+}
+
+/// The array of which a place is one element by its number, that number, and how many it
+/// has: a member of an element is none.
+fn numbered<'t>(function: &FunctionContext<'_>, place: Node<'t>) -> Option<(Node<'t>, u64, u64)> {
+    let array = place
+        .part("argument")
+        .filter(|_| place.kind() == "subscript_expression")?;
+    let at = element(function, array)?;
+    let whole = Expression::of(function.context, array);
+    let inner = whole.any(&|own| matches!(own.term, Term::Element { .. }));
+    let count = space::elements(function, &whole).filter(|_| !inner)?;
+    Some((array, at, count))
 }
 
 /// What a function of the file that is given the struct's address sets of it; none where it

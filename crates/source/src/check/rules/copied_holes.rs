@@ -4,7 +4,7 @@ use tree_sitter::Node;
 use crate::check::accesses::{Access, root_of};
 use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
-use crate::check::fill::{Filling, Put, filling};
+use crate::check::fill::{Elements, Filling, Put, element, filling};
 use crate::check::filled::{Filled, behind, filled, of_callee};
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::range::sizeof_operand;
@@ -82,6 +82,7 @@ fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
     if unknown {
         return None;
     }
+    filled.settle();
     // Where the layout hangs on something nothing is said.
     let Ok(Some(what)) = unset(function, &local.base_type, &filled) else {
         return None;
@@ -190,6 +191,7 @@ fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
     let whole = space::bytes(function, access.bytes.as_ref()?) == Some(size);
     let before = Span::new(local.scope.start, access.span.start);
     let (mut set, mut rounds) = (Vec::new(), Vec::new());
+    let mut elements: Option<Elements> = None;
     let mut elsewhere = !whole || function.graph.unseen.contains(&local.name);
     function.each_of(&["identifier"], |node| {
         let named = node.kind() == "identifier"
@@ -200,10 +202,19 @@ fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
             match (filling(function, node), counted(function, node)) {
                 (Some(own), _) => set.push(own),
                 (None, Some(own)) => rounds.push(own),
-                (None, None) => elsewhere = true,
+                (None, None) => match element(function, node).filter(|_| is_stored(function, node))
+                {
+                    Some(at) => {
+                        let own = elements.get_or_insert_with(|| Elements::new(span(node)));
+                        own.numbers.insert(at);
+                    }
+                    None => elsewhere = true,
+                },
             }
         }
     });
+    let count = space::elements(function, value);
+    set.extend(elements.zip(count).map(|(own, count)| own.of(count)));
     let left = set.iter().all(|own| own.put != Put::All) && !elsewhere;
     let name = &local.name;
     let what = match (set.first(), rounds.first()) {
@@ -243,6 +254,17 @@ fn counted(function: &FunctionContext<'_>, array: Node<'_>) -> Option<String> {
     let counts = operator == "<" && left.name() == Some(index);
     let constant = space::bytes(function, right).is_some() || right.call().is_some();
     (counts && !constant).then(|| function.file.plain(right.span))
+}
+
+/// Whether the element of an array takes a value there.
+fn is_stored(function: &FunctionContext<'_>, array: Node<'_>) -> bool {
+    let set = array.parent().and_then(|element| {
+        let set = element.parent()?;
+        (set.part("left") == Some(element)).then_some(set)
+    });
+    set.is_some_and(|set| {
+        set.kind() == "assignment_expression" && function.context.operator(set) == b"="
+    })
 }
 
 /// Whether no more is asked of it than its size.
@@ -397,6 +419,9 @@ fn in_part(function: &FunctionContext<'_>, name: &str, own: &Filling) -> String 
         Put::Bytes(bytes) => {
             format!("line {line} sets {bytes} bytes of {name}, and nobody the rest")
         }
+        Put::Elements(count) => format!(
+            "{count} of the elements of {name} are set, each by its number, and nobody sets the rest"
+        ),
         Put::String | Put::All => {
             format!("line {line} puts a string into {name}, and nobody sets what lies behind it")
         }
