@@ -290,6 +290,9 @@ pub(crate) struct Atomic {
     /// `faulthandler_disabled()`, which counts preemption.
     #[serde(default)]
     pub(crate) fallible: bool,
+    /// Whether a fault takes the lock itself, of which a holder may sleep.
+    #[serde(default)]
+    pub(crate) again: bool,
     pub(crate) reason: String,
 }
 

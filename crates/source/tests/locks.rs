@@ -26,7 +26,7 @@ fn a_lock_is_kept_where_a_fault_leaves() {
     for wrong in [
         "\tmutex_lock(&d->lock);\n\tif (get_user(v, p))\n\t\treturn -EFAULT;\n\td->v = v;\n\tmutex_unlock(&d->lock);\n\treturn 0;",
         "\tif (mutex_lock_interruptible(&d->lock))\n\t\treturn -EINTR;\n\tif (copy_to_user(p, &d->v, 4)) {\n\t\tret = -EFAULT;\n\t\tgoto out;\n\t}\n\tmutex_unlock(&d->lock);\nout:\n\treturn ret;",
-        "\tmmap_read_lock(d->mm);\n\tret = get_user(v, p);\n\tif (ret)\n\t\treturn ret;\n\td->v = v;\n\tmmap_read_unlock(d->mm);\n\treturn 0;",
+        "\tinode_lock(d->inode);\n\tret = get_user(v, p);\n\tif (ret)\n\t\treturn ret;\n\td->v = v;\n\tinode_unlock(d->inode);\n\treturn 0;",
         "\tdown_write(&d->sem);\n\tif (d->v) {\n\t\tup_write(&d->sem);\n\t\treturn put_user(d->v, p);\n\t}\n\treturn put_user(0, p);",
         "\tmutex_lock(&d->lock);\n\tif (get_user(v, p))\n\t\treturn -EFAULT;\n\td->v = v;\n\tmutex_unlock(&d->lock);\n\tif (get_user(v, p + 1))\n\t\treturn -EFAULT;\n\treturn v;",
         "\tmutex_lock(&d->lock);\n\tret = fetch(&v, p);\n\tif (ret)\n\t\treturn ret;\n\td->v = v;\n\tmutex_unlock(&d->lock);\n\treturn 0;",

@@ -229,3 +229,80 @@ fn an_array_of_which_an_element_is_never_set() {
         assert_eq!(rules(&right), NONE, "{right}");
     }
 }
+
+#[test]
+fn a_copy_that_memdup_user_makes_by_the_size_of_its_pointer() {
+    let right = "struct code { u32 a[8]; };\nint f(void __user *p)\n{\n\tstruct code *c = memdup_user(p, sizeof(*c));\n\n\tif (IS_ERR(c))\n\t\treturn PTR_ERR(c);\n\trun(c);\n\tkfree(c);\n\treturn 0;\n}\n";
+    changed("sizeof-pointer", right, &[("sizeof(*c)", "sizeof(c)")]);
+    let later = right
+        .replace("*c = memdup_user", "*c;\n\n\tc = memdup_user")
+        .replace("sizeof(*c)", "sizeof(struct code)");
+    changed(
+        "sizeof-pointer",
+        &later,
+        &[("sizeof(struct code)", "sizeof(c)")],
+    );
+}
+
+#[test]
+fn an_error_pointer_that_is_freed() {
+    let right = "int f(void __user *p, struct dev *d)\n{\n\tchar *c = NULL;\n\tint ret;\n\n\tif (d->on) {\n\t\tc = memdup_user(p, 64);\n\t\tif (IS_ERR(c)) {\n\t\t\tret = PTR_ERR(c);\n\t\t\tc = NULL;\n\t\t\tgoto out;\n\t\t}\n\t}\n\tret = run(d, c);\nout:\n\tkfree(c);\n\treturn ret;\n}\n";
+    changed("error-pointer", right, &[("\t\t\tc = NULL;\n", "")]);
+    let asked = right
+        .replace("\t\t\tc = NULL;\n", "")
+        .replace("\tkfree(c);", "\tif (!IS_ERR(c))\n\t\tkfree(c);");
+    assert_eq!(rules(&asked), NONE);
+    let kept = right
+        .replace("\t\t\tc = NULL;\n", "")
+        .replace("\tkfree(c);", "\tkfree(d->c);");
+    assert_eq!(rules(&kept), NONE);
+}
+
+#[test]
+fn a_fault_takes_the_lock_that_is_held() {
+    let right = "int f(char __user *p, char *k, struct mm *mm)\n{\n\tint ret;\n\n\tmmap_read_lock(mm);\n\tret = walk(mm, k);\n\tmmap_read_unlock(mm);\n\tif (copy_to_user(p, k, ret))\n\t\treturn -EFAULT;\n\treturn ret;\n}\n";
+    let wrong = right.replace(
+        "\tmmap_read_unlock(mm);\n\tif (copy_to_user(p, k, ret))\n\t\treturn -EFAULT;\n",
+        "\tif (copy_to_user(p, k, ret))\n\t\tret = -EFAULT;\n\tmmap_read_unlock(mm);\n",
+    );
+    assert_eq!(rules(right), NONE);
+    assert_eq!(rules(&wrong), ["fault-in-atomic"]);
+    let off = wrong
+        .replace(
+            "\tif (copy_to_user",
+            "\tpagefault_disable();\n\tif (copy_to_user",
+        )
+        .replace(
+            "\tmmap_read_unlock",
+            "\tpagefault_enable();\n\tmmap_read_unlock",
+        );
+    assert_eq!(rules(&off), NONE);
+}
+
+#[test]
+fn bytes_that_another_pointer_reads_as_a_string() {
+    let right = "int f(const char __user *p, size_t n)\n{\n\tchar *data, *at;\n\tint a, b, ret = -EINVAL;\n\n\tif (n > 4096)\n\t\treturn -E2BIG;\n\tdata = memdup_user_nul(p, n);\n\tif (IS_ERR(data))\n\t\treturn PTR_ERR(data);\n\tat = data;\n\tif (sscanf(at, \"%d\", &a) == 1) {\n\t\tat += 4;\n\t\tif (sscanf(at, \"%d\", &b) == 1)\n\t\t\tret = use(a, b);\n\t}\n\tkfree(data);\n\treturn ret;\n}\n";
+    changed(
+        "unterminated-string",
+        right,
+        &[("memdup_user_nul(", "memdup_user(")],
+    );
+    let ended = right
+        .replace("memdup_user_nul(", "memdup_user(")
+        .replace("\tat = data;\n", "\tat = data;\n\tat[n - 1] = 0;\n");
+    assert_eq!(rules(&ended), NONE);
+}
+
+#[test]
+fn a_structure_of_the_callers_that_is_as_large_as_its_type() {
+    let right = "struct query { u32 a[4]; };\nstruct head { u32 size; u64 from; };\nint f(struct query *q, struct head __user *p)\n{\n\tstruct head h;\n\n\tif (copy_from_user(&h, p, sizeof(h)))\n\t\treturn -EFAULT;\n\tif (h.size > sizeof(*q))\n\t\treturn -E2BIG;\n\tif (copy_from_user(q, u64_to_user_ptr(h.from), h.size))\n\t\treturn -EFAULT;\n\treturn 0;\n}\n";
+    changed(
+        "beyond-variable",
+        right,
+        &[("\tif (h.size > sizeof(*q))\n\t\treturn -E2BIG;\n", "")],
+    );
+    let open = right
+        .replace("\tif (h.size > sizeof(*q))\n\t\treturn -E2BIG;\n", "")
+        .replace("u32 a[4];", "u32 n; u32 a[];");
+    assert_eq!(rules(&open), NONE);
+}

@@ -89,6 +89,7 @@ pub struct CheckWords {
     atomics: HashMap<String, (usize, bool)>,
     locks: HashMap<String, (usize, bool)>,
     fallible: BTreeSet<usize>,
+    again: BTreeSet<usize>,
     guards: HashMap<String, String>,
     left: BTreeSet<String>,
     faults: HashSet<String>,
@@ -161,9 +162,8 @@ impl CheckWords {
     pub(crate) fn of(calls: &Calls) -> Self {
         let all = calls.all.iter();
         let begins = |role: fn(&Does) -> Option<OfWindow>| {
-            by_name(calls.all.iter().filter_map(|call| begin(call, role)), |w| {
-                &w.name
-            })
+            let of = |call: &Call| begin(call, role);
+            by_name(calls.all.iter().filter_map(of), |w| &w.name)
         };
         let accesses = |inside: bool| {
             let of = |call: &Call| access(call).filter(|_| is_inside(call) == inside);
@@ -204,7 +204,8 @@ impl CheckWords {
             pairs: calls.pairs.clone(),
             atomics: atomics(&calls.atomics),
             locks: locks(calls),
-            fallible: fallible(&calls.atomics),
+            fallible: groups(&calls.atomics, |own| own.fallible),
+            again: groups(&calls.atomics, |own| own.again),
             guards: guards(&calls.guards),
             faults: faulting(calls),
             left: calls.names(|does| does.left).into_iter().collect(),
@@ -310,6 +311,11 @@ impl CheckWords {
     /// as the kernel counts preemption.
     pub(crate) fn is_fallible(&self, group: usize) -> bool {
         self.fallible.contains(&group)
+    }
+
+    /// Whether a fault takes the lock of the group itself, of which a holder may sleep.
+    pub(crate) fn is_taken_again(&self, group: usize) -> bool {
+        self.again.contains(&group)
     }
 
     /// The call that a guard of that class does until its scope ends.
@@ -684,10 +690,10 @@ fn grouped<'c>(
 }
 
 /// The groups between whose calls a fault fails where it would sleep.
-fn fallible(all: &[Atomic]) -> BTreeSet<usize> {
+fn groups(all: &[Atomic], is: fn(&Atomic) -> bool) -> BTreeSet<usize> {
     let groups = all.iter().enumerate();
     groups
-        .filter_map(|(at, own)| own.fallible.then_some(at))
+        .filter_map(|(at, own)| is(own).then_some(at))
         .collect()
 }
 

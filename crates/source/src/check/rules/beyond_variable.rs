@@ -192,7 +192,7 @@ fn size_at(function: &FunctionContext<'_>, address: &Expression) -> Option<u64> 
         term: Term::Behind(Box::new(address.clone())),
     };
     let of = space::type_of(function, &behind)?;
-    let Shape::Struct(members) = &of.shape else {
+    let (Shape::Struct(members) | Shape::Union(members)) = &of.shape else {
         return None;
     };
     let last = members.last()?;
@@ -262,6 +262,11 @@ fn memory<'e>(function: &FunctionContext<'_>, value: &'e Expression) -> Option<&
         Term::Address(place) => memory(function, place),
         Term::Element { array, .. } => memory(function, array),
         Term::Binary(left, operator, _) if operator == "+" => memory(function, left),
+        // What a caller has of a type whose end is not open.
+        Term::Name(name) if function.is_parameter(name) => {
+            let kept = !function.graph.takes_a_value(name);
+            size_at(function, value).filter(|_| kept).map(|_| value)
+        }
         Term::Name(name) => {
             let local = function.local_at(name, value.span)?;
             let values = function.graph.assignments();

@@ -562,7 +562,7 @@ fn is_handed(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
 }
 
 /// Whether what the second fetch filled is the caller's: the function gives its address, or
-/// was given it. Or it lies over what was checked, and goes to another function.
+/// was given it, or stores it behind a pointer. Or it lies over what was checked, and goes to another function.
 fn goes_on(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
     let root = &second.value_root;
     let own = |own: &Expression| own.uncast().1.name() == Some(root);
@@ -574,6 +574,16 @@ fn goes_on(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>
         let given = given.and_then(|given| function.expression(given));
         given.is_some_and(|given| own(&given))
     });
+    // `*param = copy`
+    let stored = || {
+        function.graph.effects.iter().any(|effect| {
+            let value = match &effect.kind {
+                EffectKind::Write(write) => write.value.and_then(|at| function.expression(at)),
+                _ => None,
+            };
+            function.graph.is_behind(effect) && value.is_some_and(|value| own(&value))
+        })
+    };
     let over = || {
         first.value_root == *root
             && function.calls.iter().any(|call| {
@@ -597,7 +607,7 @@ fn goes_on(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>
     };
     let of = || space::type_of(function, &behind).map(|of| of.shape);
     let given = || function.is_parameter(root) && matches!(of(), Some(Shape::Struct(_)));
-    second.whole && (returned || given() || over())
+    second.whole && (returned || given() || stored() || over())
 }
 
 /// Whether a function of the file that is given the pointer behind the second fetch reads

@@ -1,9 +1,11 @@
+use std::collections::HashSet;
+
 use crate::check::context::FunctionContext;
 use crate::check::known::Fails;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
-use crate::flow::StatementKind;
+use crate::flow::{Action, Edge, Effect, EffectKind, Node as Step, StatementKind};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
@@ -29,9 +31,89 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let gives = name.and_then(|name| Some((function.fails(&name)?, name)));
         let target = gives.and_then(|gives| Some((gives, target(function, *call)?)));
         out.extend(target.and_then(|((fails, name), target)| {
-            unasked(function, span(*call), (fails, &name), &target)
+            let own = unasked(function, span(*call), (fails, &name), &target);
+            own.or_else(|| freed(function, span(*call), (fails, &name), &target))
         }));
     }
+}
+
+/// An error pointer that a way from where IS_ERR() held comes to a call with which frees it.
+fn freed(
+    function: &FunctionContext<'_>,
+    at: Span,
+    (fails, name): (Fails, &str),
+    target: &Expression,
+) -> Option<Violation> {
+    let (graph, words) = (function.graph, function.file.words);
+    let variable = target.name().filter(|_| fails != Fails::Null)?;
+    let own = |effect: &&Effect| graph.is_whole(effect) && graph.name_of(effect) == variable;
+    let place = graph.effects.iter().find(own)?.place;
+    let asks = |text: &str| {
+        let own = Expression::written(text, function.context.vocabulary);
+        let own = own.filter(|own| own.call().is_some_and(|(name, _)| words.tells_errors(name)));
+        own.is_some_and(|own| {
+            own.call()
+                .is_some_and(|(_, given)| given == std::slice::from_ref(target))
+        })
+    };
+    let is_test = |condition: usize| {
+        graph
+            .conditions
+            .get(condition)
+            .is_some_and(|own| asks(&own.text))
+    };
+    let starts = graph.nodes.iter().flat_map(|node| node.next.iter());
+    let starts = starts.filter_map(|(edge, next)| match edge {
+        Edge::If(condition, true) if is_test(*condition) => Some(*next),
+        _ => None,
+    });
+    let mut work: Vec<usize> = starts.collect();
+    let mut seen = HashSet::new();
+    while let Some(node) = work.pop() {
+        let own = graph.nodes.get(node).filter(|_| seen.insert(node));
+        let Some(own) = own else { continue };
+        let mut effects = graph.effects_at(own).iter();
+        let sets = |kind: &EffectKind| match kind {
+            EffectKind::Write(_) | EffectKind::Address => true,
+            EffectKind::Handed { by_address } => *by_address,
+            EffectKind::Read => false,
+        };
+        if effects.any(|effect| effect.place == place && sets(&effect.kind)) {
+            continue;
+        }
+        if let Some(told) = frees_there(function, own, target) {
+            let file = function.file;
+            let message = format!(
+                "{variable} is an error pointer where {name}() failed, and a way from there comes here with it"
+            );
+            let mut violation = file.violation(&INFO, told, "frees an error pointer", message);
+            violation.related.push(file.mark(at, "given here"));
+            return Some(violation);
+        }
+        // What asks for it again knows.
+        let free = own.next.iter().filter(|(edge, _)| match edge {
+            Edge::If(condition, _) => graph
+                .conditions
+                .get(*condition)
+                .is_none_or(|own| !own.reads.contains(&place) && own.place != Some(place)),
+            _ => true,
+        });
+        work.extend(free.map(|(_, next)| *next));
+    }
+    None
+}
+
+/// The call at a node that frees the pointer.
+fn frees_there(function: &FunctionContext<'_>, node: &Step, target: &Expression) -> Option<Span> {
+    let Action::Call(call) = &node.action else {
+        return None;
+    };
+    let frees = function.file.words.frees(&call.name);
+    let whole = function.expression(node.span).filter(|_| frees)?;
+    let given = whole
+        .call()
+        .is_some_and(|(_, given)| given.iter().any(|own| own.uncast().1 == target));
+    given.then_some(node.span)
 }
 
 /// What takes the result as it is.

@@ -47,7 +47,35 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let calls = || function.calls.iter();
     let checks = calls().filter_map(|call| checked(function, *call));
     let handed = calls().filter_map(|call| handed(function, *call));
-    out.extend(copies.chain(clears).chain(checks).chain(handed));
+    let taken = calls().filter_map(|call| taken(function, *call));
+    out.extend(
+        copies
+            .chain(clears)
+            .chain(checks)
+            .chain(handed)
+            .chain(taken),
+    );
+}
+
+/// `p = memdup_user(from, sizeof(p))`
+fn taken(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let name = answer::text(function.context.callee(call))?;
+    let copied = function.duplicates(name)?;
+    let mut around = std::iter::successors(call.parent(), Node::parent);
+    let holder =
+        around.find(|own| !matches!(own.kind(), "parenthesized_expression" | "cast_expression"))?;
+    let field = match holder.kind() {
+        "assignment_expression" => "left",
+        "init_declarator" => "declarator",
+        _ => return None,
+    };
+    let mut target = holder.part(field)?;
+    while target.kind() == "pointer_declarator" {
+        target = target.part("declarator")?;
+    }
+    let target = Expression::of(function.context, target);
+    let count = argument(function, call, copied.count)?;
+    wrong(function, call, name, &target, &count)
 }
 
 /// `f(sizeof(p), p)` of a pointer to the user's, where nothing else is known of the call.

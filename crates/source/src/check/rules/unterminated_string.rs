@@ -9,6 +9,7 @@ use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::words::Permission;
 use crate::expression::{Expression, Term};
+use crate::flow::{Effect, EffectKind};
 use crate::site::span;
 use crate::span::Span;
 use crate::types::Shape;
@@ -78,6 +79,8 @@ struct Bytes<'e> {
     place: &'e Expression,
     /// The variable that it is or lies in.
     root: String,
+    /// Another that walks through it from its front.
+    alias: Option<String>,
     /// Where they were copied.
     copied: Span,
 }
@@ -86,7 +89,10 @@ impl<'e> Bytes<'e> {
     /// Those that were copied before a place into an array, behind a pointer or into the
     /// struct that an array lies in.
     fn of(function: &FunctionContext<'_>, place: &'e Expression, at: Span) -> Option<Self> {
-        let root = place.root().name()?.to_owned();
+        let named = place.root().name()?;
+        let origin = origin(function, named).filter(|_| place.name().is_some());
+        let alias = origin.is_some().then(|| named.to_owned());
+        let root = origin.unwrap_or_else(|| named.to_owned());
         let local = function.local_at(&root, place.span)?;
         let whole = match &place.term {
             Term::Name(_) => !local.initialised || !local.array,
@@ -104,6 +110,7 @@ impl<'e> Bytes<'e> {
         let own = Self {
             place,
             root,
+            alias,
             copied,
         };
         Some(own)
@@ -135,7 +142,7 @@ impl<'e> Bytes<'e> {
                 _ => false,
             };
         });
-        ended || is_aliased(function, &self.root)
+        ended || is_aliased(function, &self.root, self.alias.as_deref())
     }
 
     /// Whether a place may lie in the object: another member of its struct does not.
@@ -147,7 +154,10 @@ impl<'e> Bytes<'e> {
 
     /// Whether an expression leads to the object.
     fn holds(&self, own: &Expression) -> bool {
-        own.any(&|part| part.name() == Some(&self.root))
+        own.any(&|part| {
+            let name = part.name();
+            name.is_some() && (name == Some(&self.root) || name == self.alias.as_deref())
+        })
     }
 }
 
@@ -184,12 +194,39 @@ fn duplicated(function: &FunctionContext<'_>, root: &str, at: Span) -> Option<Sp
     (alone && function.duplicates(name).is_some()).then_some(own.span)
 }
 
-/// Whether another variable may lead to the object, by which a 0 may be put there.
-fn is_aliased(function: &FunctionContext<'_>, root: &str) -> bool {
+/// The variable whose value a pointer of the function begins with, which takes no other but
+/// what is made of itself: `at = data; at += 4;`.
+fn origin(function: &FunctionContext<'_>, name: &str) -> Option<String> {
+    let graph = function.graph;
+    let steps = |effect: &Effect| {
+        let whole = function.expression(effect.span).map(|own| own.term);
+        matches!(whole, Some(Term::Assignment(_, operator, _)) if operator != "=")
+    };
+    let taken = graph
+        .effects
+        .iter()
+        .filter(|effect| graph.is_whole(effect) && graph.name_of(effect) == name && !steps(effect));
+    let values = taken.filter_map(|effect| match &effect.kind {
+        EffectKind::Write(write) => function.expression(write.value?),
+        _ => None,
+    });
+    let mut others = values.filter(|own| !own.any(&|part| part.name() == Some(name)));
+    let first = others.next()?;
+    let own = first
+        .uncast()
+        .1
+        .name()
+        .filter(|_| others.next().is_none())?;
+    function.local_at(own, first.span)?;
+    Some(own.to_owned())
+}
+
+/// Whether another variable than one may lead to the object, by which a 0 may be put there.
+fn is_aliased(function: &FunctionContext<'_>, root: &str, known: Option<&str>) -> bool {
     let mut values = function
         .graph
         .assignments()
-        .filter(|(name, _)| *name != root);
+        .filter(|(name, _)| *name != root && Some(*name) != known);
     values.any(|(_, value)| {
         let own = function.expression(value);
         own.is_some_and(|own| leads_to(&own, root))
