@@ -30,9 +30,12 @@ fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
     let bytes = access.bytes.as_ref()?.uncast().1;
     let value = Expression::of(function.context, access.value_node);
     let value = value.uncast().1;
-    let size = space::element(function, value).filter(|size| *size > 1)?;
-    let counted = is_length_of(bytes, value) || is_allocated(function, access, value, bytes);
-    counted.then(|| {
+    if !is_length_of(bytes, value) && !is_allocated(function, access, value, bytes) {
+        return None;
+    }
+    // Last what takes longest.
+    let size = space::element(function, value).filter(|size| *size > 1);
+    size.map(|size| {
         let (count, object) = (
             function.file.plain(bytes.span),
             function.file.plain(value.span),

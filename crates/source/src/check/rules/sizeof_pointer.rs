@@ -84,10 +84,13 @@ fn handed(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
     let words = function.file.words;
     let copies = words.access(name).or_else(|| words.in_window(name));
     let known = copies.is_some() || words.checks_range(name.as_bytes());
-    // A macro may take either as it likes.
-    let is_call = call.part("arguments").filter(|_| !known)?;
-    let mut cursor = is_call.walk();
-    let given = is_call.named_children(&mut cursor);
+    let list = call.part("arguments").filter(|_| !known)?;
+    let mut cursor = list.walk();
+    let given: Vec<Node<'_>> = list.named_children(&mut cursor).collect();
+    // What the text alone says comes first.
+    let sized = |own: &Node<'_>| own.kind() == "sizeof_expression";
+    given.iter().any(sized).then_some(())?;
+    let given = given.into_iter();
     let given: Vec<Expression> = given
         .map(|own| Expression::of(function.context, own))
         .collect();
