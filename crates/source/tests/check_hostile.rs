@@ -100,3 +100,26 @@ fn many_locks_over_many_accesses_come_to_an_end() {
         check(format!("{head}{body}\treturn 0;\n}}\n").as_bytes());
     }
 }
+
+/// What each of many results is asked for was looked for through the whole function, and
+/// from each place that sets the variable: minutes for these.
+#[test]
+fn many_results_of_one_variable_come_to_an_end() {
+    let head = "struct eff { u32 a, b; };\nint f(u32 __user *p, size_t n, struct eff *to)\n{\n\tint err = 0;\n\tchar *c = kmalloc(64, GFP_KERNEL);\n\tu32 a;\n";
+    let get = |at: usize| format!("\terr = get_user(a, p + {at});\n");
+    let asked = |test: &str| format!("\tif ({test})\n\t\treturn err;\n");
+    let copy = |to: &str, at: usize| {
+        format!("\tif (copy_from_user({to}, p + {at}, n))\n\t\treturn -EFAULT;\n")
+    };
+    let less = "\tif (n < sizeof(struct eff))\n\t\treturn 1;\n";
+    let forms: [&dyn Fn(usize) -> String; 4] = [
+        &|at| get(at) + &asked("err"),
+        &|at| get(at) + &asked("err > 0"),
+        &|at| copy("c", at),
+        &|at| less.to_owned() + &copy("to", at),
+    ];
+    for form in forms {
+        let body: String = (0..700).map(form).collect();
+        check(format!("{head}{body}\tkfree(c);\n\treturn err;\n}}\n").as_bytes());
+    }
+}

@@ -11,7 +11,7 @@ use crate::expression::Expression;
 use crate::flow::{Action, Begin, Effect, EffectKind, Flow, Local, Node as Step};
 use crate::lex::{Token, TokenKind};
 use crate::node::Parts as _;
-use crate::site::{Context, span};
+use crate::site::{Context, bare, span};
 use crate::span::{LineIndex, Span};
 use crate::split::Body;
 use crate::types::{LayoutError, Type, Types};
@@ -350,6 +350,23 @@ impl FunctionContext<'_> {
                     .is_some_and(|left| Expression::of(self.context, left) == *place);
         });
         found
+    }
+
+    /// The place that takes what a call gives, as it is.
+    pub(crate) fn taker(&self, call: Node<'_>) -> Option<Expression> {
+        let mut around = std::iter::successors(call.parent(), Node::parent);
+        let holder = around
+            .find(|own| !matches!(own.kind(), "parenthesized_expression" | "cast_expression"))?;
+        let part = match holder.kind() {
+            "assignment_expression" if self.context.operator(holder) == b"=" => "left",
+            "init_declarator" => "declarator",
+            _ => return None,
+        };
+        let mut place = holder.part(part)?;
+        while place.kind() == "pointer_declarator" {
+            place = place.part("declarator")?;
+        }
+        Some(Expression::of(self.context, bare(place)))
     }
 
     /// Whether what stands in a place is given to a call that frees it.

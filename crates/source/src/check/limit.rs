@@ -62,20 +62,27 @@ pub(crate) fn limit(
     }
 }
 
-/// What a call that copies from the user gives at most, where it is all that the number takes.
-fn given(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Option<Limit> {
+/// The call whose result is all that a number takes before a place.
+fn only_call(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+) -> Option<(Span, Expression)> {
     let name = number.name()?;
     let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
-    let (_, place) = values.next()?;
-    let value = function
-        .expression(place)
-        .filter(|_| place.end <= at.start)?;
-    let (callee, arguments) = value.uncast().1.call()?;
-    let other = arguments
-        .get(function.file.words.at_most(callee)?)?
-        .uncast()
-        .1;
-    values.next().is_none().then(|| Limit {
+    let (_, place) = values.next().filter(|(_, place)| place.end <= at.start)?;
+    let value = function.expression(place)?;
+    let only = value.uncast().1.call().is_some() && values.next().is_none();
+    only.then(|| (place, value.uncast().1.clone()))
+}
+
+/// What a call that copies from the user gives at most, where it is all that the number takes.
+fn given(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Option<Limit> {
+    let (place, value) = only_call(function, number, at)?;
+    let (callee, arguments) = value.call()?;
+    let other = arguments.get(function.file.words.at_most(callee)?)?;
+    let other = other.uncast().1;
+    Some(Limit {
         value: space::bytes(function, other),
         other: other.clone(),
         included: true,
@@ -86,18 +93,13 @@ fn given(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Optio
 
 /// The constant of `n = min(n, N)`, where that is all that the number takes.
 fn least(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Option<Limit> {
-    let name = number.name()?;
-    let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
-    let (_, place) = values.next()?;
-    let value = function
-        .expression(place)
-        .filter(|_| place.end <= at.start)?;
-    let (callee, arguments) = value.uncast().1.call()?;
+    let (place, value) = only_call(function, number, at)?;
+    let (callee, arguments) = value.call()?;
     let picks = function.file.words.gives_least(callee);
     let known = |own: &Expression| Some((space::bytes(function, own.uncast().1)?, own.clone()));
     let constants = arguments.iter().filter(|_| picks).filter_map(known);
     let (value, other) = constants.min_by_key(|(value, _)| *value)?;
-    values.next().is_none().then_some(Limit {
+    Some(Limit {
         value: Some(value),
         other,
         included: true,

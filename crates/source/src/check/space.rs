@@ -246,10 +246,9 @@ fn declaration(function: &FunctionContext<'_>, name: &str, at: Span) -> Option<S
         .take_while(|token| token.kind == TokenKind::Word || token.is(b'*'));
     let mut kept: Vec<String> = kept.map(|token| token.span.text(text)).collect();
     kept.reverse();
-    let first = kept
-        .iter()
-        .position(|word| *word == "*" || *word == "__user");
-    let stars = first.and_then(|at| kept.get(at..)).unwrap_or_default();
+    let starred = |word: &&str| matches!(*word, "*" | "__user");
+    let own = kept.iter().map(String::as_str);
+    let stars: Vec<&str> = own.skip_while(|word| !starred(word)).collect();
     let written = match local {
         // `struct a *x, *y`: what stands in front of a comma is the same for both.
         Some(local) if stars.is_empty() => local.base_type.clone(),

@@ -1,5 +1,7 @@
 //! Numbers that the user gives and that nothing in the function bounds.
 
+use std::cell::Cell;
+
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
@@ -16,6 +18,9 @@ use super::context::FunctionContext;
 use super::space;
 use super::tokens::parameters;
 use super::words::Permission;
+
+/// So many comparisons of a number are followed to where it is used.
+const MOST: usize = 16;
 
 /// So often a number may have been made of others.
 const STEPS: usize = 4;
@@ -82,7 +87,13 @@ pub(crate) fn is_compared_before(
 ) -> bool {
     let graph = function.graph;
     let here: Vec<usize> = graph.nodes_in(at).collect();
+    let followed = Cell::new(0);
     let comes = |from: Span| {
+        // Whoever asks so often has something in mind that is not understood.
+        followed.set(followed.get() + 1);
+        if followed.get() > MOST {
+            return true;
+        }
         let asks = |node: &usize| {
             let mut effects = graph.effects_of(*node).iter();
             effects.any(|own| from.contains(own.span))

@@ -161,6 +161,7 @@ fn at_least(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viola
     let value = Expression::of(function.context, access.value_node);
     let value = value.uncast().1;
     let size = size_at(function, value)?;
+    function.pays()?;
     let place = refuses_less_than(function, number, size)?;
     let bounded = unbounded::is_compared_before(function, number, place, access.span)
         || unbounded::is_handed_before(function, number, access.span)
@@ -208,7 +209,10 @@ fn refuses_less_than(
 ) -> Option<Span> {
     let mut found = None;
     function.each_of(&["binary_expression"], |node| {
-        if found.is_some() || node.kind() != "binary_expression" {
+        let named = number
+            .name()
+            .is_some_and(|name| function.graph.names(span(node), name));
+        if found.is_some() || node.kind() != "binary_expression" || !named {
             return;
         }
         let Term::Binary(left, _, right) = Expression::of(function.context, node).term else {

@@ -576,12 +576,15 @@ fn goes_on(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>
     });
     // `*param = copy`
     let stored = || {
-        function.graph.effects.iter().any(|effect| {
-            let value = match &effect.kind {
-                EffectKind::Write(write) => write.value.and_then(|at| function.expression(at)),
-                _ => None,
-            };
-            function.graph.is_behind(effect) && value.is_some_and(|value| own(&value))
+        let behind = function.graph.effects.iter();
+        let mut behind = behind.filter(|effect| function.graph.is_behind(effect));
+        behind.any(|effect| match &effect.kind {
+            EffectKind::Write(write) => {
+                let value = write.value.filter(|at| function.graph.names(*at, root));
+                let value = value.and_then(|at| function.expression(at));
+                value.is_some_and(|value| own(&value))
+            }
+            _ => false,
         })
     };
     let over = || {

@@ -6,8 +6,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Edge, Effect, EffectKind, Node as Step, StatementKind};
-use crate::node::Parts as _;
-use crate::site::{bare, span};
+use crate::site::span;
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -25,15 +24,24 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let mut seen = HashSet::new();
     for call in function.calls {
         let whole = Expression::of(function.context, *call);
-        let name = whole.call().map(|(name, _)| name.to_owned());
-        let gives = name.and_then(|name| Some((function.fails(&name)?, name)));
-        let target = gives.and_then(|gives| Some((gives, target(function, *call)?)));
-        out.extend(target.and_then(|((fails, name), target)| {
-            let own = unasked(function, span(*call), (fails, &name), &target);
-            own.or_else(|| freed(function, span(*call), (fails, &name), &target))
-        }));
+        let Some((name, _)) = whole.call() else {
+            continue;
+        };
+        let gives = function.fails(name).map(|fails| (fails, name));
+        let Some((gives, target)) = gives.zip(function.taker(*call)) else {
+            continue;
+        };
+        let unasked = unasked(function, span(*call), gives, &target);
+        let told = unasked.is_some();
+        out.extend(unasked);
+        // Of a variable once: every test of it is looked at.
+        let variable = target.name().filter(|_| !told);
+        if variable.is_some_and(|name| seen.insert(name.to_owned())) {
+            out.extend(freed(function, span(*call), gives, &target));
+        }
     }
 }
 
@@ -46,7 +54,13 @@ fn freed(
 ) -> Option<Violation> {
     let (graph, words) = (function.graph, function.file.words);
     let variable = target.name().filter(|_| fails != Fails::Null)?;
-    let own = |effect: &&Effect| graph.is_whole(effect) && graph.name_of(effect) == variable;
+    // A variable of another block may have its name.
+    let declared = function.local_at(variable, target.span)?.declared;
+    let own = |effect: &&Effect| {
+        let local = graph.places.as_local(effect.place);
+        let local = local.and_then(|at| graph.locals.get(at));
+        local.is_some_and(|own| own.declared == declared && own.name == variable)
+    };
     let place = graph.effects.iter().find(own)?.place;
     let asks = |text: &str| {
         let own = Expression::written(text, function.context.vocabulary);
@@ -56,15 +70,12 @@ fn freed(
                 .is_some_and(|(_, given)| given == std::slice::from_ref(target))
         })
     };
-    let is_test = |condition: usize| {
-        graph
-            .conditions
-            .get(condition)
-            .is_some_and(|own| asks(&own.text))
-    };
+    let conditions = graph.conditions.iter().enumerate();
+    let tests = conditions.filter(|(_, own)| own.reads.contains(&place) && asks(&own.text));
+    let tests: HashSet<usize> = tests.map(|(at, _)| at).collect();
     let starts = graph.nodes.iter().flat_map(|node| node.next.iter());
     let starts = starts.filter_map(|(edge, next)| match edge {
-        Edge::If(condition, true) if is_test(*condition) => Some(*next),
+        Edge::If(condition, true) if tests.contains(condition) => Some(*next),
         _ => None,
     });
     let mut work: Vec<usize> = starts.collect();
@@ -114,23 +125,6 @@ fn frees_there(function: &FunctionContext<'_>, node: &Step, target: &Expression)
         .call()
         .is_some_and(|(_, given)| given.iter().any(|own| own.uncast().1 == target));
     given.then_some(node.span)
-}
-
-/// What takes the result as it is.
-fn target(function: &FunctionContext<'_>, call: tree_sitter::Node<'_>) -> Option<Expression> {
-    let mut around = std::iter::successors(call.parent(), tree_sitter::Node::parent);
-    let holder =
-        around.find(|own| !matches!(own.kind(), "parenthesized_expression" | "cast_expression"))?;
-    let part = match holder.kind() {
-        "assignment_expression" if function.context.operator(holder) == b"=" => "left",
-        "init_declarator" => "declarator",
-        _ => return None,
-    };
-    let mut place = holder.part(part)?;
-    while place.kind() == "pointer_declarator" {
-        place = place.part("declarator")?;
-    }
-    Some(Expression::of(function.context, bare(place)))
 }
 
 /// What is done with a pointer that a call gave.

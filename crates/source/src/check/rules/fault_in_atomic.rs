@@ -30,13 +30,21 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let mut locks = HashMap::new();
     let nodes = function.graph.nodes.iter().enumerate();
     let begun = nodes.filter_map(|(at, node)| match group(function, node) {
         Some((group, true)) => Some(Region {
             begin: node.span,
             call: format!("{}()", name_of(node)),
             group,
-            held: held(function, at, group),
+            held: {
+                let locks = locks.entry(group);
+                held(
+                    function,
+                    at,
+                    locks.or_insert_with(|| Locks::of(function, group)),
+                )
+            },
         }),
         _ => None,
     });
@@ -50,8 +58,11 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             let mut nodes = function.graph.nodes_in(place);
             let held = |node: usize| function.place(node) == place && region.held.contains(&node);
             if !told.contains(&place) && nodes.any(held) {
+                // What another region says of it is another question.
+                if !is_expected(function, *call, &region) {
+                    continue;
+                }
                 let sleeper = sleeper(function, *call);
-                let sleeper = sleeper.filter(|_| is_expected(function, *call, &region));
                 out.extend(sleeper.map(|own| violation(function, &own, &region)));
                 told.insert(place);
             }
@@ -129,15 +140,14 @@ fn name_of(node: &Node) -> &str {
 
 /// The nodes that are reached with what a node begins, and no way else: what some way
 /// comes to without it may be asked for on both sides.
-fn held(function: &FunctionContext<'_>, begin: usize, group: usize) -> HashSet<usize> {
-    let graph = function.graph;
+fn held(function: &FunctionContext<'_>, begin: usize, locks: &Locks) -> HashSet<usize> {
+    let (graph, group) = (function.graph, locks.group);
     let of = |node: &Node, begins: bool| self::group(function, node) == Some((group, begins));
     let stops = |node: &Node| {
         let name = name_of(node);
         function.file.words.switches_faults_off(name) || unlocks(function, name, group)
     };
     let free = graph.reached(0, |node| of(node, true));
-    let locks = Locks::of(function, group);
     let own = function.place(begin);
     let ends = |node: &Node| of(node, false) && locks.ends(own, node.span);
     let mut held = graph.reached_behind(begin, |node| ends(node) || stops(node));
@@ -147,6 +157,7 @@ fn held(function: &FunctionContext<'_>, begin: usize, group: usize) -> HashSet<u
 
 /// The locks that the calls of a group are given, by where they stand.
 struct Locks {
+    group: usize,
     begins: HashMap<Span, Option<Expression>>,
     ends: HashMap<Span, Option<Expression>>,
 }
@@ -164,7 +175,11 @@ impl Locks {
                 _ => None,
             };
         }
-        Self { begins, ends }
+        Self {
+            group,
+            begins,
+            ends,
+        }
     }
 
     /// Whether a call ends what another one began: not where it is given another lock, and

@@ -1,3 +1,4 @@
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use tollgate_defect::answer;
@@ -57,6 +58,7 @@ fn givers<'t>(function: &FunctionContext<'t>) -> impl Iterator<Item = Giver<'t>>
 }
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let tests = OnceCell::new();
     for giver in givers(function) {
         // What a function of the file hands on is said of it, but where a choice does.
         let said = || function.hands_left(&giver.name) || is_chosen(giver.node);
@@ -64,7 +66,8 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.extend(returned(function, &giver));
         }
         if giver.told != Told::LeftOrError {
-            out.extend(tested(function, &giver).map(|test| asked(function, &giver, test)));
+            let test = tested(function, &giver, &tests);
+            out.extend(test.map(|test| asked(function, &giver, test)));
         }
     }
 }
@@ -462,7 +465,12 @@ fn is_given_by<'t>(text: &[u8], behind: impl Iterator<Item = &'t Token>, name: &
 }
 
 /// The test for less than 0, or for an error number, of what a call gives.
-fn tested(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Span> {
+fn tested(
+    function: &FunctionContext<'_>,
+    giver: &Giver<'_>,
+    tests: &OnceCell<Vec<Test>>,
+) -> Option<Span> {
+    let tests = || tests.get_or_init(|| Test::all(function)).as_slice();
     let mut node = giver.node;
     while let Some(parent) = node.parent() {
         let operator = function.context.operator(parent);
@@ -474,13 +482,13 @@ fn tested(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Span> {
             }
             "assignment_expression" if operator == b"=" => {
                 let variable = parent.part("left").map(bare)?;
-                if let Some(test) = stored(function, giver, variable, span(parent)) {
+                if let Some(test) = stored(function, giver, (variable, span(parent)), tests()) {
                     return Some(test);
                 }
             }
             "init_declarator" => {
                 let variable = parent.part("declarator")?;
-                return stored(function, giver, variable, span(parent));
+                return stored(function, giver, (variable, span(parent)), tests());
             }
             _ => return None,
         }
@@ -513,17 +521,48 @@ fn is_asked(own: &Expression, told: Told) -> Option<bool> {
     }
 }
 
+/// A comparison of a variable.
+struct Test {
+    place: Span,
+    name: String,
+    whole: Expression,
+}
+
+impl Test {
+    /// Those of the function, in the order of the text.
+    fn all(function: &FunctionContext<'_>) -> Vec<Self> {
+        let places = function.graph.comparisons.iter();
+        let tests = places.filter_map(|place| {
+            let whole = function.expression(*place)?;
+            let name = match &whole.term {
+                Term::Binary(left, ..) => left.name()?.to_owned(),
+                _ => return None,
+            };
+            let place = *place;
+            Some(Self { place, name, whole })
+        });
+        tests.collect()
+    }
+}
+
 /// The test of a variable of the function that holds nothing but such a result there.
 fn stored(
     function: &FunctionContext<'_>,
     giver: &Giver<'_>,
-    variable: Node<'_>,
-    at: Span,
+    (variable, at): (Node<'_>, Span),
+    tests: &[Test],
 ) -> Option<Span> {
     if variable.kind() != "identifier" {
         return None;
     }
     let name = function.context.written(variable);
+    // What the text alone says comes first.
+    let asks = |test: &&Test| {
+        let own = test.name == name && test.place.start >= at.end;
+        own && is_asked(&test.whole, giver.told).is_some()
+    };
+    let mut tests = tests.iter().filter(asks).peekable();
+    tests.peek()?;
     function.graph.local(&name).filter(|local| local.plain)?;
     let graph = function.graph;
     let is_own = |effect: &Effect| {
@@ -544,29 +583,17 @@ fn stored(
     let is_there = |node: &Step| node.effects == place;
     // Nothing else comes there, from the front or from where it takes another value.
     let mut free = graph.reached(0, is_there);
-    for (at, node) in graph.nodes.iter().enumerate() {
-        if others(node) && at != own {
-            free.insert(at);
-            free.extend(graph.reached_behind(at, is_there));
-        }
-    }
+    let nodes = graph.nodes.iter().enumerate();
+    let changed = nodes.filter(|(at, node)| *at != own && others(node));
+    let changed: Vec<usize> = changed.map(|(at, _)| at).collect();
+    free.extend(graph.reached_behind_any(changed.iter().copied(), is_there));
+    free.extend(changed);
     given.retain(|at| !free.contains(at));
     // What comes behind it in the same node.
     let behind = graph.effects_of(own).iter().skip_while(|own| !is_own(own));
     let here: Vec<Span> = behind.map(|own| own.span).collect();
-    let tests = function.graph.comparisons.iter();
-    tests.copied().find(|test| {
-        let own = function.expression(*test);
-        let own = own.filter(|own| is_asked(own, giver.told).is_some());
-        let of = own.and_then(|own| match own.term {
-            Term::Binary(left, ..) => left.name().map(str::to_owned),
-            _ => None,
-        });
-        let holds = || {
-            let mut later = given.iter().flat_map(|at| graph.effects_of(*at));
-            let mut here = here.iter();
-            here.any(|own| test.contains(*own)) || later.any(|own| test.contains(own.span))
-        };
-        test.start >= at.end && of.as_deref() == Some(&name) && holds()
-    })
+    let read = given.iter().flat_map(|at| graph.effects_of(*at));
+    let read: HashSet<Span> = read.map(|own| own.span).chain(here).collect();
+    let holds = |test: &&Test| read.iter().any(|own| test.place.contains(*own));
+    tests.find(holds).map(|test| test.place)
 }

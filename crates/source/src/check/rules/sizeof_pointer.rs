@@ -61,19 +61,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 fn taken(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
     let name = answer::text(function.context.callee(call))?;
     let copied = function.duplicates(name)?;
-    let mut around = std::iter::successors(call.parent(), Node::parent);
-    let holder =
-        around.find(|own| !matches!(own.kind(), "parenthesized_expression" | "cast_expression"))?;
-    let field = match holder.kind() {
-        "assignment_expression" => "left",
-        "init_declarator" => "declarator",
-        _ => return None,
-    };
-    let mut target = holder.part(field)?;
-    while target.kind() == "pointer_declarator" {
-        target = target.part("declarator")?;
-    }
-    let target = Expression::of(function.context, target);
+    let target = function.taker(call)?;
     let count = argument(function, call, copied.count)?;
     wrong(function, call, name, &target, &count)
 }

@@ -49,19 +49,22 @@ fn freed(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
     let name = value.uncast().1.name()?;
     let memory = Allocation::of(function, name, access.span)?;
     let local = function.local_at(name, access.span)?;
-    let kept = graph.computed || graph.unseen.contains(name);
-    if kept || is_taken(function, local) || is_handed(function, name, access) {
+    if graph.computed || graph.unseen.contains(name) {
         return None;
     }
     let nodes = graph.nodes_in(access.span);
     let behind = nodes.flat_map(|node| graph.reached_behind(node, |_| false));
     let behind = behind.flat_map(|at| graph.effects_of(at));
     let own = |own: &&Effect| graph.name_of(own) == name && !access.span.contains(own.span);
-    let (frees, uses): (Vec<&Effect>, Vec<&Effect>) = behind
-        .filter(own)
-        .partition(|own| function.is_freed(own.span));
-    let gone = local.cleaned || !frees.is_empty();
-    if !uses.is_empty() || !gone {
+    let mut gone = local.cleaned;
+    for effect in behind.filter(own) {
+        if !function.is_freed(effect.span) {
+            return None;
+        }
+        gone = true;
+    }
+    // Last what takes longest.
+    if !gone || is_taken(function, local) || is_handed(function, name, access) {
         return None;
     }
     let message = format!(

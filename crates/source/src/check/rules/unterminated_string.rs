@@ -40,14 +40,17 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             continue;
         };
         let read = function.file.words.reads_strings(name).iter();
-        let read = read.filter_map(|at| arguments.get(*at));
-        let bytes = read.filter_map(|own| Bytes::of(function, own.uncast().1, span(*call)));
-        for bytes in bytes.filter(|own| !own.may_end(function, span(*call))) {
-            let text = function.file.plain(bytes.place.span);
+        for own in read.filter_map(|at| arguments.get(*at)) {
+            let own = own.uncast().1;
+            let text = function.file.plain(own.span);
             // Once for each object.
             if known.contains(&text) {
                 continue;
             }
+            let bytes = Bytes::of(function, own, span(*call));
+            let Some(bytes) = bytes.filter(|own| !own.may_end(function, span(*call))) else {
+                continue;
+            };
             let message =
                 format!("{name}() reads {text} up to a 0, and the user need not have sent one");
             let file = function.file;
