@@ -1,5 +1,5 @@
-//! Every form that is read, as programs print it and as mail leaves it. Figures of the
-//! tables are those of public mails; their words are ours.
+//! Every form that is read, as programs print it and as mail leaves it. Most figures of
+//! the tables are those of public mails; their words are ours.
 
 #![allow(
     clippy::unwrap_used,
