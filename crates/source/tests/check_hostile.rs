@@ -6,7 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
+use tollgate_source::check::{CheckWords, Checker, Unchecked};
 use tollgate_source::fuzz::check;
+use tollgate_source::{Headers, TreePath, Vocabulary};
 
 /// The functions with mistakes, as real code to damage.
 fn functions() -> Vec<Vec<u8>> {
@@ -121,5 +123,43 @@ fn many_results_of_one_variable_come_to_an_end() {
     for form in forms {
         let body: String = (0..700).map(form).collect();
         check(format!("{head}{body}\tkfree(c);\n\treturn err;\n}}\n").as_bytes());
+    }
+}
+
+/// Why a function was not checked in full, by a rule that stopped.
+fn stopped(text: &str) -> Vec<(String, Unchecked)> {
+    let vocabulary = Vocabulary::builtin().unwrap();
+    let words = CheckWords::builtin().unwrap();
+    let headers = Headers::new(&tollgate_source::no_tree).unwrap();
+    let mut checker = Checker::new(&vocabulary, &words, &headers).unwrap();
+    let checked = checker.check(&TreePath::top(), text.as_bytes());
+    let all = checked.skipped.into_iter();
+    all.map(|own| (own.function, own.reason)).collect()
+}
+
+/// Each of a function's own limits ended in silence: what lies behind it was called clean.
+#[test]
+fn a_function_of_which_not_all_is_asked_is_named() {
+    let head = "int f(struct dev *d, u32 __user *p, size_t n)\n{\n\tint err = 0;\n\tchar own[64];\n\tu32 v;\n";
+    let ask = |at: usize| format!("\tif (n > {at} + 1000)\n\t\treturn 1;\n");
+    let lock = |at: usize| {
+        format!(
+            "\tmutex_lock(&d->l{at});\n\tif (get_user(v, p))\n\t\treturn 1;\n\tmutex_unlock(&d->l{at});\n"
+        )
+    };
+    let get = |at: usize| {
+        format!("\terr = get_user(v, p + {at});\n\tif (err)\n\t\treturn err;\n\tg(v);\n")
+    };
+    let copy = "\tif (copy_from_user(own, p, n))\n\t\treturn -EFAULT;\n";
+    let text = |count: usize, form: &dyn Fn(usize) -> String| {
+        let body: String = (0..count).map(form).collect();
+        format!("{head}{body}{copy}\treturn err;\n}}\n")
+    };
+    let forms: [(&dyn Fn(usize) -> String, usize, usize); 3] =
+        [(&ask, 4, 40), (&lock, 40, 600), (&get, 20, 200)];
+    for (form, few, many) in forms {
+        assert_eq!(stopped(&text(few, form)), [], "{}", form(0));
+        let named = [("f".to_owned(), Unchecked::InPart)];
+        assert_eq!(stopped(&text(many, form)), named, "{}", form(0));
     }
 }

@@ -122,8 +122,9 @@ fn notification(path: &Name, what: &FileSkipped) -> Value {
         ),
         FileSkipped::Function(skipped) => (
             format!(
-                "{}: not checked: {}",
+                "{}: {}: {}",
                 skipped.function,
+                skipped.reason.extent(),
                 skipped.reason.words()
             ),
             place_of(path, skipped.position.line, None),

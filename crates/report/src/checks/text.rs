@@ -152,10 +152,11 @@ fn skipped_words(path: &Name, what: &FileSkipped) -> String {
     match what {
         FileSkipped::File(reason) => format!("{path}: not read: {reason}"),
         FileSkipped::Function(skipped) => format!(
-            "{path}:{}:{}: {}: not checked: {}",
+            "{path}:{}:{}: {}: {}: {}",
             skipped.position.line,
             skipped.position.column,
             skipped.function,
+            skipped.reason.extent(),
             skipped.reason.words()
         ),
     }

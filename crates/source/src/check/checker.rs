@@ -360,6 +360,7 @@ fn file_context<'a>(
         users: OnceCell::new(),
         named: OnceCell::new(),
         looks: Cell::new(0),
+        in_part: Cell::new(false),
         called: OnceCell::new(),
     }
 }
@@ -422,9 +423,10 @@ fn judge(
         nodes: &nodes,
     };
     file.looks.set(LOOKS);
+    file.in_part.set(false);
     run(&function, interest, findings);
     findings.summaries.push(summary(&function));
-    None
+    file.in_part.get().then_some(Unchecked::InPart)
 }
 
 fn run(function: &FunctionContext<'_>, interest: &Interest, findings: &mut Findings) {

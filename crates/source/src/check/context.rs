@@ -40,6 +40,8 @@ pub(crate) struct FileContext<'a> {
     pub(crate) named: OnceCell<HashMap<String, Vec<usize>>>,
     /// How many more functions are looked into from the one that is judged.
     pub(crate) looks: Cell<usize>,
+    /// Whether a rule stopped at one of its limits in the one that is judged.
+    pub(crate) in_part: Cell<bool>,
     /// Which words stand before a parenthesis more than once, once that was asked.
     pub(crate) called: OnceCell<HashSet<String>>,
 }
@@ -247,8 +249,24 @@ impl<'a> FunctionContext<'a> {
     /// has [`LOOKS`](super::callee::LOOKS); none where none is left.
     pub(crate) fn pays(&self) -> Option<()> {
         let looks = &self.file.looks;
-        looks.set(looks.get().checked_sub(1)?);
+        let left = looks.get().checked_sub(1);
+        looks.set(left.or_else(|| self.stops())?);
         Some(())
+    }
+
+    /// A rule stops at one of its limits, and the result says so of the function.
+    pub(crate) fn stops<T>(&self) -> Option<T> {
+        self.file.in_part.set(true);
+        None
+    }
+
+    /// Whether a rule goes no further, as it went `most` times before.
+    pub(crate) fn stops_at(&self, times: usize, most: usize) -> bool {
+        let stops = times >= most;
+        if stops {
+            self.file.in_part.set(true);
+        }
+        stops
     }
 
     /// The same of those kinds alone.

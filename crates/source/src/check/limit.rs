@@ -127,7 +127,8 @@ fn compared(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Op
             Asked::Unknown => all = None,
         }
         // Whoever asks so often has something in mind that is not understood.
-        all = all.take().filter(|all| all.len() <= LIMITS);
+        let most = |all: &Vec<Limit>| !function.stops_at(all.len(), LIMITS + 1);
+        all = all.take().filter(most);
     });
     all
 }

@@ -128,9 +128,20 @@ pub enum Unchecked {
     ComputedGoto,
     /// Its braces do not end before the file does.
     Unended,
+    /// A rule stopped at one of its limits: what it found before stands.
+    InPart,
 }
 
 impl Unchecked {
+    /// How much of the function that leaves, as a sentence says it.
+    #[must_use]
+    pub fn extent(self) -> &'static str {
+        match self {
+            Self::InPart => "not checked in full",
+            _ => "not checked",
+        }
+    }
+
     /// The reason in words.
     #[must_use]
     pub fn words(self) -> &'static str {
@@ -140,6 +151,7 @@ impl Unchecked {
             Self::TooManyPaths => "it has more paths than are followed",
             Self::ComputedGoto => "it jumps to a computed label",
             Self::Unended => "its braces do not end",
+            Self::InPart => "a rule had more to ask of it than is asked of any function",
         }
     }
 }

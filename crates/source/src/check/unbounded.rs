@@ -91,7 +91,7 @@ pub(crate) fn is_compared_before(
     let comes = |from: Span| {
         // Whoever asks so often has something in mind that is not understood.
         followed.set(followed.get() + 1);
-        if followed.get() > MOST {
+        if function.stops_at(followed.get(), MOST + 1) {
             return true;
         }
         let asks = |node: &usize| {

@@ -127,9 +127,10 @@ fn verdict(checks: &Checks, named: &HashSet<Name>) -> anyhow::Result<Exit> {
     match owed {
         Some((path, FileSkipped::File(reason))) => bail!("{path} was not checked: {reason}"),
         Some((path, FileSkipped::Function(skipped))) => bail!(
-            "{path}:{}: {} was not checked: {}",
+            "{path}:{}: {} was {}: {}",
             skipped.position.line,
             skipped.function,
+            skipped.reason.extent(),
             skipped.reason.words()
         ),
         None if checks.violations.is_empty() => Ok(Exit::Clean),

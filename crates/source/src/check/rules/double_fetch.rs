@@ -176,7 +176,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let others = calls.flat_map(|call| Fetch::through(function, *call));
     let mut fetches: Vec<Fetch<'_>> = reads.chain(copies).chain(others).collect();
     fetches.sort_by_key(|fetch| fetch.span.start);
-    fetches.truncate(FETCHES);
+    if function.stops_at(fetches.len(), FETCHES + 1) {
+        fetches.truncate(FETCHES);
+    }
     for fetch in &mut fetches {
         let of = origin(function, &fetch.user_root);
         fetch.address = fetch.address.renamed(&fetch.user_root, &of);

@@ -51,7 +51,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let callees = letting_go(function, &turns);
     let named = Named::of(function);
     let mut told = HashSet::new();
-    for taken in turns.iter().filter(|own| own.takes).take(MOST) {
+    for (at, taken) in turns.iter().filter(|own| own.takes).enumerate() {
+        if function.stops_at(at, MOST) {
+            break;
+        }
         let held = Held::of(function, taken, &turns, (&callees, &faulting, &named));
         let Some((access, exits)) = held.kept() else {
             continue;

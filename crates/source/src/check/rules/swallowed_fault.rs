@@ -39,7 +39,10 @@ const LASTING: usize = 32;
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut errors = None;
-    for call in fallible(function).take(CALLS) {
+    for (at, call) in fallible(function).enumerate() {
+        if function.stops_at(at, CALLS) {
+            break;
+        }
         let told = unasked(function, &call).or_else(|| {
             let fate = fate(function, &call)?;
             let errors = || *errors.get_or_insert_with(|| can_tell(function));
@@ -362,7 +365,7 @@ fn is_whole_quiet(function: &FunctionContext<'_>, arm: &Arm) -> bool {
     let lasts = |at: &usize| quiet(function, *at).is_none();
     let lasting: Vec<usize> = reached.into_iter().filter(lasts).collect();
     let common = |at: &usize| is_common(function, arm, *at);
-    lasting.len() <= LASTING && lasting.iter().all(common)
+    !function.stops_at(lasting.len(), LASTING + 1) && lasting.iter().all(common)
 }
 
 /// Whether nothing of what is done in some nodes lasts; none where something does.
