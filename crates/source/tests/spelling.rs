@@ -7,7 +7,7 @@ use tollgate_source::check::{CheckWords, Checker, Confidence};
 use tollgate_source::{Analyser, Headers, TreePath, Vocabulary, no_tree};
 
 /// Statements around a write, each as a tree has them.
-const STATEMENTS: [&str; 18] = [
+const STATEMENTS: [&str; 20] = [
     "if (at >= offsetof(struct user, regs.gprs[0].low)) at = 1;",
     "at = offsetof(union frame, part[2]) + sizeof(int);",
     "printk(KERN_ERR NAME OTHER \"%s: no\\n\", __FILE__);",
@@ -24,6 +24,8 @@ const STATEMENTS: [&str; 18] = [
     "register unsigned long word asm (\"d2\");",
     "auto part = area->part;",
     "u32 value __new_attribute = 0, *other __new_attribute(8);",
+    "area->part = (const void __part __force *)own;",
+    "char *names[3] = {\n\t\t[NR(ONE)] \"one\",\n\t\t[2]\t\"two\" \"half\",\n\t};",
     "struct part __own;",
     "SET_FIELDS(n, WIDTH,\n\t\t   NONE)\n\ndone:\n",
 ];

@@ -4,12 +4,13 @@
 
 use std::ops::Range;
 
+use crate::Span;
 use crate::lex::{TokenKind, closing};
 
 use super::{Pass, blank, overwrite};
 
 /// Words that are no name of a type before a declarator.
-const FRONT: [&[u8]; 17] = [
+const FRONT: [&[u8]; 18] = [
     b"struct",
     b"union",
     b"enum",
@@ -22,6 +23,7 @@ const FRONT: [&[u8]; 17] = [
     b"short",
     b"register",
     b"extern",
+    b"typedef",
     b"inline",
     b"return",
     b"goto",
@@ -78,9 +80,12 @@ impl Pass<'_> {
                 Some(at..closing(&self.tokens, at + 1)? + 1)
             }
             b"const" if self.starts(at) && self.is(at + 2, b'(') => Some(at..at + 1),
-            _ if token.kind == TokenKind::Literal => self.pasted(at),
+            _ if token.kind == TokenKind::Literal => match self.gives(at) {
+                true => None,
+                false => self.pasted(at),
+            },
             _ if token.is(b':') => self.nameless(at),
-            word if word.starts_with(b"__") => self.attribute(at),
+            word if word.starts_with(b"__") => self.attribute(at).or_else(|| self.mark(at)),
             _ => None,
         }
     }
@@ -124,6 +129,32 @@ impl Pass<'_> {
         };
         let ends = [b';', b'=', b','].iter().any(|byte| self.is(end, *byte));
         ends.then_some(at..end)
+    }
+
+    /// A mark of an address space that is not in the vocabulary: `struct x __mark *`.
+    fn mark(&self, at: usize) -> Option<Range<usize>> {
+        let front = self.word(at.checked_sub(1)?);
+        let typed = !front.is_empty() && !front.starts_with(b"__") && !FRONT.contains(&front);
+        (typed && self.is(at + 1, b'*')).then_some(at..at + 1)
+    }
+
+    /// `[0] "text"`, which is how gcc had `[0] = "text"` once: it gets its sign. Whether
+    /// it is that.
+    fn gives(&mut self, at: usize) -> bool {
+        let (Some(front), Some(token)) = (at.checked_sub(1), self.tokens.get(at)) else {
+            return false;
+        };
+        let opening = (0..front).rev().find(|at| self.is(*at, b'['));
+        let before = opening.and_then(|opening| opening.checked_sub(1));
+        let listed = before.is_some_and(|at| self.is(at, b'{') || self.is(at, b','));
+        let space = self.tokens.get(front).map(|own| own.span.end);
+        let gives =
+            self.is(front, b']') && listed && space.is_some_and(|end| end < token.span.start);
+        if gives {
+            let last = token.span.start - 1;
+            overwrite(self.out, Span::new(last, last + 1), b"=");
+        }
+        gives
     }
 
     /// Literals and the macros between them: `PREFIX NAME "text" __stringify(N)` is
