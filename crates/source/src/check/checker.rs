@@ -237,7 +237,9 @@ impl<'v> Checker<'v> {
             }
             let atomic = interest.atomic || faults && known.name_lockers(text, tokens);
             let calls = faults && atomic || known.name_any(text, tokens);
-            if interest.any || calls || interests.goes_through(header, tokens) {
+            let mut hands = || interests.hands(header, tokens);
+            let by_hand = interest.any || calls || interest.hand && hands();
+            if by_hand || interests.goes_through(header, tokens) {
                 let place = Place {
                     body,
                     tokens,

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::RandomState;
 
 use super::words::CheckWords;
-use crate::lex::{Token, TokenKind};
+use crate::lex::{Token, TokenKind, closing};
 use crate::span::Span;
 use crate::vocabulary::Vocabulary;
 
@@ -22,6 +22,8 @@ pub(super) struct Interest {
     pub(super) faults: bool,
     /// Whether anything begins where nobody may.
     pub(super) atomic: bool,
+    /// Whether anything goes through the addresses that it is given: `memcpy()`.
+    pub(super) hand: bool,
     /// The words that open a scope with a cleanup.
     pub(super) scopes: Vec<Span>,
 }
@@ -48,6 +50,7 @@ struct Meaning {
     window: bool,
     faults: bool,
     atomic: bool,
+    hand: bool,
     /// Whether it is a class of guards, where one is opened.
     guard: bool,
     scope: bool,
@@ -69,6 +72,7 @@ impl<'a> Interests<'a> {
             window: false,
             faults: false,
             atomic: false,
+            hand: false,
             scopes: Vec::new(),
         };
         let mut guard = false;
@@ -83,6 +87,7 @@ impl<'a> Interests<'a> {
             found.window |= meaning.window;
             found.faults |= meaning.faults;
             found.atomic |= meaning.atomic;
+            found.hand |= meaning.hand;
             guard |= meaning.guard;
             found.scopes.extend(meaning.scope.then_some(token.span));
         }
@@ -102,6 +107,35 @@ impl<'a> Interests<'a> {
         let named = !pointers.is_empty() && places.any(|at| self.is_gone_through(body, at));
         let mut marks = (0..body.len()).filter(|at| self.word(body, *at) == b"__user");
         named || marks.any(|at| self.is_cast_and_followed(body, at))
+    }
+
+    /// Whether memcpy() or the like is given what the function declares or casts as a
+    /// `__user` pointer, or a member that a header declares as one.
+    pub(super) fn hands(&mut self, header: &[Token], body: &[Token]) -> bool {
+        let mut pointers = self.pointers(header);
+        pointers.extend(self.pointers(body));
+        let calls: Vec<usize> = (0..body.len())
+            .filter(|at| {
+                let word = body.get(*at).filter(|own| own.kind == TokenKind::Word);
+                word.is_some_and(|own| self.meaning(own.span.of(self.text)).hand)
+            })
+            .collect();
+        let given = |at: &usize| {
+            let open = body.get(at + 1).filter(|own| own.is(b'('));
+            let close = open.and_then(|_| closing(body, at + 1));
+            close.map_or(at + 1..at + 1, |close| at + 2..close)
+        };
+        let users = |at: usize| {
+            let word = self.word(body, at);
+            let member = || {
+                body.get(at.wrapping_sub(1))
+                    .is_some_and(|own| own.is(b'.') || own.is(b'>'))
+            };
+            let named =
+                || std::str::from_utf8(word).is_ok_and(|name| self.words.is_users_member(name));
+            word == b"__user" || pointers.contains(word) || member() && named()
+        };
+        calls.iter().any(|at| given(at).any(users))
     }
 
     /// Whether the annotation stands in a cast behind a star: `*(u32 __user *)a`,
@@ -220,6 +254,7 @@ impl Meaning {
         window: false,
         faults: false,
         atomic: false,
+        hand: false,
         guard: false,
         scope: false,
     };
@@ -241,6 +276,7 @@ impl Meaning {
             window,
             faults: words.may_fault(name),
             atomic: matches!(words.atomic_of(name), Some((_, true))),
+            hand: words.goes_by_hand(name),
             guard: words.guard(name).is_some(),
             scope: vocabulary.is_scope(name.as_bytes()),
         }

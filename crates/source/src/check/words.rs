@@ -366,6 +366,14 @@ impl CheckWords {
         self.users.as_ref().is_none_or(|users| users.contains(name))
     }
 
+    /// Whether a header of the tree declares something of that name so; never where no tree
+    /// is known.
+    pub(crate) fn is_users_member(&self, name: &str) -> bool {
+        self.users
+            .as_ref()
+            .is_some_and(|users| users.contains(name))
+    }
+
     /// Whether a call of that name makes an address of the user's of what it is given.
     pub(crate) fn addresses(&self, name: &str) -> bool {
         self.addresses.contains(name)
@@ -410,6 +418,14 @@ impl CheckWords {
     /// Which argument of a call of that name is read for a copy in memory of its own.
     pub(crate) fn duplicated(&self, name: &str) -> Option<usize> {
         self.duplicated.get(name).copied()
+    }
+
+    /// Whether a call of that name goes through the addresses that it is given, which are the
+    /// kernel's: `memcpy()`, `strlen()`.
+    pub(crate) fn goes_by_hand(&self, name: &str) -> bool {
+        let copies = self.fills(name).is_some() || self.clears(name).is_some();
+        let reads = self.duplicated(name).is_some() || !self.reads_strings(name).is_empty();
+        (copies || reads) && self.access(name).is_none()
     }
 
     /// Which arguments of a call of that name say how much memory it gives.

@@ -30,7 +30,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let Some((name, _)) = whole.call() else {
             continue;
         };
+        // What else of the file gives one is looked at beside accesses alone.
+        let own = function.file.words.gives_error_pointer(name) || function.may_fault(name);
         let gives = function.fails(name).map(|fails| (fails, name));
+        let gives = gives.filter(|_| own || !function.accesses.is_empty());
         let Some((gives, target)) = gives.zip(function.taker(*call)) else {
             continue;
         };

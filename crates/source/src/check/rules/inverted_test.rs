@@ -1,3 +1,4 @@
+use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -31,8 +32,71 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let mut found = each.filter_map(|part| inverted(function, part)).peekable();
         if found.peek().is_some() && (stores_fault(function, own) || gives_fault(function, own)) {
             out.extend(found);
+            continue;
         }
+        out.extend(only_refused(function, own, &condition));
+        let each = condition.joined("||").into_iter();
+        out.extend(each.filter_map(|part| both(function, part)));
     }
+}
+
+/// Accesses each of which gives 0 where all went well, joined by `&&`: a fault of one alone
+/// passes. Where both fill the same or go to the same place the second one is tried because
+/// the first one faulted.
+fn both(function: &FunctionContext<'_>, part: &Expression) -> Option<Violation> {
+    let each = part.joined("&&");
+    let access = |own: &&Expression| {
+        let mut accesses = function.accesses.iter();
+        accesses.find(|access| access.span == own.span && access.word.result.is_some())
+    };
+    let all: Option<Vec<_>> = each.iter().map(access).collect();
+    let all = all.filter(|all| all.len() > 1)?;
+    let (first, rest) = all.split_first()?;
+    let text = function.file.text;
+    let other = |own: &&&Access<'_>| {
+        let filled = first.value.of(text) == own.value.of(text);
+        own.word.direction == first.word.direction && own.address != first.address && !filled
+    };
+    let second = rest.iter().find(other)?;
+    let file = function.file;
+    let message =
+        "a fault of one of these alone passes: both have to fault to be answered".to_owned();
+    let mut violation = file.violation(&INFO, first.span, "one of two", message);
+    violation.related.push(file.mark(second.span, "the other"));
+    Some(violation)
+}
+
+/// Where a range check says that the address is right the function leaves, and what accesses
+/// it stands where the check says that it is not.
+fn only_refused(
+    function: &FunctionContext<'_>,
+    own: &Statement,
+    condition: &Expression,
+) -> Option<Violation> {
+    let (name, given) = condition.call()?;
+    let checks = function.file.words.checks_range(name.as_bytes());
+    let address = given.first().filter(|_| checks)?;
+    let root = address.root().name()?;
+    let graph = function.graph;
+    let from = graph.inside(own.span).next().and_then(|then| then.before)?;
+    let reached = graph.reached(from, |_| false);
+    let is_reached = |at: Span| graph.nodes_in(at).any(|node| reached.contains(&node));
+    let accesses = function.accesses.iter().chain(function.through);
+    let behind =
+        accesses.filter(|access| access.user_root == root && access.span.start >= own.span.end);
+    let behind: Vec<Span> = behind.map(|access| access.span).collect();
+    if behind.is_empty() || behind.iter().any(|at| is_reached(*at)) {
+        return None;
+    }
+    let shown = function.file.plain(address.span);
+    let message = format!(
+        "{name}() gives no 0 where {shown} is right, and what accesses it stands where it gives 0"
+    );
+    Some(
+        function
+            .file
+            .violation(&INFO, condition.span, "the other way around", message),
+    )
 }
 
 /// Whether every way from where the condition holds ends in -EFAULT, and nothing more is

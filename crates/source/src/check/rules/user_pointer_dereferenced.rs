@@ -13,8 +13,8 @@ use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
-use crate::span::Span;
 use crate::types::Shape;
+use crate::{Direction, Span};
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -59,28 +59,71 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 
 /// An address of the user's that memcpy(), strlen() and the like are given.
 fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
-    let words = function.file.words;
     let name = answer::text(function.context.callee(call))?;
-    let goes = words.fills(name).is_some()
-        || words.clears(name).is_some()
-        || words.duplicated(name).is_some()
-        || !words.reads_strings(name).is_empty();
-    if !goes || words.access(name).is_some() {
+    if !function.file.words.goes_by_hand(name) {
         return None;
     }
     let whole = Expression::of(function.context, call);
     let (_, given) = whole.call()?;
-    // What is the user's or the kernel's is told by who copies from either.
+    let words = function.file.words;
+    let filled = words.fills(name).map(|own| own.object);
+    let filled = filled.or(words.clears(name).map(|own| own.object));
+    // A member may hold the user's or the kernel's, which is told by who copies from either;
+    // what the function declares as the user's is that.
     let either = |own: &Expression| {
-        let mut accesses = function.accesses.iter();
-        accesses.any(|access| access.address == *own.uncast().1)
+        let place = own.uncast().1;
+        let goes = match filled.and_then(|at| given.get(at)) {
+            Some(object) if object.span == own.span => Direction::Write,
+            _ => Direction::Read,
+        };
+        let mut accesses = function.accesses.iter().filter(|_| place.name().is_none());
+        accesses.any(|access| {
+            let same = access.address == *place && access.word.direction == goes;
+            same && is_alternative(function, span(call), access.span)
+        })
     };
     let users = |own: &&Expression| {
-        let kept = || !function.assigns(own.uncast().1) || space::is_from_user(function, own);
+        let place = own.uncast().1;
+        let other = || match place.name() {
+            Some(name) => is_set_to_another(function, name),
+            None => function.assigns(place),
+        };
+        let kept = || !other() || space::is_from_user(function, own);
         space::is_users(function, own) && !either(own) && kept()
     };
     let own = given.iter().find(users)?;
     Some(gone_through(function, own, name))
+}
+
+/// Whether a call stands where an access did not happen or has faulted: the other arm of an
+/// `if`, what an `if` around the access left for it; not another case of a `switch`.
+fn is_alternative(function: &FunctionContext<'_>, call: Span, access: Span) -> bool {
+    let whole = call.join(access);
+    let around = function
+        .root
+        .descendant_for_byte_range(whole.start, whole.end);
+    let mut around = std::iter::successors(around, Node::parent);
+    let Some(common) = around.find(|own| own.kind() != "parenthesized_expression") else {
+        return false;
+    };
+    let of_switch = common
+        .parent()
+        .is_some_and(|own| own.kind() == "switch_statement");
+    match common.kind() {
+        "if_statement" | "conditional_expression" => true,
+        _ if of_switch => false,
+        _ => {
+            let graph = function.graph;
+            let leads = |from: Span, to: Span| {
+                let to: Vec<usize> = graph.nodes_in(to).collect();
+                graph.nodes_in(from).any(|node| {
+                    let reached = graph.reached(node, |_| false);
+                    to.iter().any(|own| *own != node && reached.contains(own))
+                })
+            };
+            !leads(call, access) && !leads(access, call)
+        }
+    }
 }
 
 /// The violation of an address of the user's that a call goes through.
@@ -312,26 +355,35 @@ fn is_the_users(function: &FunctionContext<'_>, effect: &Effect) -> bool {
     }) && own.iter().any(|token| token.span.of(text) == b"__user")
 }
 
-/// Whether a parameter takes a value that is no address of the user's; one that steps on
-/// stays the user's.
+/// Whether a parameter may hold what is no address of the user's.
 fn takes_another(function: &FunctionContext<'_>, name: &str) -> bool {
     let graph = function.graph;
     let mut effects = graph.effects.iter();
-    effects.any(|effect| {
-        let own = graph.name_of(effect) == name && graph.is_whole(effect);
-        own && match &effect.kind {
-            EffectKind::Write(write) if write.next => false,
-            EffectKind::Write(write) => {
-                let value = write.value.and_then(|at| function.expression(at));
-                let steps = || match function.expression(effect.span).map(|own| own.term) {
-                    Some(Term::Assignment(_, operator, _)) => operator != "=",
-                    _ => false,
-                };
-                !steps() && !value.is_some_and(|value| space::is_users(function, &value))
-            }
-            EffectKind::Address | EffectKind::Handed { by_address: true } => true,
-            EffectKind::Handed { .. } | EffectKind::Read => false,
+    let handed = |kind: &EffectKind| match kind {
+        EffectKind::Address => true,
+        EffectKind::Handed { by_address } => *by_address,
+        EffectKind::Read | EffectKind::Write(_) => false,
+    };
+    is_set_to_another(function, name)
+        || effects.any(|own| graph.name_of(own) == name && graph.is_whole(own) && handed(&own.kind))
+}
+
+/// Whether a variable is assigned what is no address of the user's; one that steps on stays
+/// the user's.
+fn is_set_to_another(function: &FunctionContext<'_>, name: &str) -> bool {
+    let graph = function.graph;
+    let steps = |effect: &Effect| match function.expression(effect.span).map(|own| own.term) {
+        Some(Term::Assignment(_, operator, _)) => operator != "=",
+        _ => false,
+    };
+    let mut effects = graph.effects.iter();
+    effects.any(|effect| match &effect.kind {
+        EffectKind::Write(write) if !write.next => {
+            let own = graph.name_of(effect) == name && graph.is_whole(effect);
+            let value = write.value.and_then(|at| function.expression(at));
+            own && !steps(effect) && !value.is_some_and(|value| space::is_users(function, &value))
         }
+        _ => false,
     })
 }
 
