@@ -133,11 +133,20 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) faults: bool,
     pub(crate) duplicates: Option<Duplicates>,
-    #[serde(default)]
-    pub(crate) addresses: bool,
+    pub(crate) addresses: Option<Addresses>,
     pub(crate) in_run: Option<InRun>,
     pub(crate) in_window: Option<InWindow>,
     pub(crate) reason: String,
+}
+
+/// Which addresses a call makes of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Addresses {
+    /// All that there are, the kernel's among them.
+    Any,
+    /// Those of 32 bits.
+    Compat,
 }
 
 impl Does {

@@ -139,6 +139,22 @@ impl FileContext<'_> {
         self.bodies.iter().filter(calls)
     }
 
+    /// Whether a table of the file has a function as the ioctl of something that programs
+    /// open: its number and address are the user's.
+    pub(crate) fn is_ioctl(&self, body: &Body) -> bool {
+        let text = self.text;
+        let word = |own: &Token| own.span.of(text);
+        self.tokens.windows(4).any(|four| match four {
+            [dot, member, equal, name] => {
+                dot.is(b'.')
+                    && equal.is(b'=')
+                    && word(name) == body.name.as_bytes()
+                    && matches!(word(member), b"unlocked_ioctl" | b"ioctl")
+            }
+            _ => false,
+        })
+    }
+
     /// Whether anything in the file may call a function of it.
     pub(crate) fn is_called(&self, body: &Body) -> bool {
         let called = self.called.get_or_init(|| {
@@ -243,6 +259,13 @@ impl<'a> FunctionContext<'a> {
     /// Every node of the function in the order of the text, but not what is never evaluated.
     pub(crate) fn each(&self, act: impl FnMut(Node<'a>)) {
         self.nodes.iter().map(|own| own.node).for_each(act);
+    }
+
+    /// Whether a way leads from what happens in a place to what happens in another.
+    pub(crate) fn leads(&self, from: Span, to: Span) -> bool {
+        let graph = self.graph;
+        let reached = graph.reached_behind_any(graph.nodes_in(from), |_| false);
+        graph.nodes_in(to).any(|node| reached.contains(&node))
     }
 
     /// Takes one of the questions that go through a whole function, of which each function

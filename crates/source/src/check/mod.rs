@@ -31,6 +31,7 @@ mod known;
 mod learn;
 mod limit;
 mod locks;
+mod made;
 mod model;
 mod new_calls;
 mod order;

@@ -415,6 +415,11 @@ pub(crate) fn related<'s>(function: &'s FunctionContext<'_>, one: &'s str) -> BT
     known
 }
 
+/// The variables that stand on the other side of an assignment.
+pub(crate) fn beside<'s>(function: &'s FunctionContext<'_>, one: &str) -> BTreeSet<&'s str> {
+    relations(function).remove(one).unwrap_or_default()
+}
+
 /// Variables that stand on the two sides of an assignment.
 fn relations<'s>(function: &'s FunctionContext<'_>) -> BTreeMap<&'s str, BTreeSet<&'s str>> {
     let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();

@@ -301,7 +301,11 @@ pub(crate) fn is_from_user(function: &FunctionContext<'_>, cast: &Expression) ->
 }
 
 /// Whether the type of a cast says that what it makes is an address of the user's.
-fn is_cast(function: &FunctionContext<'_>, cast: &Expression, value: &Expression) -> bool {
+pub(crate) fn is_cast(
+    function: &FunctionContext<'_>,
+    cast: &Expression,
+    value: &Expression,
+) -> bool {
     let place = Span::new(cast.span.start, value.span.start.max(cast.span.start));
     let text = function.file.text;
     let own = function.file.tokens_in(place);

@@ -8,8 +8,8 @@ use foldhash::fast::RandomState;
 use tollgate_defect::Defect;
 
 use crate::calls::{
-    Allocates, Atomic, Call, Calls, Clears, Direction, Does, Duplicates, Family, Fence, Fills,
-    Guard, InWindow, Kind, OfWindow, Outcome, Pair,
+    Addresses, Allocates, Atomic, Call, Calls, Clears, Direction, Does, Duplicates, Family, Fence,
+    Fills, Guard, InWindow, Kind, OfWindow, Outcome, Pair,
 };
 use crate::search::Parts;
 
@@ -98,7 +98,7 @@ pub struct CheckWords {
     lengths: BTreeSet<String>,
     frees: BTreeSet<String>,
     least: BTreeSet<String>,
-    addresses: BTreeSet<String>,
+    addresses: HashMap<String, Addresses>,
     /// What the headers of the tree declare as pointers to user memory, by name; none if
     /// not all of them were read.
     pub(super) users: Option<Arc<BTreeSet<String>>>,
@@ -215,7 +215,7 @@ impl CheckWords {
             frees: calls.names(|does| does.frees).into_iter().collect(),
             least: calls.names(|does| does.least).into_iter().collect(),
             users: None,
-            addresses: calls.names(|does| does.addresses).into_iter().collect(),
+            addresses: each(calls, |does| does.addresses),
             clears: each(calls, |does| does.clears),
             fills: each(calls, |does| does.fills),
             elements: each(calls, |does| does.elements),
@@ -376,7 +376,12 @@ impl CheckWords {
 
     /// Whether a call of that name makes an address of the user's of what it is given.
     pub(crate) fn addresses(&self, name: &str) -> bool {
-        self.addresses.contains(name)
+        self.addresses.contains_key(name)
+    }
+
+    /// Whether that address may be one of the kernel's.
+    pub(crate) fn addresses_any(&self, name: &str) -> bool {
+        self.addresses.get(name) == Some(&Addresses::Any)
     }
 
     /// Which arguments of a call of that name say what of the user's it gives a copy of.

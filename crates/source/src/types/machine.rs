@@ -31,6 +31,10 @@ pub struct Machine {
     pub(super) unnamed: bool,
     /// Whether code outside `arch/` is judged on it.
     pub(super) reference: bool,
+    /// Whether its programs' addresses lead to no memory of the kernel's, whatever they are:
+    /// access_ok() refuses none there (include/asm-generic/access_ok.h,
+    /// ALTERNATE_USER_ADDRESS_SPACE).
+    pub apart: bool,
     /// Whether programs are compiled for it, and no kernel.
     pub(super) programs: bool,
     /// Which of all it is, for what is kept by machine.
@@ -84,6 +88,8 @@ struct One {
     most: u64,
     #[serde(default)]
     unnamed: bool,
+    #[serde(default)]
+    apart: bool,
     #[serde(default)]
     reference: bool,
     #[serde(default)]
@@ -224,6 +230,7 @@ impl All {
             wide: one.wide,
             most: one.most,
             unnamed: one.unnamed,
+            apart: one.apart,
             reference: one.reference,
             programs: false,
             id,

@@ -1,3 +1,6 @@
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
 use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -21,7 +24,21 @@ const INFO: RuleInfo = RuleInfo {
           is right and goes on with what is not.",
 };
 
+/// By the variable that an address is made from: where it is accessed, and by which nodes.
+type Places = HashMap<String, Vec<(Span, Vec<usize>)>>;
+
+fn places_of(function: &FunctionContext<'_>) -> Places {
+    let mut all = Places::new();
+    for access in function.accesses.iter().chain(function.through) {
+        let nodes = function.graph.nodes_in(access.span).collect();
+        let own = all.entry(access.user_root.clone()).or_default();
+        own.push((access.span, nodes));
+    }
+    all
+}
+
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let places = OnceCell::new();
     let asked = function.graph.statements.iter();
     for own in asked.filter(|own| own.kind == StatementKind::If) {
         let condition = own.expression.and_then(|place| function.expression(place));
@@ -30,11 +47,13 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         };
         let each = condition.joined("||").into_iter();
         let mut found = each.filter_map(|part| inverted(function, part)).peekable();
-        if found.peek().is_some() && (stores_fault(function, own) || gives_fault(function, own)) {
+        let places = || places.get_or_init(|| places_of(function));
+        let answered = || stores_fault(function, own) || gives_fault(function, own, places());
+        if found.peek().is_some() && answered() {
             out.extend(found);
             continue;
         }
-        out.extend(only_refused(function, own, &condition));
+        out.extend(only_refused(function, (own, &condition), places()));
         let each = condition.joined("||").into_iter();
         out.extend(each.filter_map(|part| both(function, part)));
     }
@@ -70,8 +89,8 @@ fn both(function: &FunctionContext<'_>, part: &Expression) -> Option<Violation> 
 /// it stands where the check says that it is not.
 fn only_refused(
     function: &FunctionContext<'_>,
-    own: &Statement,
-    condition: &Expression,
+    (own, condition): (&Statement, &Expression),
+    places: &Places,
 ) -> Option<Violation> {
     let (name, given) = condition.call()?;
     let checks = function.file.words.checks_range(name.as_bytes());
@@ -80,12 +99,13 @@ fn only_refused(
     let graph = function.graph;
     let from = graph.inside(own.span).next().and_then(|then| then.before)?;
     let reached = graph.reached(from, |_| false);
-    let is_reached = |at: Span| graph.nodes_in(at).any(|node| reached.contains(&node));
-    let accesses = function.accesses.iter().chain(function.through);
-    let behind =
-        accesses.filter(|access| access.user_root == root && access.span.start >= own.span.end);
-    let behind: Vec<Span> = behind.map(|access| access.span).collect();
-    if behind.is_empty() || behind.iter().any(|at| is_reached(*at)) {
+    let own_places = places.get(root)?.iter();
+    let mut behind = own_places
+        .filter(|(access, _)| access.start >= own.span.end)
+        .peekable();
+    behind.peek()?;
+    let mut nodes = behind.flat_map(|(_, nodes)| nodes);
+    if nodes.any(|node| reached.contains(node)) {
         return None;
     }
     let shown = function.file.plain(address.span);
@@ -101,18 +121,15 @@ fn only_refused(
 
 /// Whether every way from where the condition holds ends in -EFAULT, and nothing more is
 /// accessed on it.
-fn gives_fault(function: &FunctionContext<'_>, own: &Statement) -> bool {
+fn gives_fault(function: &FunctionContext<'_>, own: &Statement, places: &Places) -> bool {
     let graph = function.graph;
     let from = graph.inside(own.span).next().and_then(|then| then.before);
     let Some(from) = from else {
         return false;
     };
     let reached = graph.reached(from, |_| false);
-    let mut accesses = function.accesses.iter();
-    let goes_on = accesses.any(|access| {
-        let mut nodes = graph.nodes_in(access.span);
-        nodes.any(|node| reached.contains(&node))
-    });
+    let mut accessed = places.values().flatten().flat_map(|(_, nodes)| nodes);
+    let goes_on = accessed.any(|node| reached.contains(node));
     let fault = |at: Span| {
         let given = graph.statement(at).and_then(|own| own.expression);
         let given = given.and_then(|given| function.expression(given));

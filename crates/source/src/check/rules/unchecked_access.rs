@@ -6,10 +6,13 @@ use tree_sitter::Node;
 use crate::check::accesses::{Access, root_of};
 use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
+use crate::check::made::{Made, made};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
-use crate::check::range::related;
+use crate::check::range::{beside, related};
 use crate::check::rule::{Look, Rule};
+use crate::check::space;
 use crate::check::tokens::parameters;
+use crate::expression::{Expression, Term};
 use crate::flow::Action;
 use crate::node::Parts as _;
 use crate::site::span;
@@ -30,6 +33,16 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    // There a check refuses nothing.
+    if function
+        .file
+        .types
+        .machines()
+        .first()
+        .is_some_and(|own| own.apart)
+    {
+        return;
+    }
     let bare = |access: &&Access<'_>| !access.inside && !access.word.checked && !access.word.part;
     let mut told: HashSet<&str> = HashSet::new();
     let mut judges: HashMap<&str, Judges> = HashMap::new();
@@ -68,8 +81,7 @@ fn unchecked(
         Seen::Never => {
             let entry = entry(function, root, DEEPEST)?;
             Some(format!(
-                "{name}() checks nothing, and {root} comes from the user by {entry}, where nothing \
-                 checks it"
+                "{name}() checks nothing, and {root} {entry}, where nothing checks it"
             ))
         }
     }
@@ -86,13 +98,15 @@ enum Seen {
 /// What a function checks of a pointer before a place; none where every way passes a
 /// check, or something that may be one.
 fn seen(function: &FunctionContext<'_>, judges: &Judges, at: Span) -> Option<Seen> {
-    if judges.others.iter().any(|own| own.start < at.start) {
+    let leads = |own: &Span| own.start < at.start && function.leads(*own, at);
+    if judges.others.iter().any(leads) {
         return None;
     }
     let before = judges.checks.iter().filter(|own| own.start < at.start);
     let places: Vec<Span> = before.copied().collect();
     let Some(first) = places.first() else {
-        return Some(Seen::Never);
+        // One that comes too late is another rule's.
+        return judges.checks.is_empty().then_some(Seen::Never);
     };
     function.pays()?;
     let partly = !function.graph.passes(&places, at) && !is_apart(function, &places, at);
@@ -109,7 +123,7 @@ struct Judges {
 
 impl Judges {
     fn of(function: &FunctionContext<'_>, root: &str) -> Self {
-        let related = related(function, root);
+        let (related, base) = judged(function, root);
         let nodes = function.graph.nodes.iter();
         let begins = nodes.filter(|own| matches!(own.action, Action::Begin(_)));
         let mut own = Self {
@@ -124,6 +138,10 @@ impl Judges {
             .filter(|own| !bare.contains(&span(**own)))
         {
             own.note(function, *call, root, &related);
+            own.others.extend(
+                base.as_deref()
+                    .and_then(|base| reaches(function, *call, base)),
+            );
         }
         own
     }
@@ -156,6 +174,42 @@ impl Judges {
     }
 }
 
+/// The variables whose check is one of the pointer, and the one that the number lies in of
+/// which the function makes it.
+fn judged<'s>(
+    function: &'s FunctionContext<'_>,
+    root: &'s str,
+) -> (BTreeSet<&'s str>, Option<String>) {
+    let Some(from) = made(function, root) else {
+        return (related(function, root), None);
+    };
+    // What a pointer of the function's own was made of is no pointer that anybody checks.
+    let (source, base) = match from {
+        Made::Of(name) => (Some(name), None),
+        Made::Here { base, .. } => (None, base),
+    };
+    let users = |own: &str| {
+        let local = function.graph.local(own);
+        let end = local.map_or(function.body.span.end, |own| own.scope.end);
+        let (span, term) = (Span::new(end, end), Term::Name(own.to_owned()));
+        space::is_users(function, &Expression { term, span })
+    };
+    let mut related = beside(function, root);
+    related.retain(|own| Some(*own) == source.as_deref() || users(own));
+    related.insert(root);
+    (related, base)
+}
+
+/// A call that accesses the user's memory, and is given what the address lies in.
+fn reaches(function: &FunctionContext<'_>, call: Node<'_>, base: &str) -> Option<Span> {
+    let name = answer::text(function.context.callee(call))?;
+    let own = function.known.get(name).is_some() && function.may_fault(name);
+    let mut given = function.graph.effects_in(span(call)).filter(|_| own);
+    given
+        .any(|own| function.graph.name_of(own) == base)
+        .then(|| span(call))
+}
+
 /// Whether what decides over a check decides over the access, too.
 fn is_apart(function: &FunctionContext<'_>, checks: &[Span], at: Span) -> bool {
     let asked = |place: Span| {
@@ -185,15 +239,21 @@ fn conditions(function: &FunctionContext<'_>, place: Span) -> Vec<Span> {
 /// So many callers are followed, one from the other.
 const DEEPEST: usize = 3;
 
-/// The system call by which a pointer comes from the user, where nothing checks it on the
-/// way: of a function that anybody else may call, nobody knows.
+/// How a pointer comes from the user, where nothing checks it on the way: by a system call or
+/// an ioctl, or as a number of which it is made. Of a function that anybody else may call,
+/// nobody knows.
 fn entry(function: &FunctionContext<'_>, root: &str, depth: usize) -> Option<String> {
     let (file, own) = (function.file, function.body);
     let left = depth.checked_sub(1)?;
-    let kept = function.is_parameter(root) && !function.graph.takes_a_value(root);
-    kept.then_some(())?;
-    if own.takes_any_address() {
-        return Some(own.name.clone());
+    if !function.is_parameter(root) {
+        return match made(function, root)? {
+            Made::Of(other) => entry(function, &other, left),
+            Made::Here { what, .. } => Some(format!("is made of {what} in {}", own.name)),
+        };
+    }
+    (!function.graph.takes_a_value(root)).then_some(())?;
+    if own.takes_any_address() || file.is_ioctl(own) {
+        return Some(format!("comes from the user by {}", own.name));
     }
     file.is_declared(own, b"static").then_some(())?;
     let names = parameters(file.text, file.tokens, own)?;

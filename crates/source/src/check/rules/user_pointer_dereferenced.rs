@@ -68,15 +68,19 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
     let words = function.file.words;
     let filled = words.fills(name).map(|own| own.object);
     let filled = filled.or(words.clears(name).map(|own| own.object));
-    // A member may hold the user's or the kernel's, which is told by who copies from either;
-    // what the function declares as the user's is that.
+    // A member, or what a cast makes of a variable, may be the user's or the kernel's, which is
+    // told by who copies from either; what the function declares as the user's is that.
     let either = |own: &Expression| {
         let place = own.uncast().1;
         let goes = match filled.and_then(|at| given.get(at)) {
             Some(object) if object.span == own.span => Direction::Write,
             _ => Direction::Read,
         };
-        let mut accesses = function.accesses.iter().filter(|_| place.name().is_none());
+        let unmarked = match &own.term {
+            Term::Cast(_, value) => !space::is_cast(function, own, value),
+            _ => place.name().is_none(),
+        };
+        let mut accesses = function.accesses.iter().filter(|_| unmarked);
         accesses.any(|access| {
             let same = access.address == *place && access.word.direction == goes;
             same && is_alternative(function, span(call), access.span)
@@ -112,17 +116,7 @@ fn is_alternative(function: &FunctionContext<'_>, call: Span, access: Span) -> b
     match common.kind() {
         "if_statement" | "conditional_expression" => true,
         _ if of_switch => false,
-        _ => {
-            let graph = function.graph;
-            let leads = |from: Span, to: Span| {
-                let to: Vec<usize> = graph.nodes_in(to).collect();
-                graph.nodes_in(from).any(|node| {
-                    let reached = graph.reached(node, |_| false);
-                    to.iter().any(|own| *own != node && reached.contains(own))
-                })
-            };
-            !leads(call, access) && !leads(access, call)
-        }
+        _ => !function.leads(call, access) && !function.leads(access, call),
     }
 }
 

@@ -1,0 +1,130 @@
+//! The user's addresses: who goes through them by hand, who checks them, which way around.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[path = "support/mistakes.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod mistakes;
+
+const NONE: [&str; 0] = [];
+
+/// What is said of a text.
+fn rules(text: &str) -> Vec<String> {
+    let found = mistakes::found(None, text).into_iter();
+    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
+    found.dedup();
+    found
+}
+
+/// Each text is right, and wrong in the one way once the words are changed.
+fn changed(rule: &str, right: &str, changes: &[(&str, &str)]) {
+    assert_eq!(rules(right), NONE, "{right}");
+    for (was, now) in changes {
+        let wrong = right.replacen(was, now, 1);
+        assert_ne!(wrong, right, "{was}");
+        assert_eq!(rules(&wrong), [rule], "{wrong}");
+    }
+}
+
+#[test]
+fn memory_of_the_users_is_not_copied_by_hand() {
+    // In a function that names no accessor, and beside another case of a switch.
+    let alone = "int f(struct part *own, void __user *to)\n{\n\tif (own->full)\n\t\treturn copy_to_user(to, own->data, sizeof(own->data)) ? -EFAULT : 0;\n\treturn 0;\n}\n";
+    let by_hand = ("copy_to_user(to, own->data", "!memcpy(to, own->data");
+    changed("user-pointer-dereferenced", alone, &[by_hand]);
+    let cases = "int f(unsigned int cmd, unsigned long arg)\n{\n\tvoid __user *to = (void __user *)arg;\n\tstruct part part = {};\n\n\tswitch (cmd) {\n\tcase 1:\n\t\tif (copy_to_user(to, &part, sizeof(part)))\n\t\t\treturn -EFAULT;\n\t\treturn 0;\n\tcase 2:\n\t\tif (copy_from_user(&part, to, sizeof(part)))\n\t\t\treturn -EFAULT;\n\t\treturn set(&part);\n\t}\n\treturn -ENOTTY;\n}\n";
+    let (one, other) = (
+        ("if (copy_to_user(to, ", "if (!memcpy(to, "),
+        ("if (copy_from_user(&part, to, ", "if (!memcpy(&part, to, "),
+    );
+    changed("user-pointer-dereferenced", cases, &[one, other]);
+    // One that steps on stays the user's.
+    let steps = "int f(u32 __user *to, const u32 *own, int n)\n{\n\tif (!n)\n\t\treturn -EINVAL;\n\twhile (n--) {\n\t\tif (copy_to_user(to, own, sizeof(*own)))\n\t\t\treturn -EFAULT;\n\t\tto++;\n\t\town++;\n\t}\n\treturn 0;\n}\n";
+    let by_hand = ("copy_to_user(to, own", "!memcpy(to, own");
+    changed("user-pointer-dereferenced", steps, &[by_hand]);
+}
+
+#[test]
+fn a_member_may_hold_either_ones_address() {
+    let either = "struct part { const void __user *data; };\nint f(struct part *part, struct own *own, bool kernel)\n{\n\tif (kernel)\n\t\tmemcpy(own, part->data, sizeof(*own));\n\telse if (copy_from_user(own, part->data, sizeof(*own)))\n\t\treturn -EFAULT;\n\treturn 0;\n}\n";
+    assert_eq!(rules(either), NONE);
+    let behind = either
+        .replace("\tif (kernel)\n\t\tmemcpy", "\tmemcpy")
+        .replace("\telse if", "\tif");
+    assert_eq!(rules(&behind), ["user-pointer-dereferenced"]);
+}
+
+#[test]
+fn one_of_two_faults_is_a_fault() {
+    let right = "int f(u32 __user *p, u32 __user *q)\n{\n\tu32 a, b;\n\n\tif (get_user(a, p) || get_user(b, q))\n\t\treturn -EFAULT;\n\treturn use(a, b);\n}\n";
+    changed("inverted-test", right, &[("||", "&&")]);
+    // The second is tried because the first one faulted.
+    let again = right
+        .replace("get_user(b, q)", "get_user(a, q)")
+        .replace("||", "&&");
+    assert_eq!(rules(&again), NONE);
+    let well = right
+        .replace(
+            "get_user(a, p) || get_user(b, q)",
+            "!get_user(a, p) && !get_user(b, q)",
+        )
+        .replace("return -EFAULT", "return use(a, b)")
+        .replace("\treturn use(a, b);\n}", "\treturn -EFAULT;\n}");
+    assert_eq!(rules(&well), NONE);
+}
+
+#[test]
+fn what_is_refused_is_not_accessed() {
+    let right = "long f(struct regs *regs)\n{\n\tstruct frame __user *frame = (struct frame __user *)regs->sp;\n\tu32 mask;\n\n\tif (!access_ok(frame, sizeof(*frame)))\n\t\tgoto bad;\n\tif (__get_user(mask, &frame->mask))\n\t\tgoto bad;\n\tset(mask);\n\treturn regs->ax;\nbad:\n\tend(regs, frame);\n\treturn 0;\n}\n";
+    changed("inverted-test", right, &[("!access_ok", "access_ok")]);
+    let inside = "long f(struct regs *regs, u32 __user *p)\n{\n\tu32 mask;\n\n\tif (access_ok(p, sizeof(*p))) {\n\t\tif (!__get_user(mask, p))\n\t\t\tset(mask);\n\t}\n\treturn regs->ax;\n}\n";
+    assert_eq!(rules(inside), NONE);
+}
+
+#[test]
+fn a_number_of_the_users_is_checked_before_it_is_an_address() {
+    let right = "struct args { unsigned long list; u32 n; };\nint f(struct args *args)\n{\n\tu32 __user *list = u64_to_user_ptr(args->list);\n\tu32 first;\n\n\tif (!access_ok(list, sizeof(first)))\n\t\treturn -EFAULT;\n\tif (__get_user(first, list))\n\t\treturn -EFAULT;\n\treturn first;\n}\n";
+    let lost = (
+        "\tif (!access_ok(list, sizeof(first)))\n\t\treturn -EFAULT;\n",
+        "",
+    );
+    changed("unchecked-access", right, &[lost]);
+    // An address that somebody keeps as a pointer may have been checked by whoever put it
+    // there, and one of 32 bits leads to no memory of the kernel's.
+    let without = right.replacen(lost.0, lost.1, 1);
+    let kept = without
+        .replace("unsigned long list", "void *list")
+        .replace("u64_to_user_ptr(args->list)", "(u32 __user *)args->list");
+    assert_eq!(rules(&kept), NONE);
+    assert_eq!(
+        rules(&without.replace("u64_to_user_ptr", "compat_ptr")),
+        NONE
+    );
+    let alias = right
+        .replace("u32 first;", "u32 first;\n\tvoid __user *all = list;")
+        .replace("access_ok(list,", "access_ok(all,");
+    assert_eq!(rules(&alias), NONE);
+    // What else accesses the user by what holds the number may have checked it.
+    let asked = "static int look(struct args *args)\n{\n\tu32 n;\n\n\treturn get_user(n, (u32 __user *)u64_to_user_ptr(args->list));\n}\n";
+    let calls = without.replace(
+        "\tif (__get_user(first",
+        "\tif (look(args))\n\t\treturn -EFAULT;\n\tif (__get_user(first",
+    );
+    let (of, rest) = calls.split_once("int f(").unwrap();
+    assert_eq!(rules(&format!("{of}{asked}int f({rest}")), NONE);
+}
+
+#[test]
+fn the_address_of_an_ioctl_is_the_users() {
+    let right = "static long own_ioctl(struct file *file, unsigned int cmd, unsigned long arg)\n{\n\tstruct part __user *to = (struct part __user *)arg;\n\tstruct part part = {};\n\n\tswitch (cmd) {\n\tcase 1:\n\t\treturn set(to);\n\tcase 2:\n\t\treturn copy_to_user(to, &part, sizeof(part)) ? -EFAULT : 0;\n\t}\n\treturn -ENOTTY;\n}\nstatic const struct file_operations own_ops = {\n\t.unlocked_ioctl = own_ioctl,\n};\n";
+    changed(
+        "unchecked-access",
+        right,
+        &[("copy_to_user", "__copy_to_user")],
+    );
+    // Of what no table has nobody knows.
+    let other = right
+        .replace("copy_to_user", "__copy_to_user")
+        .replace(".unlocked_ioctl", ".release");
+    assert_eq!(rules(&other), NONE);
+}
