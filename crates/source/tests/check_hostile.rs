@@ -126,6 +126,9 @@ fn many_results_of_one_variable_come_to_an_end() {
     }
 }
 
+/// Statements with a number in them.
+type Form<'a> = &'a dyn Fn(usize) -> String;
+
 /// Why a function was not checked in full, by a rule that stopped.
 fn stopped(text: &str) -> Vec<(String, Unchecked)> {
     let vocabulary = Vocabulary::builtin().unwrap();
@@ -151,12 +154,11 @@ fn a_function_of_which_not_all_is_asked_is_named() {
         format!("\terr = get_user(v, p + {at});\n\tif (err)\n\t\treturn err;\n\tg(v);\n")
     };
     let copy = "\tif (copy_from_user(own, p, n))\n\t\treturn -EFAULT;\n";
-    let text = |count: usize, form: &dyn Fn(usize) -> String| {
+    let text = |count: usize, form: Form<'_>| {
         let body: String = (0..count).map(form).collect();
         format!("{head}{body}{copy}\treturn err;\n}}\n")
     };
-    let forms: [(&dyn Fn(usize) -> String, usize, usize); 3] =
-        [(&ask, 4, 40), (&lock, 40, 600), (&get, 20, 200)];
+    let forms: [(Form<'_>, usize, usize); 3] = [(&ask, 4, 40), (&lock, 40, 600), (&get, 20, 200)];
     for (form, few, many) in forms {
         assert_eq!(stopped(&text(few, form)), [], "{}", form(0));
         let named = [("f".to_owned(), Unchecked::InPart)];

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
+use tollgate_defect::answer;
 
 use super::words::CheckWords;
 use crate::lex::{Token, TokenKind, closing};
@@ -131,8 +132,7 @@ impl<'a> Interests<'a> {
                 body.get(at.wrapping_sub(1))
                     .is_some_and(|own| own.is(b'.') || own.is(b'>'))
             };
-            let named =
-                || std::str::from_utf8(word).is_ok_and(|name| self.words.is_users_member(name));
+            let named = || answer::text(word).is_some_and(|name| self.words.is_users_member(name));
             word == b"__user" || pointers.contains(word) || member() && named()
         };
         calls.iter().any(|at| given(at).any(users))
