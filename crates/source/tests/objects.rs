@@ -306,3 +306,45 @@ fn a_structure_of_the_callers_that_is_as_large_as_its_type() {
         .replace("u32 a[4];", "u32 n; u32 a[];");
     assert_eq!(rules(&open), NONE);
 }
+
+/// Each element of memory that a function allocates is a struct by itself.
+#[test]
+fn elements_that_a_function_allocates_are_set_whole() {
+    const FILL: &str = "struct info { u32 kind; u32 id; char name[16]; };\nstatic void fill(struct dev *d, struct info *info)\n{\n\tinfo->kind = d->kind;\n\tinfo->id = d->id;\n\tmemcpy(info->name, d->name, 16);\n}\n";
+    let with = |round: &str| {
+        format!(
+            "{FILL}int f(struct dev *d, void __user *u, u32 n)\n{{\n\tstruct info *all = kmalloc_array(n, sizeof(*all), GFP_KERNEL);\n\tint i, ret = 0;\n\n\tif (!all)\n\t\treturn -ENOMEM;\n\tfor (i = 0; i < n; i++) {{\n{round}\n\t}}\n\tif (copy_to_user(u, all, n * sizeof(*all)))\n\t\tret = -EFAULT;\n\tkfree(all);\n\treturn ret;\n}}\n"
+        )
+    };
+    let by_callee = with("\t\tfill(&d[i], &all[i]);");
+    let by_index =
+        with("\t\tall[i].kind = 1;\n\t\t(all + i)->id = i;\n\t\tmemcpy(all[i].name, d->name, 16);");
+    let by_alias = with(
+        "\t\tstruct info *own = &all[i];\n\n\t\town->kind = 1;\n\t\town->id = i;\n\t\tmemcpy(own->name, d->name, 16);",
+    );
+    // What is not followed may set all of it.
+    let unknown = with("\t\tsomewhere_else(d, &all[i]);");
+    let whole = with("\t\tall[i] = d->info;");
+    for right in [&by_callee, &by_index, &by_alias, &unknown, &whole] {
+        assert_eq!(mistakes::found(None, right), [], "{right}");
+    }
+    let wrong = [
+        by_callee.replace("\tinfo->id = d->id;\n", ""),
+        by_callee.replace(
+            "memcpy(info->name, d->name, 16)",
+            "strscpy(info->name, d->name, 16)",
+        ),
+        by_callee.replace("u32 kind; u32 id;", "u8 kind; u32 id;"),
+        by_index.replace("(all + i)->id = i;", ""),
+        by_alias.replace("\t\town->id = i;\n", ""),
+    ];
+    for wrong in wrong {
+        let rules: Vec<String> = mistakes::found(None, &wrong)
+            .into_iter()
+            .map(|own| own.0)
+            .collect();
+        assert_eq!(rules, ["copied-holes"], "{wrong}");
+        let cleared = wrong.replace("kmalloc_array(n, sizeof(*all)", "kcalloc(n, sizeof(*all)");
+        assert_eq!(mistakes::found(None, &cleared), [], "{cleared}");
+    }
+}

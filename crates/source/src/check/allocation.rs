@@ -137,6 +137,15 @@ impl Allocation {
         }
     }
 
+    /// Whether it is made of elements of so many bytes.
+    pub(crate) fn has_elements(&self, function: &FunctionContext<'_>, element: u64) -> bool {
+        match (&self.count, &self.size) {
+            (Some(_), size) => size.bytes(function) == Some(element),
+            (None, Size::Bytes(size)) => product(function, size, element),
+            (None, Size::Of(_)) => false,
+        }
+    }
+
     /// How many bytes it has, where that is a constant.
     pub(crate) fn bytes(&self, function: &FunctionContext<'_>) -> Option<u64> {
         let size = self.size.bytes(function)?;
@@ -164,4 +173,20 @@ impl Allocation {
         };
         short.then_some(size)
     }
+}
+
+/// Whether a number of bytes is some number of elements of so many bytes: `n * sizeof(*p)`, or
+/// a variable that is nothing but that.
+pub(crate) fn product(function: &FunctionContext<'_>, bytes: &Expression, element: u64) -> bool {
+    let own = |bytes: &Expression| match &bytes.uncast().1.term {
+        Term::Binary(left, operator, right) if operator == "*" => [left, right]
+            .iter()
+            .any(|own| space::bytes(function, own) == Some(element)),
+        _ => false,
+    };
+    let named = || {
+        let value = function.graph.only_value(bytes.uncast().1.name()?)?;
+        function.expression(value)
+    };
+    own(bytes) || named().is_some_and(|value| own(&value))
 }

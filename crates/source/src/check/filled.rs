@@ -181,7 +181,7 @@ fn mention(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
 }
 
 /// A member that is set or read.
-fn filled_member(
+pub(crate) fn filled_member(
     function: &FunctionContext<'_>,
     (path, whole): (String, Node<'_>),
     found: &mut Filled,
@@ -299,7 +299,7 @@ pub(crate) fn behind(function: &FunctionContext<'_>, node: Node<'_>, found: &mut
 }
 
 /// Whether `&x` is what an access gives to the user, which leaves it as it is.
-fn goes_out(function: &FunctionContext<'_>, address: Node<'_>) -> bool {
+pub(crate) fn goes_out(function: &FunctionContext<'_>, address: Node<'_>) -> bool {
     let place = span(address);
     let mut accesses = function.accesses.iter();
     address.kind() == "pointer_expression"
@@ -338,7 +338,7 @@ fn is_operand(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
 /// The path from a variable to the member that an expression names, and the
 /// expression; an element stands for its whole array. None if the path leaves
 /// the variable through another step than the first.
-fn member<'t>(
+pub(crate) fn member<'t>(
     function: &FunctionContext<'_>,
     variable: Node<'t>,
     first: &[u8],

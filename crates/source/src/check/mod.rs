@@ -24,6 +24,7 @@ mod fate;
 mod fetched;
 mod fill;
 mod filled;
+mod heap;
 mod heard;
 mod inlines;
 mod interest;

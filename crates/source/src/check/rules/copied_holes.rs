@@ -1,17 +1,16 @@
-use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::check::accesses::{Access, root_of};
-use crate::check::allocation::Allocation;
+use crate::check::allocation::{Allocation, product};
 use crate::check::context::FunctionContext;
 use crate::check::fill::{Elements, Filling, Put, element, filling};
-use crate::check::filled::{Filled, behind, filled, of_callee};
+use crate::check::filled::{Filled, filled};
+use crate::check::heap::filled_behind;
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::range::sizeof_operand;
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::unset::is_unset;
-use crate::check::words::CheckWords;
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Local};
 use crate::node::Parts as _;
@@ -51,38 +50,27 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
 }
 
-/// A struct that the function allocates, with what lay there, and copies whole.
+/// A struct that the function allocates, with what lay there, and copies whole; or an array of
+/// them, of which each element is.
 fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let value = Expression::of(function.context, access.value_node);
     let value = value.uncast().1;
     let local = function.local_at(value.name()?, value.span)?;
-    let memory = Allocation::of(function, &local.name, access.span)?;
+    let memory = Allocation::of(function, &local.name, access.span).filter(|own| !own.zeroed)?;
     let behind = Expression {
         span: value.span,
         term: Term::Behind(Box::new(value.clone())),
     };
     let size = space::type_of(function, &behind)?.size;
-    let whole = may_be(function, access.bytes.as_ref()?, size);
-    if memory.zeroed || !whole || memory.bytes(function) != Some(size) {
+    let bytes = access.bytes.as_ref()?;
+    let one = || memory.bytes(function) == Some(size) && may_be(function, bytes, size);
+    let many = || memory.has_elements(function, size) && product(function, bytes, size);
+    (one() || many()).then_some(())?;
+    function.pays()?;
+    let filled = filled_behind(function, local, memory.place, access.span);
+    if filled.elsewhere || filled.handed {
         return None;
     }
-    let mut filled = Filled::default();
-    function.each_of(&["identifier"], |node| {
-        let own = node.kind() == "identifier"
-            && node.end_byte() <= access.span.start
-            // `kmalloc_obj(*p)` takes the size of what it names.
-            && !memory.place.contains(span(node))
-            && local.scope.contains(span(node))
-            && function.context.seen(node) == local.name.as_bytes();
-        if own {
-            reached(function, node, &mut filled);
-        }
-    });
-    let unknown = filled.elsewhere || filled.handed || function.graph.unseen.contains(&local.name);
-    if unknown {
-        return None;
-    }
-    filled.settle();
     // Where the layout hangs on something nothing is said.
     let Ok(Some(what)) = unset(function, &local.base_type, &filled) else {
         return None;
@@ -104,30 +92,6 @@ fn may_be(function: &FunctionContext<'_>, count: &Expression, bytes: u64) -> boo
             may_be(function, one, bytes) || may_be(function, other, bytes)
         }
         _ => space::bytes(function, count) == Some(bytes),
-    }
-}
-
-/// A mention of a pointer to memory that the function allocates: what is set behind it, a
-/// test of it, or what gives it back.
-fn reached(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
-    let Some(parent) = node.parent() else { return };
-    let left = || parent.part("left").map(|left| left.id()) == Some(node.id());
-    let called = |ask: fn(&CheckWords, &str) -> bool| {
-        let call = parent.parent().filter(|_| parent.kind() == "argument_list");
-        let name = call.and_then(|call| answer::text(function.context.callee(call)));
-        name.is_some_and(|name| ask(function.file.words, name))
-    };
-    match parent.kind() {
-        // Its declaration, and what it takes.
-        "init_declarator" | "pointer_declarator" | "declaration" => {}
-        "assignment_expression" if left() => {}
-        "unary_expression" | "binary_expression" | "parenthesized_expression" => {}
-        "argument_list" if called(|words, name| words.frees(name)) => {}
-        "argument_list" => match of_callee(function, node) {
-            Some(own) => found.add(own),
-            None => found.handed = true,
-        },
-        _ => behind(function, node, found),
     }
 }
 

@@ -1,0 +1,150 @@
+//! What a function sets of memory that it allocates: of a struct, or of an array of them.
+
+use tollgate_defect::answer;
+use tree_sitter::Node;
+
+use crate::flow::Local;
+use crate::node::Parts as _;
+use crate::site::{bare, span};
+use crate::span::Span;
+
+use super::context::FunctionContext;
+use super::filled::{Filled, behind, filled_member, goes_out, member, of_callee};
+use super::words::CheckWords;
+
+/// What is set behind a pointer before a place, of whatever element.
+pub(crate) fn filled_behind(
+    function: &FunctionContext<'_>,
+    pointer: &Local,
+    allocated: Span,
+    before: Span,
+) -> Filled {
+    let mut filled = Filled::default();
+    mentions(function, pointer, before, |node| {
+        // `kmalloc_obj(*p)` takes the size of what it names.
+        if !allocated.contains(span(node)) {
+            reached(function, node, before, &mut filled);
+        }
+    });
+    filled.elsewhere |= function.graph.unseen.contains(&pointer.name);
+    filled.settle();
+    filled
+}
+
+fn mentions<'t>(
+    function: &FunctionContext<'t>,
+    local: &Local,
+    before: Span,
+    mut act: impl FnMut(Node<'t>),
+) {
+    function.each_of(&["identifier"], |node| {
+        let own = node.end_byte() <= before.start
+            && local.scope.contains(span(node))
+            && function.context.seen(node) == local.name.as_bytes();
+        if own {
+            act(node);
+        }
+    });
+}
+
+/// A mention of a pointer to the memory: what is set behind it, one of its elements, a test of
+/// it, or what gives it back.
+fn reached(function: &FunctionContext<'_>, node: Node<'_>, before: Span, found: &mut Filled) {
+    let Some(parent) = node.parent() else { return };
+    let part = |name: &str| parent.part(name).map(|own| own.id()) == Some(node.id());
+    let called = |ask: fn(&CheckWords, &str) -> bool| {
+        let call = parent.parent().filter(|_| parent.kind() == "argument_list");
+        let name = call.and_then(|call| answer::text(function.context.callee(call)));
+        name.is_some_and(|name| ask(function.file.words, name))
+    };
+    match parent.kind() {
+        // Its declaration, and what it takes.
+        "pointer_declarator" | "declaration" => {}
+        "init_declarator" if part("declarator") => {}
+        "assignment_expression" if part("left") => {}
+        "subscript_expression" if part("argument") => element(function, parent, before, found),
+        "binary_expression" if function.context.operator(parent) == b"+" => {
+            moved(function, parent, before, found);
+        }
+        "unary_expression" | "binary_expression" | "parenthesized_expression" => {}
+        "argument_list" if called(|words, name| words.frees(name)) => {}
+        "argument_list" => match of_callee(function, node) {
+            Some(own) => found.add(own),
+            None => found.handed = true,
+        },
+        _ => behind(function, node, found),
+    }
+}
+
+/// `p[i]`: a member that is set, or whose address is handed on or kept.
+fn element(function: &FunctionContext<'_>, place: Node<'_>, before: Span, found: &mut Filled) {
+    let Some(parent) = place.parent() else { return };
+    let operator = function.context.operator(parent);
+    match parent.kind() {
+        "field_expression" if operator == b"." => match member(function, place, b".") {
+            Some(own) => filled_member(function, own, found),
+            None => found.elsewhere = true,
+        },
+        "pointer_expression" if operator == b"&" => address(function, parent, before, found),
+        "sizeof_expression" => {}
+        _ => found.elsewhere = true,
+    }
+}
+
+/// `p + i`: an element's address.
+fn moved(function: &FunctionContext<'_>, sum: Node<'_>, before: Span, found: &mut Filled) {
+    let around = std::iter::successors(Some(sum), Node::parent);
+    let own = around.take_while(|own| bare(*own).id() == sum.id()).last();
+    let own = own.unwrap_or(sum);
+    match own
+        .parent()
+        .filter(|around| around.kind() == "field_expression")
+    {
+        Some(_) => match member(function, own, b"->") {
+            Some(own) => filled_member(function, own, found),
+            None => found.elsewhere = true,
+        },
+        None => address(function, own, before, found),
+    }
+}
+
+/// The address of an element: handed on, or kept by a variable that has no other.
+fn address(function: &FunctionContext<'_>, own: Node<'_>, before: Span, found: &mut Filled) {
+    let Some(parent) = own.parent() else { return };
+    match parent.kind() {
+        "argument_list" if goes_out(function, own) => {}
+        "argument_list" => match of_callee(function, own) {
+            Some(own) => found.add(own),
+            None => found.handed = true,
+        },
+        "init_declarator" | "assignment_expression" => {
+            match function.pays().and_then(|()| kept(function, parent, own)) {
+                Some(alias) => mentions(function, alias, before, |node| {
+                    if !span(parent).contains(span(node)) {
+                        reached(function, node, before, found);
+                    }
+                }),
+                None => found.elsewhere = true,
+            }
+        }
+        _ => found.elsewhere = true,
+    }
+}
+
+/// The variable that takes an address, and never anything else.
+fn kept<'s>(
+    function: &'s FunctionContext<'_>,
+    taking: Node<'_>,
+    address: Node<'_>,
+) -> Option<&'s Local> {
+    let target = taking.part("left").or_else(|| taking.part("declarator"))?;
+    let target = match target.kind() {
+        "pointer_declarator" => target.part("declarator")?,
+        _ => target,
+    };
+    let name =
+        answer::text(function.context.seen(target)).filter(|_| target.kind() == "identifier")?;
+    let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
+    let only = values.all(|(_, value)| value == span(address));
+    function.graph.local(name).filter(|own| only && !own.array)
+}
