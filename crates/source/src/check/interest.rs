@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
-use tollgate_defect::answer;
 
 use super::words::CheckWords;
 use crate::lex::{Token, TokenKind, closing};
@@ -111,10 +110,14 @@ impl<'a> Interests<'a> {
     }
 
     /// Whether memcpy() or the like is given what the function declares or casts as a
-    /// `__user` pointer, or a member that a header declares as one.
+    /// `__user` pointer: of members that a header may declare so there are too many.
     pub(super) fn hands(&mut self, header: &[Token], body: &[Token]) -> bool {
         let mut pointers = self.pointers(header);
         pointers.extend(self.pointers(body));
+        let marked = || (0..body.len()).any(|at| self.word(body, at) == b"__user");
+        if pointers.is_empty() && !marked() {
+            return false;
+        }
         let calls: Vec<usize> = (0..body.len())
             .filter(|at| {
                 let word = body.get(*at).filter(|own| own.kind == TokenKind::Word);
@@ -128,12 +131,7 @@ impl<'a> Interests<'a> {
         };
         let users = |at: usize| {
             let word = self.word(body, at);
-            let member = || {
-                body.get(at.wrapping_sub(1))
-                    .is_some_and(|own| own.is(b'.') || own.is(b'>'))
-            };
-            let named = || answer::text(word).is_some_and(|name| self.words.is_users_member(name));
-            word == b"__user" || pointers.contains(word) || member() && named()
+            word == b"__user" || pointers.contains(word)
         };
         calls.iter().any(|at| given(at).any(users))
     }

@@ -366,14 +366,6 @@ impl CheckWords {
         self.users.as_ref().is_none_or(|users| users.contains(name))
     }
 
-    /// Whether a header of the tree declares something of that name so; never where no tree
-    /// is known.
-    pub(crate) fn is_users_member(&self, name: &str) -> bool {
-        self.users
-            .as_ref()
-            .is_some_and(|users| users.contains(name))
-    }
-
     /// Whether a call of that name makes an address of the user's of what it is given.
     pub(crate) fn addresses(&self, name: &str) -> bool {
         self.addresses.contains_key(name)
