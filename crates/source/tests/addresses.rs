@@ -6,25 +6,9 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 mod mistakes;
 
+use mistakes::{changed, rules};
+
 const NONE: [&str; 0] = [];
-
-/// What is said of a text.
-fn rules(text: &str) -> Vec<String> {
-    let found = mistakes::found(None, text).into_iter();
-    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
-    found.dedup();
-    found
-}
-
-/// Each text is right, and wrong in the one way once the words are changed.
-fn changed(rule: &str, right: &str, changes: &[(&str, &str)]) {
-    assert_eq!(rules(right), NONE, "{right}");
-    for (was, now) in changes {
-        let wrong = right.replacen(was, now, 1);
-        assert_ne!(wrong, right, "{was}");
-        assert_eq!(rules(&wrong), [rule], "{wrong}");
-    }
-}
 
 #[test]
 fn memory_of_the_users_is_not_copied_by_hand() {
@@ -110,8 +94,8 @@ fn a_number_of_the_users_is_checked_before_it_is_an_address() {
         "\tif (__get_user(first",
         "\tif (look(args))\n\t\treturn -EFAULT;\n\tif (__get_user(first",
     );
-    let (of, rest) = calls.split_once("int f(").unwrap();
-    assert_eq!(rules(&format!("{of}{asked}int f({rest}")), NONE);
+    let beside = calls.replace("int f(", &format!("{asked}int f("));
+    assert_eq!(rules(&beside), NONE);
 }
 
 #[test]

@@ -6,25 +6,9 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 mod mistakes;
 
+use mistakes::{changed, rules};
+
 const NONE: [&str; 0] = [];
-
-/// What is said of a text.
-fn rules(text: &str) -> Vec<String> {
-    let found = mistakes::found(None, text).into_iter();
-    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
-    found.dedup();
-    found
-}
-
-/// Each text is right, and wrong in the one way once the words are changed.
-fn changed(rule: &str, right: &str, changes: &[(&str, &str)]) {
-    assert_eq!(rules(right), NONE, "{right}");
-    for (was, now) in changes {
-        let wrong = right.replace(was, now);
-        assert_ne!(wrong, right, "{was}");
-        assert_eq!(rules(&wrong), [rule], "{wrong}");
-    }
-}
 
 #[test]
 fn elements_are_no_bytes() {

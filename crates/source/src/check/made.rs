@@ -83,5 +83,9 @@ fn is_fetched(function: &FunctionContext<'_>, cast: &Expression, register: &Expr
         Shape::Pointer { to, .. } => to == REGISTERS,
         _ => false,
     });
-    saved && !to.base.starts_with("struct ")
+    let frame = || {
+        let of = function.file.layout(&to.base);
+        of.is_some_and(|own| matches!(own.shape, Shape::Struct(_)))
+    };
+    saved && !frame()
 }

@@ -417,7 +417,11 @@ pub(crate) fn related<'s>(function: &'s FunctionContext<'_>, one: &'s str) -> BT
 
 /// The variables that stand on the other side of an assignment.
 pub(crate) fn beside<'s>(function: &'s FunctionContext<'_>, one: &str) -> BTreeSet<&'s str> {
-    relations(function).remove(one).unwrap_or_default()
+    relations(function)
+        .remove(one)
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Variables that stand on the two sides of an assignment.

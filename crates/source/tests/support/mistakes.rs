@@ -82,3 +82,23 @@ pub(crate) fn expected(text: &str) -> Vec<(String, u32)> {
     all.sort();
     all
 }
+
+/// The rules that say something of a text.
+#[allow(dead_code, reason = "not every test asks for the rules alone")]
+pub(crate) fn rules(text: &str) -> Vec<String> {
+    let found = found(None, text).into_iter();
+    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
+    found.dedup();
+    found
+}
+
+/// Each text is right, and wrong in the one way once the words are changed.
+#[allow(dead_code, reason = "not every test asks for the rules alone")]
+pub(crate) fn changed(rule: &str, right: &str, changes: &[(&str, &str)]) {
+    assert!(rules(right).is_empty(), "{right}");
+    for (was, now) in changes {
+        let wrong = right.replace(was, now);
+        assert_ne!(wrong, right, "{was}");
+        assert_eq!(rules(&wrong), [rule], "{wrong}");
+    }
+}
