@@ -51,7 +51,7 @@ pub use measured::{Measured, Repetitions};
 pub use net::Net;
 pub use plan::PlanError;
 pub use plot::{Plot, PlotLine, PlotPoint};
-pub use proof::{NotRun, Proof, Row, Tried};
+pub use proof::{Compared, NotRun, Proof, Row, Tried};
 pub use quantity::{Counts, Group, Quantity};
 pub use ratio::Ratio;
 pub use results::{ConsoleError, ConsoleFault, Outcome, Point, Repetition, Results, Skip};

@@ -108,10 +108,8 @@ impl Proof {
 
     /// Letter and name of every image.
     fn names(&self) -> Vec<(char, String)> {
-        let base = self.comparisons.first().map(|one| &one.before);
-        let variants = self.comparisons.iter().map(|one| &one.after);
-        base.into_iter()
-            .chain(variants)
+        let images = self.images().into_iter();
+        images
             .map(|image| (image.letter, image.variant.clone()))
             .collect()
     }

@@ -1,5 +1,5 @@
-//! All that one run of `prove` found: each variant against the base, and the
-//! variants against each other.
+//! All that one run of `prove` found: each variant against its base, and the images
+//! against each other.
 
 use serde::Serialize;
 
@@ -17,9 +17,11 @@ use crate::{Booted, Workload};
 pub struct Proof {
     /// What is being proved: the case's name, or the patch's.
     pub subject: String,
-    /// Each variant that was run against the base, in the order of the case.
+    /// Each variant that was run against its base, in the order of the case; those of
+    /// the first compiler before those of the next.
     pub comparisons: Vec<Comparison>,
-    /// Each variant against each later one.
+    /// Each variant against each later one of the same base; and the first base against
+    /// each other one.
     pub pairs: Vec<Comparison>,
     /// The variants that were asked for and not run.
     pub not_run: Vec<NotRun>,
@@ -39,6 +41,19 @@ pub struct NotRun {
     /// Whether that is a failure; not where the tree only does not offer what
     /// the variant is written in.
     pub failed: bool,
+}
+
+/// A base, and the variants that are held against it: what one compiler made.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The base's image.
+    pub base: ImageName,
+    /// What its boot gave.
+    pub run: BootResult,
+    /// What a second boot of it gave; none where it ran once.
+    pub again: Option<BootResult>,
+    /// The variants.
+    pub tried: Vec<Tried>,
 }
 
 /// A variant that was booted.
@@ -62,36 +77,21 @@ pub struct Row<'a> {
 }
 
 impl Proof {
-    /// Compares each variant with the base, and with each other.
+    /// Compares each variant with its base and with each other, and the first base with
+    /// the others.
     #[must_use]
     pub fn new(
         subject: String,
         benchmarks: &[Benchmark],
-        base: &Booted<'_>,
-        again: Option<&BootResult>,
-        tried: &[Tried],
+        all: &[Compared],
         not_run: Vec<NotRun>,
     ) -> Self {
-        let comparisons = tried.iter().map(|variant| {
-            let setting = variant.setting.clone();
-            Comparison::new(setting, benchmarks, base.clone(), again, variant.booted())
-        });
-        let pair = |first: &Tried, second: &Tried| {
-            let setting = Setting {
-                patch: String::new(),
-                ..second.setting.clone()
-            };
-            Comparison::new(setting, benchmarks, first.booted(), None, second.booted())
-        };
-        let pair = &pair;
-        let pairs = tried.iter().enumerate().flat_map(|(index, first)| {
-            let later = tried.iter().skip(index + 1);
-            later.map(move |second| pair(first, second))
-        });
+        let variants = all.iter().flat_map(|one| one.comparisons(benchmarks));
+        let among = all.iter().flat_map(|one| one.pairs(benchmarks));
         Self {
             subject,
-            comparisons: comparisons.collect(),
-            pairs: pairs.collect(),
+            comparisons: variants.collect(),
+            pairs: among.chain(bases(all, benchmarks)).collect(),
             not_run,
             claims: Vec::new(),
             commands: Commands::default(),
@@ -141,31 +141,108 @@ impl Proof {
         rows.first().map(|row| &row.workload)
     }
 
-    /// Every workload that the base counted and a variant too, on every image,
+    /// Every image, each base before its variants.
+    #[must_use]
+    pub fn images(&self) -> Vec<&ImageName> {
+        let mut images: Vec<&ImageName> = Vec::new();
+        let all = self
+            .comparisons
+            .iter()
+            .flat_map(|one| [&one.before, &one.after]);
+        for image in all {
+            if !images.contains(&image) {
+                images.push(image);
+            }
+        }
+        images
+    }
+
+    /// The images that variants are held against, in their order.
+    #[must_use]
+    pub fn bases(&self) -> Vec<&ImageName> {
+        let mut bases: Vec<&ImageName> = self.comparisons.iter().map(|one| &one.before).collect();
+        bases.dedup();
+        bases
+    }
+
+    /// Every workload that a base counted and a variant of it too, on every image,
     /// in the order of the plan.
     #[must_use]
     pub fn rows(&self) -> Vec<Row<'_>> {
         let mut rows: Vec<Row<'_>> = Vec::new();
         for comparison in &self.comparisons {
             for workload in &comparison.workloads {
-                let letter = comparison.after.letter;
-                let known = rows
-                    .iter_mut()
-                    .find(|row| row.comparison.workload == workload.workload);
-                match known {
-                    Some(row) => row.columns.push((letter, &workload.after)),
-                    None => rows.push(Row {
+                let name = &workload.workload;
+                if !rows.iter().any(|row| row.comparison.workload == *name) {
+                    rows.push(Row {
                         comparison: workload,
-                        columns: vec![
-                            (comparison.before.letter, &workload.before),
-                            (letter, &workload.after),
-                        ],
-                    }),
+                        columns: Vec::new(),
+                    });
+                }
+                let mut rows = rows.iter_mut();
+                if let Some(row) = rows.find(|row| row.comparison.workload == *name) {
+                    row.add(comparison.before.letter, &workload.before);
+                    row.add(comparison.after.letter, &workload.after);
                 }
             }
         }
         rows
     }
+}
+
+impl Compared {
+    fn comparisons(&self, benchmarks: &[Benchmark]) -> Vec<Comparison> {
+        let again = self.again.as_ref();
+        let one = |variant: &Tried| {
+            let setting = variant.setting.clone();
+            Comparison::new(setting, benchmarks, self.booted(), again, variant.booted())
+        };
+        self.tried.iter().map(one).collect()
+    }
+
+    fn pairs(&self, benchmarks: &[Benchmark]) -> Vec<Comparison> {
+        let pairs = self.tried.iter().enumerate().flat_map(|(index, first)| {
+            let later = self.tried.iter().skip(index + 1);
+            later.map(move |second| (first, second))
+        });
+        let pair = |(first, second): (&Tried, &Tried)| {
+            pair(first.booted(), second.booted(), &second.setting, benchmarks)
+        };
+        pairs.map(pair).collect()
+    }
+
+    fn booted(&self) -> Booted<'_> {
+        Booted {
+            image: self.base.clone(),
+            run: &self.run,
+        }
+    }
+}
+
+/// The first base against each other one that a variant stands beside.
+fn bases(all: &[Compared], benchmarks: &[Benchmark]) -> Vec<Comparison> {
+    let Some((first, others)) = all.split_first() else {
+        return Vec::new();
+    };
+    let one = |other: &Compared| {
+        let setting = &other.tried.first()?.setting;
+        Some(pair(first.booted(), other.booted(), setting, benchmarks))
+    };
+    others.iter().filter_map(one).collect()
+}
+
+/// Two images, without a verdict on a patch.
+fn pair(
+    first: Booted<'_>,
+    second: Booted<'_>,
+    setting: &Setting,
+    benchmarks: &[Benchmark],
+) -> Comparison {
+    let setting = Setting {
+        patch: String::new(),
+        ..setting.clone()
+    };
+    Comparison::new(setting, benchmarks, first, None, second)
 }
 
 impl Tried {
@@ -177,7 +254,14 @@ impl Tried {
     }
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
+    /// With what an image counted; each counts once.
+    fn add(&mut self, letter: char, counted: &'a Measured) {
+        if !self.columns.iter().any(|(known, _)| *known == letter) {
+            self.columns.push((letter, counted));
+        }
+    }
+
     /// What `pick` gives of each image, divided as `per` says.
     #[must_use]
     pub fn figures(&self, per: Per, pick: impl Fn(&Measured) -> u64) -> Vec<(char, Ratio)> {
@@ -200,7 +284,12 @@ mod tests {
         let base = run(5540, 83_066);
         let comparisons: Vec<Comparison> = after
             .iter()
-            .map(|run| compare(&base, Some(&base), run))
+            .zip('B'..)
+            .map(|(run, letter)| {
+                let mut comparison = compare(&base, Some(&base), run);
+                comparison.after.letter = letter;
+                comparison
+            })
             .collect();
         Proof {
             subject: String::new(),
@@ -234,5 +323,41 @@ mod tests {
         let shown: Vec<String> = figures.iter().map(|(_, value)| value.decimal(1)).collect();
         assert_eq!(shown, ["8306.6", "7338.6", "7400.0"]);
         assert_eq!(proof.headline(), Some(&rows[1].comparison.workload));
+    }
+
+    #[test]
+    fn each_base_has_a_column_before_its_variants() {
+        let image = |letter: char| ImageName {
+            letter,
+            variant: letter.to_string(),
+            id: letter.to_string(),
+        };
+        let compared = |[base, variant]: [char; 2]| Compared {
+            base: image(base),
+            run: run(5540, 83_066),
+            again: None,
+            tried: vec![Tried {
+                setting: Setting::default(),
+                image: image(variant),
+                run: run(5310, 73_386),
+            }],
+        };
+        let benchmarks = crate::compare::tests::benchmarks();
+        let all = [compared(['A', 'B']), compared(['C', 'D'])];
+        let proof = Proof::new("s".into(), &benchmarks, &all, Vec::new());
+        let letters = |images: Vec<&ImageName>| -> String {
+            images.iter().map(|image| image.letter).collect()
+        };
+        assert_eq!(letters(proof.images()), "ABCD");
+        assert_eq!(letters(proof.bases()), "AC");
+        let of = |all: &[Comparison]| -> Vec<String> {
+            let pair = |one: &Comparison| format!("{}{}", one.before.letter, one.after.letter);
+            all.iter().map(pair).collect()
+        };
+        assert_eq!(of(&proof.comparisons), ["AB", "CD"]);
+        assert_eq!(of(&proof.pairs), ["AC"]);
+        let rows = proof.rows();
+        let columns: String = rows[0].columns.iter().map(|(letter, _)| letter).collect();
+        assert_eq!(columns, "ABCD");
     }
 }

@@ -3,7 +3,7 @@ use crate::boot::BootResult;
 use crate::compare::tests::{epoll, getppid, samples};
 use crate::results::{Outcome, Point};
 use crate::setting::{Benchmark, ImageName, Setting, Unit};
-use crate::{Booted, NotRun, Tried};
+use crate::{Compared, Tried};
 
 fn image(letter: char, variant: &str) -> ImageName {
     ImageName {
@@ -42,24 +42,18 @@ fn proof(workloads: &[(Workload, u64)], points: Vec<Point>) -> Proof {
     };
     let benchmarks: Vec<Benchmark> = workloads.iter().map(benchmark).collect();
     let (base, again) = (run(0), run(0));
-    let booted = Booted {
-        image: image('A', "base"),
-        run: &base,
-    };
     let tried = Tried {
         setting: Setting::default(),
         image: image('B', "eager"),
         run: run(1),
     };
-    let not_run: Vec<NotRun> = Vec::new();
-    Proof::new(
-        "s".into(),
-        &benchmarks,
-        &booted,
-        Some(&again),
-        &[tried],
-        not_run,
-    )
+    let compared = Compared {
+        base: image('A', "base"),
+        run: base,
+        again: Some(again),
+        tried: vec![tried],
+    };
+    Proof::new("s".into(), &benchmarks, &[compared], Vec::new())
 }
 
 fn values(plot: &Plot) -> Vec<(&str, Vec<(i64, String)>)> {

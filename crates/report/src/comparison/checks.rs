@@ -72,7 +72,9 @@ fn repeat(comparison: &Comparison) -> Option<Fact> {
             plural(differing, "difference")
         ),
     };
-    Some(Fact::check("A against A", differing == 0, text))
+    let base = comparison.before.letter;
+    let label = format!("{base} against {base}");
+    Some(Fact::check(&label, differing == 0, text))
 }
 
 fn behaviour(comparison: &Comparison) -> Option<Fact> {
@@ -160,11 +162,15 @@ fn user(comparison: &Comparison) -> Option<Fact> {
     (all > 0).then(|| Fact::plain("User space", text))
 }
 
-/// What a reader needs to repeat the measurement; the first two are the images.
+/// What is behind the letter of an image.
+pub(super) fn image(image: &ImageName) -> Fact {
+    let text = format!("{}, image {}", image.variant, words::short_id(&image.id));
+    Fact::plain(image.letter, text)
+}
+
+/// What a reader needs, beside the images, to repeat the measurement.
 pub(super) fn setting(comparison: &Comparison) -> Vec<Fact> {
     let setting = &comparison.setting;
-    let image =
-        |image: &ImageName| format!("{}, image {}", image.variant, words::short_id(&image.id));
     let kernel = format!(
         "Linux {}, {}, config {}",
         setting.tree, setting.arch, setting.config
@@ -173,12 +179,9 @@ pub(super) fn setting(comparison: &Comparison) -> Vec<Fact> {
         "QEMU {} TCG -icount, -cpu {}, plugin API {}; tollgate {}",
         setting.qemu, setting.cpu, setting.plugin_api, setting.tollgate
     );
-    let mut all = vec![
-        Fact::plain(comparison.before.letter, image(&comparison.before)),
-        Fact::plain(comparison.after.letter, image(&comparison.after)),
-    ];
     let base = setting.base.iter();
-    all.extend(base.map(|base| Fact::plain("Base", base.as_str())));
+    let base = base.map(|base| Fact::plain("Base", base.as_str()));
+    let mut all: Vec<Fact> = base.collect();
     all.extend([
         Fact::plain("Kernel", kernel),
         Fact::plain("Compiler", setting.compiler.as_str()),

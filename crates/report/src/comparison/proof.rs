@@ -1,6 +1,8 @@
 //! The result of one run of `prove` as a document.
 
-use tollgate_measure::{Comparison, NotRun, Per, Proof, Row, Verdict, WorkloadComparison};
+use tollgate_measure::{
+    Comparison, ImageName, NotRun, Per, Proof, Row, Verdict, WorkloadComparison,
+};
 
 use super::tables::{self, Most};
 use super::{asked, behaviour, checks, claims, commands};
@@ -66,9 +68,7 @@ pub fn document(proof: &Proof) -> Document {
 
 /// `A = base, B = window`.
 fn images(proof: &Proof) -> Option<String> {
-    let base = proof.comparisons.first().map(|one| &one.before);
-    let variants = proof.comparisons.iter().map(|one| &one.after);
-    let all = base.into_iter().chain(variants);
+    let all = proof.images().into_iter();
     let all: Vec<String> = all
         .map(|image| format!("{} = {}", image.letter, image.variant))
         .collect();
@@ -255,7 +255,7 @@ fn of_many(proof: &Proof) -> Vec<Section> {
     let compared = proof.comparisons.iter().flat_map(|one| &one.workloads);
     let mut sections = vec![
         of_table(counted(compared), tables::kernel_of_all(proof)),
-        of_table("Against A", tables::against(proof)),
+        of_table(against(proof), tables::against(proof)),
         of_table("Passages of the gate", tables::passages_of_all(proof)),
     ];
     let nets = tables::nets_of_all(proof);
@@ -270,6 +270,14 @@ fn of_many(proof: &Proof) -> Vec<Section> {
     }
     sections.extend(growth(proof));
     sections
+}
+
+/// What the differences of the variants are of.
+fn against(proof: &Proof) -> String {
+    match proof.bases().as_slice() {
+        [base] => format!("Against {}", base.letter),
+        _ => "Against the base that the same compiler made".to_owned(),
+    }
 }
 
 /// The order of all images in the headline's workload, then each pair.
@@ -344,12 +352,12 @@ fn variants(proof: &Proof) -> Vec<Section> {
 
 /// Checks, setting and limits; nothing where nothing was compared.
 fn evidence(proof: &Proof) -> Vec<Section> {
-    let Some(first) = proof.comparisons.first() else {
+    if proof.comparisons.is_empty() {
         return Vec::new();
-    };
+    }
     vec![
         Section::new("Checks", vec![Block::Facts(all_checks(proof))]),
-        Section::new("Measured on", vec![Block::Facts(setting(proof, first))]),
+        Section::new("Measured on", vec![Block::Facts(setting(proof))]),
         limits(),
     ]
 }
@@ -368,36 +376,53 @@ fn all_checks(proof: &Proof) -> Vec<Fact> {
     merged(proof, checks::checks)
 }
 
-/// The base, then all variants, then what they were counted on.
-fn setting(proof: &Proof, first: &Comparison) -> Vec<Fact> {
-    let base = checks::setting(first).into_iter().take(1);
-    let variants = proof.comparisons.iter();
-    let variants = variants.filter_map(|one| checks::setting(one).into_iter().nth(1));
-    let rest = merged(proof, |one| {
-        checks::setting(one).into_iter().skip(2).collect()
-    });
-    base.chain(variants).chain(rest).collect()
+/// Each base and its variants, then what they were counted on.
+fn setting(proof: &Proof) -> Vec<Fact> {
+    let images = proof.images().into_iter().map(checks::image);
+    images.chain(merged(proof, checks::setting)).collect()
 }
 
 /// What is said of each comparison; what several say in the same words is one line,
-/// with the letters of those that do not agree with the rest.
+/// with the letters of those that do not agree with the rest. Lines of one label stand
+/// together.
 fn merged(proof: &Proof, facts: impl Fn(&Comparison) -> Vec<Fact>) -> Vec<Fact> {
-    let mut all: Vec<(Fact, Vec<String>)> = Vec::new();
+    let mut all: Vec<(Fact, Vec<&Comparison>)> = Vec::new();
     for comparison in &proof.comparisons {
-        let letter = comparison.after.letter.to_string();
         for fact in facts(comparison) {
-            let mut known = all.iter_mut();
-            match known.find(|(one, _)| one.label == fact.label && one.text == fact.text) {
-                Some((_, letters)) => letters.push(letter.clone()),
-                None => all.push((fact, vec![letter.clone()])),
+            let same = |one: &Fact| one.label == fact.label && one.text == fact.text;
+            if let Some((_, of)) = all.iter_mut().find(|(one, _)| same(one)) {
+                of.push(comparison);
+                continue;
             }
+            let behind = all.iter().rposition(|(one, _)| one.label == fact.label);
+            let place = behind.map_or(all.len(), |last| last + 1);
+            all.insert(place, (fact, vec![comparison]));
         }
     }
-    let one = |(mut fact, letters): (Fact, Vec<String>)| {
-        if letters.len() < proof.comparisons.len() {
-            fact.text = format!("{}: {}", letters.join(", "), fact.text);
-        }
-        fact
+    let letters = |of: &[&Comparison]| -> Vec<String> {
+        of.iter().map(|one| one.after.letter.to_string()).collect()
     };
-    all.into_iter().map(one).collect()
+    let one = |(fact, of): &(Fact, Vec<&Comparison>)| {
+        let mut shown = fact.clone();
+        let alone = all
+            .iter()
+            .filter(|(one, _)| one.label == fact.label)
+            .count()
+            == 1;
+        if of.len() < proof.comparisons.len() && !(alone && are_of_one_base(of, proof)) {
+            shown.text = format!("{}: {}", letters(of).join(", "), fact.text);
+        }
+        shown
+    };
+    all.iter().map(one).collect()
+}
+
+/// Whether these are all that stand against one base, which their label names then.
+fn are_of_one_base(of: &[&Comparison], proof: &Proof) -> bool {
+    let is_same = |one: &Comparison, base: &ImageName| one.before == *base;
+    of.first().is_some_and(|first| {
+        let base = &first.before;
+        let all = proof.comparisons.iter().filter(|one| is_same(one, base));
+        of.iter().all(|one| is_same(one, base)) && all.count() == of.len()
+    })
 }

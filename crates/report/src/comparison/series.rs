@@ -67,9 +67,7 @@ fn sections(series: &Series, rows: &[SeriesRow<'_>], first: Option<&Comparison>)
     sections.push(facts("Checks", brief_checks(series)).only(Extent::Brief));
     sections.push(facts("Checks", all_checks(series)).only(Extent::Full));
     if let Some(first) = first {
-        // The first two are the images of this comparison.
-        let setting = checks::setting(first).into_iter().skip(2);
-        sections.push(facts("Measured on", setting.collect()));
+        sections.push(facts("Measured on", checks::setting(first)));
     }
     sections.push(proof::limits());
     sections.extend(commands::section(&series.commands));

@@ -317,12 +317,10 @@ pub(super) fn of_letter(
     found.map_or_else(|| "not counted".into(), |(_, ratio)| show(*ratio).into())
 }
 
-/// The letters of all images, the base first.
+/// The letters of all images, each base before its variants.
 pub(super) fn letters(proof: &Proof) -> Vec<char> {
-    let base = proof.comparisons.iter().take(1);
-    let base = base.map(|one| one.before.letter);
-    let variants = proof.comparisons.iter().map(|one| one.after.letter);
-    base.chain(variants).collect()
+    let images = proof.images().into_iter();
+    images.map(|image| image.letter).collect()
 }
 
 /// A table with a column for each image, the base's in each part of it.

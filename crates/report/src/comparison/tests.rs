@@ -1,7 +1,7 @@
 use super::fixture::{Boot, benchmarks, compare, compare_as, gain, image, setting};
 use tollgate_measure::{
-    Attached, Booted, Claim, ClaimedFigures, Commands, Comparison, Context, FunctionGroup, NotRun,
-    Note, Proof, Quantity, Setting, Side, Skip, Tried, Verdict, Workload,
+    Attached, Claim, ClaimedFigures, Commands, Compared, Comparison, Context, FunctionGroup,
+    NotRun, Note, Proof, Quantity, Setting, Side, Skip, Tried, Verdict, Workload,
 };
 
 use super::*;
@@ -145,15 +145,16 @@ pub(crate) fn several() -> Proof {
         reason: reason.into(),
         failed,
     };
+    let compared = Compared {
+        base: image('A', "base", "4f0c1d2ab93e7750"),
+        again: Some(a.clone()),
+        run: a,
+        tried: tried.collect(),
+    };
     Proof::new(
         "epoll".into(),
         &benchmarks(),
-        &Booted {
-            image: image('A', "base", "4f0c1d2ab93e7750"),
-            run: &a,
-        },
-        Some(&a),
-        &tried.collect::<Vec<_>>(),
+        &[compared],
         vec![
             not_run(
                 "scoped",
@@ -241,6 +242,37 @@ fn several_variants_on_a_terminal() {
     assert_fits(&text, 80);
     assert!(!text.contains('\x1b'));
     assert_eq!(several().exit_code(), 2);
+    insta::assert_snapshot!(text);
+}
+
+/// What two compilers made: each variant stands against the base of its own.
+#[test]
+fn two_compilers_on_a_terminal() {
+    let tried = |letter, variant: &str, compiler: &str| Tried {
+        setting: Setting {
+            compiler: compiler.into(),
+            ..setting()
+        },
+        image: image(letter, variant, "b1775e90c2d84a3f"),
+        run: Boot::window().run(),
+    };
+    let compared = |letters: [char; 2], [base, variant, compiler]: [&str; 3]| Compared {
+        base: image(letters[0], base, "4f0c1d2ab93e7750"),
+        run: Boot::base().run(),
+        again: Some(Boot::base().run()),
+        tried: vec![tried(letters[1], variant, compiler)],
+    };
+    let all = [
+        compared(['A', 'B'], ["base", "window", "gcc 12.2.0"]),
+        compared(
+            ['C', 'D'],
+            ["base-clang-19", "window-clang-19", "clang 19.1.7"],
+        ),
+    ];
+    let proof = Proof::new("epoll".into(), &benchmarks(), &all, Vec::new());
+    let text = proof_terminal(&proof, false);
+    assert_fits(&text, 80);
+    assert_eq!(proof.exit_code(), 0);
     insta::assert_snapshot!(text);
 }
 

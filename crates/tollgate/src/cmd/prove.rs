@@ -87,8 +87,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
     /// The compiler of the kernels, such as gcc-12 or clang-19; gcc, or the cross
-    /// compiler of the architecture, where none is named. Of several, A is the base by
-    /// the first; the base and each variant by the others stand beside it
+    /// compiler of the architecture, where none is named. Of several, each makes a
+    /// base and the variants that are held against it
     #[arg(
         long,
         visible_alias = "cc",

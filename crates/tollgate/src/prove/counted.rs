@@ -1,4 +1,5 @@
-//! What the images counted: the base twice, or in an earlier run, and each variant once.
+//! What the images of one compiler counted: the base twice, or in an earlier run, and each
+//! variant once.
 
 use tollgate_defect::OrDefect as _;
 use tollgate_lab::{boot, job};
@@ -32,12 +33,13 @@ impl Counted {
     pub(super) fn of(
         setup: &Setup<'_>,
         guests: &Guests<'_>,
-        (base, built): (&Named, &[Built]),
+        built: &Built,
         steps: &Steps<'_>,
     ) -> anyhow::Result<Self> {
+        let base = &built.base;
         if let Some(before) = known(guests, base, steps)? {
             let benchmarks = setup.benchmarks(&before)?;
-            let variants = guests.counts(&letters(built), steps)?;
+            let variants = guests.counts(&variants(built), steps)?;
             let given = setup.request.timeout.is_some();
             if given || !variants.iter().any(hung) {
                 return Ok(Self {
@@ -51,24 +53,26 @@ impl Counted {
             guests.forget_times();
             let how = "it may take longer than it took then";
             steps.step(
-                "boot A (base) after all",
+                &format!("boot {} ({}) after all", base.letter, base.variant),
                 || anyhow::Ok(()),
                 |()| how.to_owned(),
             )?;
         }
-        Self::anew(setup, guests, (base, built), steps)
+        Self::anew(setup, guests, built, steps)
     }
 
     fn anew(
         setup: &Setup<'_>,
         guests: &Guests<'_>,
-        (base, built): (&Named, &[Built]),
+        built: &Built,
         steps: &Steps<'_>,
     ) -> anyhow::Result<Self> {
-        let before = guests.count(base, "boot and count A", steps)?;
+        let base = &built.base;
+        let count = format!("boot and count {}", base.letter);
+        let before = guests.count(base, &count, steps)?;
         let benchmarks = setup.benchmarks(&before)?;
-        let mut boots = vec![(base, "boot and count A again".to_owned())];
-        boots.extend(letters(built));
+        let mut boots = vec![(base, format!("{count} again"))];
+        boots.extend(variants(built));
         let mut counted = guests.counts(&boots, steps)?.into_iter();
         let again = counted
             .next()
@@ -84,8 +88,8 @@ impl Counted {
     }
 }
 
-fn letters(built: &[Built]) -> Vec<(&Named, String)> {
-    let named = built.iter().map(|built| &built.named);
+fn variants(built: &Built) -> Vec<(&Named, String)> {
+    let named = built.variants.iter().map(|one| &one.named);
     named
         .map(|named| (named, format!("boot and count {}", named.letter)))
         .collect()
@@ -99,8 +103,11 @@ fn known(
 ) -> anyhow::Result<Option<BootResult>> {
     let kept = guests.kept(base)?;
     if kept.is_some() {
-        let (what, how) = ("boot and count A (base)", "counts from the cache");
-        steps.step(what, || anyhow::Ok(()), |()| how.to_owned())?;
+        let (what, how) = (
+            format!("boot and count {} ({})", base.letter, base.variant),
+            "counts from the cache",
+        );
+        steps.step(&what, || anyhow::Ok(()), |()| how.to_owned())?;
     }
     Ok(kept)
 }

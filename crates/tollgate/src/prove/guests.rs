@@ -19,7 +19,7 @@ use tollgate_lab::{cache, guest, tree};
 use tollgate_measure::{BootResult, Skip};
 
 use super::kept::{self, Kept, Key};
-use super::setup::{BASE, Named, Setup};
+use super::setup::{Named, Setup};
 use super::side_by_side::{locked, side_by_side};
 use tollgate_source::shown;
 
@@ -381,7 +381,7 @@ impl<'a> Guests<'a> {
         let (record, took) = self.record(work)?;
         self.note_time(work, took);
         let booted = kept::Booted { record, took };
-        if work.named.letter == BASE
+        if work.named.is_base
             && let Some(key) = self.key(work)?
         {
             self.kept.note(key, &booted);

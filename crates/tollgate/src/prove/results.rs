@@ -257,7 +257,8 @@ fn patch(
     match candidate.fixes.as_slice() {
         [fixed] if of_counts(comparison.verdict) => {
             let text = render::commit_figures(comparison);
-            if setup.program.is_none() {
+            // `fix` says what the first compiler makes of it.
+            if setup.program.is_none() && candidate.compiler.is_none() {
                 let measured = measured(setup, comparison, &text);
                 figures::keep(
                     setup.cache.root(),

@@ -24,7 +24,7 @@ use super::guests::Guests;
 use super::question::{Asked, Question};
 use super::request::Request;
 use super::results::{Shown, Written};
-use super::setup::{Named, Setup, Wanted};
+use super::setup::{self, Named, Setup, Wanted};
 use super::store::{DOCUMENT, PAGE, Store};
 use super::variant::Candidate;
 use super::{jobs, opening, repeat, results, variant};
@@ -216,6 +216,7 @@ fn images(
     let variants: Vec<Variant> = states.iter().map(variant_of).collect();
     let wanted = |(state, variant)| Wanted {
         letter: letter(state),
+        is_base: letter(state) == setup::BASE,
         variant,
         program: None,
         compiler: None,

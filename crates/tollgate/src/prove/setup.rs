@@ -30,7 +30,7 @@ use super::side_by_side::side_by_side;
 use crate::progress::Steps;
 use crate::{door, folders};
 
-/// The letter of the base.
+/// The letter of the first base.
 pub(super) const BASE: char = 'A';
 
 /// Everything that the steps of one proof share.
@@ -70,6 +70,8 @@ pub(crate) struct Setup<'a> {
 /// An image that is wanted.
 pub(crate) struct Wanted<'a> {
     pub(crate) letter: char,
+    /// Whether variants are held against it.
+    pub(crate) is_base: bool,
     pub(crate) variant: &'a Variant,
     /// The program that runs on it, where that is not the base's.
     pub(crate) program: Option<&'a Arc<Program>>,
@@ -147,6 +149,7 @@ impl<'a> Setup<'a> {
     fn named(&self, wanted: &Wanted<'_>, image: Image) -> Named {
         Named {
             letter: wanted.letter,
+            is_base: wanted.is_base,
             variant: wanted.variant.name.clone(),
             image,
             program: wanted.program.or(self.program.as_ref()).cloned(),
@@ -556,6 +559,8 @@ pub(super) fn content(kernel: &str, program: Option<&Program>) -> String {
 /// An image and the name of its variant.
 pub(crate) struct Named {
     pub(crate) letter: char,
+    /// Whether variants are held against it.
+    pub(crate) is_base: bool,
     pub(crate) variant: String,
     pub(crate) image: Image,
     /// What runs on it beside the benchmarks.

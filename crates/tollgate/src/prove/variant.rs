@@ -52,6 +52,14 @@ pub(crate) struct Fixed {
     target: Target,
 }
 
+/// What one compiler makes: a base, and the variants that are held against it.
+pub(crate) struct Made {
+    /// The compiler, where it is not the first.
+    pub(crate) compiler: Option<Compiler>,
+    pub(crate) base: Variant,
+    pub(crate) asked: Vec<Asked>,
+}
+
 /// What the base is called.
 const BASE: &str = "base";
 
@@ -76,7 +84,8 @@ pub(crate) enum Asked {
 const MOST: usize = 25;
 
 /// The variants that were asked for: the user's patches, and those of the case
-/// that were named; the case's first where nothing was.
+/// that were named; the case's first where nothing was. All of them, and the base, once
+/// for each compiler.
 ///
 /// # Errors
 /// When a name is unknown; when there is one variant, and it cannot be made.
@@ -84,7 +93,23 @@ pub(crate) fn candidates(
     request: &Request,
     setup: &Setup<'_>,
     steps: &Steps<'_>,
-) -> anyhow::Result<Vec<Asked>> {
+) -> anyhow::Result<Vec<Made>> {
+    let asked = of_first(request, setup, steps)?;
+    let others = setup.other_compilers.iter();
+    let others: Vec<Made> = others.map(|compiler| by(compiler, &asked, setup)).collect();
+    let first = Made {
+        compiler: None,
+        base: base(setup),
+        asked,
+    };
+    Ok(std::iter::once(first).chain(others).collect())
+}
+
+/// The variants, as the first compiler makes them.
+///
+/// # Errors
+/// As [`candidates`].
+fn of_first(request: &Request, setup: &Setup<'_>, steps: &Steps<'_>) -> anyhow::Result<Vec<Asked>> {
     landed::refuse_absent(request, setup)?;
     let plans = plans(request, &setup.case, setup.landed.as_ref())?;
     let landed = setup.landed.as_ref();
@@ -108,29 +133,30 @@ pub(crate) fn candidates(
         let made = from_program(against, setup);
         asked.push(judge(&against.name, made, alone, false, setup)?);
     }
-    let others: Vec<Asked> = setup
-        .other_compilers
-        .iter()
-        .flat_map(|compiler| by(compiler, &asked, setup))
-        .collect();
-    asked.extend(others);
     Ok(asked)
 }
 
-/// The base and each variant, as another compiler makes them.
-fn by(compiler: &Compiler, asked: &[Asked], setup: &Setup<'_>) -> Vec<Asked> {
+/// The base and each variant, as another compiler makes them. A variant that the first
+/// has not, no other has: that is said once.
+fn by(compiler: &Compiler, asked: &[Asked], setup: &Setup<'_>) -> Made {
+    let named = |name: &str| format!("{name}-{}", stem_of(&compiler.command));
     let ready = asked.iter().filter_map(|asked| match asked {
         Asked::Ready(candidate) => Some(Candidate::clone(candidate)),
         Asked::Not(_) => None,
     });
-    let all = std::iter::once(same_kernel(BASE, &[], setup)).chain(ready);
-    let named = |mut candidate: Candidate| {
-        let command = stem_of(&compiler.command);
-        candidate.variant.name = format!("{}-{command}", candidate.variant.name);
+    let made = ready.map(|mut candidate| {
+        candidate.variant.name = named(&candidate.variant.name);
         candidate.compiler = Some(compiler.clone());
         Asked::Ready(Box::new(candidate))
-    };
-    all.map(named).collect()
+    });
+    Made {
+        compiler: Some(compiler.clone()),
+        base: Variant {
+            name: named(BASE),
+            ..base(setup)
+        },
+        asked: made.collect(),
+    }
 }
 
 /// The name of a command, without where it is.
@@ -705,13 +731,7 @@ pub(super) fn setting(
     let made = image.configuration()?;
     let dropped = made.map(|made| setup.fragment.dropped(&made, &setup.kconfig));
     let adjusted = setup.adjusted.iter().map(ToString::to_string);
-    let compiler = match &candidate.compiler {
-        None => setup.compiler.version.clone(),
-        Some(other) => format!(
-            "{}, in {} {}",
-            setup.compiler.version, candidate.variant.name, other.version
-        ),
-    };
+    let compiler = candidate.compiler.as_ref().unwrap_or(&setup.compiler);
     let more = candidate.variant.config.join(", ");
     let config = match more.as_str() {
         "" => setup.config(),
@@ -726,7 +746,7 @@ pub(super) fn setting(
         tollgate: env!("CARGO_PKG_VERSION").to_owned(),
         tree: setup.tree.version().to_owned(),
         arch: setup.machine.name.clone(),
-        compiler,
+        compiler: compiler.version.clone(),
         config,
         base: landed::base_in_words(setup),
         adjusted: adjusted.chain(dropped.into_iter().flatten()).collect(),
