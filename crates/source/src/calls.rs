@@ -108,6 +108,14 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) frees: bool,
     #[serde(default)]
+    pub(crate) releases: bool,
+    #[serde(default)]
+    pub(crate) takes: bool,
+    #[serde(default)]
+    pub(crate) managed: bool,
+    #[serde(default)]
+    pub(crate) installs: bool,
+    #[serde(default)]
     pub(crate) least: bool,
     pub(crate) clears: Option<Clears>,
     pub(crate) fills: Option<Fills>,

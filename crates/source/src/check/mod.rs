@@ -36,6 +36,7 @@ mod made;
 mod model;
 mod new_calls;
 mod order;
+mod owned;
 mod paths;
 mod pieces;
 mod range;

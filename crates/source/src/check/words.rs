@@ -96,7 +96,7 @@ pub struct CheckWords {
     sleepless: BTreeSet<String>,
     must_use: BTreeSet<String>,
     lengths: BTreeSet<String>,
-    frees: BTreeSet<String>,
+    owned: Owned,
     least: BTreeSet<String>,
     addresses: HashMap<String, Addresses>,
     /// What the headers of the tree declare as pointers to user memory, by name; none if
@@ -147,6 +147,34 @@ pub enum Undefined {
     Nowhere,
     /// The same, but a macro may put it together.
     PerhapsPasted,
+}
+
+/// What takes something that is its caller's own, and what gives that back.
+#[derive(Clone, Debug)]
+struct Owned {
+    frees: BTreeSet<String>,
+    takes: BTreeSet<String>,
+    releases: BTreeSet<String>,
+    installs: BTreeSet<String>,
+}
+
+impl Owned {
+    fn of(calls: &Calls) -> Self {
+        let names = |does: fn(&Does) -> bool| calls.names(does).into_iter().collect();
+        let taken = |does: &Does| {
+            does.takes
+                || does.allocates.is_some()
+                || does.duplicates.is_some()
+                || does.duplicated.is_some()
+        };
+        let takes = calls.names(|does| taken(does) && !does.managed);
+        Self {
+            frees: names(|does| does.frees),
+            takes: takes.into_iter().collect(),
+            releases: names(|does| does.frees || does.releases),
+            installs: names(|does| does.installs),
+        }
+    }
 }
 
 impl CheckWords {
@@ -212,7 +240,7 @@ impl CheckWords {
             sleepless: sleepless(calls),
             must_use: calls.names(|does| does.must_use).into_iter().collect(),
             lengths: calls.names(|does| does.length).into_iter().collect(),
-            frees: calls.names(|does| does.frees).into_iter().collect(),
+            owned: Owned::of(calls),
             least: calls.names(|does| does.least).into_iter().collect(),
             users: None,
             addresses: each(calls, |does| does.addresses),
@@ -352,7 +380,22 @@ impl CheckWords {
 
     /// Whether nobody sees what a call of that name was given any more.
     pub(crate) fn frees(&self, name: &str) -> bool {
-        self.frees.contains(name)
+        self.owned.frees.contains(name)
+    }
+
+    /// Whether a call of that name gives back what its caller owned by an argument.
+    pub(crate) fn releases(&self, name: &str) -> bool {
+        self.owned.releases.contains(name)
+    }
+
+    /// Whether what a call of that name gives is its caller's own, until that gives it back.
+    pub(crate) fn takes(&self, name: &str) -> bool {
+        self.owned.takes.contains(name)
+    }
+
+    /// Whether a call of that name makes a descriptor the program's.
+    pub(crate) fn installs(&self, name: &str) -> bool {
+        self.owned.installs.contains(name)
     }
 
     /// Whether a call of that name gives the smallest of what it is given.

@@ -17,6 +17,7 @@ mod distant_access_ok;
 mod double_fetch;
 mod dropped_check;
 mod dropped_fence;
+mod early_descriptor;
 mod elements_for_bytes;
 mod end_after_failed_begin;
 mod error_pointer;
@@ -26,6 +27,7 @@ mod ignored_fault;
 mod inverted_test;
 mod jump_out_of_cleanup;
 mod kept_lock;
+mod kept_memory;
 mod late_check;
 mod macro_label;
 mod mismatched_end;
@@ -34,6 +36,7 @@ mod nested_window;
 mod other_object_checked;
 mod outside_checked_range;
 mod read_after_fault;
+mod released_memory;
 mod sizeof_pointer;
 mod swallowed_fault;
 mod swapped_arguments;
@@ -84,6 +87,9 @@ pub(crate) const RULES: &[Rule] = &[
     swapped_arguments::RULE,
     half_done_pair::RULE,
     kept_lock::RULE,
+    kept_memory::RULE,
+    released_memory::RULE,
+    early_descriptor::RULE,
     copied_holes::RULE,
     sizeof_pointer::RULE,
     elements_for_bytes::RULE,

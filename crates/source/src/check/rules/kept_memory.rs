@@ -1,0 +1,123 @@
+use std::collections::HashSet;
+
+use crate::check::context::FunctionContext;
+use crate::check::fate::{Arm, fallible, fate};
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::owned::Owner;
+use crate::check::rule::{Look, Rule};
+use crate::check::words::CheckWords;
+use crate::span::Span;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "kept-memory",
+    severity: Severity::Error,
+    confidence: Confidence::Medium,
+    summary: "memory, a reference or a number is kept where a fault leaves the function, which gives it back elsewhere",
+    why: "Nobody has it behind that, and the user chooses when an access faults: he does it until the \
+          machine has no memory left, or the count of a reference wraps.",
+};
+
+/// So many takings of a function are followed.
+const MOST: usize = 256;
+
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let owners = Owner::all(function, CheckWords::releases);
+    let takes: Vec<Take<'_, '_>> = owners.iter().flat_map(Take::all).collect();
+    if takes.is_empty() {
+        return;
+    }
+    let faults = Fault::all(function);
+    let mut told = HashSet::new();
+    for (at, take) in takes.iter().enumerate() {
+        if function.stops_at(at, MOST) {
+            break;
+        }
+        if let Some((access, exit)) = take.kept(&faults)
+            && told.insert(exit)
+        {
+            out.push(violation(take, access, exit));
+        }
+    }
+}
+
+/// An access, and where ways begin that are taken where it faulted.
+struct Fault {
+    span: Span,
+    nodes: Vec<usize>,
+    arms: Vec<Arm>,
+}
+
+impl Fault {
+    fn all(function: &FunctionContext<'_>) -> Vec<Self> {
+        let own = fallible(function).filter_map(|call| {
+            let fate = fate(function, &call)?;
+            Some(Self {
+                span: call.span,
+                nodes: function.graph.nodes_in(call.span).collect(),
+                arms: fate.arms,
+            })
+        });
+        own.collect()
+    }
+}
+
+/// A variable that takes what is the function's own from there on.
+struct Take<'o, 's> {
+    owner: &'o Owner<'o, 's>,
+    node: usize,
+    value: Span,
+}
+
+impl<'o, 's> Take<'o, 's> {
+    fn all(owner: &'o Owner<'o, 's>) -> impl Iterator<Item = Self> {
+        let takes = owner.takes().into_iter();
+        takes.map(move |(node, value)| Self { owner, node, value })
+    }
+
+    /// The first access behind which a way leaves with it where that faulted, and where. Who
+    /// was given it in between may have kept it, unless the function itself gives it back
+    /// where the access did not fault.
+    fn kept(&self, faults: &[Fault]) -> Option<(Span, Span)> {
+        let own = self.owner.owned_behind(&[self.node], false);
+        let lent = self.owner.owned_behind(&[self.node], true);
+        let apart = |own: &&Fault| !own.span.contains(self.value) && !self.value.contains(own.span);
+        let comes = |own: &Fault, to: &HashSet<usize>| own.nodes.iter().any(|at| to.contains(at));
+        let faults = faults.iter().filter(apart).filter(|own| comes(own, &lent));
+        let mut left = faults.filter_map(|fault| {
+            let is_own = comes(fault, &own);
+            let is_left = |arm: &&Arm| is_own || self.owner.is_released_from(arm.success);
+            // It may be given back before anybody asks whether it faulted.
+            let behind = self.owner.owned_behind(&fault.nodes, false);
+            let arms = fault.arms.iter().filter(|arm| behind.contains(&arm.fault));
+            let exits = arms.filter(is_left).filter_map(|arm| self.exit(arm));
+            Some((fault.span, exits.min()?))
+        });
+        left.next()
+    }
+
+    fn exit(&self, arm: &Arm) -> Option<Span> {
+        let function = self.owner.function;
+        let nodes = self.owner.owned_from(arm.fault).into_iter();
+        let exits = nodes.filter(|at| function.graph.nodes.get(*at).is_some_and(Owner::is_exit));
+        exits.map(|at| function.place(at)).min()
+    }
+}
+
+fn violation(take: &Take<'_, '_>, access: Span, exit: Span) -> Violation {
+    let function = take.owner.function;
+    let file = function.file;
+    let message = format!(
+        "what {} took on line {} is kept where the function leaves behind a fault",
+        take.owner.local.name,
+        function.line(take.value)
+    );
+    let mut violation = file.violation(&INFO, exit, "left with it", message);
+    violation.related.push(file.mark(take.value, "taken here"));
+    violation.related.push(file.mark(access, "may fault"));
+    violation
+}

@@ -1,0 +1,93 @@
+//! Memory, references and numbers that are kept where a fault leaves, or used behind that
+//! they were given back.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[path = "support/mistakes.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod mistakes;
+
+const NONE: [&str; 0] = [];
+
+/// What is said of a function of these statements.
+fn rules(statements: &str) -> Vec<String> {
+    let text = format!(
+        "static void drop(struct dev *d, char *k)\n{{\n\td->users--;\n\tkfree(k);\n}}\n\
+         long f(struct dev *d, char __user *p, size_t n)\n{{\n\tchar *k;\n\tlong ret = 0;\n\n\tif (n > 4096)\n\t\treturn -EINVAL;\n{statements}\n}}\n"
+    );
+    let found = mistakes::found(None, &text).into_iter();
+    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
+    found.dedup();
+    found
+}
+
+const TAKEN: &str = "\tk = kmalloc(n, GFP_KERNEL);\n\tif (!k)\n\t\treturn -ENOMEM;\n";
+
+#[test]
+fn memory_is_kept_where_a_fault_leaves() {
+    for wrong in [
+        "\tif (copy_from_user(k, p, n))\n\t\treturn -EFAULT;\n\tret = use(d, k, n);\n\tkfree(k);\n\treturn ret;",
+        "\tret = -EFAULT;\n\tif (copy_from_user(k, p, n))\n\t\tgoto out;\n\tret = use(d, k, n);\n\tkfree(k);\nout:\n\treturn ret;",
+        // What fills it does not own it: the function gives it back itself.
+        "\tread_regs(d, k, n);\n\tif (copy_to_user(p, k, n))\n\t\treturn -EFAULT;\n\tkfree(k);\n\treturn n;",
+        "\tret = copy_from_user(k, p, n);\n\tif (ret)\n\t\treturn -EFAULT;\n\tif (!d->on) {\n\t\tkfree(k);\n\t\treturn -EIO;\n\t}\n\td->k = k;\n\treturn 0;",
+    ] {
+        let wrong = format!("{TAKEN}{wrong}");
+        assert_eq!(rules(&wrong), ["kept-memory"], "{wrong}");
+    }
+    for wrong in [
+        "\tk = memdup_user(p, n);\n\tif (IS_ERR(k))\n\t\treturn PTR_ERR(k);\n\tif (put_user(k[0], p))\n\t\treturn -EFAULT;\n\tkfree(k);\n\treturn 0;",
+        "\tstruct file *file = fget(n);\n\n\tif (!file)\n\t\treturn -EBADF;\n\tif (put_user(file->f_flags, p))\n\t\treturn -EFAULT;\n\tfput(file);\n\treturn 0;",
+        "\tint fd = get_unused_fd_flags(O_CLOEXEC);\n\n\tif (fd < 0)\n\t\treturn fd;\n\tif (put_user(fd, p))\n\t\treturn -EFAULT;\n\tif (!d->on) {\n\t\tput_unused_fd(fd);\n\t\treturn -EIO;\n\t}\n\tfd_install(fd, d->file);\n\treturn 0;",
+    ] {
+        assert_eq!(rules(wrong), ["kept-memory"], "{wrong}");
+    }
+}
+
+#[test]
+fn memory_that_is_given_back_or_handed_on_is_not_kept() {
+    for right in [
+        "\tif (copy_from_user(k, p, n)) {\n\t\tkfree(k);\n\t\treturn -EFAULT;\n\t}\n\tret = use(d, k, n);\n\tkfree(k);\n\treturn ret;",
+        "\tif (copy_from_user(k, p, n))\n\t\tret = -EFAULT;\n\telse\n\t\tret = use(d, k, n);\n\tkfree(k);\n\treturn ret;",
+        "\tret = copy_to_user(p, k, n);\n\tkfree(k);\n\tif (ret)\n\t\treturn -EFAULT;\n\treturn n;",
+        "\tif (copy_from_user(k, p, n)) {\n\t\tdrop(d, k);\n\t\treturn -EFAULT;\n\t}\n\tkfree(k);\n\treturn 0;",
+        "\td->k = k;\n\tif (copy_from_user(k, p, n))\n\t\treturn -EFAULT;\n\tif (!d->on)\n\t\tkfree(k);\n\treturn 0;",
+        // Who is given it keeps it, and where that fails it comes back.
+        "\tret = add(d, k);\n\tif (ret) {\n\t\tkfree(k);\n\t\treturn ret;\n\t}\n\tif (put_user(n, p))\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tret = copy_from_user(k, p, n);\n\tif (ret)\n\t\tret = -EFAULT;\n\tif (k != d->k)\n\t\tkfree(k);\n\treturn ret;",
+    ] {
+        let right = format!("{TAKEN}{right}");
+        assert_eq!(rules(&right), NONE, "{right}");
+    }
+    for right in [
+        // Without it there is nothing to give back.
+        "\tk = kmalloc(n, GFP_KERNEL);\n\tif (!k) {\n\t\tif (put_user(0, p))\n\t\t\treturn -EFAULT;\n\t\treturn 0;\n\t}\n\tkfree(k);\n\treturn 0;",
+        "\tchar *own __free(kfree) = kmalloc(n, GFP_KERNEL);\n\n\tif (!own)\n\t\treturn -ENOMEM;\n\tif (copy_from_user(own, p, n))\n\t\treturn -EFAULT;\n\treturn use(d, own, n);",
+    ] {
+        assert_eq!(rules(right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn memory_is_used_behind_that_it_was_given_back() {
+    for wrong in [
+        "\tret = copy_to_user(p, k, n);\n\tkfree(k);\n\tif (ret) {\n\t\tlist_add(&k->list, &d->list);\n\t\treturn -EFAULT;\n\t}\n\treturn n;",
+        "\tkfree(k);\n\tif (copy_to_user(p, k, n))\n\t\treturn -EFAULT;\n\treturn n;",
+        "\tret = copy_to_user(p, k, n) ? -EFAULT : 0;\n\tkfree(k);\n\tif (ret)\n\t\tgoto out;\n\treturn n;\nout:\n\tkfree(k);\n\treturn ret;",
+    ] {
+        let wrong = format!("{TAKEN}{wrong}");
+        assert_eq!(rules(&wrong), ["released-memory"], "{wrong}");
+    }
+}
+
+#[test]
+fn what_some_way_comes_to_with_it_is_not_used_behind() {
+    for right in [
+        "\tret = copy_to_user(p, k, n);\n\tif (ret) {\n\t\tkfree(k);\n\t\tret = -EFAULT;\n\t}\n\tif (!ret)\n\t\td->k = k;\n\treturn ret;",
+        "\tkfree(k);\n\tk = d->k;\n\tif (copy_to_user(p, k, n))\n\t\treturn -EFAULT;\n\treturn n;",
+        "\tif (copy_to_user(p, k, n))\n\t\tgoto out;\n\tkfree(k);\n\treturn n;\nout:\n\tkfree(k);\n\treturn -EFAULT;",
+    ] {
+        let right = format!("{TAKEN}{right}");
+        assert_eq!(rules(&right), NONE, "{right}");
+    }
+}
