@@ -229,16 +229,30 @@ static void *mask(const void *p, enum kind kind)
 		goto label;						\
 } while (0)
 
-static void leave(const enum kind *kind)
+static void leave(const void *pointer)
 {
-	end(*kind);
+	(void)pointer;
+	end(open_kind);
 }
 
+static const void *opened(const void *p, size_t n, enum kind kind, bool *fails)
+{
+	if (masks)
+		return mask(p, kind);
+	*fails = !begin(p, n, kind);
+	return p;
+}
+
+/* Inside, the pointer is the masked one where pointers are masked. */
 #define scope(p, n, way, label)						\
-	if (!begin(p, n, way))						\
-		goto label;						\
-	else								\
-		for (enum kind own_ __attribute__((cleanup(leave))) = (way), *once_ = &own_; once_; once_ = NULL)
+	for (bool done = false; !done; done = true)			\
+		for (__typeof__(p) _tmpptr = ({				\
+			bool fails_ = false;				\
+			__typeof__(p) own_ = (__typeof__(p))opened((p), (n), (way), &fails_); \
+			if (fails_)					\
+				goto label;				\
+			own_; }); !done; done = true)			\
+			for (__typeof__(p) const p __attribute__((cleanup(leave))) = _tmpptr; !done; done = true)
 
 #define scoped_user_read_access(p, label) scope(p, sizeof(*(p)), READ, label)
 #define scoped_user_write_access(p, label) scope(p, sizeof(*(p)), WRITE, label)

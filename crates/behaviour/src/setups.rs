@@ -65,6 +65,18 @@ const SCOPED: &str = "\
 #define scoped_user_rw_access(uptr, elbl) scope(uptr, elbl)
 ";
 
+/// What Linux 7.3 says of its scopes besides.
+const SCOPED_FIRST: &str = "\
+/* The first access to user memory inside the scope has to be within a page. */
+#define user_write_access_begin user_access_begin
+#define user_write_access_end user_access_end
+#define user_read_access_begin user_access_begin
+#define user_read_access_end user_access_end
+#define scoped_user_read_access(usrc, elbl) scope(usrc, elbl)
+#define scoped_user_write_access(udst, elbl) scope(udst, elbl)
+#define scoped_user_rw_access(uptr, elbl) scope(uptr, elbl)
+";
+
 const fn setup(name: &'static str, style: Style, offers: &'static str) -> Setup {
     Setup {
         name,
@@ -75,7 +87,7 @@ const fn setup(name: &'static str, style: Style, offers: &'static str) -> Setup 
 }
 
 /// Every style, in each kind of tree that makes a difference to it.
-pub const SETUPS: [Setup; 8] = [
+pub const SETUPS: [Setup; 9] = [
     setup("window", Style::Window, WAYS),
     setup("window-one-begin", Style::Window, ""),
     setup("masked", Style::Masked, MASKED),
@@ -85,6 +97,7 @@ pub const SETUPS: [Setup; 8] = [
         ..setup("masked-own-ends", Style::Masked, MASKED)
     },
     setup("scoped", Style::Scoped, SCOPED),
+    setup("scoped-first", Style::Scoped, SCOPED_FIRST),
     setup("struct-copy", Style::StructCopy, WAYS),
     setup("size-switch", Style::SizeSwitch, WAYS),
 ];
@@ -127,7 +140,7 @@ impl Setup {
     /// What the program is told of the style, in the order of its structure.
     pub(crate) fn flags(&self) -> [bool; 4] {
         [
-            self.style == Style::Masked,
+            matches!(self.style, Style::Masked | Style::Scoped),
             self.style == Style::Masked && !self.own_x86_ends,
             self.style == Style::StructCopy,
             self.style == Style::SizeSwitch,
