@@ -7,15 +7,19 @@ use std::collections::BTreeSet;
 use std::io;
 
 use tollgate_source::check::{CheckWords, Inlines, holds_words};
-use tollgate_source::{Span, TreePath, Vocabulary, included};
+use tollgate_source::{Span, Token, TokenKind, TreePath, Vocabulary, bodies, included, tokens};
 
 use crate::folders;
 use crate::include::own_headers;
+use crate::offers;
 use crate::refusal::FixError;
 use crate::request::ReadTree;
 
 /// How often definitions are looked for that others call.
 const ROUNDS: usize = 6;
+
+/// A function that calls what is asked for.
+const ALL: &str = "tollgate_all";
 
 /// What the calls of a file are.
 pub(crate) struct Calls<'t> {
@@ -55,7 +59,63 @@ impl<'t> Calls<'t> {
             let unknown = names.into_iter().filter(|name| !self.computes(name));
             unknown.map(str::to_owned).collect()
         });
-        names.is_some_and(|names| self.leave_none(names))
+        names.is_some_and(|names| self.leave_none(&names))
+    }
+
+    /// Whether a call of that name gives nothing a value, as far as its definitions show:
+    /// macros and inline functions without an assignment, of which each calls no others.
+    pub(crate) fn only_computes(&self, name: &str) -> bool {
+        self.only_computes_at(name, ROUNDS)
+    }
+
+    fn only_computes_at(&self, name: &str, depth: usize) -> bool {
+        if self.computes(name) {
+            return true;
+        }
+        let found = self.definitions(name);
+        let plain = |own: &Defined| {
+            let mut called = own.calls.iter();
+            !own.gives && called.all(|name| self.only_computes_at(name, depth - 1))
+        };
+        depth > 0 && !found.is_empty() && found.iter().all(plain)
+    }
+
+    /// What the file and the headers define a name as.
+    fn definitions(&self, name: &str) -> Vec<Defined> {
+        let texts = self.texts.get_or_init(|| self.read());
+        let names = BTreeSet::from([name.to_owned()]);
+        let mut found = Vec::new();
+        for text in texts
+            .iter()
+            .filter(|text| !holds_words(text, &names).is_empty())
+        {
+            let macros = offers::defines(text).filter_map(|define| {
+                let rest = define.strip_prefix(name.as_bytes())?;
+                rest.starts_with(b"(").then_some(rest)
+            });
+            found.extend(macros.map(|define| Defined::read(define, true)));
+            let functions = bodies(text, &tokens(text, 0), self.vocabulary);
+            let own = functions.iter().filter(|body| body.name == name);
+            found.extend(own.map(|body| Defined::read(body.span.of(text), false)));
+        }
+        found
+    }
+
+    /// The parameter of a macro that has one, and what it is, as the file and the headers
+    /// define it; none where they do not, or not alike.
+    pub(crate) fn macro_of(&self, name: &str) -> Option<(String, String)> {
+        let texts = self.texts.get_or_init(|| self.read());
+        let defined = texts.iter().flat_map(|text| offers::defines(text));
+        let mut all = defined.filter_map(|define| {
+            let rest = define.strip_prefix(name.as_bytes())?;
+            rest.starts_with(b"(")
+                .then(|| String::from_utf8_lossy(rest))
+        });
+        let first = all.next()?.replace("\\\n", " ");
+        let (parameter, body) = first.strip_prefix('(')?.split_once(')')?;
+        let alike = all.all(|other| other.replace("\\\n", " ") == first);
+        let one = !parameter.contains([',', '.']) && !body.contains('#');
+        (alike && one).then(|| (parameter.trim().to_owned(), body.trim().to_owned()))
     }
 
     /// A header that is there and could not be read.
@@ -71,11 +131,30 @@ impl<'t> Calls<'t> {
         self.vocabulary.is_pure(name) || self.vocabulary.is_transparent(name)
     }
 
-    fn leave_none(&self, wanted: BTreeSet<String>) -> bool {
+    fn leave_none(&self, wanted: &BTreeSet<String>) -> bool {
         let words: &CheckWords = self.vocabulary.words();
-        let (mut inlines, mut known) = (Inlines::default(), wanted.clone());
-        let mut names = wanted.clone();
+        let is_name = |name: &String| {
+            let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+            name.bytes().all(word)
+        };
+        // What is called by a pointer may be anything.
+        if !wanted.iter().all(is_name) {
+            return false;
+        }
+        // What calls all of them leaves a call if one of them does.
+        let all = wanted.iter().map(|name| format!("{name}(); "));
+        let all = format!(
+            "static inline void {ALL}(void) {{ {}}}\n",
+            all.collect::<String>()
+        );
+        let own = BTreeSet::from([ALL.to_owned()]);
+        let mut inlines = Inlines::of(all.as_bytes(), &own, self.vocabulary);
+        let mut names = inlines.wanted(words);
+        let mut known = names.clone();
         for _ in 0..ROUNDS {
+            if names.is_empty() {
+                break;
+            }
             for text in self.texts.get_or_init(|| self.read()) {
                 if !holds_words(text, &names).is_empty() {
                     inlines.merge(Inlines::of(text, &names, self.vocabulary));
@@ -83,12 +162,9 @@ impl<'t> Calls<'t> {
             }
             names = inlines.wanted(words);
             names.retain(|name| known.insert(name.clone()));
-            if names.is_empty() {
-                break;
-            }
         }
         // What nobody defines may be a macro that calls: its name does not say.
-        inlines.wanted(words).is_empty() && wanted.is_subset(&inlines.without_calls(words))
+        inlines.wanted(words).is_empty() && inlines.without_calls(words).contains(ALL)
     }
 
     /// The file and every header that is included from it.
@@ -155,3 +231,55 @@ pub(crate) fn is_absent(error: &io::Error) -> bool {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )
 }
+
+/// A definition of a name.
+struct Defined {
+    /// Whether it gives anything a value, or holds statements where it is a macro.
+    gives: bool,
+    /// What it calls.
+    calls: BTreeSet<String>,
+}
+
+impl Defined {
+    fn read(text: &[u8], is_macro: bool) -> Self {
+        let all = tokens(text, 0).into_iter();
+        let code: Vec<Token> = all.filter(Token::is_code).collect();
+        let is = |at: usize, byte: u8| code.get(at).is_some_and(|token| token.is(byte));
+        let near = |at: usize| match (code.get(at), code.get(at + 1)) {
+            (Some(one), Some(other)) => one.span.end == other.span.start,
+            _ => false,
+        };
+        let compares = |at: usize| {
+            let front = at.checked_sub(1).filter(|front| near(*front));
+            let before = front.is_some_and(|at| b"=!<>".iter().any(|byte| is(at, *byte)));
+            before || near(at) && is(at + 1, b'=')
+        };
+        let doubled = |at: usize, byte| is(at, byte) && is(at + 1, byte) && near(at);
+        let gives = (0..code.len()).any(|at| {
+            let sets = is(at, b'=') && !compares(at);
+            let statement = is_macro && is(at, b';');
+            sets || statement || doubled(at, b'+') || doubled(at, b'-')
+        });
+        // What stands first of a macro are its parameters.
+        let calls = (0..code.len()).filter(|at| is(at + 1, b'('));
+        let words = calls.filter_map(|at| code.get(at).filter(|t| t.kind == TokenKind::Word));
+        let words = words.map(|token| token.span.text(text));
+        Self {
+            gives,
+            calls: words
+                .filter(|word| !KEYWORDS.contains(&word.as_str()))
+                .collect(),
+        }
+    }
+}
+
+/// Words before a parenthesis that call nothing.
+const KEYWORDS: [&str; 7] = [
+    "return",
+    "if",
+    "sizeof",
+    "offsetof",
+    "typeof",
+    "__typeof__",
+    "defined",
+];

@@ -11,7 +11,7 @@ use crate::calls::{Calls, is_absent};
 use crate::custom::Custom;
 use crate::edit::{Edit, apply};
 use crate::include;
-use crate::masks;
+use crate::masks::{self, Tells};
 use crate::message::Facts;
 use crate::offers::{Offers, UACCESS};
 use crate::plan::Plan;
@@ -19,6 +19,7 @@ use crate::planning::{checked, pieces, plan, rounds, zero};
 use crate::prefix::prefix;
 use crate::refusal::{FixError, Reason, Refusal};
 use crate::request::{Patched, ReadTree, Request};
+use crate::style::Style;
 use crate::styles::{self, Form, Work, is_woven, size_switch};
 use crate::subject::{Styled, Subject};
 use crate::target::{Target, is_meant, near};
@@ -105,16 +106,33 @@ fn of_runs(
             weaves: form.weaves(),
             types: &types,
             one_mask: masks::is_for_both_ways(tree, offers)?,
+            tells: tells(tree, target, request, &vocabulary)?,
             touch_all_members: request.touch_all_members,
         },
     };
-    if alone && checked::plans(&subject).0.is_empty() {
+    if alone && checked::plans(&subject, |_| Ok(())).0.is_empty() {
         calls.unread()?;
         return Err(nothing(target, &function, &report.opportunities));
     }
     let rewritten = rewrite(target, &subject, request, form);
     calls.unread()?;
     rewritten
+}
+
+/// What tells of a bad pointer, for the style whose scopes say so.
+fn tells(
+    tree: &dyn ReadTree,
+    target: &Target,
+    request: &Request,
+    vocabulary: &Vocabulary,
+) -> Result<Tells, FixError> {
+    match request.style {
+        Style::Scoped => {
+            let uaccess = read(tree, &TreePath::within(UACCESS))?;
+            masks::tells(tree, &target.path, &uaccess, vocabulary)
+        }
+        _ => Ok(Tells::default()),
+    }
 }
 
 /// The words of an access, with the macros of the headers beside the file; a header
@@ -358,20 +376,30 @@ fn planned(subject: &Subject<'_>, form: &dyn Form) -> (Vec<Plan>, Vec<Refusal>) 
 /// Windows that take the place of an `access_ok()` statement. Each run is in one of
 /// them as a whole, or in none.
 fn checked(subject: &Subject<'_>, form: &dyn Form) -> (Vec<Plan>, Vec<Refusal>) {
-    let (mut plans, mut refused) = checked::plans(subject);
     let apart = |plan: &Plan| {
         let mut runs = subject.function.runs.iter();
         runs.all(|run| !meet(plan.region, run.span) || plan.region.contains(run.span))
     };
+    let is_implied = |plan: &Plan| plan.checked.as_ref().is_some_and(|own| own.implied);
+    // What one run is has a form of its own.
+    let is_run = |plan: &Plan| {
+        let mut runs = subject.function.runs.iter();
+        is_implied(plan) && runs.any(|run| is_served(subject, form, run, plan))
+    };
+    let fits = |plan: &Plan| match is_run(plan) || is_implied(plan) && !apart(plan) {
+        true => Err(subject.refuse(plan.region, Reason::Statement)),
+        false => form.fits(subject, plan),
+    };
+    let (mut plans, refused) = checked::plans(subject, fits);
     plans.retain(apart);
-    plans.retain(|plan| match form.fits(subject, plan) {
-        Ok(()) => true,
-        Err(refusal) => {
-            refused.push(refusal);
-            false
-        }
-    });
     (plans, refused)
+}
+
+/// Whether a run has all accesses of a plan, and a window of its own.
+fn is_served(subject: &Subject<'_>, form: &dyn Form, run: &Run, whole: &Plan) -> bool {
+    let all = whole.region.contains(run.span) && run.sites.len() >= whole.run.sites.len();
+    let own = plan(subject, run).and_then(|plan| form.fits(subject, &plan));
+    all && matches!(own, Ok(()))
 }
 
 /// A window around each loop with one access in each round.

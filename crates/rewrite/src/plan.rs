@@ -58,6 +58,8 @@ pub(crate) enum Part {
 pub(crate) struct Checked {
     /// Where the check ends that it takes the place of.
     pub(crate) from: usize,
+    /// Whether there is none: each access checks its own range, in one object.
+    pub(crate) implied: bool,
     /// What happens where the range is not the user's.
     pub(crate) exit: Vec<String>,
     /// The label of the function that a fault goes to and behind which it is closed;
@@ -71,6 +73,8 @@ pub(crate) struct Checked {
     pub(crate) some: bool,
     /// Whether it stays open over the rounds of a loop.
     pub(crate) loops: bool,
+    /// The addresses that nothing checks where the pointer is masked.
+    pub(crate) far: Vec<String>,
 }
 
 /// What a window must do.

@@ -1,5 +1,6 @@
 //! The styles: each a file with what it lacks, what it writes and its words.
 
+mod distance;
 mod form;
 mod groups;
 mod masked;
@@ -8,6 +9,7 @@ mod relied;
 mod scoped;
 pub(crate) mod size_switch;
 mod struct_copy;
+mod told;
 mod window;
 
 pub(crate) use form::Form;

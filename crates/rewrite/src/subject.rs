@@ -9,6 +9,7 @@ use crate::calls::Calls;
 use crate::custom::Custom;
 use crate::directives::{conditions, is_left_between};
 use crate::lines::{on_one_line, reindent};
+use crate::masks::Tells;
 use crate::offers::Offers;
 use crate::refusal::{Reason, Refusal};
 use crate::style::Style;
@@ -56,6 +57,8 @@ pub(crate) struct Styled<'a> {
     pub(crate) types: &'a Types<'a>,
     /// Whether only the end for both ways closes a masked begin everywhere.
     pub(crate) one_mask: bool,
+    /// What tells that a masked pointer is not the user's.
+    pub(crate) tells: Tells,
     /// Whether a copy may touch members that the function leaves alone.
     pub(crate) touch_all_members: bool,
 }

@@ -18,6 +18,7 @@ const DRIVER: &str = include_str!("behaviour/driver.c");
 
 /// A tree that offers every style.
 const HEADER: &str = "\
+/* The first access to user memory inside the scope has to be within a page. */
 #define can_do_masked_user_access() 1
 #define masked_user_access_begin(src) src
 unsigned long copy_from_user(void *to, const void __user *from, unsigned long n);
@@ -31,6 +32,7 @@ unsigned long copy_to_user(void __user *to, const void *from, unsigned long n);
 #define scoped_user_read_access(usrc, elbl) scope(usrc, elbl)
 #define scoped_user_write_access(udst, elbl) scope(udst, elbl)
 #define scoped_user_rw_access(uptr, elbl) scope(uptr, elbl)
+#define unsafe_copy_to_user(d, s, l, e) copy(d, s, l, e)
 ";
 
 const MEMBERS: [&str; 7] = ["a", "b", "c", "in.x", "in.y", "d", "last"];
@@ -267,6 +269,34 @@ fn windows_do_what_the_chain_did() {
             assert_eq!(ran, 2 * (8 * 49 + 1), "{name}, {style}");
         }
     }
+}
+
+/// What a scope alone takes in: members in any order, conditions, ways out and copies.
+#[test]
+fn a_scope_does_what_stood_between_its_accesses() {
+    let check = CHECK;
+    let bodies = [
+        ("scope-back", "\tif (put_user(k->c, &p->c) || put_user(k->a, &p->a) || put_user(k->last, &p->last))\n\t\treturn -EFAULT;\n\treturn 0;\n".to_owned()),
+        ("scope-asked", "\tu32 v;\n\n\tif (n & 1) {\n\t\tif (get_user(v, &p->last))\n\t\t\tgoto out;\n\t\tif (v & 2)\n\t\t\treturn 7;\n\t\tk->b = v;\n\t}\n\tif (put_user(k->a, &p->a))\n\t\tgoto out;\n\tk->a++;\n\tif (n & 2) {\n\t\tif (put_user(k->b, &p->b))\n\t\t\tgoto out;\n\t}\n\tk->d = 1;\n\treturn 0;\nout:\n\tk->d = 2;\n\treturn -EFAULT;\n".to_owned()),
+        ("scope-maybe", "\tu32 v;\n\n\tif (get_user(v, &p->b))\n\t\treturn -EFAULT;\n\tif (n > 3) {\n\t\tif (put_user(0, &p->a))\n\t\t\treturn -EFAULT;\n\t}\n\treturn v;\n".to_owned()),
+        ("scope-copy", "\tif (put_user(k->a, &p->a) || copy_to_user(&p->in, &k->in, sizeof(k->in)) || put_user(k->b, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n".to_owned()),
+        ("scope-two", "\tu32 v, w;\n\tint err;\n\n\tif (get_user(v, &p->a) || get_user(w, &p->b))\n\t\treturn -EFAULT;\n\terr = v % 7 == 0;\n\tif (err)\n\t\treturn err;\n\tif (put_user(w, &p->last) || put_user(v, &p->d))\n\t\treturn -EFAULT;\n\treturn err;\n".to_owned()),
+        ("check-back-far", format!("{}\tif (__put_user(k->c, &p->c))\n\t\treturn -EINVAL;\n\tif (__put_user(1, (u8 __user *)p + n % 24))\n\t\treturn -EINVAL;\n\treturn 0;\n", check)),
+        ("check-copy", format!("{}\tif (__put_user(k->a, &p->a) || __copy_to_user(&p->c, &k->c, n % 16) || __put_user(k->b, &p->b))\n\t\treturn -EINVAL;\n\treturn 0;\n", check)),
+        ("check-near", "\tstruct inner __user *q;\n\n\tq = (struct inner __user *)((u8 __user *)p + 8);\n\tif (!access_ok(p, 24))\n\t\treturn -EFAULT;\n\tif (__put_user(k->a, &p->a) || __put_user(k->b, &q->y) || __put_user(5, &q->x))\n\t\treturn -EFAULT;\n\treturn 0;\n".to_owned()),
+    ];
+    let kind = Kind {
+        sizes: true,
+        ..PLAIN
+    };
+    let mut refused = Vec::new();
+    for (name, body) in &bodies {
+        match try_compared(name, &function(body), Style::Scoped, kind) {
+            Ok(ran) => assert_eq!(ran, 2 * 41 * (8 * 49 + 1), "{name}"),
+            Err(error) => refused.push(format!("{name}: {error}")),
+        }
+    }
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
 }
 
 /// Forms of which some have no shape in a style: that is a refusal then.

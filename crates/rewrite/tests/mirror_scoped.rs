@@ -38,34 +38,36 @@ const FILES: [&str; 12] = [
     "net/socket.c",
 ];
 
-const NAME: &str = "the scope takes in the copy of the name behind the values, and so its range; the scopes of fix are of \
-    single values, and their range is the object's";
-const BOTH: &str = "the scope is opened for both ways, although the accesses go one way: fix opens it for that way";
-const WOVEN: &str = "the scope goes on over statements and objects with which fix ends one: several pointers, of which a \
-    scope gives one another value, or a comment and a call between";
-
-/// Why fix and the maintainers write it differently.
-const EXPLAINED: [(&str, &str); 9] = [
-    ("fs/readdir.c: fillonedir", NAME),
-    ("fs/readdir.c: compat_fillonedir", NAME),
+/// Why fix writes what maintainers wrote in another way, or not at all.
+const EXPLAINED: [(&str, &str); 7] = [
     (
-        "fs/readdir.c: filldir64",
-        "the scope covers two objects by the size of both; fix opens one for each run of one object",
+        "arch/powerpc/kernel/align.c: emulate_spe",
+        "the scope masks addr and the accesses go through p, which was made from it before and is not masked",
     ),
     (
-        "include/linux/eventpoll.h: epoll_put_uevent",
-        "the size that is written is that of the object, which the short form says",
+        "arch/powerpc/kernel/ptrace/ptrace-view.c: gpr32_set_common_user",
+        "where count leaves no round, nothing is accessed, and a bad pointer that was an error is none",
     ),
     (
-        "include/linux/rseq_entry.h: __rseq_grant_slice_extension",
-        WOVEN,
+        "fs/select.c: do_sys_poll",
+        "where nfds is 0, nothing is accessed, and a bad pointer that was an error is none",
     ),
-    ("include/linux/rseq_entry.h: rseq_update_user_cs", WOVEN),
-    ("include/linux/rseq_entry.h: rseq_set_ids_get_csaddr", WOVEN),
-    ("kernel/rseq.c: rseq_reset_ids", BOTH),
     (
-        "net/core/scm.c: put_cmsg",
-        "the scope takes in the copy of the data behind the header, and so its range",
+        "include/linux/rseq_entry.h: rseq_debug_update_user_cs",
+        "the scope goes on over two other pointers, of which it masks neither; that one is below TASK_SIZE is asked of a number \
+         that it was made from, and that the other is the user's was known when it was registered",
+    ),
+    (
+        "include/linux/rseq_entry.h: rseq_update_user_cs",
+        "the scope goes on over two other pointers, as in rseq_debug_update_user_cs; it is left by break, and a label is inside",
+    ),
+    (
+        "kernel/rseq.c: rseq_handle_cs",
+        "the scope has one access, which opens user memory once without it, too",
+    ),
+    (
+        "kernel/rseq.c: rseq_reset_ids",
+        "the scope is opened for both ways, although the accesses go one way: fix opens it for that way",
     ),
 ];
 
@@ -188,7 +190,23 @@ impl<'t> Function<'t> {
     }
 }
 
-fn fixed(tree: &Path, path: &str, written: &str, body: &Body, back: Back) -> Outcome {
+/// What it is turned back into, and whether what reads fill may be left on a fault.
+type Try = (Back, bool);
+
+const TRIES: [Try; 4] = [
+    (Back::Chain, false),
+    (Back::Checked, false),
+    (Back::Chain, true),
+    (Back::Checked, true),
+];
+
+fn fixed(
+    tree: &Path,
+    path: &str,
+    written: &str,
+    body: &Body,
+    (back, no_zero_on_fault): Try,
+) -> Outcome {
     let changes = match Function::new(written, body).turned_back(back) {
         Ok(changes) => changes,
         Err(why) => return Outcome::Kept(why),
@@ -197,6 +215,7 @@ fn fixed(tree: &Path, path: &str, written: &str, body: &Body, back: Back) -> Out
     let request = Request {
         style: Style::Scoped,
         open_over_rounds: true,
+        no_zero_on_fault,
         ..Request::default()
     };
     Outcome::of((tree, path), &chains, (written, body), &request)
@@ -206,9 +225,8 @@ fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
     let place = format!("{path}: {}", body.name);
     let (written, macros) = macros::written_out(text, body);
     let body = &find(&written, &body.name);
-    let tried =
-        [Back::Chain, Back::Checked].map(|back| (back, fixed(tree, path, &written, body, back)));
-    let (back, best) = tried
+    let tried = TRIES.map(|how| (how, fixed(tree, path, &written, body, how)));
+    let ((back, no_zero), best) = tried
         .into_iter()
         .min_by_key(|(_, outcome)| outcome.rank())
         .unwrap();
@@ -216,17 +234,18 @@ fn row(tree: &Path, path: &str, text: &str, body: &Body) -> String {
         Back::Chain => String::new(),
         Back::Checked => ", from one access_ok()".to_owned(),
     };
+    if no_zero {
+        how += ", with --no-zero-on-fault";
+    }
     if !macros.is_empty() {
         how += &format!(", with {} written out", macros.join(", "));
     }
+    let known = EXPLAINED.iter().find(|(known, _)| *known == place);
+    let reason = known.map_or("NOT EXPLAINED", |(_, why)| why);
     match best {
         Outcome::Equal => format!("{place}: equal{how}\n"),
-        Outcome::Differs(lines) => {
-            let known = EXPLAINED.iter().find(|(known, _)| *known == place);
-            let why = known.map_or("NOT EXPLAINED", |(_, why)| why);
-            format!("{place}: differs{how}: {why}\n{lines}")
-        }
-        Outcome::Refused(why) => format!("{place}: refused{how}: {why}\n"),
+        Outcome::Differs(lines) => format!("{place}: differs{how}: {reason}\n{lines}"),
+        Outcome::Refused(why) => format!("{place}: refused{how}: {reason}\n    {why}\n"),
         Outcome::Kept(why) => format!("{place}: not turned back: {why}\n"),
     }
 }

@@ -5,6 +5,7 @@
 
 mod body;
 mod check;
+mod implied;
 mod label;
 mod sites;
 
@@ -24,17 +25,31 @@ use crate::refusal::{Reason, Refusal};
 use crate::style::Style;
 use crate::subject::Subject;
 
-/// The plans of a function's checks, of which none touches what another does, and
-/// why other checks with accesses behind them have none.
-pub(crate) fn plans(subject: &Subject<'_>) -> (Vec<Plan>, Vec<Refusal>) {
+/// The plans of a function's checks that fit, of which none touches what another does,
+/// and why other checks with accesses behind them have none.
+pub(crate) fn plans(
+    subject: &Subject<'_>,
+    fits: impl Fn(&Plan) -> Result<(), Refusal>,
+) -> (Vec<Plan>, Vec<Refusal>) {
     let (mut plans, mut refused) = (Vec::<Plan>::new(), Vec::new());
     for own in subject.flow.statements_in(subject.function.body) {
         let inside = |plan: &Plan| plan.region.end > own.span.start;
-        let check = check(subject, own).filter(|_| !plans.last().is_some_and(inside));
-        match check.map(|check| plan(subject, &check)) {
-            Some(Ok(Some(plan))) => plans.push(plan),
-            Some(Err(refusal)) => refused.push(refusal),
-            Some(Ok(None)) | None => {}
+        if plans.last().is_some_and(inside) {
+            continue;
+        }
+        let said = check(subject, own);
+        let Some(check) = said.or_else(|| implied::check(subject, own)) else {
+            continue;
+        };
+        let found = plan(subject, &check).and_then(|plan| match plan {
+            Some(plan) => fits(&plan).map(|()| Some(plan)),
+            None => Ok(None),
+        });
+        match found {
+            Ok(found) => plans.extend(found),
+            // Nobody asked for one there.
+            Err(_) if check.implied => {}
+            Err(refusal) => refused.push(refusal),
         }
     }
     (plans, refused)
@@ -53,7 +68,11 @@ fn plan(subject: &Subject<'_>, check: &Check<'_>) -> Result<Option<Plan>, Refusa
     };
     let end = outermost(subject, check, last.span);
     let fault = leaving(subject, last.exit)?;
-    let region = Span::new(check.statement.span.start, end);
+    let start = match check.implied {
+        true => check.from,
+        false => check.statement.span.start,
+    };
+    let region = Span::new(start, end);
     let closing = match subject.styled.style {
         // A scope closes whichever way it is left.
         Style::Scoped => label::of_scope(subject, region, &fault)?,
@@ -70,12 +89,12 @@ fn plan(subject: &Subject<'_>, check: &Check<'_>) -> Result<Option<Plan>, Refusa
         way,
         gate: Rc::new(Plain(way)),
         object: subject.line(check.object),
-        size: subject.line(check.size),
+        size: check.size.clone(),
         results: Vec::new(),
         returns: false,
         stops: false,
         chained: None,
-        absorbs: true,
+        absorbs: !check.implied,
         fault,
         region,
         before: None,
@@ -85,7 +104,8 @@ fn plan(subject: &Subject<'_>, check: &Check<'_>) -> Result<Option<Plan>, Refusa
         zeroes: false,
         rounds: None,
         checked: Some(Checked {
-            from: check.statement.span.end,
+            from: check.from,
+            implied: check.implied,
             exit: subject.statements(check.exit),
             label: closing.label,
             ends_at: closing.own,
@@ -94,6 +114,7 @@ fn plan(subject: &Subject<'_>, check: &Check<'_>) -> Result<Option<Plan>, Refusa
                 .iter()
                 .any(|guard| is_under(subject, check, guard.span)),
             loops: has_loops(subject, region),
+            far: Vec::new(),
         }),
         run,
     };
@@ -110,15 +131,26 @@ pub(crate) fn said(plans: &[Plan]) -> Vec<String> {
         .clone()
         .any(|own| own.loops)
         .then_some("The window stays open over all rounds of the loop, however many there are.");
+    let far: Vec<&str> = all
+        .clone()
+        .flat_map(|own| own.far.iter().map(String::as_str))
+        .collect();
+    let far = (!far.is_empty()).then(|| {
+        let (one, many) = ("That lies", "Each of these lies");
+        let lies = if far.len() == 1 { one } else { many };
+        format!(
+            "Where the architecture masks the pointer, a bad one is told by the first access, and nothing checks the range of \
+             {}. {lies} a 32-bit distance from the pointer at most, which leads from user memory to no other on 64 bits; on \
+             32 bits it has to be less than the hole behind user memory.",
+            far.join(" and ")
+        )
+    });
     let copies = all.any(|own| own.copies.iter().any(Option::is_some)).then_some(
         "The copy inside does not pass the checks of its kernel side (hardened usercopy) that it had: its size \
          has to be right without them. After a fault user memory holds what was written by then.",
     );
-    rounds
-        .into_iter()
-        .chain(copies)
-        .map(str::to_owned)
-        .collect()
+    let plain = rounds.into_iter().chain(copies).map(str::to_owned);
+    plain.chain(far).collect()
 }
 
 /// The accesses behind the check that leave alike, as far as nothing stands between
@@ -155,9 +187,7 @@ fn outermost(subject: &Subject<'_>, check: &Check<'_>, place: Span) -> usize {
 /// Whether a loop behind the check holds the place.
 fn loops_between(subject: &Subject<'_>, check: &Check<'_>, place: Span) -> bool {
     let mut all = subject.flow.statements_in(subject.function.body);
-    all.any(|own| {
-        is_loop(own) && own.span.contains(place) && own.span.start > check.statement.span.start
-    })
+    all.any(|own| is_loop(own) && own.span.contains(place) && own.span.start >= check.from)
 }
 
 /// Whether an access stands in a statement of the check's block with others.
@@ -172,6 +202,7 @@ fn has_loops(subject: &Subject<'_>, region: Span) -> bool {
 /// The accesses as one run.
 fn run(subject: &Subject<'_>, check: &Check<'_>, region: Span, accesses: &[&Access]) -> Run {
     let looped = is_in_loop(subject, region).then_some(Trait::InLoop);
+    let checks = (!check.implied).then_some(Trait::AccessOk);
     let holder = subject.flow.holder(check.statement);
     Run {
         sites: accesses.iter().map(|access| access.site.clone()).collect(),
@@ -180,6 +211,6 @@ fn run(subject: &Subject<'_>, check: &Check<'_>, region: Span, accesses: &[&Acce
         forms: Vec::new(),
         span: region,
         block: holder.map_or(subject.function.body, |holder| holder.span),
-        traits: looped.into_iter().chain([Trait::AccessOk]).collect(),
+        traits: looped.into_iter().chain(checks).collect(),
     }
 }

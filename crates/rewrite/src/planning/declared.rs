@@ -1,7 +1,7 @@
 //! What the function's declarations say of a variable, and the members on the way
 //! from it to a place.
 
-use tollgate_source::{Expression, Site, Term, Token, TokenKind, is_qualifier, tokens};
+use tollgate_source::{Expression, Site, Term, Token, TokenKind, Type, is_qualifier, tokens};
 
 use crate::subject::Subject;
 
@@ -175,6 +175,21 @@ fn declaration(subject: &Subject<'_>, code: &[Token], at: usize, name: &str) -> 
         words,
         stars,
     })
+}
+
+/// Where a member of a type begins, and what it is; the type itself for an empty path.
+pub(crate) fn part(subject: &Subject<'_>, of: &str, path: &[Member]) -> Option<(u64, Type)> {
+    let whole = match subject.styled.types.layout(of) {
+        Ok(whole) => whole,
+        Err(_) => return None,
+    };
+    if path.is_empty() {
+        return Some((0, whole));
+    }
+    match whole.at(&joined(path)) {
+        Ok((at, found)) => Some((at, found.clone())),
+        Err(_) => None,
+    }
 }
 
 /// The type of a variable of the function as its declaration has it.

@@ -62,7 +62,7 @@ pub(crate) fn of_object(
     object: &str,
 ) -> Result<(String, String), Refusal> {
     let elements = elements(subject, run)?;
-    whole(subject, run, object)?;
+    whole(subject, run.span, object)?;
     let object = on_one_line(object);
     let size = if elements == 1 {
         format!("sizeof(*{object})")
@@ -154,23 +154,28 @@ fn is_union(subject: &Subject<'_>, declared: &str) -> bool {
     }
 }
 
+/// Whether a begin at a place may check all of what a variable points to.
+pub(crate) fn may_be_whole(subject: &Subject<'_>, place: Span, object: &str) -> bool {
+    whole(subject, place, object).is_ok()
+}
+
 /// Whether the begin may check all of the object: user memory may hold less of
 /// it where it is a union, or where its size is compared.
-fn whole(subject: &Subject<'_>, run: &Run, object: &str) -> Result<(), Refusal> {
+fn whole(subject: &Subject<'_>, place: Span, object: &str) -> Result<(), Refusal> {
     let Some(declared) = type_of(subject, object) else {
         return Ok(());
     };
     let shorter = Reason::Shorter(format!("*{object}"));
     if is_union(subject, &declared) {
-        return Err(subject.refuse(run.span, shorter));
+        return Err(subject.refuse(place, shorter));
     }
     let mut compared = subject.flow.comparisons.iter();
     let less = |at: &&Span| {
         let own = subject.expression(**at);
-        own.is_some_and(|own| may_be_less(&own, at.start > run.span.start, object, &declared))
+        own.is_some_and(|own| may_be_less(&own, at.start > place.start, object, &declared))
     };
     match compared.find(less) {
-        Some(_) => Err(subject.refuse(run.span, shorter)),
+        Some(_) => Err(subject.refuse(place, shorter)),
         None => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ mod body;
 mod bound;
 mod counter;
 mod extent;
-mod value;
+pub(crate) mod value;
 
 use std::rc::Rc;
 

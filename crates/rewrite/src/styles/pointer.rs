@@ -1,9 +1,12 @@
 //! The variable that a window's accesses go through, for the styles that give
 //! it another value while the window is open.
 
-use tollgate_source::{EffectKind, Exit, Jump, Reach, Site, Span, Step, StepKind, Type};
+use tollgate_source::{
+    EffectKind, Exit, Expression, Jump, Reach, Run, Site, Span, Step, StepKind, Term, Type,
+};
 
 use crate::lines::on_one_line;
+use crate::masks::Tells;
 use crate::plan::{Line, Plan};
 use crate::planning::declared::{Pointer, declared, joined, path};
 use crate::planning::{maybe, range, zero};
@@ -81,9 +84,11 @@ pub(crate) fn of(subject: &Subject<'_>, plan: &Plan) -> Result<Pointer, Refusal>
 /// takes the place of must not be what later accesses rely on, nor what keeps a
 /// variable from being made zero.
 pub(crate) fn spares_check(subject: &Subject<'_>, plan: &Plan) -> Result<(), Refusal> {
-    let behind = Span::new(plan.region.end, subject.function.body.end);
-    let unchecked = subject.vocabulary.unchecked().iter();
-    let calls = unchecked.filter_map(|name| subject.flow.calls_to(behind, name));
+    let unchecked = || subject.vocabulary.unchecked().iter();
+    let calls = others(subject, plan).into_iter().flat_map(|place| {
+        let calls = unchecked().filter_map(move |name| subject.flow.calls_to(place, name));
+        calls.collect::<Vec<_>>()
+    });
     if let Some(call) = calls.min().filter(|_| plan.absorbs) {
         return Err(subject.refuse(call, Reason::Unchecked));
     }
@@ -91,6 +96,48 @@ pub(crate) fn spares_check(subject: &Subject<'_>, plan: &Plan) -> Result<(), Ref
         Some(variable) => Err(subject.refuse(plan.region, Reason::LeftAlone(variable.to_owned()))),
         None => Ok(()),
     }
+}
+
+/// What stands behind the plan, but for runs of another pointer that check that first.
+fn others(subject: &Subject<'_>, plan: &Plan) -> Vec<Span> {
+    let end = subject.function.body.end;
+    let (mut found, mut from) = (Vec::new(), plan.region.end);
+    let mut runs: Vec<&Run> = subject.function.runs.iter().collect();
+    runs.sort_by_key(|run| run.span.start);
+    for run in runs
+        .into_iter()
+        .filter(|run| run.span.start >= plan.region.end)
+    {
+        if checks_first(subject, run, &plan.object) {
+            found.push(Span::new(from, run.span.start));
+            from = run.span.end;
+        }
+    }
+    found.push(Span::new(from, end));
+    found
+}
+
+/// Whether the first thing that a run does is to check the one pointer that it goes
+/// through, which is not that of another window.
+fn checks_first(subject: &Subject<'_>, run: &Run, other: &str) -> bool {
+    let objects = run.objects();
+    let ([object], Some(first)) = (objects.as_slice(), run.steps.first()) else {
+        return false;
+    };
+    let StepKind::Guard { condition, .. } = &first.kind else {
+        return false;
+    };
+    let checks = |own: &Expression| match &own.term {
+        Term::Unary(not, call) if not == "!" => {
+            let (name, arguments) = call.call().unwrap_or_default();
+            let own = arguments.first().and_then(Expression::name) == Some(object);
+            own && subject.vocabulary.checks_range(name.as_bytes())
+        }
+        _ => false,
+    };
+    let asked = subject.expression(*condition);
+    let first = asked.is_some_and(|asked| asked.joined("||").first().is_some_and(|a| checks(a)));
+    first && *object != other
 }
 
 /// The plan with the whole of what the pointer points to as its range, which is
@@ -113,8 +160,9 @@ pub(crate) fn whole(
     Ok(plan)
 }
 
-/// Masking covers the accesses: all of the object lies within a page, and its
-/// members are accessed in the order of their addresses.
+/// Masking covers the accesses: all of the object lies within a page, and where not the
+/// first access alone tells of a bad pointer, its members are accessed in the order of
+/// their addresses.
 pub(crate) fn dense(subject: &Subject<'_>, plan: &Plan, pointer: &Pointer) -> Result<(), Refusal> {
     // A loop goes up from the first element, within a page.
     if plan.rounds.is_some() {
@@ -128,7 +176,7 @@ pub(crate) fn dense(subject: &Subject<'_>, plan: &Plan, pointer: &Pointer) -> Re
     for site in &plan.run.sites {
         let at = offset(subject, site, pointer, &of)?;
         let address = subject.line(site.address);
-        if at < last {
+        if at < last && subject.styled.tells == Tells::InOrder {
             return Err(subject.refuse(site.span, Reason::Order(address)));
         }
         last = at;

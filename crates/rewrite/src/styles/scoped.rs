@@ -8,7 +8,7 @@ use tollgate_source::Token;
 use crate::gate::{Gate, Opening};
 use crate::lines::call;
 use crate::offers::Offers;
-use crate::plan::Plan;
+use crate::plan::{Checked, Plan};
 use crate::refusal::{Reason, Refusal};
 use crate::styles::form::{Form, needs};
 use crate::styles::{pointer, relied};
@@ -106,7 +106,11 @@ fn fit(subject: &Subject<'_>, plan: Plan) -> Result<Plan, Refusal> {
     }
     let mut plan = pointer::whole(subject, plan, &pointer)?;
     match &plan.checked {
-        Some(checked) => relied::covered(subject, &plan, checked, &pointer)?,
+        Some(checked) => {
+            let far = relied::covered(subject, &plan, checked, &pointer)?;
+            let checked = checked.clone();
+            plan.checked = Some(Checked { far, ..checked });
+        }
         None => pointer::dense(subject, &plan, &pointer)?,
     }
     let way = if plan.way.is_empty() { "_rw" } else { plan.way };

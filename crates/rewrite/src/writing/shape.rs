@@ -64,7 +64,10 @@ pub(crate) fn shape(
     let tail = tail_allowed(subject, plan);
     let variable = error_variable(subject, plan);
     let plain = subject.conditions(plan.region) == Some(Vec::new());
+    // What closes itself leaves by one label, however many of them there are.
+    let closes = plan.gate.end().is_none();
     match (tail, variable) {
+        (Ok(()), _) if closes => Ok(Shape::Tail),
         (Ok(()), Some(variable)) if !alone || !plain => Ok(Shape::Variable(variable)),
         (Ok(()), _) => Ok(Shape::Tail),
         (Err(_), Some(variable)) => Ok(Shape::Variable(variable)),

@@ -164,20 +164,47 @@ static void *masked_user_access_begin(void *p)
 		goto label;						\
 } while (0)
 
-static void leave(const enum kind *kind)
+static void leave(const void *unused)
 {
-	end(*kind);
+	insist(open_kind != CLOSED);
+	open_kind = CLOSED;
+	(void)unused;
 }
 
+/* The pointer that a scope opens for; none where the range is not the user's. */
+static const void *opened(const void *p, size_t n, enum kind kind)
+{
+	if (!masks)
+		return begin(p, n, kind) ? p : NULL;
+	insist(begin(arena, 1, kind));
+	return (const u8 *)p >= arena && (const u8 *)p < arena + ARENA ? p : arena + GUARD;
+}
+
+/* The pointer has another value inside, where pointers are masked. */
 #define scope(p, n, way, label)						\
-	if (!begin(p, n, way))						\
-		goto label;						\
-	else								\
-		for (enum kind own_ __attribute__((cleanup(leave))) = (way), *once_ = &own_; once_; once_ = NULL)
+	for (bool done = false; !done; done = true)			\
+		for (__typeof__(p) _tmpptr = ({				\
+			__typeof__(p) own_ = (__typeof__(p))opened((p), (n), (way)); \
+			if (!own_)					\
+				goto label;				\
+			own_; }); !done; done = true)			\
+			for (__typeof__(p) const p __attribute__((cleanup(leave))) = _tmpptr; !done; done = true)
 
 #define scoped_user_read_access(p, label) scope(p, sizeof(*(p)), READ, label)
 #define scoped_user_write_access(p, label) scope(p, sizeof(*(p)), WRITE, label)
 #define scoped_user_rw_access(p, label) scope(p, sizeof(*(p)), BOTH, label)
 #define scoped_user_read_access_size(p, n, label) scope(p, n, READ, label)
 #define scoped_user_write_access_size(p, n, label) scope(p, n, WRITE, label)
+#define scoped_user_rw_access_size(p, n, label) scope(p, n, BOTH, label)
+
+#define unsafe_copy_to_user(to, from, n, label) do {			\
+	u8 *to_ = (u8 *)(to);						\
+	const u8 *from_ = (const u8 *)(from);				\
+	for (size_t at_ = 0; at_ < (n); at_++)				\
+		unsafe_put_user(from_[at_], to_ + at_, label);		\
+} while (0)
+
+#define __copy_to_user(to, from, n) ({					\
+	insist(access_ok(to, n));					\
+	copy_to_user(to, from, n); })
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

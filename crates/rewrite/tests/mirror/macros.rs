@@ -56,9 +56,13 @@ fn macros(text: &str) -> Vec<Macro> {
 
 fn defined(line: &str) -> Option<Macro> {
     let line = line.replace("\\\n", " ");
-    let rest = line.strip_prefix("#define unsafe_")?;
+    let rest = line.strip_prefix("#define ")?;
     let (name, rest) = rest.split_once('(')?;
     let (parameters, inside) = rest.split_once(')')?;
+    let label = parameters.rsplit(',').next()?.trim();
+    if !name.starts_with("unsafe_") && !inside.contains(&format!(", {label});")) {
+        return None;
+    }
     let inside = inside.trim();
     let block = inside
         .strip_prefix("do {")
@@ -77,8 +81,13 @@ fn defined(line: &str) -> Option<Macro> {
             "unsafe_get_user(",
             "unsafe_copy_to_user(",
         ];
-        if known.iter().any(|call| statement.starts_with(call)) {
-            statements.push(format!("{statement};"));
+        let asked = statement.strip_prefix("if (").and_then(|rest| {
+            let at = known.iter().find_map(|call| rest.find(call))?;
+            rest[..at].trim_end().ends_with(')').then_some(())
+        });
+        if known.iter().any(|call| statement.starts_with(call)) || asked.is_some() {
+            let words: Vec<&str> = statement.split_whitespace().collect();
+            statements.push(format!("{};", words.join(" ")));
         } else {
             let (variable, value) = statement.split_once(" = (")?;
             let value = value
@@ -95,7 +104,7 @@ fn defined(line: &str) -> Option<Macro> {
         .collect();
     names.retain(|name| !name.is_empty());
     Some(Macro {
-        name: format!("unsafe_{name}"),
+        name: name.to_owned(),
         parameters: names,
         statements,
     })

@@ -7,7 +7,7 @@ use std::{fs, io};
 use tollgate_rewrite::{Request, Target, fix};
 use tollgate_source::{Body, TreePath};
 
-use super::text::{difference, find, statements};
+use super::text::{difference, find, shortened, statements};
 
 /// What came of it.
 pub(crate) enum Outcome {
@@ -52,8 +52,8 @@ impl Outcome {
             Err(error) => return Self::Refused(error.to_string()),
         };
         let fixed = String::from_utf8(patched.rewritten).unwrap();
-        let theirs = statements(written, body);
-        let ours = statements(&fixed, &find(&fixed, &body.name));
+        let theirs = shortened(&statements(written, body));
+        let ours = shortened(&statements(&fixed, &find(&fixed, &body.name)));
         match theirs == ours {
             true => Self::Equal,
             false => Self::Differs(difference(&theirs, &ours)),

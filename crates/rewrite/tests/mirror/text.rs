@@ -57,6 +57,23 @@ pub(crate) fn statements(text: &str, body: &Body) -> String {
     out
 }
 
+/// Statements in which a scope that says its pointer's own size has the short form, which
+/// is a macro for just that.
+pub(crate) fn shortened(statements: &str) -> String {
+    let lines = statements.lines().map(|line| {
+        let Some((scope, rest)) = line.split_once("_access_size ( ") else {
+            return line.to_owned();
+        };
+        let short = rest.split_once(" , ").and_then(|(object, rest)| {
+            let rest = rest.strip_prefix(&format!("sizeof ( * {object} ) , "))?;
+            let scope = scope.strip_prefix("scoped_user_")?;
+            Some(format!("scoped_user_{scope}_access ( {object} , {rest}"))
+        });
+        short.unwrap_or_else(|| line.to_owned())
+    });
+    lines.map(|line| line + "\n").collect()
+}
+
 pub(crate) fn find(text: &str, name: &str) -> Body {
     let vocabulary = Vocabulary::builtin().unwrap();
     let all = bodies(text.as_bytes(), &tokens(text.as_bytes(), 0), &vocabulary);

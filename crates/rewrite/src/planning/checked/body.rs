@@ -7,6 +7,7 @@ use crate::plan::Part;
 use crate::planning::checked::check::{Check, is_loop};
 use crate::planning::checked::sites::{self, Access};
 use crate::refusal::{Reason, Refusal};
+use crate::style::Style;
 use crate::subject::Subject;
 
 /// `if (access || access) exit`.
@@ -97,6 +98,8 @@ fn stays(subject: &Subject<'_>, whole: &Statement, own: &Statement) -> Result<()
         | StatementKind::Expression => Ok(()),
         // Where a goto leads, the label says.
         StatementKind::Goto if own.label.is_some() => Ok(()),
+        // A scope closes whichever way it is left.
+        StatementKind::Return if subject.styled.style == Style::Scoped => Ok(()),
         StatementKind::Break | StatementKind::Continue if stays_inside(subject, whole, own) => {
             Ok(())
         }
@@ -148,9 +151,9 @@ pub(super) fn parts(
     region: Span,
     guards: &[Guard],
 ) -> Vec<Part> {
-    let text = subject.at(Span::new(check.statement.span.end, region.end));
+    let text = subject.at(Span::new(check.from, region.end));
     let blank = text.len() - text.trim_start().len();
-    let mut at = check.statement.span.end + blank;
+    let mut at = check.from + blank;
     let mut found = Vec::new();
     let mut first = 0;
     for guard in guards {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tollgate_source::{Direction, EffectKind, Expression, Reach, Site, Span, Term};
 
 use crate::planning::checked::check::Check;
+use crate::planning::checked::implied;
 use crate::planning::is_pointer;
 use crate::refusal::{Reason, Refusal};
 use crate::subject::Subject;
@@ -89,8 +90,13 @@ fn allowed(
     let refuse = |reason| Err(subject.refuse(own.site.span, reason));
     let address = subject.line(own.site.address);
     // What checks its own range may reach beyond that of the check.
-    if own.site.range_check {
+    let copies = own.size.is_some() && !implied::holds(subject, check, own);
+    if own.site.range_check != check.implied || check.implied && copies {
         return refuse(Reason::Range(address));
+    }
+    if check.implied && !implied::is_within(subject, check, own.site.address) {
+        let object = subject.line(check.object);
+        return refuse(Reason::Objects(format!("{object}, {address}")));
     }
     if !is_related(subject, check, own.site.address) {
         let object = subject.line(check.object);

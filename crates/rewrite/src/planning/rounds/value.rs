@@ -13,7 +13,7 @@ pub(super) fn is_natural(subject: &Subject<'_>, limit: &Expression) -> bool {
 }
 
 /// The value of what names no variable of the function, `ARRAY_SIZE()` of one included.
-pub(super) fn constant(subject: &Subject<'_>, own: &Expression) -> Option<u64> {
+pub(crate) fn constant(subject: &Subject<'_>, own: &Expression) -> Option<u64> {
     if let Some(("ARRAY_SIZE", [array])) = own.call() {
         return elements(subject, array);
     }
@@ -73,7 +73,7 @@ pub(super) fn narrow(subject: &Subject<'_>, of: &str) -> Option<u64> {
 }
 
 /// The type of a plain variable of the function.
-pub(super) fn scalar(subject: &Subject<'_>, name: &str) -> Option<String> {
+pub(crate) fn scalar(subject: &Subject<'_>, name: &str) -> Option<String> {
     match subject.flow.local(name) {
         Some(local) => local.plain.then(|| local.base_type.clone()),
         None => parameter(subject, name),
