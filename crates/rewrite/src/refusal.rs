@@ -120,6 +120,11 @@ pub enum Reason {
     /// An address whose range is not known.
     #[error("the range of {0} is not known, so no begin can check it")]
     Range(String),
+    /// A copy of something else than bytes.
+    #[error(
+        "unsafe_copy_to_user() takes pointers to bytes, and {0} or what is copied to it is none"
+    )]
+    Typed(String),
     /// An object of which user memory may hold only a part.
     #[error("user memory may hold less than all of {0}, and the range of a part is not known")]
     Shorter(String),

@@ -279,10 +279,10 @@ fn a_scope_does_what_stood_between_its_accesses() {
         ("scope-back", "\tif (put_user(k->c, &p->c) || put_user(k->a, &p->a) || put_user(k->last, &p->last))\n\t\treturn -EFAULT;\n\treturn 0;\n".to_owned()),
         ("scope-asked", "\tu32 v;\n\n\tif (n & 1) {\n\t\tif (get_user(v, &p->last))\n\t\t\tgoto out;\n\t\tif (v & 2)\n\t\t\treturn 7;\n\t\tk->b = v;\n\t}\n\tif (put_user(k->a, &p->a))\n\t\tgoto out;\n\tk->a++;\n\tif (n & 2) {\n\t\tif (put_user(k->b, &p->b))\n\t\t\tgoto out;\n\t}\n\tk->d = 1;\n\treturn 0;\nout:\n\tk->d = 2;\n\treturn -EFAULT;\n".to_owned()),
         ("scope-maybe", "\tu32 v;\n\n\tif (get_user(v, &p->b))\n\t\treturn -EFAULT;\n\tif (n > 3) {\n\t\tif (put_user(0, &p->a))\n\t\t\treturn -EFAULT;\n\t}\n\treturn v;\n".to_owned()),
-        ("scope-copy", "\tif (put_user(k->a, &p->a) || copy_to_user(&p->in, &k->in, sizeof(k->in)) || put_user(k->b, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n".to_owned()),
+        ("scope-copy", "\tif (put_user(k->a, &p->a) || copy_to_user((u8 __user *)&p->in, (u8 *)&k->in, sizeof(k->in)) || put_user(k->b, &p->b))\n\t\treturn -EFAULT;\n\treturn 0;\n".to_owned()),
         ("scope-two", "\tu32 v, w;\n\tint err;\n\n\tif (get_user(v, &p->a) || get_user(w, &p->b))\n\t\treturn -EFAULT;\n\terr = v % 7 == 0;\n\tif (err)\n\t\treturn err;\n\tif (put_user(w, &p->last) || put_user(v, &p->d))\n\t\treturn -EFAULT;\n\treturn err;\n".to_owned()),
         ("check-back-far", format!("{}\tif (__put_user(k->c, &p->c))\n\t\treturn -EINVAL;\n\tif (__put_user(1, (u8 __user *)p + n % 24))\n\t\treturn -EINVAL;\n\treturn 0;\n", check)),
-        ("check-copy", format!("{}\tif (__put_user(k->a, &p->a) || __copy_to_user(&p->c, &k->c, n % 16) || __put_user(k->b, &p->b))\n\t\treturn -EINVAL;\n\treturn 0;\n", check)),
+        ("check-copy", format!("{}\tif (__put_user(k->a, &p->a) || __copy_to_user((u8 __user *)&p->c, (u8 *)&k->c, n % 16) || __put_user(k->b, &p->b))\n\t\treturn -EINVAL;\n\treturn 0;\n", check)),
         ("check-near", "\tstruct inner __user *q;\n\n\tq = (struct inner __user *)((u8 __user *)p + 8);\n\tif (!access_ok(p, 24))\n\t\treturn -EFAULT;\n\tif (__put_user(k->a, &p->a) || __put_user(k->b, &q->y) || __put_user(5, &q->x))\n\t\treturn -EFAULT;\n\treturn 0;\n".to_owned()),
     ];
     let kind = Kind {

@@ -198,6 +198,8 @@ fn what_the_first_access_does_not_cover_is_refused() {
         "copy_to_user(p->tag, name, n)",
         "copy_to_user(p->tag, name, 17)",
         "copy_to_user(&p->c, k->tag, sizeof(k->tag))",
+        // unsafe_copy_to_user() takes bytes.
+        "copy_to_user(&p->c, &k->c, sizeof(k->c))",
         "copy_from_user(k->tag, p->tag, sizeof(k->tag))",
     ];
     for copy in copies {

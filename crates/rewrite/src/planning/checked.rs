@@ -4,6 +4,7 @@
 //! between that may happen in a window: conditions, cases, other statements.
 
 mod body;
+mod bytes;
 mod check;
 mod implied;
 mod label;

@@ -3,6 +3,7 @@
 
 use tollgate_source::{Expression, Span, Statement, StatementKind, Term};
 
+use crate::planning::checked::bytes;
 use crate::planning::checked::check::Check;
 use crate::planning::checked::sites::Access;
 use crate::planning::declared::{declared, members, part, pointee};
@@ -71,40 +72,49 @@ fn root(address: &Expression) -> Option<Span> {
     root.name().map(|_| root.span)
 }
 
-/// Whether an address is that of a member of the object, or of all of it.
-pub(super) fn is_within(subject: &Subject<'_>, check: &Check<'_>, address: Span) -> bool {
+/// Whether an access is to a member of the object, or to all of it.
+pub(super) fn is_within(subject: &Subject<'_>, check: &Check<'_>, own: &Access) -> bool {
     let (Some(object), Some(address)) = (
         subject.expression(check.object),
-        subject.expression(address),
+        subject.expression(own.site.address),
     ) else {
         return false;
+    };
+    // A cast may make a value larger; how much a copy takes is its size.
+    let address = match own.size {
+        Some(_) => address.uncast().1,
+        None => &address,
     };
     match &address.term {
         Term::Address(place) => members(place, &object).is_some(),
         // An array.
-        Term::Member { .. } => members(&address, &object).is_some(),
-        _ => address == object,
+        Term::Member { .. } => members(address, &object).is_some(),
+        _ => *address == object,
     }
 }
 
 /// Whether a copy of a constant size is to a member of the object that has so many bytes.
 pub(super) fn holds(subject: &Subject<'_>, check: &Check<'_>, own: &Access) -> bool {
     let within = || {
-        let size = own
-            .size
-            .and_then(|size| bytes(subject, &subject.expression(size)?))?;
+        let size = subject.expression(own.size?)?;
+        let size = constant_size(subject, &size)?;
         let address = subject.expression(own.site.address)?;
-        let place = match &address.term {
-            Term::Address(place) => place,
-            _ => &address,
+        let place = match address.uncast().1 {
+            Expression {
+                term: Term::Address(place),
+                ..
+            } => place,
+            place => place,
         };
         Some(size <= extent(subject, place, &subject.line(check.object))?)
     };
-    within().unwrap_or_default()
+    let sides = [own.site.address, own.site.value];
+    let are_bytes = |side: &Span| bytes::are_behind(subject, *side) == Some(true);
+    sides.iter().all(are_bytes) && within().unwrap_or_default()
 }
 
 /// How many bytes a constant size is: `sizeof(p->a)`, or what names no variable.
-fn bytes(subject: &Subject<'_>, size: &Expression) -> Option<u64> {
+fn constant_size(subject: &Subject<'_>, size: &Expression) -> Option<u64> {
     match &size.term {
         Term::SizeOf(place) => extent(subject, place, place.root().name()?),
         _ => constant(subject, size),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use tollgate_source::{Direction, EffectKind, Expression, Reach, Site, Span, Term};
 
+use crate::planning::checked::bytes;
 use crate::planning::checked::check::Check;
 use crate::planning::checked::implied;
 use crate::planning::is_pointer;
@@ -94,9 +95,14 @@ fn allowed(
     if own.site.range_check != check.implied || check.implied && copies {
         return refuse(Reason::Range(address));
     }
-    if check.implied && !implied::is_within(subject, check, own.site.address) {
+    if check.implied && !implied::is_within(subject, check, own) {
         let object = subject.line(check.object);
         return refuse(Reason::Objects(format!("{object}, {address}")));
+    }
+    let sides = [own.site.address, own.site.value];
+    let typed = |side: &Span| bytes::are_behind(subject, *side) == Some(false);
+    if own.size.is_some() && sides.iter().any(typed) {
+        return refuse(Reason::Typed(address));
     }
     if !is_related(subject, check, own.site.address) {
         let object = subject.line(check.object);
