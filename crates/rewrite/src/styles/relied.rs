@@ -1,6 +1,7 @@
-//! What a masked pointer covers of the accesses that rely on a check: they begin within a
-//! page of it, in the order of their addresses, and the first of them comes first. A
-//! pointer that is not the user's is told by that one then, not before.
+//! What a masked pointer covers of the accesses that rely on a check: one of them comes
+//! first and tells of a pointer that is not the user's, then and not before. Where any
+//! other may be what tells, all of them begin within a page of it, in the order of their
+//! addresses.
 
 use tollgate_source::{Site, Span, Statement, StatementKind, Token};
 

@@ -32,10 +32,9 @@ pub(super) fn is_the_first(
     let own = |own: &&Statement| own.span.start >= from && own.span.end <= plan.region.end;
     let all: Vec<&Statement> = subject.flow.inside(plan.run.block).filter(own).collect();
     match telling.of_all(all.iter().copied()) {
-        Way::Access => Ok(all.iter().find_map(|own| telling.sites_of(own)).is_some()
-            && all
-                .first()
-                .is_some_and(|first| telling.sites_of(first).is_some())),
+        Way::Access => Ok(all
+            .first()
+            .is_some_and(|own| telling.sites_of(own).is_some())),
         Way::End => Err(subject.refuse(plan.region, Reason::Late)),
         Way::Other(at) => Err(subject.refuse(at, Reason::Late)),
     }
