@@ -493,7 +493,7 @@ fn memory_that_a_function_allocates_is_judged_as_its_stack() {
         ),
         NONE
     );
-    assert_eq!(rules(fill, &heap.replace(line, "\tfill(d, own);\n\tif (copy_from_user(own, arg, sizeof(*own)))\n\t\treturn -EFAULT;\n")), NONE);
+    assert_eq!(rules(fill, &heap.replace(line, "\tfill(d, own);\n\tif (copy_from_user(own, arg, sizeof(*own))) {\n\t\tkfree(own);\n\t\treturn -EFAULT;\n\t}\n")), NONE);
     assert_eq!(
         rules(
             fill,
