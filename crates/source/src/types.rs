@@ -23,6 +23,7 @@ mod name;
 mod query;
 mod reach;
 mod record;
+mod sought;
 
 pub(crate) use declare::starts_type;
 pub use headers::{Headers, included, no_tree};

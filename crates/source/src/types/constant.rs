@@ -7,6 +7,7 @@ use super::input::{Input, Word, parts};
 use super::layout::LayoutError;
 use super::layout::{Shape, Type};
 use super::query::Query;
+use super::sought::Sought;
 use crate::lex::TokenKind;
 use tollgate_defect::answer;
 
@@ -341,7 +342,7 @@ impl Query<'_> {
     /// are is one only of its own file.
     fn may_expand(&self, name: &str, scope: &Scope) -> bool {
         let file = self.types.real(&scope.file);
-        is_loud(name.as_bytes()) || !file.entries(name, &[Kind::Macro]).is_empty()
+        is_loud(name.as_bytes()) || !file.entries(Sought::of(name), &[Kind::Macro]).is_empty()
     }
 
     /// Passes over what is cast.

@@ -6,6 +6,7 @@ use super::input::{Input, Word};
 use super::layout::LayoutError;
 use super::layout::{Attributes, Shape, Type, pointer_to};
 use super::query::Query;
+use super::sought::Sought;
 use tollgate_defect::answer;
 
 /// The annotation in front of a pointer to user memory: include/linux/compiler_types.h.
@@ -195,8 +196,9 @@ impl Query<'_> {
     fn is_made(&self, input: &Input, scope: &Scope) -> bool {
         let prelude = &self.types.headers.facts.prelude;
         let known = |word: &str| {
-            let given = !prelude.entries(word, &[Kind::Macro]).is_empty();
-            given && scope.file.entries(word, TYPES).is_empty()
+            let sought = Sought::of(word);
+            let given = !prelude.entries(sought, &[Kind::Macro]).is_empty();
+            given && scope.file.entries(sought, TYPES).is_empty()
         };
         let called = input.is(1, b'(') && !input.is(2, b'*');
         called || input.name(0).is_some_and(known)

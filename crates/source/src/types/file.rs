@@ -1,16 +1,16 @@
 //! What a file defines: types, constants and macros, with the `#if`s around them.
 
-use std::hash::{BuildHasher as _, Hasher as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tollgate_defect::answer;
 
-use foldhash::fast::FixedState;
 use memchr::memmem;
 
 use crate::lex::{Token, TokenKind, lex};
 use crate::path::TreePath;
 use crate::span::Span;
+
+use super::sought::{Marks, Sought, hash};
 
 /// What a name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +77,8 @@ pub(super) struct File {
     packs: Vec<(usize, Option<u64>)>,
     /// The lines that define macros, by what their names are hashed to.
     defines: Vec<(u64, Span)>,
+    /// Which of those there may be.
+    defined: Marks,
     /// What it defines: read when one of the names is asked for.
     names: OnceLock<Names>,
     /// Whether the words stand in it that typedefs and enumerators begin with.
@@ -101,8 +103,14 @@ struct Defined {
     entry: Entry,
 }
 
-/// Definitions by the hash of their names, those of one name in their order.
-type Names = Vec<Defined>;
+/// Definitions of a file.
+#[derive(Debug, Default)]
+struct Names {
+    /// By the hash of their names, those of one name in their order.
+    all: Vec<Defined>,
+    /// Which of those hashes there may be.
+    marks: Marks,
+}
 
 /// The headers that one file includes.
 pub(super) type Included = Arc<[Arc<File>]>;
@@ -123,6 +131,7 @@ impl File {
         }
         lines.defines.sort_unstable();
         Self {
+            defined: Marks::of(lines.defines.iter().map(|(hash, _)| *hash)),
             defines: lines.defines,
             branches: lines.branches,
             turns: lines.turns,
@@ -140,9 +149,9 @@ impl File {
     /// Every definition of a name as one of some kinds; a tag's name is `struct x`.
     /// The whole file is only read where its text alone does not say, or where that
     /// was searched often.
-    pub(super) fn entries(&self, name: &str, kinds: &[Kind]) -> Vec<Entry> {
+    pub(super) fn entries(&self, name: Sought<'_>, kinds: &[Kind]) -> Vec<Entry> {
         if kinds == [Kind::Macro] {
-            return self.macros(name.as_bytes());
+            return self.macros(name);
         }
         if self.names.get().is_some() {
             return self.read(name, kinds);
@@ -154,10 +163,10 @@ impl File {
             return self.read(name, kinds);
         }
         let mut found = match kinds.contains(&Kind::Macro) {
-            true => self.macros(name.as_bytes()),
+            true => self.macros(name),
             false => Vec::new(),
         };
-        let (tag, word) = split(name);
+        let Sought { tag, word, .. } = name;
         for at in memmem::find_iter(&self.text, word.as_bytes()) {
             match self.shown(at, tag, word) {
                 Shown::Not => {}
@@ -181,12 +190,14 @@ impl File {
     }
 
     /// The same from all that the file defines.
-    fn read(&self, name: &str, kinds: &[Kind]) -> Vec<Entry> {
+    fn read(&self, name: Sought<'_>, kinds: &[Kind]) -> Vec<Entry> {
         let names = self.names.get_or_init(|| Reader::names(&self.text));
-        let (tag, word) = split(name);
-        let hash = hash(&[tag, word]);
-        let first = names.partition_point(|own| own.hash < hash);
-        let all = names.get(first..).into_iter().flatten();
+        let Sought { tag, word, hash } = name;
+        if !names.marks.may_hold(hash) {
+            return Vec::new();
+        }
+        let first = names.all.partition_point(|own| own.hash < hash);
+        let all = names.all.get(first..).into_iter().flatten();
         let same = all.take_while(|own| own.hash == hash);
         let own = same.filter(|own| own.tag == tag && own.word.of(&self.text) == word.as_bytes());
         let mut found: Vec<Entry> = own.map(|own| own.entry).collect();
@@ -196,14 +207,17 @@ impl File {
     }
 
     /// The lines that define a macro.
-    fn macros(&self, name: &[u8]) -> Vec<Entry> {
-        let hash = hash(&[name]);
+    fn macros(&self, name: Sought<'_>) -> Vec<Entry> {
+        let Sought { tag, word, hash } = name;
+        if !tag.is_empty() || !self.defined.may_hold(hash) {
+            return Vec::new();
+        }
         let first = self.defines.partition_point(|(own, _)| *own < hash);
         let all = self.defines.get(first..).unwrap_or_default().iter();
         let same = all.take_while(|(own, _)| *own == hash);
         let places = same.filter(|(_, line)| {
             let (_, behind) = directive(&self.text, *line);
-            name_at(&self.text, behind) == name && !self.is_noted(line.start)
+            name_at(&self.text, behind) == word.as_bytes() && !self.is_noted(line.start)
         });
         let kind = Kind::Macro;
         let entry = |(_, line): &(u64, Span)| Entry {
@@ -283,19 +297,6 @@ impl File {
         let before = self.packs.partition_point(|(place, _)| *place < at);
         self.packs.get(before.checked_sub(1)?)?.1
     }
-}
-
-fn hash(name: &[impl AsRef<[u8]>]) -> u64 {
-    let mut hasher = FixedState::default().build_hasher();
-    for part in name {
-        hasher.write(part.as_ref());
-    }
-    hasher.finish()
-}
-
-/// The tag of `struct name`, empty for what is none, and the word.
-fn split(name: &str) -> (&str, &str) {
-    name.rsplit_once(' ').unwrap_or(("", name))
 }
 
 /// Whether nothing but blanks stands before a place in its line.
@@ -415,7 +416,7 @@ struct Lines<'t> {
 /// Reads what is defined.
 struct Reader<'t> {
     text: &'t [u8],
-    names: Names,
+    names: Vec<Defined>,
     depth: usize,
     /// Parentheses and brackets that are open.
     parentheses: usize,
@@ -440,14 +441,15 @@ impl<'t> Reader<'t> {
         for token in lex(text, 0).filter(|token| token.kind != TokenKind::Comment) {
             reader.token(token);
         }
-        reader.names.sort_by_key(|own| own.hash);
-        reader.names
+        let mut all = reader.names;
+        all.sort_by_key(|own| own.hash);
+        let marks = Marks::of(all.iter().map(|own| own.hash));
+        Names { all, marks }
     }
 
     fn add(&mut self, tag: &'static str, word: Span, kind: Kind, at: usize) {
-        let parts = [tag.as_bytes(), word.of(self.text)];
         self.names.push(Defined {
-            hash: hash(&parts),
+            hash: hash(tag.as_bytes(), word.of(self.text)),
             tag,
             word,
             entry: Entry { kind, at },
@@ -674,7 +676,7 @@ impl<'t> Lines<'t> {
     /// stand between.
     fn define(&mut self, line: Span, behind: usize, asked: (&[u8], usize)) {
         let name = name_at(self.text, behind);
-        self.defines.push((hash(&[name]), line));
+        self.defines.push((hash(b"", name), line));
         let same = !asked.0.is_empty() && name == asked.0;
         let mut between = lex(self.text, asked.1);
         if same
@@ -774,7 +776,7 @@ mod tests {
         let mut asked = 0;
         for text in samples() {
             let whole = File::new(TreePath::top(), text.clone());
-            for own in Reader::names(&text) {
+            for own in Reader::names(&text).all {
                 let name = format!("{} {}", own.tag, own.word.text(&text));
                 let name = name.trim_start();
                 for set in sets {
@@ -782,7 +784,8 @@ mod tests {
                         continue;
                     }
                     let fresh = File::new(TreePath::top(), text.clone());
-                    let (found, read) = (fresh.entries(name, set), whole.read(name, set));
+                    let sought = Sought::of(name);
+                    let (found, read) = (fresh.entries(sought, set), whole.read(sought, set));
                     let lines = String::from_utf8_lossy(&text);
                     assert_eq!(
                         kinds(&found),

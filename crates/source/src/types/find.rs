@@ -10,6 +10,7 @@ use super::layout::LayoutError;
 use super::machine::Machine;
 use super::macros::Macro;
 use super::query::Query;
+use super::sought::Sought;
 use crate::lex::{TokenKind, lex};
 use crate::path::TreePath;
 use crate::span::Span;
@@ -229,7 +230,13 @@ impl Query<'_> {
     /// spelled as most are, is taken for none.
     pub(super) fn may_be_typedef(&self, word: &str) -> bool {
         let headers = self.types.headers;
-        let known = || !headers.facts.prelude.entries(word, TYPES).is_empty();
+        let known = || {
+            !headers
+                .facts
+                .prelude
+                .entries(Sought::of(word), TYPES)
+                .is_empty()
+        };
         let defined = || headers.index.is_none() || !self.types.defining(word).is_empty();
         word.ends_with("_t") || defined() || known()
     }
@@ -331,9 +338,10 @@ impl Query<'_> {
         absent: &mut bool,
     ) -> Option<Found> {
         let mut found: Vec<Found> = Vec::new();
+        let sought = Sought::of(wanted.name);
         let asked = files.iter().filter(|_| !wanted.kinds.is_empty());
         for file in asked.filter(|file| wanted.but != Some(id(file))) {
-            for entry in file.entries(wanted.name, wanted.kinds) {
+            for entry in file.entries(sought, wanted.kinds) {
                 let own = scope.with(Arc::clone(file));
                 let active = self.is_active(&own, file.branch(entry.at));
                 *absent |= !active;

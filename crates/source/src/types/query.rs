@@ -12,6 +12,7 @@ use super::input::{Input, Word};
 use super::layout::{LayoutError, Shape, Type};
 use super::machine::Machine;
 use super::reach::Reaches;
+use super::sought::Sought;
 use crate::lex::lex;
 use crate::path::TreePath;
 
@@ -174,7 +175,7 @@ impl<'h> Types<'h> {
     pub fn scalar(&self, written: &str) -> Option<u64> {
         let facts = &self.headers.facts;
         let machine = *self.machines().first()?;
-        let known = facts.prelude.entries(written, TYPES).is_empty();
+        let known = facts.prelude.entries(Sought::of(written), TYPES).is_empty();
         match facts.scalar(written, machine) {
             None if known => None,
             None => self.size_on(written, machine),

@@ -8,6 +8,7 @@ use super::input::{Input, Word};
 use super::layout::LayoutError;
 use super::layout::{Attributes, Placing, Shape, Type, Unplaced};
 use super::query::Query;
+use super::sought::Sought;
 use tollgate_defect::answer;
 
 type Result<T> = std::result::Result<T, LayoutError>;
@@ -188,7 +189,12 @@ impl Query<'_> {
         while (input.name(1).is_some() || input.name(0) == Some("__attribute__"))
             && self.annotation(input, scope, Place::Brace, &mut attributes)?
         {}
-        let renamed = |word: &str| !scope.file.entries(word, &[Kind::Macro]).is_empty();
+        let renamed = |word: &str| {
+            !scope
+                .file
+                .entries(Sought::of(word), &[Kind::Macro])
+                .is_empty()
+        };
         if input.name(0).is_some_and(renamed) {
             self.expand(input, scope)?;
         }
