@@ -416,6 +416,18 @@ impl Calls {
         }
     }
 
+    /// Every name that is written down: of calls, and of what stands for one in a group.
+    pub(crate) fn every_name(&self) -> impl Iterator<Item = &str> {
+        let pairs = self.pairs.iter().flat_map(|own| [&own.begin, &own.end]);
+        let atomics = self.atomics.iter().map(|own| [&own.begins, &own.ends]);
+        let locks = self.locks.iter().map(|own| [&own.begins, &own.ends]);
+        let groups = atomics.chain(locks).flatten().flatten();
+        let classes = self.guards.iter().flat_map(|own| &own.classes);
+        let calls = self.all.iter().map(|call| &call.name);
+        let all = calls.chain(pairs).chain(groups).chain(classes);
+        all.map(String::as_str)
+    }
+
     /// The names of those that do something.
     pub(crate) fn names(&self, does: impl Fn(&Does) -> bool) -> Vec<String> {
         let calls = self.all.iter().filter(|call| does(&call.does));

@@ -9,12 +9,14 @@ use crate::site::{Context, bare, inner, span};
 /// What an expression statement, a declaration or a return is.
 pub(crate) fn simple(context: &Context<'_>, node: Node<'_>) -> StepKind {
     let expression = node.named_child(0).map(bare);
-    match (node.kind(), expression) {
+    match (node.known_kind(), expression) {
         ("return_statement", Some(value)) => StepKind::Return {
             form: joined(context, value),
         },
         ("declaration", _) => declaration(context, node),
-        (_, Some(value)) if value.kind() == "assignment_expression" => assignment(context, value),
+        (_, Some(value)) if value.known_kind() == "assignment_expression" => {
+            assignment(context, value)
+        }
         (_, Some(value)) if is_access(context, value) => StepKind::Bare,
         _ => StepKind::Expression,
     }
@@ -38,7 +40,7 @@ pub(crate) fn tests_no_error(context: &Context<'_>, condition: Node<'_>, variabl
     let node = unhinted(context, condition);
     let is_variable =
         |part: Option<Node<'_>>| part.is_some_and(|part| context.seen(bare(part)) == variable);
-    match node.kind() {
+    match node.known_kind() {
         "unary_expression" => context.operator(node) == b"!" && is_variable(node.part("argument")),
         "binary_expression" => {
             let zero = node
@@ -58,7 +60,7 @@ pub(crate) fn is_no_fault(context: &Context<'_>, condition: Node<'_>) -> bool {
         node.part(field)
             .is_some_and(|side| is_no_fault(context, side))
     };
-    match (node.kind(), context.operator(node)) {
+    match (node.known_kind(), context.operator(node)) {
         ("binary_expression", b"&&") => side("left") && side("right"),
         ("unary_expression", b"!") => node
             .part("argument")
@@ -69,7 +71,7 @@ pub(crate) fn is_no_fault(context: &Context<'_>, condition: Node<'_>) -> bool {
 
 /// An access, or a variable that takes its result.
 fn is_result(context: &Context<'_>, node: Node<'_>) -> bool {
-    let assigned = (node.kind() == "assignment_expression")
+    let assigned = (node.known_kind() == "assignment_expression")
         .then(|| node.part("right"))
         .flatten();
     is_access(context, assigned.map_or(node, bare))
@@ -78,7 +80,8 @@ fn is_result(context: &Context<'_>, node: Node<'_>) -> bool {
 /// The expression inside `likely(…)`, parentheses and casts.
 pub(crate) fn unhinted<'t>(context: &Context<'_>, node: Node<'t>) -> Node<'t> {
     let node = bare(node);
-    if node.kind() != "call_expression" || !context.vocabulary.is_transparent(context.callee(node))
+    if node.known_kind() != "call_expression"
+        || !context.vocabulary.is_transparent(context.callee(node))
     {
         return node;
     }
@@ -91,13 +94,13 @@ pub(crate) fn unhinted<'t>(context: &Context<'_>, node: Node<'t>) -> Node<'t> {
 }
 
 fn is_access(context: &Context<'_>, node: Node<'_>) -> bool {
-    node.kind() == "call_expression" && context.access(node).is_some()
+    node.known_kind() == "call_expression" && context.access(node).is_some()
 }
 
 fn declaration(context: &Context<'_>, node: Node<'_>) -> StepKind {
     let Some(declarator) = node
         .part("declarator")
-        .filter(|d| d.kind() == "init_declarator")
+        .filter(|d| d.known_kind() == "init_declarator")
     else {
         return StepKind::Expression;
     };
@@ -128,7 +131,7 @@ fn assignment(context: &Context<'_>, node: Node<'_>) -> StepKind {
 
 fn joined(context: &Context<'_>, node: Node<'_>) -> Form {
     let node = unhinted(context, node);
-    match (node.kind(), context.operator(node)) {
+    match (node.known_kind(), context.operator(node)) {
         ("binary_expression", b"||") => Form::OrChain,
         ("binary_expression", b"|") => Form::BitOr,
         ("conditional_expression", _) => Form::Elvis,

@@ -354,7 +354,8 @@ fn only<'t>(root: Node<'t>, kinds: &[&str]) -> Option<Node<'t>> {
         node.named_child(0)
             .filter(|_| node.named_child_count() == 1)
     };
-    let inside = |node: Node<'t>, kind: &&str| alone(node).filter(|inner| inner.kind() == *kind);
+    let inside =
+        |node: Node<'t>, kind: &&str| alone(node).filter(|inner| inner.known_kind() == *kind);
     let last = kinds
         .iter()
         .try_fold(root, inside)
@@ -373,7 +374,7 @@ struct Reading<'r, 'a> {
 
 impl Reading<'_, '_> {
     fn expression(&self, node: Node<'_>) -> Expression {
-        if node.kind() == "parenthesized_expression"
+        if node.known_kind() == "parenthesized_expression"
             && let Some(inner) = node.named_child(0)
         {
             return self.expression(inner);
@@ -396,14 +397,14 @@ impl Reading<'_, '_> {
     /// The term that a node is, if it is one of those with a name.
     fn term(&self, node: Node<'_>) -> Option<Term> {
         let part = |field: &str| node.part(field).map(|one| self.boxed(one));
-        let operator = self.context.operator(node);
-        let words = || String::from_utf8_lossy(operator).into_owned();
-        Some(match node.kind() {
+        let operator = || self.context.operator(node);
+        let words = || String::from_utf8_lossy(operator()).into_owned();
+        Some(match node.known_kind() {
             "identifier" | "true" | "false" | "null" => Term::Name(self.context.written(node)),
             "number_literal" => self.number(node),
             "field_expression" => Term::Member {
                 holder: part("argument")?,
-                arrow: operator == b"->",
+                arrow: operator() == b"->",
                 field: self.context.written(node.part("field")?),
             },
             "subscript_expression" => Term::Element {
@@ -412,7 +413,7 @@ impl Reading<'_, '_> {
             },
             "update_expression" => Term::Step(part("argument")?),
             "unary_expression" => Term::Unary(words(), part("argument")?),
-            "pointer_expression" if operator == b"*" => Term::Behind(part("argument")?),
+            "pointer_expression" if operator() == b"*" => Term::Behind(part("argument")?),
             "pointer_expression" => Term::Address(part("argument")?),
             "binary_expression" => Term::Binary(part("left")?, words(), part("right")?),
             "assignment_expression" => Term::Assignment(part("left")?, words(), part("right")?),
@@ -481,7 +482,7 @@ impl Reading<'_, '_> {
         let (kind, value) = (span(node.part("type")?), node.part("value")?);
         let text = self.context.original;
         let all = tokens(text.get(..kind.end)?, kind.start);
-        cast_name(text, &all, OPERANDS.contains(&value.kind()))
+        cast_name(text, &all, OPERANDS.contains(&value.known_kind()))
     }
 
     fn other(&self, node: Node<'_>) -> Term {

@@ -20,6 +20,7 @@ mod events;
 mod expression;
 mod flow;
 pub mod fuzz;
+mod hashed;
 mod heat;
 mod lex;
 mod model;

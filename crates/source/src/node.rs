@@ -1,4 +1,4 @@
-//! The parts of a node of the parse, by their names in the grammar.
+//! The parts and the kind of a node of the parse, by their names in the grammar.
 
 use std::collections::HashMap;
 use std::num::NonZeroU16;
@@ -20,10 +20,47 @@ static FIELDS: LazyLock<HashMap<&'static str, NonZeroU16, RandomState>> = LazyLo
     named.collect()
 });
 
+/// The grammar's kinds of nodes: the parser library spells one out anew for who asks, and
+/// looks through all of it for what is no UTF-8.
+struct Kinds {
+    /// By their numbers.
+    names: Vec<&'static str>,
+    /// The numbers of those that are no punctuation.
+    numbers: HashMap<&'static str, u16, RandomState>,
+}
+
+static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
+    let language = Language::new(tree_sitter_c::LANGUAGE);
+    let all = 0..language.node_kind_count();
+    let all = all.filter_map(answer::fits::<u16, _>);
+    let name = |number: u16| language.node_kind_for_id(number).unwrap_or_default();
+    let named = all
+        .clone()
+        .filter(|number| language.node_kind_is_named(*number));
+    let numbers = named.map(|number| (name(number), language.id_for_node_kind(name(number), true)));
+    Kinds {
+        numbers: numbers.collect(),
+        names: all.map(name).collect(),
+    }
+});
+
+/// How many kinds there are.
+pub(crate) fn kind_count() -> usize {
+    KINDS.names.len()
+}
+
+/// The number that a kind has for [`Node::kind_id`].
+pub(crate) fn kind_number(kind: &str) -> Option<u16> {
+    KINDS.numbers.get(kind).copied()
+}
+
 /// What a node is made of.
 pub(crate) trait Parts<'t> {
     /// The first child in the field of that name.
     fn part(&self, name: &str) -> Option<Node<'t>>;
+
+    /// The same as [`Node::kind`], which takes longer.
+    fn known_kind(&self) -> &'static str;
 
     /// Whether it is a statement.
     fn is_statement(&self) -> bool;
@@ -54,7 +91,46 @@ impl<'t> Parts<'t> for Node<'t> {
         self.child_by_field_id(FIELDS.get(name)?.get())
     }
 
+    fn known_kind(&self) -> &'static str {
+        let known = KINDS.names.get(usize::from(self.kind_id()));
+        // What was not understood has a kind of its own.
+        known.copied().unwrap_or_else(|| self.kind())
+    }
+
     fn is_statement(&self) -> bool {
-        STATEMENTS.contains(&self.kind())
+        STATEMENTS.contains(&self.known_kind())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_what_the_parser_says() {
+        let mut parser = tree_sitter::Parser::new();
+        parser
+            .set_language(&tree_sitter_c::LANGUAGE.into())
+            .unwrap();
+        let text = "int f(struct s *p) { if (p->a[1] = (u8)2) { g(sizeof(x)); } $ (((; }";
+        let tree = parser.parse(text, None).unwrap();
+        let (mut cursor, mut count) = (tree.walk(), 0);
+        loop {
+            let node = cursor.node();
+            assert_eq!(node.known_kind(), node.kind());
+            if node.is_named() && !node.is_error() {
+                assert_eq!(kind_number(node.kind()), Some(node.kind_id()));
+            }
+            count += 1;
+            if cursor.goto_first_child() {
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    assert!(tree.root_node().has_error() && count > 40);
+                    return;
+                }
+            }
+        }
     }
 }

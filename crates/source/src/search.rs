@@ -6,20 +6,130 @@ use crate::calls::Calls;
 
 /// Parts of names: every name holds one of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Parts(Vec<Finder<'static>>);
+pub(crate) struct Parts {
+    parts: Vec<Finder<'static>>,
+    /// The names that hold none of them.
+    others: Vec<Alike>,
+}
 
 impl Parts {
     /// The parts, and each of the names that has none of them.
     pub(crate) fn of(parts: &[String], names: &[String]) -> Self {
-        let apart = |name: &&String| !parts.iter().any(|part| name.contains(part.as_str()));
-        let names = names.iter().filter(apart);
-        let all = parts.iter().chain(names);
-        Self(all.map(|part| finder(part)).collect())
+        let apart = |name: &&str| !parts.iter().any(|part| name.contains(part.as_str()));
+        let names = names.iter().map(String::as_str).filter(apart);
+        Self {
+            parts: parts.iter().map(|part| finder(part)).collect(),
+            others: Alike::all(names.collect()),
+        }
     }
 
     /// Whether a text holds any of the names.
     pub(crate) fn may_be_in(&self, text: &[u8]) -> bool {
-        self.0.iter().any(|part| part.find(text).is_some())
+        let part = self.parts.iter().any(|part| part.find(text).is_some());
+        part || self.others.iter().any(|own| own.may_be_in(text))
+    }
+}
+
+/// Names that have something in common, so that one search says of most texts that they
+/// hold none of them.
+#[derive(Clone, Debug)]
+struct Alike {
+    common: Finder<'static>,
+    names: Vec<Finder<'static>>,
+}
+
+impl Alike {
+    /// As few as share a word between underscores, with those.
+    fn all(mut names: Vec<&str>) -> Vec<Self> {
+        let mut found = Vec::new();
+        while let Some(common) = Self::commonest(&names) {
+            let (own, others): (Vec<&str>, Vec<&str>) =
+                names.iter().partition(|name| name.contains(common));
+            found.push(Self {
+                common: finder(common),
+                names: own.into_iter().map(finder).collect(),
+            });
+            names = others;
+        }
+        found
+    }
+
+    /// The word that most names have, the longest of those.
+    fn commonest<'n>(names: &[&'n str]) -> Option<&'n str> {
+        let words = names.iter().flat_map(|name| {
+            let ends = name.match_indices('_').map(|(at, _)| at);
+            let ends: Vec<usize> = ends.chain([name.len().saturating_sub(1)]).collect();
+            let begins = std::iter::once(0).chain(ends.clone());
+            let words = begins
+                .zip(ends)
+                .filter_map(|(begin, end)| name.get(begin..=end));
+            words.chain([*name]).collect::<Vec<&str>>()
+        });
+        words.max_by_key(|word| {
+            let count = names.iter().filter(|name| name.contains(word)).count();
+            (count, word.len())
+        })
+    }
+
+    fn may_be_in(&self, text: &[u8]) -> bool {
+        let held = |name: &Finder<'static>| name.find(text).is_some();
+        held(&self.common) && self.names.iter().any(held)
+    }
+}
+
+/// What a word is hashed to, for who asks several sets of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hashed(u64);
+
+impl Hashed {
+    /// By its ends and its length: names that differ in nothing else are few.
+    pub(crate) fn of(word: &[u8]) -> Self {
+        let ends = match (word.first_chunk(), word.last_chunk()) {
+            (Some(first), Some(last)) => [u64::from_le_bytes(*first), u64::from_le_bytes(*last)],
+            _ => {
+                let all = word.iter().take(7);
+                [all.fold(0, |all, byte| all << 8 | u64::from(*byte)), 0]
+            }
+        };
+        let [first, last] = ends;
+        let mixed = first.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ last.rotate_left(23);
+        let mixed = (mixed ^ word.len() as u64).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        Self(mixed >> 32)
+    }
+}
+
+/// Which words a set may hold: quick to say that it has none such. What is added stays.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Likely {
+    /// A bit for what a word is hashed to; empty where nothing was added.
+    bits: Vec<u64>,
+}
+
+impl Likely {
+    /// Words of 64 bits: some thousand names leave most of them free.
+    const LENGTH: usize = 512;
+
+    pub(crate) fn of<'w>(words: impl IntoIterator<Item = &'w [u8]>) -> Self {
+        let mut likely = Self::default();
+        words.into_iter().for_each(|word| likely.add(word));
+        likely
+    }
+
+    pub(crate) fn add(&mut self, word: &[u8]) {
+        self.bits.resize(Self::LENGTH, 0);
+        let (at, bit) = Self::place(Hashed::of(word));
+        let bits = self.bits.get_mut(at).into_iter();
+        bits.for_each(|bits| *bits |= bit);
+    }
+
+    pub(crate) fn may_hold(&self, word: Hashed) -> bool {
+        let (at, bit) = Self::place(word);
+        self.bits.get(at).is_some_and(|bits| bits & bit != 0)
+    }
+
+    fn place(word: Hashed) -> (usize, u64) {
+        let at = (word.0 >> 6) as usize % Self::LENGTH;
+        (at, 1 << (word.0 % 64))
     }
 }
 
@@ -131,5 +241,66 @@ impl Places {
     /// Whether a text may hold one of that kind.
     pub(crate) fn has(&self, text: &[u8], wanted: Found) -> bool {
         self.in_text(text).any(|(_, found)| found == wanted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings(all: &[&str]) -> Vec<String> {
+        all.iter().map(|one| (*one).to_owned()).collect()
+    }
+
+    #[test]
+    fn names_are_found_by_their_parts_or_whole() {
+        let names = [
+            "get_user",
+            "user_access_end",
+            "user_read_access_end",
+            "clac",
+            "",
+        ];
+        let parts = Parts::of(&strings(&["_user"]), &strings(&names[..4]));
+        let held = [
+            "x = get_user(a);",
+            "_user",
+            "user_access_end();",
+            "user_read_access_end",
+            "clac()",
+        ];
+        for text in held {
+            assert!(parts.may_be_in(text.as_bytes()), "{text}");
+        }
+        for text in ["", "access_end", "user_write_access_end", "cla", "_use r"] {
+            assert!(!parts.may_be_in(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_that_share_a_word_are_searched_for_together() {
+        let names = [
+            "user_access_begin",
+            "user_read_access_end",
+            "unsafe_put",
+            "b",
+        ];
+        let alike = Alike::all(names.to_vec());
+        let common = alike
+            .iter()
+            .map(|own| String::from_utf8_lossy(own.common.needle()));
+        let common: Vec<_> = common.collect();
+        assert_eq!(common, ["_access_", "unsafe_put", "b"]);
+    }
+
+    #[test]
+    fn a_set_may_hold_what_was_added_and_little_else() {
+        let words: Vec<String> = (0..600).map(|at| format!("copy_{at}_from_user")).collect();
+        let likely = Likely::of(words.iter().map(String::as_bytes));
+        let may = |word: &str| likely.may_hold(Hashed::of(word.as_bytes()));
+        assert!(words.iter().all(|word| may(word)));
+        let others = (0..1000).filter(|at| may(&format!("spin_{at}_lock_irq")));
+        assert!(others.count() < 100);
+        assert!(!Likely::default().may_hold(Hashed::of(b"a")));
     }
 }

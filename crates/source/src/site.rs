@@ -37,7 +37,7 @@ impl<'a> Context<'a> {
     /// through its parts, and most of a body is of that kind.
     pub(crate) fn calls_nothing(&self, node: Node<'_>) -> bool {
         let called = memchr::memchr(b'(', self.seen(node)).is_some();
-        !called && !node.has_error() && node.kind() != "compound_statement"
+        !called && !node.has_error() && node.known_kind() != "compound_statement"
     }
 
     /// The original text of a node.
@@ -48,7 +48,7 @@ impl<'a> Context<'a> {
     /// The name that a call calls, if it is a plain name.
     pub(crate) fn callee(&self, call: Node<'_>) -> &'a [u8] {
         match call.part("function") {
-            Some(function) if function.kind() == "identifier" => self.seen(function),
+            Some(function) if function.known_kind() == "identifier" => self.seen(function),
             _ => b"",
         }
     }
@@ -107,7 +107,7 @@ impl<'a> Context<'a> {
     }
 
     fn object_of(&self, inner: Node<'_>) -> (String, Reach) {
-        match inner.kind() {
+        match inner.known_kind() {
             "identifier" | "field_expression" | "subscript_expression" => {
                 (self.written(inner), Reach::Whole)
             }
@@ -126,7 +126,7 @@ impl<'a> Context<'a> {
             .filter(|all| all.named_child_count() == 1);
         let only = only.and_then(|all| all.named_child(0)).map(bare);
         let pointer = only.filter(|only| {
-            only.kind() == "identifier" && self.user_pointers.contains(self.seen(*only))
+            only.known_kind() == "identifier" && self.user_pointers.contains(self.seen(*only))
         });
         match pointer {
             Some(pointer) => (self.written(pointer), Reach::Computed),
@@ -147,7 +147,7 @@ impl<'a> Context<'a> {
     }
 
     fn is_cast(&self, node: Node<'_>) -> bool {
-        match node.kind() {
+        match node.known_kind() {
             "cast_expression" => true,
             "parenthesized_expression" => {
                 node.named_child(0).is_some_and(|inner| self.is_cast(inner))
@@ -159,7 +159,7 @@ impl<'a> Context<'a> {
     /// The place whose address is taken, `p->a.b` or `p[1]`.
     fn place(&self, node: Node<'_>) -> (String, Reach) {
         let inner = bare(node);
-        match inner.kind() {
+        match inner.known_kind() {
             "field_expression" if self.operator(inner) == b"->" => {
                 (self.written(argument(inner)), Reach::Field)
             }
@@ -179,7 +179,7 @@ impl<'a> Context<'a> {
         let index = node
             .part("index")
             .map_or(Reach::Computed, |index| self.element(index));
-        if array.kind() != "field_expression" || !self.is_user_struct(array) {
+        if array.known_kind() != "field_expression" || !self.is_user_struct(array) {
             return (self.written(array), index);
         }
         match (self.place(array), index) {
@@ -190,7 +190,7 @@ impl<'a> Context<'a> {
 
     fn is_user_struct(&self, field: Node<'_>) -> bool {
         let mut root = field;
-        while root.kind() == "field_expression" {
+        while root.known_kind() == "field_expression" {
             root = bare(argument(root));
         }
         self.user_pointers.contains(self.seen(root))
@@ -209,7 +209,7 @@ impl<'a> Context<'a> {
     }
 
     fn hazards(&self, node: Node<'_>, found: &mut Vec<Hazard>) {
-        match node.kind() {
+        match node.known_kind() {
             "sizeof_expression" | "offsetof_expression" => return,
             "call_expression" if !self.may_stay(node) => {
                 found.push(Hazard::Call(self.call_name(node)))
@@ -262,7 +262,7 @@ pub(crate) fn argument(node: Node<'_>) -> Node<'_> {
 
 /// The expression inside parentheses and casts.
 pub(crate) fn bare(node: Node<'_>) -> Node<'_> {
-    let inner = match node.kind() {
+    let inner = match node.known_kind() {
         "parenthesized_expression" => node.named_child(0),
         "cast_expression" => node.part("value"),
         _ => None,
@@ -283,6 +283,6 @@ pub(crate) fn first_word(text: &[u8]) -> &[u8] {
 pub(crate) fn inner(condition: Node<'_>) -> Span {
     condition
         .named_child(0)
-        .filter(|_| condition.kind() == "parenthesized_expression")
+        .filter(|_| condition.known_kind() == "parenthesized_expression")
         .map_or(span(condition), span)
 }

@@ -1,11 +1,14 @@
 //! The accesses of a function in the order of the text, with what their
 //! arguments are.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::expression::Expression;
-use crate::node::Parts as _;
+use crate::node::{Parts as _, kind_count, kind_number};
 use crate::site::{Context, bare, span};
 use crate::span::Span;
 
@@ -36,28 +39,88 @@ pub(crate) struct Access<'t> {
     pub(crate) inside: bool,
 }
 
-/// A node with its kind, which the parser spells out anew for who asks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Kinded<'t> {
-    pub(crate) kind: &'static str,
-    pub(crate) node: Node<'t>,
+/// Every node below and with one, in the order of the text, but not what is never evaluated.
+pub(crate) struct Nodes<'t> {
+    all: Vec<Node<'t>>,
+    /// Their places in `all`, by kind, and of one kind in the order of the text.
+    sorted: Vec<usize>,
+    /// Where those of a kind begin, by its number.
+    begins: Vec<usize>,
 }
 
-/// Every node below and with a node, in the order of the text, but not what is never
-/// evaluated.
-pub(crate) fn nodes(root: Node<'_>) -> Vec<Kinded<'_>> {
-    let mut found = Vec::new();
-    each(root, &mut |node| {
-        let kind = node.kind();
-        found.push(Kinded { kind, node });
-    });
-    found
+impl<'t> Nodes<'t> {
+    pub(crate) fn of(root: Node<'t>) -> Self {
+        let mut all = Vec::new();
+        let mut kinds = Vec::new();
+        each(root, &mut |node| {
+            kinds.push(usize::from(node.kind_id()));
+            all.push(node);
+        });
+        let (sorted, begins) = by_kind(&kinds);
+        Self {
+            all,
+            sorted,
+            begins,
+        }
+    }
+
+    /// Those of some kinds, in the order of the text.
+    pub(crate) fn of_kinds(&self, kinds: &[&str]) -> impl Iterator<Item = Node<'t>> {
+        let mut found = kinds.iter().map(|kind| self.of_kind(kind));
+        let places = match (found.next(), found.next()) {
+            (Some(only), None) => Cow::Borrowed(only),
+            _ => {
+                let all = kinds.iter().flat_map(|kind| self.of_kind(kind));
+                let mut all: Vec<usize> = all.copied().collect();
+                all.sort_unstable();
+                Cow::Owned(all)
+            }
+        };
+        let count = places.len();
+        let places = (0..count).filter_map(move |at| places.get(at).copied());
+        places.filter_map(|at| self.all.get(at).copied())
+    }
+
+    fn of_kind(&self, kind: &str) -> &[usize] {
+        let own = kind_number(kind).map(usize::from).and_then(|number| {
+            let (begin, end) = (self.begins.get(number)?, self.begins.get(number + 1)?);
+            self.sorted.get(*begin..*end)
+        });
+        own.unwrap_or_default()
+    }
+
+    /// The calls among them.
+    pub(crate) fn calls(&self) -> Vec<Node<'t>> {
+        self.of_kinds(&["call_expression"]).collect()
+    }
 }
 
-/// The calls among nodes.
-pub(crate) fn calls<'t>(nodes: &[Kinded<'t>]) -> Vec<Node<'t>> {
-    let calls = nodes.iter().filter(|own| own.kind == "call_expression");
-    calls.map(|own| own.node).collect()
+/// The places of a list of kinds by their kinds, and where those of each begin; what was not
+/// understood is of none.
+fn by_kind(kinds: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let mut begins = vec![0_usize; kind_count() + 1];
+    for kind in kinds {
+        begins
+            .get_mut(kind + 1)
+            .into_iter()
+            .for_each(|own| *own += 1);
+    }
+    let mut sum = 0;
+    for own in &mut begins {
+        sum += *own;
+        *own = sum;
+    }
+    let (mut sorted, mut next) = (vec![0; sum], begins.clone());
+    for (at, kind) in kinds.iter().enumerate() {
+        let Some(next) = next.get_mut(*kind) else {
+            continue;
+        };
+        if let Some(own) = sorted.get_mut(*next) {
+            *own = at;
+        }
+        *next += 1;
+    }
+    (sorted, begins)
 }
 
 /// Those of some calls that are accesses.
@@ -96,8 +159,11 @@ pub(crate) fn through<'t>(
 /// Every node below and with a node, in the order of the text, but not what is
 /// never evaluated.
 pub(crate) fn each<'t>(node: Node<'t>, act: &mut impl FnMut(Node<'t>)) {
+    static UNEVALUATED: LazyLock<[Option<u16>; 2]> =
+        LazyLock::new(|| ["sizeof_expression", "offsetof_expression"].map(kind_number));
+    let unevaluated = *UNEVALUATED;
     visit(node, act, |node| {
-        !matches!(node.kind(), "sizeof_expression" | "offsetof_expression")
+        !unevaluated.contains(&Some(node.kind_id()))
     });
 }
 

@@ -11,8 +11,8 @@ use crate::parse::BodyParser;
 use crate::site::Context;
 use crate::span::Span;
 
-use super::accesses;
-use super::context::FunctionContext;
+use super::accesses::{self, Nodes};
+use super::context::{Expressions, FunctionContext};
 use super::paths::Paths;
 use super::tokens::{parameter_spans, parameters};
 
@@ -31,7 +31,9 @@ pub(crate) fn look_into<T>(
     let body = file.body_named(name)?;
     function.pays()?;
     let tokens = file.tokens.get(body.tokens.clone())?;
-    let normalised = normalise(file.text, tokens, vocabulary, Branches::First);
+    // What stands behind the function need not be copied.
+    let text = file.text.get(..body.span.end)?;
+    let normalised = normalise(text, tokens, vocabulary, Branches::First);
     if !is_bounded(body.span, tokens) || !normalised.left_out.is_empty() {
         return None;
     }
@@ -63,8 +65,8 @@ pub(crate) fn look_into<T>(
         pieces: &Pieces::default(),
     };
     let graph = build(&context, source, root);
-    let nodes = accesses::nodes(root);
-    let calls = accesses::calls(&nodes);
+    let nodes = Nodes::of(root);
+    let calls = nodes.calls();
     let callee = FunctionContext {
         file,
         context: &context,
@@ -77,6 +79,7 @@ pub(crate) fn look_into<T>(
         graph: &graph,
         paths: &Paths::default(),
         unfenced: OnceCell::new(),
+        read: Expressions::default(),
         nodes: &nodes,
     };
     match root.has_error() {

@@ -20,9 +20,10 @@ use crate::split::{Body, Cut, Unended, bodies};
 use crate::types::{Headers, Types};
 use crate::vocabulary::Vocabulary;
 
+use super::accesses::Nodes;
 use super::callee::LOOKS;
 use super::change::{FactsOf, FunctionChange};
-use super::context::{Asked, FileContext, FunctionContext};
+use super::context::{Asked, Expressions, FileContext, FunctionContext};
 use super::heard::{self, Heard};
 use super::interest::{Interest, Interests};
 use super::known::{Summaries, Summary};
@@ -292,10 +293,12 @@ impl<'v> Checker<'v> {
         if !is_bounded(body.span, tokens) {
             reason = Some(Unchecked::TooLarge);
         } else {
-            let first = normalise(file.text, tokens, self.vocabulary, Branches::First);
+            // What stands behind the function need not be copied.
+            let text = file.text.get(..body.span.end).unwrap_or_default();
+            let first = normalise(text, tokens, self.vocabulary, Branches::First);
             reason = reason.or(self.side(file, place, &first, findings));
             if !first.left_out.is_empty() {
-                let last = normalise(file.text, tokens, self.vocabulary, Branches::Last);
+                let last = normalise(text, tokens, self.vocabulary, Branches::Last);
                 reason = reason.or(self.side(file, place, &last, findings));
             }
         }
@@ -406,8 +409,8 @@ fn judge(
     if paths.cut {
         return Some(Unchecked::TooManyPaths);
     }
-    let nodes = accesses::nodes(root);
-    let calls = accesses::calls(&nodes);
+    let nodes = Nodes::of(root);
+    let calls = nodes.calls();
     let accesses = accesses::accesses(context, file.words, &calls);
     let through = accesses::through(context, place.known, &calls);
     let function = FunctionContext {
@@ -422,6 +425,7 @@ fn judge(
         graph: &graph,
         paths: &paths,
         unfenced: std::cell::OnceCell::new(),
+        read: Expressions::default(),
         nodes: &nodes,
     };
     file.looks.set(LOOKS);

@@ -1,7 +1,7 @@
 //! What a rule looks at: a file, or one function of it.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use tollgate_defect::answer;
 use tree_sitter::Node;
@@ -9,14 +9,16 @@ use tree_sitter::Node;
 use crate::calls::{Duplicates, Fence, Outcome};
 use crate::expression::Expression;
 use crate::flow::{Action, Begin, Effect, EffectKind, Flow, Local, Node as Step};
+use crate::hashed::{HashMap, HashSet};
 use crate::lex::{Token, TokenKind};
 use crate::node::Parts as _;
+use crate::search::{Hashed, Likely};
 use crate::site::{Context, bare, span};
 use crate::span::{LineIndex, Span};
 use crate::split::Body;
 use crate::types::{LayoutError, Type, Types};
 
-use super::accesses::{Access, Kinded};
+use super::accesses::{Access, Nodes};
 use super::known::{Fails, Summaries, Told};
 use super::learn::users;
 use super::model::{Mark, RuleInfo, Violation};
@@ -42,8 +44,65 @@ pub(crate) struct FileContext<'a> {
     pub(crate) looks: Cell<usize>,
     /// Whether a rule stopped at one of its limits in the one that is judged.
     pub(crate) in_part: Cell<bool>,
-    /// Which words stand before a parenthesis more than once, once that was asked.
-    pub(crate) called: OnceCell<HashSet<String>>,
+    /// Which functions' names stand before a parenthesis more than once, once that was asked.
+    pub(crate) called: OnceCell<HashSet<Vec<u8>>>,
+}
+
+/// Bytes of a function whose expressions are kept: what nests is kept for each level, and a
+/// file that is made to do harm nests deep.
+const KEPT: usize = 1 << 20;
+
+/// The expressions of a function that were asked for: many rules ask for the same.
+pub(crate) struct Expressions {
+    places: RefCell<HashMap<Span, Option<Expression>>>,
+    /// By the numbers of their nodes.
+    nodes: RefCell<HashMap<usize, Rc<Expression>>>,
+    /// How many more bytes may be kept.
+    room: Cell<usize>,
+}
+
+impl Default for Expressions {
+    fn default() -> Self {
+        Self {
+            places: RefCell::default(),
+            nodes: RefCell::default(),
+            room: Cell::new(KEPT),
+        }
+    }
+}
+
+impl Expressions {
+    /// Whether one more may be kept, which then is.
+    fn takes(&self, place: Span) -> bool {
+        let left = self.room.get().checked_sub(place.end - place.start);
+        self.room.set(left.unwrap_or(self.room.get()));
+        left.is_some()
+    }
+
+    /// The expression in a place.
+    fn at(&self, place: Span, read: impl FnOnce() -> Option<Expression>) -> Option<Expression> {
+        if let Some(known) = self.places.borrow().get(&place) {
+            return known.clone();
+        }
+        let found = read();
+        if self.takes(place) {
+            self.places.borrow_mut().insert(place, found.clone());
+        }
+        found
+    }
+
+    /// The expression that a node is.
+    fn of(&self, node: Node<'_>, read: impl FnOnce() -> Expression) -> Rc<Expression> {
+        if let Some(known) = self.nodes.borrow().get(&node.id()) {
+            return Rc::clone(known);
+        }
+        let found = Rc::new(read());
+        if self.takes(span(node)) {
+            let kept = Rc::clone(&found);
+            self.nodes.borrow_mut().insert(node.id(), kept);
+        }
+        found
+    }
 }
 
 /// What the types answered, by the words of the question.
@@ -157,26 +216,31 @@ impl FileContext<'_> {
 
     /// Whether anything in the file may call a function of it.
     pub(crate) fn is_called(&self, body: &Body) -> bool {
-        let called = self.called.get_or_init(|| {
-            let (mut once, mut again) = (HashSet::new(), HashSet::new());
-            for two in self.tokens.windows(2) {
-                if let [word, open] = two
-                    && open.is(b'(')
-                    && word.kind == TokenKind::Word
-                    && !once.insert(word.span.of(self.text))
-                {
-                    again.insert(word.span.text(self.text));
-                }
+        let called = self.called.get_or_init(|| self.called_again());
+        called.contains(body.name.as_bytes())
+    }
+
+    /// The names of functions that stand before a parenthesis more than once.
+    fn called_again(&self) -> HashSet<Vec<u8>> {
+        let likely = Likely::of(self.bodies.iter().map(|own| own.name.as_bytes()));
+        let (mut once, mut again) = (HashSet::default(), HashSet::default());
+        for two in self.tokens.windows(2) {
+            let [word, open] = two else { continue };
+            if !open.is(b'(') || word.kind != TokenKind::Word {
+                continue;
             }
-            again
-        });
-        called.contains(&body.name)
+            let word = word.span.of(self.text);
+            if likely.may_hold(Hashed::of(word)) && !once.insert(word) {
+                again.insert(word.to_vec());
+            }
+        }
+        again
     }
 
     /// The function of that name; none where there are several, on sides of an `#if`.
     pub(crate) fn body_named(&self, name: &str) -> Option<&Body> {
         let named = self.named.get_or_init(|| {
-            let mut named = HashMap::<String, Vec<usize>>::new();
+            let mut named = HashMap::<String, Vec<usize>>::default();
             for (at, body) in self.bodies.iter().enumerate() {
                 named.entry(body.name.clone()).or_default().push(at);
             }
@@ -251,16 +315,13 @@ pub(crate) struct FunctionContext<'a> {
     pub(crate) paths: &'a Paths,
     /// The nodes that a way without a fence comes to, once that was asked.
     pub(crate) unfenced: OnceCell<HashSet<usize>>,
+    /// The expressions that were asked for.
+    pub(crate) read: Expressions,
     /// Its nodes in the order of the text, but not what is never evaluated.
-    pub(crate) nodes: &'a [Kinded<'a>],
+    pub(crate) nodes: &'a Nodes<'a>,
 }
 
 impl<'a> FunctionContext<'a> {
-    /// Every node of the function in the order of the text, but not what is never evaluated.
-    pub(crate) fn each(&self, act: impl FnMut(Node<'a>)) {
-        self.nodes.iter().map(|own| own.node).for_each(act);
-    }
-
     /// Whether a way leads from what happens in a place to what happens in another.
     pub(crate) fn leads(&self, from: Span, to: Span) -> bool {
         let graph = self.graph;
@@ -292,10 +353,9 @@ impl<'a> FunctionContext<'a> {
         stops
     }
 
-    /// The same of those kinds alone.
+    /// Every node of those kinds in the order of the text, but not what is never evaluated.
     pub(crate) fn each_of(&self, kinds: &[&str], act: impl FnMut(Node<'a>)) {
-        let own = self.nodes.iter().filter(|own| kinds.contains(&own.kind));
-        own.map(|own| own.node).for_each(act);
+        self.nodes.of_kinds(kinds).for_each(act);
     }
 }
 
@@ -372,6 +432,16 @@ impl FunctionContext<'_> {
 
     /// The expression in a place, which the parser need not have seen.
     pub(crate) fn expression(&self, place: Span) -> Option<Expression> {
+        self.read.at(place, || self.read_at(place))
+    }
+
+    /// The expression that a node of the function is.
+    pub(crate) fn expression_of(&self, node: Node<'_>) -> Rc<Expression> {
+        let read = || Expression::of(self.context, node);
+        self.read.of(node, read)
+    }
+
+    fn read_at(&self, place: Span) -> Option<Expression> {
         let seen = self
             .root
             .named_descendant_for_byte_range(place.start, place.end);
@@ -385,7 +455,7 @@ impl FunctionContext<'_> {
     pub(crate) fn assigns(&self, place: &Expression) -> bool {
         let mut found = false;
         self.each_of(&["assignment_expression"], |node| {
-            found |= node.kind() == "assignment_expression"
+            found |= node.known_kind() == "assignment_expression"
                 && node
                     .part("left")
                     .is_some_and(|left| Expression::of(self.context, left) == *place);
@@ -396,15 +466,19 @@ impl FunctionContext<'_> {
     /// The place that takes what a call gives, as it is.
     pub(crate) fn taker(&self, call: Node<'_>) -> Option<Expression> {
         let mut around = std::iter::successors(call.parent(), Node::parent);
-        let holder = around
-            .find(|own| !matches!(own.kind(), "parenthesized_expression" | "cast_expression"))?;
-        let part = match holder.kind() {
+        let holder = around.find(|own| {
+            !matches!(
+                own.known_kind(),
+                "parenthesized_expression" | "cast_expression"
+            )
+        })?;
+        let part = match holder.known_kind() {
             "assignment_expression" if self.context.operator(holder) == b"=" => "left",
             "init_declarator" => "declarator",
             _ => return None,
         };
         let mut place = holder.part(part)?;
-        while place.kind() == "pointer_declarator" {
+        while place.known_kind() == "pointer_declarator" {
             place = place.part("declarator")?;
         }
         Some(Expression::of(self.context, bare(place)))
@@ -527,5 +601,5 @@ const EXPRESSIONS: [&str; 14] = [
 /// Whether a node is an expression by itself: what stands in parentheses of a statement is
 /// read without them.
 fn is_expression(node: Node<'_>) -> bool {
-    EXPRESSIONS.contains(&node.kind())
+    EXPRESSIONS.contains(&node.known_kind())
 }

@@ -29,7 +29,7 @@ pub(crate) fn is_of_elements(function: &FunctionContext<'_>, count: &str, pointe
 fn is_times_a_size_below(function: &FunctionContext<'_>, count: &str) -> bool {
     let mut calls = function.calls.iter();
     calls.any(|call| {
-        let whole = Expression::of(function.context, *call);
+        let whole = function.expression_of(*call);
         let Some((name, given)) = whole.call() else {
             return false;
         };
@@ -122,7 +122,7 @@ fn any(function: &FunctionContext<'_>, is: &dyn Fn(&Expression) -> bool) -> bool
     ];
     let mut found = false;
     function.each_of(&KINDS, |node| {
-        if !found && KINDS.contains(&node.kind()) {
+        if !found && KINDS.contains(&node.known_kind()) {
             found = is(&Expression::of(function.context, node));
         }
     });
@@ -148,7 +148,7 @@ fn is_round(function: &FunctionContext<'_>, count: &str, pointer: &str) -> bool 
         &["for_statement", "while_statement", "do_statement"],
         |node| {
             let looped = matches!(
-                node.kind(),
+                node.known_kind(),
                 "for_statement" | "while_statement" | "do_statement"
             );
             let condition = node.part("condition").filter(|_| looped && !found);
@@ -222,7 +222,7 @@ fn is_limited(function: &FunctionContext<'_>, place: Span, (index, count): (&str
 
 fn is_if(node: Syntax<'_>) -> bool {
     matches!(
-        node.kind(),
+        node.known_kind(),
         "if_statement" | "conditional_expression" | "switch_statement"
     )
 }
@@ -232,7 +232,7 @@ fn is_added(function: &FunctionContext<'_>, pointer: &str, count: &str) -> bool 
     let mut found = false;
     function.each_of(&["binary_expression"], |node| {
         let sum = matches!(function.context.operator(node), b"+" | b"-");
-        if sum && node.kind() == "binary_expression" {
+        if sum && node.known_kind() == "binary_expression" {
             let whole = Expression::of(function.context, node);
             let named = |part: &Expression| part.name() == Some(count);
             found |= added_to(&whole, pointer) && whole.any(&named);

@@ -28,7 +28,7 @@ pub(crate) struct CutString {
 pub(crate) fn cut_string(function: &FunctionContext<'_>, call: Node<'_>) -> Option<CutString> {
     let name = answer::text(function.context.callee(call))?;
     let cuts = function.file.words.cuts(name)?;
-    let whole = Expression::of(function.context, call);
+    let whole = function.expression_of(call);
     let (_, given) = whole.call()?;
     let object = given.get(cuts.object)?.uncast().1;
     let count = given.get(cuts.count)?;

@@ -1,13 +1,12 @@
 //! What becomes of a fault: which ways a function takes where an access failed, and who
 //! asks for its result.
 
-use std::collections::HashSet;
-
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Edge, Effect, EffectKind, Flow};
+use crate::hashed::HashSet;
 use crate::node::Parts as _;
 use crate::site::{Context, span};
 use crate::span::Span;
@@ -48,7 +47,7 @@ pub(crate) fn fallible<'t>(
 /// Whether a call is given an address of the user's: what it accesses otherwise is its own
 /// affair.
 fn is_given_users(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
-    let whole = Expression::of(function.context, call);
+    let whole = function.expression_of(call);
     let given = whole.call().map(|(_, given)| given);
     given.is_some_and(|given| given.iter().any(|own| is_users(function, own)))
 }
@@ -90,7 +89,7 @@ pub(crate) fn taken(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Ta
     let (mut node, mut chosen) = (call, false);
     let holder = loop {
         let parent = node.parent()?;
-        match parent.kind() {
+        match parent.known_kind() {
             "parenthesized_expression" => {}
             "conditional_expression" if parent.part("condition") == Some(node) => chosen = true,
             "assignment_expression" if function.context.operator(parent) == b"=" => break parent,
@@ -121,7 +120,7 @@ fn asked(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Fate> {
     let graph = function.graph;
     is_condition(call.node).then_some(())?;
     let parent = call.node.parent()?;
-    let compared = parent.kind() == "binary_expression"
+    let compared = parent.known_kind() == "binary_expression"
         && Test::of(&Expression::of(function.context, parent)).is_some_and(|own| own.holds);
     let text = function
         .context
@@ -130,7 +129,7 @@ fn asked(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Fate> {
         let node = graph.nodes.get(*at);
         node.is_some_and(|node| node.span == call.span)
     })?;
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     while seen.insert(at) {
         let node = graph.nodes.get(at)?;
         match node.next.as_slice() {
@@ -164,7 +163,7 @@ fn asked(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Fate> {
 fn is_condition(node: Node<'_>) -> bool {
     let mut own = node;
     while let Some(parent) = own.parent() {
-        match parent.kind() {
+        match parent.known_kind() {
             "parenthesized_expression"
             | "binary_expression"
             | "unary_expression"
@@ -185,7 +184,7 @@ fn is_negated(context: &Context<'_>, node: Node<'_>) -> bool {
     let mut around = std::iter::successors(node.parent(), Node::parent);
     let around = around.find(|own| {
         !matches!(
-            own.kind(),
+            own.known_kind(),
             "parenthesized_expression" | "assignment_expression"
         )
     });
@@ -263,7 +262,7 @@ impl<'f> Walk<'f> {
             found: Fate::default(),
             work: Vec::new(),
         };
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         walk.step(at, before);
         while let Some(at) = walk.work.pop() {
             if seen.insert(at) {

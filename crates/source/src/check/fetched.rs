@@ -79,14 +79,13 @@ fn asked(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Asked> {
     let (mut whole, mut value, mut fields) = (false, false, BTreeSet::new());
     let variable = access.value_root.as_bytes();
     function.each_of(&["identifier"], |node| {
-        let own = node.kind() == "identifier"
+        let own = access.span.end <= node.start_byte()
             && function.context.seen(node) == variable
-            && access.span.end <= node.start_byte()
             && is_asked(node);
         let Some(around) = node.parent().filter(|_| own) else {
             return;
         };
-        match around.kind() {
+        match around.known_kind() {
             "field_expression" => {
                 let field = around.part("field");
                 fields.extend(field.map(|field| function.context.written(field)));
@@ -110,7 +109,7 @@ fn is_asked(node: Node<'_>) -> bool {
     let mut inner = node;
     while let Some(around) = inner.parent() {
         let condition = around.part("condition").map(|own| own.id());
-        match around.kind() {
+        match around.known_kind() {
             "return_statement" => return true,
             "if_statement" | "while_statement" | "switch_statement" | "conditional_expression" => {
                 return condition == Some(inner.id());
@@ -125,14 +124,14 @@ fn is_asked(node: Node<'_>) -> bool {
 
 fn is_argument(node: Node<'_>) -> bool {
     let around = node.parent();
-    around.is_some_and(|around| around.kind() == "argument_list")
+    around.is_some_and(|around| around.known_kind() == "argument_list")
 }
 
 /// Whether a call stands in one of some conditions, or what takes its result is asked in
 /// one: what it found is known there.
 pub(crate) fn is_told(function: &FunctionContext<'_>, call: Node<'_>, conditions: &[Span]) -> bool {
     let holder = call.parent();
-    let taken = holder.and_then(|holder| match holder.kind() {
+    let taken = holder.and_then(|holder| match holder.known_kind() {
         "assignment_expression" => holder.part("left"),
         "init_declarator" => holder.part("declarator"),
         _ => None,

@@ -70,8 +70,7 @@ pub(crate) fn filled(function: &FunctionContext<'_>, local: &Local, access: &Acc
     let mut found = Filled::default();
     function.each_of(&["identifier"], |node| {
         let before = node.start_byte() < access.span.start;
-        if node.kind() == "identifier"
-            && before
+        if before
             && function.context.seen(node) == local.name.as_bytes()
             && local.scope.contains(span(node))
         {
@@ -113,7 +112,7 @@ fn clearing<'t>(
     let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
     let clears = function.file.words.clears(&name)?;
     let part = |at: usize| arguments.named_child(answer::fits(at)?);
-    let whole = address.kind() == "pointer_expression" && local.plain;
+    let whole = address.known_kind() == "pointer_expression" && local.plain;
     let object = part(clears.object).filter(|own| whole && own.id() == address.id());
     let count = Expression::of(function.context, part(clears.count)?);
     object.map(|_| Clearing { call, count })
@@ -129,7 +128,7 @@ fn set(
 ) {
     let mut around = std::iter::successors(own.call.parent(), Node::parent);
     let looped = around.any(|node| {
-        let looks = matches!(node.kind(), "for_statement" | "while_statement");
+        let looks = matches!(node.known_kind(), "for_statement" | "while_statement");
         looks && !span(node).contains(access.span)
     });
     if looped {
@@ -161,7 +160,7 @@ fn bytes(function: &FunctionContext<'_>, count: &Expression) -> Option<u64> {
 /// something that may fill it.
 fn mention(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
     let Some(parent) = node.parent() else { return };
-    match parent.kind() {
+    match parent.known_kind() {
         // An operand says where assembly writes, not how far.
         _ if is_operand(function, node) => found.elsewhere = true,
         "declaration" => {}
@@ -215,7 +214,7 @@ pub(crate) fn filled_member(
 fn numbered<'t>(function: &FunctionContext<'_>, place: Node<'t>) -> Option<(Node<'t>, u64, u64)> {
     let array = place
         .part("argument")
-        .filter(|_| place.kind() == "subscript_expression")?;
+        .filter(|_| place.known_kind() == "subscript_expression")?;
     let at = element(function, array)?;
     let whole = Expression::of(function.context, array);
     let inner = whole.any(&|own| matches!(own.term, Term::Element { .. }));
@@ -236,7 +235,7 @@ pub(crate) fn of_callee(function: &FunctionContext<'_>, address: Node<'_>) -> Op
         let own = parameter(callee, at)?;
         let mut found = Filled::default();
         callee.each_of(&["identifier"], |node| {
-            let named = node.kind() == "identifier" && callee.context.seen(node) == own.as_bytes();
+            let named = callee.context.seen(node) == own.as_bytes();
             if named {
                 behind(callee, node, &mut found);
             }
@@ -257,12 +256,11 @@ pub(crate) fn of_callee(function: &FunctionContext<'_>, address: Node<'_>) -> Op
 fn is_always_set(function: &FunctionContext<'_>, parameter: &str, path: &str) -> bool {
     let mut places = Vec::new();
     function.each_of(&["identifier"], |node| {
-        let named =
-            node.kind() == "identifier" && function.context.seen(node) == parameter.as_bytes();
+        let named = function.context.seen(node) == parameter.as_bytes();
         let member = named.then(|| member(function, node, b"->")).flatten();
         if let Some((_, whole)) = member.filter(|(own, _)| own == path) {
             let mut around = std::iter::successors(Some(whole), Node::parent);
-            let last = around.find(|own| LOOPS.contains(&own.kind()));
+            let last = around.find(|own| LOOPS.contains(&own.known_kind()));
             places.push(span(last.unwrap_or(whole)));
         }
     });
@@ -287,7 +285,7 @@ const LOOPS: [&str; 3] = ["for_statement", "while_statement", "do_statement"];
 /// it, or else something that may fill it.
 pub(crate) fn behind(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
     let Some(parent) = node.parent() else { return };
-    match parent.kind() {
+    match parent.known_kind() {
         _ if is_operand(function, node) => found.elsewhere = true,
         "field_expression" => match member(function, node, b"->") {
             Some(own) => filled_member(function, own, found),
@@ -302,15 +300,16 @@ pub(crate) fn behind(function: &FunctionContext<'_>, node: Node<'_>, found: &mut
 pub(crate) fn goes_out(function: &FunctionContext<'_>, address: Node<'_>) -> bool {
     let place = span(address);
     let mut accesses = function.accesses.iter();
-    address.kind() == "pointer_expression"
+    address.known_kind() == "pointer_expression"
         && accesses.any(|own| own.word.direction == Direction::Write && own.value == place)
 }
 
 /// Whether `&x` is an argument of a call that is no access and no copy of a size.
 fn is_handed(function: &FunctionContext<'_>, address: Node<'_>) -> bool {
     let call = address.parent().and_then(|arguments| arguments.parent());
-    let call = call
-        .filter(|own| own.kind() == "call_expression" && address.kind() == "pointer_expression");
+    let call = call.filter(|own| {
+        own.known_kind() == "call_expression" && address.known_kind() == "pointer_expression"
+    });
     call.is_some_and(|call| {
         let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
         let words = function.file.words;
@@ -331,7 +330,7 @@ fn is_operand(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
         let tokens = function_tokens(function);
         let at = tokens.partition_point(|t| t.span.start < node.start_byte());
         let word = tokens.get(at).map(|t| t.span.of(function.file.text));
-        node.kind() == "call_expression" && word.is_some_and(is_assembly)
+        node.known_kind() == "call_expression" && word.is_some_and(is_assembly)
     })
 }
 
@@ -347,7 +346,7 @@ pub(crate) fn member<'t>(
     let mut step = first;
     while let Some(parent) = node.parent() {
         let inner = parent.part("argument").map(|inner| inner.id());
-        match parent.kind() {
+        match parent.known_kind() {
             _ if inner != Some(node.id()) => break,
             "subscript_expression" => array = true,
             "field_expression" if function.context.operator(parent) == step => {
@@ -369,10 +368,12 @@ fn is_target(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
     let Some(parent) = node.parent() else {
         return false;
     };
-    let assigned = parent.kind() == "assignment_expression"
+    let assigned = parent.known_kind() == "assignment_expression"
         && function.context.operator(parent) == b"="
         && parent.part("left").map(|l| l.id()) == Some(node.id());
-    let call = parent.parent().filter(|c| c.kind() == "call_expression");
+    let call = parent
+        .parent()
+        .filter(|c| c.known_kind() == "call_expression");
     let read = call.is_some_and(|call| {
         let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
         let words = function.file.words;
@@ -388,14 +389,14 @@ fn is_target(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
 /// such cast around it.
 fn behind_cast<'t>(function: &FunctionContext<'_>, place: Node<'t>) -> Node<'t> {
     let is = |node: Node<'t>, operator: &[u8]| {
-        node.kind() == "pointer_expression" && function.context.operator(node) == operator
+        node.known_kind() == "pointer_expression" && function.context.operator(node) == operator
     };
     let address = place.parent().filter(|own| is(*own, b"&"));
     let cast = address.and_then(|own| own.parent());
-    let cast = cast.filter(|own| own.kind() == "cast_expression");
+    let cast = cast.filter(|own| own.known_kind() == "cast_expression");
     let behind = cast.and_then(|own| {
         let mut around = std::iter::successors(own.parent(), Node::parent);
-        around.find(|own| own.kind() != "parenthesized_expression")
+        around.find(|own| own.known_kind() != "parenthesized_expression")
     });
     behind.filter(|own| is(*own, b"*")).unwrap_or(place)
 }
@@ -403,8 +404,8 @@ fn behind_cast<'t>(function: &FunctionContext<'_>, place: Node<'t>) -> Node<'t> 
 /// Whether a call is given the address of a member and not the size of what is larger.
 fn is_given_alone(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
     let mut around = std::iter::successors(node.parent(), Node::parent);
-    let call = around.find(|own| own.kind() != "pointer_expression");
-    let Some(call) = call.filter(|own| own.kind() == "argument_list") else {
+    let call = around.find(|own| own.known_kind() != "pointer_expression");
+    let Some(call) = call.filter(|own| own.known_kind() == "argument_list") else {
         return false;
     };
     let whole = function.expression(span(call));
@@ -415,7 +416,7 @@ fn is_given_alone(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
 fn takes_address(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
     // An array member decays to its address as an argument.
     node.parent().is_some_and(|p| {
-        p.kind() == "pointer_expression" && function.context.operator(p) == b"&"
-            || p.kind() == "argument_list"
+        p.known_kind() == "pointer_expression" && function.context.operator(p) == b"&"
+            || p.known_kind() == "argument_list"
     })
 }

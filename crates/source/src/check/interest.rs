@@ -6,6 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::words::CheckWords;
 use crate::lex::{Token, TokenKind, closing};
+use crate::search::Hashed;
 use crate::span::Span;
 use crate::vocabulary::Vocabulary;
 
@@ -36,7 +37,7 @@ impl Interest {
     }
 }
 
-/// What the words of a file mean to the rules, each looked up once.
+/// What the words of a file mean to the rules, each that may mean anything looked up once.
 pub(super) struct Interests<'a> {
     text: &'a [u8],
     words: &'a CheckWords,
@@ -82,7 +83,11 @@ impl<'a> Interests<'a> {
         };
         found.any |= tokens.windows(2).any(forced);
         for token in tokens.iter().filter(|token| token.kind == TokenKind::Word) {
-            let meaning = self.meaning(token.span.of(self.text));
+            let word = token.span.of(self.text);
+            if !self.words.may_mean(Hashed::of(word)) {
+                continue;
+            }
+            let meaning = self.meaning(word);
             found.any |= meaning.any;
             found.window |= meaning.window;
             found.faults |= meaning.faults;

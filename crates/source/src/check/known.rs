@@ -8,6 +8,7 @@ use tollgate_defect::answer;
 use crate::calls::Duplicates;
 use crate::expression::Expression;
 use crate::lex::{Token, TokenKind};
+use crate::search::{Hashed, Likely};
 use crate::split::Body;
 
 use super::words::{AccessWord, CheckWords};
@@ -22,6 +23,8 @@ pub(crate) struct Summaries {
     /// Those that begin where nobody may sleep and leave the end to their callers, with
     /// the group.
     lockers: HashMap<String, usize, RandomState>,
+    /// The names of all of these.
+    names: Likely,
 }
 
 impl Summaries {
@@ -43,6 +46,7 @@ impl Summaries {
     /// Notes that a function does.
     pub(crate) fn sleeps(&mut self, body: &Body) {
         if body.defined_by.is_none() {
+            self.names.add(body.name.as_bytes());
             self.sleepers.insert(body.name.clone());
         }
     }
@@ -63,6 +67,7 @@ impl Summaries {
         let groups: BTreeSet<(usize, bool)> = named.collect();
         let groups: Vec<(usize, bool)> = groups.into_iter().collect();
         if let ([(group, true)], None) = (groups.as_slice(), &body.defined_by) {
+            self.names.add(body.name.as_bytes());
             self.lockers.insert(body.name.clone(), *group);
         }
     }
@@ -70,7 +75,7 @@ impl Summaries {
     /// Whether some tokens name a function that does.
     pub(crate) fn name_lockers(&self, text: &[u8], tokens: &[Token]) -> bool {
         let own = |name: &[u8]| answer::text(name).is_some_and(|name| self.locks(name).is_some());
-        !self.lockers.is_empty() && words(text, tokens).any(own)
+        !self.lockers.is_empty() && self.named(text, tokens).any(own)
     }
 
     /// Notes what a function does.
@@ -80,13 +85,14 @@ impl Summaries {
             Some(before) => before.merged(own),
             None => own,
         };
+        self.names.add(body.name.as_bytes());
         self.of.insert(body.name.clone(), merged);
     }
 
     /// Whether some tokens name a function that may sleep on a fault.
     pub(crate) fn name_sleepers(&self, text: &[u8], tokens: &[Token]) -> bool {
         let own = |name: &[u8]| answer::text(name).is_some_and(|name| self.may_sleep(name));
-        !self.sleepers.is_empty() && words(text, tokens).any(own)
+        !self.sleepers.is_empty() && self.named(text, tokens).any(own)
     }
 
     /// Whether some tokens name a function of which more is known than that it may sleep.
@@ -95,14 +101,15 @@ impl Summaries {
             let own = answer::text(name).and_then(|name| self.get(name));
             own.is_some_and(Summary::tells)
         };
-        !self.is_empty() && words(text, tokens).any(told)
+        !self.is_empty() && self.named(text, tokens).any(told)
     }
-}
 
-/// The words of some tokens.
-fn words<'t>(text: &'t [u8], tokens: &[Token]) -> impl Iterator<Item = &'t [u8]> {
-    let words = tokens.iter().filter(|own| own.kind == TokenKind::Word);
-    words.map(|own| own.span.of(text))
+    /// The words of some tokens that may be names of what is known.
+    fn named<'t>(&self, text: &'t [u8], tokens: &[Token]) -> impl Iterator<Item = &'t [u8]> {
+        let words = tokens.iter().filter(|own| own.kind == TokenKind::Word);
+        let words = words.map(|own| own.span.of(text));
+        words.filter(|word| self.names.may_hold(Hashed::of(word)))
+    }
 }
 
 /// What a call of a function does.

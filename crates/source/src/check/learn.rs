@@ -99,7 +99,7 @@ impl CheckWords {
     #[must_use]
     pub fn with_tree(&self, learned: &Learned) -> Self {
         let mut all = self.with(learned);
-        all.users = Some(Arc::new(learned.users.clone()));
+        all.users = Some(Arc::new(learned.users.iter().cloned().collect()));
         all
     }
 

@@ -143,7 +143,7 @@ enum Asked {
 
 fn asked(function: &FunctionContext<'_>, number: &Expression, root: &str, node: Node<'_>) -> Asked {
     let place = span(node);
-    if node.kind() == "switch_statement" {
+    if node.known_kind() == "switch_statement" {
         let of = node.part("condition").map(span);
         return match of.is_some_and(|of| function.graph.names(of, root)) {
             true => Asked::Unknown,

@@ -10,7 +10,7 @@ use super::context::FunctionContext;
 
 /// The lock that a call is given: its first argument.
 pub(crate) fn given(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Expression> {
-    let whole = Expression::of(function.context, call);
+    let whole = function.expression_of(call);
     let (_, given) = whole.call()?;
     given.first().cloned()
 }

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use memchr::memmem::Finder;
+
 use crate::lex::{Token, TokenKind, tokens};
 use crate::span::Span;
 use crate::split::{Body, bodies};
@@ -112,15 +114,37 @@ fn words_of(text: &[u8]) -> BTreeSet<&[u8]> {
 /// Those of some names that a text holds as whole words, be it in a comment.
 #[must_use]
 pub fn holds_words(text: &[u8], names: &BTreeSet<String>) -> BTreeSet<String> {
+    let held = |name: &&String| holds_word(text, &Finder::new(name.as_bytes()));
+    names.iter().filter(held).cloned().collect()
+}
+
+fn holds_word(text: &[u8], name: &Finder<'_>) -> bool {
     let is_part = |at: Option<usize>| {
         let byte = at.and_then(|at| text.get(at));
-        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        byte.is_some_and(|byte| is_word(*byte))
     };
-    let held = |name: &&String| {
-        let mut places = memchr::memmem::find_iter(text, name.as_bytes());
-        places.any(|at| !is_part(at.checked_sub(1)) && !is_part(Some(at + name.len())))
-    };
-    names.iter().filter(held).cloned().collect()
+    let behind = name.needle().len();
+    let mut places = name.find_iter(text);
+    places.any(|at| !is_part(at.checked_sub(1)) && !is_part(Some(at + behind)))
+}
+
+/// A search of many texts for any of some names.
+pub(super) struct AnyWord<'n>(Vec<Finder<'n>>);
+
+impl<'n> AnyWord<'n> {
+    pub(super) fn of(names: &'n BTreeSet<String>) -> Self {
+        Self(
+            names
+                .iter()
+                .map(|name| Finder::new(name.as_bytes()))
+                .collect(),
+        )
+    }
+
+    /// Whether a text holds one as a whole word, be it in a comment.
+    pub(super) fn is_in(&self, text: &[u8]) -> bool {
+        self.0.iter().any(|name| holds_word(text, name))
+    }
 }
 
 /// Letters that a part of a name must have to say something of it.

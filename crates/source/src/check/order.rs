@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use crate::lex::{Token, TokenKind};
+use crate::search::{Hashed, Likely};
 use crate::split::Body;
 
 /// The functions of a file by their places, each behind those of the file that it calls. Of a
@@ -25,15 +26,22 @@ struct Behind<'a> {
     of: Vec<Vec<usize>>,
     text: &'a [u8],
     places: HashMap<&'a [u8], usize, RandomState>,
+    /// The names of those.
+    names: Likely,
 }
 
 impl<'a> Behind<'a> {
     fn new(text: &'a [u8], tokens: &[Token], bodies: &'a [Body]) -> Self {
         let named = bodies.iter().enumerate();
         let named = named.filter(|(_, body)| body.defined_by.is_none());
-        let places = named.map(|(at, body)| (body.name.as_bytes(), at)).collect();
-        let of = Vec::with_capacity(bodies.len());
-        let mut own = Self { of, text, places };
+        let places: HashMap<&[u8], usize, RandomState> =
+            named.map(|(at, body)| (body.name.as_bytes(), at)).collect();
+        let mut own = Self {
+            of: Vec::with_capacity(bodies.len()),
+            text,
+            names: Likely::of(places.keys().copied()),
+            places,
+        };
         for (at, body) in bodies.iter().enumerate() {
             let inside = tokens.get(body.tokens.clone()).unwrap_or_default();
             own.of.push(own.called_behind(at, inside));
@@ -45,7 +53,9 @@ impl<'a> Behind<'a> {
     fn called_behind(&self, at: usize, tokens: &[Token]) -> Vec<usize> {
         let calls = tokens.windows(2).filter_map(|two| match two {
             [word, open] if open.is(b'(') && word.kind == TokenKind::Word => {
-                self.places.get(word.span.of(self.text)).copied()
+                let word = word.span.of(self.text);
+                let likely = self.names.may_hold(Hashed::of(word));
+                likely.then(|| self.places.get(word).copied())?
             }
             _ => None,
         });

@@ -1,8 +1,9 @@
 //! What is open where: every path of a graph is followed, with what it has
 //! learned of the conditions on its way. Paths that agree are followed once.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
+use crate::hashed::HashMap;
 use crate::span::Span;
 
 use super::words::CheckWords;
@@ -99,7 +100,7 @@ pub(crate) fn follow(graph: &Flow, entered_open: bool, words: &CheckWords) -> Pa
 
 /// Conditions that are asked more than once, or that tell of a begin.
 fn tracked(graph: &Flow, own: &HashMap<usize, usize>) -> BTreeSet<usize> {
-    let mut asked: HashMap<usize, usize> = HashMap::new();
+    let mut asked: HashMap<usize, usize> = HashMap::default();
     let mut found = BTreeSet::new();
     for node in &graph.nodes {
         for (edge, _) in &node.next {

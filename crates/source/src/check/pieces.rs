@@ -13,6 +13,7 @@ use crate::flow::{Flow, Piece, Pieces, Source, build};
 use crate::lex::{Token, TokenKind, closing};
 use crate::normalise::{Branches, normalise};
 use crate::parse::BodyParser;
+use crate::search::{Hashed, Likely};
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies};
@@ -53,6 +54,8 @@ pub(super) struct Definitions<'a> {
     macros: HashMap<&'a [u8], Vec<Span>>,
     /// Those that may need a window of their caller.
     functions: HashMap<&'a [u8], &'a Body>,
+    /// The names of both.
+    names: Likely,
     asked: HashSet<&'a [u8]>,
     /// Names of which a use opens, closes or needs a window.
     windows: HashSet<String>,
@@ -83,11 +86,14 @@ impl<'a> Definitions<'a> {
         let needy = words.may_be_inside(text);
         let own = bodies.iter();
         let own = own.filter(|body| needy && body.defined_by.is_none());
+        let functions: HashMap<&[u8], &Body> =
+            own.map(|body| (body.name_span.of(text), body)).collect();
         Self {
             text,
             tokens,
+            names: Likely::of(macros.keys().chain(functions.keys()).copied()),
             macros,
-            functions: own.map(|body| (body.name_span.of(text), body)).collect(),
+            functions,
             asked: HashSet::default(),
             windows: HashSet::default(),
             pieces: Pieces::default(),
@@ -101,6 +107,9 @@ impl<'a> Definitions<'a> {
         let mut window = false;
         for word in tokens.iter().filter(|own| own.kind == TokenKind::Word) {
             let name = word.span.of(text);
+            if !self.names.may_hold(Hashed::of(name)) {
+                continue;
+            }
             let expands = self.macros.contains_key(name);
             if (expands || self.functions.contains_key(name)) && !self.asked.contains(name) {
                 self.make(name, maker, DEEPEST);

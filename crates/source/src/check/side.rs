@@ -12,6 +12,7 @@ use crate::path::TreePath;
 use crate::types::{Headers, included, no_tree};
 use crate::vocabulary::Vocabulary;
 
+use super::new_calls::AnyWord;
 use super::{CheckWords, Checker, Checks, Inlines, Learned, Undefined, holds_words, pastes};
 
 /// Headers that say what a kernel calls its windows, from its top.
@@ -287,10 +288,11 @@ impl<S: Snapshot> Side<S> {
     /// What headers define of some names.
     fn inlines(&self, headers: &[TreePath], names: &BTreeSet<String>) -> Result<Inlines, S::Error> {
         let vocabulary = Vocabulary::shared()?;
+        let wanted = AnyWord::of(names);
         let part = |paths: &&[TreePath]| {
             let mut all = Inlines::default();
             for text in self.files.texts(paths)?.into_iter().flatten() {
-                if !holds_words(&text, names).is_empty() {
+                if wanted.is_in(&text) {
                     all.merge(Inlines::of(&text, names, vocabulary));
                 }
             }

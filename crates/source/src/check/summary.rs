@@ -59,7 +59,7 @@ fn copies(function: &FunctionContext<'_>, names: &[String]) -> Option<AccessWord
     let mut own = all.filter_map(|access| {
         let count = access.bytes.as_ref()?;
         let user = parameter(function, names, &access.address)?;
-        let value = Expression::of(function.context, access.value_node);
+        let value = function.expression_of(access.value_node);
         declared_type(function, names.get(user)?)?;
         Some(AccessWord {
             name: function.body.name.clone(),

@@ -124,7 +124,7 @@ fn is_compared_where(
         if found || !function.graph.names(span(node), root) || !counts(node) {
             return;
         }
-        let own = match node.kind() {
+        let own = match node.known_kind() {
             "switch_statement" => node.part("condition"),
             _ => Some(node)
                 .filter(|own| may_bound(function, *own, number))
@@ -249,7 +249,7 @@ fn made(
 fn only_value(function: &FunctionContext<'_>, member: &Expression) -> Option<Expression> {
     let mut values = Vec::new();
     function.each_of(&["assignment_expression"], |node| {
-        if node.kind() == "assignment_expression" {
+        if node.known_kind() == "assignment_expression" {
             match Expression::of(function.context, node).term {
                 Term::Assignment(left, operator, value) if *left == *member => {
                     values.push((operator == "=").then(|| value.uncast().1.clone()));
@@ -379,7 +379,7 @@ pub(crate) fn comes_before(function: &FunctionContext<'_>, one: Span, other: Spa
 /// Whether a statement goes round.
 pub(crate) fn is_loop(node: Node<'_>) -> bool {
     matches!(
-        node.kind(),
+        node.known_kind(),
         "for_statement" | "while_statement" | "do_statement"
     )
 }
@@ -512,7 +512,7 @@ fn is_limited_where(
         if unasked || !comes_before(function, span(node), behind) {
             return;
         }
-        limited |= match node.kind() {
+        limited |= match node.known_kind() {
             "switch_statement" => node
                 .part("condition")
                 .is_some_and(|asked| graph.names(span(asked), name) && of(asked)),
@@ -572,9 +572,12 @@ pub(crate) fn refused<'t>(node: Node<'t>) -> Option<Node<'t>> {
     let mut own = node;
     loop {
         let parent = own.parent()?;
-        match parent.kind() {
+        match parent.known_kind() {
             "parenthesized_expression" => {}
-            "binary_expression" if parent.part("operator").is_some_and(|of| of.kind() == "||") => {}
+            "binary_expression"
+                if parent
+                    .part("operator")
+                    .is_some_and(|of| of.known_kind() == "||") => {}
             "if_statement" => {
                 let asked = parent.part("condition") == Some(own);
                 return parent.part("consequence").filter(|_| asked);
@@ -637,7 +640,7 @@ pub(crate) fn is_handed_before(
         .iter()
         .filter(|call| call.end_byte() <= at.start);
     calls.any(|call| {
-        let whole = Expression::of(function.context, *call);
+        let whole = function.expression_of(*call);
         let Term::Call(_, arguments) = &whole.term else {
             return true;
         };

@@ -11,7 +11,7 @@ use crate::calls::{
     Addresses, Allocates, Atomic, Call, Calls, Clears, Direction, Does, Duplicates, Family, Fence,
     Fills, Guard, InWindow, Kind, OfWindow, Outcome, Pair,
 };
-use crate::search::Parts;
+use crate::search::{Hashed, Likely, Parts};
 
 /// Every word of what is checked is looked up in several of these.
 type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
@@ -66,6 +66,8 @@ pub(crate) enum Permission<'a> {
 /// The calls that the rules know.
 #[derive(Clone, Debug)]
 pub struct CheckWords {
+    /// The names of what is known.
+    names: Likely,
     begins: HashMap<String, BeginWord>,
     ends: HashMap<String, EndWord>,
     scoped: HashMap<String, BeginWord>,
@@ -75,8 +77,8 @@ pub struct CheckWords {
     learned_arities: HashMap<String, BTreeSet<usize>>,
     allowed: HashMap<String, Option<String>>,
     undefined: BTreeMap<String, Undefined>,
-    range_checks: BTreeSet<String>,
-    parts: BTreeSet<String>,
+    range_checks: HashSet<String>,
+    parts: HashSet<String>,
     families: Vec<Family>,
     closing: HashMap<Kind, String>,
     insides: Parts,
@@ -91,17 +93,17 @@ pub struct CheckWords {
     fallible: BTreeSet<usize>,
     again: BTreeSet<usize>,
     guards: HashMap<String, String>,
-    left: BTreeSet<String>,
+    left: HashSet<String>,
     faults: HashSet<String>,
-    sleepless: BTreeSet<String>,
-    must_use: BTreeSet<String>,
-    lengths: BTreeSet<String>,
+    sleepless: HashSet<String>,
+    must_use: HashSet<String>,
+    lengths: HashSet<String>,
     owned: Owned,
-    least: BTreeSet<String>,
+    least: HashSet<String>,
     addresses: HashMap<String, Addresses>,
     /// What the headers of the tree declare as pointers to user memory, by name; none if
     /// not all of them were read.
-    pub(super) users: Option<Arc<BTreeSet<String>>>,
+    pub(super) users: Option<Arc<HashSet<String>>>,
     clears: HashMap<String, Clears>,
     fills: HashMap<String, Fills>,
     elements: HashMap<String, usize>,
@@ -110,16 +112,16 @@ pub struct CheckWords {
     duplicated: HashMap<String, usize>,
     at_most: HashMap<String, usize>,
     strings: HashMap<String, Vec<usize>>,
-    error_pointers: BTreeSet<String>,
-    errors: BTreeSet<String>,
-    give_users: BTreeSet<String>,
-    tell_null: BTreeSet<String>,
-    tell_errors: BTreeSet<String>,
+    error_pointers: HashSet<String>,
+    errors: HashSet<String>,
+    give_users: HashSet<String>,
+    tell_null: HashSet<String>,
+    tell_errors: HashSet<String>,
     duplicates: HashMap<String, Duplicates>,
 }
 
 /// What does not sleep where it faults.
-fn sleepless(calls: &Calls) -> BTreeSet<String> {
+fn sleepless(calls: &Calls) -> HashSet<String> {
     let own = calls.names(|does| does.sleepless || does.faults_off);
     own.into_iter().collect()
 }
@@ -131,6 +133,13 @@ fn insides(calls: &Calls) -> Parts {
     let named = calls.all.iter().filter(|call| is_inside(call));
     let names: Vec<String> = named.map(|call| call.name.clone()).collect();
     Parts::of(&families, &names)
+}
+
+/// The names without any of those parts: those of the kernel are in macros by other names
+/// as well.
+fn unsuspected(names: &[String], parts: &[String]) -> Vec<String> {
+    let told = |name: &&String| !parts.iter().any(|part| name.contains(part));
+    names.iter().filter(told).cloned().collect()
 }
 
 /// What the calls that have it have of something, by their names.
@@ -206,10 +215,9 @@ impl CheckWords {
             .filter_map(|call| Some((call.name.clone(), forbidden(call.does.in_window.as_ref()?))));
         let counted = calls.names(|does| does.arguments.is_some());
         let search = &calls.search;
-        // Those of the kernel are in macros by other names as well.
-        let told = |name: &String| search.suspect.iter().any(|part| name.contains(part));
-        let new: Vec<String> = counted.iter().filter(|name| !told(name)).cloned().collect();
+        let new = unsuspected(&counted, &search.suspect);
         Self {
+            names: Likely::of(calls.every_name().map(str::as_bytes)),
             begins: begins(|does| does.begin),
             scoped: begins(|does| does.scoped),
             closing: closing(&ends),
@@ -259,6 +267,11 @@ impl CheckWords {
             tell_errors: calls.names(|does| does.tells_errors).into_iter().collect(),
             duplicates: each(calls, |does| does.duplicates),
         }
+    }
+
+    /// Whether a word may be the name of anything that is known: quick to say no.
+    pub(crate) fn may_mean(&self, word: Hashed) -> bool {
+        self.names.may_hold(word)
     }
 
     /// Whether a call of that name does nothing but check a range.
@@ -567,6 +580,11 @@ impl CheckWords {
         }
     }
 
+    /// Whether any name is.
+    pub(crate) fn has_undefined(&self) -> bool {
+        !self.undefined.is_empty()
+    }
+
     pub(crate) fn undefined(&self, name: &str) -> Option<Undefined> {
         self.undefined.get(name).copied()
     }
@@ -625,14 +643,17 @@ impl CheckWords {
     }
 
     pub(crate) fn learn_begin(&mut self, word: BeginWord) {
+        self.names.add(word.name.as_bytes());
         self.begins.entry(word.name.clone()).or_insert(word);
     }
 
     pub(crate) fn learn_end(&mut self, word: EndWord) {
+        self.names.add(word.name.as_bytes());
         self.ends.entry(word.name.clone()).or_insert(word);
     }
 
     pub(crate) fn learn_arity(&mut self, name: &str, arguments: usize) {
+        self.names.add(name.as_bytes());
         self.learned_arities
             .entry(name.to_owned())
             .or_default()

@@ -1,11 +1,11 @@
 //! From the statements of a body to its graph.
 
-use std::collections::HashMap;
 use tollgate_defect::answer;
 
 use tree_sitter::Node;
 
 use crate::check::words::CheckWords;
+use crate::hashed::HashMap;
 use crate::lex::{Token, TokenKind, is_member, word_at};
 use crate::model::Jump;
 use crate::node::Parts as _;
@@ -81,10 +81,10 @@ pub(crate) fn build(context: &Context<'_>, source: Source<'_>, root: Node<'_>) -
         graph: Flow::default(),
         ways: Vec::new(),
         argument_of: None,
-        asked: HashMap::new(),
+        asked: HashMap::default(),
         placed: 0,
         targets: Vec::new(),
-        labels: HashMap::new(),
+        labels: HashMap::default(),
         gotos: Vec::new(),
         blocks: vec![(span(root), 0)],
         visible: Vec::new(),
@@ -228,12 +228,12 @@ impl<'t> Builder<'_, '_> {
     /// How the last statement of the body leaves.
     fn ending(&self, body: Node<'t>) -> Option<Jump> {
         let mut last = last_child(body)?;
-        while last.kind() == "labeled_statement" {
+        while last.known_kind() == "labeled_statement" {
             last = last_child(last)?;
         }
         let argument = last.named_child(0).map(|node| self.context.written(node));
         let argument = argument.unwrap_or_default();
-        Some(match last.kind() {
+        Some(match last.known_kind() {
             "return_statement" => Jump::Return(argument),
             "goto_statement" => Jump::Goto(argument),
             _ => Jump::None,
@@ -287,7 +287,7 @@ impl<'t> Builder<'_, '_> {
     }
 
     fn plain(&mut self, node: Node<'t>) {
-        match node.kind() {
+        match node.known_kind() {
             "compound_statement" => self.block(node, Self::children),
             "else_clause" => self.children(node),
             "if_statement" => self.branch(node),
@@ -328,7 +328,7 @@ impl<'t> Builder<'_, '_> {
         let line = span(node).of(self.context.original);
         let line = line.split(|b| *b == b'\n').next().unwrap_or_default();
         let asked = String::from_utf8_lossy(line).into_owned();
-        let (yes, no) = match node.kind() {
+        let (yes, no) = match node.known_kind() {
             "preproc_else" => (self.take(), Ways::new()),
             _ => self.test(asked, None, Vec::new()),
         };
@@ -363,7 +363,7 @@ impl<'t> Builder<'_, '_> {
         let place = span(node);
         let cleaned = self.source.scopes.iter().any(|word| place.contains(*word));
         let storage = |child: Node<'_>| {
-            child.kind() == "storage_class_specifier" && self.context.seen(child) == b"static"
+            child.known_kind() == "storage_class_specifier" && self.context.seen(child) == b"static"
         };
         let lasting = node.named_children(&mut cursor).any(storage);
         let declarators: Vec<Node<'t>> = node
@@ -380,7 +380,7 @@ impl<'t> Builder<'_, '_> {
             let local = Local {
                 name: self.context.written(name),
                 base_type: base_type.clone(),
-                plain: holder.is_some_and(|d| d.kind() == "identifier"),
+                plain: holder.is_some_and(|d| d.known_kind() == "identifier"),
                 array: holder.is_some_and(is_array),
                 initialised: value.is_some(),
                 lasting,
@@ -542,7 +542,7 @@ impl<'t> Builder<'_, '_> {
 
     fn counted(&mut self, node: Node<'t>) {
         if let Some(first) = node.part("initializer") {
-            match first.kind() {
+            match first.known_kind() {
                 "declaration" => self.declaration(first),
                 _ => self.discarded(first),
             }
@@ -595,7 +595,7 @@ impl<'t> Builder<'_, '_> {
         let mut cursor = body.walk();
         let children: Vec<Node<'t>> = body.named_children(&mut cursor).collect();
         for child in children {
-            if child.kind() == "case_statement" {
+            if child.known_kind() == "case_statement" {
                 complete |= child.part("value").is_none();
                 self.join(vec![(head, Edge::Always)]);
             }
@@ -670,7 +670,9 @@ impl<'t> Builder<'_, '_> {
             self.note_choice(node, value);
         }
         let handed = value.map(|value| self.returned(value)).unwrap_or_default();
-        let place = value.map(bare).filter(|value| value.kind() == "identifier");
+        let place = value
+            .map(bare)
+            .filter(|value| value.known_kind() == "identifier");
         let place = place.map(|value| self.variable(self.context.seen(value)));
         self.exit(false, place, span(node));
         if !handed.is_empty() {
@@ -691,7 +693,7 @@ impl<'t> Builder<'_, '_> {
 
 fn kind_of(context: &Context<'_>, node: Node<'_>) -> Option<StatementKind> {
     let word = word_at(context.original, node.start_byte()).of(context.original);
-    Some(match node.kind() {
+    Some(match node.known_kind() {
         "compound_statement" => StatementKind::Block,
         "if_statement" => StatementKind::If,
         "else_clause" => StatementKind::Else,
@@ -714,7 +716,7 @@ fn kind_of(context: &Context<'_>, node: Node<'_>) -> Option<StatementKind> {
 
 /// What an `if` asks, what a `return` gives, or the expression that a statement is.
 fn expression(node: Node<'_>) -> Option<Span> {
-    let inner = match node.kind() {
+    let inner = match node.known_kind() {
         "if_statement" => node.part("condition")?.named_child(0),
         "return_statement" | "expression_statement" => node.named_child(0),
         _ => None,
@@ -735,13 +737,13 @@ fn last_child(node: Node<'_>) -> Option<Node<'_>> {
 
 fn is_array(declarator: Node<'_>) -> bool {
     let inner = declarator.part("declarator");
-    declarator.kind() == "array_declarator" || inner.is_some_and(is_array)
+    declarator.known_kind() == "array_declarator" || inner.is_some_and(is_array)
 }
 
 fn innermost(declarator: Node<'_>) -> Node<'_> {
     let inner = declarator
         .part("declarator")
-        .or_else(|| match declarator.kind() {
+        .or_else(|| match declarator.known_kind() {
             "identifier" => None,
             _ => declarator.named_child(0),
         });

@@ -37,7 +37,7 @@ impl<'t> Builder<'_, '_> {
     }
 
     pub(super) fn name_of(&self, call: Node<'t>) -> Option<String> {
-        (call.kind() == "call_expression")
+        (call.known_kind() == "call_expression")
             .then(|| String::from_utf8_lossy(self.context.callee(call)).into_owned())
     }
 
@@ -170,7 +170,7 @@ impl<'t> Builder<'_, '_> {
         if !pointed {
             return self.place(inner);
         }
-        if inner.kind() == "pointer_expression" && self.context.operator(inner) == b"&" {
+        if inner.known_kind() == "pointer_expression" && self.context.operator(inner) == b"&" {
             return self.place(inner.part("argument")?);
         }
         self.behind(inner)
@@ -195,7 +195,7 @@ impl<'t> Builder<'_, '_> {
             .checked_sub(1)
             .and_then(|at| arguments.named_child(at));
         let label = last
-            .filter(|last| last.kind() == "identifier")
+            .filter(|last| last.known_kind() == "identifier")
             .map(|label| self.context.written(label));
         let inside = Inside {
             direction: direction_of(&call),
@@ -214,7 +214,7 @@ impl<'t> Builder<'_, '_> {
 
     pub(super) fn other(&mut self, node: Node<'t>, arguments: Node<'t>, name: String) {
         if let Some(function) = node.part("function")
-            && function.kind() != "identifier"
+            && function.known_kind() != "identifier"
         {
             self.value(function);
         }
@@ -267,8 +267,11 @@ impl<'t> Builder<'_, '_> {
         let mut printed = false;
         for (at, (argument, place)) in given.iter().zip(handed).enumerate() {
             let filled = known.filter(|way| at == way.value && way.direction == Direction::Read);
-            let by_address = bare(*argument).kind() == "pointer_expression";
-            printed |= matches!(argument.kind(), "string_literal" | "concatenated_string");
+            let by_address = bare(*argument).known_kind() == "pointer_expression";
+            printed |= matches!(
+                argument.known_kind(),
+                "string_literal" | "concatenated_string"
+            );
             match (filled, place) {
                 (Some(way), place) => self.after_read(place, way.pointed, span(*argument)),
                 // A macro may write to what it is given by name, but not to what a text
@@ -302,7 +305,8 @@ impl<'t> Builder<'_, '_> {
     /// What goes out from behind an address, which nobody keeps.
     pub(super) fn lent(&mut self, argument: Node<'t>) {
         let inner = bare(argument);
-        let taken = inner.kind() == "pointer_expression" && self.context.operator(inner) == b"&";
+        let taken =
+            inner.known_kind() == "pointer_expression" && self.context.operator(inner) == b"&";
         let place = match inner.part("argument").filter(|_| taken) {
             Some(place) => self.place(place),
             None => self.behind(inner),
@@ -317,7 +321,7 @@ impl<'t> Builder<'_, '_> {
         let inner = bare(argument);
         self.value(argument);
         let addressed =
-            inner.kind() == "pointer_expression" && self.context.operator(inner) == b"&";
+            inner.known_kind() == "pointer_expression" && self.context.operator(inner) == b"&";
         let place = match inner.part("argument").filter(|_| addressed) {
             Some(place) => bare(place),
             None => inner,

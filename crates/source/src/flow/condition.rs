@@ -17,7 +17,7 @@ impl<'t> Builder<'_, '_> {
     /// A condition: the ways on if it holds, and if it does not.
     pub(crate) fn decide(&mut self, node: Node<'t>) -> (Ways, Ways) {
         let node = unhinted(self.context, node);
-        match (node.kind(), self.context.operator(node)) {
+        match (node.known_kind(), self.context.operator(node)) {
             ("unary_expression", b"!") => self.negated(node),
             ("binary_expression", b"&&") => self.both(node),
             ("binary_expression", b"||") => self.either(node),
@@ -135,17 +135,17 @@ impl<'t> Builder<'_, '_> {
     pub(crate) fn note_test(&mut self, condition: Node<'t>) {
         let whole = condition
             .named_child(0)
-            .filter(|_| condition.kind() == "parenthesized_expression");
+            .filter(|_| condition.known_kind() == "parenthesized_expression");
         let node = unhinted(self.context, condition);
         let zero = |node: Node<'t>| {
             let right = node.part("right");
             right.is_some_and(|right| self.context.seen(right) == b"0")
         };
-        let variable = match (node.kind(), self.context.operator(node)) {
+        let variable = match (node.known_kind(), self.context.operator(node)) {
             ("binary_expression", b"!=" | b"<") if zero(node) => node.part("left").map(bare),
             _ => Some(node),
         };
-        if let Some(variable) = variable.filter(|v| v.kind() == "identifier") {
+        if let Some(variable) = variable.filter(|v| v.known_kind() == "identifier") {
             let place = self.variable(self.context.seen(variable));
             let at = span(whole.unwrap_or(condition));
             self.graph.tests.push((at, place));
@@ -157,7 +157,7 @@ impl<'t> Builder<'_, '_> {
         let value = bare(value);
         let part = |field| value.part(field).map(bare);
         let is = |part: Option<Node<'t>>, text| part.is_some_and(|p| self.context.seen(p) == text);
-        let chooses = value.kind() == "conditional_expression"
+        let chooses = value.known_kind() == "conditional_expression"
             && is(part("consequence"), b"-EFAULT".as_slice())
             && is(part("alternative"), b"0");
         if let Some(asked) = value.part("condition").filter(|_| chooses) {
@@ -168,7 +168,7 @@ impl<'t> Builder<'_, '_> {
 
     pub(super) fn joins_bits(&self, node: Node<'t>) -> bool {
         let mut cursor = node.walk();
-        node.kind() == "binary_expression" && self.context.operator(node) == b"|"
+        node.known_kind() == "binary_expression" && self.context.operator(node) == b"|"
             || node
                 .named_children(&mut cursor)
                 .any(|child| self.joins_bits(child))

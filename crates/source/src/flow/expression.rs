@@ -19,7 +19,7 @@ impl<'t> Builder<'_, '_> {
 
     /// An expression whose value is taken.
     pub(crate) fn value(&mut self, node: Node<'t>) {
-        match node.kind() {
+        match node.known_kind() {
             "sizeof_expression" | "offsetof_expression" | "type_descriptor" | "comment" => {}
             "call_expression" => self.call(node),
             "assignment_expression" => self.assignment(node),
@@ -42,12 +42,12 @@ impl<'t> Builder<'_, '_> {
     pub(super) fn is_void(&self, cast: Node<'t>) -> bool {
         let (kind, value) = (cast.part("type"), cast.part("value"));
         kind.is_some_and(|kind| self.context.seen(kind) == b"void")
-            && value.is_some_and(|value| value.kind() == "identifier")
+            && value.is_some_and(|value| value.known_kind() == "identifier")
     }
 
     pub(super) fn parts(&mut self, node: Node<'t>) {
         let compares = matches!(self.context.operator(node), b"<" | b">" | b"<=" | b">=");
-        if compares && node.kind() == "binary_expression" {
+        if compares && node.known_kind() == "binary_expression" {
             self.graph.comparisons.push(span(node));
         }
         let mut cursor = node.walk();
@@ -57,7 +57,7 @@ impl<'t> Builder<'_, '_> {
 
     /// The place that an expression is; what it takes to know it is done.
     pub(crate) fn place(&mut self, node: Node<'t>) -> Option<usize> {
-        match node.kind() {
+        match node.known_kind() {
             "identifier" => Some(self.variable(self.context.seen(node))),
             "parenthesized_expression" => self.place(node.named_child(0)?),
             "field_expression" => {
@@ -83,7 +83,7 @@ impl<'t> Builder<'_, '_> {
     /// What a pointer points to.
     pub(super) fn behind(&mut self, pointer: Node<'t>) -> Option<usize> {
         let inner = bare(pointer);
-        if inner.kind() == "pointer_expression" && self.context.operator(inner) == b"&" {
+        if inner.known_kind() == "pointer_expression" && self.context.operator(inner) == b"&" {
             // `*(u32 *)&x`: a part of it.
             let place = self.place(bare(inner.part("argument")?))?;
             return Some(self.graph.places.step(place, Step::Element(String::new())));
@@ -106,7 +106,7 @@ impl<'t> Builder<'_, '_> {
         let index = node.part("index")?;
         self.value(index);
         let holder = bare(node.part("argument")?);
-        let from = match holder.kind() {
+        let from = match holder.known_kind() {
             // A member that is an array lies in its structure.
             "field_expression" => self.place(holder),
             _ => self.behind(holder),
@@ -121,7 +121,7 @@ impl<'t> Builder<'_, '_> {
     /// Whether an expression is a variable that is a pointer: a local one, or a
     /// parameter, which is never an array.
     pub(super) fn is_pointer(&mut self, node: Node<'t>) -> bool {
-        if node.kind() != "identifier" {
+        if node.known_kind() != "identifier" {
             return false;
         }
         let place = self.variable(self.context.seen(node));
@@ -263,7 +263,7 @@ impl<'t> Builder<'_, '_> {
                 local.plain && named.iter().any(|word| local.base_type.starts_with(word))
             })
         };
-        let from = match value.kind() {
+        let from = match value.known_kind() {
             "identifier" => {
                 let place = self.variable(self.context.seen(value));
                 own(&self.graph, place).unwrap_or(false)
@@ -277,22 +277,22 @@ impl<'t> Builder<'_, '_> {
 
 /// Whether an expression names a place.
 pub(super) fn is_place(node: Node<'_>) -> bool {
-    match node.kind() {
+    match node.known_kind() {
         "identifier" | "field_expression" | "subscript_expression" => true,
         "pointer_expression" => node
             .part("operator")
-            .is_some_and(|operator| operator.kind() == "*"),
+            .is_some_and(|operator| operator.known_kind() == "*"),
         _ => false,
     }
 }
 
 /// Whether an expression is a number, a name in capitals, or such with a minus.
 fn is_constant(context: &crate::site::Context<'_>, node: Node<'_>) -> bool {
-    match node.kind() {
+    match node.known_kind() {
         "number_literal" | "true" | "false" | "null" => true,
         "unary_expression" if context.operator(node) == b"-" => {
             let operand = node.part("argument").map(bare);
-            operand.is_some_and(|operand| match operand.kind() {
+            operand.is_some_and(|operand| match operand.known_kind() {
                 "number_literal" => true,
                 "identifier" => context.seen(operand).iter().all(u8::is_ascii_uppercase),
                 _ => false,
@@ -303,8 +303,8 @@ fn is_constant(context: &crate::site::Context<'_>, node: Node<'_>) -> bool {
 }
 
 fn is_decision(operator: &[u8], node: Node<'_>) -> bool {
-    node.kind() == "binary_expression" && matches!(operator, b"&&" | b"||")
-        || node.kind() == "unary_expression" && operator == b"!"
+    node.known_kind() == "binary_expression" && matches!(operator, b"&&" | b"||")
+        || node.known_kind() == "unary_expression" && operator == b"!"
 }
 
 /// What a constant is as a condition.

@@ -1,11 +1,11 @@
 //! The graph of a function.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::calls::Direction;
 use crate::calls::Kind;
 use crate::expression::Expression;
+use crate::hashed::{HashMap, HashSet};
 use crate::model::Jump;
 use crate::span::Span;
 

@@ -1,6 +1,6 @@
 //! Places that code names: a variable, and what is reached from it.
 
-use std::collections::HashMap;
+use crate::hashed::HashMap;
 
 /// How a place is reached from the one before it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -94,9 +94,12 @@ impl Places {
             Some(Place::Step(_, step)) => Some(step),
             _ => None,
         });
-        let steps: Vec<&Step> = steps.collect();
-        let followed = steps.iter().filter(|step| ***step == Step::Behind).count();
-        followed == 1 && steps.last() == Some(&&Step::Behind)
+        let (mut followed, mut last) = (0_usize, false);
+        for step in steps {
+            last = *step == Step::Behind;
+            followed += usize::from(last);
+        }
+        followed == 1 && last
     }
 
     /// Whether an element is picked on the way to the place.

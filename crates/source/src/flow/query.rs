@@ -1,9 +1,10 @@
 //! What is asked of a graph: what is named where, what is live behind a place,
 //! what a variable holds there, whether only the function can see it.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use crate::hashed::HashSet;
 use crate::span::Span;
 use crate::vocabulary::Vocabulary;
 
@@ -407,7 +408,7 @@ impl Flow {
 
     /// Every node that ways from some nodes come to, those included.
     fn reachable(&self, from: Vec<usize>) -> HashSet<usize> {
-        let (mut seen, mut work) = (HashSet::new(), from);
+        let (mut seen, mut work) = (HashSet::default(), from);
         while let Some(at) = work.pop() {
             if seen.insert(at) {
                 work.extend(self.nexts(at));

@@ -1,6 +1,6 @@
 //! Where ways of a graph lead to.
 
-use std::collections::HashSet;
+use crate::hashed::HashSet;
 
 use super::graph::{Action, Flow, Node};
 
@@ -33,7 +33,7 @@ impl Flow {
     }
 
     fn reached_from(&self, from: Vec<usize>, stops: impl Fn(&Node) -> bool) -> HashSet<usize> {
-        let mut found = HashSet::new();
+        let mut found = HashSet::default();
         let mut work = from;
         while let Some(at) = work.pop() {
             let Some(node) = self.nodes.get(at).filter(|node| !stops(node)) else {

@@ -58,7 +58,7 @@ fn moved(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
     let words = function.file.words;
     let name = answer::text(function.context.callee(call))?;
     let fills = words.fills(name).filter(|_| words.access(name).is_none())?;
-    let whole = Expression::of(function.context, call);
+    let whole = function.expression_of(call);
     let (_, given) = whole.call()?;
     let count = given.get(fills.count?)?.uncast().1;
     let object = Object::of(function, given.get(fills.object)?.uncast().1)?;
@@ -76,7 +76,7 @@ fn moved(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
 /// A copy of a number of bytes from or to a variable of the function.
 fn copied(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let count = access.bytes.as_ref()?;
-    let value = Expression::of(function.context, access.value_node);
+    let value = function.expression_of(access.value_node);
     let object = Object::of(function, value.uncast().1)?;
     let name = object.name;
     let (told, confidence) = match space::bytes(function, count) {
@@ -103,7 +103,7 @@ fn copied(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violati
 /// A copy of a number of bytes from or to memory that the function allocates.
 fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let count = access.bytes.as_ref()?.uncast().1;
-    let value = Expression::of(function.context, access.value_node);
+    let value = function.expression_of(access.value_node);
     let name = value.uncast().1.name()?;
     let memory = Allocation::of(function, name, access.span)?;
     let told = memory.exceeded(function, count, access.span)?;
@@ -120,7 +120,7 @@ fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
 /// user says: whoever allocated it did not ask him.
 fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let count = access.bytes.as_ref()?.uncast().1;
-    let value = Expression::of(function.context, access.value_node);
+    let value = function.expression_of(access.value_node);
     let place = memory(function, value.uncast().1)?;
     let source = unbounded::users(function, count, access.span)?;
     let named = Expression::written(&source, function.context.vocabulary)?;
@@ -158,7 +158,7 @@ fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
 fn at_least(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let number = access.bytes.as_ref()?.uncast().1;
     let name = number.name().filter(|own| function.is_parameter(own))?;
-    let value = Expression::of(function.context, access.value_node);
+    let value = function.expression_of(access.value_node);
     let value = value.uncast().1;
     let size = size_at(function, value)?;
     function.pays()?;

@@ -53,7 +53,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 /// A struct that the function allocates, with what lay there, and copies whole; or an array of
 /// them, of which each element is.
 fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
-    let value = Expression::of(function.context, access.value_node);
+    let value = function.expression_of(access.value_node);
     let value = value.uncast().1;
     let local = function.local_at(value.name()?, value.span)?;
     let memory = Allocation::of(function, &local.name, access.span).filter(|own| !own.zeroed)?;
@@ -98,7 +98,7 @@ fn may_be(function: &FunctionContext<'_>, count: &Expression, bytes: u64) -> boo
 /// A value that goes out of a variable which has none.
 fn unset_value(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let single = access.word.direction == Direction::Write && access.word.count.is_none();
-    let value = Expression::of(function.context, access.value_node);
+    let value = function.expression_of(access.value_node);
     let name = value.uncast().1.name().filter(|_| single)?;
     let local = function.local_at(name, value.span)?;
     if !is_unset(function, local, access.span) {
@@ -127,7 +127,7 @@ fn copied<'s>(function: &'s FunctionContext<'_>, access: &Access<'_>) -> Option<
 /// Whether so many bytes are copied as the struct has, by whatever name that number has: a
 /// macro's, or a variable's that takes no other.
 fn is_its_size(function: &FunctionContext<'_>, access: &Access<'_>) -> bool {
-    let object = Expression::of(function.context, access.value_node);
+    let object = function.expression_of(access.value_node);
     let Term::Address(object) = &object.uncast().1.term else {
         return false;
     };
@@ -148,7 +148,7 @@ fn is_its_size(function: &FunctionContext<'_>, access: &Access<'_>) -> bool {
 /// An array of this function that goes out whole, and that nothing but calls which leave a
 /// part of it have set.
 fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
-    let value = Expression::of(function.context, access.value_node);
+    let value = function.expression_of(access.value_node);
     let value = value.uncast().1;
     let local = function.local_at(value.name()?, value.span)?;
     let size = space::array(function, local).filter(|_| local.array && !local.initialised)?;
@@ -158,8 +158,7 @@ fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
     let mut elements: Option<Elements> = None;
     let mut elsewhere = !whole || function.graph.unseen.contains(&local.name);
     function.each_of(&["identifier"], |node| {
-        let named = node.kind() == "identifier"
-            && function.context.seen(node) == local.name.as_bytes()
+        let named = function.context.seen(node) == local.name.as_bytes()
             && before.contains(span(node))
             && !local.declared.contains(span(node));
         if named && !is_sized(node) {
@@ -202,15 +201,15 @@ fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
 fn counted(function: &FunctionContext<'_>, array: Node<'_>) -> Option<String> {
     let element = array
         .parent()
-        .filter(|own| own.kind() == "subscript_expression")?;
+        .filter(|own| own.known_kind() == "subscript_expression")?;
     let index = Expression::of(function.context, element.part("index")?);
     let index = index.uncast().1.name()?;
     let mut around = std::iter::successors(Some(element), Node::parent);
-    let set = around.find(|own| own.kind() == "assignment_expression")?;
+    let set = around.find(|own| own.known_kind() == "assignment_expression")?;
     set.part("left")
         .filter(|left| span(*left).contains(span(array)))?;
     let mut around = std::iter::successors(Some(set), Node::parent);
-    let around = around.find(|own| own.kind() == "for_statement")?;
+    let around = around.find(|own| own.known_kind() == "for_statement")?;
     let asked = Expression::of(function.context, around.part("condition")?);
     let Term::Binary(left, operator, right) = &asked.term else {
         return None;
@@ -227,14 +226,16 @@ fn is_stored(function: &FunctionContext<'_>, array: Node<'_>) -> bool {
         (set.part("left") == Some(element)).then_some(set)
     });
     set.is_some_and(|set| {
-        set.kind() == "assignment_expression" && function.context.operator(set) == b"="
+        set.known_kind() == "assignment_expression" && function.context.operator(set) == b"="
     })
 }
 
 /// Whether no more is asked of it than its size.
 fn is_sized(node: Node<'_>) -> bool {
     let around = std::iter::successors(Some(node), Node::parent);
-    around.take(3).any(|own| own.kind() == "sizeof_expression")
+    around
+        .take(3)
+        .any(|own| own.known_kind() == "sizeof_expression")
 }
 
 /// Whether as many bytes are copied as a variable says, which is made of the struct's size
@@ -395,7 +396,7 @@ fn in_part(function: &FunctionContext<'_>, name: &str, own: &Filling) -> String 
 fn declaration<'t>(function: &FunctionContext<'t>, local: &Local) -> Option<Node<'t>> {
     let mut found = None;
     function.each_of(&["declaration"], |node| {
-        let declares = node.kind() == "declaration"
+        let declares = node.known_kind() == "declaration"
             && node
                 .part("declarator")
                 .is_some_and(|d| root_of(function.context, d) == local.name);
@@ -413,7 +414,7 @@ fn cleared(
     local: &Local,
 ) -> Option<Suggestion> {
     let mut next = declared.next_named_sibling()?;
-    while matches!(next.kind(), "declaration" | "comment") {
+    while matches!(next.known_kind(), "declaration" | "comment") {
         next = next.next_named_sibling()?;
     }
     let at = next.start_byte();

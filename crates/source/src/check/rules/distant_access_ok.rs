@@ -1,11 +1,10 @@
-use std::collections::HashSet;
-
 use crate::check::accesses::root_of;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::words::Permission;
 use crate::flow::{Action, Node};
+use crate::hashed::HashSet;
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;

@@ -1,3 +1,4 @@
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use tollgate_defect::answer;
@@ -57,6 +58,8 @@ struct Fetch<'t> {
     whole: bool,
     /// What of it was asked there, where another function fetches it.
     asked: Option<Asked>,
+    /// Whether the variable is used behind it, once that was asked.
+    used: OnceCell<bool>,
 }
 
 impl<'t> Fetch<'t> {
@@ -73,6 +76,7 @@ impl<'t> Fetch<'t> {
             value_root: access.value_root.clone(),
             whole: matches!(value().uncast().1.term, Term::Name(_) | Term::Behind(_)),
             asked: None,
+            used: OnceCell::new(),
         })
     }
 
@@ -84,7 +88,7 @@ impl<'t> Fetch<'t> {
             .part("arguments")?
             .named_child(answer::fits(words.user)?)?;
         let holder = call.parent()?;
-        let variable = match holder.kind() {
+        let variable = match holder.known_kind() {
             "assignment_expression" => holder.part("left")?,
             "init_declarator" => holder.part("declarator")?,
             _ => return None,
@@ -99,6 +103,7 @@ impl<'t> Fetch<'t> {
             value_root: root_of(function.context, variable),
             whole: true,
             asked: None,
+            used: OnceCell::new(),
         })
     }
 
@@ -108,7 +113,7 @@ impl<'t> Fetch<'t> {
         let Some(known) = name.and_then(|name| function.known.get(name)) else {
             return Vec::new();
         };
-        let whole = Expression::of(function.context, call);
+        let whole = function.expression_of(call);
         let Some((_, given)) = whole.call() else {
             return Vec::new();
         };
@@ -124,6 +129,7 @@ impl<'t> Fetch<'t> {
                 value_root: String::new(),
                 whole: false,
                 asked: Some(own.asked.clone()),
+                used: OnceCell::new(),
             })
         });
         fetches.collect()
@@ -248,7 +254,7 @@ fn names<'s>(function: &'s FunctionContext<'_>, place: Span) -> impl Iterator<It
 fn together(first: Node<'_>, second: Node<'_>) -> bool {
     let mut node = first;
     while let Some(parent) = node.parent() {
-        let branch = match parent.kind() {
+        let branch = match parent.known_kind() {
             "if_statement" if Some(node.id()) == parent.part("condition").map(|c| c.id()) => None,
             "if_statement" | "else_clause" | "conditional_expression" => Some(node),
             // All statements of a case are one branch.
@@ -287,7 +293,7 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
         (true, true) => {
             first.address == second.address
                 && is_checked(function, first, second, &first.value_root)
-                && is_used(function, second, &second.value_root)
+                && is_used(function, second)
         }
         (true, false) => part_of(&first.address, &second.address).is_some_and(|part| {
             is_checked(function, first, second, &first.value_root)
@@ -313,7 +319,7 @@ fn is_asked_before(
         && is_told(function, first.node, &conditions(function, first, second));
     let same = first.address == second.address;
     told && match asked {
-        Asked::Value if !second.counted => same && is_used(function, second, &second.value_root),
+        Asked::Value if !second.counted => same && is_used(function, second),
         Asked::Value => part_of(&first.address, &second.address)
             .is_some_and(|part| uses_part(function, first, second, &part)),
         Asked::Fields(fields) => {
@@ -339,7 +345,7 @@ fn is_asked_again(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
     let mut calls = function.calls.iter();
     calls.any(|call| {
         let place = span(*call);
-        let whole = Expression::of(function.context, *call);
+        let whole = function.expression_of(*call);
         let given = whole.call().map_or(&[][..], |(_, given)| given);
         place.start >= second.span.end
             && later.iter().any(|own| own.contains(place))
@@ -388,7 +394,7 @@ fn conditions_from(function: &FunctionContext<'_>, byte: usize) -> Vec<Span> {
     function.each_of(
         &["if_statement", "while_statement", "switch_statement"],
         |node| {
-            let condition = match node.kind() {
+            let condition = match node.known_kind() {
                 "if_statement" | "while_statement" | "switch_statement" => node.part("condition"),
                 _ => None,
             };
@@ -440,14 +446,22 @@ fn made_of<'s>(function: &'s FunctionContext<'_>, variable: &str, place: Span) -
     made.map(|(name, _)| name).collect()
 }
 
-fn is_used(function: &FunctionContext<'_>, second: &Fetch<'_>, variable: &str) -> bool {
-    let mut refused = false;
-    function.each_of(&["identifier"], |node| {
-        let own = node.kind() == "identifier" && function.context.seen(node) == variable.as_bytes();
-        refused |= own && second.span.end <= node.start_byte() && is_refused(function, node);
-    });
-    let mut reads = function.reads(variable);
-    !refused && reads.any(|read| second.span.end <= read.span.start)
+/// Whether the variable of a fetch is used behind it, and nothing refuses what it may be.
+fn is_used(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
+    let variable = &second.value_root;
+    let behind = |at: usize| second.span.end <= at;
+    let look = || {
+        let mut refused = false;
+        function.each_of(&["identifier"], |node| {
+            refused = refused
+                || behind(node.start_byte())
+                    && function.context.seen(node) == variable.as_bytes()
+                    && is_refused(function, node);
+        });
+        let mut reads = function.reads(variable);
+        !refused && reads.any(|read| behind(read.span.start))
+    };
+    *second.used.get_or_init(look)
 }
 
 /// The fields of the first copy that conditions between the two ask for, by themselves or
@@ -469,7 +483,7 @@ fn checked_fields(
     function.each_of(&["field_expression"], |node| {
         let place = span(node);
         let mut asked = conditions.iter().chain(&made);
-        let own = node.kind() == "field_expression"
+        let own = node.known_kind() == "field_expression"
             && first.span.end <= place.start
             && asked.any(|asked| asked.contains(place));
         if own {
@@ -481,7 +495,7 @@ fn checked_fields(
 
 /// The part, if the node is one of that variable.
 fn part(function: &FunctionContext<'_>, node: Node<'_>, variable: &str) -> Option<Part> {
-    if node.kind() != "subscript_expression" {
+    if node.known_kind() != "subscript_expression" {
         return field(function, node, variable).map(Part::Field);
     }
     let array = bare(node.part("argument")?);
@@ -493,7 +507,7 @@ fn part(function: &FunctionContext<'_>, node: Node<'_>, variable: &str) -> Optio
 /// The field, if the node is one of that variable.
 fn field(function: &FunctionContext<'_>, node: Node<'_>, variable: &str) -> Option<String> {
     let mut holder = bare(node.part("argument")?);
-    if holder.kind() == "pointer_expression" && function.context.operator(holder) == b"*" {
+    if holder.known_kind() == "pointer_expression" && function.context.operator(holder) == b"*" {
         holder = bare(holder.part("argument")?);
     }
     (function.context.seen(holder) == variable.as_bytes())
@@ -518,7 +532,10 @@ fn uses_part(
         own.any(|own| checks.contains(own))
     };
     function.each_of(&["field_expression", "subscript_expression"], |node| {
-        let looks = matches!(node.kind(), "field_expression" | "subscript_expression");
+        let looks = matches!(
+            node.known_kind(),
+            "field_expression" | "subscript_expression"
+        );
         if !looks || span(node).start < second.span.end {
             return;
         }
@@ -526,7 +543,8 @@ fn uses_part(
             return;
         }
         let assigned = node.parent().is_some_and(|p| {
-            p.kind() == "assignment_expression" && p.part("left").map(|l| l.id()) == Some(node.id())
+            p.known_kind() == "assignment_expression"
+                && p.part("left").map(|l| l.id()) == Some(node.id())
         });
         // Set again, compared with what was checked, or checked as it was.
         let compared = is_compared(function, first, node) || is_refused(function, node);
@@ -554,7 +572,7 @@ fn is_handed(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
         let name = String::from_utf8_lossy(function.context.callee(*call)).into_owned();
         let words = function.file.words;
         let goes_back = words.access(&name).is_some() || words.clears(&name).is_some();
-        let whole = Expression::of(function.context, *call);
+        let whole = function.expression_of(*call);
         let given = whole.call().map_or(&[][..], |(_, given)| given);
         let own = |given: &Expression| {
             matches!(&given.uncast().1.term, Term::Address(of) if of.name() == Some(&second.value_root))
@@ -592,7 +610,7 @@ fn goes_on(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>
     let over = || {
         first.value_root == *root
             && function.calls.iter().any(|call| {
-                let whole = Expression::of(function.context, *call);
+                let whole = function.expression_of(*call);
                 let frees = whole
                     .call()
                     .is_some_and(|(name, _)| function.file.words.frees(name));
@@ -625,7 +643,7 @@ fn is_read_by_callee(function: &FunctionContext<'_>, second: &Fetch<'_>, field: 
         let Some(name) = name.filter(|name| function.file.body_named(name).is_some()) else {
             return false;
         };
-        let whole = Expression::of(function.context, *call);
+        let whole = function.expression_of(*call);
         let given = whole.call().map_or(&[][..], |(_, given)| given);
         let own = |given: &Expression| given.uncast().1.name() == Some(&second.value_root);
         let Some(at) = given.iter().position(own) else {
@@ -635,7 +653,7 @@ fn is_read_by_callee(function: &FunctionContext<'_>, second: &Fetch<'_>, field: 
             let own = parameter(callee, at)?;
             let mut found = None;
             callee.each_of(&["field_expression"], |node| {
-                let named = node.kind() == "field_expression"
+                let named = node.known_kind() == "field_expression"
                     && self::field(callee, node, &own).as_deref() == Some(field);
                 found = found.or(named.then_some(()));
             });
@@ -667,7 +685,7 @@ fn is_compared(function: &FunctionContext<'_>, first: &Fetch<'_>, node: Node<'_>
     let mut node = node;
     while let Some(parent) = node.parent() {
         let operator = function.context.operator(parent);
-        if parent.kind() == "binary_expression" && matches!(operator, b"!=" | b"==") {
+        if parent.known_kind() == "binary_expression" && matches!(operator, b"!=" | b"==") {
             return !over || operator == b"!=";
         }
         if parent.is_statement() {
@@ -685,11 +703,11 @@ fn is_refused(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
     let mut around = around.take_while(|own| !own.is_statement());
     let limited = around.any(|own| {
         let operator = function.context.operator(own);
-        own.kind() == "binary_expression" && matches!(operator, b"<" | b">" | b"<=" | b">=")
+        own.known_kind() == "binary_expression" && matches!(operator, b"<" | b">" | b"<=" | b">=")
     });
     let mut around = std::iter::successors(node.parent(), Node::parent);
     let holder = around.find(|own| own.is_statement());
-    let asked = holder.filter(|own| limited && own.kind() == "if_statement");
+    let asked = holder.filter(|own| limited && own.known_kind() == "if_statement");
     asked.is_some_and(|own| {
         let mut inside = function.graph.inside(span(own));
         inside.any(|own| function.graph.leaves(own))

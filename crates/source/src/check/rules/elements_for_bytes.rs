@@ -28,7 +28,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 
 fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let bytes = access.bytes.as_ref()?.uncast().1;
-    let value = Expression::of(function.context, access.value_node);
+    let value = function.expression_of(access.value_node);
     let value = value.uncast().1;
     if !is_length_of(bytes, value) && !is_allocated(function, access, value, bytes) {
         return None;

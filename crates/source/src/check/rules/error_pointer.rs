@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use memchr::memmem::Finder;
 
 use crate::check::context::FunctionContext;
 use crate::check::known::Fails;
@@ -6,6 +6,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Edge, Effect, EffectKind, Node as Step, StatementKind};
+use crate::hashed::HashSet;
 use crate::site::span;
 use crate::span::Span;
 
@@ -24,9 +25,9 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     for call in function.calls {
-        let whole = Expression::of(function.context, *call);
+        let whole = function.expression_of(*call);
         let Some((name, _)) = whole.call() else {
             continue;
         };
@@ -82,7 +83,7 @@ fn freed(
         _ => None,
     });
     let mut work: Vec<usize> = starts.collect();
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     while let Some(node) = work.pop() {
         let own = graph.nodes.get(node).filter(|_| seen.insert(node));
         let Some(own) = own else { continue };
@@ -163,8 +164,14 @@ impl Uses {
         let known = declared(target.span);
         let same = |own: &Expression| own.uncast().1 == target && declared(own.span) == known;
         let mut found = Self::default();
+        // What does not have its name is not looked into.
+        let name = target.root().name().unwrap_or_default();
+        let name = Finder::new(name.as_bytes());
         function.each_of(&USES, |node| {
-            let own = Expression::of(function.context, node);
+            if name.find(span(node).of(function.file.text)).is_none() {
+                return;
+            }
+            let own = function.expression_of(node);
             found.note(function, &own, node.start_byte() >= at.end, &same);
         });
         found

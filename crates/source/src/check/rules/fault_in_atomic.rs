@@ -1,5 +1,3 @@
-use std::collections::{HashMap, HashSet};
-
 use tollgate_defect::answer;
 
 use crate::check::context::FunctionContext;
@@ -8,7 +6,8 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::summary::faults_in;
 use crate::expression::Expression;
-use crate::flow::{Action, Node};
+use crate::flow::{Action, Flow, Node};
+use crate::hashed::{HashMap, HashSet};
 use crate::lex::Token;
 use crate::site::span;
 use crate::span::Span;
@@ -30,7 +29,7 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let mut locks = HashMap::new();
+    let mut locks = HashMap::default();
     let nodes = function.graph.nodes.iter().enumerate();
     let begun = nodes.filter_map(|(at, node)| match group(function, node) {
         Some((group, true)) => Some(Region {
@@ -50,14 +49,15 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     });
     let scopes = function.graph.cleanups.iter();
     let guarded = scopes.filter_map(|scope| guarded(function, *scope));
-    let mut told = HashSet::new();
+    let mut told = HashSet::default();
+    let places = by_place(function.graph);
     for region in begun.chain(guarded) {
         for call in function.calls {
             let place = span(*call);
             // What is called for its arguments is another node.
-            let mut nodes = function.graph.nodes_in(place);
-            let held = |node: usize| function.place(node) == place && region.held.contains(&node);
-            if !told.contains(&place) && nodes.any(held) {
+            let nodes = places.get(&place).map_or(&[][..], Vec::as_slice);
+            let held = |node: &usize| region.held.contains(node);
+            if !told.contains(&place) && nodes.iter().any(held) {
                 // What another region says of it is another question.
                 if !is_expected(function, *call, &region) {
                     continue;
@@ -68,6 +68,17 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             }
         }
     }
+}
+
+/// The nodes that something happens at, by where.
+fn by_place(graph: &Flow) -> HashMap<Span, Vec<usize>> {
+    let mut found: HashMap<Span, Vec<usize>> = HashMap::default();
+    for (at, node) in graph.nodes.iter().enumerate() {
+        if node.action != Action::Join {
+            found.entry(node.span).or_default().push(at);
+        }
+    }
+    found
 }
 
 /// Whether a fault is expected there: who holds the mmap lock, and asks for no result, has
@@ -147,24 +158,25 @@ fn held(function: &FunctionContext<'_>, begin: usize, locks: &Locks) -> HashSet<
         let name = name_of(node);
         function.file.words.switches_faults_off(name) || unlocks(function, name, group)
     };
-    let free = graph.reached(0, |node| of(node, true));
     let own = function.place(begin);
     let ends = |node: &Node| of(node, false) && locks.ends(own, node.span);
     let mut held = graph.reached_behind(begin, |node| ends(node) || stops(node));
-    held.retain(|node| !free.contains(node));
+    held.retain(|node| !locks.free.contains(node));
     held
 }
 
 /// The locks that the calls of a group are given, by where they stand.
 struct Locks {
     group: usize,
+    /// The nodes that some way comes to without any of them.
+    free: HashSet<usize>,
     begins: HashMap<Span, Option<Expression>>,
     ends: HashMap<Span, Option<Expression>>,
 }
 
 impl Locks {
     fn of(function: &FunctionContext<'_>, group: usize) -> Self {
-        let (mut begins, mut ends) = (HashMap::new(), HashMap::new());
+        let (mut begins, mut ends) = (HashMap::default(), HashMap::default());
         for call in function.calls {
             let name = answer::text(function.context.callee(*call));
             let own = name.and_then(|name| function.file.words.atomic_of(name));
@@ -175,8 +187,10 @@ impl Locks {
                 _ => None,
             };
         }
+        let begun = |node: &Node| self::group(function, node) == Some((group, true));
         Self {
             group,
+            free: function.graph.reached(0, begun),
             begins,
             ends,
         }

@@ -1,5 +1,4 @@
 use std::cell::OnceCell;
-use std::collections::HashMap;
 
 use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
@@ -7,6 +6,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::flow::{Statement, StatementKind};
+use crate::hashed::HashMap;
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -28,7 +28,7 @@ const INFO: RuleInfo = RuleInfo {
 type Places = HashMap<String, Vec<(Span, Vec<usize>)>>;
 
 fn places_of(function: &FunctionContext<'_>) -> Places {
-    let mut all = Places::new();
+    let mut all = Places::default();
     for access in function.accesses.iter().chain(function.through) {
         let nodes = function.graph.nodes_in(access.span).collect();
         let own = all.entry(access.user_root.clone()).or_default();

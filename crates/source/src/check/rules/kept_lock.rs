@@ -1,4 +1,4 @@
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use tollgate_defect::answer;
 
@@ -8,6 +8,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::Expression;
 use crate::flow::{Action, Effect, Node, StatementKind};
+use crate::hashed::{HashMap, HashSet};
 use crate::site::span;
 use crate::span::Span;
 
@@ -50,7 +51,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
     let callees = letting_go(function, &turns);
     let named = Named::of(function);
-    let mut told = HashSet::new();
+    let mut told = HashSet::default();
     for (at, taken) in turns.iter().filter(|own| own.takes).enumerate() {
         if function.stops_at(at, MOST) {
             break;

@@ -1,5 +1,4 @@
 use std::cell::OnceCell;
-use std::collections::HashSet;
 
 use tollgate_defect::answer;
 use tree_sitter::Node;
@@ -11,6 +10,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Edge, Effect, EffectKind, Flow, Node as Step, Statement, StatementKind};
+use crate::hashed::HashSet;
 use crate::lex::{Token, closing};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
@@ -166,7 +166,7 @@ fn carried(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<(usize, 
         let place = own.find_map(taken)?;
         (!own.any(sets(place))).then_some((at, place))
     })?;
-    let mut seen = HashSet::from([at]);
+    let mut seen = HashSet::from_iter([at]);
     let mut work = vec![at];
     while let Some(at) = work.pop() {
         let node = graph.nodes.get(at)?;

@@ -31,7 +31,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let copies = function.accesses.iter().chain(function.through);
     let copies = copies.filter_map(|access| {
         let count = access.bytes.as_ref()?;
-        let value = Expression::of(function.context, access.value_node);
+        let value = function.expression_of(access.value_node);
         let told = wrong(function, access.node, &access.word.name, &value, count);
         // `copy_from_user(&next, next, sizeof(next))` walks from pointer to pointer.
         let walks = matches!(&value.term, Term::Address(of) if of.name() == access.address.name());

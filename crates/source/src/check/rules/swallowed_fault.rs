@@ -1,5 +1,3 @@
-use std::collections::HashSet;
-
 use tree_sitter::Node;
 
 use crate::Direction;
@@ -11,6 +9,7 @@ use crate::check::unbounded::is_loop;
 use crate::check::words::Permission;
 use crate::expression::Expression;
 use crate::flow::{Action, Effect, EffectKind, Node as Step};
+use crate::hashed::HashSet;
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;

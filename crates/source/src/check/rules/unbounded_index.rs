@@ -33,7 +33,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 }
 
 fn picked(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
-    let element = Expression::of(function.context, node);
+    let element = function.expression_of(node);
     let Term::Element { array, index } = &element.term else {
         return None;
     };

@@ -1,4 +1,4 @@
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use tollgate_defect::answer;
 use tree_sitter::Node;
@@ -14,6 +14,7 @@ use crate::check::space;
 use crate::check::tokens::parameters;
 use crate::expression::{Expression, Term};
 use crate::flow::Action;
+use crate::hashed::{HashMap, HashSet};
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
@@ -44,8 +45,8 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         return;
     }
     let bare = |access: &&Access<'_>| !access.inside && !access.word.checked && !access.word.part;
-    let mut told: HashSet<&str> = HashSet::new();
-    let mut judges: HashMap<&str, Judges> = HashMap::new();
+    let mut told: HashSet<&str> = HashSet::default();
+    let mut judges: HashMap<&str, Judges> = HashMap::default();
     for access in function.accesses.iter().filter(bare) {
         let root = access.user_root.as_str();
         if told.contains(root) {

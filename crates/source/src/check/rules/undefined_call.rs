@@ -21,6 +21,10 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(file: &FileContext<'_>, out: &mut Vec<Violation>) {
+    // Of a tree without a change nothing is.
+    if !file.words.has_undefined() {
+        return;
+    }
     let mut told = BTreeSet::new();
     for body in file.bodies {
         let inside = file.tokens.get(body.tokens.clone()).unwrap_or_default();

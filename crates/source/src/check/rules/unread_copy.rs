@@ -45,7 +45,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 /// A copy into memory that the function allocates, and only frees behind it.
 fn freed(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let graph = function.graph;
-    let value = Expression::of(function.context, access.value_node);
+    let value = function.expression_of(access.value_node);
     let name = value.uncast().1.name()?;
     let memory = Allocation::of(function, name, access.span)?;
     let local = function.local_at(name, access.span)?;
@@ -84,7 +84,7 @@ fn is_handed(function: &FunctionContext<'_>, name: &str, access: &Access<'_>) ->
     let words = function.file.words;
     let mut calls = function.calls.iter();
     calls.any(|call| {
-        let whole = Expression::of(function.context, *call);
+        let whole = function.expression_of(*call);
         let Some((callee, given)) = whole
             .call()
             .filter(|_| call.end_byte() <= access.span.start)
@@ -114,7 +114,7 @@ fn is_taken(function: &FunctionContext<'_>, local: &Local) -> bool {
 
 /// The variable of the function that an access fills: `&x`, `array`.
 fn filled<'f>(function: &'f FunctionContext<'_>, access: &Access<'_>) -> Option<&'f Local> {
-    let value = Expression::of(function.context, access.value_node);
+    let value = function.expression_of(access.value_node);
     let (name, array) = match &value.uncast().1.term {
         Term::Address(place) => (place.name()?, false),
         Term::Name(name) => (name.as_str(), true),

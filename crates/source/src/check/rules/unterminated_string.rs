@@ -29,13 +29,20 @@ const INFO: RuleInfo = RuleInfo {
           make strings.",
 };
 
+/// The expressions that may be an assignment or a call, by themselves or in parentheses.
+const MAY_END: [&str; 3] = [
+    "assignment_expression",
+    "call_expression",
+    "parenthesized_expression",
+];
+
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for call in function.calls {
         out.extend(cut_off(function, *call));
     }
     let mut known = Vec::new();
     for call in function.calls {
-        let whole = Expression::of(function.context, *call);
+        let whole = function.expression_of(*call);
         let Some((name, arguments)) = whole.call() else {
             continue;
         };
@@ -123,12 +130,12 @@ impl<'e> Bytes<'e> {
     fn may_end(&self, function: &FunctionContext<'_>, at: Span) -> bool {
         let words = function.file.words;
         let mut ended = false;
-        function.each(|node| {
+        function.each_of(&MAY_END, |node| {
             let before = node.end_byte() <= at.start && !self.copied.contains(span(node));
             if !before || ended {
                 return;
             }
-            let own = Expression::of(function.context, node);
+            let own = function.expression_of(node);
             ended = match &own.term {
                 // An element is set: `buf[n] = 0`, `*end = 0`.
                 Term::Assignment(left, ..) => self.may_hold(left) && left.name().is_none(),

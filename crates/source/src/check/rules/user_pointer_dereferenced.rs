@@ -32,7 +32,8 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    for effect in &function.graph.effects {
+    let behind = |own: &&Effect| function.graph.places.is_right_behind(own.place);
+    for effect in function.graph.effects.iter().filter(behind) {
         let stored = is_store(effect);
         let load = effect.kind == EffectKind::Read && !is_stored_too(function, effect);
         if !(stored || load) {
@@ -63,7 +64,7 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
     if !function.file.words.goes_by_hand(name) {
         return None;
     }
-    let whole = Expression::of(function.context, call);
+    let whole = function.expression_of(call);
     let (_, given) = whole.call()?;
     let words = function.file.words;
     let filled = words.fills(name).map(|own| own.object);
@@ -107,13 +108,13 @@ fn is_alternative(function: &FunctionContext<'_>, call: Span, access: Span) -> b
         .root
         .descendant_for_byte_range(whole.start, whole.end);
     let mut around = std::iter::successors(around, Node::parent);
-    let Some(common) = around.find(|own| own.kind() != "parenthesized_expression") else {
+    let Some(common) = around.find(|own| own.known_kind() != "parenthesized_expression") else {
         return false;
     };
     let of_switch = common
         .parent()
-        .is_some_and(|own| own.kind() == "switch_statement");
-    match common.kind() {
+        .is_some_and(|own| own.known_kind() == "switch_statement");
+    match common.known_kind() {
         "if_statement" | "conditional_expression" => true,
         _ if of_switch => false,
         _ => !function.leads(call, access) && !function.leads(access, call),
@@ -141,7 +142,7 @@ fn through_callee(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Violati
         .known
         .get(name)
         .is_some_and(|own| own.copies.is_some());
-    let whole = Expression::of(function.context, call);
+    let whole = function.expression_of(call);
     // Which side of a copy is whose is another rule's question.
     let Some((_, given)) = whole.call().filter(|_| !copies) else {
         return Vec::new();
@@ -179,9 +180,6 @@ fn violation(function: &FunctionContext<'_>, at: Span, what: &str, load: bool) -
 
 /// What a pointer of the function that a load or a store goes through points to.
 fn through_own(function: &FunctionContext<'_>, effect: &Effect, load: bool) -> Option<String> {
-    if !function.graph.places.is_right_behind(effect.place) {
-        return None;
-    }
     let place = function.expression(effect.span)?;
     let target = stored_to(&place);
     // Whoever casts it says that it is the kernel's there.
@@ -205,7 +203,7 @@ fn stored_to(place: &Expression) -> &Expression {
 /// A load or a store through an address of the user's that is no variable of the
 /// function: a cast, a member that is declared so, what makes an address of a number.
 fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
-    let follows = match node.kind() {
+    let follows = match node.known_kind() {
         "subscript_expression" => true,
         "field_expression" => function.context.operator(node) == b"->",
         "pointer_expression" => function.context.operator(node) == b"*",
@@ -213,14 +211,15 @@ fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Viola
     };
     // A variable of the function is seen by its effects.
     let argument = node.part("argument").filter(|_| follows)?;
-    if argument.kind() == "identifier" {
+    if argument.known_kind() == "identifier" {
         return None;
     }
     // What the text alone says comes first: a type takes a search of the headers.
     let (whole, use_of) = used(node)?;
-    let stored = use_of.kind() == "update_expression"
-        || use_of.kind() == "assignment_expression" && use_of.part("left") == Some(whole);
-    let taken = use_of.kind() == "pointer_expression" && function.context.operator(use_of) == b"&";
+    let stored = use_of.known_kind() == "update_expression"
+        || use_of.known_kind() == "assignment_expression" && use_of.part("left") == Some(whole);
+    let taken =
+        use_of.known_kind() == "pointer_expression" && function.context.operator(use_of) == b"&";
     if taken || !stored && !is_plain(function, span(node)) {
         return None;
     }
@@ -261,7 +260,7 @@ fn is_tried_before(function: &FunctionContext<'_>, pointer: &Expression, node: N
     around.any(|own| {
         let asked = own
             .part("condition")
-            .filter(|_| own.kind() == "if_statement");
+            .filter(|_| own.known_kind() == "if_statement");
         let asked = asked.map(span).filter(|asked| !asked.contains(span(node)));
         asked.is_some_and(|asked| conditions.iter().any(|access| asked.contains(*access)))
     })
@@ -273,9 +272,11 @@ fn used(node: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
     let mut whole = node;
     loop {
         let around = whole.parent()?;
-        let member = around.kind() == "field_expression"
-            && around.part("operator").is_some_and(|own| own.kind() == ".");
-        if !member && around.kind() != "parenthesized_expression" {
+        let member = around.known_kind() == "field_expression"
+            && around
+                .part("operator")
+                .is_some_and(|own| own.known_kind() == ".");
+        if !member && around.known_kind() != "parenthesized_expression" {
             return Some((whole, around));
         }
         whole = around;
@@ -306,7 +307,7 @@ fn is_plain(function: &FunctionContext<'_>, place: Span) -> bool {
     let root = function.root;
     let mut node = root.descendant_for_byte_range(place.start, place.end);
     while let Some(own) = node {
-        match own.kind() {
+        match own.known_kind() {
             "call_expression" if is_pure(function, own) => node = own.parent(),
             "call_expression" | "gnu_asm_expression" => return false,
             "declaration" => return true,

@@ -67,7 +67,7 @@ fn sized(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
         (_, Some(own)) => own.count,
         _ => return None,
     };
-    let whole = Expression::of(function.context, call);
+    let whole = function.expression_of(call);
     let (_, given) = whole.call()?;
     let given = given.get(at)?.uncast().1;
     let (size, bytes) = made(function, given, span(call))?;

@@ -3,6 +3,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation}
 use crate::check::rule::{Look, Rule};
 use crate::check::tokens::{TokenCall, calls, next_code, previous_code};
 use crate::lex::{Token, TokenKind, tokens};
+use crate::search::Hashed;
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -32,7 +33,10 @@ fn check(file: &FileContext<'_>, out: &mut Vec<Violation>) {
 }
 
 fn judge(file: &FileContext<'_>, all: &[Token], first: usize, out: &mut Vec<Violation>) {
-    let wanted = |name: &str| file.words.arity(name).is_some();
+    let wanted = |name: &str| {
+        let known = file.words.may_mean(Hashed::of(name.as_bytes()));
+        known && file.words.arity(name).is_some()
+    };
     for call in calls(file.text, all, wanted) {
         if call.at >= first && !is_declared(file, all, &call) {
             out.extend(counted(file, all, &call));
