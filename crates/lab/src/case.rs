@@ -2,6 +2,7 @@
 //! `docs/cases.md` describes the manifest, `schema/case.schema.json` its form.
 
 mod check;
+mod files;
 mod landed;
 mod program;
 mod taken;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use tollgate_measure::Workload;
 
+pub use files::case_file;
 pub use landed::{Landed, LandedPlan};
 pub use program::{GuestFilePlan, LibraryPlan, PackagePlan, ProgramPlan, SystemPlan};
 
@@ -359,13 +361,6 @@ impl Case {
             .chain(sweeps.map(Sweep::plan_line))
             .collect()
     }
-}
-
-/// The text of a file that a case names: one of its folder, or `OTHER-CASE/FILE`.
-#[must_use]
-pub fn case_file(case: &str, file: &str) -> Option<&'static str> {
-    assets::text(&assets::CASES, &format!("{case}/{file}"))
-        .or_else(|| assets::text(&assets::CASES, file))
 }
 
 /// Whether a list of architectures, of which none means all, has this one.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{BenchmarkPlan, Case, ClaimPlan, VariantPlan, case_file};
+use super::files::case_file;
+use super::{BenchmarkPlan, Case, ClaimPlan, VariantPlan};
 use crate::registry::Registry;
 
 impl Case {

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Case, case_file};
+use super::Case;
+use super::files::case_file;
 use crate::cache::Cache;
 use crate::patch::{self, Patch};
 use crate::process::Runner;

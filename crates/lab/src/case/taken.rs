@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::case_file;
+use super::files::case_file;
 use crate::assets;
 
 /// The key that names the case.
