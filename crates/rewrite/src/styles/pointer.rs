@@ -128,11 +128,10 @@ fn checks_first(subject: &Subject<'_>, run: &Run, other: &str) -> bool {
         return false;
     };
     let checks = |own: &Expression| match &own.term {
-        Term::Unary(not, call) if not == "!" => {
-            let (name, arguments) = call.call().unwrap_or_default();
+        Term::Unary(not, call) if not == "!" => call.call().is_some_and(|(name, arguments)| {
             let own = arguments.first().and_then(Expression::name) == Some(object);
             own && subject.vocabulary.checks_range(name.as_bytes())
-        }
+        }),
         _ => false,
     };
     let asked = subject.expression(*condition);

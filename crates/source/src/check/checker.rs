@@ -294,7 +294,7 @@ impl<'v> Checker<'v> {
             reason = Some(Unchecked::TooLarge);
         } else {
             // What stands behind the function need not be copied.
-            let text = file.text.get(..body.span.end).unwrap_or_default();
+            let text = file.text.get(..body.span.end).unwrap_or(file.text);
             let first = normalise(text, tokens, self.vocabulary, Branches::First);
             reason = reason.or(self.side(file, place, &first, findings));
             if !first.left_out.is_empty() {

@@ -47,8 +47,9 @@ pub(super) fn check<'f>(subject: &'f Subject<'_>, own: &'f Statement) -> Option<
 /// Whether nothing in a place takes a value, and a macro that it is given to gives it none.
 fn is_pure(subject: &Subject<'_>, place: Span) -> bool {
     let macros = || {
-        let called = subject.flow.called_in(place).unwrap_or_default();
-        called.iter().all(|name| subject.calls.only_computes(name))
+        // What is called through a pointer may do anything.
+        let called = subject.flow.called_in(place);
+        called.is_some_and(|called| called.iter().all(|name| subject.calls.only_computes(name)))
     };
     let kept = |effect: &Effect| match effect.kind {
         EffectKind::Read => true,

@@ -110,7 +110,7 @@ pub(super) fn holds(subject: &Subject<'_>, check: &Check<'_>, own: &Access) -> b
     };
     let sides = [own.site.address, own.site.value];
     let are_bytes = |side: &Span| bytes::are_behind(subject, *side) == Some(true);
-    sides.iter().all(are_bytes) && within().unwrap_or_default()
+    sides.iter().all(are_bytes) && within() == Some(true)
 }
 
 /// How many bytes a constant size is: `sizeof(p->a)`, or what names no variable.

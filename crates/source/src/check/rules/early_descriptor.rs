@@ -49,7 +49,7 @@ fn installs(function: &FunctionContext<'_>) -> impl Iterator<Item = Span> {
     own.map(|call| span(*call))
 }
 
-/// Whether every way from a node leaves the function: no loop goes on with the next.
+/// Whether some way from a node leaves the function.
 fn leaves(function: &FunctionContext<'_>, fault: usize) -> bool {
     let graph = function.graph;
     let nodes = graph.reached(fault, |_| false);

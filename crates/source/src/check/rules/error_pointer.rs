@@ -164,11 +164,12 @@ impl Uses {
         let known = declared(target.span);
         let same = |own: &Expression| own.uncast().1 == target && declared(own.span) == known;
         let mut found = Self::default();
-        // What does not have its name is not looked into.
-        let name = target.root().name().unwrap_or_default();
-        let name = Finder::new(name.as_bytes());
+        // What does not have its name is not looked into; without one everything is.
+        let name = target.root().name();
+        let name = name.map(|name| Finder::new(name.as_bytes()));
         function.each_of(&USES, |node| {
-            if name.find(span(node).of(function.file.text)).is_none() {
+            let place = span(node).of(function.file.text);
+            if name.as_ref().is_some_and(|name| name.find(place).is_none()) {
                 return;
             }
             let own = function.expression_of(node);
