@@ -463,9 +463,9 @@ fn a_variant_that_hangs_is_given_up_after_what_the_base_took() {
     );
     let said = cannot_tell(
         &lab,
-        lab.prove(&["--timeout", "2"])
+        lab.prove(&["--timeout", "8"])
             .env("FAKE_QEMU", "hang-window"),
-        &["the kernel of window did not end within 2 s and was stopped. The"],
+        &["the kernel of window did not end within 8 s and was stopped. The"],
     );
     assert!(kept_console(&lab, &said).contains("Waiting for"), "{said}");
 }
@@ -501,10 +501,10 @@ fn a_variant_that_hangs_beside_kept_counts_is_given_up_as_soon() {
 #[test]
 fn a_job_that_hangs_is_named() {
     let lab = Lab::new();
-    let wanted = ["did not end within 1 s and was stopped in bench epoll_wait events=1. The last"];
+    let wanted = ["did not end within 8 s and was stopped in bench epoll_wait events=1. The last"];
     cannot_tell(
         &lab,
-        lab.prove(&["--timeout", "1"]).env("FAKE_QEMU", "hang-job"),
+        lab.prove(&["--timeout", "8"]).env("FAKE_QEMU", "hang-job"),
         &wanted,
     );
 }
@@ -513,13 +513,13 @@ fn a_job_that_hangs_is_named() {
 fn a_kernel_that_hangs_is_stopped() {
     let lab = Lab::new();
     let wanted = [
-        "did not end within 1 s",
+        "did not end within 8 s",
         "Waiting for something",
         "--timeout",
     ];
     cannot_tell(
         &lab,
-        lab.prove(&["--timeout", "1"]).env("FAKE_QEMU", "hang"),
+        lab.prove(&["--timeout", "8"]).env("FAKE_QEMU", "hang"),
         &wanted,
     );
 }

@@ -337,10 +337,10 @@ fn a_program_that_hangs_is_named_and_no_path_of_the_cache() {
     gcc.arg("-static").arg("-o").arg(&program).arg(&source);
     assert!(gcc.status().unwrap().success());
     let program = program.to_str().unwrap();
-    let output = run(&["--reps", "10", "--timeout", "2", "--", program]);
+    let output = run(&["--reps", "10", "--timeout", "8", "--", program]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    let wanted = "the round did not end within 2 s and was stopped in program hang; where it";
+    let wanted = "the round did not end within 8 s and was stopped in program hang; where it";
     assert!(said.contains(wanted), "{said}");
     assert!(!said.contains("/programs/"), "{said}");
 }
