@@ -6,7 +6,9 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 /// The most bytes that are read of one file of source or of one text that is
 /// given: 30 times the largest of a kernel.
@@ -21,13 +23,7 @@ const PIPES: i64 = 0x5049_5045;
 /// # Errors
 /// The system's own, or what else the file is: a pipe, a device, larger.
 pub fn source(path: &Path) -> io::Result<Vec<u8>> {
-    let file = open(path)?;
-    let length = file.metadata()?.len();
-    match length > LARGEST {
-        true => Err(too_large()),
-        // Room for all of it, and for the end to be seen.
-        false => filled(Vec::with_capacity(length as usize + 1), file),
-    }
+    whole(ordinary(path, &fs::metadata(path)?)?)
 }
 
 /// Opens an ordinary file. Neither a pipe that nobody writes to nor a device
@@ -36,12 +32,38 @@ pub fn source(path: &Path) -> io::Result<Vec<u8>> {
 /// # Errors
 /// The system's own, or what else the file is.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Some devices do something when they are opened.
-    refuse_other(&fs::metadata(path)?)?;
+    Ok(ordinary(path, &fs::metadata(path)?)?.0)
+}
+
+/// An ordinary file that is open, and its length in bytes. `about` is what stands there:
+/// some devices do something when they are opened.
+fn ordinary(path: &Path, about: &Metadata) -> io::Result<(File, u64)> {
+    refuse_other(about)?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    refuse_other(&file.metadata()?)?;
-    Ok(file)
+    // Another may have taken its place.
+    let about = file.metadata()?;
+    refuse_other(&about)?;
+    Ok((file, about.len()))
+}
+
+/// Reads a file of so many bytes: most with one call of the system, which gives less than
+/// there is room for.
+fn whole((file, length): (File, u64)) -> io::Result<Vec<u8>> {
+    if length > LARGEST {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::with_capacity(length as usize + 1);
+    let more = match rustix::io::read(&file, spare_capacity(&mut bytes)) {
+        Err(Errno::INTR) => true,
+        read => read? != 0,
+    };
+    // It has grown, or says no length, as those of /proc: or the read was cut short.
+    let unread = more && bytes.len() as u64 != length;
+    match unread {
+        true => filled(bytes, file),
+        false => Ok(bytes),
+    }
 }
 
 fn refuse_other(about: &Metadata) -> io::Result<()> {
@@ -60,10 +82,13 @@ fn refuse_other(about: &Metadata) -> io::Result<()> {
 /// # Errors
 /// The system's own, or what else the file is.
 pub fn given(path: &Path) -> io::Result<Vec<u8>> {
-    match (is_stdin(path), is_stream(path)) {
-        (true, _) => limited(io::stdin()),
-        (_, true) => limited(File::open(path)?),
-        _ => source(path),
+    if is_stdin(path) {
+        return limited(io::stdin());
+    }
+    let about = fs::metadata(path)?;
+    match is_unnamed(path, &about) {
+        true => limited(File::open(path)?),
+        false => whole(ordinary(path, &about)?),
     }
 }
 
@@ -108,9 +133,17 @@ pub fn is_absent(error: &io::Error) -> bool {
     reason = "what cannot be looked at is no stream, and reading it says why"
 )]
 pub fn is_stream(path: &Path) -> bool {
-    let is_pipe = fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo());
+    is_stdin(path) || fs::metadata(path).is_ok_and(|about| is_unnamed(path, &about))
+}
+
+/// Whether what stands there is a pipe without a name.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a pipe of an unknown file system is taken for one with a name, and refused"
+)]
+fn is_unnamed(path: &Path, about: &Metadata) -> bool {
     let unnamed = || rustix::fs::statfs(path).is_ok_and(|about| about.f_type == PIPES);
-    is_stdin(path) || is_pipe && unnamed()
+    about.file_type().is_fifo() && unnamed()
 }
 
 /// It may be a socket, which cannot be opened by a path.

@@ -1,80 +1,42 @@
 //! Searches for the names of calls that are quick to say no, made of the calls.
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memmem::Finder;
+use tollgate_defect::{Defect, OrDefect as _};
 
 use crate::calls::Calls;
 
-/// Parts of names: every name holds one of them.
+/// Parts of names: every name holds one of them. One search for all of them at once.
 #[derive(Clone, Debug)]
-pub(crate) struct Parts {
-    parts: Vec<Finder<'static>>,
-    /// The names that hold none of them.
-    others: Vec<Alike>,
-}
+pub(crate) struct Parts(AhoCorasick);
 
 impl Parts {
     /// The parts, and each of the names that has none of them.
-    pub(crate) fn of(parts: &[String], names: &[String]) -> Self {
-        let apart = |name: &&str| !parts.iter().any(|part| name.contains(part.as_str()));
-        let names = names.iter().map(String::as_str).filter(apart);
-        Self {
-            parts: parts.iter().map(|part| finder(part)).collect(),
-            others: Alike::all(names.collect()),
-        }
+    ///
+    /// # Errors
+    /// When there are more than a search can hold, which is a defect.
+    pub(crate) fn of(parts: &[String], names: &[String]) -> Result<Self, Defect> {
+        let apart = |name: &&String| !parts.iter().any(|part| name.contains(part.as_str()));
+        let all = parts.iter().chain(names.iter().filter(apart));
+        Ok(Self(any_of(all)?))
     }
 
     /// Whether a text holds any of the names.
     pub(crate) fn may_be_in(&self, text: &[u8]) -> bool {
-        let part = self.parts.iter().any(|part| part.find(text).is_some());
-        part || self.others.iter().any(|own| own.may_be_in(text))
+        self.0.is_match(text)
     }
 }
 
-/// Names that have something in common, so that one search says of most texts that they
-/// hold none of them.
-#[derive(Clone, Debug)]
-struct Alike {
-    common: Finder<'static>,
-    names: Vec<Finder<'static>>,
-}
-
-impl Alike {
-    /// As few as share a word between underscores, with those.
-    fn all(mut names: Vec<&str>) -> Vec<Self> {
-        let mut found = Vec::new();
-        while let Some(common) = Self::commonest(&names) {
-            let (own, others): (Vec<&str>, Vec<&str>) =
-                names.iter().partition(|name| name.contains(common));
-            found.push(Self {
-                common: finder(common),
-                names: own.into_iter().map(finder).collect(),
-            });
-            names = others;
-        }
-        found
-    }
-
-    /// The word that most names have, the longest of those.
-    fn commonest<'n>(names: &[&'n str]) -> Option<&'n str> {
-        let words = names.iter().flat_map(|name| {
-            let ends = name.match_indices('_').map(|(at, _)| at);
-            let ends: Vec<usize> = ends.chain([name.len().saturating_sub(1)]).collect();
-            let begins = std::iter::once(0).chain(ends.clone());
-            let words = begins
-                .zip(ends)
-                .filter_map(|(begin, end)| name.get(begin..=end));
-            words.chain([*name]).collect::<Vec<&str>>()
-        });
-        words.max_by_key(|word| {
-            let count = names.iter().filter(|name| name.contains(word)).count();
-            (count, word.len())
-        })
-    }
-
-    fn may_be_in(&self, text: &[u8]) -> bool {
-        let held = |name: &Finder<'static>| name.find(text).is_some();
-        held(&self.common) && self.names.iter().any(held)
-    }
+/// A search for any of some names; of those that begin at one place the longest is found.
+///
+/// # Errors
+/// As [`Parts::of`].
+pub(crate) fn any_of<'n>(names: impl Iterator<Item = &'n String>) -> Result<AhoCorasick, Defect> {
+    let mut builder = AhoCorasick::builder();
+    builder.match_kind(MatchKind::LeftmostLongest);
+    builder
+        .build(names)
+        .or_defect("names cannot be searched for")
 }
 
 /// What a word is hashed to, for who asks several sets of it.
@@ -261,7 +223,7 @@ mod tests {
             "clac",
             "",
         ];
-        let parts = Parts::of(&strings(&["_user"]), &strings(&names[..4]));
+        let parts = Parts::of(&strings(&["_user"]), &strings(&names[..4])).unwrap();
         let held = [
             "x = get_user(a);",
             "_user",
@@ -275,22 +237,6 @@ mod tests {
         for text in ["", "access_end", "user_write_access_end", "cla", "_use r"] {
             assert!(!parts.may_be_in(text.as_bytes()), "{text}");
         }
-    }
-
-    #[test]
-    fn names_that_share_a_word_are_searched_for_together() {
-        let names = [
-            "user_access_begin",
-            "user_read_access_end",
-            "unsafe_put",
-            "b",
-        ];
-        let alike = Alike::all(names.to_vec());
-        let common = alike
-            .iter()
-            .map(|own| String::from_utf8_lossy(own.common.needle()));
-        let common: Vec<_> = common.collect();
-        assert_eq!(common, ["_access_", "unsafe_put", "b"]);
     }
 
     #[test]

@@ -182,7 +182,7 @@ impl Vocabulary {
         Ok(Self {
             shapes: Shapes::of(accesses.keys().map(Vec::as_slice)),
             accesses,
-            calls: Arc::new(Roles::of(calls)),
+            calls: Arc::new(Roles::of(calls)?),
             heat: paths.path,
             annotations: annotations
                 .map(|a| (a.name.into_bytes(), a.arguments))
@@ -372,7 +372,7 @@ impl Vocabulary {
 }
 
 impl Roles {
-    fn of(calls: &Calls) -> Self {
+    fn of(calls: &Calls) -> Result<Self, Defect> {
         let in_run = |wanted| words(calls.names(|does| does.in_run == Some(wanted)));
         let copied: Vec<CopyCall> = calls.all.iter().filter_map(copy_of).collect();
         let windows: Vec<WindowCall> = calls.all.iter().filter_map(window_of).collect();
@@ -380,10 +380,10 @@ impl Roles {
         let mut opens: Vec<String> = windows.iter().map(|window| window.name.clone()).collect();
         opens.extend(calls.names(|does| does.zeroes.is_some() || does.scoped.is_some()));
         let insides = calls.families.iter().filter(|family| family.inside);
-        Self {
-            begins: Parts::of(&calls.search.begin, &opens),
+        Ok(Self {
+            begins: Parts::of(&calls.search.begin, &opens)?,
             places: Places::of(calls),
-            words: CheckWords::of(calls),
+            words: CheckWords::of(calls)?,
             transparent: in_run(InRun::Transparent),
             pure: in_run(InRun::Pure),
             scopes: words(calls.names(|does| does.cleanup)),
@@ -397,7 +397,7 @@ impl Roles {
             scoped: scoped_of(calls),
             copies: by_name(copied.iter().cloned(), |copy| &copy.name),
             copied,
-        }
+        })
     }
 }
 

@@ -1,14 +1,14 @@
 //! Files and folders, checked one by one, and the headers that teach what a tree calls
 //! its windows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use tollgate_defect::{Defect, OrDefect as _, answer};
 use tollgate_source::check::{
-    CheckWords, Checker, Checks, Learned, OF_ARCHITECTURE, Side, TEACHERS,
+    CheckWords, Checked, Checker, Checks, Learned, OF_ARCHITECTURE, Side, TEACHERS,
 };
 use tollgate_source::{GrammarError, Headers, Name, TreePath, TypeIndex, Vocabulary, no_tree};
 
@@ -117,6 +117,7 @@ pub fn folder(root: &Path, asked: Asked<'_>) -> Result<Checks, Error> {
         learned,
         unread,
         types,
+        silent,
     } = learned_from(&places, &builtin, tree)?;
     let whole = tree.is_some() && unread.is_empty();
     let words = match whole {
@@ -124,8 +125,13 @@ pub fn folder(root: &Path, asked: Asked<'_>) -> Result<Checks, Error> {
         false => builtin.with(&learned),
     };
     let types = whole.then(|| types.joined());
+    let is_silent = |file: &File| silent.contains(&file.place);
+    let (silent, headers): (Vec<File>, Vec<File>) = headers.into_iter().partition(is_silent);
     let all: Vec<File> = headers.into_iter().chain(files).collect();
     let mut checks = run(root, &all, &words, types, asked)?;
+    for header in silent {
+        checks.add(&header.name, Checked::default());
+    }
     spare(root, &all, &mut checks, &words)?;
     miss_folders(&mut checks, &found.unlisted);
     checks.finish();
@@ -240,6 +246,8 @@ struct Lessons {
     unread: Unread,
     /// The types that they define, by their paths in the tree.
     types: TypeIndex,
+    /// Those that hold nothing to check: they need not be read again.
+    silent: HashSet<PathBuf>,
 }
 
 impl Lessons {
@@ -247,6 +255,7 @@ impl Lessons {
         self.learned.merge(other.learned);
         self.unread.extend(other.unread);
         self.types.merge(other.types);
+        self.silent.extend(other.silent);
         self
     }
 }
@@ -268,6 +277,9 @@ fn learned_from(
             for path in paths {
                 match input::source(path) {
                     Ok(text) => {
+                        if !words.suspects(&text) && !has_nul(&text) {
+                            all.silent.insert(path.to_path_buf());
+                        }
                         all.learned.merge(checker.learn(&text));
                         let own = tree.and_then(|tree| answer::below(path, tree));
                         let own = own.map(|own| TreePath::top().joined(Name::from(own).as_bytes()));

@@ -7,6 +7,9 @@ use super::context::FileContext;
 use super::model::Violation;
 use super::rules::{allow_without_reason, rule, unused_allow};
 
+/// What such a comment begins with.
+pub(super) const MARK: &str = "tollgate:";
+
 /// A comment that allows a rule to be broken somewhere.
 #[derive(Clone, Debug)]
 struct Allow {
@@ -20,7 +23,7 @@ struct Allow {
 /// Takes out what comments allow, and adds what is wrong with the comments.
 /// Returns how many violations were allowed.
 pub(crate) fn apply(file: &FileContext<'_>, violations: &mut Vec<Violation>) -> usize {
-    if memchr::memmem::find(file.text, b"tollgate:").is_none() {
+    if memchr::memmem::find(file.text, MARK.as_bytes()).is_none() {
         return 0;
     }
     let mut bad = Vec::new();
@@ -100,7 +103,7 @@ fn request(comment: &str) -> Option<&str> {
     let inner = comment
         .strip_prefix("//")
         .or_else(|| comment.strip_prefix("/*")?.strip_suffix("*/"))?;
-    let rest = inner.trim().strip_prefix("tollgate:")?.trim_start();
+    let rest = inner.trim().strip_prefix(MARK)?.trim_start();
     rest.strip_prefix("allow").map(str::trim)
 }
 

@@ -2,10 +2,14 @@
 //! the tree nor the change defines does not build.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
+use aho_corasick::AhoCorasick;
 use memchr::memmem::Finder;
+use tollgate_defect::Defect;
 
 use crate::lex::{Token, TokenKind, tokens};
+use crate::search::any_of;
 use crate::span::Span;
 use crate::split::{Body, bodies};
 use crate::wrappers::definition;
@@ -119,31 +123,35 @@ pub fn holds_words(text: &[u8], names: &BTreeSet<String>) -> BTreeSet<String> {
 }
 
 fn holds_word(text: &[u8], name: &Finder<'_>) -> bool {
+    let length = name.needle().len();
+    let mut places = name.find_iter(text);
+    places.any(|at| is_whole(text, at..at + length))
+}
+
+/// Whether no letter of a word stands before or behind a place.
+fn is_whole(text: &[u8], place: Range<usize>) -> bool {
     let is_part = |at: Option<usize>| {
         let byte = at.and_then(|at| text.get(at));
         byte.is_some_and(|byte| is_word(*byte))
     };
-    let behind = name.needle().len();
-    let mut places = name.find_iter(text);
-    places.any(|at| !is_part(at.checked_sub(1)) && !is_part(Some(at + behind)))
+    !is_part(place.start.checked_sub(1)) && !is_part(Some(place.end))
 }
 
-/// A search of many texts for any of some names.
-pub(super) struct AnyWord<'n>(Vec<Finder<'n>>);
+/// A search of many texts for any of some names, which are words of C.
+pub(super) struct AnyWord(AhoCorasick);
 
-impl<'n> AnyWord<'n> {
-    pub(super) fn of(names: &'n BTreeSet<String>) -> Self {
-        Self(
-            names
-                .iter()
-                .map(|name| Finder::new(name.as_bytes()))
-                .collect(),
-        )
+impl AnyWord {
+    /// # Errors
+    /// When there are more than a search can hold, which is a defect.
+    pub(super) fn of(names: &BTreeSet<String>) -> Result<Self, Defect> {
+        any_of(names.iter()).map(Self)
     }
 
     /// Whether a text holds one as a whole word, be it in a comment.
     pub(super) fn is_in(&self, text: &[u8]) -> bool {
-        self.0.iter().any(|name| holds_word(text, name))
+        // None reaches beyond its word: of a word that is a name the whole is found.
+        let mut found = self.0.find_iter(text);
+        found.any(|own| is_whole(text, own.range()))
     }
 }
 

@@ -271,7 +271,7 @@ impl<S: Snapshot> Side<S> {
         if names.is_empty() || !is_kernel(&self.files, &self.kernel) {
             return Ok(());
         }
-        let headers = self.headers();
+        let headers = self.header_texts()?;
         let (mut inlines, mut known) = (Inlines::default(), names.clone());
         for _ in 0..ROUNDS {
             inlines.merge(self.inlines(&headers, &names)?);
@@ -286,40 +286,48 @@ impl<S: Snapshot> Side<S> {
     }
 
     /// What headers define of some names.
-    fn inlines(&self, headers: &[TreePath], names: &BTreeSet<String>) -> Result<Inlines, S::Error> {
+    fn inlines(
+        &self,
+        headers: &[Vec<Vec<u8>>],
+        names: &BTreeSet<String>,
+    ) -> Result<Inlines, Defect> {
         let vocabulary = Vocabulary::shared()?;
-        let wanted = AnyWord::of(names);
-        let part = |paths: &&[TreePath]| {
+        let wanted = AnyWord::of(names)?;
+        let part = |texts: &Vec<Vec<u8>>| {
             let mut all = Inlines::default();
-            for text in self.files.texts(paths)?.into_iter().flatten() {
-                if wanted.is_in(&text) {
-                    all.merge(Inlines::of(&text, names, vocabulary));
-                }
+            for text in texts.iter().filter(|text| wanted.is_in(text)) {
+                all.merge(Inlines::of(text, names, vocabulary));
             }
-            Ok::<_, S::Error>(all)
+            all
         };
+        let parts = self.files.spread(headers, part).into_iter();
+        Ok(parts.fold(Inlines::default(), |mut all, part| {
+            all.merge(part);
+            all
+        }))
+    }
+
+    /// The texts of the headers that any file may include, in parts of a work: read once
+    /// (some 60 MB of a kernel), however often they are searched.
+    fn header_texts(&self) -> Result<Vec<Vec<Vec<u8>>>, S::Error> {
+        let headers = self.headers();
         let parts: Vec<&[TreePath]> = headers.chunks(TOGETHER).collect();
-        let mut all = Inlines::default();
-        for part in self.files.spread(&parts, part) {
-            all.merge(part?);
-        }
-        Ok(all)
+        let texts = |paths: &&[TreePath]| {
+            let texts = self.files.texts(paths)?.into_iter();
+            Ok::<_, S::Error>(texts.flatten().collect())
+        };
+        self.files.spread(&parts, texts).into_iter().collect()
     }
 
     /// The headers that any file may include: those of include and of the
     /// architectures.
     fn headers(&self) -> Vec<TreePath> {
         let depth = self.kernel.parts().count();
-        let shared = |path: &TreePath| {
-            let mut parts = path.parts().skip(depth);
-            match parts.next() {
-                Some(b"include") => true,
-                Some(b"arch") => parts.nth(1) == Some(b"include"),
-                _ => false,
-            }
-        };
-        let mut found = self.files.below(&self.kernel);
-        found.retain(|path| path.is_header() && shared(path));
+        let of_architecture = |path: &TreePath| path.parts().nth(depth + 2) == Some(b"include");
+        let mut found = self.files.below(&self.kernel.joined(b"arch"));
+        found.retain(of_architecture);
+        found.extend(self.files.below(&self.kernel.joined(b"include")));
+        found.retain(|path| path.is_header());
         found
     }
 

@@ -13,6 +13,8 @@ use crate::calls::{
 };
 use crate::search::{Hashed, Likely, Parts};
 
+use super::allow::MARK;
+
 /// Every word of what is checked is looked up in several of these.
 type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 type HashSet<K> = std::collections::HashSet<K, RandomState>;
@@ -127,12 +129,18 @@ fn sleepless(calls: &Calls) -> HashSet<String> {
 }
 
 /// What a name that needs an open window holds.
-fn insides(calls: &Calls) -> Parts {
+fn insides(calls: &Calls) -> Result<Parts, Defect> {
     let families = calls.families.iter().filter(|family| family.inside);
     let families: Vec<String> = families.map(|family| family.prefix.clone()).collect();
     let named = calls.all.iter().filter(|call| is_inside(call));
     let names: Vec<String> = named.map(|call| call.name.clone()).collect();
     Parts::of(&families, &names)
+}
+
+/// What there is anything to check by: names, and comments that allow something.
+fn suspects(calls: &Calls, counted: &[String]) -> Result<Parts, Defect> {
+    let mark = [MARK.to_owned()];
+    Parts::of(&[calls.search.suspect.as_slice(), &mark].concat(), counted)
 }
 
 /// The names without any of those parts: those of the kernel are in macros by other names
@@ -192,11 +200,14 @@ impl CheckWords {
     /// # Errors
     /// When the data file does not have its form; a test keeps that from happening.
     pub fn builtin() -> Result<Self, Defect> {
-        Calls::builtin().map(Self::of)
+        Self::of(Calls::builtin()?)
     }
 
     /// What the rules want to know of calls.
-    pub(crate) fn of(calls: &Calls) -> Self {
+    ///
+    /// # Errors
+    /// When its names cannot be searched for.
+    pub(crate) fn of(calls: &Calls) -> Result<Self, Defect> {
         let all = calls.all.iter();
         let begins = |role: fn(&Does) -> Option<OfWindow>| {
             let of = |call: &Call| begin(call, role);
@@ -216,7 +227,7 @@ impl CheckWords {
         let counted = calls.names(|does| does.arguments.is_some());
         let search = &calls.search;
         let new = unsuspected(&counted, &search.suspect);
-        Self {
+        Ok(Self {
             names: Likely::of(calls.every_name().map(str::as_bytes)),
             begins: begins(|does| does.begin),
             scoped: begins(|does| does.scoped),
@@ -231,11 +242,11 @@ impl CheckWords {
             range_checks: calls.names(Does::only_checks).into_iter().collect(),
             parts: calls.names(|does| does.part).into_iter().collect(),
             families: calls.families.clone(),
-            insides: insides(calls),
-            suspects: Parts::of(&search.suspect, &counted),
-            teaches: Parts::of(&search.teach, &counted),
-            defines: Parts::of(&search.define, &new),
-            counts: Parts::of(&search.count, &new),
+            insides: insides(calls)?,
+            suspects: suspects(calls, &counted)?,
+            teaches: Parts::of(&search.teach, &counted)?,
+            defines: Parts::of(&search.define, &new)?,
+            counts: Parts::of(&search.count, &new)?,
             fences: each(calls, |does| does.fence),
             pairs: calls.pairs.clone(),
             atomics: atomics(&calls.atomics),
@@ -266,7 +277,7 @@ impl CheckWords {
             error_pointers: calls.names(|does| does.error_pointer).into_iter().collect(),
             tell_errors: calls.names(|does| does.tells_errors).into_iter().collect(),
             duplicates: each(calls, |does| does.duplicates),
-        }
+        })
     }
 
     /// Whether a word may be the name of anything that is known: quick to say no.
@@ -298,7 +309,7 @@ impl CheckWords {
     /// Whether a text may hold anything to check: a search that is quick to say no.
     #[must_use]
     pub fn suspects(&self, text: &[u8]) -> bool {
-        self.suspects.may_be_in(text) || memchr::memmem::find(text, b"tollgate:").is_some()
+        self.suspects.may_be_in(text)
     }
 
     /// Whether a text may teach anything: a search that is quick to say no.

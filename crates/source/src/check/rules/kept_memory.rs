@@ -1,5 +1,8 @@
 use std::collections::HashSet;
 
+use tollgate_defect::answer;
+use tree_sitter::Node;
+
 use crate::check::context::FunctionContext;
 use crate::check::fate::{Arm, fallible, fate};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -26,6 +29,12 @@ const INFO: RuleInfo = RuleInfo {
 const MOST: usize = 256;
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let words = function.file.words;
+    let named = |own: &Node<'_>| answer::text(function.context.callee(*own));
+    let mut names = function.calls.iter().filter_map(named);
+    if !names.any(|name| words.takes(name)) || fallible(function).next().is_none() {
+        return;
+    }
     let owners = Owner::all(function, CheckWords::releases);
     let takes: Vec<Take<'_, '_>> = owners.iter().flat_map(Take::all).collect();
     if takes.is_empty() {
