@@ -1,42 +1,65 @@
 //! Searches for the names of calls that are quick to say no, made of the calls.
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, MatchKind, packed};
 use memchr::memmem::Finder;
 use tollgate_defect::{Defect, OrDefect as _};
 
 use crate::calls::Calls;
 
-/// Parts of names: every name holds one of them. One search for all of them at once.
+/// Parts of names: every name holds one of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Parts(AhoCorasick);
+pub(crate) struct Parts(AnyOf);
 
 impl Parts {
     /// The parts, and each of the names that has none of them.
     ///
     /// # Errors
-    /// When there are more than a search can hold, which is a defect.
+    /// As [`AnyOf::of`].
     pub(crate) fn of(parts: &[String], names: &[String]) -> Result<Self, Defect> {
         let apart = |name: &&String| !parts.iter().any(|part| name.contains(part.as_str()));
-        let all = parts.iter().chain(names.iter().filter(apart));
-        Ok(Self(any_of(all)?))
+        AnyOf::of(parts.iter().chain(names.iter().filter(apart))).map(Self)
     }
 
     /// Whether a text holds any of the names.
     pub(crate) fn may_be_in(&self, text: &[u8]) -> bool {
-        self.0.is_match(text)
+        self.0.places(text).next().is_some()
     }
 }
 
-/// A search for any of some names; of those that begin at one place the longest is found.
-///
-/// # Errors
-/// As [`Parts::of`].
-pub(crate) fn any_of<'n>(names: impl Iterator<Item = &'n String>) -> Result<AhoCorasick, Defect> {
-    let mut builder = AhoCorasick::builder();
-    builder.match_kind(MatchKind::LeftmostLongest);
-    builder
-        .build(names)
-        .or_defect("names cannot be searched for")
+/// A search for all of some names at once.
+#[derive(Clone, Debug)]
+pub(crate) struct AnyOf {
+    /// By many bytes at a time: four times as quick as the other, which goes by the rarest
+    /// bytes of few names. Not of every processor, nor of very many names.
+    quick: Option<packed::Searcher>,
+    other: AhoCorasick,
+}
+
+impl AnyOf {
+    /// # Errors
+    /// When there are more than a search can hold, which is a defect.
+    pub(crate) fn of<'n>(names: impl Iterator<Item = &'n String> + Clone) -> Result<Self, Defect> {
+        let mut quick = packed::Config::new();
+        let quick = quick.match_kind(packed::MatchKind::LeftmostLongest);
+        let mut builder = AhoCorasick::builder();
+        builder.match_kind(MatchKind::LeftmostLongest);
+        let other = builder.build(names.clone());
+        Ok(Self {
+            quick: quick.builder().extend(names).build(),
+            other: other.or_defect("names cannot be searched for")?,
+        })
+    }
+
+    /// Where they are in a text, none before another has ended; of those that begin at one
+    /// place the longest.
+    pub(crate) fn places(&self, text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+        let quick = self.quick.iter().flat_map(|own| own.find_iter(text));
+        let other = self.quick.is_none().then(|| self.other.find_iter(text));
+        let other = other.into_iter().flatten();
+        quick.chain(other).map(|own| own.range())
+    }
 }
 
 /// What a word is hashed to, for who asks several sets of it.

@@ -8,6 +8,7 @@ use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::expression::Expression;
+use crate::hashed::HashMap;
 use crate::node::{Parts as _, kind_count, kind_number};
 use crate::site::{Context, bare, span};
 use crate::span::Span;
@@ -92,6 +93,24 @@ impl<'t> Nodes<'t> {
     /// The calls among them.
     pub(crate) fn calls(&self) -> Vec<Node<'t>> {
         self.of_kinds(&["call_expression"]).collect()
+    }
+}
+
+/// What calls call, by the numbers of their nodes: nearly each rule asks that of each.
+pub(crate) struct Callees<'t>(HashMap<usize, Option<&'t str>>);
+
+impl<'t> Callees<'t> {
+    pub(crate) fn new(context: &Context<'t>, calls: &[Node<'_>]) -> Self {
+        let own = |call: &Node<'_>| (call.id(), answer::text(context.callee(*call)));
+        Self(calls.iter().map(own).collect())
+    }
+
+    /// What a call calls, which may be one of those or what is never evaluated.
+    pub(crate) fn of(&self, context: &Context<'t>, call: Node<'_>) -> Option<&'t str> {
+        match self.0.get(&call.id()) {
+            Some(known) => *known,
+            None => answer::text(context.callee(call)),
+        }
     }
 }
 

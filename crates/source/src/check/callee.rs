@@ -11,7 +11,7 @@ use crate::parse::BodyParser;
 use crate::site::Context;
 use crate::span::Span;
 
-use super::accesses::{self, Nodes};
+use super::accesses::{self, Callees, Nodes};
 use super::context::{Expressions, FunctionContext};
 use super::paths::Paths;
 use super::tokens::{parameter_spans, parameters};
@@ -73,6 +73,7 @@ pub(crate) fn look_into<T>(
         body,
         root,
         calls: &calls,
+        callees: &Callees::new(&context, &calls),
         accesses: &accesses::accesses(&context, file.words, &calls),
         through: &[],
         known: function.known,

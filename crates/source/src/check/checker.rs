@@ -20,7 +20,7 @@ use crate::split::{Body, Cut, Unended, bodies};
 use crate::types::{Headers, Types};
 use crate::vocabulary::Vocabulary;
 
-use super::accesses::Nodes;
+use super::accesses::{Callees, Nodes};
 use super::callee::LOOKS;
 use super::change::{FactsOf, FunctionChange};
 use super::context::{Asked, Expressions, FileContext, FunctionContext};
@@ -411,6 +411,7 @@ fn judge(
     }
     let nodes = Nodes::of(root);
     let calls = nodes.calls();
+    let callees = Callees::new(context, &calls);
     let accesses = accesses::accesses(context, file.words, &calls);
     let through = accesses::through(context, place.known, &calls);
     let function = FunctionContext {
@@ -419,6 +420,7 @@ fn judge(
         body,
         root,
         calls: &calls,
+        callees: &callees,
         accesses: &accesses,
         through: &through,
         known: place.known,

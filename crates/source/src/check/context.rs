@@ -18,7 +18,7 @@ use crate::span::{LineIndex, Span};
 use crate::split::Body;
 use crate::types::{LayoutError, Type, Types};
 
-use super::accesses::{Access, Nodes};
+use super::accesses::{Access, Callees, Nodes};
 use super::known::{Fails, Summaries, Told};
 use super::learn::users;
 use super::model::{Mark, RuleInfo, Violation};
@@ -305,6 +305,8 @@ pub(crate) struct FunctionContext<'a> {
     pub(crate) root: Node<'a>,
     /// The calls in it, in the order of the text.
     pub(crate) calls: &'a [Node<'a>],
+    /// What they call.
+    pub(crate) callees: &'a Callees<'a>,
     /// Those that access user memory.
     pub(crate) accesses: &'a [Access<'a>],
     /// Those that call a function of the file which copies what it is given.
@@ -322,6 +324,11 @@ pub(crate) struct FunctionContext<'a> {
 }
 
 impl<'a> FunctionContext<'a> {
+    /// The name that a call calls, empty where that is no plain name.
+    pub(crate) fn callee(&self, call: Node<'_>) -> Option<&'a str> {
+        self.callees.of(self.context, call)
+    }
+
     /// Whether a way leads from what happens in a place to what happens in another.
     pub(crate) fn leads(&self, from: Span, to: Span) -> bool {
         let graph = self.graph;
@@ -488,7 +495,7 @@ impl FunctionContext<'_> {
     pub(crate) fn is_freed(&self, at: Span) -> bool {
         let mut calls = self.calls.iter().filter(|own| span(**own).contains(at));
         calls.any(|own| {
-            let name = answer::text(self.context.callee(*own));
+            let name = self.callee(*own);
             name.is_some_and(|name| self.file.words.frees(name))
         })
     }

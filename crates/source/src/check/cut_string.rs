@@ -1,6 +1,5 @@
 //! Strings of the user's that may have been cut off, so that no 0 stands behind them.
 
-use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
@@ -26,7 +25,7 @@ pub(crate) struct CutString {
 /// The string that a call copies, where nothing asks whether it was cut off, and nothing
 /// puts a 0 behind it.
 pub(crate) fn cut_string(function: &FunctionContext<'_>, call: Node<'_>) -> Option<CutString> {
-    let name = answer::text(function.context.callee(call))?;
+    let name = function.callee(call)?;
     let cuts = function.file.words.cuts(name)?;
     let whole = function.expression_of(call);
     let (_, given) = whole.call()?;

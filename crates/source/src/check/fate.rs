@@ -1,7 +1,6 @@
 //! What becomes of a fault: which ways a function takes where an access failed, and who
 //! asks for its result.
 
-use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
@@ -32,7 +31,7 @@ pub(crate) fn fallible<'t>(
         accesses.any(|own| own.node == call && !own.inside && own.word.result.is_some())
     };
     function.calls.iter().filter_map(move |call| {
-        let name = answer::text(function.context.callee(*call))?;
+        let name = function.callee(*call)?;
         let known = function.known.get(name);
         let helper = known.is_some_and(|own| own.tells_fault) && is_given_users(function, *call);
         (helper || own(*call)).then(|| Fallible {

@@ -227,7 +227,7 @@ fn numbered<'t>(function: &FunctionContext<'_>, place: Node<'t>) -> Option<(Node
 pub(crate) fn of_callee(function: &FunctionContext<'_>, address: Node<'_>) -> Option<Filled> {
     let arguments = address.parent()?;
     let call = arguments.parent()?;
-    let name = answer::text(function.context.callee(call))?;
+    let name = function.callee(call)?;
     let mut cursor = arguments.walk();
     let mut all = arguments.named_children(&mut cursor);
     let at = all.position(|own| own.id() == address.id())?;

@@ -54,7 +54,7 @@ fn reached(function: &FunctionContext<'_>, node: Node<'_>, before: Span, found: 
     let part = |name: &str| parent.part(name).map(|own| own.id()) == Some(node.id());
     let called = |ask: fn(&CheckWords, &str) -> bool| {
         let call = parent.parent().filter(|_| parent.kind() == "argument_list");
-        let name = call.and_then(|call| answer::text(function.context.callee(call)));
+        let name = call.and_then(|call| function.callee(call));
         name.is_some_and(|name| ask(function.file.words, name))
     };
     match parent.kind() {

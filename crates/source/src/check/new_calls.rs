@@ -4,12 +4,11 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use aho_corasick::AhoCorasick;
 use memchr::memmem::Finder;
 use tollgate_defect::Defect;
 
 use crate::lex::{Token, TokenKind, tokens};
-use crate::search::any_of;
+use crate::search::AnyOf;
 use crate::span::Span;
 use crate::split::{Body, bodies};
 use crate::wrappers::definition;
@@ -138,20 +137,19 @@ fn is_whole(text: &[u8], place: Range<usize>) -> bool {
 }
 
 /// A search of many texts for any of some names, which are words of C.
-pub(super) struct AnyWord(AhoCorasick);
+pub(super) struct AnyWord(AnyOf);
 
 impl AnyWord {
     /// # Errors
     /// When there are more than a search can hold, which is a defect.
     pub(super) fn of(names: &BTreeSet<String>) -> Result<Self, Defect> {
-        any_of(names.iter()).map(Self)
+        AnyOf::of(names.iter()).map(Self)
     }
 
     /// Whether a text holds one as a whole word, be it in a comment.
     pub(super) fn is_in(&self, text: &[u8]) -> bool {
         // None reaches beyond its word: of a word that is a name the whole is found.
-        let mut found = self.0.find_iter(text);
-        found.any(|own| is_whole(text, own.range()))
+        self.0.places(text).any(|own| is_whole(text, own))
     }
 }
 

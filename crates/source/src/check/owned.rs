@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
@@ -350,7 +349,7 @@ impl<'f, 's> Owner<'f, 's> {
 
 /// The variables that a call is given to give back what they lead to.
 fn released(function: &FunctionContext<'_>, call: Node<'_>, releases: Releases) -> Vec<String> {
-    let name = answer::text(function.context.callee(call));
+    let name = function.callee(call);
     if !name.is_some_and(|name| releases(function.file.words, name)) {
         return Vec::new();
     }
@@ -449,7 +448,7 @@ impl Mention<'_, '_> {
     fn given(&self, list: Node<'_>, by_address: bool) -> Use {
         let words = self.function.file.words;
         let call = list.parent().filter(|own| own.kind() == "call_expression");
-        let name = call.and_then(|call| answer::text(self.function.context.callee(call)));
+        let name = call.and_then(|call| self.function.callee(call));
         let Some(name) = name else {
             return Use::HandedOn;
         };

@@ -1,7 +1,5 @@
 //! What a call of a function of the file does to user memory, as its own body says.
 
-use tollgate_defect::answer;
-
 use crate::calls::{Duplicates, Outcome};
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, StatementKind};
@@ -175,7 +173,7 @@ fn deep_faults(function: &FunctionContext<'_>, name: &str, depth: usize) -> Opti
     let left = depth.checked_sub(1)?;
     look_into(function, name, |callee| {
         let names = callee.calls.iter();
-        let names = names.filter_map(|call| answer::text(callee.context.callee(*call)));
+        let names = names.filter_map(|call| callee.callee(*call));
         let mut deeper = names.filter(|name| callee.known.may_sleep(name));
         match is_quiet(callee) {
             true => None,

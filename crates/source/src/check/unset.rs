@@ -1,7 +1,5 @@
 //! Variables that have no value yet where they are needed.
 
-use tollgate_defect::answer;
-
 use crate::flow::{Effect, EffectKind, Local, Node as Step};
 use crate::node::Parts as _;
 use crate::site::span;
@@ -60,7 +58,7 @@ fn is_left(function: &FunctionContext<'_>, address: Span) -> bool {
             whole && span(own).contains(address)
         };
         let at = all.position(own)?;
-        Some((answer::text(function.context.callee(*call))?, at))
+        Some((function.callee(*call)?, at))
     });
     let left = given.and_then(|(name, at)| {
         look_into(function, name, |callee| {

@@ -1,4 +1,3 @@
-use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::check::accesses::Access;
@@ -56,7 +55,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 /// as the user says.
 fn moved(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
     let words = function.file.words;
-    let name = answer::text(function.context.callee(call))?;
+    let name = function.callee(call)?;
     let fills = words.fills(name).filter(|_| words.access(name).is_none())?;
     let whole = function.expression_of(call);
     let (_, given) = whole.call()?;

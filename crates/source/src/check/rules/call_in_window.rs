@@ -1,5 +1,3 @@
-use tollgate_defect::answer;
-
 use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -130,7 +128,7 @@ pub(super) fn judged(
 fn left(function: &FunctionContext<'_>, name: &str) -> Option<String> {
     look_into(function, name, |callee| {
         let calls = callee.calls.iter();
-        let mut names = calls.filter_map(|call| answer::text(callee.context.callee(*call)));
+        let mut names = calls.filter_map(|call| callee.callee(*call));
         let leaves = |name: &&str| match callee.file.words.permission(name) {
             Permission::Allowed => false,
             Permission::Forbidden(_) => true,

@@ -109,7 +109,7 @@ impl<'t> Fetch<'t> {
 
     /// What a function of the file fetches that is called there.
     fn through(function: &FunctionContext<'_>, call: Node<'t>) -> Vec<Self> {
-        let name = answer::text(function.context.callee(call));
+        let name = function.callee(call);
         let Some(known) = name.and_then(|name| function.known.get(name)) else {
             return Vec::new();
         };
@@ -639,7 +639,7 @@ fn is_read_by_callee(function: &FunctionContext<'_>, second: &Fetch<'_>, field: 
     let calls = function.calls.iter();
     let mut later = calls.filter(|call| span(**call).start >= second.span.end);
     later.any(|call| {
-        let name = answer::text(function.context.callee(*call));
+        let name = function.callee(*call);
         let Some(name) = name.filter(|name| function.file.body_named(name).is_some()) else {
             return false;
         };

@@ -1,5 +1,3 @@
-use tollgate_defect::answer;
-
 use crate::check::context::FunctionContext;
 use crate::check::fate::{fallible, fate};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -43,7 +41,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 /// The calls that make a descriptor the program's.
 fn installs(function: &FunctionContext<'_>) -> impl Iterator<Item = Span> {
     let own = function.calls.iter().filter(|call| {
-        let name = answer::text(function.context.callee(**call));
+        let name = function.callee(**call);
         name.is_some_and(|name| function.file.words.installs(name))
     });
     own.map(|call| span(*call))

@@ -27,15 +27,15 @@ const INFO: RuleInfo = RuleInfo {
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut seen = HashSet::default();
     for call in function.calls {
-        let whole = function.expression_of(*call);
-        let Some((name, _)) = whole.call() else {
+        let Some(name) = function.callee(*call) else {
             continue;
         };
         // What else of the file gives one is looked at beside accesses alone.
         let own = function.file.words.gives_error_pointer(name) || function.may_fault(name);
         let gives = function.fails(name).map(|fails| (fails, name));
         let gives = gives.filter(|_| own || !function.accesses.is_empty());
-        let Some((gives, target)) = gives.zip(function.taker(*call)) else {
+        let taken = gives.and_then(|gives| Some((gives, function.taker(*call)?)));
+        let Some((gives, target)) = taken else {
             continue;
         };
         let unasked = unasked(function, span(*call), gives, &target);

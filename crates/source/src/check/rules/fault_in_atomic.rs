@@ -1,5 +1,3 @@
-use tollgate_defect::answer;
-
 use crate::check::context::FunctionContext;
 use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -103,7 +101,7 @@ struct Sleeper {
 }
 
 fn sleeper(function: &FunctionContext<'_>, call: tree_sitter::Node<'_>) -> Option<Sleeper> {
-    let name = answer::text(function.context.callee(call))?;
+    let name = function.callee(call)?;
     let inner = match function.known.get(name) {
         _ if function.file.words.may_fault(name) => None,
         Some(own) => Some(own.faults.clone()?),
@@ -178,7 +176,7 @@ impl Locks {
     fn of(function: &FunctionContext<'_>, group: usize) -> Self {
         let (mut begins, mut ends) = (HashMap::default(), HashMap::default());
         for call in function.calls {
-            let name = answer::text(function.context.callee(*call));
+            let name = function.callee(*call);
             let own = name.and_then(|name| function.file.words.atomic_of(name));
             let lock = || locks::given(function, *call);
             match own {

@@ -1,7 +1,5 @@
 use std::collections::BTreeSet;
 
-use tollgate_defect::answer;
-
 use crate::check::context::FunctionContext;
 use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -68,7 +66,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 /// The accesses of the function, and its calls of others that may fault.
 fn faulting(function: &FunctionContext<'_>) -> HashSet<Span> {
     let calls = function.calls.iter().filter(|call| {
-        let name = answer::text(function.context.callee(**call));
+        let name = function.callee(**call);
         name.is_some_and(|name| function.may_fault(name))
     });
     let accesses = function.accesses.iter().map(|own| own.span);
@@ -81,7 +79,7 @@ fn turns(function: &FunctionContext<'_>) -> Vec<Turn> {
         .map(|at| (function.place(at), at))
         .collect();
     let calls = function.calls.iter().filter_map(|call| {
-        let name = answer::text(function.context.callee(*call))?;
+        let name = function.callee(*call)?;
         let (kind, takes) = function.file.words.lock_of(name)?;
         Some(Turn {
             node: *places.get(&span(*call))?,

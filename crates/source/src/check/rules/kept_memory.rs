@@ -1,6 +1,5 @@
 use std::collections::HashSet;
 
-use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::check::context::FunctionContext;
@@ -30,7 +29,7 @@ const MOST: usize = 256;
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let words = function.file.words;
-    let named = |own: &Node<'_>| answer::text(function.context.callee(*own));
+    let named = |own: &Node<'_>| function.callee(*own);
     let mut names = function.calls.iter().filter_map(named);
     if !names.any(|name| words.takes(name)) || fallible(function).next().is_none() {
         return;

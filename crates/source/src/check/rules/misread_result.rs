@@ -47,7 +47,7 @@ struct Giver<'t> {
 /// The calls of a function whose result says whether they faulted.
 fn givers<'t>(function: &FunctionContext<'t>) -> impl Iterator<Item = Giver<'t>> {
     function.calls.iter().filter_map(move |call| {
-        let name = answer::text(function.context.callee(*call))?;
+        let name = function.callee(*call)?;
         Some(Giver {
             node: *call,
             span: span(*call),

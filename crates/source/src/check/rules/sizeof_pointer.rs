@@ -59,7 +59,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 
 /// `p = memdup_user(from, sizeof(p))`
 fn taken(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
-    let name = answer::text(function.context.callee(call))?;
+    let name = function.callee(call)?;
     let copied = function.duplicates(name)?;
     let target = function.taker(call)?;
     let count = argument(function, call, copied.count)?;
@@ -68,7 +68,7 @@ fn taken(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
 
 /// `f(sizeof(p), p)` of a pointer to the user's, where nothing else is known of the call.
 fn handed(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
-    let name = answer::text(function.context.callee(call))?;
+    let name = function.callee(call)?;
     let words = function.file.words;
     let copies = words.access(name).or_else(|| words.in_window(name));
     let known = copies.is_some() || words.checks_range(name.as_bytes());

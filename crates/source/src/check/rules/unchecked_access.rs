@@ -203,7 +203,7 @@ fn judged<'s>(
 
 /// A call that accesses the user's memory, and is given what the address lies in.
 fn reaches(function: &FunctionContext<'_>, call: Node<'_>, base: &str) -> Option<Span> {
-    let name = answer::text(function.context.callee(call))?;
+    let name = function.callee(call)?;
     let own = function.known.get(name).is_some() && function.may_fault(name);
     let mut given = function.graph.effects_in(span(call)).filter(|_| own);
     given

@@ -42,12 +42,16 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
     let mut known = Vec::new();
     for call in function.calls {
+        let name = function.callee(*call).unwrap_or("");
+        let read = function.file.words.reads_strings(name);
+        if read.is_empty() {
+            continue;
+        }
         let whole = function.expression_of(*call);
-        let Some((name, arguments)) = whole.call() else {
+        let Some((_, arguments)) = whole.call() else {
             continue;
         };
-        let read = function.file.words.reads_strings(name).iter();
-        for own in read.filter_map(|at| arguments.get(*at)) {
+        for own in read.iter().filter_map(|at| arguments.get(*at)) {
             let own = own.uncast().1;
             let text = function.file.plain(own.span);
             // Once for each object.

@@ -1,4 +1,3 @@
-use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::check::callee::{goes_through, takes_pointer};
@@ -60,7 +59,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 
 /// An address of the user's that memcpy(), strlen() and the like are given.
 fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
-    let name = answer::text(function.context.callee(call))?;
+    let name = function.callee(call)?;
     if !function.file.words.goes_by_hand(name) {
         return None;
     }
@@ -134,7 +133,7 @@ fn gone_through(function: &FunctionContext<'_>, own: &Expression, name: &str) ->
 /// The addresses of the user's that a function of the file is given, and goes through by
 /// hand.
 fn through_callee(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Violation> {
-    let name = answer::text(function.context.callee(call));
+    let name = function.callee(call);
     let Some(name) = name.filter(|name| function.file.body_named(name).is_some()) else {
         return Vec::new();
     };

@@ -1,4 +1,3 @@
-use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::check::context::FunctionContext;
@@ -37,14 +36,18 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 
 /// `if (a + b > SIZE) return -EINVAL;`, where nothing else bounds `a`.
 fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
+    let size_is_left = match function.context.operator(node) {
+        b">" | b">=" => true,
+        b"<" | b"<=" => false,
+        _ => return None,
+    };
     let own = Expression::of(function.context, node);
-    let Term::Binary(left, operator, right) = &own.term else {
+    let Term::Binary(left, _, right) = &own.term else {
         return None;
     };
-    let size = match operator.as_str() {
-        ">" | ">=" => left,
-        "<" | "<=" => right,
-        _ => return None,
+    let size = match size_is_left {
+        true => left,
+        false => right,
     };
     let size = size.uncast().1;
     is_made(size).then_some(())?;
@@ -57,7 +60,7 @@ fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation>
 
 /// What is allocated, or copied, is as many bytes as a sum or a product says.
 fn sized(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
-    let name = answer::text(function.context.callee(call))?;
+    let name = function.callee(call)?;
     let words = function.file.words;
     let allocated = words
         .allocates(name)
