@@ -9,7 +9,7 @@ help:
 	@echo 'make demo    find, fix, build two kernels, boot both, compare (ARGS=... is handed on)'
 	@echo 'make test    every test'
 	@echo 'make full    what takes hours, step by step; a run that was stopped is taken up'
-	@echo 'make bench   scan and gates against their floors (benches/peers: scan against other tools)'
+	@echo 'make bench   scan, check and gates against their floors (benches/peers: scan against other tools)'
 	@echo 'make faults  plant known mistakes in the kernel, see each of them named'
 	@echo 'make book    the documentation as one book, target/book (needs mdbook)'
 	@echo 'make chroot-test  demo and test on bare Debians (root); a run that was stopped is taken up'
@@ -41,6 +41,7 @@ bench:
 	@scripts/setup --bench
 	@$(CARGO) build --quiet --release
 	@benches/scan-against-rg
+	@benches/check-against-scan
 	@benches/gates-against-objdump
 
 faults: setup
