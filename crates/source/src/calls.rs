@@ -125,6 +125,7 @@ pub(crate) struct Does {
     pub(crate) cuts: Option<Clears>,
     pub(crate) duplicated: Option<usize>,
     pub(crate) at_most: Option<usize>,
+    pub(crate) fetches: Option<usize>,
     #[serde(default)]
     pub(crate) error_pointer: bool,
     #[serde(default)]

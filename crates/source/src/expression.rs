@@ -175,6 +175,17 @@ impl Expression {
         is(self) || parts.any(|part| part.any_but_indices(is))
     }
 
+    /// Whether its value hangs on that of another expression: what only picks an element, an
+    /// address and a size do not.
+    pub(crate) fn has_value_of(&self, other: &Self) -> bool {
+        let parts = match &self.term {
+            Term::Address(_) | Term::SizeOf(_) => Vec::new(),
+            Term::Element { array, .. } => vec![&**array],
+            _ => self.parts(),
+        };
+        self == other || parts.into_iter().any(|part| part.has_value_of(other))
+    }
+
     /// The expression without casts, and the type of the outermost of them.
     #[must_use]
     pub fn uncast(&self) -> (Option<&TypeName>, &Self) {
@@ -283,6 +294,20 @@ impl Expression {
     pub fn call(&self) -> Option<(&str, &[Self])> {
         match &self.term {
             Term::Call(function, arguments) => Some((function.name()?, arguments)),
+            _ => None,
+        }
+    }
+
+    /// `len` of `offsetof(struct s, len)`
+    pub(crate) fn offset_of(&self) -> Option<&str> {
+        let Term::Other(words) = &self.term else {
+            return None;
+        };
+        match words.as_slice() {
+            [first, .., comma, field, close] => {
+                let own = first == "offsetof" && comma == "," && close == ")";
+                own.then_some(field)
+            }
             _ => None,
         }
     }

@@ -112,3 +112,71 @@ fn the_address_of_an_ioctl_is_the_users() {
         .replace(".unlocked_ioctl", ".release");
     assert_eq!(rules(&other), NONE);
 }
+
+#[test]
+fn a_member_that_the_file_declares_needs_no_accessor_to_be_the_user_s() {
+    let right = "struct walk { struct zone __user *out; int n; };\nint f(const struct zone *zone, void *data)\n{\n\tstruct walk *walk = data;\n\n\tif (copy_to_user(&walk->out[walk->n], zone, sizeof(*zone)))\n\t\treturn -EFAULT;\n\twalk->n++;\n\treturn 0;\n}\n";
+    changed(
+        "user-pointer-dereferenced",
+        right,
+        &[
+            (
+                "if (copy_to_user(&walk->out[walk->n], ",
+                "if (!memcpy(&walk->out[walk->n], ",
+            ),
+            (
+                "if (copy_to_user(&walk->out[walk->n], ",
+                "if (!memcpy(walk->out + walk->n, ",
+            ),
+        ],
+    );
+    let kernels = right
+        .replace("zone __user *out", "zone *out")
+        .replace("if (copy_to_user(", "if (!memcpy(");
+    assert_eq!(rules(&kernels), NONE);
+}
+
+#[test]
+fn what_a_list_of_the_user_s_addresses_leads_to() {
+    let right = "int f(struct msg *msgs, int n)\n{\n\tu8 __user **all = kcalloc(n, sizeof(*all), GFP_KERNEL);\n\tint i, err = 0;\n\tu8 first;\n\n\tif (!all)\n\t\treturn -ENOMEM;\n\tfor (i = 0; i < n && !err; i++) {\n\t\tall[i] = (u8 __user *)msgs[i].at;\n\t\terr = get_user(first, all[i]);\n\t\tif (!err && first < 1)\n\t\t\terr = -EINVAL;\n\t}\n\tkfree(all);\n\treturn err;\n}\n";
+    changed(
+        "user-pointer-dereferenced",
+        right,
+        &[("first < 1", "all[i][0] < 1"), ("first < 1", "*all[i] < 1")],
+    );
+}
+
+#[test]
+fn a_callback_takes_one_kind_of_address() {
+    let right = "int f(struct event *event, int (*put)(void *, const char *, int), void *to)\n{\n\tchar own[16];\n\n\tif (event->users) {\n\t\tconst char __user *from = (const char __user *)event->at;\n\n\t\tif (copy_from_user(own, from, sizeof(own)))\n\t\t\treturn -EFAULT;\n\t\treturn put(to, own, sizeof(own));\n\t}\n\treturn put(to, event->text, event->n);\n}\n";
+    let with_type =
+        format!("struct event {{ bool users; unsigned long at; char *text; int n; }};\n{right}");
+    let forced = (
+        "return put(to, own, ",
+        "return put(to, (const char __force *)from, ",
+    );
+    changed("user-pointer-dereferenced", &with_type, &[forced]);
+    // One that is given the user's only may be told so.
+    let alone = with_type.replace(forced.0, forced.1).replace(
+        "\treturn put(to, event->text, event->n);\n",
+        "\treturn 0;\n",
+    );
+    assert_eq!(rules(&alone), NONE);
+}
+
+#[test]
+fn a_pointer_that_steps_on_is_the_user_s_as_before() {
+    let right = "static ssize_t dev_read(struct file *file, char __user *to, size_t n, loff_t *at)\n{\n\tif (!access_ok(to, n))\n\t\treturn -EFAULT;\n\twhile (n--) {\n\t\tif (__put_user(next(file), to))\n\t\t\treturn -EFAULT;\n\t\tto++;\n\t}\n\treturn 0;\n}\n\nstatic const struct file_operations dev_fops = {\n\t.read = dev_read,\n};\n";
+    let check = "\tif (!access_ok(to, n))\n\t\treturn -EFAULT;\n";
+    changed("unchecked-access", right, &[(check, "")]);
+    let call = right.replace(
+        "static ssize_t dev_read(struct file *file, char __user *to, size_t n, loff_t *at)",
+        "SYSCALL_DEFINE3(dev_get, struct file *, file, char __user *, to, size_t, n)",
+    );
+    changed("unchecked-access", &call, &[(check, "")]);
+    // What it is set to may have been checked.
+    let other = right
+        .replace(check, "")
+        .replace("\twhile (n--)", "\tto = checked(to, n);\n\twhile (n--)");
+    assert_eq!(rules(&other), NONE);
+}

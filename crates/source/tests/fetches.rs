@@ -104,3 +104,48 @@ fn a_macro_that_takes_a_value_loads_it() {
         assert_eq!(get(right), NONE, "{right}");
     }
 }
+
+#[test]
+fn what_is_fetched_from_a_front_on_is_fetched_again_with_it() {
+    let by = |second: &str| {
+        rules(&format!(
+            "int get(struct req __user *in, struct req *own, struct req **out)\n{{\n\tstruct req *all;\n\n\tif (copy_from_user((char *)own + sizeof(own->kind), (char __user *)in + sizeof(own->kind), 4))\n\t\treturn -EFAULT;\n\tif (own->size < sizeof(*own) || own->size > 4096)\n\t\treturn -EINVAL;\n\tall = kvmalloc(own->size, GFP_KERNEL);\n\tif (!all)\n\t\treturn -ENOMEM;\n{second}\t*out = all;\n\treturn 0;\n}}\n"
+        ))
+    };
+    assert_eq!(
+        by("\tif (copy_from_user(all, in, own->size))\n\t\treturn -EFAULT;\n"),
+        TWICE
+    );
+    // Only what lies behind it.
+    let behind = "\t*all = *own;\n\tif (copy_from_user((char *)all + sizeof(*own), (char __user *)in + sizeof(*own), own->size - sizeof(*own)))\n\t\treturn -EFAULT;\n";
+    assert_eq!(by(behind), NONE);
+}
+
+#[test]
+fn a_member_by_its_offset_is_that_member() {
+    let text = |compared: &str| {
+        format!(
+            "static int run(struct dev *d, unsigned long arg)\n{{\n\tstruct req *r = (struct req *)arg;\n\n\treturn start(d, r->size);\n}}\n\nlong set(struct dev *d, unsigned long arg)\n{{\n\tstruct req *r;\n\tu32 size;\n\tlong err;\n\n\tif (get_user(size, (u32 __user *)(arg + offsetof(struct req, size))))\n\t\treturn -EFAULT;\n\tif (size > 4096)\n\t\treturn -EINVAL;\n\tr = memdup_user((void __user *)arg, size);\n\tif (IS_ERR(r))\n\t\treturn PTR_ERR(r);\n{compared}\targ = (unsigned long)r;\n\terr = run(d, arg);\n\tkfree(r);\n\treturn err;\n}}\n"
+        )
+    };
+    assert_eq!(rules(&text("")), TWICE);
+    let kept = "\tif (r->size != size) {\n\t\tkfree(r);\n\t\treturn -EINVAL;\n\t}\n";
+    assert_eq!(rules(&text(kept)), NONE);
+    // Of another member nothing was asked.
+    let other = text("").replace("offsetof(struct req, size)", "offsetof(struct req, kind)");
+    assert_eq!(rules(&other), NONE);
+}
+
+#[test]
+fn a_macro_of_the_file_copies_what_it_is_given_by_name() {
+    let right = "#define fetch(a, b) \\\n\tcopy_from_user(&(a), (b), sizeof(a))\n#define give(a, b) \\\n\tcopy_to_user((typeof(a) __user *)(b), &(a), sizeof(a))\nstatic void done(struct req *r)\n{\n\tr->kind |= 8;\n}\n\nint get(struct dev *d, void __user *in)\n{\n\tstruct req r;\n\n\tif (fetch(r, in))\n\t\treturn -EFAULT;\n\tr.size = size_of(d, r.kind);\n\tdone(&r);\n\tif (give(r, in))\n\t\treturn -EFAULT;\n\treturn 0;\n}\n";
+    assert_eq!(rules(right), NONE);
+    let wrong = right.replace("give(r, in)", "fetch(r, in)");
+    assert_eq!(rules(&wrong), ["unread-copy"]);
+    // Who keeps its address may look at it later.
+    let kept = wrong.replace(
+        "\tr->kind |= 8;\n",
+        "\tlist_add(&r->list, &all);\n\tlast = r;\n",
+    );
+    assert_eq!(rules(&kept), NONE);
+}

@@ -36,7 +36,7 @@ fn what_refuses_less_is_no_bound_of_how_much() {
     }
     for right in [
         "\tif (len < 8 || len > sizeof(tmp))\n\t\treturn -EINVAL;\n\tif (copy_to_user(name, tmp, len))\n\t\treturn -EFAULT;\n\treturn 0;",
-        "\tif (len > 65)\n\t\tlen = 65;\n\tif (copy_to_user(name, tmp, len))\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tif (len < 0 || len > 65)\n\t\tlen = 65;\n\tif (copy_to_user(name, tmp, len))\n\t\treturn -EFAULT;\n\treturn 0;",
         // Less of it is done where there is less.
         "\tif (len < sizeof(tmp)) {\n\t\tif (copy_to_user(name, tmp, len))\n\t\t\treturn -EFAULT;\n\t}\n\treturn 0;",
         "\tn = strlen(kind()) + 1;\n\tif (n > len)\n\t\treturn -EINVAL;\n\tmemcpy(tmp, kind(), n);\n\tif (copy_to_user(name, tmp, n))\n\t\treturn -EFAULT;\n\treturn 0;",

@@ -238,7 +238,7 @@ impl<'v> Checker<'v> {
             }
             let atomic = interest.atomic || faults && known.name_lockers(text, tokens);
             let calls = faults && atomic || known.name_any(text, tokens);
-            let mut hands = || interests.hands(header, tokens);
+            let mut hands = || interests.hands(header, tokens, |name| file.declares_users(name));
             let by_hand = interest.any || calls || interest.hand && hands();
             if by_hand || interests.goes_through(header, tokens) {
                 let place = Place {

@@ -48,6 +48,20 @@ pub(crate) struct FileContext<'a> {
     pub(crate) called: OnceCell<HashSet<Vec<u8>>>,
 }
 
+/// The members of tables by which a program's calls come to a driver with its own address
+/// (`include/linux/fs.h`, `include/linux/proc_fs.h`).
+const HANDLERS: [&[u8]; 9] = [
+    b"unlocked_ioctl",
+    b"compat_ioctl",
+    b"ioctl",
+    b"proc_ioctl",
+    b"proc_compat_ioctl",
+    b"read",
+    b"write",
+    b"proc_read",
+    b"proc_write",
+];
+
 /// Bytes of a function whose expressions are kept: what nests is kept for each level, and a
 /// file that is made to do harm nests deep.
 const KEPT: usize = 1 << 20;
@@ -158,14 +172,24 @@ impl FileContext<'_> {
     /// Whether a member of that name, or else a variable, may be declared as a pointer to
     /// user memory.
     pub(crate) fn may_be_users(&self, name: &str, member: bool) -> bool {
-        let own = || {
+        let own = self.own_users();
+        let here = |parameter: bool| own.contains(&(name.as_bytes().to_vec(), parameter));
+        self.words.may_be_users(name) || here(false) || !member && here(true)
+    }
+
+    /// Whether the file itself declares a member or a variable of that name as a pointer to
+    /// user memory.
+    pub(crate) fn declares_users(&self, name: &[u8]) -> bool {
+        self.own_users().contains(&(name.to_vec(), false))
+    }
+
+    /// What the file itself declares as such, and whether that is a parameter.
+    fn own_users(&self) -> &HashSet<(Vec<u8>, bool)> {
+        self.users.get_or_init(|| {
             let all = users(self.text, self.tokens);
             all.map(|(name, parameter)| (name.to_vec(), parameter))
                 .collect()
-        };
-        let own: &HashSet<(Vec<u8>, bool)> = self.users.get_or_init(own);
-        let here = |parameter: bool| own.contains(&(name.as_bytes().to_vec(), parameter));
-        self.words.may_be_users(name) || here(false) || !member && here(true)
+        })
     }
 
     /// A place with what is there.
@@ -198,9 +222,9 @@ impl FileContext<'_> {
         self.bodies.iter().filter(calls)
     }
 
-    /// Whether a table of the file has a function as the ioctl of something that programs
-    /// open: its number and address are the user's.
-    pub(crate) fn is_ioctl(&self, body: &Body) -> bool {
+    /// Whether a table of the file has a function as what is done with something that programs
+    /// open: its address is the user's.
+    pub(crate) fn is_handler(&self, body: &Body) -> bool {
         let text = self.text;
         let word = |own: &Token| own.span.of(text);
         self.tokens.windows(4).any(|four| match four {
@@ -208,7 +232,7 @@ impl FileContext<'_> {
                 dot.is(b'.')
                     && equal.is(b'=')
                     && word(name) == body.name.as_bytes()
-                    && matches!(word(member), b"unlocked_ioctl" | b"ioctl")
+                    && HANDLERS.contains(&word(member))
             }
             _ => false,
         })

@@ -52,6 +52,8 @@ struct Meaning {
     faults: bool,
     atomic: bool,
     hand: bool,
+    /// Whether it fills something with the user's bytes that it finds by itself.
+    fetches: bool,
     /// Whether it is a class of guards, where one is opened.
     guard: bool,
     scope: bool,
@@ -76,7 +78,7 @@ impl<'a> Interests<'a> {
             hand: false,
             scopes: Vec::new(),
         };
-        let mut guard = false;
+        let (mut guard, mut fetches) = (false, false);
         let forced = |two: &[Token]| match two {
             [word, star] => star.is(b'*') && word.span.of(self.text) == b"__force",
             _ => false,
@@ -94,8 +96,11 @@ impl<'a> Interests<'a> {
             found.atomic |= meaning.atomic;
             found.hand |= meaning.hand;
             guard |= meaning.guard;
+            fetches |= meaning.fetches;
             found.scopes.extend(meaning.scope.then_some(token.span));
         }
+        // What picks no element by them has nothing to get wrong.
+        found.any |= fetches && tokens.iter().any(|own| own.is(b'['));
         found.atomic |= guard && !found.scopes.is_empty();
         found
     }
@@ -115,12 +120,22 @@ impl<'a> Interests<'a> {
     }
 
     /// Whether memcpy() or the like is given what the function declares or casts as a
-    /// `__user` pointer: of members that a header may declare so there are too many.
-    pub(super) fn hands(&mut self, header: &[Token], body: &[Token]) -> bool {
+    /// `__user` pointer, or a member that the file does: of those that a header may declare so
+    /// there are too many.
+    pub(super) fn hands(
+        &mut self,
+        header: &[Token],
+        body: &[Token],
+        members: impl Fn(&[u8]) -> bool,
+    ) -> bool {
         let mut pointers = self.pointers(header);
         pointers.extend(self.pointers(body));
         let marked = || (0..body.len()).any(|at| self.word(body, at) == b"__user");
-        if pointers.is_empty() && !marked() {
+        let follows = |at: &usize| {
+            body.get(*at)
+                .is_some_and(|own| own.is(b'>') || own.is(b'.'))
+        };
+        if pointers.is_empty() && !marked() && !(0..body.len()).any(|at| follows(&at)) {
             return false;
         }
         let calls: Vec<usize> = (0..body.len())
@@ -134,9 +149,11 @@ impl<'a> Interests<'a> {
             let close = open.and_then(|_| closing(body, at + 1));
             close.map_or(at + 1..at + 1, |close| at + 2..close)
         };
+        // `->name`, `.name`
+        let member = |at: usize| at.checked_sub(1).is_some_and(|before| follows(&before));
         let users = |at: usize| {
             let word = self.word(body, at);
-            word == b"__user" || pointers.contains(word)
+            word == b"__user" || pointers.contains(word) || member(at) && members(word)
         };
         calls.iter().any(|at| given(at).any(users))
     }
@@ -258,6 +275,7 @@ impl Meaning {
         faults: false,
         atomic: false,
         hand: false,
+        fetches: false,
         guard: false,
         scope: false,
     };
@@ -280,6 +298,7 @@ impl Meaning {
             faults: words.may_fault(name),
             atomic: matches!(words.atomic_of(name), Some((_, true))),
             hand: words.goes_by_hand(name),
+            fetches: words.fetches(name).is_some(),
             guard: words.guard(name).is_some(),
             scope: vocabulary.is_scope(name.as_bytes()),
         }

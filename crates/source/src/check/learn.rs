@@ -13,7 +13,7 @@ use crate::vocabulary::Vocabulary;
 use crate::wrappers::definition;
 
 use super::tokens::{arguments, calls};
-use super::words::{BeginWord, CheckWords, EndWord, named};
+use super::words::{AccessWord, BeginWord, CheckWords, EndWord, named};
 
 /// How often a name may be defined by another that is learned.
 const DEEPEST: usize = 4;
@@ -25,12 +25,16 @@ pub struct Learned {
     ends: Vec<EndWord>,
     arities: BTreeSet<(String, usize)>,
     users: BTreeSet<String>,
+    accesses: Vec<AccessWord>,
 }
 
 impl Learned {
     /// Whether nothing is new.
     pub(crate) fn is_empty(&self) -> bool {
-        self.begins.is_empty() && self.ends.is_empty() && self.arities.is_empty()
+        self.begins.is_empty()
+            && self.ends.is_empty()
+            && self.arities.is_empty()
+            && self.accesses.is_empty()
     }
 
     /// Takes over what another file teaches.
@@ -39,6 +43,7 @@ impl Learned {
         self.ends.extend(other.ends);
         self.arities.extend(other.arities);
         self.users.extend(other.users);
+        self.accesses.extend(other.accesses);
     }
 
     /// Adds what the file declares as pointers to user memory, by their names: a function's
@@ -116,17 +121,21 @@ impl CheckWords {
         for (name, arguments) in &learned.arities {
             all.learn_arity(name, *arguments);
         }
+        let accesses = learned.accesses.iter();
+        accesses.cloned().for_each(|own| all.learn_access(own));
         all
     }
 }
 
 /// How many arguments the macros of a file take that are made of calls whose arguments are
-/// counted: another file may mean something else by their names.
+/// counted, and which of them copy a variable: another file may mean something else by their
+/// names.
 pub(crate) fn counted(text: &[u8], tokens: &[Token], words: &CheckWords) -> Learned {
     let mut learned = Learned::default();
     let lines = tokens.iter().filter(|t| t.kind == TokenKind::Directive);
     for line in lines.filter(|line| words.may_count(line.span.of(text))) {
         learned.arities.extend(arity(text, line.span, words));
+        learned.accesses.extend(copy(text, line.span, words));
     }
     learned
 }
@@ -142,6 +151,49 @@ fn arity(text: &[u8], line: Span, words: &CheckWords) -> Option<(String, usize)>
     let open_ended = parameters.iter().any(|own| own.of(text).ends_with(b"..."));
     let name = name.text(text);
     (made && !open_ended && words.arity(&name).is_none()).then_some((name, parameters.len()))
+}
+
+/// A macro that is nothing but the copy of a variable which it is given by its name:
+/// `#define fetch(a, p) copy_from_user(&(a), (p), sizeof(a))`.
+fn copy(text: &[u8], line: Span, words: &CheckWords) -> Option<AccessWord> {
+    let (name, rest) = definition(text, line)?;
+    let open = rest.first()?;
+    let close = closing(&rest, 0).filter(|_| open.span.start == name.end)?;
+    let named = arguments(&rest, 0, close);
+    let body = rest.get(close + 1..)?;
+    let found = calls(text, body, |word| words.access(word).is_some());
+    let [only] = found.as_slice() else {
+        return None;
+    };
+    let word = words.access(&only.name.text(text))?;
+    // Nothing stands around it.
+    let alone = only.at == 0 && only.close + 1 == body.len();
+    let given = |at: usize| only.arguments.get(at).copied();
+    let (value, user) = (given(word.value)?, given(word.user)?);
+    let count = given(word.count.filter(|_| alone)?)?.text(text);
+    let inside = |place: Span| {
+        let own = rest.iter().filter(move |own| place.contains(own.span));
+        own.filter(|own| own.kind == TokenKind::Word)
+    };
+    let parameter = |own: &Token| {
+        let word = own.span.of(text);
+        named.iter().position(|name| name.of(text) == word)
+    };
+    let mut of_value = inside(value).map(parameter);
+    let at = of_value.next()?.filter(|_| of_value.next().is_none())?;
+    let of = named.get(at)?.text(text);
+    let plain: String = value.text(text).split_whitespace().collect();
+    let whole = [format!("&({of})"), format!("&{of}")].contains(&plain)
+        && [format!("sizeof({of})"), format!("sizeof(({of}))")].contains(&count);
+    let user = inside(user).filter_map(parameter).find(|own| *own != at);
+    Some(AccessWord {
+        name: name.text(text),
+        arguments: named.len(),
+        value: at,
+        user: user.filter(|_| whole)?,
+        count: None,
+        ..word.clone()
+    })
 }
 
 /// What a file teaches.

@@ -15,6 +15,10 @@ use super::unbounded::{comes_before, is_of_loop, is_of_zero, refused, refuses_le
 /// So many limits of a number are held against each other.
 const LIMITS: usize = 16;
 
+/// No machine has smaller pages, where the configuration decides (`arch/Kconfig`:
+/// `CONFIG_PAGE_SHIFT`, from 12 on).
+const PAGE: u64 = 1 << 12;
+
 /// What a number is compared with, and refused where it is more.
 #[derive(Clone, Debug)]
 pub(crate) struct Limit {
@@ -62,6 +66,12 @@ pub(crate) fn limit(
     }
 }
 
+/// How much a number is at least that may be a limit.
+fn bytes(function: &FunctionContext<'_>, other: &Expression) -> Option<u64> {
+    let page = || (other.name() == Some("PAGE_SIZE")).then_some(PAGE);
+    space::bytes(function, other).or_else(page)
+}
+
 /// The call whose result is all that a number takes before a place.
 fn only_call(
     function: &FunctionContext<'_>,
@@ -83,7 +93,7 @@ fn given(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Optio
     let other = arguments.get(function.file.words.at_most(callee)?)?;
     let other = other.uncast().1;
     Some(Limit {
-        value: space::bytes(function, other),
+        value: bytes(function, other),
         other: other.clone(),
         included: true,
         place,
@@ -96,7 +106,7 @@ fn least(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Optio
     let (place, value) = only_call(function, number, at)?;
     let (callee, arguments) = value.call()?;
     let picks = function.file.words.gives_least(callee);
-    let known = |own: &Expression| Some((space::bytes(function, own.uncast().1)?, own.clone()));
+    let known = |own: &Expression| Some((bytes(function, own.uncast().1)?, own.clone()));
     let constants = arguments.iter().filter(|_| picks).filter_map(known);
     let (value, other) = constants.min_by_key(|(value, _)| *value)?;
     Some(Limit {
@@ -187,7 +197,7 @@ fn refuses_more(
     let then = refused(node)?;
     let leaves = function.graph.statement(span(then));
     leaves.filter(|then| function.graph.leaves(then))?;
-    let value = space::bytes(function, other.uncast().1);
+    let value = bytes(function, other.uncast().1);
     let value = match included {
         true => value,
         false => value.and_then(|value| value.checked_sub(1)),

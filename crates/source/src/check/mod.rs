@@ -9,6 +9,7 @@
 mod accesses;
 mod allocation;
 mod allow;
+mod below;
 mod callee;
 mod change;
 mod checker;

@@ -2,7 +2,7 @@
 //! say: what sparse calls the address space.
 
 use crate::expression::{Expression, Term};
-use crate::flow::Local;
+use crate::flow::{Effect, EffectKind, Local};
 use crate::lex::{Token, TokenKind};
 use crate::span::Span;
 use crate::types::{Shape, Type};
@@ -53,6 +53,38 @@ pub(crate) fn takes_another(function: &FunctionContext<'_>, place: &Expression) 
         };
     });
     found
+}
+
+/// Whether a parameter may hold what is no address of the user's.
+pub(crate) fn may_be_another(function: &FunctionContext<'_>, name: &str) -> bool {
+    let graph = function.graph;
+    let mut effects = graph.effects.iter();
+    let handed = |kind: &EffectKind| match kind {
+        EffectKind::Address => true,
+        EffectKind::Handed { by_address } => *by_address,
+        EffectKind::Read | EffectKind::Write(_) => false,
+    };
+    is_set_to_another(function, name)
+        || effects.any(|own| graph.name_of(own) == name && graph.is_whole(own) && handed(&own.kind))
+}
+
+/// Whether a variable is assigned what is no address of the user's; one that steps on stays
+/// the user's.
+pub(crate) fn is_set_to_another(function: &FunctionContext<'_>, name: &str) -> bool {
+    let graph = function.graph;
+    let steps = |effect: &Effect| match function.expression(effect.span).map(|own| own.term) {
+        Some(Term::Assignment(_, operator, _)) => operator != "=",
+        _ => false,
+    };
+    let mut effects = graph.effects.iter();
+    effects.any(|effect| match &effect.kind {
+        EffectKind::Write(write) if !write.next => {
+            let own = graph.name_of(effect) == name && graph.is_whole(effect);
+            let value = write.value.and_then(|at| function.expression(at));
+            own && !steps(effect) && !value.is_some_and(|value| is_users(function, &value))
+        }
+        _ => false,
+    })
 }
 
 /// Whether a place lies in user memory.
@@ -222,6 +254,18 @@ fn written(function: &FunctionContext<'_>, place: &Expression) -> Option<String>
     })
 }
 
+/// The same without what says where it lies and whether it may be written, `struct s *`.
+pub(crate) fn declared(function: &FunctionContext<'_>, name: &str, at: Span) -> Option<String> {
+    let own = declaration(function, name, at)?;
+    let kept = own.split_whitespace().filter(|word| {
+        let marks = [
+            "__user", "const", "volatile", "static", "register", "__force",
+        ];
+        !marks.contains(word)
+    });
+    Some(kept.collect::<Vec<_>>().join(" "))
+}
+
 /// What the variable that a name means there is declared as, `struct s __user *`: an
 /// array as the pointer that it stands for.
 fn declaration(function: &FunctionContext<'_>, name: &str, at: Span) -> Option<String> {
@@ -238,7 +282,12 @@ fn declaration(function: &FunctionContext<'_>, name: &str, at: Span) -> Option<S
         let last = tokens.last()?;
         (last.span.of(text) == name.as_bytes()).then_some(tokens.len() - 1)
     })?;
-    let before = tokens.get(..place)?;
+    // `SYSCALL_DEFINE2(f, int, fd, …)`
+    let apart = local.is_none() && function.body.is_system_call();
+    let front = place
+        .checked_sub(1)
+        .filter(|at| apart && tokens.get(*at).is_some_and(|own| own.is(b',')));
+    let before = tokens.get(..front.unwrap_or(place))?;
     let array = tokens.get(place + 1).is_some_and(|next| next.is(b'['));
     let kept = before
         .iter()

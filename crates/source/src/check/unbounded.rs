@@ -15,6 +15,7 @@ use crate::span::Span;
 
 use super::callee::look_into;
 use super::context::FunctionContext;
+use super::fetched::is_told;
 use super::space;
 use super::tokens::parameters;
 use super::words::Permission;
@@ -231,13 +232,13 @@ fn made(
         Term::Member { .. } => {
             let root = number.root().name()?;
             let own = function.local_at(root, number.span)?;
-            let assigned = function.assigns(number);
+            let assigned = !values(function, number, at).is_empty();
             let filled = own.plain && is_filled(function, root, at) && !assigned;
             let limited = (filled || assigned)
                 && search.counts(function)
                 && is_limited_member(function, (root, number), at);
             match assigned && own.plain && !limited {
-                true => made(function, &only_value(function, number)?, at, search),
+                true => made(function, &only_value(function, number, at)?, at, search),
                 false => (filled && !limited).then(|| function.file.plain(number.span)),
             }
         }
@@ -245,21 +246,33 @@ fn made(
     }
 }
 
-/// What a member takes, if it takes but one value.
-fn only_value(function: &FunctionContext<'_>, member: &Expression) -> Option<Expression> {
+/// What a member takes before a place, if it takes but one value.
+fn only_value(function: &FunctionContext<'_>, member: &Expression, at: Span) -> Option<Expression> {
+    let mut values = values(function, member, at);
+    let only = values.pop().flatten();
+    only.filter(|_| values.is_empty())
+}
+
+/// What a member takes before a place; none of what another operator than `=` makes of it.
+fn values(
+    function: &FunctionContext<'_>,
+    member: &Expression,
+    at: Span,
+) -> Vec<Option<Expression>> {
     let mut values = Vec::new();
     function.each_of(&["assignment_expression"], |node| {
         if node.known_kind() == "assignment_expression" {
             match Expression::of(function.context, node).term {
-                Term::Assignment(left, operator, value) if *left == *member => {
+                Term::Assignment(left, operator, value)
+                    if *left == *member && comes_before(function, span(node), at) =>
+                {
                     values.push((operator == "=").then(|| value.uncast().1.clone()));
                 }
                 _ => {}
             }
         }
     });
-    let only = values.pop().flatten();
-    only.filter(|_| values.is_empty())
+    values
 }
 
 fn by_name(
@@ -277,9 +290,30 @@ fn by_name(
         .filter(|own| comes_before(function, own.span, at))
         .collect();
     let is_parameter = function.is_parameter(name);
+    let clamps = |own: &Effect| match &own.kind {
+        EffectKind::Write(write) => write
+            .value
+            .is_some_and(|value| is_constant(function, value)),
+        _ => false,
+    };
+    // `if (n > 8) n = 8;`, whatever else is given what it was.
+    let given = |own: &Effect| {
+        let copy = matches!(own.kind, EffectKind::Handed { by_address: false });
+        copy && !function
+            .accesses
+            .iter()
+            .any(|access| access.span.contains(own.span))
+    };
+    let clamped = own.iter().any(|own| clamps(own)) || function.body.is_system_call();
+    let kept = is_parameter
+        && clamped
+        && own.iter().all(|own| clamps(own) || given(own))
+        && !is_replaced(function, name, at);
+    let own = if kept { Vec::new() } else { own };
     let source = match own.as_slice() {
         [] if is_parameter && is_callback(function) => {
-            search.is_handed = true;
+            // Nobody judges what a system call is given.
+            search.is_handed = !function.body.is_system_call();
             Some(name.to_owned())
         }
         [] if is_parameter => by_callers(function, name, None, search),
@@ -427,11 +461,29 @@ fn is_replaced(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
 /// Whether a read from the user fills the variable before an access.
 fn is_filled(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
     let mut reads = function.accesses.iter();
-    reads.any(|read| {
+    let fetched = reads.any(|read| {
         read.word.direction == Direction::Read
             && read.value_root == name
             && read.span.end <= at.start
-    })
+    });
+    fetched || is_fetched_elsewise(function, name, at)
+}
+
+/// Whether what knows by itself where the user's bytes are fills the variable before an access:
+/// `copy_from_iter(&x, …)`.
+fn is_fetched_elsewise(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let calls = function
+        .calls
+        .iter()
+        .filter(|own| own.end_byte() <= at.start);
+    let mut fills = calls.filter_map(|call| {
+        let callee = answer::text(function.context.callee(*call))?;
+        let object = function.file.words.fetches(callee)?;
+        let whole = function.expression_of(*call);
+        let given = whole.call()?.1.get(object)?.uncast().1;
+        Some(matches!(&given.term, Term::Address(place) if place.name() == Some(name)))
+    });
+    fills.any(|own| own)
 }
 
 /// Whether a read from the user fills what a variable leads to, and no member of it alone.
@@ -622,7 +674,7 @@ pub(crate) fn is_callback(function: &FunctionContext<'_>) -> bool {
         let inside = file.tokens.get(at).and_then(|own| file.holder(own.span));
         inside.is_some() && file.tokens.get(at + 1).is_some_and(|next| next.is(b'('))
     });
-    is_own && !called && has(b"__user")
+    is_own && !called && (has(b"__user") || function.body.is_system_call())
 }
 
 /// Whether a call that is no access is given the number, or the struct that it is in,
@@ -631,6 +683,40 @@ pub(crate) fn is_handed_before(
     function: &FunctionContext<'_>,
     number: &Expression,
     at: Span,
+) -> bool {
+    is_handed_where(function, number, at, |_| true)
+}
+
+/// The same of calls of which what they give is asked: of others, a number by its value is no
+/// less the user's.
+pub(crate) fn is_judged_before(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+) -> bool {
+    let mut conditions = Vec::new();
+    function.each_of(
+        &["if_statement", "while_statement", "switch_statement"],
+        |own| {
+            // What is copied there is not asked.
+            let copies = |asked: &Span| {
+                let mut accesses = function.accesses.iter();
+                accesses.any(|access| asked.contains(access.span))
+            };
+            let asked = own.part("condition").map(span);
+            conditions.extend(asked.filter(|asked| !copies(asked)));
+        },
+    );
+    is_handed_where(function, number, at, |call| {
+        number.name().is_none() || is_told(function, call, &conditions)
+    })
+}
+
+fn is_handed_where(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+    counts: impl Fn(Node<'_>) -> bool,
 ) -> bool {
     let root = number.root().name();
     let by_pointer = matches!(number.term, Term::Member { arrow: true, .. });
@@ -642,7 +728,9 @@ pub(crate) fn is_handed_before(
     calls.any(|call| {
         let whole = function.expression_of(*call);
         let Term::Call(_, arguments) = &whole.term else {
-            return true;
+            // `unlikely(…)` is what it is given.
+            let callee = function.context.callee(*call);
+            return !function.context.vocabulary.is_transparent(callee);
         };
         let name = whole.call().map(|(name, _)| name);
         // What copies, frees or looks at the pointer alone judges nothing.
@@ -652,6 +740,11 @@ pub(crate) fn is_handed_before(
                 || words.tells_errors(name)
                 || words.tells_null(name)
                 || words.frees(name)
+                || words.gives_least(name)
+                || words.fetches(name).is_some()
+                || words.fills(name).is_some()
+                || words.clears(name).is_some()
+                || !words.reads_strings(name).is_empty()
                 || by_pointer && words.permission(name) == Permission::Allowed
         });
         let struct_of = |part: &Expression| match &part.term {
@@ -660,7 +753,9 @@ pub(crate) fn is_handed_before(
         };
         let given = |own: &Expression| {
             let itself = by_pointer && own.uncast().1.name() == root;
-            itself || own.any(&|part| part == number || struct_of(part))
+            itself
+                || own.any(&|part| struct_of(part))
+                || own.any(&|part| part == number) && counts(*call)
         };
         !reads && arguments.iter().any(given)
     })

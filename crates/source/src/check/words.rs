@@ -113,6 +113,7 @@ pub struct CheckWords {
     cuts: HashMap<String, Clears>,
     duplicated: HashMap<String, usize>,
     at_most: HashMap<String, usize>,
+    fetches: HashMap<String, usize>,
     strings: HashMap<String, Vec<usize>>,
     error_pointers: HashSet<String>,
     errors: HashSet<String>,
@@ -224,8 +225,7 @@ impl CheckWords {
         });
         let manners = all
             .filter_map(|call| Some((call.name.clone(), forbidden(call.does.in_window.as_ref()?))));
-        let counted = calls.names(|does| does.arguments.is_some());
-        let search = &calls.search;
+        let (counted, search) = (calls.names(|does| does.arguments.is_some()), &calls.search);
         let new = unsuspected(&counted, &search.suspect);
         Ok(Self {
             names: Likely::of(calls.every_name().map(str::as_bytes)),
@@ -270,6 +270,7 @@ impl CheckWords {
             cuts: each(calls, |does| does.cuts),
             duplicated: each(calls, |does| does.duplicated),
             at_most: each(calls, |does| does.at_most),
+            fetches: each(calls, |does| does.fetches),
             strings: each(calls, |does| does.string.clone()),
             give_users: calls.names(|does| does.users).into_iter().collect(),
             errors: calls.names(|does| does.makes_error).into_iter().collect(),
@@ -492,6 +493,12 @@ impl CheckWords {
         (copies || reads) && self.access(name).is_none()
     }
 
+    /// Which argument of a call of that name is filled with the user's bytes, from wherever it
+    /// is told that they are.
+    pub(crate) fn fetches(&self, name: &str) -> Option<usize> {
+        self.fetches.get(name).copied()
+    }
+
     /// Which arguments of a call of that name say how much memory it gives.
     pub(crate) fn allocates(&self, name: &str) -> Option<Allocates> {
         self.allocates.get(name).copied()
@@ -669,6 +676,12 @@ impl CheckWords {
             .entry(name.to_owned())
             .or_default()
             .insert(arguments);
+    }
+
+    /// A macro that copies as a call does that is known.
+    pub(crate) fn learn_access(&mut self, word: AccessWord) {
+        self.names.add(word.name.as_bytes());
+        self.accesses.entry(word.name.clone()).or_insert(word);
     }
 
     /// Whether a macro of that name is one whose arguments are counted.

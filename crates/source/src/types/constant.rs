@@ -34,6 +34,15 @@ fn unclear(input: &Input) -> LayoutError {
     LayoutError::Unclear("a constant".to_owned(), word.to_owned())
 }
 
+/// Takes what comes before one of some marks, or all that is left.
+fn skip(input: &mut Input, ends: &[u8]) {
+    while !input.is_empty() && !ends.iter().any(|end| input.is(0, *end)) {
+        if input.brackets().is_none() {
+            input.next();
+        }
+    }
+}
+
 /// The operator that comes next, if it binds as tight as `level`.
 fn operator(input: &Input, level: usize) -> Option<&'static str> {
     let wanted = OPERATORS.get(level)?;
@@ -101,11 +110,18 @@ impl Query<'_> {
         if !input.eat(b'?') {
             return Ok(condition);
         }
+        // What is not taken need not be understood: it may name what nobody defines.
         let yes = self.nested("a constant", |run| run.value(input, scope));
+        if yes.is_err() && condition == 0 {
+            skip(input, b":");
+        }
         if !input.eat(b':') {
             return Err(unclear(input));
         }
         let no = self.nested("a constant", |run| run.value(input, scope));
+        if no.is_err() && condition != 0 {
+            skip(input, b":,");
+        }
         if condition != 0 { yes } else { no }
     }
 

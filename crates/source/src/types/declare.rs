@@ -351,10 +351,10 @@ impl Query<'_> {
                 Op::Pointer { .. } if function => of = Some(self.pointer("", false)),
                 Op::Pointer { user } => {
                     let name = match (&of, spec) {
-                        (Some(of), _) | (None, Spec::Made(of)) => &of.name,
-                        (None, Spec::Named(name)) => name,
+                        (Some(of), _) | (None, Spec::Made(of)) => pointed_to(of),
+                        (None, Spec::Named(name)) => name.clone(),
                     };
-                    of = Some(self.pointer(name, *user));
+                    of = Some(self.pointer(&name, *user));
                 }
                 Op::Array(words) => {
                     let one = self.resolved(of, spec, scope)?;
@@ -399,5 +399,13 @@ impl Query<'_> {
             user,
         };
         Type::plain(size, self.machine.alignment(size), shape, pointer_to(to))
+    }
+}
+
+/// What a pointer to a type says that it leads to: of a pointer to user memory, that it is one.
+fn pointed_to(of: &Type) -> String {
+    match &of.shape {
+        Shape::Pointer { to, user: true } => format!("{to} {USER} *"),
+        _ => of.name.clone(),
     }
 }

@@ -6,7 +6,7 @@ struct pair {
 SYSCALL_DEFINE2(f, struct pair __user *,
 		p, u32, v)
 {
-	if (!user_write_access_begin(p, sizeof(p)))	// finds: outside-checked-range
+	if (!user_write_access_begin(p, sizeof(p)))	// finds: outside-checked-range sizeof-pointer
 		return -EFAULT;
 	unsafe_put_user(v, &p->a, fault);
 	user_write_access_end();

@@ -5,11 +5,9 @@ use crate::check::context::FunctionContext;
 use crate::check::limit::{changed, limit};
 use crate::check::model::{Confidence, Mark, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
-use crate::check::{space, unbounded};
+use crate::check::{below, space, unbounded};
 use crate::expression::{Expression, Term};
 use crate::site::span;
-use crate::span::Span;
-use crate::types::Shape;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -57,58 +55,13 @@ fn below(
     number: &Expression,
     node: Node<'_>,
 ) -> Option<(String, Mark)> {
-    let signed = |of: &Expression| match space::type_of(function, of)?.shape {
-        Shape::Scalar { signed } => Some(signed),
-        _ => None,
-    };
-    let users = || {
-        let own = unbounded::users_within(function, number, span(node));
-        own.is_some_and(|own| !own.is_handed)
-            && !unbounded::is_handed_before(function, number, span(node))
-            && !space::is_users(function, array)
-    };
-    number.root().name()?;
-    let most = only_most(function, number)?;
-    let other = most.1.uncast().1;
-    let literal = matches!(other.term, Term::Number(_));
-    let both = signed(number) == Some(true) && (literal || signed(other) == Some(true));
+    let place = below::only_limit(function, number, span(node))?;
     let file = function.file;
-    (both && users()).then(|| {
+    (!space::is_users(function, array)).then(|| {
         let (array, number) = (file.plain(array.span), file.plain(number.span));
         let told = format!("{number} is signed, and nothing refuses less than 0 of {array}");
-        (told, file.mark(most.0, "no more than this is asked"))
+        (told, file.mark(place, "no more than this is asked"))
     })
-}
-
-/// The one comparison of a number that says how much it may be, and with what, where nothing
-/// else is asked of it.
-fn only_most(function: &FunctionContext<'_>, number: &Expression) -> Option<(Span, Expression)> {
-    let root = number.root().name()?;
-    let (mut found, mut others) = (None, 0_usize);
-    function.each_of(&["binary_expression", "switch_statement"], |node| {
-        if others > 1 || !function.graph.names(span(node), root) {
-            return;
-        }
-        let own = Expression::of(function.context, node);
-        let is = |side: &Expression| side.uncast().1 == number;
-        match own.term {
-            Term::Binary(left, operator, right) => match operator.as_str() {
-                "<" | ">=" | ">" | "<=" if is(&left) && !right.is_zero() => {
-                    found = Some((span(node), *right));
-                    others += 1;
-                }
-                "<" | ">" | "<=" | ">=" | "==" | "!=" | "&" | "%" | ">>"
-                    if left.any_but_indices(&|part| part == number)
-                        || right.any_but_indices(&|part| part == number) =>
-                {
-                    others += 2;
-                }
-                _ => {}
-            },
-            _ => others += 2,
-        }
-    });
-    found.filter(|_| others == 1)
 }
 
 /// Of an array with so many elements, where the number may be as large as that.

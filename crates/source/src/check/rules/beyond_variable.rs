@@ -2,6 +2,7 @@ use tree_sitter::Node;
 
 use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
+use crate::check::below;
 use crate::check::context::FunctionContext;
 use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -35,7 +36,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let told = copied(function, access)
             .or_else(|| allocated(function, access))
             .or_else(|| elsewhere(function, access))
-            .or_else(|| at_least(function, access));
+            .or_else(|| at_least(function, access))
+            .or_else(|| within_callers(function, access))
+            .or_else(|| negative(function, access.span, access.bytes.as_ref()?));
         let Some(told) = told else { continue };
         // The same of another copy is another place of it.
         match known.iter_mut().find(|own| own.message == told.message) {
@@ -60,6 +63,9 @@ fn moved(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
     let whole = function.expression_of(call);
     let (_, given) = whole.call()?;
     let count = given.get(fills.count?)?.uncast().1;
+    if let Some(told) = negative(function, span(call), count) {
+        return Some(told);
+    }
     let object = Object::of(function, given.get(fills.object)?.uncast().1)?;
     let known = object.is_pointer || space::bytes(function, count).is_some();
     let at = span(call);
@@ -255,6 +261,53 @@ fn within(
         users.source, object.name, size
     );
     Some((told, Confidence::Medium))
+}
+
+/// The same of what a caller has, whose type leaves its end not open.
+fn within_callers(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let number = access.bytes.as_ref()?.uncast().1;
+    let value = function.expression_of(access.value_node);
+    let value = value.uncast().1;
+    let name = value.name().filter(|own| function.is_parameter(own))?;
+    if function.graph.takes_a_value(name) {
+        return None;
+    }
+    let own = limit(function, number, access.span)?;
+    let most = own.value?;
+    let size = size_at(function, value).filter(|size| most > *size)?;
+    if unbounded::is_handed_before(function, number, access.span) {
+        return None;
+    }
+    let users = unbounded::users_within(function, number, access.span)?;
+    let told = format!(
+        "{}, which is the user's, may be {most}, and what {name} leads to has {size} bytes",
+        users.source
+    );
+    let file = function.file;
+    let mut violation = file.violation(&INFO, access.span, "copied here", told);
+    violation.confidence = Confidence::Medium;
+    let refused = file.mark(own.place, "no more than this is refused");
+    violation.related.push(refused);
+    Some(violation)
+}
+
+/// A size that may be less than 0, which is more than anything has.
+fn negative(function: &FunctionContext<'_>, at: Span, count: &Expression) -> Option<Violation> {
+    let (number, place) = below::limit_of_size(function, count, at)?;
+    let file = function.file;
+    let (size, number) = (file.plain(count.span), file.plain(number.span));
+    let told = match size == number {
+        true => format!("{number} is signed and the user's, and nothing refuses less than 0"),
+        false => format!(
+            "{size} may be as little as {number}, which is signed and the user's, and nothing refuses less \
+             than 0"
+        ),
+    };
+    let mut violation = file.violation(&INFO, at, "copied here", told);
+    violation.confidence = Confidence::Medium;
+    let asked = file.mark(place, "no more than this is asked");
+    violation.related.push(asked);
+    Some(violation)
 }
 
 /// What leads to memory of an unknown size: a member of something that a pointer leads to,

@@ -54,6 +54,8 @@ struct Fetch<'t> {
     counted: bool,
     /// The variable that the value is or lies in; empty where another function has it.
     value_root: String,
+    /// Whether it leaves out as much at the front of both sides.
+    shifted: bool,
     /// Whether all of what that leads to is filled, and no member of it.
     whole: bool,
     /// What of it was asked there, where another function fetches it.
@@ -66,13 +68,15 @@ impl<'t> Fetch<'t> {
     /// An access that reads.
     fn of(function: &FunctionContext<'_>, access: &Access<'t>) -> Option<Self> {
         let value = || Expression::of(function.context, access.value_node);
+        let address = || without_shift(&access.address, value().uncast().1);
         (access.word.direction == Direction::Read).then(|| Self {
             node: access.node,
             span: access.span,
             user: access.user,
             user_root: access.user_root.clone(),
-            address: access.address.clone(),
+            address: address().unwrap_or_else(|| access.address.clone()),
             counted: access.count.is_some(),
+            shifted: address().is_some(),
             value_root: access.value_root.clone(),
             whole: matches!(value().uncast().1.term, Term::Name(_) | Term::Behind(_)),
             asked: None,
@@ -100,6 +104,7 @@ impl<'t> Fetch<'t> {
             user_root: root_of(function.context, user),
             address: Expression::of(function.context, bare(user)),
             counted: true,
+            shifted: false,
             value_root: root_of(function.context, variable),
             whole: true,
             asked: None,
@@ -126,6 +131,7 @@ impl<'t> Fetch<'t> {
                 user_root: address.root().name()?.to_owned(),
                 address,
                 counted: own.counted,
+                shifted: false,
                 value_root: String::new(),
                 whole: false,
                 asked: Some(own.asked.clone()),
@@ -134,6 +140,19 @@ impl<'t> Fetch<'t> {
         });
         fetches.collect()
     }
+}
+
+/// The object's front of which a copy leaves out as much on both sides: `p` of `p + n`, where
+/// the kernel's is `q + n`.
+fn without_shift(address: &Expression, value: &Expression) -> Option<Expression> {
+    let front = |own: &Expression| match &own.term {
+        Term::Binary(left, operator, right) if operator == "+" => {
+            Some((left.uncast().1.clone(), (**right).clone()))
+        }
+        _ => None,
+    };
+    let ((users, one), (kernels, other)) = (front(address)?, front(value)?);
+    (one == other && kernels.name().is_some()).then_some(users)
 }
 
 /// The variable whose value another one has from its only assignment on.
@@ -283,7 +302,8 @@ fn is_replaced(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
 }
 
 fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
-    if second.counted && is_replaced(function, second) {
+    // What lies behind the front that another one fetched is another part.
+    if second.shifted || second.counted && is_replaced(function, second) {
         return false;
     }
     if let Some(asked) = &first.asked {
@@ -366,6 +386,11 @@ enum Part {
 fn part_of(first: &Expression, whole: &Expression) -> Option<Part> {
     if first == whole {
         return Some(Part::First);
+    }
+    // `p + offsetof(struct s, len)`
+    if let Term::Binary(left, operator, right) = &first.term {
+        let field = right.offset_of().filter(|_| operator == "+")?;
+        return (left.uncast().1 == whole).then(|| Part::Field(field.to_owned()));
     }
     let Term::Address(place) = &first.term else {
         return None;
@@ -645,22 +670,44 @@ fn is_read_by_callee(function: &FunctionContext<'_>, second: &Fetch<'_>, field: 
         };
         let whole = function.expression_of(*call);
         let given = whole.call().map_or(&[][..], |(_, given)| given);
-        let own = |given: &Expression| given.uncast().1.name() == Some(&second.value_root);
+        let own = |given: &Expression| is_pointer_to(function, given, second);
         let Some(at) = given.iter().position(own) else {
             return false;
         };
         let reads = look_into(function, name, |callee| {
             let own = parameter(callee, at)?;
+            let others = callee.graph.assignments().filter(|(_, value)| {
+                let value = callee.expression(*value);
+                value.is_some_and(|value| value.uncast().1.name() == Some(&own))
+            });
+            let names: Vec<&str> = std::iter::once(own.as_str())
+                .chain(others.map(|(name, _)| name))
+                .collect();
             let mut found = None;
             callee.each_of(&["field_expression"], |node| {
-                let named = node.known_kind() == "field_expression"
-                    && self::field(callee, node, &own).as_deref() == Some(field);
-                found = found.or(named.then_some(()));
+                let named = |own: &&str| self::field(callee, node, own).as_deref() == Some(field);
+                found = found.or(names.iter().any(named).then_some(()));
             });
             found
         });
         reads.is_some()
     })
+}
+
+/// Whether an argument is the pointer that the second fetch fills, or what takes it behind that.
+fn is_pointer_to(function: &FunctionContext<'_>, given: &Expression, second: &Fetch<'_>) -> bool {
+    let root = &second.value_root;
+    let Some(name) = given.uncast().1.name() else {
+        return false;
+    };
+    let mut values = function.graph.assignments();
+    name == root
+        || values.any(|(own, value)| {
+            let behind =
+                own == name && value.start >= second.span.end && value.end <= given.span.start;
+            let value = function.expression(value).filter(|_| behind);
+            value.is_some_and(|value| value.uncast().1.name() == Some(root))
+        })
 }
 
 /// What conditions ask for, each thing by itself, whether it is so or not.

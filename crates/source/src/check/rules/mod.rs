@@ -5,6 +5,7 @@ use super::rule::Rule;
 
 pub(super) mod allow_without_reason;
 mod argument_in_window;
+mod beyond_argument;
 mod beyond_array;
 mod beyond_variable;
 mod call_in_window;
@@ -33,6 +34,7 @@ mod macro_label;
 mod mismatched_end;
 mod misread_result;
 mod nested_window;
+mod other_layout;
 mod other_object_checked;
 mod outside_checked_range;
 mod read_after_fault;
@@ -93,6 +95,8 @@ pub(crate) const RULES: &[Rule] = &[
     copied_holes::RULE,
     sizeof_pointer::RULE,
     elements_for_bytes::RULE,
+    other_layout::RULE,
+    beyond_argument::RULE,
     beyond_array::RULE,
     beyond_variable::RULE,
     unbounded_index::RULE,

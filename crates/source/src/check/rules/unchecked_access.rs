@@ -252,8 +252,10 @@ fn entry(function: &FunctionContext<'_>, root: &str, depth: usize) -> Option<Str
             Made::Here { what, .. } => Some(format!("is made of {what} in {}", own.name)),
         };
     }
-    (!function.graph.takes_a_value(root)).then_some(())?;
-    if own.takes_any_address() || file.is_ioctl(own) {
+    // One that steps on is the user's as before.
+    let kept = !function.graph.takes_a_value(root) || !space::may_be_another(function, root);
+    kept.then_some(())?;
+    if own.takes_any_address() || file.is_handler(own) {
         return Some(format!("comes from the user by {}", own.name));
     }
     file.is_declared(own, b"static").then_some(())?;

@@ -1,11 +1,15 @@
 use crate::Direction;
+use crate::calls::Outcome;
 use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
+use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
-use crate::flow::{Effect, EffectKind, Local};
+use crate::flow::{Effect, EffectKind, Local, StatementKind};
+use crate::site::span;
+use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -23,7 +27,9 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().filter(|own| !own.inside) {
-        let copies = access.word.direction == Direction::Read && access.word.count.is_some();
+        // A macro may copy a variable that it is given by its name.
+        let copied = access.word.count.is_some() || access.word.result == Some(Outcome::Left);
+        let copies = access.word.direction == Direction::Read && copied;
         out.extend(copies.then(|| freed(function, access)).flatten());
         let local = filled(function, access).filter(|_| copies);
         let set = |local: &&Local| is_set(function, local, access);
@@ -117,7 +123,7 @@ fn filled<'f>(function: &'f FunctionContext<'_>, access: &Access<'_>) -> Option<
     let value = function.expression_of(access.value_node);
     let (name, array) = match &value.uncast().1.term {
         Term::Address(place) => (place.name()?, false),
-        Term::Name(name) => (name.as_str(), true),
+        Term::Name(name) => (name.as_str(), access.word.count.is_some()),
         _ => return None,
     };
     let local = function.local_at(name, access.span)?;
@@ -161,6 +167,7 @@ fn is_looked_at(function: &FunctionContext<'_>, local: &Local, access: &Access<'
     // Who has its address from before may look at it at any time.
     let shared = elsewhere.clone().any(|own| {
         own.kind == EffectKind::Address
+            && !is_lent(function, own.span)
             && !function
                 .accesses
                 .iter()
@@ -174,4 +181,51 @@ fn is_looked_at(function: &FunctionContext<'_>, local: &Local, access: &Access<'
             // What the access does to it may be noted behind its call.
             effects.any(|own| looks(&own) && !access.span.contains(own.span))
         })
+}
+
+/// Whether an address is given to a function of the file that only goes through it, and so
+/// keeps it nowhere.
+fn is_lent(function: &FunctionContext<'_>, address: Span) -> bool {
+    let calls = function.calls.iter();
+    let Some(call) = calls
+        .filter(|own| span(**own).contains(address))
+        .min_by_key(|own| own.end_byte() - own.start_byte())
+    else {
+        return false;
+    };
+    let whole = function.expression_of(*call);
+    let Some((name, given)) = whole.call() else {
+        return false;
+    };
+    let at = given.iter().position(|own| own.span.contains(address));
+    let keeps_none = at.and_then(|at| {
+        look_into(function, name, |callee| {
+            let own = parameter(callee, at)?;
+            let graph = callee.graph;
+            let kept = |effect: &Effect| match effect.kind {
+                EffectKind::Address | EffectKind::Handed { .. } => true,
+                EffectKind::Read => !graph.is_behind(effect) && is_given_on(callee, &own),
+                EffectKind::Write(_) => !graph.is_behind(effect),
+            };
+            let mut effects = graph.effects.iter();
+            let kept = effects.any(|effect| graph.name_of(effect) == own && kept(effect));
+            (!kept).then_some(())
+        })
+    });
+    keeps_none.is_some()
+}
+
+/// Whether a pointer goes into another variable as it is, or to the caller.
+fn is_given_on(function: &FunctionContext<'_>, name: &str) -> bool {
+    let graph = function.graph;
+    let returned = graph
+        .statements
+        .iter()
+        .filter(|own| own.kind == StatementKind::Return);
+    let returned = returned.filter_map(|own| own.expression);
+    let mut values = graph.assignments().map(|(_, value)| value).chain(returned);
+    values.any(|value| {
+        let value = function.expression(value);
+        value.is_none_or(|value| value.uncast().1.name() == Some(name))
+    })
 }

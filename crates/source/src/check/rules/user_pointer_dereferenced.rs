@@ -51,8 +51,12 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.extend(through_other(function, node));
         },
     );
+    let text = function.file.text;
+    let mut words = function.file.tokens_in(function.body.span).iter();
+    let forced = words.any(|own| own.span.of(text) == b"__force");
     for call in function.calls {
         out.extend(through_callee(function, *call));
+        out.extend(forced.then(|| through_pointer(function, *call)).flatten());
         out.extend(through_library(function, *call));
     }
 }
@@ -89,7 +93,7 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
     let users = |own: &&Expression| {
         let place = own.uncast().1;
         let other = || match place.name() {
-            Some(name) => is_set_to_another(function, name),
+            Some(name) => space::is_set_to_another(function, name),
             None => function.assigns(place),
         };
         let kept = || !other() || space::is_from_user(function, own);
@@ -118,6 +122,49 @@ fn is_alternative(function: &FunctionContext<'_>, call: Span, access: Span) -> b
         _ if of_switch => false,
         _ => !function.leads(call, access) && !function.leads(access, call),
     }
+}
+
+/// An address of the user's, by a cast the kernel's, that a function which is called by a pointer
+/// is given, and elsewhere one of the kernel's: it cannot know which.
+fn through_pointer(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let name = function.callee(call)?;
+    let pointer = || function.is_parameter(name) || function.graph.local(name).is_some();
+    let whole = function.expression_of(call);
+    let (_, given) = whole.call()?;
+    let forced = |own: &Expression| match &own.term {
+        Term::Cast(to, _) => {
+            to.pointers > 0 && !space::is_users(function, own) && is_own_users(function, own)
+        }
+        _ => false,
+    };
+    let at = given.iter().position(forced)?;
+    pointer().then_some(())?;
+    let mut others = function.calls.iter().filter(|own| **own != call);
+    let kernels = others.any(|other| {
+        let whole = function.expression_of(*other);
+        let Some((_, given)) = whole.call().filter(|(own, _)| *own == name) else {
+            return false;
+        };
+        given.get(at).is_some_and(|own| {
+            let pointer = || {
+                let of = space::type_of(function, own.uncast().1);
+                of.is_some_and(|of| {
+                    matches!(
+                        of.shape,
+                        Shape::Pointer { user: false, .. } | Shape::Array(..)
+                    )
+                })
+            };
+            !own.is_null() && !is_own_users(function, own) && pointer()
+        })
+    });
+    let own = given.get(at).filter(|_| kernels)?;
+    Some(gone_through(function, own, name))
+}
+
+/// Whether an expression is an address of the user's, whatever a cast says of it.
+fn is_own_users(function: &FunctionContext<'_>, own: &Expression) -> bool {
+    space::is_users(function, own.uncast().1)
 }
 
 /// The violation of an address of the user's that a call goes through.
@@ -339,7 +386,7 @@ fn is_the_users(function: &FunctionContext<'_>, effect: &Effect) -> bool {
     let place = match local.and_then(|local| graph.locals.get(local)) {
         Some(local) if local.array => return false,
         Some(local) => local.declared,
-        None if takes_another(function, name) => return false,
+        None if space::may_be_another(function, name) => return false,
         None => function.body.header,
     };
     let own = function.file.tokens_in(place);
@@ -347,38 +394,6 @@ fn is_the_users(function: &FunctionContext<'_>, effect: &Effect) -> bool {
         let array = three.last().is_some_and(|next| next.is(b'['));
         declares(function, three, name) && !array
     }) && own.iter().any(|token| token.span.of(text) == b"__user")
-}
-
-/// Whether a parameter may hold what is no address of the user's.
-fn takes_another(function: &FunctionContext<'_>, name: &str) -> bool {
-    let graph = function.graph;
-    let mut effects = graph.effects.iter();
-    let handed = |kind: &EffectKind| match kind {
-        EffectKind::Address => true,
-        EffectKind::Handed { by_address } => *by_address,
-        EffectKind::Read | EffectKind::Write(_) => false,
-    };
-    is_set_to_another(function, name)
-        || effects.any(|own| graph.name_of(own) == name && graph.is_whole(own) && handed(&own.kind))
-}
-
-/// Whether a variable is assigned what is no address of the user's; one that steps on stays
-/// the user's.
-fn is_set_to_another(function: &FunctionContext<'_>, name: &str) -> bool {
-    let graph = function.graph;
-    let steps = |effect: &Effect| match function.expression(effect.span).map(|own| own.term) {
-        Some(Term::Assignment(_, operator, _)) => operator != "=",
-        _ => false,
-    };
-    let mut effects = graph.effects.iter();
-    effects.any(|effect| match &effect.kind {
-        EffectKind::Write(write) if !write.next => {
-            let own = graph.name_of(effect) == name && graph.is_whole(effect);
-            let value = write.value.and_then(|at| function.expression(at));
-            own && !steps(effect) && !value.is_some_and(|value| space::is_users(function, &value))
-        }
-        _ => false,
-    })
 }
 
 /// Whether what is loaded is stored in the same expression: `(*p)++`, which is told once.

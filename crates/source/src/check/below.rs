@@ -1,0 +1,105 @@
+//! Numbers of the user's that may be less than 0, since nothing but the most that they may be
+//! is asked of them.
+
+use crate::expression::{Expression, Term};
+use crate::site::span;
+use crate::span::Span;
+use crate::types::Shape;
+
+use super::context::FunctionContext;
+use super::{space, unbounded};
+
+/// So often a number may be the smaller of two.
+const STEPS: usize = 3;
+
+/// The comparison that says how much a signed number of the user's may be at most, where
+/// nothing else is asked of it: of two signed ones, or with a literal, less than 0 is less.
+pub(crate) fn only_limit(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+) -> Option<Span> {
+    number.root().name()?;
+    let (place, other) = only_most(function, number)?;
+    let other = other.uncast().1;
+    let literal = matches!(other.term, Term::Number(_));
+    let both = is_signed(function, number) && (literal || is_signed(function, other));
+    let users = || {
+        let own = unbounded::users_within(function, number, at);
+        own.is_some_and(|own| !own.is_handed) && !unbounded::is_judged_before(function, number, at)
+    };
+    (both && users()).then_some(place)
+}
+
+/// The same of a size, which may be the smaller of such a number and another one, and the
+/// number.
+pub(crate) fn limit_of_size(
+    function: &FunctionContext<'_>,
+    size: &Expression,
+    at: Span,
+) -> Option<(Expression, Span)> {
+    let mut number = size.uncast().1.clone();
+    for _ in 0..STEPS {
+        if let Some(place) = only_limit(function, &number, at) {
+            return Some((number, place));
+        }
+        number = smaller(function, &number, at)?;
+    }
+    None
+}
+
+/// The signed variable of which the number is the smaller one, and of another, from where it
+/// takes a value last: `len = min(len + 1, max)`.
+fn smaller(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Option<Expression> {
+    let name = number.name()?;
+    let values = function.graph.assignments();
+    let values = values.filter(|(own, value)| *own == name && value.end <= at.start);
+    let (_, last) = values.max_by_key(|(_, value)| value.start)?;
+    let value = function.expression(last)?;
+    let (callee, given) = value.uncast().1.call()?;
+    if !function.file.words.gives_least(callee) || !is_signed(function, number) {
+        return None;
+    }
+    // Of `min_t(size_t, …)` it would be the larger one.
+    let of_type = callee.ends_with("_t");
+    let mut given = given.iter().map(|own| own.uncast().1).filter(|_| !of_type);
+    let other = |own: &&Expression| own.name().is_some_and(|own| own != name);
+    given
+        .find(|own| other(own) && is_signed(function, own))
+        .cloned()
+}
+
+fn is_signed(function: &FunctionContext<'_>, number: &Expression) -> bool {
+    let of = space::type_of(function, number);
+    of.is_some_and(|of| matches!(of.shape, Shape::Scalar { signed: true }))
+}
+
+/// The one comparison of a number that says how much it may be, and with what, where nothing
+/// else is asked of it.
+fn only_most(function: &FunctionContext<'_>, number: &Expression) -> Option<(Span, Expression)> {
+    let root = number.root().name()?;
+    let (mut found, mut others) = (None, 0_usize);
+    function.each_of(&["binary_expression", "switch_statement"], |node| {
+        if others > 1 || !function.graph.names(span(node), root) {
+            return;
+        }
+        let own = Expression::of(function.context, node);
+        let is = |side: &Expression| side.uncast().1 == number;
+        match own.term {
+            Term::Binary(left, operator, right) => match operator.as_str() {
+                "<" | ">=" | ">" | "<=" if is(&left) && !right.is_zero() => {
+                    found = Some((span(node), *right));
+                    others += 1;
+                }
+                "<" | ">" | "<=" | ">=" | "==" | "!=" | "&" | "%" | ">>"
+                    if left.has_value_of(number) || right.has_value_of(number) =>
+                {
+                    others += 2;
+                }
+                _ => {}
+            },
+            _ => others += 2,
+        }
+    });
+    found.filter(|_| others == 1)
+}

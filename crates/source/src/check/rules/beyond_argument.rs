@@ -1,0 +1,201 @@
+use tree_sitter::Node;
+
+use crate::check::accesses::Access;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
+use crate::check::space;
+use crate::expression::{Expression, Term};
+use crate::flow::Effect;
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "beyond-argument",
+    severity: Severity::Error,
+    confidence: Confidence::High,
+    summary: "more bytes are copied than the argument of one of a case's commands has",
+    why: "A command's number says how large its argument is. A case that serves an older command as well, \
+          with a shorter argument, and copies as much as the newer one has, reads or writes over what lies \
+          behind it.",
+};
+
+/// Where a command's number has the size of its argument: 14 bits, or 13 where an
+/// architecture says in three which way it goes (`include/uapi/asm-generic/ioctl.h`).
+const SIZE: (u64, u64) = (16, 0x1fff);
+
+/// So many commands of a case are looked at.
+const LABELS: usize = 16;
+
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for access in function.accesses.iter().filter(|own| !own.inside) {
+        out.extend(wrong(function, access));
+    }
+}
+
+fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let count = access.bytes.as_ref()?;
+    let case = Case::around(function, access.node)?;
+    is_argument(function, &access.address).then_some(())?;
+    // Last what takes longest: each command is a macro of some header.
+    let bytes = space::bytes(function, count)?;
+    let sizes: Option<Vec<(&String, u64)>> = case
+        .labels
+        .iter()
+        .map(|own| Some((own, size(function, own)?)))
+        .collect();
+    let sizes = sizes?;
+    sizes.iter().any(|(_, size)| *size == bytes).then_some(())?;
+    // An old command may not say how much it has.
+    // It may say that it is a pointer, whose size that then is: `_IOW('x', 1, struct s *)`.
+    let pointer = function.file.layout("void *").map(|of| of.size);
+    let short = |size: u64| (1..bytes).contains(&size) && Some(size) != pointer;
+    let (short, size) = sizes
+        .iter()
+        .find(|(name, size)| short(*size) && !case.asks(function, access, name))?;
+    let message = format!(
+        "{}() copies {bytes} bytes, and the case is {short}'s as well, whose argument has {size}",
+        access.word.name
+    );
+    let file = function.file;
+    Some(file.violation(
+        &INFO,
+        access.span,
+        "as much as another command has",
+        message,
+    ))
+}
+
+/// A case of several commands.
+struct Case<'t> {
+    /// What is done.
+    node: Node<'t>,
+    /// What says which command it is.
+    command: String,
+    /// Its commands, by their names.
+    labels: Vec<String>,
+}
+
+impl<'t> Case<'t> {
+    /// The one around an access.
+    fn around(function: &FunctionContext<'_>, access: Node<'t>) -> Option<Self> {
+        let mut around = std::iter::successors(access.parent(), Node::parent);
+        let node = around.find(|own| own.known_kind() == "case_statement")?;
+        let switch = around.find(|own| own.known_kind() == "switch_statement")?;
+        let command = Expression::of(function.context, switch.part("condition")?);
+        let command = command.uncast().1.name()?.to_owned();
+        let before = std::iter::successors(node.prev_named_sibling(), Node::prev_named_sibling);
+        let before = before.filter(|own| own.kind() != "comment");
+        let before =
+            before.take_while(|own| own.known_kind() == "case_statement" && is_empty(*own));
+        let label = |own: Node<'_>| {
+            let value = own.part("value")?;
+            Expression::of(function.context, value)
+                .name()
+                .map(str::to_owned)
+        };
+        let labels = std::iter::once(node).chain(before).take(LABELS).map(label);
+        let labels: Vec<String> = labels.collect::<Option<_>>()?;
+        (labels.len() > 1).then_some(Self {
+            node,
+            command,
+            labels,
+        })
+    }
+
+    /// Whether the case asks before the access which command it is, and not by the name of
+    /// another one alone, or something that was known before it.
+    fn asks(&self, function: &FunctionContext<'_>, access: &Access<'_>, label: &str) -> bool {
+        let mut asked = false;
+        function.each_of(
+            &["if_statement", "conditional_expression", "switch_statement"],
+            |own| {
+                let condition = own.part("condition").map(span);
+                let here =
+                    span(self.node).contains(span(own)) && own.start_byte() < access.span.end;
+                let Some(condition) = condition.filter(|_| here && !asked) else {
+                    return;
+                };
+                let whole = function.expression(condition);
+                // `if (compat)`
+                let known = whole.as_ref().and_then(|own| not(own).name());
+                asked |= known.is_some_and(|name| !self.sets(function, name));
+                if asked || !self.is_named(function, condition) {
+                    return;
+                }
+                asked |= span(own).contains(access.span) && !condition.contains(access.span);
+                let names = |name: &str| {
+                    let named = |part: &Expression| part.name() == Some(name);
+                    whole.as_ref().is_none_or(|own| own.any(&named))
+                };
+                let mut others = self.labels.iter().filter(|own| *own != label);
+                asked |= names(label) || !others.any(|own| names(own));
+            },
+        );
+        asked
+    }
+
+    /// Whether a condition names the command, and not only to copy as much as that says.
+    fn is_named(&self, function: &FunctionContext<'_>, condition: Span) -> bool {
+        let copies = |own: &Effect| {
+            let mut accesses = function.accesses.iter();
+            accesses.any(|access| access.span.contains(own.span))
+        };
+        let mut effects = function.graph.effects_in(condition);
+        effects.any(|own| function.graph.name_of(own) == self.command && !copies(own))
+    }
+
+    /// Whether a variable takes a value in the case.
+    fn sets(&self, function: &FunctionContext<'_>, name: &str) -> bool {
+        let mut values = function.graph.assignments();
+        values.any(|(own, value)| own == name && span(self.node).contains(value))
+    }
+}
+
+/// What is asked, whether it is so or not.
+fn not(asked: &Expression) -> &Expression {
+    match &asked.term {
+        Term::Unary(sign, inner) if sign == "!" => not(inner),
+        _ => asked.uncast().1,
+    }
+}
+
+/// Whether nothing is done in a case, which then goes on with the next one.
+fn is_empty(case: Node<'_>) -> bool {
+    let mut cursor = case.walk();
+    let value = case.part("value");
+    case.named_children(&mut cursor)
+        .all(|own| Some(own) == value || own.kind() == "comment")
+}
+
+/// Whether an address is what the function is given as such, from its front on: a parameter, or
+/// a variable that is nothing else.
+fn is_argument(function: &FunctionContext<'_>, address: &Expression) -> bool {
+    let Some(name) = address.name() else {
+        return false;
+    };
+    let kept = |name: &str| function.is_parameter(name) && !function.graph.takes_a_value(name);
+    let same = || {
+        let value = function.expression(function.graph.only_value(name)?)?;
+        match &value.uncast().1.term {
+            Term::Name(own) => Some(kept(own)),
+            _ => Some(false),
+        }
+    };
+    kept(name) || function.graph.local(name).is_some() && same() == Some(true)
+}
+
+/// How many bytes the argument of a command has, as its number says.
+fn size(function: &FunctionContext<'_>, command: &str) -> Option<u64> {
+    let (at, mask) = SIZE;
+    function
+        .file
+        .value(command)
+        .map(|number| number >> at & mask)
+}

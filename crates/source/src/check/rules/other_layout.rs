@@ -1,0 +1,156 @@
+use crate::Direction;
+use crate::check::accesses::Access;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
+use crate::check::space;
+use crate::expression::{Expression, Term};
+use crate::types::{Member, Type};
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "other-layout",
+    severity: Severity::Error,
+    confidence: Confidence::High,
+    summary: "one structure is copied as it is over another, which has a member elsewhere",
+    why: "A 32-bit program's structure has other sizes and other padding than the kernel's own of the same \
+          members: copied in one piece, each member takes the bytes of another one. They are to be copied one \
+          by one.",
+};
+
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for access in function.accesses.iter().chain(function.through) {
+        out.extend(wrong(function, access));
+    }
+}
+
+fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let count = access.bytes.as_ref()?;
+    let file = function.file;
+    let value = function.expression_of(access.value_node);
+    let own = pointee(function, &value)?;
+    let users = pointee(function, &function.expression(access.user)?)?;
+    // Last what takes longest: types are looked for in the headers.
+    if own == users {
+        return None;
+    }
+    let (of_kernel, of_user) = (file.layout(&own)?, file.layout(&users)?);
+    let bytes = space::bytes(function, count)?;
+    // The object's own type is what is meant, whatever the pointer is declared as.
+    let loose = bytes == of_kernel.size && bytes != of_user.size;
+    if loose || is_taken_as(function, &value, &users) {
+        return None;
+    }
+    let (at, member, other) = apart(&of_kernel, &of_user, bytes, |name| {
+        is_set_after(function, access, &value, name)
+    })?;
+    let message = format!(
+        "{}() copies {bytes} bytes in one piece, and {} lies at byte {at} of {own}, and at byte {other} of {users}",
+        access.word.name, member.name
+    );
+    Some(file.violation(&INFO, access.span, "members apart", message))
+}
+
+/// The first member that both have in other places, of those that begin in so many bytes of
+/// the user's, where none of these is set by itself.
+fn apart<'t>(
+    own: &'t Type,
+    users: &'t Type,
+    bytes: u64,
+    is_set: impl Fn(&str) -> bool,
+) -> Option<(u64, &'t Member, u64)> {
+    let all = own.members();
+    let pairs = users.members().into_iter().filter_map(|(place, other)| {
+        let (at, own) = *all.iter().find(|(_, own)| own.name == other.name)?;
+        let plain = own.bits.is_none() && other.bits.is_none();
+        (plain && place < bytes).then_some((at, own, place))
+    });
+    let apart: Vec<_> = pairs.filter(|(at, _, place)| at != place).collect();
+    // Who sets one of them one by one knows of it.
+    let known = apart.iter().any(|(_, own, _)| is_set(&own.name));
+    apart.into_iter().next().filter(|_| !known)
+}
+
+/// Whether the function takes the kernel's object for one of the user's type by a cast: it
+/// knows how the other lies.
+fn is_taken_as(function: &FunctionContext<'_>, object: &Expression, users: &str) -> bool {
+    let object = object.uncast().1;
+    let mut found = false;
+    function.each_of(&["cast_expression"], |node| {
+        if found {
+            return;
+        }
+        let own = function.expression_of(node);
+        found = match &own.term {
+            Term::Cast(to, _) => to.pointers == 1 && to.base == users && own.uncast().1 == object,
+            _ => false,
+        };
+    });
+    found
+}
+
+/// Whether a member of that name is copied by itself, or of the kernel's object takes a value of
+/// its own behind a copy from the user.
+fn is_set_after(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+    object: &Expression,
+    member: &str,
+) -> bool {
+    let object = match &object.uncast().1.term {
+        Term::Address(place) => place.name(),
+        Term::Name(name) => Some(name.as_str()),
+        _ => None,
+    };
+    let is_member = |own: &Expression| match &own.uncast().1.term {
+        Term::Member { field, .. } => field == member,
+        Term::Address(place) => {
+            matches!(&place.term, Term::Member { field, .. } if field == member)
+        }
+        _ => false,
+    };
+    let mut others = function.accesses.iter();
+    let mut found = others.any(|own| {
+        let value = function.expression_of(own.value_node);
+        own.word.direction == access.word.direction
+            && (is_member(&own.address) || is_member(&value))
+    });
+    function.each_of(&["assignment_expression"], |node| {
+        if found || access.word.direction == Direction::Write || node.start_byte() < access.span.end
+        {
+            return;
+        }
+        let Term::Assignment(left, ..) = &function.expression_of(node).term else {
+            return;
+        };
+        found = match &left.term {
+            Term::Member { holder, field, .. } => field == member && holder.name() == object,
+            _ => false,
+        };
+    });
+    found
+}
+
+/// The type of what an address leads to, as it is declared: of a variable's own address, a
+/// pointer, a cast.
+fn pointee(function: &FunctionContext<'_>, address: &Expression) -> Option<String> {
+    let plain = |of: &str| !matches!(of, "void" | "char" | "u8" | "unsigned char");
+    match &address.term {
+        Term::Address(place) => {
+            let own = space::declared(function, place.name()?, place.span)?;
+            (!own.contains('*') && plain(&own)).then_some(own)
+        }
+        Term::Name(name) => {
+            let own = space::declared(function, name, address.span)?;
+            let of = own.strip_suffix('*')?.trim_end().to_owned();
+            (!of.contains('*') && plain(&of)).then_some(of)
+        }
+        Term::Cast(to, _) if to.pointers == 1 && plain(&to.base) => Some(to.base.clone()),
+        Term::Cast(_, value) => pointee(function, value),
+        _ => None,
+    }
+}
