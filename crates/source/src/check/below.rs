@@ -60,9 +60,9 @@ fn smaller(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Opt
     if !function.file.words.gives_least(callee) || !is_signed(function, number) {
         return None;
     }
-    // Of `min_t(size_t, …)` it would be the larger one.
-    let of_type = callee.ends_with("_t");
-    let mut given = given.iter().map(|own| own.uncast().1).filter(|_| !of_type);
+    // Of `min_t(size_t, a, b)`, which has three arguments, it would be the larger one.
+    let two = given.len() == 2;
+    let mut given = given.iter().map(|own| own.uncast().1).filter(|_| two);
     let other = |own: &&Expression| own.name().is_some_and(|own| own != name);
     given
         .find(|own| other(own) && is_signed(function, own))
