@@ -344,6 +344,7 @@ pub(crate) struct Search {
     pub(crate) begin: Vec<String>,
     pub(crate) suspect: Vec<String>,
     pub(crate) teach: Vec<String>,
+    pub(crate) lock: Vec<String>,
     pub(crate) define: Vec<String>,
     pub(crate) count: Vec<String>,
 }

@@ -38,6 +38,30 @@ fn a_lock_is_kept_where_a_fault_leaves() {
 }
 
 #[test]
+fn a_lock_is_kept_where_a_call_that_is_given_the_users_address_fails() {
+    let wrong = "\tif (mmap_read_lock_killable(d->mm))\n\t\treturn -EINTR;\n\tret = peek_page(&v, p + 1);\n\tif (unlikely(ret))\n\t\treturn ret;\n\tif (!v)\n\t\tret = -EINVAL;\n\tmmap_read_unlock(d->mm);\n\treturn ret;";
+    let cast = wrong.replace("p + 1", "(u32 __user *)d->at");
+    let condition = "\tmutex_lock(&d->lock);\n\tif (peek_page(&v, p))\n\t\treturn -EFAULT;\n\tmutex_unlock(&d->lock);\n\treturn 0;";
+    for wrong in [wrong, &cast, condition] {
+        assert_eq!(rules(wrong), ["kept-lock"], "{wrong}");
+    }
+    for right in [
+        wrong
+            .replace(
+                "unlikely(ret))\n\t\treturn ret;",
+                "unlikely(ret))\n\t\tgoto out;",
+            )
+            .replace("\tmmap_read_unlock", "out:\n\tmmap_read_unlock"),
+        // What it gives is no error, or it is none of the user's.
+        condition.replace("peek_page(&v, p)", "d->v > peek_page(&v, p)"),
+        condition.replace("(&v, p)", "(&v, d->at)"),
+        condition.replace("if (peek_page(&v, p))", "if (access_ok(p, 4))"),
+    ] {
+        assert!(!rules(&right).contains(&"kept-lock".to_owned()), "{right}");
+    }
+}
+
+#[test]
 fn a_lock_that_is_let_go_or_that_is_the_callers_is_not_kept() {
     for right in [
         "\tmutex_lock(&d->lock);\n\tif (get_user(v, p)) {\n\t\tmutex_unlock(&d->lock);\n\t\treturn -EFAULT;\n\t}\n\tmutex_unlock(&d->lock);\n\treturn 0;",

@@ -178,6 +178,29 @@ fn a_copy_of_many_bytes_with_preemption_off() {
 }
 
 #[test]
+fn values_in_a_loop_with_preemption_off() {
+    let right = "int f(u32 __user *p, struct dev *d)\n{\n\tint ret = 0, i;\n\n\tpreempt_disable();\n\tif (d->fast) {\n\t\tload(d);\n\t\tpreempt_enable();\n\t} else {\n\t\tpreempt_enable();\n\t\tfor (i = 0; i < 32; i++)\n\t\t\tret |= __get_user(d->r[i], &p[i]);\n\t}\n\treturn ret;\n}\n";
+    let right = right.replace(
+        "\tpreempt_disable",
+        "\tif (!access_ok(p, 128))\n\t\treturn -EFAULT;\n\tpreempt_disable",
+    );
+    let moved = right
+        .replace("{\n\t\tpreempt_enable();\n\t\tfor", "{\n\t\tfor")
+        .replace("&p[i]);\n", "&p[i]);\n\t\tpreempt_enable();\n");
+    assert_eq!(rules(&right), NONE);
+    assert_eq!(rules(&moved), ["fault-in-atomic"]);
+    // Each round has preemption off for one value alone.
+    let each = moved
+        .replace("\tpreempt_disable();\n\tif", "\tif")
+        .replace("ret |=", "{ preempt_disable(); ret |=")
+        .replace(
+            "&p[i]);\n\t\tpreempt_enable();",
+            "&p[i]); preempt_enable(); }",
+        );
+    assert_eq!(rules(&each), NONE);
+}
+
+#[test]
 fn what_is_no_more_than_0_is_asked_for_more() {
     let right = "static int fetch(u32 *v, u32 __user *p)\n{\n\tif (copy_from_user(v, p, sizeof(*v)))\n\t\treturn -EINVAL;\n\treturn 0;\n}\nint f(u32 __user *p)\n{\n\tu32 v, w;\n\tint ret;\n\n\tif (fetch(&v, p))\n\t\treturn -EINVAL;\n\tret = get_user(w, p + 1);\n\tif (ret)\n\t\treturn ret;\n\treturn use(v, w);\n}\n";
     let wrong = right.replace("if (fetch(&v, p))", "if (fetch(&v, p) > 0)");

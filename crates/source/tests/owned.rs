@@ -78,12 +78,17 @@ fn memory_is_used_behind_that_it_was_given_back() {
         let wrong = format!("{TAKEN}{wrong}");
         assert_eq!(rules(&wrong), ["released-memory"], "{wrong}");
     }
+    // What was asked before is asked of another value there.
+    let asked = "\tret = wait(d);\n\tif (ret)\n\t\treturn ret;\n\tret = copy_to_user(p, k, n);\n\tkfree(k);\n\tif (ret) {\n\t\tret = -EFAULT;\n\t\tgoto again;\n\t}\n\treturn n;\nagain:\n\tlist_add(&k->list, &d->list);\n\treturn ret;";
+    assert_eq!(rules(&format!("{TAKEN}{asked}")), ["released-memory"]);
 }
 
 #[test]
 fn what_some_way_comes_to_with_it_is_not_used_behind() {
     for right in [
         "\tret = copy_to_user(p, k, n);\n\tif (ret) {\n\t\tkfree(k);\n\t\tret = -EFAULT;\n\t}\n\tif (!ret)\n\t\td->k = k;\n\treturn ret;",
+        "\tret = wait(d);\n\tif (ret)\n\t\tkfree(k);\n\tif (copy_to_user(p, &n, 8))\n\t\tn = 0;\n\tif (!ret)\n\t\tkfree(k);\n\treturn ret;",
+        "\tret = copy_to_user(p, k, n) ? -EFAULT : 0;\n\tif (d->on)\n\t\tret = wait(d);\n\tif (ret)\n\t\tkfree(k);\n\tif (!ret)\n\t\td->k = k;\n\treturn ret;",
         "\tkfree(k);\n\tk = d->k;\n\tif (copy_to_user(p, k, n))\n\t\treturn -EFAULT;\n\treturn n;",
         "\tif (copy_to_user(p, k, n))\n\t\tgoto out;\n\tkfree(k);\n\treturn n;\nout:\n\tkfree(k);\n\treturn -EFAULT;",
     ] {

@@ -10,7 +10,9 @@ use tollgate_defect::{Defect, OrDefect as _, answer};
 use tollgate_source::check::{
     CheckWords, Checked, Checker, Checks, Learned, OF_ARCHITECTURE, Side, TEACHERS,
 };
-use tollgate_source::{GrammarError, Headers, Name, TreePath, TypeIndex, Vocabulary, no_tree};
+use tollgate_source::{
+    GrammarError, Headers, Name, TreePath, TypeIndex, Vocabulary, included, no_tree,
+};
 
 use super::error::{Error, UNLEARNED};
 use super::log;
@@ -186,8 +188,8 @@ fn unlearned(checks: &mut Checks, files: &[File], unread: Unread) {
 /// Headers that could not be read, with the reason.
 type Unread = Vec<(PathBuf, String)>;
 
-/// The words for some files of a tree: what its own headers teach, and those
-/// beside the files; with the headers that could not be read.
+/// The words for some files of a tree: what its own headers teach, those beside the files
+/// and those that the files include; with the headers that could not be read.
 fn words_for(root: &Path, files: &[File]) -> Result<(CheckWords, Unread), Error> {
     let places: Vec<&Path> = files.iter().map(|file| file.place.as_path()).collect();
     let builtin = CheckWords::builtin()?;
@@ -205,6 +207,8 @@ fn words_for(root: &Path, files: &[File]) -> Result<(CheckWords, Unread), Error>
         let beside = listed(folder)?.map(|name| folder.join(name));
         teachers.extend(beside.filter(|path| path.extension().is_some_and(|end| end == "h")));
     }
+    let below = Below::new(root, &tree);
+    teachers.extend(files.iter().flat_map(|file| below.included(file)));
     let ordinary = teachers.iter().filter(|path| path.is_file());
     let places: Vec<&Path> = ordinary.map(PathBuf::as_path).collect();
     let Lessons {
@@ -350,6 +354,17 @@ impl<'a> Below<'a> {
     fn new(root: &'a Path, tree: &'a Path) -> Self {
         let inner = inside(root, tree);
         Self { root, tree, inner }
+    }
+
+    /// Where the headers may be that a file includes; who reads a pipe reads it once, and what
+    /// cannot be read is named where it is checked.
+    fn included(&self, file: &File) -> Vec<PathBuf> {
+        let text = file.place.is_file().then(|| input::source(&file.place));
+        let Some(Ok(text)) = text else {
+            return Vec::new();
+        };
+        let all = included(&text, &self.path(file)).into_iter();
+        all.map(|path| self.tree.join(&path)).collect()
     }
 
     /// Where a file is in the tree; by its name if it is in none.

@@ -28,6 +28,7 @@ use super::heard::{self, Heard};
 use super::interest::{Interest, Interests};
 use super::known::{Summaries, Summary};
 use super::learn::Learned;
+use super::lockers::Lockers;
 use super::model::{Checked, Skipped, Unchecked, Violation};
 use super::order::callees_first;
 use super::paths::{Paths, follow};
@@ -109,7 +110,9 @@ impl<'v> Checker<'v> {
         }
         let all = crate::lex::tokens(text, 0);
         let bodies = bodies(text, &all, self.vocabulary);
-        learn::learn(text, &all, &bodies, self.words, self.vocabulary).with_users(text, &all)
+        let lockers = Lockers::of(text, &all, &bodies, self.words);
+        let learned = learn::learn(text, &all, &bodies, self.words, self.vocabulary);
+        learned.with_users(text, &all).with_lockers(lockers)
     }
 
     /// What the rules say of a file, by its path in the tree. Any bytes give an
@@ -238,8 +241,9 @@ impl<'v> Checker<'v> {
             }
             let atomic = interest.atomic || faults && known.name_lockers(text, tokens);
             let calls = faults && atomic || known.name_any(text, tokens);
+            let kept = interest.lock && interests.has_pointer(header, tokens);
             let mut hands = || interests.hands(header, tokens, |name| file.declares_users(name));
-            let by_hand = interest.any || calls || interest.hand && hands();
+            let by_hand = interest.any || calls || kept || interest.hand && hands();
             if by_hand || interests.goes_through(header, tokens) {
                 let place = Place {
                     body,

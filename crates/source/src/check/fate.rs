@@ -22,6 +22,19 @@ pub(crate) struct Fallible<'t> {
     pub(crate) helper: bool,
 }
 
+impl<'t> Fallible<'t> {
+    /// A call of which its caller says that it is such a one.
+    pub(crate) fn of(function: &FunctionContext<'_>, call: Node<'t>) -> Self {
+        let name = String::from_utf8_lossy(function.context.callee(call));
+        Self {
+            node: call,
+            span: span(call),
+            name: name.into_owned(),
+            helper: true,
+        }
+    }
+}
+
 /// The calls of a function whose result says so, in the order of the text.
 pub(crate) fn fallible<'t>(
     function: &'t FunctionContext<'t>,
@@ -45,7 +58,7 @@ pub(crate) fn fallible<'t>(
 
 /// Whether a call is given an address of the user's: what it accesses otherwise is its own
 /// affair.
-fn is_given_users(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
+pub(crate) fn is_given_users(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
     let whole = function.expression_of(call);
     let given = whole.call().map(|(_, given)| given);
     given.is_some_and(|given| given.iter().any(|own| is_users(function, own)))

@@ -279,7 +279,7 @@ fn is_always_set(function: &FunctionContext<'_>, parameter: &str, path: &str) ->
 }
 
 /// Statements that go round.
-const LOOPS: [&str; 3] = ["for_statement", "while_statement", "do_statement"];
+pub(crate) const LOOPS: [&str; 3] = ["for_statement", "while_statement", "do_statement"];
 
 /// A mention of a pointer to the struct: a member behind it that is set or read, a test of
 /// it, or else something that may fill it.

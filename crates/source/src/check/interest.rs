@@ -23,6 +23,8 @@ pub(super) struct Interest {
     pub(super) faults: bool,
     /// Whether anything begins where nobody may.
     pub(super) atomic: bool,
+    /// Whether anything takes a lock.
+    pub(super) lock: bool,
     /// Whether anything goes through the addresses that it is given: `memcpy()`.
     pub(super) hand: bool,
     /// The words that open a scope with a cleanup.
@@ -51,6 +53,7 @@ struct Meaning {
     window: bool,
     faults: bool,
     atomic: bool,
+    lock: bool,
     hand: bool,
     /// Whether it fills something with the user's bytes that it finds by itself.
     fetches: bool,
@@ -75,6 +78,7 @@ impl<'a> Interests<'a> {
             window: false,
             faults: false,
             atomic: false,
+            lock: false,
             hand: false,
             scopes: Vec::new(),
         };
@@ -94,6 +98,7 @@ impl<'a> Interests<'a> {
             found.window |= meaning.window;
             found.faults |= meaning.faults;
             found.atomic |= meaning.atomic;
+            found.lock |= meaning.lock;
             found.hand |= meaning.hand;
             guard |= meaning.guard;
             fetches |= meaning.fetches;
@@ -117,6 +122,13 @@ impl<'a> Interests<'a> {
         let named = !pointers.is_empty() && places.any(|at| self.is_gone_through(body, at));
         let mut marks = (0..body.len()).filter(|at| self.word(body, *at) == b"__user");
         named || marks.any(|at| self.is_cast_and_followed(body, at))
+    }
+
+    /// Whether a function declares or casts anything as a `__user` pointer.
+    pub(super) fn has_pointer(&self, header: &[Token], body: &[Token]) -> bool {
+        let all = [header, body].into_iter();
+        let mut all = all.flat_map(|own| own.iter().filter(|own| own.kind == TokenKind::Word));
+        all.any(|own| own.span.of(self.text) == b"__user")
     }
 
     /// Whether memcpy() or the like is given what the function declares or casts as a
@@ -274,6 +286,7 @@ impl Meaning {
         window: false,
         faults: false,
         atomic: false,
+        lock: false,
         hand: false,
         fetches: false,
         guard: false,
@@ -296,7 +309,14 @@ impl Meaning {
                 || words.gives_error_pointer(name),
             window,
             faults: words.may_fault(name),
-            atomic: matches!(words.atomic_of(name), Some((_, true))),
+            atomic: matches!(
+                words.atomic_of(name).or_else(|| words.locker(name)),
+                Some((_, true))
+            ),
+            lock: matches!(
+                words.lock_of(name).or_else(|| words.locker(name)),
+                Some((_, true))
+            ),
             hand: words.goes_by_hand(name),
             fetches: words.fetches(name).is_some(),
             guard: words.guard(name).is_some(),

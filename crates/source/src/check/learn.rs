@@ -12,6 +12,7 @@ use crate::types::is_qualifier;
 use crate::vocabulary::Vocabulary;
 use crate::wrappers::definition;
 
+use super::lockers::Lockers;
 use super::tokens::{arguments, calls};
 use super::words::{AccessWord, BeginWord, CheckWords, EndWord, named};
 
@@ -26,15 +27,15 @@ pub struct Learned {
     arities: BTreeSet<(String, usize)>,
     users: BTreeSet<String>,
     accesses: Vec<AccessWord>,
+    lockers: Lockers,
 }
 
 impl Learned {
     /// Whether nothing is new.
     pub(crate) fn is_empty(&self) -> bool {
-        self.begins.is_empty()
-            && self.ends.is_empty()
-            && self.arities.is_empty()
-            && self.accesses.is_empty()
+        let windows = self.begins.is_empty() && self.ends.is_empty();
+        let accesses = self.arities.is_empty() && self.accesses.is_empty();
+        windows && accesses && self.lockers.is_empty()
     }
 
     /// Takes over what another file teaches.
@@ -44,6 +45,14 @@ impl Learned {
         self.arities.extend(other.arities);
         self.users.extend(other.users);
         self.accesses.extend(other.accesses);
+        self.lockers.merge(other.lockers);
+    }
+
+    /// Adds what the inline functions of the file do to locks: those of a file that is no
+    /// header are nobody else's.
+    pub(super) fn with_lockers(mut self, lockers: Lockers) -> Self {
+        self.lockers = lockers;
+        self
     }
 
     /// Adds what the file declares as pointers to user memory, by their names: a function's
@@ -123,6 +132,7 @@ impl CheckWords {
         }
         let accesses = learned.accesses.iter();
         accesses.cloned().for_each(|own| all.learn_access(own));
+        all.learn_lockers(&learned.lockers);
         all
     }
 }

@@ -35,3 +35,10 @@ pub(crate) fn names(
     let mut words = file.tokens_in(body.span).iter();
     words.any(|word| answer::text(word.span.of(file.text)).is_some_and(&is))
 }
+
+/// What an inline function of a header does to a lock, where the file has none of that name.
+pub(crate) fn headers(function: &FunctionContext<'_>, name: &str) -> Option<(usize, bool)> {
+    let own = function.file.words.locker(name)?;
+    let hidden = function.file.bodies.iter().any(|body| body.name == name);
+    (!hidden).then_some(own)
+}

@@ -32,6 +32,7 @@ mod interest;
 mod known;
 mod learn;
 mod limit;
+mod lockers;
 mod locks;
 mod made;
 mod model;

@@ -240,7 +240,8 @@ impl<'f, 's> Owner<'f, 's> {
         found
     }
 
-    /// The conditions that are asked on a way to a node.
+    /// The conditions that are asked on a way to a node, and whose answer may be the same
+    /// there: not those of a variable that takes another value on each such way.
     fn asked_before(&self, node: usize) -> HashSet<usize> {
         let nodes = self.function.graph.nodes.iter().enumerate();
         let mut from = HashMap::<usize, Vec<usize>>::new();
@@ -249,20 +250,47 @@ impl<'f, 's> Owner<'f, 's> {
                 from.entry(*to).or_default().push(at);
             }
         }
-        let (mut seen, mut work) = (HashSet::new(), vec![node]);
-        while let Some(at) = work.pop() {
-            let before = from.get(&at).into_iter().flatten();
-            work.extend(before.filter(|own| seen.insert(**own)));
-        }
-        let ways = seen
-            .into_iter()
-            .filter_map(|at| self.function.graph.nodes.get(at));
+        let before = |stops: &dyn Fn(usize) -> bool| {
+            let (mut seen, mut work) = (HashSet::new(), vec![node]);
+            while let Some(at) = work.pop() {
+                let before = from.get(&at).into_iter().flatten();
+                let new = before.copied().filter(|own| seen.insert(*own));
+                work.extend(new.filter(|own| !stops(*own)));
+            }
+            self.asked_at(&seen)
+        };
+        let mut asked = before(&|_| false);
+        asked.retain(|condition| {
+            let writes = |at: usize| self.answers_anew(at, *condition);
+            let all = 0..self.function.graph.nodes.len();
+            // What is done to places at a node is done before it is come to.
+            !writes(node) && (!all.clone().any(writes) || before(&writes).contains(condition))
+        });
+        asked
+    }
+
+    /// The conditions that are asked at some nodes.
+    fn asked_at(&self, nodes: &HashSet<usize>) -> HashSet<usize> {
+        let nodes = nodes.iter();
+        let ways = nodes.filter_map(|at| self.function.graph.nodes.get(*at));
         let ways = ways.flat_map(|own| own.next.iter());
         let asked = ways.filter_map(|(edge, _)| match edge {
             Edge::If(condition, _) => Some(*condition),
             _ => None,
         });
         asked.collect()
+    }
+
+    /// Whether a node gives a variable another value that a condition is of.
+    fn answers_anew(&self, node: usize, condition: usize) -> bool {
+        let graph = self.function.graph;
+        let reads = graph.conditions.get(condition).map(|own| &own.reads);
+        let effects = graph.effects_of(node).iter();
+        let mut written = effects.filter_map(|effect| match &effect.kind {
+            EffectKind::Write(write) if !write.optional => Some(effect.place),
+            _ => None,
+        });
+        written.any(|place| reads.is_some_and(|reads| reads.contains(&place)))
     }
 
     /// The same from a node on, that node included.

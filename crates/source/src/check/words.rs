@@ -14,6 +14,7 @@ use crate::calls::{
 use crate::search::{Hashed, Likely, Parts};
 
 use super::allow::MARK;
+use super::lockers::{Lockers, atomics, locking, locks};
 
 /// Every word of what is checked is looked up in several of these.
 type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
@@ -86,12 +87,14 @@ pub struct CheckWords {
     insides: Parts,
     suspects: Parts,
     teaches: Parts,
+    locking: Parts,
     defines: Parts,
     counts: Parts,
     fences: HashMap<String, Fence>,
     pairs: Vec<Pair>,
     atomics: HashMap<String, (usize, bool)>,
     locks: HashMap<String, (usize, bool)>,
+    lockers: Lockers,
     fallible: BTreeSet<usize>,
     again: BTreeSet<usize>,
     guards: HashMap<String, String>,
@@ -225,8 +228,8 @@ impl CheckWords {
         });
         let manners = all
             .filter_map(|call| Some((call.name.clone(), forbidden(call.does.in_window.as_ref()?))));
-        let (counted, search) = (calls.names(|does| does.arguments.is_some()), &calls.search);
-        let new = unsuspected(&counted, &search.suspect);
+        let counted = calls.names(|does| does.arguments.is_some());
+        let new = unsuspected(&counted, &calls.search.suspect);
         Ok(Self {
             names: Likely::of(calls.every_name().map(str::as_bytes)),
             begins: begins(|does| does.begin),
@@ -244,13 +247,15 @@ impl CheckWords {
             families: calls.families.clone(),
             insides: insides(calls)?,
             suspects: suspects(calls, &counted)?,
-            teaches: Parts::of(&search.teach, &counted)?,
-            defines: Parts::of(&search.define, &new)?,
-            counts: Parts::of(&search.count, &new)?,
+            teaches: Parts::of(&calls.search.teach, &counted)?,
+            locking: locking(calls)?,
+            defines: Parts::of(&calls.search.define, &new)?,
+            counts: Parts::of(&calls.search.count, &new)?,
             fences: each(calls, |does| does.fence),
             pairs: calls.pairs.clone(),
             atomics: atomics(&calls.atomics),
             locks: locks(calls),
+            lockers: Lockers::default(),
             fallible: groups(&calls.atomics, |own| own.fallible),
             again: groups(&calls.atomics, |own| own.again),
             guards: guards(&calls.guards),
@@ -316,7 +321,7 @@ impl CheckWords {
     /// Whether a text may teach anything: a search that is quick to say no.
     #[must_use]
     pub fn may_teach(&self, text: &[u8]) -> bool {
-        self.teaches.may_be_in(text)
+        self.teaches.may_be_in(text) || self.locking.may_be_in(text)
     }
 
     /// The same of a line that defines a macro.
@@ -358,6 +363,16 @@ impl CheckWords {
     /// The kind of locks that a call of that name is of, and whether it takes one.
     pub(crate) fn lock_of(&self, name: &str) -> Option<(usize, bool)> {
         self.locks.get(name).copied()
+    }
+
+    /// The same of a call of a header's inline function.
+    pub(crate) fn locker(&self, name: &str) -> Option<(usize, bool)> {
+        self.lockers.get(name)
+    }
+
+    /// Whether nobody may sleep who holds a lock of that kind.
+    pub(crate) fn is_atomic(&self, kind: usize) -> bool {
+        self.atomics.values().any(|(group, _)| *group == kind)
     }
 
     /// Whether between the calls of that group a fault fails where it would sleep, as far
@@ -684,6 +699,13 @@ impl CheckWords {
         self.accesses.entry(word.name.clone()).or_insert(word);
     }
 
+    pub(super) fn learn_lockers(&mut self, lockers: &Lockers) {
+        for name in lockers.names() {
+            self.names.add(name.as_bytes());
+        }
+        self.lockers.merge(lockers.clone());
+    }
+
     /// Whether a macro of that name is one whose arguments are counted.
     pub(crate) fn counts(&self, name: &str) -> bool {
         self.arities.contains_key(name) || self.is_inside(name) && name.contains("user")
@@ -763,31 +785,6 @@ fn closing(ends: &[EndWord]) -> HashMap<Kind, String> {
 
 fn by_name<T>(words: impl Iterator<Item = T>, name: fn(&T) -> &String) -> HashMap<String, T> {
     words.map(|w| (name(&w).clone(), w)).collect()
-}
-
-/// Which group each call belongs to, and whether it begins it.
-fn atomics(all: &[Atomic]) -> HashMap<String, (usize, bool)> {
-    let groups = all.iter().map(|own| (&own.begins, &own.ends));
-    grouped(groups)
-}
-
-/// The same of every lock, those under which nobody may sleep among them.
-fn locks(calls: &Calls) -> HashMap<String, (usize, bool)> {
-    let atomics = calls.atomics.iter().map(|own| (&own.begins, &own.ends));
-    let locks = calls.locks.iter().map(|own| (&own.begins, &own.ends));
-    grouped(atomics.chain(locks))
-}
-
-fn grouped<'c>(
-    groups: impl Iterator<Item = (&'c Vec<String>, &'c Vec<String>)>,
-) -> HashMap<String, (usize, bool)> {
-    let named = groups.enumerate().flat_map(|(group, (begins, ends))| {
-        let begins = begins.iter().map(move |name| (name, true));
-        let ends = ends.iter().map(move |name| (name, false));
-        let all = begins.chain(ends);
-        all.map(move |(name, begins)| (name.clone(), (group, begins)))
-    });
-    named.collect()
 }
 
 /// The groups between whose calls a fault fails where it would sleep.

@@ -1,4 +1,5 @@
 use crate::check::context::FunctionContext;
+use crate::check::filled::LOOPS;
 use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -30,7 +31,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut locks = HashMap::default();
     let nodes = function.graph.nodes.iter().enumerate();
     let begun = nodes.filter_map(|(at, node)| match group(function, node) {
-        Some((group, true)) => Some(Region {
+        Some((group, true)) if is_whole(function, at, group) => Some(Region {
             begin: node.span,
             call: format!("{}()", name_of(node)),
             group,
@@ -134,9 +135,30 @@ fn group(function: &FunctionContext<'_>, node: &Node) -> Option<(usize, bool)> {
             let helper = || Some((function.known.locks(&call.name)?, true));
             let own = function.file.words.atomic_of(&call.name);
             own.or_else(helper)
+                .or_else(|| headers(function, &call.name))
         }
         _ => None,
     }
+}
+
+/// The same of an inline function of a header.
+fn headers(function: &FunctionContext<'_>, name: &str) -> Option<(usize, bool)> {
+    let words = function.file.words;
+    let (group, begins) = locks::headers(function, name)?;
+    words.is_atomic(group).then_some((group, begins))
+}
+
+/// Whether a region has an end in the function, where a header's function begins it: what
+/// ends it otherwise may be anything.
+fn is_whole(function: &FunctionContext<'_>, begin: usize, group: usize) -> bool {
+    let graph = function.graph;
+    let ends = |at: usize| {
+        let node = graph.nodes.get(at);
+        node.is_some_and(|node| self::group(function, node) == Some((group, false)))
+    };
+    let name = graph.nodes.get(begin).map_or("", name_of);
+    let own = function.file.words.locker(name).is_none() || function.known.locks(name).is_some();
+    own || graph.reached_behind(begin, |_| false).into_iter().any(ends)
 }
 
 /// What is called at a node.
@@ -271,10 +293,23 @@ fn violation(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> 
     );
     let mut violation = file.violation(&INFO, own.span, label, message);
     violation.related.push(file.mark(region.begin, from));
-    if file.words.is_fallible(region.group) && !copies(function, own) {
+    if file.words.is_fallible(region.group)
+        && !copies(function, own)
+        && !goes_round(function, own, region)
+    {
         violation.confidence = Confidence::Low;
     }
     violation
+}
+
+/// Whether a loop in the region does it word by word, which nobody takes back either.
+fn goes_round(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> bool {
+    let mut found = false;
+    function.each_of(&LOOPS, |node| {
+        let place = span(node);
+        found |= place.contains(own.span) && !place.contains(region.begin);
+    });
+    found
 }
 
 /// Whether it is a copy of many bytes that may sleep. Code that relies on it that a fault

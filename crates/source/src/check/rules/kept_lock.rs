@@ -1,11 +1,14 @@
 use std::collections::BTreeSet;
 
+use tree_sitter::Node;
+
 use crate::check::context::FunctionContext;
+use crate::check::fate::{Fallible, fate, is_given_users};
 use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::Expression;
-use crate::flow::{Action, Effect, Node, StatementKind};
+use crate::flow::{Action, Effect, Node as Step, StatementKind};
 use crate::hashed::{HashMap, HashSet};
 use crate::site::span;
 use crate::span::Span;
@@ -39,12 +42,12 @@ struct Turn {
 }
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let faulting = faulting(function);
-    let turns = match faulting.is_empty() {
-        true => Vec::new(),
-        false => turns(function),
-    };
+    let turns = turns(function);
     if !turns.iter().any(|own| own.takes) {
+        return;
+    }
+    let faulting = faulting(function);
+    if faulting.is_empty() {
         return;
     }
     let callees = letting_go(function, &turns);
@@ -63,14 +66,31 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
 }
 
-/// The accesses of the function, and its calls of others that may fault.
+/// The accesses of the function, and its calls of others that may fault: those too of which
+/// nothing is known but that they are given an address of the user's and asked what came of it.
 fn faulting(function: &FunctionContext<'_>) -> HashSet<Span> {
     let calls = function.calls.iter().filter(|call| {
         let name = function.callee(**call);
-        name.is_some_and(|name| function.may_fault(name))
+        name.is_some_and(|name| {
+            function.may_fault(name) || is_unknown(function, name) && is_asked(function, **call)
+        })
     });
     let accesses = function.accesses.iter().map(|own| own.span);
     accesses.chain(calls.map(|call| span(*call))).collect()
+}
+
+/// Whether a call of that name is nothing that the rules know.
+fn is_unknown(function: &FunctionContext<'_>, name: &str) -> bool {
+    let words = function.file.words;
+    let checks = words.checks_range(name.as_bytes()) || words.tells_errors(name);
+    !checks && !words.knows(name) && !words.addresses(name) && !words.frees(name)
+}
+
+/// Whether a call is given an address of the user's, and its result tells of an error: it is a
+/// condition, or what a variable takes that one asks.
+fn is_asked(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
+    is_given_users(function, call)
+        && fate(function, &Fallible::of(function, call)).is_some_and(|own| !own.arms.is_empty())
 }
 
 /// The locks' calls of the function.
@@ -80,7 +100,8 @@ fn turns(function: &FunctionContext<'_>) -> Vec<Turn> {
         .collect();
     let calls = function.calls.iter().filter_map(|call| {
         let name = function.callee(*call)?;
-        let (kind, takes) = function.file.words.lock_of(name)?;
+        let own = function.file.words.lock_of(name);
+        let (kind, takes) = own.or_else(|| locks::headers(function, name))?;
         Some(Turn {
             node: *places.get(&span(*call))?,
             span: span(*call),
@@ -199,16 +220,16 @@ impl<'f, 's> Held<'f, 's> {
         Some((first?, exits.collect()))
     }
 
-    fn is_end(&self, node: &Node) -> bool {
+    fn is_end(&self, node: &Step) -> bool {
         self.ends.contains(&node.span)
     }
 
-    fn is_begin(&self, node: &Node) -> bool {
+    fn is_begin(&self, node: &Step) -> bool {
         self.begins.contains(&node.span)
     }
 
     /// Whether it is let go there, by the function or by another of the file.
-    fn lets_go(&self, node: &Node) -> bool {
+    fn lets_go(&self, node: &Step) -> bool {
         let by_callee = || match &node.action {
             Action::Call(call) => {
                 let own = (call.name.clone(), self.taken.kind);
@@ -250,13 +271,14 @@ impl<'f, 's> Held<'f, 's> {
     }
 
     /// Whether a call is given what the lock is a part of: it may let it go.
-    fn is_given(&self, node: &Node) -> bool {
+    fn is_given(&self, node: &Step) -> bool {
         let Action::Call(call) = &node.action else {
             return false;
         };
         let root = self.taken.lock.as_ref().and_then(|lock| lock.root().name());
         let words = self.function.file.words;
-        let knows = words.access(&call.name).is_some() || words.lock_of(&call.name).is_some();
+        let locks = words.lock_of(&call.name).is_some() || words.locker(&call.name).is_some();
+        let knows = locks || words.access(&call.name).is_some();
         let names = |root: &str| {
             let mut inside = self.named.inside(node.span);
             inside.any(|own| self.function.graph.name_of(own) == root)

@@ -1,0 +1,125 @@
+//! The calls that take a lock or let it go: those of the data, and inline functions of a tree's
+//! headers that do it for their caller.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use foldhash::fast::RandomState;
+use tollgate_defect::{Defect, answer};
+
+use crate::calls::{Atomic, Calls};
+use crate::lex::Token;
+use crate::search::Parts;
+use crate::split::Body;
+
+use super::words::CheckWords;
+
+/// The kind of locks that a function is of, and whether it takes one.
+type Turn = (usize, bool);
+
+/// What such functions do, by their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lockers {
+    /// None where one header's function of that name does another thing than another's.
+    of: BTreeMap<String, Option<Turn>>,
+}
+
+impl Lockers {
+    /// What the headers' inline functions of a text do.
+    pub(super) fn of(text: &[u8], tokens: &[Token], bodies: &[Body], words: &CheckWords) -> Self {
+        let mut found = Self::default();
+        let inline = |body: &&Body| {
+            let from = tokens.partition_point(|own| own.span.start < body.header.start);
+            let header = tokens.get(from..body.tokens.start).unwrap_or_default();
+            header.iter().any(|own| is_inline(own.span.of(text)))
+        };
+        for body in bodies.iter().filter(inline) {
+            let own = tokens.get(body.tokens.clone()).unwrap_or_default();
+            if let Some(turn) = turn(text, own, words) {
+                found.add(&body.name, turn);
+            }
+        }
+        found
+    }
+
+    /// Takes over what another file's do.
+    pub(super) fn merge(&mut self, other: Self) {
+        for (name, turn) in other.of {
+            self.add(&name, turn);
+        }
+    }
+
+    fn add(&mut self, name: &str, turn: Option<Turn>) {
+        let known = self.of.entry(name.to_owned()).or_insert(turn);
+        *known = known.filter(|own| Some(*own) == turn);
+    }
+
+    /// What a function does, where all headers have it so.
+    pub(super) fn get(&self, name: &str) -> Option<Turn> {
+        self.of.get(name).copied().flatten()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
+    /// The names of all.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.of.keys().map(String::as_str)
+    }
+}
+
+fn is_inline(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"inline" | b"__inline" | b"__inline__" | b"__always_inline"
+    )
+}
+
+/// What a function does of whose calls one at least is a lock's; nothing that can be told
+/// where it both takes and lets go, or has locks of two kinds, or switches page faults off.
+fn turn(text: &[u8], tokens: &[Token], words: &CheckWords) -> Option<Option<Turn>> {
+    let called = tokens.windows(2).filter_map(|two| match two {
+        [word, open] if open.is(b'(') => answer::text(word.span.of(text)),
+        _ => None,
+    });
+    let (mut turns, mut quiet) = (BTreeSet::new(), false);
+    for name in called {
+        turns.extend(words.lock_of(name));
+        quiet |= words.switches_faults_off(name);
+    }
+    let mut turns = turns.into_iter();
+    let first = turns.next()?;
+    Some((turns.next().is_none() && !quiet).then_some(first))
+}
+
+/// What a text holds that calls any of them.
+pub(super) fn locking(calls: &Calls) -> Result<Parts, Defect> {
+    let called = locks(calls).into_keys().map(|name| format!("{name}("));
+    let called: Vec<String> = called.collect();
+    Parts::of(&calls.search.lock, &called)
+}
+
+/// Which group each call belongs to, and whether it begins it.
+pub(super) fn atomics(all: &[Atomic]) -> HashMap<String, Turn, RandomState> {
+    let groups = all.iter().map(|own| (&own.begins, &own.ends));
+    grouped(groups)
+}
+
+/// The same of every lock, those under which nobody may sleep among them.
+pub(super) fn locks(calls: &Calls) -> HashMap<String, Turn, RandomState> {
+    let atomics = calls.atomics.iter().map(|own| (&own.begins, &own.ends));
+    let locks = calls.locks.iter().map(|own| (&own.begins, &own.ends));
+    grouped(atomics.chain(locks))
+}
+
+fn grouped<'c>(
+    groups: impl Iterator<Item = (&'c Vec<String>, &'c Vec<String>)>,
+) -> HashMap<String, Turn, RandomState> {
+    let named = groups.enumerate().flat_map(|(group, (begins, ends))| {
+        let begins = begins.iter().map(move |name| (name, true));
+        let ends = ends.iter().map(move |name| (name, false));
+        let all = begins.chain(ends);
+        all.map(move |(name, begins)| (name.clone(), (group, begins)))
+    });
+    named.collect()
+}
