@@ -118,6 +118,7 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) least: bool,
     pub(crate) clears: Option<Clears>,
+    pub(crate) sizes: Option<Sizes>,
     pub(crate) fills: Option<Fills>,
     pub(crate) elements: Option<usize>,
     pub(crate) allocates: Option<Allocates>,
@@ -203,6 +204,16 @@ pub(crate) struct Duplicates {
     pub(crate) user: usize,
     /// The argument that is the number of bytes.
     pub(crate) count: usize,
+}
+
+/// Which arguments say how large an object is, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sizes {
+    /// As the kernel has it.
+    pub(crate) kernel: usize,
+    /// As the program has it, which may be of another version.
+    pub(crate) user: usize,
 }
 
 /// Which arguments of a call say what it sets.

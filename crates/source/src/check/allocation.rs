@@ -146,6 +146,14 @@ impl Allocation {
         }
     }
 
+    /// The number that says how many bytes it has, if it is one alone.
+    pub(crate) fn size(&self) -> Option<&Expression> {
+        match &self.size {
+            Size::Bytes(size) if self.count.is_none() => Some(size),
+            _ => None,
+        }
+    }
+
     /// How many bytes it has, where that is a constant.
     pub(crate) fn bytes(&self, function: &FunctionContext<'_>) -> Option<u64> {
         let size = self.size.bytes(function)?;

@@ -292,7 +292,27 @@ pub(crate) fn behind(function: &FunctionContext<'_>, node: Node<'_>, found: &mut
             None => found.elsewhere = true,
         },
         "sizeof_expression" => {}
+        // One that gives nothing may leave all of it there, and nobody hears of that.
+        _ if !function.file.gives_nothing(function.body) && is_tested(function, node) => {}
         _ => found.elsewhere = true,
+    }
+}
+
+/// Whether nothing but whether a pointer is NULL is asked: `if (p)`, `p && p->a`, `!p`.
+fn is_tested(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
+    let Some(parent) = node.parent() else {
+        return false;
+    };
+    let operator = function.context.operator(parent);
+    let condition = || {
+        let around = parent.parent().and_then(|own| own.part("condition"));
+        around.map(|own| own.id()) == Some(parent.id())
+    };
+    match parent.known_kind() {
+        "unary_expression" => operator == b"!",
+        "binary_expression" => matches!(operator, b"&&" | b"||"),
+        "parenthesized_expression" => condition(),
+        _ => false,
     }
 }
 

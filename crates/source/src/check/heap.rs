@@ -31,6 +31,55 @@ pub(crate) fn filled_behind(
     filled
 }
 
+/// What is set of the elements of an array that a struct ends with, `p->all[]`, before a place,
+/// of whatever element.
+pub(crate) fn filled_elements(
+    function: &FunctionContext<'_>,
+    (pointer, array): (&Local, &str),
+    allocated: Span,
+    before: Span,
+) -> Filled {
+    let mut filled = Filled::default();
+    mentions(function, pointer, before, |node| {
+        if !allocated.contains(span(node)) {
+            of_array(function, (node, array), before, &mut filled);
+        }
+    });
+    filled.elsewhere |= function.graph.unseen.contains(&pointer.name);
+    filled.settle();
+    filled
+}
+
+/// A mention of a pointer to such a struct: its other members say nothing of the array.
+fn of_array(
+    function: &FunctionContext<'_>,
+    (node, array): (Node<'_>, &str),
+    before: Span,
+    found: &mut Filled,
+) {
+    let Some(parent) = node.parent() else { return };
+    let is_part = |name: &str| parent.part(name).map(|own| own.id()) == Some(node.id());
+    let field = parent
+        .part("field")
+        .map(|own| function.context.written(own));
+    match (parent.kind(), field) {
+        ("pointer_declarator" | "declaration", _) => {}
+        ("init_declarator", _) if is_part("declarator") => {}
+        ("assignment_expression", _) if is_part("left") => {}
+        ("unary_expression" | "parenthesized_expression", _) => {}
+        ("field_expression", Some(own)) if own == array => {
+            match parent.parent().map(|own| own.kind()) {
+                Some("init_declarator" | "assignment_expression") => {
+                    address(function, parent, before, found);
+                }
+                _ => reached(function, parent, before, found),
+            }
+        }
+        ("field_expression", Some(_)) => {}
+        _ => found.handed = true,
+    }
+}
+
 fn mentions<'t>(
     function: &FunctionContext<'t>,
     local: &Local,

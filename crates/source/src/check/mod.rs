@@ -49,6 +49,7 @@ mod space;
 mod summary;
 pub(crate) mod tokens;
 mod unbounded;
+mod unfilled;
 mod unset;
 pub(crate) mod words;
 

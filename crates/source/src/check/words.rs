@@ -9,7 +9,7 @@ use tollgate_defect::Defect;
 
 use crate::calls::{
     Addresses, Allocates, Atomic, Call, Calls, Clears, Direction, Does, Duplicates, Family, Fence,
-    Fills, Guard, InWindow, Kind, OfWindow, Outcome, Pair,
+    Fills, Guard, InWindow, Kind, OfWindow, Outcome, Pair, Sizes,
 };
 use crate::search::{Hashed, Likely, Parts};
 
@@ -110,6 +110,7 @@ pub struct CheckWords {
     /// not all of them were read.
     pub(super) users: Option<Arc<HashSet<String>>>,
     clears: HashMap<String, Clears>,
+    sizes: HashMap<String, Sizes>,
     fills: HashMap<String, Fills>,
     elements: HashMap<String, usize>,
     allocates: HashMap<String, Allocates>,
@@ -222,10 +223,6 @@ impl CheckWords {
             by_name(calls.all.iter().filter_map(of), |w| &w.name)
         };
         let ends: Vec<EndWord> = all.clone().filter_map(end).collect();
-        let arities = all.clone().filter_map(|call| {
-            let arguments = call.does.arguments?;
-            Some((call.name.clone(), BTreeSet::from([arguments])))
-        });
         let manners = all
             .filter_map(|call| Some((call.name.clone(), forbidden(call.does.in_window.as_ref()?))));
         let counted = calls.names(|does| does.arguments.is_some());
@@ -238,7 +235,7 @@ impl CheckWords {
             ends: by_name(ends.into_iter(), |w| &w.name),
             unsafes: accesses(true),
             accesses: accesses(false),
-            arities: arities.collect(),
+            arities: each(calls, |does| Some(BTreeSet::from([does.arguments?]))),
             learned_arities: HashMap::default(),
             allowed: manners.collect(),
             undefined: BTreeMap::new(),
@@ -269,6 +266,7 @@ impl CheckWords {
             users: None,
             addresses: each(calls, |does| does.addresses),
             clears: each(calls, |does| does.clears),
+            sizes: each(calls, |does| does.sizes),
             fills: each(calls, |does| does.fills),
             elements: each(calls, |does| does.elements),
             allocates: each(calls, |does| does.allocates),
@@ -467,6 +465,11 @@ impl CheckWords {
     /// Which arguments of a call of that name say what it sets.
     pub(crate) fn clears(&self, name: &str) -> Option<Clears> {
         self.clears.get(name).copied()
+    }
+
+    /// Which arguments of a call of that name say how large an object is, here and there.
+    pub(crate) fn sizes(&self, name: &str) -> Option<Sizes> {
+        self.sizes.get(name).copied()
     }
 
     /// Which arguments of a call of that name say what it copies something into.

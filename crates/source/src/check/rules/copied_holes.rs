@@ -5,7 +5,7 @@ use crate::check::allocation::{Allocation, product};
 use crate::check::context::FunctionContext;
 use crate::check::fill::{Elements, Filling, Put, element, filling};
 use crate::check::filled::{Filled, filled};
-use crate::check::heap::filled_behind;
+use crate::check::heap::{filled_behind, filled_elements};
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::range::sizeof_operand;
 use crate::check::rule::{Look, Rule};
@@ -38,6 +38,8 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(whole.then(|| half_filled(function, access)).flatten());
         out.extend(unset_value(function, access));
         out.extend(whole.then(|| allocated(function, access)).flatten());
+        out.extend(whole.then(|| ended(function, access)).flatten());
+        out.extend(whole.then(|| led_to(function, access)).flatten());
         let Some(local) = copied(function, access).filter(|_| whole) else {
             continue;
         };
@@ -75,14 +77,113 @@ fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
     let Ok(Some(what)) = unset(function, &local.base_type, &filled) else {
         return None;
     };
+    let place = (memory.place, ALLOCATED);
+    Some(left(function, access, (&local.base_type, &what), place))
+}
+
+/// A struct that ends with an array, `struct_size(p, all, n)`, and whose elements go with it.
+fn ended(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let bytes = access.bytes.as_ref()?;
+    let (of, array) = with_array(function, bytes)?;
+    let value = function.expression_of(access.value_node);
+    let value = value.uncast().1;
+    let local = function.local_at(value.name()?, value.span)?;
+    (of == local.name).then_some(())?;
+    let memory = Allocation::of(function, &local.name, access.span).filter(|own| !own.zeroed)?;
+    with_array(function, memory.size()?).filter(|(_, own)| *own == array)?;
+    let holder = function.file.layout(&local.base_type)?;
+    let members = holder.members().into_iter();
+    let mut own = members.filter(|(_, member)| member.name == array);
+    let (_, member) = own.next()?;
+    let Shape::Array(element, _) = &member.of.shape else {
+        return None;
+    };
+    function.pays()?;
+    let filled = filled_elements(function, (local, &array), memory.place, access.span);
+    let nothing = filled.members.is_empty() && filled.partly.is_empty();
+    if filled.elsewhere || filled.handed || nothing {
+        return None;
+    }
+    let Ok(Some(what)) = unset(function, &element.name, &filled) else {
+        return None;
+    };
+    let of = format!("{} in {array}", element.name);
+    Some(left(
+        function,
+        access,
+        (&of, &what),
+        (memory.place, ALLOCATED),
+    ))
+}
+
+const ALLOCATED: &str = "allocated with what lay there";
+
+/// The pointer and the array of `struct_size(p, all, n)`.
+fn with_array(function: &FunctionContext<'_>, bytes: &Expression) -> Option<(String, String)> {
+    let (name, given) = bytes.uncast().1.call()?;
+    // What is said of the call is that it counts elements behind what it is given.
+    function.file.words.elements(name).filter(|at| *at == 2)?;
+    let [of, array, _] = given else { return None };
+    Some((of.name()?.to_owned(), array.name()?.to_owned()))
+}
+
+/// A struct of the function without a value, that a pointer leads to which leads to nothing
+/// else, and that others fill by the pointer.
+fn led_to(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let value = function.expression_of(access.value_node);
+    let value = value.uncast().1;
+    let pointer = function.local_at(value.name()?, value.span)?;
+    (!pointer.array && !pointer.plain).then_some(())?;
+    let graph = function.graph;
+    let values = graph.assignments().filter(|(own, _)| *own == pointer.name);
+    let values = values.filter_map(|(_, at)| Some((at, function.expression(at)?)));
+    let mut values = values.filter(|(_, own)| !own.is_null());
+    let (place, target) = values.next().filter(|_| values.next().is_none())?;
+    let Term::Address(target) = &target.uncast().1.term else {
+        return None;
+    };
+    let local = function.local_at(target.name()?, place)?;
+    let own = local.plain && !local.initialised && !local.lasting;
+    let size = space::type_of(function, target)?.size;
+    let whole = space::bytes(function, access.bytes.as_ref()?) == Some(size);
+    (own && whole && is_named_once(function, local, place)).then_some(())?;
+    function.pays()?;
+    let filled = filled_behind(function, pointer, place, access.span);
+    let nothing = filled.members.is_empty() && filled.partly.is_empty();
+    if filled.elsewhere || filled.handed || nothing {
+        return None;
+    }
+    let Ok(Some(what)) = unset(function, &local.base_type, &filled) else {
+        return None;
+    };
+    let declared = (local.declared, "declared without a value");
+    Some(left(function, access, (&local.base_type, &what), declared))
+}
+
+/// Whether a variable is named in one place alone, behind where it is declared.
+fn is_named_once(function: &FunctionContext<'_>, local: &Local, place: Span) -> bool {
+    let mut once = !function.graph.unseen.contains(&local.name);
+    function.each_of(&["identifier"], |node| {
+        let at = span(node);
+        let named = function.context.seen(node) == local.name.as_bytes();
+        once &= !named || local.declared.contains(at) || place.contains(at);
+    });
+    once
+}
+
+/// What goes to the user with what lay there.
+fn left(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+    (of, what): (&str, &str),
+    (place, label): (Span, &str),
+) -> Violation {
     let file = function.file;
-    let message = format!("{} goes to the user, but {what}", local.base_type);
+    let message = format!("{of} goes to the user, but {what}");
     let mut violation = file.violation(&INFO, access.span, "copied whole", message);
     violation.confidence = Confidence::Medium;
+    violation.related.push(file.mark(place, label));
     violation
-        .related
-        .push(file.mark(memory.place, "allocated with what lay there"));
-    Some(violation)
 }
 
 /// Whether a number of bytes is that many, on one side of a `?:` at least.

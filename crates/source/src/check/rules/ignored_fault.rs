@@ -4,8 +4,10 @@ use tree_sitter::Node;
 use crate::Direction;
 use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
+use crate::check::fate::fallible;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
+use crate::check::unfilled::unfilled;
 use crate::flow::EffectKind;
 use crate::node::Parts as _;
 use crate::site::span;
@@ -56,6 +58,26 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         }
     }
     dropped(function, out);
+    unasked_helpers(function, out);
+}
+
+/// What a function of the file fills unless it faults, used before anything asks whether it
+/// did.
+fn unasked_helpers(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for call in fallible(function).filter(|own| own.helper) {
+        let Some(own) = unfilled(function, &call) else {
+            continue;
+        };
+        let file = function.file;
+        let message = format!(
+            "{} is used before anything asks what {}() gives, which leaves it without a value where it faults",
+            own.local.name, call.name
+        );
+        let label = "may leave it without a value";
+        let mut violation = file.violation(&INFO, call.span, label, message);
+        violation.related.push(file.mark(own.used, "used here"));
+        out.push(violation);
+    }
 }
 
 fn unasked(callee: &str) -> String {

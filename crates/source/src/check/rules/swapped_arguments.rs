@@ -1,10 +1,15 @@
+use tollgate_defect::answer;
+
 use crate::check::accesses::Access;
+use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::declared_type;
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
+use crate::check::tokens::parameters;
 use crate::expression::{Expression, Term};
+use crate::site::span;
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -29,6 +34,74 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .chain(function.through)
             .filter_map(|own| swapped(function, own)),
     );
+    sizes(function, out);
+}
+
+/// The size that the kernel's object has, where that of the program's belongs.
+fn sizes(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for call in function.calls {
+        let name = answer::text(function.context.callee(*call));
+        let places = name.and_then(|name| Some((name, function.file.words.sizes(name)?)));
+        let Some((name, places)) = places else {
+            continue;
+        };
+        let whole = function.expression_of(*call);
+        let given = whole.call().map_or(&[][..], |(_, given)| given);
+        let (Some(kernel), Some(user)) = (given.get(places.kernel), given.get(places.user)) else {
+            continue;
+        };
+        if is_swapped(function, kernel, user) || are_swapped_by_callers(function, kernel, user) {
+            let message = format!(
+                "{} is how large the kernel's object is, and is given to {name}() as the size of the user's",
+                function.file.plain(user.span)
+            );
+            let place = span(*call);
+            out.push(function.file.violation(&INFO, place, "swapped", message));
+        }
+    }
+}
+
+/// Whether what the program's object is said to have is a constant, and the kernel's is not.
+fn is_swapped(function: &FunctionContext<'_>, kernel: &Expression, user: &Expression) -> bool {
+    let constant = |own: &Expression| {
+        let size = matches!(own.uncast().1.term, Term::SizeOf(_) | Term::SizeOfType(_));
+        size || space::bytes(function, own).is_some()
+    };
+    constant(user) && !constant(kernel)
+}
+
+/// The same of what all callers in the file give for two parameters.
+fn are_swapped_by_callers(
+    function: &FunctionContext<'_>,
+    kernel: &Expression,
+    user: &Expression,
+) -> bool {
+    let file = function.file;
+    let names = parameters(file.text, file.tokens, function.body).unwrap_or_default();
+    let place = |own: &Expression| {
+        let name = own.uncast().1.name()?;
+        let kept = function.is_parameter(name) && !function.graph.takes_a_value(name);
+        names.iter().position(|own| own == name).filter(|_| kept)
+    };
+    let (Some(kernel), Some(user)) = (place(kernel), place(user)) else {
+        return false;
+    };
+    let mut given = Vec::new();
+    for caller in file.callers(function.body) {
+        let own = look_into(function, &caller.name, |caller| {
+            let calls = caller.calls.iter().filter_map(|call| {
+                let whole = caller.expression_of(*call);
+                let (name, given) = whole.call()?;
+                let own = name == function.body.name;
+                let pair = own.then(|| Some((given.get(kernel)?, given.get(user)?)))?;
+                Some(pair.is_some_and(|(kernel, user)| is_swapped(caller, kernel, user)))
+            });
+            Some(calls.collect::<Vec<bool>>())
+        });
+        let Some(own) = own else { return false };
+        given.extend(own);
+    }
+    !given.is_empty() && given.into_iter().all(|own| own)
 }
 
 fn swapped(function: &FunctionContext<'_>, own: &Access<'_>) -> Option<Violation> {
