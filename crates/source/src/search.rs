@@ -24,7 +24,12 @@ impl Parts {
 
     /// Whether a text holds any of the names.
     pub(crate) fn may_be_in(&self, text: &[u8]) -> bool {
-        self.0.places(text).next().is_some()
+        self.places(text).next().is_some()
+    }
+
+    /// Where a text holds a part of a name.
+    pub(crate) fn places(&self, text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+        self.0.places(text)
     }
 }
 

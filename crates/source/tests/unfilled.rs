@@ -124,6 +124,27 @@ fn a_variable_that_a_pointer_leads_to_is_filled_in_part() {
 }
 
 #[test]
+fn as_many_bytes_as_an_array_has_from_its_middle_on() {
+    let of = |place: &str, size: &str| {
+        rules(&format!(
+            "#define SKIPPED 4\nint f(struct dev *d, void __user *to, int i)\n{{\n\tu32 own[8];\n\n\tread_all(d, own);\n\tif (i < 0 || i > 7)\n\t\treturn -EINVAL;\n\treturn copy_to_user(to, {place}, sizeof({size})) ? -EFAULT : 0;\n}}\n"
+        ))
+    };
+    for place in ["own + 4", "&own[4]", "own + SKIPPED", "own + i"] {
+        assert_eq!(of(place, "own"), ["beyond-variable"], "{place}");
+        assert_eq!(of(place, "own[0]"), NONE, "{place}");
+    }
+    assert_eq!(
+        of("d->regs.all + SKIPPED", "d->regs.all"),
+        ["beyond-variable"]
+    );
+    assert_eq!(of("d->regs.all + SKIPPED", "d->regs.high"), NONE);
+    assert_eq!(of("own", "own"), NONE);
+    assert_eq!(of("own + 0", "own"), NONE);
+    assert_eq!(of("&own[0]", "own"), NONE);
+}
+
+#[test]
 fn the_size_of_the_kernels_struct_stands_for_that_of_the_users() {
     let text = "struct attr { u64 a, b; };\n\
          static int fetch(void *own, size_t here, const void __user *from, size_t there)\n{\n\tif (there > PAGE_SIZE)\n\t\treturn -E2BIG;\n\treturn copy_struct_from_user(own, here, from, there);\n}\n\

@@ -105,12 +105,12 @@ impl<'v> Checker<'v> {
     /// What a file teaches about windows, for the files that include it.
     #[must_use]
     pub fn learn(&self, text: &[u8]) -> Learned {
-        if !self.words.may_teach(text) {
-            return Learned::default();
+        let lockers = Lockers::of(text, self.words, self.vocabulary);
+        if !self.words.teaches_windows(text) {
+            return Learned::default().with_lockers(lockers);
         }
         let all = crate::lex::tokens(text, 0);
         let bodies = bodies(text, &all, self.vocabulary);
-        let lockers = Lockers::of(text, &all, &bodies, self.words);
         let learned = learn::learn(text, &all, &bodies, self.words, self.vocabulary);
         learned.with_users(text, &all).with_lockers(lockers)
     }

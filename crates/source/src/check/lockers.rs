@@ -2,14 +2,17 @@
 //! headers that do it for their caller.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
 use foldhash::fast::RandomState;
+use memchr::memmem;
 use tollgate_defect::{Defect, answer};
 
 use crate::calls::{Atomic, Calls};
-use crate::lex::Token;
+use crate::lex::{Token, tokens};
 use crate::search::Parts;
-use crate::split::Body;
+use crate::split::{Body, bodies};
+use crate::vocabulary::Vocabulary;
 
 use super::words::CheckWords;
 
@@ -24,8 +27,28 @@ pub(crate) struct Lockers {
 }
 
 impl Lockers {
-    /// What the headers' inline functions of a text do.
-    pub(super) fn of(text: &[u8], tokens: &[Token], bodies: &[Body], words: &CheckWords) -> Self {
+    /// What the inline functions of a header do: of those alone is read that call a lock's.
+    pub(super) fn of(text: &[u8], words: &CheckWords, vocabulary: &Vocabulary) -> Self {
+        let mut found = Self::default();
+        let mut read = 0;
+        for place in words.locking(text) {
+            let function = (place.start >= read)
+                .then(|| is_locks(text, place.start, words))
+                .filter(|own| *own)
+                .and_then(|_| around(text, place.start));
+            let Some(function) = function else { continue };
+            read = function.end;
+            let own = text.get(function).unwrap_or_default();
+            if memmem::find(own, b"inline").is_some() {
+                let tokens = tokens(own, 0);
+                let bodies = bodies(own, &tokens, vocabulary);
+                found.merge(Self::of_all(own, &tokens, &bodies, words));
+            }
+        }
+        found
+    }
+
+    fn of_all(text: &[u8], tokens: &[Token], bodies: &[Body], words: &CheckWords) -> Self {
         let mut found = Self::default();
         let inline = |body: &&Body| {
             let from = tokens.partition_point(|own| own.span.start < body.header.start);
@@ -66,6 +89,32 @@ impl Lockers {
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.of.keys().map(String::as_str)
     }
+}
+
+/// Whether the word around a place is the name of a lock's call.
+fn is_locks(text: &[u8], place: usize, words: &CheckWords) -> bool {
+    let is_word = |own: &&u8| own.is_ascii_alphanumeric() || **own == b'_';
+    let (before, behind) = text.split_at_checked(place).unwrap_or_default();
+    let before = before.iter().rev().take_while(is_word).count();
+    let behind = behind.iter().take_while(is_word).count();
+    let word = text.get(place - before..place + behind);
+    word.and_then(answer::text)
+        .is_some_and(|name| words.lock_of(name).is_some())
+}
+
+/// The function around a place, as the kernel writes one: its braces begin lines of their own,
+/// and an empty line or the end of another stands before its header.
+fn around(text: &[u8], place: usize) -> Option<Range<usize>> {
+    let (before, behind) = text.split_at_checked(place)?;
+    let open = memmem::rfind(before, b"\n{")?;
+    let front = before.get(..open)?;
+    let inside = before.get(open..)?;
+    memmem::find(inside, b"\n}").is_none().then_some(())?;
+    let ends: [&[u8]; 2] = [b"\n\n", b"\n}"];
+    let starts = ends.iter().filter_map(|own| memmem::rfind(front, own));
+    let start = starts.max().map_or(0, |at| at + 2);
+    let end = memmem::find(behind, b"\n}")? + 2;
+    Some(start..place + end)
 }
 
 fn is_inline(word: &[u8]) -> bool {

@@ -94,7 +94,7 @@ pub struct CheckWords {
     pairs: Vec<Pair>,
     atomics: HashMap<String, (usize, bool)>,
     locks: HashMap<String, (usize, bool)>,
-    lockers: Lockers,
+    lockers: Arc<Lockers>,
     fallible: BTreeSet<usize>,
     again: BTreeSet<usize>,
     guards: HashMap<String, String>,
@@ -252,7 +252,7 @@ impl CheckWords {
             pairs: calls.pairs.clone(),
             atomics: atomics(&calls.atomics),
             locks: locks(calls),
-            lockers: Lockers::default(),
+            lockers: Arc::default(),
             fallible: groups(&calls.atomics, |own| own.fallible),
             again: groups(&calls.atomics, |own| own.again),
             guards: guards(&calls.guards),
@@ -319,7 +319,17 @@ impl CheckWords {
     /// Whether a text may teach anything: a search that is quick to say no.
     #[must_use]
     pub fn may_teach(&self, text: &[u8]) -> bool {
-        self.teaches.may_be_in(text) || self.locking.may_be_in(text)
+        self.teaches_windows(text) || self.locking.may_be_in(text)
+    }
+
+    /// The same of windows alone.
+    pub(crate) fn teaches_windows(&self, text: &[u8]) -> bool {
+        self.teaches.may_be_in(text)
+    }
+
+    /// Where a text may name a lock's call.
+    pub(super) fn locking(&self, text: &[u8]) -> impl Iterator<Item = std::ops::Range<usize>> {
+        self.locking.places(text)
     }
 
     /// The same of a line that defines a macro.
@@ -706,7 +716,9 @@ impl CheckWords {
         for name in lockers.names() {
             self.names.add(name.as_bytes());
         }
-        self.lockers.merge(lockers.clone());
+        if !lockers.is_empty() {
+            Arc::make_mut(&mut self.lockers).merge(lockers.clone());
+        }
     }
 
     /// Whether a macro of that name is one whose arguments are counted.

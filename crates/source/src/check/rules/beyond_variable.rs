@@ -33,7 +33,8 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let copies = function.accesses.iter().chain(function.through);
     let mut known: Vec<Violation> = Vec::new();
     for access in copies {
-        let told = copied(function, access)
+        let told = from_inside(function, access)
+            .or_else(|| copied(function, access))
             .or_else(|| allocated(function, access))
             .or_else(|| elsewhere(function, access))
             .or_else(|| at_least(function, access))
@@ -76,6 +77,31 @@ fn moved(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
     let declared = file.mark(object.declared, "the variable");
     violation.related.push(declared);
     Some(violation)
+}
+
+/// A copy of as many bytes as an object has, from or to what lies behind its front: `a + n` and
+/// `&a[n]` with `sizeof(a)`.
+fn from_inside(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let count = access.bytes.as_ref()?;
+    let Term::SizeOf(object) = &count.uncast().1.term else {
+        return None;
+    };
+    let value = function.expression_of(access.value_node);
+    let (array, index) = match &value.term {
+        Term::Binary(array, operator, index) if operator == "+" => (array, index),
+        Term::Address(place) => match &place.term {
+            Term::Element { array, index } => (array, index),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let front = index.is_zero() || space::bytes(function, index) == Some(0);
+    (**array == **object && !front).then_some(())?;
+    let file = function.file;
+    let (object, place) = (file.plain(object.span), file.plain(value.span));
+    let told =
+        format!("as many bytes are copied as {object} has, and {place} lies behind its front");
+    Some(file.violation(&INFO, access.span, "copied here", told))
 }
 
 /// A copy of a number of bytes from or to a variable of the function.

@@ -95,6 +95,14 @@ fn is_asked(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
 
 /// The locks' calls of the function.
 fn turns(function: &FunctionContext<'_>) -> Vec<Turn> {
+    let is_lock = |own: &Node<'_>| {
+        let words = function.file.words;
+        let name = function.callee(*own);
+        name.is_some_and(|name| words.lock_of(name).is_some() || words.locker(name).is_some())
+    };
+    if !function.calls.iter().any(is_lock) {
+        return Vec::new();
+    }
     let places: HashMap<Span, usize> = (0..function.graph.nodes.len())
         .map(|at| (function.place(at), at))
         .collect();
