@@ -7,7 +7,7 @@ use tollgate_source::check::{CheckWords, Checker, Confidence};
 use tollgate_source::{Analyser, Headers, TreePath, Vocabulary, no_tree};
 
 /// Statements around a write, each as a tree has them.
-const STATEMENTS: [&str; 20] = [
+const STATEMENTS: [&str; 21] = [
     "if (at >= offsetof(struct user, regs.gprs[0].low)) at = 1;",
     "at = offsetof(union frame, part[2]) + sizeof(int);",
     "printk(KERN_ERR NAME OTHER \"%s: no\\n\", __FILE__);",
@@ -20,6 +20,7 @@ const STATEMENTS: [&str; 20] = [
     "DEB( n = 1; )",
     "DEB(\n\tif (n) {\n\t\tsay(n);\n\t\treturn -EIO;\n\t} )",
     "const DEFINE_BITS_ARRAY(own, all);",
+    "static DEFINE_STATE(state, 5 * HZ, 5);",
     "BUILD_BUG_ON(__alignof__ *p > LARGEST);",
     "register unsigned long word asm (\"d2\");",
     "auto part = area->part;",

@@ -140,22 +140,24 @@ impl<'a> Interests<'a> {
         body: &[Token],
         members: impl Fn(&[u8]) -> bool,
     ) -> bool {
+        let words = self.words;
+        let calls: Vec<usize> = (0..body.len())
+            .filter(|at| {
+                let word = body.get(*at).filter(|own| own.kind == TokenKind::Word);
+                let word = word.map(|own| own.span.of(self.text));
+                let word = word.filter(|own| words.may_mean(Hashed::of(own)));
+                word.is_some_and(|own| self.meaning(own).hand)
+            })
+            .collect();
+        if calls.is_empty() {
+            return false;
+        }
         let mut pointers = self.pointers(header);
         pointers.extend(self.pointers(body));
-        let marked = || (0..body.len()).any(|at| self.word(body, at) == b"__user");
         let follows = |at: &usize| {
             body.get(*at)
                 .is_some_and(|own| own.is(b'>') || own.is(b'.'))
         };
-        if pointers.is_empty() && !marked() && !(0..body.len()).any(|at| follows(&at)) {
-            return false;
-        }
-        let calls: Vec<usize> = (0..body.len())
-            .filter(|at| {
-                let word = body.get(*at).filter(|own| own.kind == TokenKind::Word);
-                word.is_some_and(|own| self.meaning(own.span.of(self.text)).hand)
-            })
-            .collect();
         let given = |at: &usize| {
             let open = body.get(at + 1).filter(|own| own.is(b'('));
             let close = open.and_then(|_| closing(body, at + 1));

@@ -1,5 +1,7 @@
 //! The calls that the rules know, by what they do.
 
+mod ownership;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tollgate_defect::answer;
@@ -15,6 +17,7 @@ use crate::search::{Hashed, Likely, Parts};
 
 use super::allow::MARK;
 use super::lockers::{Lockers, atomics, locking, locks};
+use ownership::Owned;
 
 /// Every word of what is checked is looked up in several of these.
 type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
@@ -169,34 +172,6 @@ pub enum Undefined {
     Nowhere,
     /// The same, but a macro may put it together.
     PerhapsPasted,
-}
-
-/// What takes something that is its caller's own, and what gives that back.
-#[derive(Clone, Debug)]
-struct Owned {
-    frees: BTreeSet<String>,
-    takes: BTreeSet<String>,
-    releases: BTreeSet<String>,
-    installs: BTreeSet<String>,
-}
-
-impl Owned {
-    fn of(calls: &Calls) -> Self {
-        let names = |does: fn(&Does) -> bool| calls.names(does).into_iter().collect();
-        let taken = |does: &Does| {
-            does.takes
-                || does.allocates.is_some()
-                || does.duplicates.is_some()
-                || does.duplicated.is_some()
-        };
-        let takes = calls.names(|does| taken(does) && !does.managed);
-        Self {
-            frees: names(|does| does.frees),
-            takes: takes.into_iter().collect(),
-            releases: names(|does| does.frees || does.releases),
-            installs: names(|does| does.installs),
-        }
-    }
 }
 
 impl CheckWords {
@@ -424,26 +399,6 @@ impl CheckWords {
     /// Whether nobody may drop what a call of that name gives.
     pub(crate) fn must_use(&self, name: &[u8]) -> bool {
         answer::text(name).is_some_and(|name| self.must_use.contains(name))
-    }
-
-    /// Whether nobody sees what a call of that name was given any more.
-    pub(crate) fn frees(&self, name: &str) -> bool {
-        self.owned.frees.contains(name)
-    }
-
-    /// Whether a call of that name gives back what its caller owned by an argument.
-    pub(crate) fn releases(&self, name: &str) -> bool {
-        self.owned.releases.contains(name)
-    }
-
-    /// Whether what a call of that name gives is its caller's own, until that gives it back.
-    pub(crate) fn takes(&self, name: &str) -> bool {
-        self.owned.takes.contains(name)
-    }
-
-    /// Whether a call of that name makes a descriptor the program's.
-    pub(crate) fn installs(&self, name: &str) -> bool {
-        self.owned.installs.contains(name)
     }
 
     /// Whether a call of that name gives the smallest of what it is given.

@@ -80,6 +80,7 @@ impl Pass<'_> {
                 Some(at..closing(&self.tokens, at + 1)? + 1)
             }
             b"const" if self.starts(at) && self.is(at + 2, b'(') => Some(at..at + 1),
+            b"static" if self.starts(at) && self.declares(at + 1) => Some(at..at + 1),
             _ if token.kind == TokenKind::Literal => match self.gives(at) {
                 true => None,
                 false => self.pasted(at),
@@ -88,6 +89,16 @@ impl Pass<'_> {
             word if word.starts_with(b"__") => self.attribute(at).or_else(|| self.mark(at)),
             _ => None,
         }
+    }
+
+    /// Whether a macro with several arguments is all of a declaration: `STATE(name, 5 * HZ);`.
+    fn declares(&self, at: usize) -> bool {
+        let close = self.is(at + 1, b'(').then(|| closing(&self.tokens, at + 1));
+        let Some(close) = close.flatten() else {
+            return false;
+        };
+        let whole = self.kind(at) == Some(TokenKind::Word) && self.is(close + 1, b';');
+        whole && (at + 2..close).any(|own| self.is(own, b','))
     }
 
     fn kind(&self, at: usize) -> Option<TokenKind> {

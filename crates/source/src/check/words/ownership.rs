@@ -1,0 +1,57 @@
+//! Which calls take something that is its caller's own, and which give that back.
+
+use std::collections::BTreeSet;
+
+use crate::calls::{Calls, Does};
+
+use super::CheckWords;
+
+/// What takes something that is its caller's own, and what gives that back.
+#[derive(Clone, Debug)]
+pub(super) struct Owned {
+    frees: BTreeSet<String>,
+    takes: BTreeSet<String>,
+    releases: BTreeSet<String>,
+    installs: BTreeSet<String>,
+}
+
+impl Owned {
+    pub(super) fn of(calls: &Calls) -> Self {
+        let names = |does: fn(&Does) -> bool| calls.names(does).into_iter().collect();
+        let taken = |does: &Does| {
+            does.takes
+                || does.allocates.is_some()
+                || does.duplicates.is_some()
+                || does.duplicated.is_some()
+        };
+        let takes = calls.names(|does| taken(does) && !does.managed);
+        Self {
+            frees: names(|does| does.frees),
+            takes: takes.into_iter().collect(),
+            releases: names(|does| does.frees || does.releases),
+            installs: names(|does| does.installs),
+        }
+    }
+}
+
+impl CheckWords {
+    /// Whether nobody sees what a call of that name was given any more.
+    pub(crate) fn frees(&self, name: &str) -> bool {
+        self.owned.frees.contains(name)
+    }
+
+    /// Whether a call of that name gives back what its caller owned by an argument.
+    pub(crate) fn releases(&self, name: &str) -> bool {
+        self.owned.releases.contains(name)
+    }
+
+    /// Whether what a call of that name gives is its caller's own, until that gives it back.
+    pub(crate) fn takes(&self, name: &str) -> bool {
+        self.owned.takes.contains(name)
+    }
+
+    /// Whether a call of that name makes a descriptor the program's.
+    pub(crate) fn installs(&self, name: &str) -> bool {
+        self.owned.installs.contains(name)
+    }
+}
