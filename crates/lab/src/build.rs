@@ -453,18 +453,19 @@ pub(crate) fn first_error(log: &str) -> String {
         let marks = [": error", "error: ", "ERROR: ", space::NO_SPACE];
         marks.iter().any(|mark| line.contains(mark))
     };
-    let first = lines
-        .iter()
-        .position(is_error)
-        .or_else(|| lines.iter().position(|line| line.contains("*** ")))
+    let of_make = || lines.iter().position(|line| line.contains("*** "));
+    let found = lines.iter().position(is_error);
+    // Where no compiler names an error, what was said before make gave up is all there is.
+    let belongs = match found {
+        Some(_) => is_context,
+        None => is_said,
+    };
+    let first = found
+        .or_else(of_make)
         .unwrap_or(lines.len().saturating_sub(SHOWN));
     let (before, _) = lines.split_at(first.min(lines.len()));
-    let context = before
-        .iter()
-        .rev()
-        .take(3)
-        .take_while(|line| is_context(line))
-        .count();
+    let context = before.iter().rev().take(3);
+    let context = context.take_while(|line| belongs(line)).count();
     let shown: Vec<String> = lines
         .iter()
         .skip(first - context)
@@ -485,9 +486,23 @@ fn is_context(line: &str) -> bool {
         || line.contains(": In function ")
 }
 
+/// Whether it is no line of the build itself: `  CC      a.o`, `make: Entering …`.
+fn is_said(line: &str) -> bool {
+    !line.starts_with("  ") && !line.starts_with("make")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_said_before_make_gave_up_is_shown() {
+        let log = "  CC      a.o\n  CC      b.o\ncc: no such option\ncc: no such option\n\
+                   make: *** [Makefile:33: a.o] Error 1\n\
+                   make: *** [Makefile:33: b.o] Error 1\n";
+        assert!(first_error(log).starts_with("  cc: no such option\n"));
+        assert!(first_error("  CC      a.o\nmake: *** [a.o] Error 1\n").starts_with("  make: "));
+    }
 
     #[test]
     fn the_first_error_comes_with_its_context() {
