@@ -488,7 +488,9 @@ fn is_context(line: &str) -> bool {
 
 /// Whether it is no line of the build itself: `  CC      a.o`, `make: Entering …`.
 fn is_said(line: &str) -> bool {
-    !line.starts_with("  ") && !line.starts_with("make")
+    !["  ", "make: ", "make["]
+        .iter()
+        .any(|own| line.starts_with(own))
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ static FIELDS: LazyLock<HashMap<&'static str, NonZeroU16, RandomState>> = LazyLo
 /// looks through all of it for what is no UTF-8.
 struct Kinds {
     /// By their numbers.
-    names: Vec<&'static str>,
+    names: Vec<Option<&'static str>>,
     /// The numbers of those that are no punctuation.
     numbers: HashMap<&'static str, u16, RandomState>,
 }
@@ -33,11 +33,14 @@ static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
     let language = Language::new(tree_sitter_c::LANGUAGE);
     let all = 0..language.node_kind_count();
     let all = all.filter_map(answer::fits::<u16, _>);
-    let name = |number: u16| language.node_kind_for_id(number).unwrap_or_default();
+    let name = |number: u16| language.node_kind_for_id(number);
     let named = all
         .clone()
         .filter(|number| language.node_kind_is_named(*number));
-    let numbers = named.map(|number| (name(number), language.id_for_node_kind(name(number), true)));
+    let numbers = named.filter_map(|number| {
+        let name = name(number)?;
+        Some((name, language.id_for_node_kind(name, true)))
+    });
     Kinds {
         numbers: numbers.collect(),
         names: all.map(name).collect(),
@@ -94,7 +97,7 @@ impl<'t> Parts<'t> for Node<'t> {
     fn known_kind(&self) -> &'static str {
         let known = KINDS.names.get(usize::from(self.kind_id()));
         // What was not understood has a kind of its own.
-        known.copied().unwrap_or_else(|| self.kind())
+        known.copied().flatten().unwrap_or_else(|| self.kind())
     }
 
     fn is_statement(&self) -> bool {

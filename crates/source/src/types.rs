@@ -24,6 +24,7 @@ mod query;
 mod reach;
 mod record;
 mod sought;
+pub(crate) mod words;
 
 pub(crate) use declare::starts_type;
 pub use headers::{Headers, included, no_tree};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
-use tollgate_source::check::{CheckWords, Checker};
+use tollgate_source::check::{CheckWords, Checker, Learned};
 use tollgate_source::{Headers, TreePath, Vocabulary, no_tree};
 
 /// What the rules say of a function of these statements whose headers are those.
@@ -12,11 +12,11 @@ fn rules(headers: &[&str], statements: &str) -> Vec<String> {
     let words = CheckWords::builtin().unwrap();
     let checker = Checker::new(&vocabulary, &words, &no_headers).unwrap();
     let lessons = headers.iter().map(|text| checker.learn(text.as_bytes()));
-    let learned = lessons.reduce(|mut all, own| {
+    let learned = lessons.fold(Learned::default(), |mut all, own| {
         all.merge(own);
         all
     });
-    let words = words.with(&learned.unwrap_or_default());
+    let words = words.with(&learned);
     let text = format!(
         "long f(struct dev *d, u32 __user *p, u32 v)\n{{\n\tlong ret = 0;\n\n{statements}\n}}\n"
     );

@@ -87,7 +87,8 @@ impl<'t> Nodes<'t> {
             let (begin, end) = (self.begins.get(number)?, self.begins.get(number + 1)?);
             self.sorted.get(*begin..*end)
         });
-        own.unwrap_or_default()
+        debug_assert!(own.is_some(), "the grammar has no kind {kind}");
+        own.unwrap_or(&[])
     }
 
     /// The calls among them.

@@ -19,16 +19,9 @@ pub(crate) fn filled_behind(
     allocated: Span,
     before: Span,
 ) -> Filled {
-    let mut filled = Filled::default();
-    mentions(function, pointer, before, |node| {
-        // `kmalloc_obj(*p)` takes the size of what it names.
-        if !allocated.contains(span(node)) {
-            reached(function, node, before, &mut filled);
-        }
-    });
-    filled.elsewhere |= function.graph.unseen.contains(&pointer.name);
-    filled.settle();
-    filled
+    filled_by(function, (pointer, allocated, before), |node, filled| {
+        reached(function, node, before, filled);
+    })
 }
 
 /// What is set of the elements of an array that a struct ends with, `p->all[]`, before a place,
@@ -39,10 +32,22 @@ pub(crate) fn filled_elements(
     allocated: Span,
     before: Span,
 ) -> Filled {
+    filled_by(function, (pointer, allocated, before), |node, filled| {
+        of_array(function, (node, array), before, filled);
+    })
+}
+
+/// What all mentions of a pointer before a place set, but that where it takes its value.
+fn filled_by<'t>(
+    function: &FunctionContext<'t>,
+    (pointer, allocated, before): (&Local, Span, Span),
+    mut set: impl FnMut(Node<'t>, &mut Filled),
+) -> Filled {
     let mut filled = Filled::default();
     mentions(function, pointer, before, |node| {
+        // `kmalloc_obj(*p)` takes the size of what it names.
         if !allocated.contains(span(node)) {
-            of_array(function, (node, array), before, &mut filled);
+            set(node, &mut filled);
         }
     });
     filled.elsewhere |= function.graph.unseen.contains(&pointer.name);

@@ -131,14 +131,15 @@ impl Inlines {
 }
 
 /// The tokens of a header, with those of the lines before it that belong to it.
-fn header(all: &[Token], start: usize, end: usize) -> &[Token] {
+pub(super) fn header(all: &[Token], start: usize, end: usize) -> &[Token] {
     let from = all.partition_point(|token| token.span.start < start);
     let front = all.get(..from).unwrap_or_default().iter().rev();
     let own = front.take_while(|token| token.kind == TokenKind::Word || token.is(b'*'));
     all.get(from - own.count()..end).unwrap_or_default()
 }
 
-fn says_inline(text: &[u8], token: &Token) -> bool {
+/// Whether a word of a header says that the function is inline.
+pub(super) fn says_inline(text: &[u8], token: &Token) -> bool {
     matches!(
         token.span.of(text),
         b"inline" | b"__inline" | b"__inline__" | b"__always_inline"

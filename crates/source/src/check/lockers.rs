@@ -2,7 +2,6 @@
 //! headers that do it for their caller.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Range;
 
 use foldhash::fast::RandomState;
 use memchr::memmem;
@@ -12,8 +11,10 @@ use crate::calls::{Atomic, Calls};
 use crate::lex::{Token, tokens};
 use crate::search::Parts;
 use crate::split::{Body, bodies};
+use crate::types::words::{name_at, name_before};
 use crate::vocabulary::Vocabulary;
 
+use super::inlines::{header, says_inline};
 use super::words::CheckWords;
 
 /// The kind of locks that a function is of, and whether it takes one.
@@ -32,13 +33,12 @@ impl Lockers {
         let mut found = Self::default();
         let mut read = 0;
         for place in words.locking(text) {
-            let function = (place.start >= read)
-                .then(|| is_locks(text, place.start, words))
-                .filter(|own| *own)
-                .and_then(|_| around(text, place.start));
-            let Some(function) = function else { continue };
-            read = function.end;
-            let own = text.get(function).unwrap_or_default();
+            let unread = place.start >= read && is_locks(text, place.start, words);
+            let function = unread.then(|| around(text, place.start)).flatten();
+            let Some((own, end)) = function else {
+                continue;
+            };
+            read = end;
             if memmem::find(own, b"inline").is_some() {
                 let tokens = tokens(own, 0);
                 let bodies = bodies(own, &tokens, vocabulary);
@@ -50,14 +50,14 @@ impl Lockers {
 
     fn of_all(text: &[u8], tokens: &[Token], bodies: &[Body], words: &CheckWords) -> Self {
         let mut found = Self::default();
-        let inline = |body: &&Body| {
-            let from = tokens.partition_point(|own| own.span.start < body.header.start);
-            let header = tokens.get(from..body.tokens.start).unwrap_or_default();
-            header.iter().any(|own| is_inline(own.span.of(text)))
-        };
-        for body in bodies.iter().filter(inline) {
-            let own = tokens.get(body.tokens.clone()).unwrap_or_default();
-            if let Some(turn) = turn(text, own, words) {
+        for body in bodies {
+            let header = header(tokens, body.header.start, body.tokens.start);
+            let inside = tokens.get(body.tokens.clone());
+            let inline = header.iter().any(|own| says_inline(text, own));
+            let turn = inside
+                .filter(|_| inline)
+                .and_then(|own| turn(text, own, words));
+            if let Some(turn) = turn {
                 found.add(&body.name, turn);
             }
         }
@@ -93,18 +93,16 @@ impl Lockers {
 
 /// Whether the word around a place is the name of a lock's call.
 fn is_locks(text: &[u8], place: usize, words: &CheckWords) -> bool {
-    let is_word = |own: &&u8| own.is_ascii_alphanumeric() || **own == b'_';
-    let (before, behind) = text.split_at_checked(place).unwrap_or_default();
-    let before = before.iter().rev().take_while(is_word).count();
-    let behind = behind.iter().take_while(is_word).count();
-    let word = text.get(place - before..place + behind);
+    let before = text.get(..place).map(|own| name_before(own).len());
+    let word = before.and_then(|own| Some(name_at(text, place.checked_sub(own)?)));
     word.and_then(answer::text)
         .is_some_and(|name| words.lock_of(name).is_some())
 }
 
-/// The function around a place, as the kernel writes one: its braces begin lines of their own,
-/// and an empty line or the end of another stands before its header.
-fn around(text: &[u8], place: usize) -> Option<Range<usize>> {
+/// The function around a place and where it ends, as the kernel writes one: its braces begin
+/// lines of their own, and an empty line or the end of another stands before its header. Where
+/// that does not hold nothing is learned; what the function does is told by its tokens.
+fn around(text: &[u8], place: usize) -> Option<(&[u8], usize)> {
     let (before, behind) = text.split_at_checked(place)?;
     let open = memmem::rfind(before, b"\n{")?;
     let front = before.get(..open)?;
@@ -113,15 +111,8 @@ fn around(text: &[u8], place: usize) -> Option<Range<usize>> {
     let ends: [&[u8]; 2] = [b"\n\n", b"\n}"];
     let starts = ends.iter().filter_map(|own| memmem::rfind(front, own));
     let start = starts.max().map_or(0, |at| at + 2);
-    let end = memmem::find(behind, b"\n}")? + 2;
-    Some(start..place + end)
-}
-
-fn is_inline(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"inline" | b"__inline" | b"__inline__" | b"__always_inline"
-    )
+    let end = place + memmem::find(behind, b"\n}")? + 2;
+    Some((text.get(start..end)?, end))
 }
 
 /// What a function does of whose calls one at least is a lock's; nothing that can be told

@@ -44,7 +44,11 @@ pub(crate) fn summary(function: &FunctionContext<'_>) -> Option<Summary> {
 }
 
 /// The parameter that an expression is, whose value is the caller's all along.
-fn parameter(function: &FunctionContext<'_>, names: &[String], own: &Expression) -> Option<usize> {
+pub(crate) fn parameter(
+    function: &FunctionContext<'_>,
+    names: &[String],
+    own: &Expression,
+) -> Option<usize> {
     let name = own.uncast().1.name()?;
     let kept = !function.graph.takes_a_value(name) && function.is_parameter(name);
     names.iter().position(|own| own == name).filter(|_| kept)

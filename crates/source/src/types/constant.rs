@@ -1,13 +1,14 @@
 //! Constant expressions: array dimensions, values of enums, conditions of `#if`.
 
 use super::declare::starts_type;
-use super::file::{Kind, is_loud};
+use super::file::Kind;
 use super::find::{Found, Scope};
 use super::input::{Input, Word, parts};
 use super::layout::LayoutError;
 use super::layout::{Shape, Type};
 use super::query::Query;
 use super::sought::Sought;
+use super::words::is_loud;
 use crate::lex::TokenKind;
 use tollgate_defect::answer;
 
@@ -377,7 +378,7 @@ impl Query<'_> {
         if let Shape::Pointer { to, .. } = &of.shape
             && to
                 .split_once(' ')
-                .is_some_and(|(_, tag)| super::file::is_name(tag))
+                .is_some_and(|(_, tag)| super::words::is_name(tag))
             && let Some(found) = self.nested(to, |run| run.lone_member(to, name, scope))?
         {
             return Ok(found);

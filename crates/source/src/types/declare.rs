@@ -1,12 +1,13 @@
 //! Declarations: the words of a type and the declarators behind them.
 
-use super::file::{Kind, TYPES, is_loud};
+use super::file::{Kind, TYPES};
 use super::find::Scope;
 use super::input::{Input, Word};
 use super::layout::LayoutError;
 use super::layout::{Attributes, Shape, Type, pointer_to};
 use super::query::Query;
 use super::sought::Sought;
+use super::words::is_loud;
 use tollgate_defect::answer;
 
 /// The annotation in front of a pointer to user memory: include/linux/compiler_types.h.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::file::{Branch, Entry, File, Kind, TYPES, directive, is_loud, name_at};
+use super::file::{Branch, Entry, File, Kind, TYPES};
 use super::headers::Answer;
 use super::input::{Input, Word};
 use super::layout::LayoutError;
@@ -11,6 +11,7 @@ use super::machine::Machine;
 use super::macros::Macro;
 use super::query::Query;
 use super::sought::Sought;
+use super::words::{directive, is_loud, name_at};
 use crate::lex::{TokenKind, lex};
 use crate::path::TreePath;
 use crate::span::Span;

@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use foldhash::fast::RandomState;
 use memchr::memmem;
 
-use super::file::{Entry, File, Include, Included, spelled};
+use super::file::{Entry, File, Include, Included};
 use super::index::TypeIndex;
 use super::layout::Type;
 use super::machine::{Facts, Machine};
 use super::makefile;
+use super::words::spelled;
 use crate::path::TreePath;
 use tollgate_defect::Defect;
 

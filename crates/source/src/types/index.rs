@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use foldhash::fast::{FixedState, RandomState};
 use memchr::memmem::Finder;
 
-use super::file::{is_loud, name_at, name_before};
+use super::words::{is_loud, name_at, name_before};
 use crate::path::TreePath;
 
 /// The types that the files of a tree define, by `struct name` or by the name of

@@ -7,6 +7,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::declared_type;
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
+use crate::check::summary::parameter;
 use crate::check::tokens::parameters;
 use crate::expression::{Expression, Term};
 use crate::site::span;
@@ -77,12 +78,10 @@ fn are_swapped_by_callers(
     user: &Expression,
 ) -> bool {
     let file = function.file;
-    let names = parameters(file.text, file.tokens, function.body).unwrap_or_default();
-    let place = |own: &Expression| {
-        let name = own.uncast().1.name()?;
-        let kept = function.is_parameter(name) && !function.graph.takes_a_value(name);
-        names.iter().position(|own| own == name).filter(|_| kept)
+    let Some(names) = parameters(file.text, file.tokens, function.body) else {
+        return false;
     };
+    let place = |own: &Expression| parameter(function, &names, own);
     let (Some(kernel), Some(user)) = (place(kernel), place(user)) else {
         return false;
     };

@@ -42,7 +42,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
     let mut known = Vec::new();
     for call in function.calls {
-        let name = function.callee(*call).unwrap_or("");
+        let Some(name) = function.callee(*call) else {
+            continue;
+        };
         let read = function.file.words.reads_strings(name);
         if read.is_empty() {
             continue;
