@@ -50,6 +50,7 @@ pub mod series;
 pub mod slurm;
 pub mod sources;
 pub mod space;
+mod stamp;
 pub mod sums;
 pub mod toolchain;
 pub mod tree;

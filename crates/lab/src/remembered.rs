@@ -1,5 +1,5 @@
 //! What each file of a tree held when it was last read: a file that did not change
-//! since is not read again, as git's index has it (racy-git in git's documentation).
+//! since is not read again.
 //!
 //! The private copies of a tree are hard links into it, and making one changes when a file
 //! changed last. So a tree and its copies have one record, by path and then by inode: what
@@ -8,10 +8,8 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use tollgate_defect::answer;
@@ -19,14 +17,8 @@ use tollgate_defect::answer;
 use crate::cache::{self, Cache};
 use crate::process::Interrupt;
 use crate::sealed;
+use crate::stamp::{Stamp, is_settled, now, stamp};
 use crate::tree::{self, Entry, Kind, Manifest};
-
-/// A file that changed less than so many seconds before it was read is read again next
-/// time. It may change again within the same tick of its file system's clock; and one
-/// that a program has mapped changes without a new time until the kernel has written it
-/// out, which it does after 30 seconds and looks for every 5
-/// (Documentation/admin-guide/sysctl/vm.rst, dirty_expire_centisecs).
-const SETTLED: i64 = 60;
 
 /// States of a file of one path that are remembered: the tree's, and those of copies that
 /// are no links.
@@ -35,24 +27,6 @@ const STATES: usize = 4;
 /// Paths that are remembered for each that there is: more of them were of other states of
 /// the tree.
 const PATHS: usize = 2;
-
-/// What tells one state of a file from another: device, inode, size, when its content
-/// and when anything of it changed last, in seconds and nanoseconds, and its mode. When
-/// anything of it changed no program can set.
-type Stamp = (u64, u64, u64, i64, i64, i64, i64, u32);
-
-fn stamp(about: &fs::Metadata) -> Stamp {
-    (
-        about.dev(),
-        about.ino(),
-        about.size(),
-        about.mtime(),
-        about.mtime_nsec(),
-        about.ctime(),
-        about.ctime_nsec(),
-        about.mode(),
-    )
-}
 
 /// One state of a file: its stamp, the hash of its bytes, its kind.
 type State = (Stamp, String, Kind);
@@ -116,10 +90,7 @@ impl Memory {
     /// # Errors
     /// When a file cannot be read, the cache cannot be used, or the user asks to stop.
     pub fn manifest(&self, root: &Path, interrupt: &Interrupt) -> Result<Manifest, Error> {
-        let began = answer::there(SystemTime::now().duration_since(UNIX_EPOCH).map_err(drop));
-        // By a clock before 1970 no file has settled.
-        let began = began.map_or(0, |since| since.as_secs() as i64);
-        self.manifest_at(root, interrupt, began)
+        self.manifest_at(root, interrupt, now())
     }
 
     /// The same, begun at a time in seconds since 1970.
@@ -144,8 +115,7 @@ impl Memory {
                 return Ok(entry);
             }
             let entry = tree::file(path)?;
-            let settled = about.ctime() + SETTLED < began;
-            if let Some(below) = below.filter(|_| settled) {
+            if let Some(below) = below.filter(|_| is_settled(&about, began)) {
                 let state = (stamp, entry.content.clone(), entry.kind);
                 locked(&fresh).push((below.to_owned(), state));
             }
@@ -194,9 +164,10 @@ fn forget(known: &mut Known, manifest: &Manifest) {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
-    use std::time::Duration;
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
     use super::*;
+    use crate::stamp::SETTLED;
 
     struct Fixture {
         dir: tempfile::TempDir,

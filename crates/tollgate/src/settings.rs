@@ -78,6 +78,7 @@ pub(crate) const KEYS: [Key; 7] = [
         with: None,
         flags: &[
             (&["fix"], "cache"),
+            (&["check"], "cache"),
             (&["prove"], "cache"),
             (&["run"], "cache"),
             (&["robot"], "cache"),

@@ -109,6 +109,56 @@ fn a_whole_tree_is_checked_and_the_user_s_files_stay_as_they_are() {
     assert_eq!(support::snapshot(&lab.tree()), before);
 }
 
+/// The second check of a tree says what the first did, and how little it looked at.
+#[test]
+fn a_known_tree_is_not_looked_at_again() {
+    let lab = lab();
+    let check = |more: &[&str]| run(lab.tollgate(&["check", "tree"]).args(more));
+    let first = check(&[]);
+    assert_eq!(lab.said(&first), "");
+    let again = check(&[]);
+    assert_eq!((code(&again), text(&again)), (1, text(&first)));
+    assert!(
+        lab.said(&again).starts_with("looked at 0 of "),
+        "{}",
+        lab.said(&again)
+    );
+    let fresh = check(&["--fresh"]);
+    assert_eq!(
+        (text(&fresh), lab.said(&fresh)),
+        (text(&first), String::new())
+    );
+    lab.write("sound/pair.c", "int nothing;\n");
+    let mended = check(&[]);
+    assert!(
+        lab.said(&mended).starts_with("looked at 1 of "),
+        "{}",
+        lab.said(&mended)
+    );
+    assert!(!text(&mended).contains("sound/pair.c"), "{}", text(&mended));
+    // Filters are of what is shown.
+    let only = check(&["--rule", "mismatched-end"]);
+    assert!(lab.said(&only).starts_with("looked at 0 of "));
+    assert_ne!(text(&only), text(&mended));
+}
+
+#[test]
+fn where_nothing_can_be_remembered_a_tree_is_checked_all_the_same() {
+    let lab = lab();
+    let plain = run(&mut lab.tollgate(&["check", "tree", "--cache", "known"]));
+    std::fs::write(lab.path("file"), "").unwrap();
+    for cache in ["file/below", "tree/cache"] {
+        let output = run(&mut lab.tollgate(&["check", "tree", "--cache", cache]));
+        assert_eq!((code(&output), text(&output)), (1, text(&plain)));
+        assert!(
+            lab.said(&output).contains("remembered: "),
+            "{}",
+            lab.said(&output)
+        );
+    }
+    assert!(!lab.path("tree/cache").exists());
+}
+
 #[test]
 fn filters_leave_out_and_count() {
     let lab = lab();

@@ -10,14 +10,14 @@ use tollgate_source::{Name, TreePath, shown};
 use super::error::Error;
 use super::log;
 use super::state::{Base, C, State};
-use crate::cache::Cache;
+use crate::cache::{self, Cache};
 use crate::git::{Blob, Commit, Content, Contents, Difference, Range, Repository};
 use crate::input;
 use crate::patch::{Applied, AtCommit, Folder, Ground, Patch, apply};
 use crate::process::Runner;
 use crate::tree::{Change, Tree};
 
-/// What is to be known of a change beside what the rules say of it.
+/// What is to be known of a change, or of a tree, beside what the rules say of it.
 #[derive(Debug)]
 pub enum Note {
     /// So many of its files lie outside of the folder that was named.
@@ -40,10 +40,19 @@ pub enum Note {
     LaidOver(String),
     /// It does not fit that commit, and is laid over the tree as it is.
     DoesNotFit(Error),
+    /// Of a tree only what had changed since it was last checked was looked at.
+    Remembered {
+        /// So many of its C files.
+        again: usize,
+        /// So many C files are there.
+        of: usize,
+    },
+    /// What the rules say of a tree could not be remembered, or read again.
+    NotRemembered(cache::Error),
 }
 
 /// Hears notes, each before the work that it is about.
-type Notes<'n> = &'n dyn Fn(Note);
+pub type Notes<'n> = &'n dyn Fn(Note);
 
 /// What a range of history adds, whatever is checked out.
 ///

@@ -14,8 +14,11 @@ use tollgate_source::{
     GrammarError, Headers, Name, TreePath, TypeIndex, Vocabulary, included, no_tree,
 };
 
+use super::again;
+use super::change::Notes;
 use super::error::{Error, UNLEARNED};
 use super::log;
+use super::record::{Records, Watch};
 use super::state::{Base, State};
 use crate::input;
 use crate::progress::Count;
@@ -47,13 +50,17 @@ pub fn text(name: &Name, text: &[u8]) -> Result<Checks, Error> {
     Ok(checks)
 }
 
-/// What is heard while files are checked.
+/// What is heard while files are checked, and said.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
     /// How far it has come.
     pub meter: &'a dyn Count,
     /// What a build of the tree printed.
     pub log: Option<&'a [u8]>,
+    /// What was said of whole trees before; without them everything is looked at.
+    pub records: Option<&'a Records>,
+    /// Hears what is to be known beside the findings.
+    pub notes: Notes<'a>,
 }
 
 /// What they say of some files, all below `root`, or named from the current folder where
@@ -63,8 +70,14 @@ pub struct Asked<'a> {
 /// When a folder of headers cannot be listed.
 pub fn files(root: &Path, files: &[File], asked: Asked<'_>) -> Result<Checks, Error> {
     let (words, unread) = words_for(root, files)?;
-    let mut checks = run(root, files, &words, None, asked)?;
-    spare(root, files, &mut checks, &words)?;
+    let work = Work {
+        root,
+        words: &words,
+        asked,
+        watch: None,
+    };
+    let mut checks = run(&work, files, None)?.together();
+    side(&tree_for(root, files)).spare(&mut checks, &words)?;
     unlearned(&mut checks, files, unread);
     checks.finish();
     Ok(checks)
@@ -103,16 +116,49 @@ fn miss_folders(checks: &mut Checks, folders: &[(TreePath, String)]) {
 /// When it holds no C file.
 pub fn folder(root: &Path, asked: Asked<'_>) -> Result<Checks, Error> {
     let found = sources_below(root, &TreePath::top());
-    let all = in_tree(root, &found.paths).into_iter();
-    let (headers, files): (Vec<File>, Vec<File>) = all.partition(|file| file.name.is_header());
-    if headers.is_empty() && files.is_empty() {
+    if found.paths.is_empty() {
         let why = found.unlisted.first();
         let why = why.map_or(String::new(), |(_, error)| format!(" ({error})"));
         let folder = root.to_owned();
         return Err(Error::NoFile { folder, why });
     }
+    let remembered = is_tree(root) && asked.log.is_none() && found.unlisted.is_empty();
+    let mut checks = match asked.records.filter(|_| remembered) {
+        Some(records) => again::checked(records, root, &found.paths, asked)?,
+        None => {
+            let Looked { each, words, .. } = look(root, &found.paths, asked, None)?;
+            let mut checks = each.together();
+            side(root).spare(&mut checks, &words)?;
+            checks
+        }
+    };
+    miss_folders(&mut checks, &found.unlisted);
+    checks.finish();
+    Ok(checks)
+}
+
+/// What came of files of a folder that were looked at.
+pub(super) struct Looked {
+    pub(super) each: Each,
+    pub(super) words: CheckWords,
+    /// Whether all headers could be read.
+    pub(super) learned: bool,
+}
+
+/// Which files of a folder are looked at, and who sees what is read.
+pub(super) type Again<'a> = (Option<&'a BTreeSet<Name>>, &'a Watch<'a>);
+
+/// Looks at the C files of a folder, or at some of them.
+pub(super) fn look(
+    root: &Path,
+    paths: &[TreePath],
+    asked: Asked<'_>,
+    again: Option<Again<'_>>,
+) -> Result<Looked, Error> {
+    let all = in_tree(root, paths).into_iter();
+    let (headers, files): (Vec<File>, Vec<File>) = all.partition(|file| file.name.is_header());
     let builtin = CheckWords::builtin()?;
-    let places: Vec<&Path> = headers.iter().map(|file| file.place.as_path()).collect();
+    let watch = again.map(|(_, watch)| watch);
     let tree = is_tree(root).then_some(root);
     // A header of the folder is checked as well, and is named there.
     let Lessons {
@@ -120,24 +166,41 @@ pub fn folder(root: &Path, asked: Asked<'_>) -> Result<Checks, Error> {
         unread,
         types,
         silent,
-    } = learned_from(&places, &builtin, tree)?;
+    } = learned_from(&places(&headers), &builtin, tree, watch)?;
     let whole = tree.is_some() && unread.is_empty();
     let words = match whole {
         true => builtin.with_tree(&learned),
         false => builtin.with(&learned),
     };
     let types = whole.then(|| types.joined());
-    let is_silent = |file: &File| silent.contains(&file.place);
-    let (silent, headers): (Vec<File>, Vec<File>) = headers.into_iter().partition(is_silent);
-    let all: Vec<File> = headers.into_iter().chain(files).collect();
-    let mut checks = run(root, &all, &words, types, asked)?;
-    for header in silent {
+    let wanted = |file: &File| match again {
+        Some((Some(only), _)) => only.contains(&file.name),
+        _ => true,
+    };
+    let chosen = headers.into_iter().chain(files).filter(wanted);
+    let (silent, rest): (Vec<File>, Vec<File>) =
+        chosen.partition(|file| silent.contains(&file.place));
+    let work = Work {
+        root,
+        words: &words,
+        asked,
+        watch,
+    };
+    let mut each = run(&work, &rest, types)?;
+    each.files.extend(silent.into_iter().map(|header| {
+        let mut checks = Checks::default();
         checks.add(&header.name, Checked::default());
-    }
-    spare(root, &all, &mut checks, &words)?;
-    miss_folders(&mut checks, &found.unlisted);
-    checks.finish();
-    Ok(checks)
+        (header.name, checks)
+    }));
+    Ok(Looked {
+        each,
+        words,
+        learned: unread.is_empty(),
+    })
+}
+
+fn places(files: &[File]) -> Vec<&Path> {
+    files.iter().map(|file| file.place.as_path()).collect()
 }
 
 /// The files of a folder, by the names that begin with its own.
@@ -157,21 +220,18 @@ pub fn files_below(folder: &Path) -> Result<Vec<File>, Error> {
     Ok(found.paths.into_iter().map(file).collect())
 }
 
-/// Drops what is no call: inline functions of the headers of the tree that the files
-/// lie in.
-fn spare(
-    root: &Path,
-    files: &[File],
-    checks: &mut Checks,
-    words: &CheckWords,
-) -> Result<(), Error> {
+/// The tree that some files below a root lie in, for its headers.
+fn tree_for(root: &Path, files: &[File]) -> PathBuf {
     let first = files.first().and_then(|file| tree_around(&file.place));
-    let tree = first.as_deref().unwrap_or(match root {
-        here if here == Path::new("") => Path::new("."),
-        root => root,
-    });
-    let state = State::of(Base::Folder(tree));
-    Side::new(state, &TreePath::top()).spare(checks, words)
+    first.unwrap_or_else(|| match root == Path::new("") {
+        true => PathBuf::from("."),
+        false => root.to_owned(),
+    })
+}
+
+/// A tree as it is.
+pub(super) fn side(tree: &Path) -> Side<State<'_>> {
+    Side::new(State::of(Base::Folder(tree)), &TreePath::top())
 }
 
 /// Names the headers that teach nothing since they cannot be read. One that is
@@ -191,7 +251,7 @@ type Unread = Vec<(PathBuf, String)>;
 /// The words for some files of a tree: what its own headers teach, those beside the files
 /// and those that the files include; with the headers that could not be read.
 fn words_for(root: &Path, files: &[File]) -> Result<(CheckWords, Unread), Error> {
-    let places: Vec<&Path> = files.iter().map(|file| file.place.as_path()).collect();
+    let places = places(files);
     let builtin = CheckWords::builtin()?;
     let tree = tree_of(root, files);
     let mut teachers: BTreeSet<PathBuf> = TEACHERS.iter().map(|name| tree.join(name)).collect();
@@ -213,7 +273,7 @@ fn words_for(root: &Path, files: &[File]) -> Result<(CheckWords, Unread), Error>
     let places: Vec<&Path> = ordinary.map(PathBuf::as_path).collect();
     let Lessons {
         learned, unread, ..
-    } = learned_from(&places, &builtin, None)?;
+    } = learned_from(&places, &builtin, None, None)?;
     Ok((builtin.with(&learned), unread))
 }
 
@@ -239,7 +299,8 @@ fn tree_around(file: &Path) -> Option<PathBuf> {
 }
 
 /// Whether a folder is the top of a kernel tree.
-fn is_tree(folder: &Path) -> bool {
+#[must_use]
+pub fn is_tree(folder: &Path) -> bool {
     folder.join("include/linux/uaccess.h").is_file()
 }
 
@@ -269,6 +330,7 @@ fn learned_from(
     headers: &[&Path],
     words: &CheckWords,
     tree: Option<&Path>,
+    watch: Option<&Watch<'_>>,
 ) -> Result<Lessons, Error> {
     let vocabulary = Vocabulary::builtin()?;
     let no_headers = Headers::new(&no_tree)?;
@@ -287,7 +349,10 @@ fn learned_from(
                         all.learned.merge(checker.learn(&text));
                         let own = tree.and_then(|tree| answer::below(path, tree));
                         let own = own.map(|own| TreePath::top().joined(Name::from(own).as_bytes()));
-                        own.iter().for_each(|own| all.types.add(own, &text));
+                        if let Some(own) = &own {
+                            all.types.add(own, &text);
+                            watch.inspect(|watch| watch.saw(own.name(), &text));
+                        }
                     }
                     Err(error) => all.unread.push((path.to_path_buf(), error.to_string())),
                 }
@@ -300,24 +365,54 @@ fn learned_from(
     Ok(lessons.fold(Lessons::default(), Lessons::merge))
 }
 
+/// Files that are to be checked: where they are, the words for them, and who hears and
+/// sees what.
+struct Work<'a> {
+    root: &'a Path,
+    words: &'a CheckWords,
+    asked: Asked<'a>,
+    watch: Option<&'a Watch<'a>>,
+}
+
+/// What the rules say of each of some files.
+pub(super) struct Each {
+    pub(super) files: Vec<(Name, Checks)>,
+    /// How much a log says in all.
+    heard: Option<usize>,
+}
+
+impl Each {
+    /// What they are called.
+    pub(super) fn names(&self) -> BTreeSet<Name> {
+        self.files.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    pub(super) fn together(&self) -> Checks {
+        let mut all = Checks::default();
+        let files = self.files.iter();
+        files.for_each(|(_, checks)| all.merge(checks.clone()));
+        self.heard.iter().for_each(|count| all.heard(*count));
+        all
+    }
+}
+
 /// Files are read, checked and dropped one by one on each processor.
-fn run(
-    root: &Path,
-    files: &[File],
-    words: &CheckWords,
-    types: Option<TypeIndex>,
-    asked: Asked<'_>,
-) -> Result<Checks, Error> {
-    let Asked { meter, log } = asked;
+fn run(work: &Work<'_>, files: &[File], types: Option<TypeIndex>) -> Result<Each, Error> {
+    let Work {
+        root, words, watch, ..
+    } = *work;
+    let Asked { meter, log, .. } = work.asked;
     let vocabulary = Vocabulary::builtin()?;
     let tree = tree_of(root, files);
-    let reader = |path: &TreePath| input::source(&tree.join(path));
+    let reader = |path: &TreePath| match watch {
+        Some(watch) => watch.source(path),
+        None => input::source(&tree.join(path)),
+    };
     let headers = Headers::new(&reader)?.with_index(types);
     let below = Below::new(root, &tree);
-    let side = Side::new(State::of(Base::Folder(&tree)), &TreePath::top());
-    let heard = log.map(|log| log::heard(log, &side));
+    let heard = log.map(|log| log::heard(log, &side(&tree)));
     meter.expect(files.len());
-    let parts: Vec<Checks> = files
+    let parts: Vec<Vec<(Name, Checks)>> = files
         .par_chunks(32)
         .map_init(
             || {
@@ -328,18 +423,17 @@ fn run(
                 })
             },
             |checker, files| {
-                let checks = part(&below, checker, files);
+                let file = |file| one(&below, checker, file, watch);
+                let checks = files.iter().map(file).collect();
                 meter.advance(files.len());
                 checks
             },
         )
         .collect();
-    let mut all = Checks::default();
-    parts.into_iter().for_each(|part| all.merge(part));
-    if let Some(heard) = &heard {
-        all.heard(heard.count());
-    }
-    Ok(all)
+    Ok(Each {
+        files: parts.into_iter().flatten().collect(),
+        heard: heard.map(|heard| heard.count()),
+    })
 }
 
 /// A folder, and the tree that its files lie in.
@@ -385,20 +479,22 @@ fn inside(path: &Path, tree: &Path) -> Option<TreePath> {
     TreePath::new(Name::from(answer::below(&full, &tree)?).as_bytes())
 }
 
-fn part(
+fn one(
     below: &Below<'_>,
     checker: &mut Result<Checker<'_>, GrammarError>,
-    files: &[File],
-) -> Checks {
+    file: &File,
+    watch: Option<&Watch<'_>>,
+) -> (Name, Checks) {
     let mut checks = Checks::default();
-    for file in files {
-        let File { name, place } = file;
-        match (input::given(place), checker.as_mut()) {
-            (Ok(text), _) if has_nul(&text) => checks.miss(name, NUL.to_owned()),
-            (Ok(text), Ok(checker)) => checks.add(name, checker.check(&below.path(file), &text)),
-            (Err(error), _) => checks.miss(name, error.to_string()),
-            (_, Err(error)) => checks.miss(name, error.to_string()),
+    let File { name, place } = file;
+    match (input::given(place), checker.as_mut()) {
+        (Ok(text), _) if has_nul(&text) => checks.miss(name, NUL.to_owned()),
+        (Ok(text), Ok(checker)) => {
+            watch.inspect(|watch| watch.saw(name, &text));
+            checks.add(name, checker.check(&below.path(file), &text));
         }
+        (Err(error), _) => checks.miss(name, error.to_string()),
+        (_, Err(error)) => checks.miss(name, error.to_string()),
     }
-    checks
+    (name.clone(), checks)
 }

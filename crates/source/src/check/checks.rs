@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::path::Name;
 use crate::scan::LeftOut;
 
-use super::inlines::Inlines;
 use super::model::{Checked, Confidence, Severity, Skipped, Violation};
-use super::words::CheckWords;
 
 /// A violation and the file that it is in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +52,39 @@ pub struct Checks {
     pub left_out: LeftOut,
     said: BTreeSet<usize>,
     called_in_window: BTreeSet<String>,
+}
+
+/// What the rules say of some files, with what it hangs on: to be kept for a later run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KeptChecks {
+    checks: Checks,
+    /// Of each violation the two names that it holds without, as [`Violation`] has them.
+    unless: Vec<(Option<String>, Option<String>)>,
+}
+
+impl From<Checks> for KeptChecks {
+    fn from(checks: Checks) -> Self {
+        let violations = checks.violations.iter().map(|located| &located.violation);
+        let unless = violations.map(|own| {
+            let (window, inline) = (&own.unless_called_in_window, &own.unless_inline);
+            (window.clone(), inline.clone())
+        });
+        Self {
+            unless: unless.collect(),
+            checks,
+        }
+    }
+}
+
+impl From<KeptChecks> for Checks {
+    fn from(kept: KeptChecks) -> Self {
+        let KeptChecks { mut checks, unless } = kept;
+        for (located, (window, inline)) in checks.violations.iter_mut().zip(unless) {
+            located.violation.unless_called_in_window = window;
+            located.violation.unless_inline = inline;
+        }
+        checks
+    }
 }
 
 /// What a log of a build says.
@@ -107,6 +138,17 @@ impl Checks {
         self.log = Some(Log { diagnostics, here });
     }
 
+    /// Whether nothing is said but how many files were read.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        let files = self.files;
+        *self
+            == Self {
+                files,
+                ..Self::default()
+            }
+    }
+
     /// To be called when every file was added: drops what holds only for
     /// functions that nobody calls in a window, and puts the rest in order.
     pub fn finish(&mut self) {
@@ -129,10 +171,9 @@ impl Checks {
             .collect()
     }
 
-    /// Drops the calls that are none: of inline functions and macros that leave no
-    /// call.
-    pub fn spare(&mut self, inlines: &Inlines, words: &CheckWords) {
-        let none = inlines.without_calls(words);
+    /// Drops the calls that are none: of those names, which inline functions and macros
+    /// have that leave no call ([`super::Inlines::without_calls`]).
+    pub fn spare(&mut self, none: &BTreeSet<String>) {
         self.violations.retain(|located| {
             let name = located.violation.unless_inline.as_ref();
             !name.is_some_and(|name| none.contains(name))

@@ -54,7 +54,7 @@ mod unset;
 pub(crate) mod words;
 
 pub use checker::{Before, Checker};
-pub use checks::{Checks, FileSkipped, Located, Log};
+pub use checks::{Checks, FileSkipped, KeptChecks, Located, Log};
 pub use comparison::{ChangedFile, Comparison};
 pub use heard::{Heard, Said, Subject};
 pub use inlines::Inlines;

@@ -267,9 +267,23 @@ impl<S: Snapshot> Side<S> {
     /// # Errors
     /// When a header cannot be read.
     pub fn spare(&self, checks: &mut Checks, words: &CheckWords) -> Result<(), S::Error> {
-        let mut names = checks.perhaps_inline();
+        let none = self.without_calls(checks.perhaps_inline(), words)?;
+        checks.spare(&none);
+        Ok(())
+    }
+
+    /// Which of some names are inline functions or macros of this side's headers that
+    /// leave no call; and others of that kind that those call.
+    ///
+    /// # Errors
+    /// When a header cannot be read.
+    pub fn without_calls(
+        &self,
+        mut names: BTreeSet<String>,
+        words: &CheckWords,
+    ) -> Result<BTreeSet<String>, S::Error> {
         if names.is_empty() || !is_kernel(&self.files, &self.kernel) {
-            return Ok(());
+            return Ok(BTreeSet::new());
         }
         let headers = self.header_texts()?;
         let (mut inlines, mut known) = (Inlines::default(), names.clone());
@@ -281,8 +295,7 @@ impl<S: Snapshot> Side<S> {
                 break;
             }
         }
-        checks.spare(&inlines, words);
-        Ok(())
+        Ok(inlines.without_calls(words))
     }
 
     /// What headers define of some names.

@@ -69,7 +69,7 @@ fn patch(
     Ok(check::patch(root, &patch, &cache, runner, log, note)?)
 }
 
-fn said(note: &Note) -> String {
+pub(super) fn said(note: &Note) -> String {
     match note {
         Note::Outside {
             files,
@@ -93,6 +93,12 @@ fn said(note: &Note) -> String {
         Note::DoesNotFit(error) => format!(
             "laid over the tree as it is, since it does not fit what it says it was made for: {error}"
         ),
+        Note::Remembered { again, of } => format!(
+            "looked at {again} of {of} files: the others are as they were when they were last checked (--fresh looks at all)"
+        ),
+        Note::NotRemembered(error) => {
+            format!("what is said of the tree is not remembered: {error}")
+        }
     }
 }
 

@@ -8,13 +8,15 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use tollgate_lab::check::Asked;
+use tollgate_lab::check::{Asked, Note, Records, is_tree};
 use tollgate_source::check::{Checks, Confidence, FileSkipped, Severity, rule, rules};
 use tollgate_source::{Name, shown};
 
 use input::Answer;
 
+use crate::door;
 use crate::exit::Exit;
+use crate::folders;
 use crate::output::{Form, Output};
 use crate::progress::Meter;
 use crate::term::Term;
@@ -40,6 +42,10 @@ pub(crate) struct Request {
     pub(crate) output: Output,
     /// Whether all that was not checked is listed.
     pub(crate) verbose: bool,
+    /// The cache.
+    pub(crate) cache: Option<PathBuf>,
+    /// Whether every file is looked at, whatever is remembered of a tree.
+    pub(crate) fresh: bool,
 }
 
 pub(crate) fn run(asked: &Request, term: &Term) -> anyhow::Result<Exit> {
@@ -62,7 +68,14 @@ pub(crate) fn run(asked: &Request, term: &Term) -> anyhow::Result<Exit> {
     let Answer { mut checks, named } = match &asked.patch {
         Some(patch) => change::check(&asked.paths, patch, log, term)?,
         None => {
-            let heard = Asked { meter: &meter, log };
+            let records = records(asked, term)?;
+            let note = |note: Note| term.note(&change::said(&note));
+            let heard = Asked {
+                meter: &meter,
+                log,
+                records: records.as_ref(),
+                notes: &note,
+            };
             input::check(&asked.paths, asked.null, heard)?
         }
     };
@@ -80,6 +93,36 @@ pub(crate) fn run(asked: &Request, term: &Term) -> anyhow::Result<Exit> {
         term.note("no C file is named: nothing was checked");
     }
     verdict(&checks, &named)
+}
+
+/// What is remembered of trees, where a whole one is checked; nothing where there is no
+/// place for it, which is said.
+fn records(asked: &Request, term: &Term) -> anyhow::Result<Option<Records>> {
+    let tree = match asked.paths.as_slice() {
+        [] => Path::new("."),
+        [only] => only,
+        _ => return Ok(None),
+    };
+    if !is_tree(tree) {
+        return Ok(None);
+    }
+    let place = folders::cache(asked.cache.as_deref());
+    let outside = place.and_then(|place| {
+        door::refuse_inside(tree, "the cache", &place)?;
+        Ok(place)
+    });
+    let place = match outside {
+        Ok(place) => place,
+        Err(error) => {
+            term.note(&format!("nothing of the tree is remembered: {error:#}"));
+            return Ok(None);
+        }
+    };
+    let records = Records::of(&place).context("this program's file is not known")?;
+    Ok(Some(match asked.fresh {
+        true => records.anew(),
+        false => records,
+    }))
 }
 
 /// Standard input is one thing.

@@ -52,6 +52,13 @@ pub(crate) struct Args {
     /// List each file and each function that was not checked, with the reason
     #[arg(short, long)]
     verbose: bool,
+    /// Look at every file of a tree, and not only at what has changed since it was last
+    /// checked whole
+    #[arg(long)]
+    fresh: bool,
+    /// Where what was said of a tree is remembered [default: ~/.cache/tollgate]
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
 }
 
 const RULES_HELP: &str = "\
@@ -107,6 +114,8 @@ impl Args {
             confidence: self.confidence.into(),
             output: self.output.output(),
             verbose: self.verbose,
+            cache: self.cache,
+            fresh: self.fresh,
         }
     }
 }
