@@ -6,9 +6,7 @@ use crate::span::Span;
 use super::context::FileContext;
 use super::model::Violation;
 use super::rules::{allow_without_reason, rule, unused_allow};
-
-/// What such a comment begins with.
-pub(super) const MARK: &str = "tollgate:";
+use super::words::MARK;
 
 /// A comment that allows a rule to be broken somewhere.
 #[derive(Clone, Debug)]

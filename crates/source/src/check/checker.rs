@@ -28,7 +28,7 @@ use super::heard::{self, Heard};
 use super::interest::{Interest, Interests};
 use super::known::{Summaries, Summary};
 use super::learn::Learned;
-use super::lockers::Lockers;
+use super::lockers::lockers;
 use super::model::{Checked, Skipped, Unchecked, Violation};
 use super::order::callees_first;
 use super::paths::{Paths, follow};
@@ -105,7 +105,7 @@ impl<'v> Checker<'v> {
     /// What a file teaches about windows, for the files that include it.
     #[must_use]
     pub fn learn(&self, text: &[u8]) -> Learned {
-        let lockers = Lockers::of(text, self.words, self.vocabulary);
+        let lockers = lockers(text, self.words, self.vocabulary);
         if !self.words.teaches_windows(text) {
             return Learned::default().with_lockers(lockers);
         }

@@ -12,9 +12,8 @@ use crate::types::is_qualifier;
 use crate::vocabulary::Vocabulary;
 use crate::wrappers::definition;
 
-use super::lockers::Lockers;
 use super::tokens::{arguments, calls};
-use super::words::{AccessWord, BeginWord, CheckWords, EndWord, named};
+use super::words::{AccessWord, BeginWord, CheckWords, EndWord, Lockers, named};
 
 /// How often a name may be defined by another that is learned.
 const DEEPEST: usize = 4;

@@ -1,94 +1,52 @@
-//! The calls that take a lock or let it go: those of the data, and inline functions of a tree's
-//! headers that do it for their caller.
+//! Inline functions of a tree's headers that take a lock for their caller, or let it go.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
-use foldhash::fast::RandomState;
 use memchr::memmem;
-use tollgate_defect::{Defect, answer};
+use tollgate_defect::answer;
 
-use crate::calls::{Atomic, Calls};
 use crate::lex::{Token, tokens};
-use crate::search::Parts;
 use crate::split::{Body, bodies};
 use crate::types::words::{name_at, name_before};
 use crate::vocabulary::Vocabulary;
 
 use super::inlines::{header, says_inline};
-use super::words::CheckWords;
+use super::words::{CheckWords, Lockers, Turn};
 
-/// The kind of locks that a function is of, and whether it takes one.
-type Turn = (usize, bool);
-
-/// What such functions do, by their names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Lockers {
-    /// None where one header's function of that name does another thing than another's.
-    of: BTreeMap<String, Option<Turn>>,
+/// What the inline functions of a header do: of those alone is read that call a lock's.
+pub(super) fn lockers(text: &[u8], words: &CheckWords, vocabulary: &Vocabulary) -> Lockers {
+    let mut found = Lockers::default();
+    let mut read = 0;
+    for place in words.locking(text) {
+        let unread = place.start >= read && is_locks(text, place.start, words);
+        let function = unread.then(|| around(text, place.start)).flatten();
+        let Some((own, end)) = function else {
+            continue;
+        };
+        read = end;
+        if memmem::find(own, b"inline").is_some() {
+            let tokens = tokens(own, 0);
+            let bodies = bodies(own, &tokens, vocabulary);
+            found.merge(of_all(own, &tokens, &bodies, words));
+        }
+    }
+    found
 }
 
-impl Lockers {
-    /// What the inline functions of a header do: of those alone is read that call a lock's.
-    pub(super) fn of(text: &[u8], words: &CheckWords, vocabulary: &Vocabulary) -> Self {
-        let mut found = Self::default();
-        let mut read = 0;
-        for place in words.locking(text) {
-            let unread = place.start >= read && is_locks(text, place.start, words);
-            let function = unread.then(|| around(text, place.start)).flatten();
-            let Some((own, end)) = function else {
-                continue;
-            };
-            read = end;
-            if memmem::find(own, b"inline").is_some() {
-                let tokens = tokens(own, 0);
-                let bodies = bodies(own, &tokens, vocabulary);
-                found.merge(Self::of_all(own, &tokens, &bodies, words));
-            }
-        }
-        found
-    }
-
-    fn of_all(text: &[u8], tokens: &[Token], bodies: &[Body], words: &CheckWords) -> Self {
-        let mut found = Self::default();
-        for body in bodies {
-            let header = header(tokens, body.header.start, body.tokens.start);
-            let inside = tokens.get(body.tokens.clone());
-            let inline = header.iter().any(|own| says_inline(text, own));
-            let turn = inside
-                .filter(|_| inline)
-                .and_then(|own| turn(text, own, words));
-            if let Some(turn) = turn {
-                found.add(&body.name, turn);
-            }
-        }
-        found
-    }
-
-    /// Takes over what another file's do.
-    pub(super) fn merge(&mut self, other: Self) {
-        for (name, turn) in other.of {
-            self.add(&name, turn);
+fn of_all(text: &[u8], tokens: &[Token], bodies: &[Body], words: &CheckWords) -> Lockers {
+    let mut found = Lockers::default();
+    for body in bodies {
+        let header = header(tokens, body.header.start, body.tokens.start);
+        let inside = tokens.get(body.tokens.clone());
+        let inline = header.iter().any(|own| says_inline(text, own));
+        let turn = inside
+            .filter(|_| inline)
+            .and_then(|own| turn(text, own, words));
+        if let Some(turn) = turn {
+            found.add(&body.name, turn);
         }
     }
-
-    fn add(&mut self, name: &str, turn: Option<Turn>) {
-        let known = self.of.entry(name.to_owned()).or_insert(turn);
-        *known = known.filter(|own| Some(*own) == turn);
-    }
-
-    /// What a function does, where all headers have it so.
-    pub(super) fn get(&self, name: &str) -> Option<Turn> {
-        self.of.get(name).copied().flatten()
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.of.is_empty()
-    }
-
-    /// The names of all.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.of.keys().map(String::as_str)
-    }
+    found
 }
 
 /// Whether the word around a place is the name of a lock's call.
@@ -130,36 +88,4 @@ fn turn(text: &[u8], tokens: &[Token], words: &CheckWords) -> Option<Option<Turn
     let mut turns = turns.into_iter();
     let first = turns.next()?;
     Some((turns.next().is_none() && !quiet).then_some(first))
-}
-
-/// What a text holds that calls any of them.
-pub(super) fn locking(calls: &Calls) -> Result<Parts, Defect> {
-    let called = locks(calls).into_keys().map(|name| format!("{name}("));
-    let called: Vec<String> = called.collect();
-    Parts::of(&calls.search.lock, &called)
-}
-
-/// Which group each call belongs to, and whether it begins it.
-pub(super) fn atomics(all: &[Atomic]) -> HashMap<String, Turn, RandomState> {
-    let groups = all.iter().map(|own| (&own.begins, &own.ends));
-    grouped(groups)
-}
-
-/// The same of every lock, those under which nobody may sleep among them.
-pub(super) fn locks(calls: &Calls) -> HashMap<String, Turn, RandomState> {
-    let atomics = calls.atomics.iter().map(|own| (&own.begins, &own.ends));
-    let locks = calls.locks.iter().map(|own| (&own.begins, &own.ends));
-    grouped(atomics.chain(locks))
-}
-
-fn grouped<'c>(
-    groups: impl Iterator<Item = (&'c Vec<String>, &'c Vec<String>)>,
-) -> HashMap<String, Turn, RandomState> {
-    let named = groups.enumerate().flat_map(|(group, (begins, ends))| {
-        let begins = begins.iter().map(move |name| (name, true));
-        let ends = ends.iter().map(move |name| (name, false));
-        let all = begins.chain(ends);
-        all.map(move |(name, begins)| (name.clone(), (group, begins)))
-    });
-    named.collect()
 }

@@ -1,5 +1,6 @@
 //! The calls that the rules know, by what they do.
 
+mod locking;
 mod ownership;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,9 +16,12 @@ use crate::calls::{
 };
 use crate::search::{Hashed, Likely, Parts};
 
-use super::allow::MARK;
-use super::lockers::{Lockers, atomics, locking, locks};
+pub(crate) use locking::{Lockers, Turn};
+use locking::{atomics, locking, locks};
 use ownership::Owned;
+
+/// What a comment that allows something begins with.
+pub(super) const MARK: &str = "tollgate:";
 
 /// Every word of what is checked is looked up in several of these.
 type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;

@@ -1,0 +1,80 @@
+//! The calls that take a lock or let it go: those of the data, and inline functions of a tree's
+//! headers that do it for their caller.
+
+use std::collections::{BTreeMap, HashMap};
+
+use foldhash::fast::RandomState;
+use tollgate_defect::Defect;
+
+use crate::calls::{Atomic, Calls};
+use crate::search::Parts;
+
+/// The kind of locks that a function is of, and whether it takes one.
+pub(crate) type Turn = (usize, bool);
+
+/// What such functions do, by their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lockers {
+    /// None where one header's function of that name does another thing than another's.
+    of: BTreeMap<String, Option<Turn>>,
+}
+
+impl Lockers {
+    /// Takes over what another file's do.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (name, turn) in other.of {
+            self.add(&name, turn);
+        }
+    }
+
+    pub(crate) fn add(&mut self, name: &str, turn: Option<Turn>) {
+        let known = self.of.entry(name.to_owned()).or_insert(turn);
+        *known = known.filter(|own| Some(*own) == turn);
+    }
+
+    /// What a function does, where all headers have it so.
+    pub(crate) fn get(&self, name: &str) -> Option<Turn> {
+        self.of.get(name).copied().flatten()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
+    /// The names of all.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.of.keys().map(String::as_str)
+    }
+}
+
+/// What a text holds that calls any of them.
+pub(super) fn locking(calls: &Calls) -> Result<Parts, Defect> {
+    let called = locks(calls).into_keys().map(|name| format!("{name}("));
+    let called: Vec<String> = called.collect();
+    Parts::of(&calls.search.lock, &called)
+}
+
+/// Which group each call belongs to, and whether it begins it.
+pub(super) fn atomics(all: &[Atomic]) -> HashMap<String, Turn, RandomState> {
+    let groups = all.iter().map(|own| (&own.begins, &own.ends));
+    grouped(groups)
+}
+
+/// The same of every lock, those under which nobody may sleep among them.
+pub(super) fn locks(calls: &Calls) -> HashMap<String, Turn, RandomState> {
+    let atomics = calls.atomics.iter().map(|own| (&own.begins, &own.ends));
+    let locks = calls.locks.iter().map(|own| (&own.begins, &own.ends));
+    grouped(atomics.chain(locks))
+}
+
+fn grouped<'c>(
+    groups: impl Iterator<Item = (&'c Vec<String>, &'c Vec<String>)>,
+) -> HashMap<String, Turn, RandomState> {
+    let named = groups.enumerate().flat_map(|(group, (begins, ends))| {
+        let begins = begins.iter().map(move |name| (name, true));
+        let ends = ends.iter().map(move |name| (name, false));
+        let all = begins.chain(ends);
+        all.map(move |(name, begins)| (name.clone(), (group, begins)))
+    });
+    named.collect()
+}
