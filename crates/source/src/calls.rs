@@ -325,6 +325,17 @@ pub(crate) struct Atomic {
     pub(crate) reason: String,
 }
 
+/// Members of tables by which a program's call comes to a function.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Handler {
+    pub(crate) members: Vec<String>,
+    /// Whether nobody has checked the address that it is given.
+    #[serde(default)]
+    pub(crate) unchecked: bool,
+    pub(crate) reason: String,
+}
+
 /// Calls that take a lock of which a holder may sleep, and that let it go.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -369,6 +380,7 @@ pub(crate) struct Calls {
     pub(crate) atomics: Vec<Atomic>,
     pub(crate) locks: Vec<Lock>,
     pub(crate) guards: Vec<Guard>,
+    pub(crate) handlers: Vec<Handler>,
     pub(crate) all: Vec<Call>,
 }
 
@@ -381,6 +393,8 @@ struct File {
     atomic: Vec<Atomic>,
     lock: Vec<Lock>,
     guard: Vec<Guard>,
+    #[serde(default)]
+    handler: Vec<Handler>,
     call: Vec<Does>,
 }
 
@@ -410,6 +424,7 @@ impl Calls {
             atomics: file.atomic,
             locks: file.lock,
             guards: file.guard,
+            handlers: file.handler,
             all: Vec::new(),
         };
         for does in file.call {

@@ -181,3 +181,45 @@ fn a_pointer_that_steps_on_is_the_user_s_as_before() {
         .replace("\twhile (n--)", "\tto = checked(to, n);\n\twhile (n--)");
     assert_eq!(rules(&other), NONE);
 }
+
+/// What was checked lies in front of a pointer that has moved over all of it.
+#[test]
+fn a_pointer_that_moved_over_what_was_checked_is_unchecked() {
+    let checked = |size: &str, between: &str, place: &str| {
+        rules(&format!(
+            "struct one {{ u32 a; u32 b; }};\n\
+             int f(struct one __user *p, struct one *own, unsigned int n)\n{{\n\tif (!access_ok(p, {size}))\n\t\treturn -EFAULT;\n{between}\treturn __put_user(own->a, {place});\n}}\n"
+        ))
+    };
+    for (size, between, place) in [
+        ("n * sizeof(*p)", "\tp += n;\n", "&p->a"),
+        ("sizeof(*p) * n", "\tp = p + n;\n", "&p->b"),
+        ("4 * sizeof(*p)", "\tp += 4;\n", "&p[1].a"),
+        (
+            "16",
+            "\tif (own->b)\n\t\tp += 2;\n\telse\n\t\treturn 0;\n",
+            "&p->a",
+        ),
+    ] {
+        let found = checked(size, between, place);
+        assert_eq!(found, ["other-object-checked"], "{size} {between}");
+    }
+    for (size, between, place) in [
+        ("(n + 1) * sizeof(*p)", "\tp += n;\n", "&p->a"),
+        ("n * sizeof(*p)", "\tp += n - 1;\n", "&p->a"),
+        ("n * sizeof(*p)", "\tif (own->b)\n\t\tp += n;\n", "&p->a"),
+        ("n * sizeof(*p)", "\tp += n;\n", "&p[-1].a"),
+        ("n * sizeof(*p)", "\tp += n;\n\tp -= n;\n", "&p->a"),
+        (
+            "n * sizeof(*p)",
+            "\tp += n;\n\tif (!access_ok(p, 8))\n\t\treturn -EFAULT;\n",
+            "&p->a",
+        ),
+        ("4 * sizeof(*p)", "\tp += 3;\n", "&p->a"),
+    ] {
+        assert_eq!(checked(size, between, place), NONE, "{size} {between}");
+    }
+    let window = "int f(u32 __user *p, u32 a, unsigned int n)\n{\n\tif (!user_write_access_begin(p, n * sizeof(*p)))\n\t\treturn -EFAULT;\n\tp += n;\n\tunsafe_put_user(a, p, out);\n\tuser_write_access_end();\n\treturn 0;\nout:\n\tuser_write_access_end();\n\treturn -EFAULT;\n}\n";
+    assert_eq!(rules(window), ["outside-checked-range"]);
+    assert_eq!(rules(&window.replace("p += n", "p += n - 1")), NONE);
+}

@@ -85,3 +85,36 @@ fn a_bool_is_never_negative() {
     let asked = "\tret = get(&d->req, p, true);\n\tif (ret < 0)\n\t\treturn ret;\n\treturn 0;";
     assert_eq!(rules(number, asked), NONE);
 }
+
+/// Who is called by a program answers it, whatever else the function gives.
+#[test]
+fn a_program_is_given_no_bytes_that_were_left() {
+    let handler = |statements: &str, member: &str| {
+        let text = format!(
+            "static long config(struct file *f, unsigned int cmd, unsigned long arg)\n{{\n\tstruct config c;\n\tlong left;\n\n{statements}}}\n\
+             static const struct file_operations ops = {{\n\t.open = start,\n\t.{member} = config,\n}};\n"
+        );
+        let found = mistakes::found(None, &text).into_iter();
+        found.map(|(rule, _)| rule).collect::<Vec<_>>()
+    };
+    let from = "copy_from_user(&c, (void __user *)arg, sizeof(c))";
+    for wrong in [
+        format!("\tleft = {from};\n\tif (left)\n\t\treturn left;\n\treturn apply(&c);\n"),
+        format!("\tleft = {from};\n\tif (!left)\n\t\tapply(&c);\n\treturn left;\n"),
+        format!("\tleft = {from};\n\tif (left == 0)\n\t\tleft = apply(&c);\n\treturn left;\n"),
+    ] {
+        for member in ["unlocked_ioctl", "compat_ioctl", "proc_ioctl"] {
+            assert_eq!(handler(&wrong, member), ["misread-result"], "{wrong}");
+        }
+        // Of whom nobody knows who asks.
+        assert_eq!(handler(&wrong, "configure"), [""; 0], "{wrong}");
+    }
+    let right =
+        format!("\tleft = {from};\n\tif (left)\n\t\treturn -EFAULT;\n\treturn apply(&c);\n");
+    assert_eq!(handler(&right, "unlocked_ioctl"), [""; 0]);
+    let helper = "static int fetch(struct config *c, void __user *from)\n{\n\tint left = copy_from_user(c, from, sizeof(*c));\n\n\treturn left;\n}\n\
+        SYSCALL_DEFINE1(configure, void __user *, from)\n{\n\tstruct config c;\n\tint ret = fetch(&c, from);\n\n\tif (ret)\n\t\treturn ret;\n\treturn apply(&c);\n}\n";
+    let found = mistakes::found(None, helper).into_iter();
+    let found: Vec<String> = found.map(|(rule, _)| rule).collect();
+    assert!(found.contains(&"misread-result".to_owned()), "{found:?}");
+}

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
-use crate::calls::{Duplicates, Fence, Outcome};
+use crate::calls::{Duplicates, Fence, Handler, Outcome};
 use crate::expression::Expression;
 use crate::flow::{Action, Begin, Effect, EffectKind, Flow, Local, Node as Step};
 use crate::hashed::{HashMap, HashSet};
@@ -47,17 +47,6 @@ pub(crate) struct FileContext<'a> {
     /// Which functions' names stand before a parenthesis more than once, once that was asked.
     pub(crate) called: OnceCell<HashSet<Vec<u8>>>,
 }
-
-/// The members of tables by which a program's calls come to a driver with an address of its
-/// own that nobody has checked (`include/linux/fs.h`, `include/linux/proc_fs.h`): for `.read`
-/// and `.write` vfs_read() and vfs_write() ask access_ok() (fs/read_write.c).
-const HANDLERS: [&[u8]; 5] = [
-    b"unlocked_ioctl",
-    b"compat_ioctl",
-    b"ioctl",
-    b"proc_ioctl",
-    b"proc_compat_ioctl",
-];
 
 /// Bytes of a function whose expressions are kept: what nests is kept for each level, and a
 /// file that is made to do harm nests deep.
@@ -219,20 +208,22 @@ impl FileContext<'_> {
         self.bodies.iter().filter(calls)
     }
 
-    /// Whether a table of the file has a function as the ioctl of something that programs open:
-    /// its address is the user's, as it is.
-    pub(crate) fn is_handler(&self, body: &Body) -> bool {
-        let text = self.text;
-        let word = |own: &Token| own.span.of(text);
-        self.tokens.windows(4).any(|four| match four {
+    /// As which of a program's calls tables of the file have a function.
+    pub(crate) fn handlers<'s>(&'s self, body: &'s Body) -> impl Iterator<Item = &'s Handler> {
+        let word = |own: &Token| own.span.of(self.text);
+        self.tokens.windows(4).filter_map(move |four| match four {
             [dot, member, equal, name] => {
-                dot.is(b'.')
-                    && equal.is(b'=')
-                    && word(name) == body.name.as_bytes()
-                    && HANDLERS.contains(&word(member))
+                let own = dot.is(b'.') && equal.is(b'=') && word(name) == body.name.as_bytes();
+                own.then(|| self.words.handler(word(member))).flatten()
             }
-            _ => false,
+            _ => None,
         })
+    }
+
+    /// Whether what a function gives goes to a program, which takes what is below 0 for an
+    /// error number and nothing else for one.
+    pub(crate) fn answers_a_program(&self, body: &Body) -> bool {
+        body.is_system_call() || self.handlers(body).next().is_some()
     }
 
     /// Whether anything in the file may call a function of it.

@@ -36,6 +36,7 @@ mod lockers;
 mod locks;
 mod made;
 mod model;
+mod moved;
 mod new_calls;
 mod order;
 mod owned;

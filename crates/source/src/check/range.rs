@@ -120,6 +120,12 @@ impl Range {
         self.size.as_ref()?.name()
     }
 
+    /// The size, where the range begins at what the variable points to.
+    pub(crate) fn from_root(&self) -> Option<&Expression> {
+        let plain = self.address.name() == Some(&self.root);
+        self.size.as_ref().filter(|_| plain)
+    }
+
     /// The variable that counts the elements: `n` of `n * sizeof(*p)`.
     pub(crate) fn rounds(&self, function: &FunctionContext<'_>) -> Option<&str> {
         let Term::Binary(left, operator, right) = &self.size.as_ref()?.term else {

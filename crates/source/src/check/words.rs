@@ -1,5 +1,6 @@
 //! The calls that the rules know, by what they do.
 
+mod handlers;
 mod locking;
 mod ownership;
 
@@ -12,10 +13,11 @@ use tollgate_defect::Defect;
 
 use crate::calls::{
     Addresses, Allocates, Atomic, Call, Calls, Clears, Direction, Does, Duplicates, Family, Fence,
-    Fills, Guard, InWindow, Kind, OfWindow, Outcome, Pair, Sizes,
+    Fills, Guard, Handler, InWindow, Kind, OfWindow, Outcome, Pair, Sizes,
 };
 use crate::search::{Hashed, Likely, Parts};
 
+use handlers::Handlers;
 pub(crate) use locking::{Lockers, Turn};
 use locking::{atomics, locking, locks};
 use ownership::Owned;
@@ -111,6 +113,7 @@ pub struct CheckWords {
     must_use: HashSet<String>,
     lengths: HashSet<String>,
     owned: Owned,
+    handlers: Handlers,
     least: HashSet<String>,
     addresses: HashMap<String, Addresses>,
     /// What the headers of the tree declare as pointers to user memory, by name; none if
@@ -241,6 +244,7 @@ impl CheckWords {
             must_use: calls.names(|does| does.must_use).into_iter().collect(),
             lengths: calls.names(|does| does.length).into_iter().collect(),
             owned: Owned::of(calls),
+            handlers: Handlers::of(calls),
             least: calls.names(|does| does.least).into_iter().collect(),
             users: None,
             addresses: each(calls, |does| does.addresses),
@@ -669,6 +673,12 @@ impl CheckWords {
     pub(crate) fn learn_access(&mut self, word: AccessWord) {
         self.names.add(word.name.as_bytes());
         self.accesses.entry(word.name.clone()).or_insert(word);
+    }
+
+    /// What a table's member of that name says of the function in it, if that is a program's
+    /// call.
+    pub(super) fn handler(&self, member: &[u8]) -> Option<&Handler> {
+        self.handlers.get(member)
     }
 
     pub(super) fn learn_lockers(&mut self, lockers: &Lockers) {

@@ -105,7 +105,9 @@ fn returned(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violati
         || carried.is_some_and(|(place, _)| {
             takes_errors(function, place) || is_asked_for_errors(function, place, giver.span)
         });
+    let answers = function.file.answers_a_program(function.body);
     let whose = match own {
+        false if answers => "a program is given that for an answer".to_owned(),
         true => "the function gives error numbers elsewhere".to_owned(),
         // What goes a longer way may be one of two things that a caller tells apart, who
         // keeps it or is in another file.
@@ -113,7 +115,9 @@ fn returned(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violati
         false => {
             let mut callers = handing_on(function, function.body, near.is_some()).into_iter();
             let caller = callers.find(|caller| {
-                gives_errors(function, caller) && is_handed_on(function, caller, STEPS)
+                let errors =
+                    gives_errors(function, caller) || function.file.answers_a_program(caller);
+                errors && is_handed_on(function, caller, STEPS)
             })?;
             format!("{}(), which hands it on, gives error numbers", caller.name)
         }

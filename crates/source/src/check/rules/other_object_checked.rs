@@ -3,6 +3,7 @@ use crate::check::context::FunctionContext;
 use crate::check::counting;
 use crate::check::extent;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::moved::{self, Checked};
 use crate::check::range::{declared_type, is_picked, is_related};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
@@ -53,6 +54,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             [check] => fewer(access, check)
                 .or_else(|| behind(function, access, check))
                 .or_else(|| another(function, access, check))
+                .or_else(|| moved_over(function, access, check))
                 .map(|message| (*check, message)),
             _ => None,
         };
@@ -170,6 +172,26 @@ fn another(function: &FunctionContext<'_>, access: &Access<'_>, check: &Check) -
             check.name, check.root, access.word.name
         )
     })
+}
+
+/// A check of what the pointer pointed to before it was moved behind all of that.
+fn moved_over(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+    check: &Check,
+) -> Option<String> {
+    let size = check.size.as_ref().filter(|_| check.plain)?;
+    let checked = Checked {
+        nodes: function.graph.nodes_in(check.place).collect(),
+        root: &check.root,
+        size,
+    };
+    let by = moved::over(function, &checked, &access.address, access.span)?;
+    let by = function.file.plain(by.span);
+    Some(format!(
+        "{}() checks what lies in front of the {by} elements that {} has moved by",
+        check.name, check.root
+    ))
 }
 
 /// `access_ok(p, n)` before a copy of `n * size` bytes.

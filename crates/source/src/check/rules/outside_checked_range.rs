@@ -5,11 +5,12 @@ use crate::check::context::FunctionContext;
 use crate::check::counting;
 use crate::check::extent::{self, Extent};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::moved::{self, Checked};
 use crate::check::paths::Open;
 use crate::check::range::{Range, checks_range, declared_type, is_picked, is_related, member};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
-use crate::flow::{Action, Begin, Effect, EffectKind, Inside, Node, Opening};
+use crate::flow::{Action, Begin, EffectKind, Inside, Node, Opening};
 use crate::model::Reach;
 use crate::node::Parts as _;
 use crate::span::Span;
@@ -193,7 +194,8 @@ fn behind(
             && is_moved(function, node, &root, place);
         alias.then(|| format!("{root} moves behind {}", range.root))?
     } else if is_moved(function, node, &root, place) {
-        strides(function, range, node, place)?
+        let steps = || strides(function, range, node, place);
+        moved_over(function, range, node, (user, place)).or_else(steps)?
     } else {
         let at = beyond(function, range, user, place)?;
         format!("{text} ends {} bytes behind {root}", at.end)
@@ -230,6 +232,21 @@ fn is_alias(function: &FunctionContext<'_>, one: &str, other: &str) -> bool {
         .assignments()
         .filter(|(name, _)| *name == one);
     own.any(|(_, value)| named(value).is_some_and(|value| value.uncast().1.name() == Some(other)))
+}
+
+/// What is wrong where the pointer moves in the window over all that was checked.
+fn moved_over(
+    function: &FunctionContext<'_>,
+    range: &Range,
+    node: usize,
+    (user, place): (Span, Span),
+) -> Option<String> {
+    let (root, size) = (range.root.as_str(), range.from_root()?);
+    let nodes = vec![node];
+    let checked = Checked { nodes, root, size };
+    let by = moved::over(function, &checked, &function.expression(user)?, place)?;
+    let by = function.file.plain(by.span);
+    Some(format!("{root} has moved by {by} elements"))
 }
 
 /// What is wrong where the pointer moves in the window: back from where the checked
@@ -453,38 +470,11 @@ fn moves(
     name: &str,
     access: Span,
 ) -> Vec<Expression> {
-    let graph = function.graph;
     let stops = |node: &Node| matches!(node.action, Action::Begin(_) | Action::End { .. });
-    let moves = |effect: &&Effect| {
-        let written = matches!(effect.kind, EffectKind::Write(_));
-        let later = access.contains(effect.span);
-        written && !later && graph.is_whole(effect) && graph.name_of(effect) == name
-    };
-    let own: Vec<usize> = graph.nodes_in(access).collect();
-    let open = graph.reached_behind(begin, stops).into_iter();
-    let led = open.filter(|node| {
-        let mut effects = graph.effects_of(*node).iter();
-        effects.any(|effect| moves(&effect)) && {
-            let behind = graph.reached(*node, stops);
-            own.iter().any(|own| behind.contains(own))
-        }
-    });
-    let steps = led.flat_map(|node| graph.effects_of(node).iter().filter(moves));
-    steps.map(|effect| step(function, effect)).collect()
-}
-
-/// The expression that moves a variable.
-fn step(function: &FunctionContext<'_>, effect: &Effect) -> Expression {
-    let place = effect.span;
-    let node = function
-        .root
-        .descendant_for_byte_range(place.start, place.end);
-    let whole = node.map(|node| match node.parent() {
-        Some(parent) if parent.kind() == "assignment_expression" => parent,
-        _ => node,
-    });
-    let whole = whole.unwrap_or(function.root);
-    Expression::of(function.context, whole)
+    let steps = moved::steps(function, &[begin], name, access, stops).into_iter();
+    steps
+        .map(|(_, effect)| moved::expression(function, effect))
+        .collect()
 }
 
 /// Whether the pointer is made from a number that the function compares before:

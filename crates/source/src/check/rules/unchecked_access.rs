@@ -255,7 +255,7 @@ fn entry(function: &FunctionContext<'_>, root: &str, depth: usize) -> Option<Str
     // One that steps on is the user's as before.
     let kept = !function.graph.takes_a_value(root) || !space::may_be_another(function, root);
     kept.then_some(())?;
-    if own.takes_any_address() || file.is_handler(own) {
+    if own.takes_any_address() || file.handlers(own).any(|as_| as_.unchecked) {
         return Some(format!("comes from the user by {}", own.name));
     }
     file.is_declared(own, b"static").then_some(())?;
