@@ -91,7 +91,7 @@ class Objtool(Peer):
         with tempfile.TemporaryDirectory() as made:
             compiles = retargeted(commands, kernel, folder, made)
             if "objtool" not in compiles:
-                return Said([], "the build does not run objtool on it")
+                return Said([], "the configuration leaves the file out: make compiles it, and runs no objtool")
             ran = run(["sh", "-c", compiles], kernel.out)
             unmade = not any(pathlib.Path(made).glob("*.o"))
         said = map(OBJTOOL.match, ran.stderr.splitlines())
