@@ -121,7 +121,7 @@ impl Range {
     }
 
     /// The size, where the range begins at what the variable points to.
-    pub(crate) fn from_root(&self) -> Option<&Expression> {
+    pub(crate) fn size_at_root(&self) -> Option<&Expression> {
         let plain = self.address.name() == Some(&self.root);
         self.size.as_ref().filter(|_| plain)
     }

@@ -241,7 +241,7 @@ fn moved_over(
     node: usize,
     (user, place): (Span, Span),
 ) -> Option<String> {
-    let (root, size) = (range.root.as_str(), range.from_root()?);
+    let (root, size) = (range.root.as_str(), range.size_at_root()?);
     let nodes = vec![node];
     let checked = Checked { nodes, root, size };
     let by = moved::over(function, &checked, &function.expression(user)?, place)?;
