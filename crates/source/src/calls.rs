@@ -333,6 +333,8 @@ pub(crate) struct Handler {
     /// Whether nobody has checked the address that it is given.
     #[serde(default)]
     pub(crate) unchecked: bool,
+    /// Which argument leads to where in the file the program is, from 0.
+    pub(crate) position: Option<usize>,
     pub(crate) reason: String,
 }
 

@@ -223,3 +223,30 @@ fn a_pointer_that_moved_over_what_was_checked_is_unchecked() {
     assert_eq!(rules(window), ["outside-checked-range"]);
     assert_eq!(rules(&window.replace("p += n", "p += n - 1")), NONE);
 }
+
+#[test]
+fn an_address_is_no_value() {
+    let put = |value: &str| {
+        rules(&format!(
+            "struct part {{ u32 kind; u64 count; }};\n\
+             int f(struct part *own, struct part __user *u, u64 __user *p)\n{{\n\tu64 sum = own->count;\n\n\treturn put_user({value}, p);\n}}\n"
+        ))
+    };
+    for wrong in [
+        "&own->count",
+        "(unsigned long)&own->count",
+        "(unsigned long)&sum",
+    ] {
+        assert_eq!(put(wrong), ["kernel-address"], "{wrong}");
+    }
+    // The user's own, and what no variable of the function leads to.
+    for right in [
+        "own->count",
+        "sum",
+        "(unsigned long)&u->count",
+        "(long)&trampoline",
+        "*&sum",
+    ] {
+        assert_eq!(put(right), NONE, "{right}");
+    }
+}

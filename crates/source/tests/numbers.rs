@@ -109,3 +109,61 @@ fn a_string_that_fills_its_buffer_has_no_end() {
         assert_eq!(get(right), NONE, "{right}");
     }
 }
+
+/// A function in a table for read() or write() with these statements.
+fn handler(member: &str, statements: &str) -> Vec<String> {
+    rules(&format!(
+        "typedef long long loff_t;\nstruct store {{ char buf[128]; u32 words[16]; }};\n\
+         static ssize_t go(struct file *f, char __user *u, size_t n, loff_t *at)\n{{\n\tstruct store *s = f->private_data;\n\n{statements}\tdone(s);\n\treturn n;\n}}\n\
+         static const struct file_operations ops = {{ .{member} = go }};\n"
+    ))
+}
+
+#[test]
+fn where_a_program_stands_in_a_file_is_its_own_number() {
+    let bound = "\tif (n > 16)\n\t\tn = 16;\n";
+    let copy = |from: &str| {
+        format!("{bound}\tif (copy_to_user(u, {from}, n))\n\t\treturn -EFAULT;\n\t*at += n;\n")
+    };
+    for wrong in [copy("s->buf + *at"), copy("&s->buf[*at]")] {
+        assert_eq!(handler("read", &wrong), ["unbounded-index"], "{wrong}");
+        let kept = wrong.replacen("*at", "place", 1);
+        let kept = format!("\tloff_t place = *at;\n\n{kept}");
+        assert_eq!(handler("write", &kept), ["unbounded-index"], "{kept}");
+        // Nobody says by whom it is called so.
+        assert_eq!(handler("fetch", &wrong), NONE, "{wrong}");
+        for asks in [
+            "\tif (*at >= 112)\n\t\treturn 0;\n",
+            "\tif (prepare(s, at))\n\t\treturn 0;\n",
+            "\t*at = 0;\n",
+        ] {
+            let right = format!("{asks}{wrong}");
+            assert_eq!(handler("read", &right), NONE, "{right}");
+        }
+    }
+}
+
+#[test]
+fn how_much_a_program_reads_is_its_own_number() {
+    let wrong = "\tif (copy_to_user(u, s->buf, n))\n\t\treturn -EFAULT;\n";
+    assert_eq!(handler("read", wrong), ["beyond-variable"]);
+    assert_eq!(handler("fetch", wrong), NONE);
+    let right = format!("\tn = min(n, sizeof(s->buf));\n{wrong}");
+    assert_eq!(handler("read", &right), NONE);
+    // The kernel lets no call have so much that one more wraps.
+    let one_more = "\tchar *own = kzalloc(n + 1, GFP_KERNEL);\n\n\tif (!own)\n\t\treturn -ENOMEM;\n\tif (copy_from_user(own, u, n)) {\n\t\tkfree(own);\n\t\treturn -EFAULT;\n\t}\n\tset(s, own);\n\tkfree(own);\n";
+    assert_eq!(handler("write", one_more), NONE);
+}
+
+#[test]
+fn a_bound_in_bytes_is_none_of_elements() {
+    let of = |bound: &str| {
+        format!(
+            "int f(struct info __user *p)\n{{\n\tstruct info info;\n\tu32 words[16];\n\n\tif (copy_from_user(&info, p, sizeof(info)))\n\t\treturn -EFAULT;\n\tif (info.kind > {bound})\n\t\treturn -EINVAL;\n\tif (copy_from_user(words, u64_to_user_ptr(info.id), info.kind * sizeof(u32)))\n\t\treturn -EFAULT;\n\treturn use(words);\n}}\n"
+        )
+    };
+    assert_eq!(rules(&of("sizeof(words)")), ["beyond-variable"]);
+    assert_eq!(rules(&of("17")), ["beyond-variable"]);
+    assert_eq!(rules(&of("ARRAY_SIZE(words)")), NONE);
+    assert_eq!(rules(&of("16")), NONE);
+}

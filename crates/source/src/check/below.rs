@@ -26,7 +26,10 @@ pub(crate) fn only_limit(
     let both = is_signed(function, number) && (literal || is_signed(function, other));
     let users = || {
         let own = unbounded::users_within(function, number, at);
-        own.is_some_and(|own| !own.is_handed) && !unbounded::is_judged_before(function, number, at)
+        // Of where a program stands in a file the kernel refuses less than 0.
+        let is_place = |part: &Expression| unbounded::is_position(function, part);
+        own.is_some_and(|own| !own.is_handed && !own.by.iter().any(is_place))
+            && !unbounded::is_judged_before(function, number, at)
     };
     (both && users()).then_some(place)
 }

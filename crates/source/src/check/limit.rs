@@ -42,10 +42,7 @@ pub(crate) fn limit(
     at: Span,
 ) -> Option<Limit> {
     if let Term::Binary(left, operator, right) = &number.term {
-        let more = space::bytes(function, right).filter(|_| operator == "+")?;
-        let own = limit(function, left, at)?;
-        let value = Some(own.value?.checked_add(more)?);
-        return Some(Limit { value, ..own });
+        return of_two(function, (left, operator, right), at);
     }
     let mut own = compared(function, number, at)?;
     own.extend(given(function, number, at));
@@ -64,6 +61,28 @@ pub(crate) fn limit(
         [least, ..] if own.iter().all(|own| own.value.is_some()) => Some((*least).clone()),
         _ => None,
     }
+}
+
+/// The limit of a sum or a product of a number and a constant.
+fn of_two(
+    function: &FunctionContext<'_>,
+    (left, operator, right): (&Expression, &str, &Expression),
+    at: Span,
+) -> Option<Limit> {
+    let constant = |one: &Expression| space::bytes(function, one.uncast().1);
+    let (number, by) = match (constant(left), constant(right)) {
+        (None, Some(by)) => (left, by),
+        (Some(by), None) => (right, by),
+        _ => return None,
+    };
+    let of: fn(u64, u64) -> Option<u64> = match operator {
+        "+" => u64::checked_add,
+        "*" => u64::checked_mul,
+        _ => return None,
+    };
+    let own = limit(function, number.uncast().1, at)?;
+    let value = Some(of(own.value?, by)?);
+    Some(Limit { value, ..own })
 }
 
 /// How much a number is at least that may be a limit.

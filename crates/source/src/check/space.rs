@@ -88,7 +88,7 @@ pub(crate) fn is_set_to_another(function: &FunctionContext<'_>, name: &str) -> b
 }
 
 /// Whether a place lies in user memory.
-fn is_in_users(function: &FunctionContext<'_>, place: &Expression) -> bool {
+pub(crate) fn is_in_users(function: &FunctionContext<'_>, place: &Expression) -> bool {
     match &place.term {
         Term::Behind(pointer) => is_users(function, pointer),
         Term::Member {

@@ -229,6 +229,15 @@ fn made(
                 kept && !limited && !filled && search.is_new(function, &format!("{root}->{field}"));
             known.then(|| by_callers(function, root, Some(field), search))?
         }
+        Term::Behind(position) => {
+            let name = position.name().filter(|_| is_position(function, number))?;
+            let limited = search.counts(function) && is_limited(function, name, at);
+            // Who reads or writes there for the function asks where that is.
+            let kept = !function.graph.takes_a_value(name)
+                && values(function, number, at).is_empty()
+                && !is_handed_before(function, position, at);
+            (kept && !limited).then(|| function.file.plain(number.span))
+        }
         Term::Member { .. } => {
             let root = number.root().name()?;
             let own = function.local_at(root, number.span)?;
@@ -244,6 +253,22 @@ fn made(
         }
         _ => None,
     }
+}
+
+/// Whether a number is where in a file a program reads or writes, which it says: `*ppos`.
+pub(crate) fn is_position(function: &FunctionContext<'_>, number: &Expression) -> bool {
+    let Term::Behind(pointer) = &number.term else {
+        return false;
+    };
+    let Some(name) = pointer.name() else {
+        return false;
+    };
+    let (file, own) = (function.file, function.body);
+    let mut places = file.handlers(own).filter_map(|own| own.position).peekable();
+    let names = places
+        .peek()
+        .and_then(|_| parameters(file.text, file.tokens, own));
+    names.is_some_and(|names| places.any(|at| names.get(at).is_some_and(|own| own == name)))
 }
 
 /// What a member takes before a place, if it takes but one value.

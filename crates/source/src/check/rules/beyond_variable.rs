@@ -155,8 +155,10 @@ fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
     let place = memory(function, value.uncast().1)?;
     let source = unbounded::users(function, count, access.span)?;
     let named = Expression::written(&source, function.context.vocabulary)?;
-    // Whoever calls by a pointer to the function may have judged what it is given.
-    function.local_at(named.root().name()?, access.span)?;
+    // Whoever calls by a pointer to the function may have judged what it is given, but for
+    // a program's call.
+    let local = function.local_at(named.root().name()?, access.span);
+    (local.is_some() || function.file.answers_a_program(function.body)).then_some(())?;
     let mut judged = [&named, count].into_iter();
     if judged.any(|own| unbounded::is_handed_before(function, own, access.span)) {
         return None;

@@ -29,6 +29,7 @@ mod inverted_test;
 mod jump_out_of_cleanup;
 mod kept_lock;
 mod kept_memory;
+mod kernel_address;
 mod late_check;
 mod macro_label;
 mod mismatched_end;
@@ -88,6 +89,7 @@ pub(crate) const RULES: &[Rule] = &[
     inverted_test::RULE,
     swapped_arguments::RULE,
     half_done_pair::RULE,
+    kernel_address::RULE,
     kept_lock::RULE,
     kept_memory::RULE,
     released_memory::RULE,

@@ -30,6 +30,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.extend(picked(function, node));
         }
     });
+    for access in function.accesses.iter().chain(function.through) {
+        out.extend(reached(function, access.value_node));
+    }
 }
 
 fn picked(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
@@ -40,6 +43,28 @@ fn picked(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
     let number = index.uncast().1;
     let rounds = || counted(function, array, number, node);
     let source = unbounded::users(function, number, element.span).or_else(rounds)?;
+    told(function, (array, number), &element, &source)
+}
+
+/// `array + index`, of which a copy begins.
+fn reached(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
+    let address = function.expression_of(node);
+    let address = address.uncast().1;
+    let Term::Binary(array, operator, index) = &address.term else {
+        return None;
+    };
+    space::elements(function, array).filter(|_| operator == "+")?;
+    let number = index.uncast().1;
+    let source = unbounded::users(function, number, address.span)?;
+    told(function, (array, number), address, &source)
+}
+
+fn told(
+    function: &FunctionContext<'_>,
+    (array, number): (&Expression, &Expression),
+    element: &Expression,
+    source: &str,
+) -> Option<Violation> {
     let may_be_bounded = is_parameter(function, number)
         || fits_by_type(function, number, array)
         || is_made_for(function, array, number)
@@ -85,7 +110,9 @@ fn counted(
 /// Whoever calls the function by a pointer to it may have bounded it.
 fn is_parameter(function: &FunctionContext<'_>, number: &Expression) -> bool {
     let root = number.root().name();
-    root.is_some_and(|root| function.is_parameter(root)) && unbounded::is_callback(function)
+    root.is_some_and(|root| function.is_parameter(root))
+        && unbounded::is_callback(function)
+        && !function.file.answers_a_program(function.body)
 }
 
 /// Whether every value that its type has is an index of the array.
