@@ -40,6 +40,11 @@ int h(int a)
 {
 \treturn a;
 }
+
+int c(void __user *u, struct s *k)
+{
+\treturn copy_to_user(u, k, sizeof(*k)) ? -EFAULT : 0;
+}
 ";
 
 fn lab() -> Lab {
@@ -130,6 +135,11 @@ fn a_function_with_its_window_has_nothing_to_fix() {
         (
             "h",
             "kernel/two.c:22: h has no user access that tollgate knows",
+        ),
+        (
+            "c",
+            "kernel/two.c:27: c has no access of a single value, only copies: copy_to_user() in line 29; of copies there is a \
+             form only where the size is known at run time (--style size-switch)",
         ),
     ] {
         let target = format!("kernel/two.c:{function}");
