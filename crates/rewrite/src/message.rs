@@ -1,6 +1,6 @@
 //! What a patch says of itself.
 
-use tollgate_source::{Direction, Jump, Trait};
+use tollgate_source::{Direction, Jump, Step, StepKind, Trait};
 
 use crate::lines::{width, wrapped};
 use crate::plan::{Line, Plan};
@@ -178,6 +178,9 @@ impl Facts<'_> {
         if self.plans.iter().any(|plan| plan.stops) {
             text += " One thing changes: the accesses stop at the first fault, where the later ones were still tried.";
         }
+        if self.plans.iter().any(skips) {
+            text += " What stands between them does not happen then, either.";
+        }
         text
     }
 
@@ -220,6 +223,13 @@ fn count(plan: &Plan) -> String {
         ""
     };
     format!("instead of {most}{}", plan.run.sites.len())
+}
+
+/// Whether a statement between the accesses used to be executed after a fault, and no
+/// longer is.
+fn skips(plan: &Plan) -> bool {
+    let plain = |step: &Step| step.kind == StepKind::Plain;
+    plan.stops && plan.run.steps.iter().any(plain)
 }
 
 /// Whether no access of the window checked its range, nor the chain for them.

@@ -177,6 +177,8 @@ pub(crate) struct Chained {
     pub(crate) fault: String,
     /// What it holds if there was none.
     pub(crate) success: String,
+    /// Whether later accesses used to happen after a fault.
+    pub(crate) stops: bool,
 }
 
 /// A pointer that each access moves on by one.

@@ -32,7 +32,7 @@ pub(crate) use pieces::pieces;
 
 /// What a window for the run must do.
 pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
-    let chained = chained::of(subject, run);
+    let chained = chained::of(subject, run).or_else(|| untested(subject, run));
     whole(subject, run, chained.is_some())?;
     let advance = advance::of(subject, run);
     for (index, site) in run.sites.iter().enumerate() {
@@ -85,12 +85,23 @@ fn way_out(
     run: &Run,
     chained: Option<&Chained>,
 ) -> Result<(Fault, Span), Refusal> {
-    if chained.is_some() {
-        return Ok((chained::fault(run), chained::region(run)));
+    if let Some(chained) = chained {
+        return Ok((chained::fault(run, chained.stops), chained::region(run)));
     }
     let fault = Fault::of(subject, run)?;
     let region = region(run, &fault);
     Ok((fault, region))
+}
+
+/// What keeps the fault of accesses that may stop at the first, where no test behind them
+/// says what is done then.
+fn untested(subject: &Subject<'_>, run: &Run) -> Option<Chained> {
+    match Fault::of(subject, run) {
+        Err(refusal) if refusal.reason == Reason::Untested && subject.stop_at_first_fault => {
+            chained::joined(subject, run)
+        }
+        _ => None,
+    }
 }
 
 fn way(subject: &Subject<'_>, run: &Run) -> Result<&'static str, Refusal> {

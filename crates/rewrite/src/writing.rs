@@ -529,6 +529,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             variable,
             fault,
             success,
+            ..
         } = chained;
         let cleared = self.cleared(plan, indent);
         let head = format!("if (user{}_access_begin", plan.way);

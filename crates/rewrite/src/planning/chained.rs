@@ -1,12 +1,14 @@
 //! Runs behind which the function just goes on, whether or not an access
 //! faulted: `err = access; if (!err) err = access;`, where each access hangs on
-//! the one before, and `if (access || access) ret = 0;`.
+//! the one before, `if (access || access) ret = 0;`, and, where accesses may stop at the
+//! first fault, `err |= access; err |= access;` of which something asks only later.
 
 use tollgate_source::{
     Direction, EffectKind, Exit, Form, Jump, Run, Span, StatementKind, Step, StepKind, Trait,
 };
 
 use crate::plan::{Chained, Fault};
+use crate::planning::carried::is_carried;
 use crate::subject::Subject;
 
 /// What says it, if the run is of this kind.
@@ -15,8 +17,40 @@ pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Option<Chained> {
         variable: variable.to_owned(),
         fault: "-EFAULT".to_owned(),
         success: "0".to_owned(),
+        stops: false,
     });
     chain.or_else(|| settled(subject, run))
+}
+
+/// What keeps the fault of `err |= access; err |= access;`, all of which happened until
+/// now, where nothing right behind them asks for it: the variable, which has to be 0
+/// before. Of a read that no longer happens something might look at what it filled.
+pub(crate) fn joined(subject: &Subject<'_>, run: &Run) -> Option<Chained> {
+    let (first, rest) = run.steps.split_first()?;
+    let own = |step: &'_ Step| match &step.kind {
+        StepKind::Assign { form, variable } if step.under.is_none() && !step.partial => {
+            Some((*form, variable.clone()))
+        }
+        _ => None,
+    };
+    let (form, variable) = own(first)?;
+    let more = |step: &Step| own(step).is_some_and(|own| own == (Form::ErrOr, variable.clone()));
+    let writes = run.count(Direction::Read) == 0;
+    if !matches!(form, Form::Assign | Form::ErrOr) || !writes || !rest.iter().all(more) {
+        return None;
+    }
+    // What others see may not be a fault before there is one.
+    subject.flow.local(&variable).filter(|local| local.plain)?;
+    let zero = match is_carried(subject, run, first, &variable) {
+        true => held(subject, run, &variable)? == "0",
+        false => true,
+    };
+    (zero && !subject.needs(run, &variable)).then_some(Chained {
+        variable,
+        fault: "-EFAULT".to_owned(),
+        success: "0".to_owned(),
+        stops: true,
+    })
 }
 
 /// `ret = 1; … if (access || access) ret = 0;`: what the variable held is known.
@@ -37,6 +71,7 @@ fn settled(subject: &Subject<'_>, run: &Run) -> Option<Chained> {
         variable,
         fault,
         success,
+        stops: false,
     })
 }
 
@@ -103,14 +138,14 @@ pub(crate) fn region(run: &Run) -> Span {
 }
 
 /// Nothing is done on a fault but to keep it in the variable.
-pub(crate) fn fault(run: &Run) -> Fault {
+pub(crate) fn fault(run: &Run, stops: bool) -> Fault {
     Fault {
         statements: Vec::new(),
         jump: Jump::None,
         body: Span::new(run.span.end, run.span.end),
         kept: Span::new(run.span.end, run.span.end),
         takes_after: false,
-        stops: false,
+        stops,
         answers: Vec::new(),
         given: None,
     }

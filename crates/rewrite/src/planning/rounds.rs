@@ -222,6 +222,7 @@ fn chained(
         variable,
         fault: "-EFAULT".to_owned(),
         success: "0".to_owned(),
+        stops: false,
     }))
 }
 
