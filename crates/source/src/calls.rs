@@ -347,6 +347,30 @@ pub(crate) struct Lock {
     pub(crate) reason: String,
 }
 
+/// A word of the names of calls that take a lock, and one of those that let it go.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LockWord {
+    pub(crate) takes: String,
+    pub(crate) lets_go: String,
+    /// Whether all other words are the same, and not those in front of it alone.
+    #[serde(default)]
+    pub(crate) whole: bool,
+    /// Words of names that are of something else.
+    pub(crate) not: Vec<String>,
+    pub(crate) reason: String,
+}
+
+/// Words of the names of calls that give what is their caller's own, and of those that it gives
+/// it back by.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OwnerWord {
+    pub(crate) takes: Vec<String>,
+    pub(crate) releases: Vec<String>,
+    pub(crate) reason: String,
+}
+
 /// Classes of guard() and its like, each of which does what a call does until its scope
 /// ends.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -381,6 +405,8 @@ pub(crate) struct Calls {
     pub(crate) pairs: Vec<Pair>,
     pub(crate) atomics: Vec<Atomic>,
     pub(crate) locks: Vec<Lock>,
+    pub(crate) lock_words: Vec<LockWord>,
+    pub(crate) owner_words: Vec<OwnerWord>,
     pub(crate) guards: Vec<Guard>,
     pub(crate) handlers: Vec<Handler>,
     pub(crate) all: Vec<Call>,
@@ -394,6 +420,8 @@ struct File {
     pair: Vec<Pair>,
     atomic: Vec<Atomic>,
     lock: Vec<Lock>,
+    lock_word: Vec<LockWord>,
+    owner_word: Vec<OwnerWord>,
     guard: Vec<Guard>,
     #[serde(default)]
     handler: Vec<Handler>,
@@ -425,6 +453,8 @@ impl Calls {
             pairs: file.pair,
             atomics: file.atomic,
             locks: file.lock,
+            lock_words: file.lock_word,
+            owner_words: file.owner_word,
             guards: file.guard,
             handlers: file.handler,
             all: Vec::new(),
@@ -497,6 +527,8 @@ mod tests {
             );
         }
         assert!(calls.guards.iter().all(|guard| !guard.reason.is_empty()));
+        assert!(calls.lock_words.iter().all(|own| !own.reason.is_empty()));
+        assert!(calls.owner_words.iter().all(|own| !own.reason.is_empty()));
         assert!(
             calls
                 .families

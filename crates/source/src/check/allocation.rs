@@ -1,10 +1,12 @@
 //! Memory that a function allocates for what it copies.
 
 use crate::expression::{Expression, Term};
+use crate::flow::EffectKind;
 use crate::span::Span;
 
 use super::context::FunctionContext;
-use super::{space, unbounded};
+use super::linear::Linear;
+use super::{apart, space, unbounded};
 
 /// Memory that a variable of the function leads to.
 pub(crate) struct Allocation {
@@ -42,7 +44,7 @@ impl Size {
 }
 
 /// The argument that begins there, as it is written: of a type the grammar sees but a part.
-fn argument(function: &FunctionContext<'_>, from: usize) -> String {
+pub(crate) fn argument(function: &FunctionContext<'_>, from: usize) -> String {
     let file = function.file;
     let first = file.tokens.partition_point(|own| own.span.start < from);
     let own = file.tokens.iter().skip(first);
@@ -101,13 +103,45 @@ impl Allocation {
                 })
             }
             (None, _) => {
-                let said = function.file.plain(self.is_short_of(bytes)?.span);
+                let said = match self.is_short_of(bytes) {
+                    Some(size) => function.file.plain(size.span),
+                    None => self.is_less_than(function, bytes, at)?,
+                };
                 let copied = function.file.plain(bytes.span);
                 Some(format!(
                     "{copied} bytes are copied, and {said} were allocated"
                 ))
             }
         }
+    }
+
+    /// What was allocated, where that is fewer elements, or smaller ones, of the same number, or
+    /// another number of the user's has nothing to do with.
+    fn is_less_than(
+        &self,
+        function: &FunctionContext<'_>,
+        bytes: &Expression,
+        at: Span,
+    ) -> Option<String> {
+        let Size::Bytes(size) = &self.size else {
+            return None;
+        };
+        let written = || function.file.plain(size.span);
+        let own = match &self.count {
+            Some(count) => Linear::product(count, space::bytes(function, size)?),
+            None => Linear::of(function, size)?,
+        };
+        let other = Linear::of(function, bytes)?;
+        let kept = || !is_changed(function, &own.number, self.place, at);
+        if other.is_more_than(&own) && kept() {
+            let count = self
+                .count
+                .as_ref()
+                .map(|count| function.file.plain(count.span));
+            return Some(count.map_or_else(written, |count| format!("{count} of {}", written())));
+        }
+        function.pays().filter(|()| self.count.is_none())?;
+        apart::is_of_another(function, (size, self.place), (bytes, at)).then(written)
     }
 
     /// Whether it has as many bytes as the number says, whatever that is.
@@ -181,6 +215,22 @@ impl Allocation {
         };
         short.then_some(size)
     }
+}
+
+/// Whether a number takes another value between two places.
+fn is_changed(function: &FunctionContext<'_>, number: &Expression, from: Span, to: Span) -> bool {
+    let Some(root) = number.root().name() else {
+        return true;
+    };
+    let between = Span::new(from.end, to.start.max(from.end));
+    let mut effects = function.graph.effects.iter();
+    effects.any(|own| {
+        let writes = !matches!(
+            own.kind,
+            EffectKind::Read | EffectKind::Handed { by_address: false }
+        );
+        writes && between.contains(own.span) && function.graph.name_of(own) == root
+    })
 }
 
 /// Whether a number of bytes is some number of elements of so many bytes: `n * sizeof(*p)`, or

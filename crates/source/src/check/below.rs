@@ -2,10 +2,12 @@
 //! is asked of them.
 
 use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 use crate::types::Shape;
 
+use super::allocation::argument;
 use super::context::FunctionContext;
 use super::{space, unbounded};
 
@@ -42,6 +44,9 @@ pub(crate) fn limit_of_size(
     at: Span,
 ) -> Option<(Expression, Span)> {
     let mut number = size.uncast().1.clone();
+    if let Some(own) = picked(function, &number, at) {
+        return Some(own);
+    }
     for _ in 0..STEPS {
         if let Some(place) = only_limit(function, &number, at) {
             return Some((number, place));
@@ -49,6 +54,76 @@ pub(crate) fn limit_of_size(
         number = smaller(function, &number, at)?;
     }
     None
+}
+
+/// The number of the user's of which a size is the smaller one and a constant, by a signed type
+/// that makes it less than 0 where it is large: `n = min_t(int, n, sizeof(x))`. Nothing refuses
+/// less.
+fn picked(
+    function: &FunctionContext<'_>,
+    size: &Expression,
+    at: Span,
+) -> Option<(Expression, Span)> {
+    let value = match size.name() {
+        Some(name) => {
+            let values = function.graph.assignments();
+            let values = values.filter(|(own, value)| *own == name && value.end <= at.start);
+            let (_, last) = values.max_by_key(|(_, value)| value.start)?;
+            function.expression(last)?
+        }
+        None => size.clone(),
+    };
+    let (callee, given) = value.uncast().1.call()?;
+    let [of, one, other] = given else { return None };
+    function.file.words.gives_least(callee).then_some(())?;
+    let of = function.file.layout(&argument(function, of.span.start))?;
+    matches!(of.shape, Shape::Scalar { signed: true }).then_some(())?;
+    let mut sides = [(one, other), (other, one)].into_iter();
+    let (number, _) =
+        sides.find(|(_, other)| space::bytes(function, other.uncast().1).is_some())?;
+    let number = number.uncast().1;
+    // Where its type is smaller, each of its values is one of the other's as well.
+    let own = space::type_of(function, number)?;
+    (own.size >= of.size).then_some(())?;
+    let before = taking(function, value.span)?;
+    let users = unbounded::users_within(function, number, before);
+    users.filter(|own| !own.is_handed)?;
+    let asked = asks_of_sign(function, number) || asks_of_sign(function, size);
+    (!asked).then(|| (number.clone(), value.span))
+}
+
+/// Where the assignment begins that takes a value.
+fn taking(function: &FunctionContext<'_>, value: Span) -> Option<Span> {
+    let node = function
+        .root
+        .descendant_for_byte_range(value.start, value.end);
+    let mut around = std::iter::successors(node, |own| own.parent());
+    let own = around.find(|own| {
+        let taking = [
+            "assignment_expression",
+            "init_declarator",
+            "call_expression",
+        ];
+        taking.contains(&own.known_kind()) && span(*own) != value
+    })?;
+    Some(Span::new(own.start_byte(), own.start_byte()))
+}
+
+/// Whether anything asks whether a number is less than 0, or bounds it from below.
+fn asks_of_sign(function: &FunctionContext<'_>, number: &Expression) -> bool {
+    let Some(root) = number.root().name() else {
+        return true;
+    };
+    let mut found = false;
+    function.each_of(&["binary_expression"], |node| {
+        let compares = matches!(function.context.operator(node), b"<" | b"<=" | b">" | b">=");
+        if found || !compares || !function.graph.names(span(node), root) {
+            return;
+        }
+        let own = function.expression_of(node);
+        found = own.any(&|part| part == number);
+    });
+    found
 }
 
 /// The signed variable of which the number is the smaller one, and of another, from where it

@@ -24,6 +24,7 @@ use super::accesses::{Callees, Nodes};
 use super::callee::LOOKS;
 use super::change::{FactsOf, FunctionChange};
 use super::context::{Asked, Expressions, FileContext, FunctionContext};
+use super::handed::{Handed, handed, picks_by};
 use super::heard::{self, Heard};
 use super::interest::{Interest, Interests};
 use super::known::{Summaries, Summary};
@@ -74,6 +75,8 @@ struct Findings {
     looked_at: HashSet<usize>,
     /// What the function that is being looked at does, by the sides of its `#if`s.
     summaries: Vec<Option<Summary>>,
+    /// The functions that are handed what another one fetched.
+    handed: Vec<Handed>,
 }
 
 impl<'v> Checker<'v> {
@@ -258,8 +261,49 @@ impl<'v> Checker<'v> {
                 }
             }
         }
+        self.of_handed(
+            &file,
+            (&mut interests, &definitions.pieces, &known),
+            findings,
+        );
         self.unended(&file, cut.unended(), &mut interests, findings);
         (all, bodies, words)
+    }
+
+    /// The functions that have nothing of the user's but what another one fetched for them.
+    fn of_handed(
+        &mut self,
+        file: &FileContext<'_>,
+        (interests, pieces, known): (&mut Interests<'_>, &Pieces<'_>, &Summaries),
+        findings: &mut Findings,
+    ) {
+        let mut handed = std::mem::take(&mut findings.handed);
+        // What these hand on is of the same kind.
+        let mut asked = crate::hashed::HashSet::default();
+        while let Some(own) = handed.pop() {
+            if !asked.insert(own.clone()) {
+                continue;
+            }
+            let Some(body) = file.body_named(&own.name) else {
+                continue;
+            };
+            let new = !findings.looked_at.contains(&body.span.start);
+            if !new || !picks_by(file, body, &own, file.words) {
+                continue;
+            }
+            let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
+            let interest = interests.of(tokens);
+            let place = Place {
+                body,
+                tokens,
+                interest: &interest,
+                pieces,
+                known,
+            };
+            self.function(file, &place, findings);
+            findings.summaries.clear();
+            handed.append(&mut findings.handed);
+        }
     }
 
     /// A function without its last brace is none of the file's bodies.
@@ -438,6 +482,7 @@ fn judge(
     file.in_part.set(false);
     run(&function, interest, findings);
     findings.summaries.push(summary(&function));
+    findings.handed.extend(handed(&function));
     file.in_part.get().then_some(Unchecked::InPart)
 }
 

@@ -152,3 +152,18 @@ pub(crate) fn is_all_of(own: &Expression, variable: &str) -> bool {
         _ => false,
     }
 }
+
+/// The member of what lies at an address that another address is that of: `&p->len`.
+pub(crate) fn member_of(of: &Expression, whole: &Expression) -> Option<String> {
+    let Term::Address(place) = &of.term else {
+        return None;
+    };
+    match &place.term {
+        Term::Member {
+            holder,
+            arrow: true,
+            field,
+        } => (holder.uncast().1 == whole).then(|| field.clone()),
+        _ => None,
+    }
+}

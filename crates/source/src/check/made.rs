@@ -44,7 +44,7 @@ fn source(function: &FunctionContext<'_>, value: &Expression) -> Option<Made> {
     let (_, inner) = value.uncast();
     match &inner.term {
         Term::Name(name) => Some(Made::Of(name.clone())),
-        Term::Member { .. } if matches!(value.term, Term::Cast(..)) => {
+        Term::Member { .. } | Term::Element { .. } if matches!(value.term, Term::Cast(..)) => {
             // Who has put a pointer there may have checked it.
             let of = space::type_of(function, inner)?;
             let number = matches!(of.shape, Shape::Scalar { .. });

@@ -12,7 +12,7 @@ use crate::site::span;
 use crate::span::Span;
 
 use super::context::FunctionContext;
-use super::words::CheckWords;
+use super::words::{CheckWords, OwnerName};
 
 /// What a mention of such a variable does with what it leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,15 @@ pub(crate) struct Owner<'f, 's> {
 impl<'f, 's> Owner<'f, 's> {
     /// The variables of the function that some call is given to give back what they lead to.
     pub(crate) fn all(function: &'f FunctionContext<'s>, releases: Releases) -> Vec<Self> {
+        Self::among(function, releases, |_| true)
+    }
+
+    /// Those of some names.
+    pub(crate) fn among(
+        function: &'f FunctionContext<'s>,
+        releases: Releases,
+        counts: impl Fn(&str) -> bool,
+    ) -> Vec<Self> {
         let graph = function.graph;
         if graph.computed {
             return Vec::new();
@@ -67,7 +76,7 @@ impl<'f, 's> Owner<'f, 's> {
             let plain = !local.array && !local.lasting && !local.cleaned;
             (plain && !graph.unseen.contains(name)).then(|| Self::of(function, local, releases))
         };
-        let owners = named.iter().filter_map(own);
+        let owners = named.iter().filter(|own| counts(own)).filter_map(own);
         owners.filter(|own| !own.is_in_macro_header()).collect()
     }
 
@@ -105,12 +114,49 @@ impl<'f, 's> Owner<'f, 's> {
                     let value = write.value?;
                     let given = self.function.expression(value)?;
                     let (name, _) = given.uncast().1.call()?;
-                    self.function.file.words.takes(name).then_some((at, value))
+                    let takes = || self.function.file.words.takes(name) || self.takes_back(name);
+                    takes().then_some((at, value))
                 }
                 _ => None,
             })
         };
         (0..graph.nodes.len()).filter_map(own).collect()
+    }
+
+    /// Whether what a call of that name gives is the caller's to give back, as the names of both
+    /// calls say: one of those that the variable is given to.
+    fn takes_back(&self, name: &str) -> bool {
+        let words = self.function.file.words;
+        let taken = words.owner_named(name);
+        if !taken.iter().any(|own| own.takes) {
+            return false;
+        }
+        let released = self.uses.iter().filter(|(_, own)| **own == Use::Released);
+        let mut calls = released.filter_map(|(at, _)| self.given.get(at));
+        calls.any(|call| {
+            let node = self
+                .function
+                .root
+                .descendant_for_byte_range(call.start, call.end);
+            let name = node.and_then(|own| self.function.callee(own));
+            let released = name.map_or(Vec::new(), |name| words.owner_named(name));
+            let own = |own: &OwnerName| taken.iter().any(|taken| own.gives_back(taken));
+            released.iter().any(own)
+        })
+    }
+
+    /// Whether a call that it is given may take it once more, as its name says.
+    pub(crate) fn may_be_taken_again(&self) -> bool {
+        let words = self.function.file.words;
+        let mut calls = self.function.calls.iter().filter(|call| {
+            let place = span(**call);
+            self.given.values().any(|own| *own == place)
+        });
+        calls.any(|call| {
+            let name = self.function.callee(*call);
+            let named = name.map_or_else(Vec::new, |name| words.owner_named(name));
+            named.iter().any(|own| own.takes)
+        })
     }
 
     /// What the mentions at a node do, in order.
@@ -296,6 +342,13 @@ impl<'f, 's> Owner<'f, 's> {
     /// The same from a node on, that node included.
     pub(crate) fn owned_from(&self, node: usize) -> HashSet<usize> {
         self.reached(vec![node], |at| !self.ends(at, false), |_| true)
+    }
+
+    /// Every node from a node on, up to where it takes another value or is given back.
+    pub(crate) fn owned_or_given_back_from(&self, node: usize) -> HashSet<usize> {
+        let takes = |at: usize| self.at(at).contains(&Use::Taken);
+        let ends = |at: usize| self.at(at).contains(&Use::Released);
+        self.reached(vec![node], |at| !takes(at), |at| !ends(at))
     }
 
     /// The nodes that are come to and may be entered, where each may be left.

@@ -2,6 +2,7 @@
 
 mod handlers;
 mod locking;
+mod named;
 mod ownership;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,8 @@ use crate::search::{Hashed, Likely, Parts};
 use handlers::Handlers;
 pub(crate) use locking::{Lockers, Turn};
 use locking::{atomics, locking, locks};
+use named::Named;
+pub(crate) use named::OwnerName;
 use ownership::Owned;
 
 /// What a comment that allows something begins with.
@@ -114,6 +117,7 @@ pub struct CheckWords {
     lengths: HashSet<String>,
     owned: Owned,
     handlers: Handlers,
+    named: Named,
     least: HashSet<String>,
     addresses: HashMap<String, Addresses>,
     /// What the headers of the tree declare as pointers to user memory, by name; none if
@@ -204,9 +208,7 @@ impl CheckWords {
             let of = |call: &Call| access(call).filter(|_| is_inside(call) == inside);
             by_name(calls.all.iter().filter_map(of), |w| &w.name)
         };
-        let ends: Vec<EndWord> = all.clone().filter_map(end).collect();
-        let manners = all
-            .filter_map(|call| Some((call.name.clone(), forbidden(call.does.in_window.as_ref()?))));
+        let ends: Vec<EndWord> = all.filter_map(end).collect();
         let counted = calls.names(|does| does.arguments.is_some());
         let new = unsuspected(&counted, &calls.search.suspect);
         Ok(Self {
@@ -219,7 +221,7 @@ impl CheckWords {
             accesses: accesses(false),
             arities: each(calls, |does| Some(BTreeSet::from([does.arguments?]))),
             learned_arities: HashMap::default(),
-            allowed: manners.collect(),
+            allowed: manners(calls),
             undefined: BTreeMap::new(),
             range_checks: calls.names(Does::only_checks).into_iter().collect(),
             parts: calls.names(|does| does.part).into_iter().collect(),
@@ -245,6 +247,7 @@ impl CheckWords {
             lengths: calls.names(|does| does.length).into_iter().collect(),
             owned: Owned::of(calls),
             handlers: Handlers::of(calls),
+            named: Named::of(calls),
             least: calls.names(|does| does.least).into_iter().collect(),
             users: None,
             addresses: each(calls, |does| does.addresses),
@@ -751,6 +754,15 @@ fn access(call: &Call) -> Option<AccessWord> {
         checked: call.does.range_check,
         part: call.does.part,
     })
+}
+
+/// What each call does that must not be in a window, of those of which that is known.
+fn manners(calls: &Calls) -> HashMap<String, Option<String>> {
+    let own = |call: &Call| {
+        let in_window = call.does.in_window.as_ref()?;
+        Some((call.name.clone(), forbidden(in_window)))
+    };
+    calls.all.iter().filter_map(own).collect()
 }
 
 /// What a call does that must not be in a window; nothing of one that may.

@@ -32,6 +32,15 @@ impl Flow {
         self.reached_from(next.collect(), stops)
     }
 
+    /// The same from several nodes, these included.
+    pub(crate) fn reached_any(
+        &self,
+        nodes: impl IntoIterator<Item = usize>,
+        stops: impl Fn(&Node) -> bool,
+    ) -> HashSet<usize> {
+        self.reached_from(nodes.into_iter().collect(), stops)
+    }
+
     fn reached_from(&self, from: Vec<usize>, stops: impl Fn(&Node) -> bool) -> HashSet<usize> {
         let mut found = HashSet::default();
         let mut work = from;

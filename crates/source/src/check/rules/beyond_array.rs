@@ -28,6 +28,46 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.extend(picked(function, node));
         }
     });
+    function.each_of(&["binary_expression"], |node| {
+        if function.context.operator(node) == b"<<" {
+            out.extend(shifted(function, node));
+        }
+    });
+}
+
+/// A bit that is picked by a number of the user's, which may be one that the type does not have:
+/// `1u << n`.
+fn shifted(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
+    let own = function.expression_of(node);
+    let Term::Binary(one, _, number) = &own.term else {
+        return None;
+    };
+    let bits = bits(one.uncast().1)?;
+    let number = number.uncast().1;
+    matches!(number.term, Term::Name(_) | Term::Member { .. }).then_some(())?;
+    let at = span(node);
+    let limit = limit(function, number, at)?;
+    let most = limit.value.filter(|most| *most >= bits)?;
+    unbounded::users_within(function, number, at)?;
+    let file = function.file;
+    let told = format!(
+        "{} may be {most}, and {} has {bits} bits, from 0",
+        file.plain(number.span),
+        file.plain(one.span)
+    );
+    let mut violation = file.violation(&INFO, at, "shifted here", told);
+    let refused = file.mark(limit.place, "no more than this is refused");
+    violation.related.push(refused);
+    Some(violation)
+}
+
+/// The bits of a literal on a 64-bit machine; those of 32-bit ones are fewer.
+fn bits(literal: &Expression) -> Option<u64> {
+    let Term::Number(written) = &literal.term else {
+        return None;
+    };
+    let long = written.chars().any(|own| matches!(own, 'l' | 'L'));
+    Some(if long { 64 } else { 32 })
 }
 
 fn picked(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {

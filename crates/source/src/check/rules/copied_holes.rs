@@ -1,10 +1,10 @@
 use tree_sitter::Node;
 
-use crate::check::accesses::{Access, root_of};
+use crate::check::accesses::{Access, each, root_of};
 use crate::check::allocation::{Allocation, product};
 use crate::check::context::FunctionContext;
 use crate::check::fill::{Elements, Filling, Put, element, filling};
-use crate::check::filled::{Filled, filled};
+use crate::check::filled::{Filled, LOOPS, filled};
 use crate::check::heap::{filled_behind, filled_elements};
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::range::sizeof_operand;
@@ -73,12 +73,99 @@ fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
     if filled.elsewhere || filled.handed {
         return None;
     }
+    if let Some(counter) = as_many(function, local, access) {
+        let what =
+            format!("as many of its elements are set as {counter} counts, and all are copied");
+        let place = (memory.place, ALLOCATED);
+        return Some(left(function, access, (&local.name, &what), place));
+    }
     // Where the layout hangs on something nothing is said.
     let Ok(Some(what)) = unset(function, &local.base_type, &filled) else {
         return None;
     };
     let place = (memory.place, ALLOCATED);
     Some(left(function, access, (&local.base_type, &what), place))
+}
+
+/// What counts the elements of an array that take a value, where all are set by that, a
+/// condition decides over each, and what is copied hangs on another number.
+fn as_many(function: &FunctionContext<'_>, local: &Local, access: &Access<'_>) -> Option<String> {
+    let bytes = access.bytes.as_ref()?;
+    let mut counters: Vec<String> = Vec::new();
+    let mut other = false;
+    function.each_of(&["subscript_expression"], |node| {
+        let own = function.expression_of(node);
+        let Term::Element { array, index } = &own.term else {
+            return;
+        };
+        if array.uncast().1.name() != Some(&local.name) || span(node).start > access.span.start {
+            return;
+        }
+        match index.uncast().1.name().filter(|_| is_set_of(node)) {
+            Some(name) => counters.push(name.to_owned()),
+            None => other = true,
+        }
+    });
+    counters.sort_unstable();
+    counters.dedup();
+    let [counter] = counters.as_slice() else {
+        return None;
+    };
+    let named = bytes.any(&|part| part.name() == Some(counter));
+    (!other && !named && steps_by_condition(function, counter, access)).then(|| counter.clone())
+}
+
+/// Whether an element, or a member of it, takes a value there.
+fn is_set_of(element: Node<'_>) -> bool {
+    let mut own = element;
+    while let Some(around) = own.parent() {
+        match around.known_kind() {
+            "field_expression" => own = around,
+            "assignment_expression" => return around.part("left") == Some(own),
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Whether a variable takes a step in a loop that a condition may leave out, and in no header of
+/// a loop.
+fn steps_by_condition(function: &FunctionContext<'_>, name: &str, access: &Access<'_>) -> bool {
+    let (mut by_condition, mut else_way) = (false, false);
+    function.each_of(&["update_expression"], |node| {
+        let own = function.expression_of(node);
+        let Term::Step(inner) = &own.term else { return };
+        if inner.name() != Some(name) {
+            return;
+        }
+        let mut around = std::iter::successors(Some(node), Node::parent);
+        let header = around.find(|own| LOOPS.contains(&own.known_kind()));
+        let Some(round) = header else {
+            else_way = true;
+            return;
+        };
+        let body = round.part("body");
+        let inside = body.is_some_and(|body| span(body).contains(span(node)));
+        let skips = body.is_some_and(|body| is_skipped(body, node));
+        by_condition |= inside && skips && !span(round).contains(access.span);
+        else_way |= !inside;
+    });
+    by_condition && !else_way
+}
+
+/// Whether a way through the body of a loop leaves out a step: an `if` around it, or a
+/// `continue` before it.
+fn is_skipped(body: Node<'_>, step: Node<'_>) -> bool {
+    let mut around = std::iter::successors(step.parent(), Node::parent);
+    let mut within = around.by_ref().take_while(|own| *own != body);
+    if within.any(|own| own.known_kind() == "if_statement") {
+        return true;
+    }
+    let mut found = false;
+    each(body, &mut |own| {
+        found |= own.known_kind() == "continue_statement" && own.end_byte() <= step.start_byte();
+    });
+    found
 }
 
 /// A struct that ends with an array, `struct_size(p, all, n)`, and whose elements go with it.

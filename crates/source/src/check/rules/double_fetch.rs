@@ -8,7 +8,7 @@ use crate::Direction;
 use crate::check::accesses::{Access, root_of};
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
-use crate::check::fetched::{is_all_of, is_told};
+use crate::check::fetched::{is_all_of, is_told, member_of};
 use crate::check::known::Asked;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -58,6 +58,8 @@ struct Fetch<'t> {
     shifted: bool,
     /// Whether all of what that leads to is filled, and no member of it.
     whole: bool,
+    /// The same, or a variable of the function is.
+    all: bool,
     /// What of it was asked there, where another function fetches it.
     asked: Option<Asked>,
     /// Whether the variable is used behind it, once that was asked.
@@ -79,6 +81,7 @@ impl<'t> Fetch<'t> {
             shifted: address().is_some(),
             value_root: access.value_root.clone(),
             whole: matches!(value().uncast().1.term, Term::Name(_) | Term::Behind(_)),
+            all: is_all_of(&value(), &access.value_root),
             asked: None,
             used: OnceCell::new(),
         })
@@ -107,6 +110,7 @@ impl<'t> Fetch<'t> {
             shifted: false,
             value_root: root_of(function.context, variable),
             whole: true,
+            all: true,
             asked: None,
             used: OnceCell::new(),
         })
@@ -134,6 +138,7 @@ impl<'t> Fetch<'t> {
                 shifted: false,
                 value_root: String::new(),
                 whole: false,
+                all: false,
                 asked: Some(own.asked.clone()),
                 used: OnceCell::new(),
             })
@@ -319,6 +324,11 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
             is_checked(function, first, second, &first.value_root)
                 && uses_part(function, first, second, &part)
         }),
+        (false, true) => member_of(&second.address, &first.address).is_some_and(|field| {
+            first.all
+                && is_read_between(function, first, second, &field)
+                && is_used(function, second)
+        }),
         (false, false) if first.address == second.address => {
             let mut fields = checked_fields(function, first, second).into_iter();
             fields.any(|field| uses_part(function, first, second, &Part::Field(field)))
@@ -404,6 +414,28 @@ fn part_of(first: &Expression, whole: &Expression) -> Option<Part> {
         Term::Element { array, index } if **array == *whole && index.is_zero() => Some(Part::First),
         _ => None,
     }
+}
+
+/// Whether the member of the first copy is looked at before the second fetch.
+fn is_read_between(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+    wanted: &str,
+) -> bool {
+    let mut found = false;
+    function.each_of(&["field_expression"], |node| {
+        let place = span(node);
+        let between = first.span.end <= place.start && place.end <= second.span.start;
+        if found || !between {
+            return;
+        }
+        let set = node.parent().is_some_and(|own| {
+            own.known_kind() == "assignment_expression" && own.part("left") == Some(node)
+        });
+        found = !set && field(function, node, &first.value_root).as_deref() == Some(wanted);
+    });
+    found
 }
 
 /// The conditions between two fetches.

@@ -3,10 +3,11 @@ use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 use crate::check::context::FunctionContext;
-use crate::check::fate::{Fallible, fate, is_given_users};
+use crate::check::fate::{Fallible, fallible, fate, is_given_users};
 use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
+use crate::check::words::CheckWords;
 use crate::expression::Expression;
 use crate::flow::{Action, Effect, Node as Step, StatementKind};
 use crate::hashed::{HashMap, HashSet};
@@ -30,12 +31,34 @@ const INFO: RuleInfo = RuleInfo {
 /// So many locks of a function are followed.
 const MOST: usize = 512;
 
+/// What tells apart the locks that calls take and let go.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Kind {
+    /// One of the data, or of a header's.
+    Known(usize),
+    /// What the calls' names say.
+    Named(String),
+}
+
+/// What a call of that name does to a lock, and whether it takes it.
+fn kind(words: &CheckWords, name: &str) -> Option<(Kind, bool)> {
+    let known = words
+        .lock_of(name)
+        .map(|(kind, takes)| (Kind::Known(kind), takes));
+    let named = || {
+        words
+            .lock_named(name)
+            .map(|(stem, takes)| (Kind::Named(stem), takes))
+    };
+    known.or_else(named)
+}
+
 /// A call that takes a lock or lets it go.
 struct Turn {
     node: usize,
     span: Span,
     name: String,
-    kind: usize,
+    kind: Kind,
     takes: bool,
     /// The lock, where it is an argument.
     lock: Option<Expression>,
@@ -52,12 +75,22 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
     let callees = letting_go(function, &turns);
     let named = Named::of(function);
-    let mut told = HashSet::default();
+    let faults = Fault::all(function);
+    let (mut told, mut again) = (HashSet::default(), HashSet::default());
+    let mut asked = HashSet::default();
     for (at, taken) in turns.iter().filter(|own| own.takes).enumerate() {
         if function.stops_at(at, MOST) {
             break;
         }
         let held = Held::of(function, taken, &turns, (&callees, &faulting, &named));
+        // Of a lock that is taken in several places once.
+        let first = held.ends.iter().min().copied();
+        if first.is_some_and(|first| asked.insert(first))
+            && let Some((access, end)) = held.twice(&faults)
+            && again.insert(end)
+        {
+            out.push(let_go_again(function, taken, end, access));
+        }
         let Some((access, exits)) = held.kept() else {
             continue;
         };
@@ -98,7 +131,7 @@ fn turns(function: &FunctionContext<'_>) -> Vec<Turn> {
     let is_lock = |own: &Node<'_>| {
         let words = function.file.words;
         let name = function.callee(*own);
-        name.is_some_and(|name| words.lock_of(name).is_some() || words.locker(name).is_some())
+        name.is_some_and(|name| words.locker(name).is_some() || kind(words, name).is_some())
     };
     if !function.calls.iter().any(is_lock) {
         return Vec::new();
@@ -108,8 +141,12 @@ fn turns(function: &FunctionContext<'_>) -> Vec<Turn> {
         .collect();
     let calls = function.calls.iter().filter_map(|call| {
         let name = function.callee(*call)?;
-        let own = function.file.words.lock_of(name);
-        let (kind, takes) = own.or_else(|| locks::headers(function, name))?;
+        let words = function.file.words;
+        let known = words
+            .lock_of(name)
+            .or_else(|| locks::headers(function, name));
+        let known = known.map(|(kind, takes)| (Kind::Known(kind), takes));
+        let (kind, takes) = known.or_else(|| kind(words, name))?;
         Some(Turn {
             node: *places.get(&span(*call))?,
             span: span(*call),
@@ -142,24 +179,46 @@ impl<'f> Named<'f> {
 }
 
 /// The functions of the file that the function calls and that let a lock go, with its kind.
-fn letting_go(function: &FunctionContext<'_>, turns: &[Turn]) -> HashSet<(String, usize)> {
+fn letting_go(function: &FunctionContext<'_>, turns: &[Turn]) -> HashSet<(String, Kind)> {
     let file = function.file;
     let calls = function.calls.iter();
     let called: HashSet<&[u8]> = calls.map(|call| function.context.callee(*call)).collect();
     let bodies = file.bodies.iter();
     let bodies = bodies.filter(|body| called.contains(body.name.as_bytes()));
     let kinds = bodies.flat_map(|body| {
-        let lets_go = |kind: usize| {
+        let lets_go = |of: &Kind| {
             locks::names(function, body, |name| {
-                file.words.lock_of(name) == Some((kind, false))
+                kind(file.words, name).is_some_and(|(own, takes)| !takes && own == *of)
             })
         };
-        let kinds: BTreeSet<usize> = turns.iter().map(|own| own.kind).collect();
-        let own = kinds.into_iter().filter(|kind| lets_go(*kind));
-        own.map(|kind| (body.name.clone(), kind))
+        let kinds: BTreeSet<&Kind> = turns.iter().map(|own| &own.kind).collect();
+        let own = kinds.into_iter().filter(|kind| lets_go(kind));
+        own.map(|kind| (body.name.clone(), kind.clone()))
             .collect::<Vec<_>>()
     });
     kinds.collect()
+}
+
+/// An access, and where ways begin that are taken where it faulted.
+struct Fault {
+    span: Span,
+    nodes: Vec<usize>,
+    arms: Vec<usize>,
+}
+
+impl Fault {
+    fn all(function: &FunctionContext<'_>) -> Vec<Self> {
+        let own = fallible(function).filter_map(|call| {
+            let arms = fate(function, &call)?.arms;
+            let nodes: Vec<usize> = function.graph.nodes_in(call.span).collect();
+            (!nodes.is_empty()).then(|| Self {
+                span: call.span,
+                nodes,
+                arms: arms.iter().map(|arm| arm.fault).collect(),
+            })
+        });
+        own.collect()
+    }
 }
 
 /// A lock that the function takes, and what it says of it elsewhere.
@@ -168,7 +227,7 @@ struct Held<'f, 's> {
     taken: &'f Turn,
     begins: HashSet<Span>,
     ends: HashSet<Span>,
-    callees: &'f HashSet<(String, usize)>,
+    callees: &'f HashSet<(String, Kind)>,
     faulting: &'f HashSet<Span>,
     named: &'f Named<'f>,
 }
@@ -179,7 +238,7 @@ impl<'f, 's> Held<'f, 's> {
         taken: &'f Turn,
         turns: &[Turn],
         (callees, faulting, named): (
-            &'f HashSet<(String, usize)>,
+            &'f HashSet<(String, Kind)>,
             &'f HashSet<Span>,
             &'f Named<'f>,
         ),
@@ -228,6 +287,44 @@ impl<'f, 's> Held<'f, 's> {
         Some((first?, exits.collect()))
     }
 
+    /// Where it is let go on a way that a fault takes to which every way comes behind that it
+    /// was, and that access.
+    fn twice(&self, faults: &[Fault]) -> Option<(Span, Span)> {
+        if faults.is_empty() || self.ends.len() < 2 {
+            return None;
+        }
+        let graph = self.function.graph;
+        let all = 0..graph.nodes.len();
+        let is_begin = |at: &usize| graph.nodes.get(*at).is_some_and(|own| self.is_begin(own));
+        let begins: Vec<usize> = all.filter(is_begin).collect();
+        let held = graph.reached_behind_any(begins, |node| self.lets_go(node));
+        let callers = graph.reached(0, |node| self.is_end(node));
+        let asked = self.asked();
+        let stops = |node: &Step| {
+            let mut read = graph.effects_at(node).iter();
+            let asks = read.any(|read| asked.contains(&read.span));
+            asks || self.is_begin(node) || self.is_given(node)
+        };
+        let free = |at: &usize| !held.contains(at) && !callers.contains(at);
+        let faults = faults.iter().filter(|own| own.nodes.iter().all(free));
+        let faults: Vec<&Fault> = faults.collect();
+        // It may be taken again before anybody asks whether it faulted.
+        let from = faults.iter().flat_map(|own| own.nodes.iter().copied());
+        let behind = graph.reached_behind_any(from, |node| self.is_begin(node));
+        let asks = |arm: &usize| behind.contains(arm);
+        let arms = faults.iter().flat_map(|own| own.arms.iter().copied());
+        let on = graph.reached_any(arms.filter(asks), stops);
+        let mut ends = on.into_iter();
+        let is_end = |at: &usize| graph.nodes.get(*at).is_some_and(|own| self.is_end(own));
+        let end = ends
+            .by_ref()
+            .filter(is_end)
+            .map(|at| self.function.place(at))
+            .min()?;
+        let asked = faults.iter().filter(|own| own.arms.iter().any(asks));
+        Some((asked.map(|own| own.span).min()?, end))
+    }
+
     fn is_end(&self, node: &Step) -> bool {
         self.ends.contains(&node.span)
     }
@@ -240,7 +337,7 @@ impl<'f, 's> Held<'f, 's> {
     fn lets_go(&self, node: &Step) -> bool {
         let by_callee = || match &node.action {
             Action::Call(call) => {
-                let own = (call.name.clone(), self.taken.kind);
+                let own = (call.name.clone(), self.taken.kind.clone());
                 self.callees.contains(&own)
             }
             _ => false,
@@ -283,9 +380,13 @@ impl<'f, 's> Held<'f, 's> {
         let Action::Call(call) = &node.action else {
             return false;
         };
-        let root = self.taken.lock.as_ref().and_then(|lock| lock.root().name());
+        // One that has no argument is nobody's part: `rtnl_lock()`.
+        let Some(lock) = &self.taken.lock else {
+            return false;
+        };
+        let root = lock.root().name();
         let words = self.function.file.words;
-        let locks = words.lock_of(&call.name).is_some() || words.locker(&call.name).is_some();
+        let locks = kind(words, &call.name).is_some() || words.locker(&call.name).is_some();
         let knows = locks || words.access(&call.name).is_some();
         let names = |root: &str| {
             let mut inside = self.named.inside(node.span);
@@ -310,6 +411,25 @@ fn violation(function: &FunctionContext<'_>, taken: &Turn, exit: usize, access: 
     );
     let place = function.place(exit);
     let mut violation = file.violation(&INFO, place, "left with the lock", message);
+    violation.related.push(file.mark(taken.span, "taken here"));
+    violation.related.push(file.mark(access, "may fault"));
+    violation
+}
+
+/// A lock that is let go where it is not held.
+fn let_go_again(
+    function: &FunctionContext<'_>,
+    taken: &Turn,
+    end: Span,
+    access: Span,
+) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "what {}() took on line {} is let go again behind a fault, and was let go before it",
+        taken.name,
+        function.line(taken.span)
+    );
+    let mut violation = file.violation(&INFO, end, "let go again", message);
     violation.related.push(file.mark(taken.span, "taken here"));
     violation.related.push(file.mark(access, "may fault"));
     violation

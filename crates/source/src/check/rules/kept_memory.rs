@@ -1,9 +1,9 @@
 use std::collections::HashSet;
 
-use tree_sitter::Node;
-
 use crate::check::context::FunctionContext;
 use crate::check::fate::{Arm, fallible, fate};
+use crate::check::kept_member::{Kept, kept_members};
+use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::owned::Owner;
 use crate::check::rule::{Look, Rule};
@@ -24,17 +24,37 @@ const INFO: RuleInfo = RuleInfo {
           machine has no memory left, or the count of a reference wraps.",
 };
 
+/// The variables that take what a call gives which may be the function's own.
+fn taken(function: &FunctionContext<'_>) -> HashSet<String> {
+    let words = function.file.words;
+    let takes =
+        |name: &str| words.takes(name) || words.owner_named(name).iter().any(|own| own.takes);
+    let calls = function.calls.iter().filter(|call| {
+        let name = function.callee(**call);
+        name.is_some_and(takes)
+    });
+    let takers = calls.filter_map(|call| function.taker(*call));
+    takers
+        .filter_map(|own| own.name().map(str::to_owned))
+        .collect()
+}
+
 /// So many takings of a function are followed.
 const MOST: usize = 256;
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let words = function.file.words;
-    let named = |own: &Node<'_>| function.callee(*own);
-    let mut names = function.calls.iter().filter_map(named);
-    if !names.any(|name| words.takes(name)) || fallible(function).next().is_none() {
+    if fallible(function).next().is_none() {
         return;
     }
-    let owners = Owner::all(function, CheckWords::releases);
+    for own in kept_members(function) {
+        out.push(of_member(function, &own));
+    }
+    let taken = taken(function);
+    if taken.is_empty() {
+        return;
+    }
+    let counts = |name: &str| taken.contains(name);
+    let owners = Owner::among(function, CheckWords::gives_back, counts);
     let takes: Vec<Take<'_, '_>> = owners.iter().flat_map(Take::all).collect();
     if takes.is_empty() {
         return;
@@ -58,13 +78,19 @@ struct Fault {
     span: Span,
     nodes: Vec<usize>,
     arms: Vec<Arm>,
+    /// Whether it is a function of the file that frees something, maybe what it is given.
+    frees: bool,
 }
 
 impl Fault {
     fn all(function: &FunctionContext<'_>) -> Vec<Self> {
         let own = fallible(function).filter_map(|call| {
             let fate = fate(function, &call)?;
+            let file = function.file;
+            let body = file.body_named(&call.name).filter(|_| call.helper);
+            let frees = |name: &str| file.words.gives_back(name);
             Some(Self {
+                frees: body.is_some_and(|body| locks::names(function, body, frees)),
                 span: call.span,
                 nodes: function.graph.nodes_in(call.span).collect(),
                 arms: fate.arms,
@@ -95,7 +121,9 @@ impl<'o, 's> Take<'o, 's> {
         let lent = self.owner.owned_behind(&[self.node], true);
         let apart = |own: &&Fault| !own.span.contains(self.value) && !self.value.contains(own.span);
         let comes = |own: &Fault, to: &HashSet<usize>| own.nodes.iter().any(|at| to.contains(at));
-        let faults = faults.iter().filter(apart).filter(|own| comes(own, &lent));
+        let given = |own: &&Fault| own.nodes.iter().any(|at| !self.owner.at(*at).is_empty());
+        let faults = faults.iter().filter(|own| !own.frees || !given(own));
+        let faults = faults.filter(apart).filter(|own| comes(own, &lent));
         let mut left = faults.filter_map(|fault| {
             let is_own = comes(fault, &own);
             let is_left = |arm: &&Arm| is_own || self.owner.is_released_from(arm.success);
@@ -114,6 +142,20 @@ impl<'o, 's> Take<'o, 's> {
         let exits = nodes.filter(|at| function.graph.nodes.get(*at).is_some_and(Owner::is_exit));
         exits.map(|at| function.place(at)).min()
     }
+}
+
+/// What a member of the function's own leads to.
+fn of_member(function: &FunctionContext<'_>, own: &Kept) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "what {} took on line {} is kept where the function leaves behind a fault",
+        file.plain(own.member.span),
+        function.line(own.taken)
+    );
+    let mut violation = file.violation(&INFO, own.exit, "left with it", message);
+    violation.related.push(file.mark(own.taken, "taken here"));
+    violation.related.push(file.mark(own.access, "may fault"));
+    violation
 }
 
 fn violation(take: &Take<'_, '_>, access: Span, exit: Span) -> Violation {

@@ -40,6 +40,7 @@ mod other_object_checked;
 mod outside_checked_range;
 mod read_after_fault;
 mod released_memory;
+mod signed_bound;
 mod sizeof_pointer;
 mod swallowed_fault;
 mod swapped_arguments;
@@ -102,6 +103,7 @@ pub(crate) const RULES: &[Rule] = &[
     beyond_array::RULE,
     beyond_variable::RULE,
     unbounded_index::RULE,
+    signed_bound::RULE,
     unterminated_string::RULE,
     error_pointer::RULE,
     double_fetch::RULE,

@@ -1,3 +1,5 @@
+use tree_sitter::Node;
+
 use crate::Direction;
 use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
@@ -5,7 +7,8 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::expression::{Expression, Term};
-use crate::types::{Member, Type};
+use crate::site::span;
+use crate::types::{Member, Shape, Type};
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -25,7 +28,66 @@ const INFO: RuleInfo = RuleInfo {
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().chain(function.through) {
         out.extend(wrong(function, access));
+        out.extend(wide(function, access));
     }
+    for call in function.calls {
+        out.extend(narrowed(function, *call));
+    }
+}
+
+/// An address that compat_ptr() makes of what is a pointer already: half of it is left.
+fn narrowed(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let name = function.callee(call)?;
+    let words = function.file.words;
+    (words.addresses(name) && !words.addresses_any(name)).then_some(())?;
+    let whole = function.expression_of(call);
+    let (_, given) = whole.call()?;
+    let number = given.first()?.uncast().1;
+    let of = space::type_of(function, number)?;
+    matches!(of.shape, Shape::Pointer { .. }).then(|| {
+        let file = function.file;
+        let message = format!(
+            "{name}() keeps 32 bits of {}, which is a pointer of the kernel's own width",
+            file.plain(number.span)
+        );
+        file.violation(&INFO, span(call), "half of the address", message)
+    })
+}
+
+/// One value of a member whose address a cast makes that of a larger type: what lies behind the
+/// member goes with it.
+fn wide(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let single = access.word.count.is_none();
+    let user = function.expression(access.user).filter(|_| single)?;
+    let Term::Cast(to, value) = &user.term else {
+        return None;
+    };
+    let Term::Address(place) = &value.uncast().1.term else {
+        return None;
+    };
+    let member = matches!(place.term, Term::Member { .. });
+    let deep = to
+        .pointers
+        .checked_sub(1)
+        .filter(|_| member && to.dimensions.is_empty())?;
+    let own = space::type_of(function, place)?;
+    let plain = matches!(own.shape, Shape::Scalar { .. } | Shape::Pointer { .. });
+    // What is as wide as the machine is that by mistake; a number of bits that its type says may
+    // be meant to take padding along (arch/x86/kernel/signal_32.c).
+    let word =
+        deep > 0 || to.base.split(' ').any(|word| word == "long") || to.base.ends_with("size_t");
+    let written = format!("{}{}", to.base, " *".repeat(deep));
+    let plain = plain && word;
+    let taken = function.file.layout(&written).filter(|_| plain)?.size;
+    (taken > own.size).then_some(())?;
+    let file = function.file;
+    let message = format!(
+        "{}() takes {taken} bytes from {}, which has {}: the rest is what lies behind it",
+        access.word.name,
+        file.plain(place.span),
+        own.size
+    );
+    Some(file.violation(&INFO, access.span, "more than the member", message))
 }
 
 fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {

@@ -1,10 +1,15 @@
 use std::collections::HashSet;
 
+use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
+use crate::check::dangling::{Dangling, dangling, handed_back};
+use crate::check::fate::{Fallible, fallible, fate};
+use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::owned::{Owner, Use};
 use crate::check::rule::{Look, Rule};
 use crate::check::words::CheckWords;
+use crate::site::span;
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -28,7 +33,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         if function.stops_at(at, MOST) {
             break;
         }
-        if let Some((used, released)) = used(owner) {
+        if let Some((used, released)) = used(owner, is_use) {
             let file = function.file;
             let name = &owner.local.name;
             let message = format!(
@@ -42,10 +47,135 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.push(violation);
         }
     }
+    // Of a reference others may have one of their own.
+    let puts = |words: &CheckWords, name: &str| words.releases(name) && !words.frees(name);
+    let again: fn(&Use) -> bool = |own| *own == Use::Released;
+    for owner in Owner::all(function, puts).iter().take(MOST) {
+        if owner.may_be_taken_again() {
+            continue;
+        }
+        if let Some((used, released)) = used(owner, again) {
+            out.push(given_back_again(function, owner, (used, released)));
+        }
+    }
+    out.extend(freed_by_helper(function));
+    let mut told = HashSet::new();
+    let left = dangling(function).into_iter().chain(handed_back(function));
+    for own in left.filter(|own| told.insert(own.released)) {
+        out.push(left_behind(function, &own));
+    }
+}
+
+/// What a helper of the file frees where an access faults, and its caller does once more.
+fn freed_by_helper(function: &FunctionContext<'_>) -> Vec<Violation> {
+    let (file, words) = (function.file, function.file.words);
+    let frees = |name: &str| words.frees(name);
+    let helpers = fallible(function).filter(|call| call.helper);
+    let helpers = helpers.filter(|call| {
+        let body = file.body_named(&call.name);
+        body.is_some_and(|body| locks::names(function, body, frees))
+    });
+    let helpers: Vec<Fallible<'_>> = helpers.take(MOST).collect();
+    if helpers.is_empty() {
+        return Vec::new();
+    }
+    let owners = Owner::all(function, CheckWords::frees);
+    let found = helpers.iter().filter_map(|call| {
+        let whole = function.expression_of(call.node);
+        let (_, given) = whole.call()?;
+        let arms = fate(function, call)?.arms;
+        owners.iter().find_map(|owner| {
+            let name = owner.local.name.as_str();
+            let at = given
+                .iter()
+                .position(|own| own.uncast().1.name() == Some(name))?;
+            let is_end = |at: &usize| owner.at(*at).contains(&Use::Released);
+            let again = arms.iter().find_map(|arm| {
+                let on = owner.owned_or_given_back_from(arm.fault);
+                on.into_iter()
+                    .filter(is_end)
+                    .map(|at| function.place(at))
+                    .min()
+            })?;
+            frees_on_fault(function, &call.name, at).then_some((name, call.span, again))
+        })
+    });
+    let found = found.map(|(name, helper, again)| {
+        let message = format!(
+            "{name} is given back here, and was by what is called on line {} where that says that an access \
+             faulted",
+            function.line(helper)
+        );
+        let mut violation = file.violation(&INFO, again, "given back again", message);
+        violation.related.push(file.mark(helper, "given back in there"));
+        violation
+    });
+    found.collect()
+}
+
+/// Whether a function of the file frees what it is given in a place, only where an access
+/// faulted.
+fn frees_on_fault(function: &FunctionContext<'_>, name: &str, at: usize) -> bool {
+    let own = look_into(function, name, |callee| {
+        let own = parameter(callee, at)?;
+        let words = callee.file.words;
+        let mut calls = callee.calls.iter().filter(|call| {
+            let whole = callee.expression_of(**call);
+            let freed = whole.call().filter(|(name, _)| words.frees(name));
+            freed
+                .is_some_and(|(_, given)| given.iter().any(|of| of.uncast().1.name() == Some(&own)))
+        });
+        let only = calls.next().filter(|_| calls.next().is_none())?;
+        let nodes: Vec<usize> = callee.graph.nodes_in(span(*only)).collect();
+        let comes = |from: usize| {
+            let all = callee.graph.reached(from, |_| false);
+            nodes.iter().any(|at| all.contains(at))
+        };
+        let mut arms = fallible(callee).filter_map(|call| Some(fate(callee, &call)?.arms));
+        let found = arms.any(|arms| {
+            arms.iter()
+                .any(|arm| comes(arm.fault) && !comes(arm.success))
+        });
+        found.then_some(())
+    });
+    own.is_some()
+}
+
+/// A reference or a number that is given back once more.
+fn given_back_again(
+    function: &FunctionContext<'_>,
+    owner: &Owner<'_, '_>,
+    (used, released): (Span, Span),
+) -> Violation {
+    let file = function.file;
+    let name = &owner.local.name;
+    let message = format!(
+        "{name} was given back on line {}, and ways lead from there to where it is once more",
+        function.line(released)
+    );
+    let mut violation = file.violation(&INFO, used, "given back again", message);
+    violation
+        .related
+        .push(file.mark(released, "given back here"));
+    violation
+}
+
+/// A member that still leads to what was given back.
+fn left_behind(function: &FunctionContext<'_>, own: &Dangling) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{} still leads to what was given back where a fault on line {} leaves the function",
+        file.plain(own.place.span),
+        function.line(own.fault)
+    );
+    let mut violation = file.violation(&INFO, own.released, "given back here", message);
+    violation.related.push(file.mark(own.fault, "may fault"));
+    violation.related.push(file.mark(own.exit, "left with it"));
+    violation
 }
 
 /// The first use behind that it was given back, and where that was.
-fn used(owner: &Owner<'_, '_>) -> Option<(Span, Span)> {
+fn used(owner: &Owner<'_, '_>, is_use: fn(&Use) -> bool) -> Option<(Span, Span)> {
     let with = |kind: Use| -> HashSet<usize> {
         let own = owner.nodes().filter(|(_, uses)| uses.contains(&kind));
         own.map(|(at, _)| at).collect()

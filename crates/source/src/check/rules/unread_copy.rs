@@ -101,7 +101,12 @@ fn is_handed(function: &FunctionContext<'_>, name: &str, access: &Access<'_>) ->
         let judges = words.tells_errors(callee) || words.tells_null(callee);
         let sized = |own: &Expression| own.any(&|part| matches!(part.term, Term::SizeOf(_)));
         let takes = |own: &Expression| own.any(&|part| part.name() == Some(name)) && !sized(own);
-        !copies && !judges && !words.frees(callee) && given.iter().any(takes)
+        // What says how much it has put there has filled it: `n = usb_control_msg(…, buffer, …)`.
+        let filled = access.bytes.as_ref().is_some_and(|bytes| {
+            let taker = function.taker(*call);
+            taker.is_some_and(|taker| taker == *bytes.uncast().1)
+        });
+        !filled && !copies && !judges && !words.frees(callee) && given.iter().any(takes)
     })
 }
 

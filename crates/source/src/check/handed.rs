@@ -1,0 +1,94 @@
+//! Functions of a file that are handed what another one fetched: they touch nothing of the
+//! user's themselves, and yet what they do with a number may be wrong.
+
+use tollgate_defect::answer;
+
+use crate::Direction;
+use crate::hashed::HashSet;
+use crate::lex::{Token, TokenKind, closing};
+use crate::split::Body;
+
+use super::context::{FileContext, FunctionContext};
+use super::tokens::parameters;
+use super::words::CheckWords;
+
+/// A function that is called with what the user gave, and by which argument.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Handed {
+    pub(super) name: String,
+    at: usize,
+}
+
+/// What a function hands on of what it fetched.
+pub(super) fn handed(function: &FunctionContext<'_>) -> Vec<Handed> {
+    let reads = function.accesses.iter().chain(function.through);
+    let reads = reads.filter(|own| own.word.direction == Direction::Read);
+    let mut roots: HashSet<String> = reads.map(|own| own.value_root.clone()).collect();
+    for call in function.calls {
+        let name = function.callee(*call);
+        if name.is_some_and(|name| function.duplicates(name).is_some()) {
+            let taker = function.taker(*call);
+            roots.extend(taker.and_then(|own| own.root().name().map(str::to_owned)));
+        }
+    }
+    let mut found = Vec::new();
+    for call in function.calls.iter().filter(|_| !roots.is_empty()) {
+        let Some(name) = function.callee(*call) else {
+            continue;
+        };
+        if function.file.body_named(name).is_none() {
+            continue;
+        }
+        let whole = function.expression_of(*call);
+        let given = whole.call().map_or(&[][..], |(_, given)| given);
+        let own = given.iter().enumerate().filter(|(_, own)| {
+            let root = own.root().name();
+            root.is_some_and(|root| roots.contains(root))
+        });
+        found.extend(own.map(|(at, _)| Handed {
+            name: name.to_owned(),
+            at,
+        }));
+    }
+    found
+}
+
+/// Whether a function does something with a parameter that may be wrong: it picks an element
+/// or shifts by it, or gives what goes through addresses something of it.
+pub(super) fn picks_by(
+    file: &FileContext<'_>,
+    body: &Body,
+    own: &Handed,
+    words: &CheckWords,
+) -> bool {
+    let Some(names) = parameters(file.text, file.tokens, body) else {
+        return false;
+    };
+    let Some(name) = names.get(own.at) else {
+        return false;
+    };
+    let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
+    let named =
+        |own: &Token| own.kind == TokenKind::Word && own.span.of(file.text) == name.as_bytes();
+    let inside = |at: usize| {
+        let close = closing(tokens, at).unwrap_or(at);
+        let within = tokens.get(at..close).unwrap_or_default();
+        within.iter().any(named)
+    };
+    tokens.iter().enumerate().any(|(at, token)| {
+        let next = tokens.get(at + 1);
+        let shifts = || {
+            let shift = token.is(b'<') && next.is_some_and(|own| own.is(b'<'));
+            shift && tokens.iter().skip(at + 2).take(2).any(named)
+        };
+        let hands = || {
+            let word = answer::text(token.span.of(file.text));
+            let opens = next.is_some_and(|own| own.is(b'('));
+            opens && word.is_some_and(|word| words.goes_by_hand(word)) && inside(at + 1)
+        };
+        match token.kind {
+            TokenKind::Word => hands(),
+            _ => token.is(b'[') && inside(at) || shifts(),
+        }
+    })
+}

@@ -1,0 +1,98 @@
+use tree_sitter::Node;
+
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
+use crate::check::{space, unbounded};
+use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::types::Shape;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "signed-bound",
+    severity: Severity::Error,
+    confidence: Confidence::Medium,
+    summary: "a number of the user's is held against its bound as a signed one, which large ones pass as less than 0",
+    why: "Half of the values that an unsigned number has are less than 0 behind such a cast, and so less than \
+          any bound: what is used behind that is the number itself.",
+};
+
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    function.each_of(&["binary_expression"], |node| {
+        out.extend(compared(function, node))
+    });
+}
+
+/// `if ((int)n > MOST) return -EINVAL;` of an unsigned number that nothing else bounds.
+fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
+    let number_is_left = match function.context.operator(node) {
+        b">" | b">=" => true,
+        b"<" | b"<=" => false,
+        _ => return None,
+    };
+    let side = node.part(if number_is_left { "left" } else { "right" })?;
+    (side.known_kind() == "cast_expression").then_some(())?;
+    let own = function.expression_of(node);
+    let Term::Binary(left, _, right) = &own.term else {
+        return None;
+    };
+    let (cast, most) = match number_is_left {
+        true => (left, right),
+        false => (right, left),
+    };
+    let Term::Cast(to, number) = &cast.term else {
+        return None;
+    };
+    let number = number.uncast().1;
+    let plain = to.pointers == 0 && !most.is_zero() && is_place(number);
+    // `sizeof(x)` makes an unsigned comparison of it again.
+    let sized = |part: &Expression| matches!(part.term, Term::SizeOf(_) | Term::SizeOfType(_));
+    (plain && !most.any(&sized)).then_some(())?;
+    let then = unbounded::refused(node)?;
+    let leaves = function.graph.statement(span(then));
+    leaves.filter(|then| function.graph.leaves(then))?;
+    let signed = |shape: &Shape| match shape {
+        Shape::Scalar { signed } => Some(*signed),
+        _ => None,
+    };
+    let taken = function.file.layout(&to.base)?;
+    let of = space::type_of(function, number)?;
+    let loses = signed(&taken.shape)? && !signed(&of.shape)? && of.size >= taken.size;
+    let other = space::type_of(function, most.uncast().1);
+    let unsigned = other.is_some_and(|own| signed(&own.shape) == Some(false));
+    (loses && !unsigned && !asks_of_sign(function, number)).then_some(())?;
+    let users = unbounded::users_within(function, number, span(node))?;
+    let bounded = users.is_handed || unbounded::is_compared(function, number, span(node));
+    (!bounded).then(|| {
+        let file = function.file;
+        let message = format!(
+            "{} is unsigned and the user's, and large ones are less than 0 as {}: they are not refused",
+            file.plain(number.span),
+            to.base
+        );
+        file.violation(&INFO, span(node), "passed by what is large", message)
+    })
+}
+
+fn is_place(number: &Expression) -> bool {
+    matches!(number.term, Term::Name(_) | Term::Member { .. })
+}
+
+/// Whether anything compares the number with 0 by another operator than `==` and `!=`.
+fn asks_of_sign(function: &FunctionContext<'_>, number: &Expression) -> bool {
+    let mut found = false;
+    function.each_of(&["binary_expression"], |node| {
+        let compares = matches!(function.context.operator(node), b"<" | b"<=" | b">" | b">=");
+        if found || !compares || !unbounded::is_of_zero(function, span(node)) {
+            return;
+        }
+        found = function.expression_of(node).any(&|part| part == number);
+    });
+    found
+}

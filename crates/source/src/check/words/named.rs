@@ -1,0 +1,119 @@
+//! What the words of a call's name say of it, where nothing else does.
+
+use crate::calls::{Calls, LockWord, OwnerWord};
+use crate::hashed::HashSet;
+
+use super::CheckWords;
+
+/// The words of names.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    locks: Vec<LockWord>,
+    owners: Vec<OwnerWord>,
+    /// All those words: nearly each call of a kernel is asked for, and few have any.
+    known: HashSet<String>,
+}
+
+/// What the name of a call says that takes something for its caller, or gives it back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnerName {
+    /// Which words it has.
+    entry: usize,
+    /// The words in front of those, and behind.
+    front: String,
+    behind: String,
+    /// Whether it takes.
+    pub(crate) takes: bool,
+}
+
+impl OwnerName {
+    /// Whether one gives back what the other takes.
+    pub(crate) fn gives_back(&self, taken: &Self) -> bool {
+        let same = self.entry == taken.entry && self.front == taken.front;
+        let ends = self.behind.is_empty() && !self.front.is_empty();
+        !self.takes && taken.takes && same && (ends || self.behind == taken.behind)
+    }
+}
+
+impl Named {
+    pub(super) fn of(calls: &Calls) -> Self {
+        let locks = calls.lock_words.iter();
+        let locks = locks.flat_map(|own| [&own.takes, &own.lets_go]);
+        let owners = calls.owner_words.iter();
+        let owners = owners.flat_map(|own| own.takes.iter().chain(&own.releases));
+        Self {
+            known: locks.chain(owners).cloned().collect(),
+            locks: calls.lock_words.clone(),
+            owners: calls.owner_words.clone(),
+        }
+    }
+
+    /// Whether a name of several words has any of those.
+    fn may_tell(&self, name: &str) -> bool {
+        name.contains('_') && name.split('_').any(|word| self.known.contains(word))
+    }
+}
+
+impl CheckWords {
+    /// What tells the locks apart that calls of such names take and let go, `hci_dev_` of
+    /// `hci_dev_lock()`, and whether it takes one.
+    pub(crate) fn lock_named(&self, name: &str) -> Option<(String, bool)> {
+        let mut own = self.named.locks.iter();
+        let told = self.named.may_tell(name);
+        told.then(|| own.find_map(|own| lock_named(own, name)))
+            .flatten()
+    }
+
+    /// What the name of a call says of whom something belongs to behind it, by each list of
+    /// words.
+    pub(crate) fn owner_named(&self, name: &str) -> Vec<OwnerName> {
+        // `put_user()` puts nothing back.
+        let accesses = || self.access(name).is_some() || self.in_window(name).is_some();
+        if !self.named.may_tell(name) || accesses() {
+            return Vec::new();
+        }
+        let all: Vec<&str> = name.split('_').collect();
+        let own = self.named.owners.iter().enumerate();
+        own.filter_map(|(entry, own)| owner_named(entry, own, &all))
+            .collect()
+    }
+
+    /// Whether a call of that name gives back what it is given, by what is known of it or by
+    /// its name.
+    pub(crate) fn gives_back(&self, name: &str) -> bool {
+        self.releases(name) || self.owner_named(name).iter().any(|own| !own.takes)
+    }
+}
+
+fn owner_named(entry: usize, words: &OwnerWord, all: &[&str]) -> Option<OwnerName> {
+    let has = |words: &[String], own: &str| words.iter().any(|word| word == own);
+    // Of `foo_release_get()` the last says what it does.
+    let is_one = |own: &&str| has(&words.takes, own) || has(&words.releases, own);
+    let at = all.iter().rposition(is_one)?;
+    let (before, rest) = all.split_at_checked(at)?;
+    let (word, behind) = rest.split_first()?;
+    Some(OwnerName {
+        entry,
+        front: before.join("_"),
+        behind: behind.join("_"),
+        takes: has(&words.takes, word),
+    })
+}
+
+fn lock_named(words: &LockWord, name: &str) -> Option<(String, bool)> {
+    let all: Vec<&str> = name.split('_').collect();
+    if all.iter().any(|own| words.not.iter().any(|not| not == own)) {
+        return None;
+    }
+    let is_one = |own: &&str| **own == words.takes || **own == words.lets_go;
+    let at = all.iter().position(is_one)?;
+    let (before, rest) = all.split_at_checked(at)?;
+    let (word, behind) = rest.split_first()?;
+    let front = before.join("_");
+    let apart = words.whole || front.is_empty();
+    let stem = match apart {
+        true => format!("{front} {}", behind.join("_")),
+        false => front,
+    };
+    (!stem.trim().is_empty()).then_some((stem, *word == words.takes))
+}
