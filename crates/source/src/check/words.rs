@@ -1,6 +1,7 @@
 //! The calls that the rules know, by what they do.
 
 mod handlers;
+mod kinds;
 mod locking;
 mod named;
 mod ownership;
@@ -13,12 +14,14 @@ use foldhash::fast::RandomState;
 use tollgate_defect::Defect;
 
 use crate::calls::{
-    Addresses, Allocates, Atomic, Call, Calls, Clears, Direction, Does, Duplicates, Family, Fence,
-    Fills, Guard, Handler, InWindow, Kind, OfWindow, Outcome, Pair, Sizes,
+    Addresses, Allocates, Atomic, Call, Calls, Clears, Does, Duplicates, Family, Fence, Fills,
+    Guard, Handler, InWindow, Kind, OfWindow, Outcome, Pair, Sizes,
 };
 use crate::search::{Hashed, Likely, Parts};
 
 use handlers::Handlers;
+pub(crate) use kinds::{AccessWord, BeginWord, EndWord};
+use kinds::{access, begin, end, is_inside};
 pub(crate) use locking::{Lockers, Turn};
 use locking::{atomics, locking, locks};
 use named::Named;
@@ -31,41 +34,6 @@ pub(super) const MARK: &str = "tollgate:";
 /// Every word of what is checked is looked up in several of these.
 type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 type HashSet<K> = std::collections::HashSet<K, RandomState>;
-
-/// A call that opens a window.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BeginWord {
-    pub(crate) name: String,
-    pub(crate) kind: Kind,
-    pub(crate) arguments: usize,
-    pub(crate) always: bool,
-    pub(crate) fence: bool,
-    /// Only its name says so: whether its result has to be tested is not known.
-    pub(crate) guessed: bool,
-}
-
-/// A call that closes one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct EndWord {
-    pub(crate) name: String,
-    pub(crate) kind: Kind,
-    pub(crate) arguments: usize,
-}
-
-/// An access, inside a window or with its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AccessWord {
-    pub(crate) name: String,
-    pub(crate) direction: Direction,
-    pub(crate) arguments: usize,
-    pub(crate) value: usize,
-    pub(crate) user: usize,
-    pub(crate) count: Option<usize>,
-    pub(crate) result: Option<Outcome>,
-    pub(crate) checked: bool,
-    /// Whether other accesses are made of it, with a check and a fence of their own.
-    pub(crate) part: bool,
-}
 
 /// What a call in a window is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -715,45 +683,6 @@ pub(super) fn named(name: &str) -> Option<(Kind, bool)> {
         _ => return None,
     };
     (has("access") || has("uaccess")).then_some((kind, opens))
-}
-
-fn begin(call: &Call, role: fn(&Does) -> Option<OfWindow>) -> Option<BeginWord> {
-    let own = role(&call.does)?;
-    Some(BeginWord {
-        name: call.name.clone(),
-        kind: own.kind,
-        arguments: call.does.arguments?,
-        always: own.always,
-        fence: own.fence,
-        guessed: false,
-    })
-}
-
-fn end(call: &Call) -> Option<EndWord> {
-    Some(EndWord {
-        name: call.name.clone(),
-        kind: call.does.end?.kind,
-        arguments: call.does.arguments?,
-    })
-}
-
-fn is_inside(call: &Call) -> bool {
-    call.does.access.is_some_and(|access| access.inside)
-}
-
-fn access(call: &Call) -> Option<AccessWord> {
-    let own = call.does.access?;
-    Some(AccessWord {
-        name: call.name.clone(),
-        direction: own.direction,
-        arguments: call.does.arguments?,
-        value: own.value,
-        user: own.user,
-        count: own.count,
-        result: own.result,
-        checked: call.does.range_check,
-        part: call.does.part,
-    })
 }
 
 /// What each call does that must not be in a window, of those of which that is known.
