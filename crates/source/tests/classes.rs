@@ -459,3 +459,28 @@ fn what_a_call_has_put_into_memory_does_not_go_over_from_the_user() {
     );
     assert_eq!(said(right), NONE);
 }
+
+#[test]
+fn a_32_bit_programs_value_is_not_as_wide_as_the_kernels() {
+    let put = |place: &str| {
+        rules(&format!(
+            "long f(struct dev *d, u32 at, u32 __user *plain)\n{{\n\treturn put_user(1, {place});\n}}\n"
+        ))
+    };
+    for wrong in [
+        "(unsigned long __user *)compat_ptr(at)",
+        "(size_t __user *)compat_ptr(at)",
+        "(void __user * __user *)compat_ptr(at)",
+    ] {
+        assert_eq!(put(wrong), ["other-layout"], "{wrong}");
+    }
+    for right in [
+        "(compat_ulong_t __user *)compat_ptr(at)",
+        "(unsigned int __user *)compat_ptr(at)",
+        "(unsigned long long __user *)compat_ptr(at)",
+        "(unsigned long __user *)u64_to_user_ptr(at)",
+        "plain",
+    ] {
+        assert_eq!(put(right), [""; 0], "{right}");
+    }
+}

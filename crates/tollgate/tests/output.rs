@@ -60,7 +60,7 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn json_goes_to_a_file_beside_the_text_in_every_command() {
     let lab = lab();
-    let commands: [&[&str]; 3] = [&["cases"], &["scan", "tree"], &["check", "tree"]];
+    let commands: [&[&str]; 3] = [&["cases"], &["scan", "tree"], &["check", "tree", "--fresh"]];
     for command in commands {
         let plain = run(&mut lab.tollgate(command));
         let json = run(lab.tollgate(command).args(["--format", "json"]));

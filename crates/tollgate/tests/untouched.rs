@@ -43,7 +43,7 @@ const COMMANDS: [(&str, i32); 23] = [
     ("scan tree - --format sarif", 1),
     ("scan tree --changed-since HEAD --kind all -v", 0),
     ("scan tree --format source", 1),
-    ("check tree", 0),
+    ("check tree --cache cache", 0),
     ("check tree/kernel/gate.c link/fs/eventpoll.c", 0),
     ("check tree --patch x.patch", 0),
     ("check tree --patch HEAD~1..HEAD", 0),

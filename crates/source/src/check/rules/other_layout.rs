@@ -8,7 +8,7 @@ use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::expression::{Expression, Term};
 use crate::site::span;
-use crate::types::{Member, Shape, Type};
+use crate::types::{Member, Shape, Type, TypeName};
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -29,6 +29,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().chain(function.through) {
         out.extend(wrong(function, access));
         out.extend(wide(function, access));
+        out.extend(native(function, access));
     }
     for call in function.calls {
         out.extend(narrowed(function, *call));
@@ -72,13 +73,7 @@ fn wide(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation
         .filter(|_| member && to.dimensions.is_empty())?;
     let own = space::type_of(function, place)?;
     let plain = matches!(own.shape, Shape::Scalar { .. } | Shape::Pointer { .. });
-    // What is as wide as the machine is that by mistake; a number of bits that its type says may
-    // be meant to take padding along (arch/x86/kernel/signal_32.c).
-    let word =
-        deep > 0 || to.base.split(' ').any(|word| word == "long") || to.base.ends_with("size_t");
-    let written = format!("{}{}", to.base, " *".repeat(deep));
-    let plain = plain && word;
-    let taken = function.file.layout(&written).filter(|_| plain)?.size;
+    let taken = machine_wide(function, to, deep).filter(|_| plain)?;
     (taken > own.size).then_some(())?;
     let file = function.file;
     let message = format!(
@@ -89,6 +84,44 @@ fn wide(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation
     );
     Some(file.violation(&INFO, access.span, "more than the member", message))
 }
+
+/// The bytes of a type that is as wide as the machine. A number of bits that its type says may
+/// be meant to take padding along (arch/x86/kernel/signal_32.c).
+fn machine_wide(function: &FunctionContext<'_>, to: &TypeName, deep: usize) -> Option<u64> {
+    let word = deep > 0 || longs(to) > 0 || to.base.ends_with("size_t");
+    let written = format!("{}{}", to.base, " *".repeat(deep));
+    Some(function.file.layout(&written).filter(|_| word)?.size)
+}
+
+/// How often a type says `long`: twice is 8 bytes everywhere.
+fn longs(to: &TypeName) -> usize {
+    to.base.split(' ').filter(|word| *word == "long").count()
+}
+
+/// One value as wide as the kernel's at an address that compat_ptr() makes: a 32-bit program
+/// has less there.
+fn native(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let single = access.word.count.is_none();
+    let user = function.expression(access.user).filter(|_| single)?;
+    let Term::Cast(to, value) = &user.term else {
+        return None;
+    };
+    let (name, _) = value.uncast().1.call()?;
+    let words = function.file.words;
+    let compat = words.addresses(name) && !words.addresses_any(name);
+    let plain = compat && to.dimensions.is_empty() && longs(to) < 2;
+    let deep = to.pointers.checked_sub(1).filter(|_| plain)?;
+    let taken = machine_wide(function, to, deep).filter(|size| *size > COMPAT)?;
+    let file = function.file;
+    let message = format!(
+        "{}() goes over {taken} bytes at the address of a 32-bit program, whose own type of that kind has {COMPAT}",
+        access.word.name
+    );
+    Some(file.violation(&INFO, access.span, "more than it has", message))
+}
+
+/// The bytes of a long and of a pointer of a 32-bit program.
+const COMPAT: u64 = 4;
 
 fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let count = access.bytes.as_ref()?;
