@@ -6,6 +6,7 @@
 use tollgate_rewrite::Request;
 
 #[path = "fixing/mod.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod fixing;
 
 const READS: &str = "\

@@ -10,6 +10,7 @@ use tollgate_rewrite::{FixError, Request, UACCESS, fix};
 use tollgate_source::TreePath;
 
 #[path = "fixing/mod.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod fixing;
 
 use fixing::{HEADER, file, fix_in};

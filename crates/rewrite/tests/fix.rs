@@ -10,27 +10,7 @@ use std::io;
 use tollgate_rewrite::{Request, Target, UACCESS, fix};
 use tollgate_source::TreePath;
 
-use fixing::{HEADER, file, fix_in};
-
-/// The body of `f` after the fix.
-fn fixed(body: &str, request: &Request) -> String {
-    let patched = fix_in(&file(body), "f", request).unwrap();
-    let text = String::from_utf8(patched.rewritten).unwrap();
-    text.split_once("\n{\n").unwrap().1.to_owned()
-}
-
-fn refused(body: &str) -> String {
-    fix_in(&file(body), "f", &Request::default())
-        .unwrap_err()
-        .to_string()
-}
-
-fn stopping() -> Request {
-    Request {
-        stop_at_first_fault: true,
-        ..Request::default()
-    }
-}
+use fixing::{HEADER, file, fix_in, fixed, refused, stopping};
 
 #[test]
 fn an_or_chain_gets_a_label_at_the_end() {
@@ -106,68 +86,6 @@ fn reads_into_locals_may_stop_early() {
          \tif (err)\n\t\treturn -EFAULT;\n\n\treturn work(&r);\n",
         &Request::default()
     ));
-}
-
-#[test]
-fn writes_that_go_on_stop_only_if_that_is_asked_for() {
-    let body = "\tint err;\n\n\terr = __put_user(1, &p->a);\n\terr |= __put_user(2, &p->b);\n\treturn err;\n";
-    insta::assert_snapshot!(refused(body), @"f.c:8: f is not rewritten: the accesses go on after a fault; a window would stop at the first (--stop-at-first-fault allows that)");
-    insta::assert_snapshot!(fixed(body, &stopping()));
-    let patched = fix_in(&file(body), "f", &stopping()).unwrap();
-    assert!(
-        patched.body.contains("stop at the first fault"),
-        "{}",
-        patched.body
-    );
-    // What is between them was done as well, whatever faulted.
-    let more = "\tk->a++;\n\terr |= __put_user(3, &p->c);\n\treturn err;\n";
-    let more = body.replace("\treturn err;\n", more);
-    let said = |body: &str| {
-        let patched = fix_in(&file(body), "f", &stopping()).unwrap();
-        let words: Vec<String> = patched.body.split_whitespace().map(str::to_owned).collect();
-        words
-            .join(" ")
-            .contains("between them does not happen then, either")
-    };
-    assert!(said(&more) && !said(body), "{more}");
-}
-
-/// Nothing right behind the accesses asks whether one faulted: the variable says so until
-/// something does.
-#[test]
-fn what_is_asked_later_is_kept_where_accesses_may_stop() {
-    let of = |before: &str, accesses: &str| {
-        format!(
-            "\tint err{before};\n\n{accesses}\twork(k);\n\tif (err)\n\t\treturn -EFAULT;\n\treturn 0;\n"
-        )
-    };
-    let joined = "\terr |= __put_user(1, &p->a);\n\terr |= __put_user(2, &p->b);\n";
-    let refusal = refused(&of(" = 0", joined));
-    assert!(refusal.contains("--stop-at-first-fault"), "{refusal}");
-    insta::assert_snapshot!(fixed(&of(" = 0", joined), &stopping()));
-    let first = joined.replacen("|=", "=", 1);
-    assert_eq!(
-        fixed(&of("", &first), &stopping()),
-        fixed(&of(" = 0", joined), &stopping()).replace("err = 0;\n\n", "err;\n\n")
-    );
-    let hidden = joined.replace("b);", "b);\n\terr = __put_user(3, &p->c);");
-    for other in [
-        // What it holds before is not known.
-        of(" = work(k)", joined),
-        of(" = c", joined),
-        // Something may look at what a read that no longer happens has filled.
-        of(
-            " = 0",
-            "\terr |= __get_user(k->a, &p->a);\n\terr |= __get_user(k->b, &p->b);\n",
-        ),
-        of(" = 0", &hidden),
-        of(" = 0", &joined.replace("err", "k->err")),
-        // The value is what the variable holds.
-        of(" = 0", &joined.replace("(2,", "(err,")),
-    ] {
-        let answer = fix_in(&file(&other), "f", &stopping());
-        assert!(answer.is_err(), "{other}");
-    }
 }
 
 #[test]
@@ -619,34 +537,6 @@ fn a_macro_of_the_header_beside_the_file_is_the_reason() {
     };
     let error = fix(&tree, &"emu/f.c:f".parse().unwrap(), &Request::default()).unwrap_err();
     insta::assert_snapshot!(error.to_string(), @"emu/f.c:7: f is not rewritten: the access is inside the macro FPU_get_user(), which opens the gate by itself");
-}
-
-#[test]
-fn what_the_flag_does_not_allow_is_not_promised() {
-    let body = "\tint err;\n\n\terr = __put_user(1, &p->a);\n\terr |= __put_user(2, &p->b);\n\twork(k);\n\treturn err;\n";
-    let read = body
-        .replace("put_user(1", "get_user(k->a")
-        .replace("put_user(2", "get_user(k->b");
-    assert!(
-        refused(&read).contains("at the first; besides, no test of the result stands right behind"),
-        "{}",
-        refused(&read)
-    );
-    for other in [body, &body.replace("\twork(k);\n", "")] {
-        assert!(refused(other).contains("--stop-at-first-fault allows that"));
-    }
-    let left = |body: &str| {
-        fix_in(&file(body), "f", &stopping())
-            .unwrap_err()
-            .to_string()
-    };
-    assert!(
-        left(&read).contains("no test of the result stands right behind"),
-        "{}",
-        left(&read)
-    );
-    let bare = "\tput_user(1, &p->a);\n\tput_user(2, &p->b);\n\treturn 0;\n";
-    assert!(!refused(bare).contains("--stop") && !left(bare).contains("--stop"));
 }
 
 #[test]

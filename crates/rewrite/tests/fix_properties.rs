@@ -3,6 +3,7 @@
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used)]
 
+#[allow(dead_code, reason = "other tests use the rest")]
 mod fixing;
 
 use proptest::prelude::*;

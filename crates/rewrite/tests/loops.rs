@@ -7,6 +7,7 @@
 use tollgate_rewrite::{Request, Style};
 
 #[path = "fixing/mod.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod fixing;
 
 use fixing::fix_in;

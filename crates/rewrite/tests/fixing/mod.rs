@@ -35,3 +35,25 @@ pub(crate) fn file(body: &str) -> String {
         "#include <linux/uaccess.h>\n\nint f(struct s __user *p, struct s *k, int c)\n{{\n{body}}}\n"
     )
 }
+
+/// The body of `f` after the fix.
+pub(crate) fn fixed(body: &str, request: &Request) -> String {
+    let patched = fix_in(&file(body), "f", request).unwrap();
+    let text = String::from_utf8(patched.rewritten).unwrap();
+    text.split_once("\n{\n").unwrap().1.to_owned()
+}
+
+/// Why `f` with that body is not rewritten.
+pub(crate) fn refused(body: &str) -> String {
+    fix_in(&file(body), "f", &Request::default())
+        .unwrap_err()
+        .to_string()
+}
+
+/// Who takes it that the accesses stop at the first fault.
+pub(crate) fn stopping() -> Request {
+    Request {
+        stop_at_first_fault: true,
+        ..Request::default()
+    }
+}

@@ -291,7 +291,7 @@ impl<'v> Checker<'v> {
             if !new || !picks_by(file, body, &own, file.words) {
                 continue;
             }
-            let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
+            let tokens = file.tokens_of(body);
             let interest = interests.of(tokens);
             let place = Place {
                 body,

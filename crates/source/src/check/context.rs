@@ -249,6 +249,13 @@ impl FileContext<'_> {
         again
     }
 
+    /// The tokens of a function's body, which are the file's.
+    pub(crate) fn tokens_of(&self, body: &Body) -> &[Token] {
+        let own = self.tokens.get(body.tokens.clone());
+        debug_assert!(own.is_some(), "{} is no function of its file", body.name);
+        own.unwrap_or_default()
+    }
+
     /// The function of that name; none where there are several, on sides of an `#if`.
     pub(crate) fn body_named(&self, name: &str) -> Option<&Body> {
         let named = self.named.get_or_init(|| {

@@ -67,7 +67,7 @@ pub(super) fn picks_by(
     let Some(name) = names.get(own.at) else {
         return false;
     };
-    let tokens = file.tokens.get(body.tokens.clone()).unwrap_or_default();
+    let tokens = file.tokens_of(body);
     let named =
         |own: &Token| own.kind == TokenKind::Word && own.span.of(file.text) == name.as_bytes();
     let inside = |at: usize| {

@@ -406,11 +406,7 @@ fn part_of(first: &Expression, whole: &Expression) -> Option<Part> {
         return None;
     };
     match &place.term {
-        Term::Member {
-            holder,
-            arrow: true,
-            field,
-        } if **holder == *whole => Some(Part::Field(field.clone())),
+        Term::Member { .. } => member_of(first, whole).map(Part::Field),
         Term::Element { array, index } if **array == *whole && index.is_zero() => Some(Part::First),
         _ => None,
     }

@@ -146,28 +146,34 @@ impl<'o, 's> Take<'o, 's> {
 
 /// What a member of the function's own leads to.
 fn of_member(function: &FunctionContext<'_>, own: &Kept) -> Violation {
-    let file = function.file;
-    let message = format!(
-        "what {} took on line {} is kept where the function leaves behind a fault",
-        file.plain(own.member.span),
-        function.line(own.taken)
-    );
-    let mut violation = file.violation(&INFO, own.exit, "left with it", message);
-    violation.related.push(file.mark(own.taken, "taken here"));
-    violation.related.push(file.mark(own.access, "may fault"));
-    violation
+    let what = function.file.plain(own.member.span);
+    kept(function, &what, own.taken, (own.access, own.exit))
 }
 
 fn violation(take: &Take<'_, '_>, access: Span, exit: Span) -> Violation {
-    let function = take.owner.function;
+    let owner = &take.owner;
+    kept(
+        owner.function,
+        &owner.local.name,
+        take.value,
+        (access, exit),
+    )
+}
+
+/// What something took in one place and still has where a fault leaves.
+fn kept(
+    function: &FunctionContext<'_>,
+    what: &str,
+    taken: Span,
+    (access, exit): (Span, Span),
+) -> Violation {
     let file = function.file;
     let message = format!(
-        "what {} took on line {} is kept where the function leaves behind a fault",
-        take.owner.local.name,
-        function.line(take.value)
+        "what {what} took on line {} is kept where the function leaves behind a fault",
+        function.line(taken)
     );
     let mut violation = file.violation(&INFO, exit, "left with it", message);
-    violation.related.push(file.mark(take.value, "taken here"));
+    violation.related.push(file.mark(taken, "taken here"));
     violation.related.push(file.mark(access, "may fault"));
     violation
 }
