@@ -64,15 +64,20 @@ fn full_pipe() -> (std::io::PipeReader, std::io::PipeWriter) {
     (reader, writer)
 }
 
-/// Waits until the process listens for SIGINT (proc(5), SigCgt).
-fn wait_until_it_listens(child: &Child) {
+/// The signals' numbers (signal(7)).
+const SIGNALS: [(&str, u32); 3] = [("HUP", 1), ("INT", 2), ("TERM", 15)];
+
+/// Waits until the process has a handler for the signal (proc(5), SigCgt): handlers are set one
+/// after the other.
+fn wait_until_it_listens(child: &Child, signal: &str) {
+    let (_, number) = SIGNALS.iter().find(|(name, _)| *name == signal).unwrap();
     let path = format!("/proc/{}/status", child.id());
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
         let status = fs::read_to_string(&path).unwrap();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
         let mask = u64::from_str_radix(caught.unwrap().trim(), 16).unwrap();
-        if mask & 2 != 0 {
+        if mask & (1 << (number - 1)) != 0 {
             return;
         }
         assert!(Instant::now() < deadline, "it never listened: {status}");
@@ -90,7 +95,7 @@ fn signalled(command: &Command, signal: &str) -> Output {
         .spawn()
         .unwrap();
     command.stdout(Stdio::null());
-    wait_until_it_listens(&child);
+    wait_until_it_listens(&child, signal);
     let kill = format!("kill -{signal} {}", child.id());
     assert!(
         Command::new("sh")
@@ -128,7 +133,7 @@ fn a_hang_up_that_nohup_ignores_stays_ignored() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    wait_until_it_listens(&child);
+    wait_until_it_listens(&child, "TERM");
     let kill = format!("kill -HUP {}", child.id());
     assert!(
         Command::new("sh")
