@@ -1,5 +1,6 @@
 //! A function of a tree, rewritten.
 
+use std::cell::RefCell;
 use std::io;
 
 use tollgate_source::{
@@ -89,6 +90,7 @@ fn of_runs(
         lines: &LineIndex::new(text),
         function: &function,
         flow: &flow,
+        analyser: &RefCell::new(analyser),
         loops: &loops,
         vocabulary: &vocabulary,
         offers: Custom::offers(custom, offers),

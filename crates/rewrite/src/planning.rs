@@ -6,6 +6,7 @@ use crate::planning::condition::Outside;
 use crate::refusal::{Reason, Refusal};
 use crate::subject::Subject;
 
+mod address;
 mod advance;
 mod callers;
 pub(crate) mod carried;
@@ -20,6 +21,7 @@ mod offset;
 mod pieces;
 pub(crate) mod range;
 pub(crate) mod rounds;
+pub(crate) mod written;
 pub(crate) mod zero;
 
 use std::rc::Rc;

@@ -370,6 +370,17 @@ pub enum Reason {
         /// The members.
         members: String,
     },
+    /// A copy that would wipe what was written before.
+    #[error(
+        "{call}, which is called before, may have written to {object}, and the copy would make zero what this function \
+         does not write of it"
+    )]
+    WrittenBefore {
+        /// What would be copied.
+        object: Box<str>,
+        /// What is called, and where: `f() of line 12`.
+        call: Box<str>,
+    },
     /// A copy that is too large for the stack.
     #[error("a copy of {0} would take {1} bytes of the stack")]
     Stack(String, u64),

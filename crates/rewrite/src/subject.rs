@@ -1,8 +1,10 @@
 //! A function and what is known of it, as everything that decides on it asks.
 
+use std::cell::RefCell;
+
 use tollgate_source::{
-    Expression, Flow, Function, LineIndex, Loop, Run, Span, StatementKind, StepKind, Token,
-    TokenKind, Types, Vocabulary, tokens,
+    Analyser, Expression, Flow, Function, LineIndex, Loop, Run, Span, StatementKind, StepKind,
+    Token, TokenKind, Types, Vocabulary, tokens,
 };
 
 use crate::calls::Calls;
@@ -24,6 +26,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) function: &'a Function,
     /// What it does.
     pub(crate) flow: &'a Flow,
+    /// What tells what other functions of the file do.
+    pub(crate) analyser: &'a RefCell<Analyser<'a>>,
     /// Its loops with one access in each round, where the style may span them.
     pub(crate) loops: &'a [Loop],
     /// The calls that it may hold.

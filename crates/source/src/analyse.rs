@@ -116,9 +116,15 @@ impl<'v> Analyser<'v> {
     /// What a function that [`Analyser::analyse`] found in `text` does; none if it
     /// is not there any more or could not be parsed.
     pub fn flow(&mut self, text: &[u8], function: &Function) -> Option<Flow> {
+        self.flow_at(text, function.body)
+    }
+
+    /// What the function does whose braces stand there; none if there is none, or if it
+    /// could not be parsed.
+    pub fn flow_at(&mut self, text: &[u8], braces: Span) -> Option<Flow> {
         let file = File::read(text, self.vocabulary)?;
         let bodies = bodies(text, &file.tokens, &file.vocabulary);
-        let body = bodies.iter().find(|body| body.span == function.body)?;
+        let body = bodies.iter().find(|body| body.span == braces)?;
         // Every side of an `#if` if that can be parsed, else the first of each.
         self.flow_of(&file, body, Branches::All)
             .or_else(|| self.flow_of(&file, body, Branches::First))

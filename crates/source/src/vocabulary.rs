@@ -232,6 +232,12 @@ impl Vocabulary {
         self.calls.copies.get(name)
     }
 
+    /// Whether a call writes zeros to user memory, and nothing else.
+    #[must_use]
+    pub fn clears(&self, name: &[u8]) -> bool {
+        self.zeroes(name).is_some()
+    }
+
     /// Which arguments of a call say where it writes zeros to user memory, and how
     /// many.
     pub(crate) fn zeroes(&self, name: &[u8]) -> Option<Clears> {

@@ -80,7 +80,7 @@ fn returned_behind(subject: &Subject<'_>, label: &str) -> Option<Expression> {
     subject.expression(returned)
 }
 
-fn is_static(subject: &Subject<'_>) -> bool {
+pub(super) fn is_static(subject: &Subject<'_>) -> bool {
     let words = subject.tokens(subject.function.header);
     words
         .iter()
@@ -89,18 +89,20 @@ fn is_static(subject: &Subject<'_>) -> bool {
 
 /// Which parameter has that name.
 fn position(subject: &Subject<'_>, parameter: &str) -> Option<usize> {
-    let all = subject.tokens(subject.function.header);
-    let code: Vec<Token> = all.into_iter().filter(Token::is_code).collect();
-    let name = subject.function.name.as_bytes();
-    let own = code
-        .iter()
-        .position(|token| token.span.of(subject.text) == name)?;
-    let parts = arguments(&code, own + 1)?;
-    let last = |part: &[Token]| {
-        part.last()
-            .is_some_and(|t| t.span.of(subject.text) == parameter.as_bytes())
-    };
-    parts.iter().position(|part| last(part))
+    let (header, name) = (subject.function.header, &subject.function.name);
+    let all = parameters(subject.text, header, name)?;
+    all.iter().position(|own| own == parameter)
+}
+
+/// The last word of each parameter of a function: its name, but for pointers to functions.
+pub(super) fn parameters(text: &[u8], header: Span, function: &str) -> Option<Vec<String>> {
+    let all = tokens(text.get(..header.end)?, header.start).into_iter();
+    let code: Vec<Token> = all.filter(Token::is_code).collect();
+    let is_name = |token: &Token| token.span.of(text) == function.as_bytes();
+    let own = code.iter().position(is_name)?;
+    let parts = arguments(&code, own + 1)?.into_iter();
+    let last = |part: Vec<Token>| part.last().map(|token| token.span.text(text));
+    parts.map(last).collect()
 }
 
 /// What stands between the commas of a call or a header.

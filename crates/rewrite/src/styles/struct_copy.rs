@@ -13,7 +13,7 @@ use crate::edit::Edit;
 use crate::lines::{arm, call, tidy, widest};
 use crate::offers::Offers;
 use crate::plan::{Line, Plan};
-use crate::planning::zero;
+use crate::planning::{written, zero};
 use crate::refusal::{Reason, Refusal};
 use crate::styles::form::{Form, copies};
 use crate::styles::groups::{Group, Part, parts, place};
@@ -155,6 +155,7 @@ impl<'w, 'a> Writer<'w, 'a> {
             return refuse(Reason::CheckedBefore(pointer.name));
         }
         in_order(subject, plan, &parts)?;
+        wipes_nothing(subject, plan, &pointer.name, groups())?;
         let names = groups()
             .map(|group| named(subject, group, copies))
             .collect();
@@ -341,6 +342,29 @@ fn in_order(subject: &Subject<'_>, plan: &Plan, parts: &[Part]) -> Result<(), Re
                 let [one, other] = [first, second].map(|site| subject.line(site.value));
                 return Err(subject.refuse(second.span, Reason::Overlap(other, one)));
             }
+        }
+    }
+    Ok(())
+}
+
+/// What no access of a group is to is made zero by the copy: nothing may have been written
+/// there before.
+fn wipes_nothing<'g>(
+    subject: &Subject<'_>,
+    plan: &Plan,
+    pointer: &str,
+    groups: impl Iterator<Item = &'g Group>,
+) -> Result<(), Refusal> {
+    let writes = plan.run.count(Direction::Write) > 0;
+    for group in groups.filter(|group| writes && !group.untouched.is_empty()) {
+        let (prefix, left) = (&group.prefix, &group.untouched);
+        if let Some(earlier) = written::before(subject, plan.region, pointer, prefix, left) {
+            let line = subject.line_of(earlier.span);
+            let reason = Reason::WrittenBefore {
+                object: place(pointer, prefix).into(),
+                call: format!("{}() of line {line}", earlier.name).into(),
+            };
+            return Err(subject.refuse(plan.region, reason));
         }
     }
     Ok(())

@@ -4,6 +4,7 @@
 //! live, private or known at a place.
 
 mod assembly;
+mod before;
 mod build;
 mod call;
 mod condition;

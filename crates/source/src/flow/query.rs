@@ -297,7 +297,7 @@ impl Flow {
     }
 
     /// What takes a value, whole, and the expression that it takes.
-    pub(crate) fn assignments(&self) -> impl Iterator<Item = (&str, Span)> {
+    pub fn assignments(&self) -> impl Iterator<Item = (&str, Span)> {
         let whole = self.effects.iter().filter(|effect| self.is_whole(effect));
         whole.filter_map(|effect| match &effect.kind {
             EffectKind::Write(write) => Some((self.name_of(effect), write.value?)),
