@@ -117,9 +117,13 @@ pub(crate) struct Does {
     pub(crate) installs: bool,
     #[serde(default)]
     pub(crate) least: bool,
+    #[serde(default)]
+    pub(crate) greatest: bool,
     pub(crate) clears: Option<Clears>,
     pub(crate) sizes: Option<Sizes>,
     pub(crate) fills: Option<Fills>,
+    pub(crate) shows: Option<Shows>,
+    pub(crate) wipes: Option<usize>,
     pub(crate) elements: Option<usize>,
     pub(crate) allocates: Option<Allocates>,
     pub(crate) string: Option<Vec<usize>>,
@@ -220,6 +224,16 @@ pub(crate) struct Sizes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Clears {
+    /// The address.
+    pub(crate) object: usize,
+    /// How many bytes from there.
+    pub(crate) count: usize,
+}
+
+/// Which arguments of a call say what a program is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Shows {
     /// The address.
     pub(crate) object: usize,
     /// How many bytes from there.

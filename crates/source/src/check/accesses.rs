@@ -159,6 +159,19 @@ pub(crate) fn accesses<'t>(
     calls.iter().filter_map(own).collect()
 }
 
+/// Those of some calls that hand bytes to a program whose memory they know by themselves.
+pub(crate) fn shown<'t>(
+    context: &Context<'_>,
+    words: &CheckWords,
+    calls: &[Node<'t>],
+) -> Vec<Access<'t>> {
+    let own = |call: &Node<'t>| {
+        let word = words.shows(answer::text(context.callee(*call))?)?;
+        access(context, *call, word, false)
+    };
+    calls.iter().filter_map(own).collect()
+}
+
 /// Those of some calls that are of a function of the file which copies what it is given.
 pub(crate) fn through<'t>(
     context: &Context<'_>,

@@ -1,6 +1,8 @@
 //! Numbers of the user's that may be less than 0, since nothing but the most that they may be
 //! is asked of them.
 
+use tree_sitter::Node;
+
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::span;
@@ -8,8 +10,10 @@ use crate::span::Span;
 use crate::types::Shape;
 
 use super::allocation::argument;
+use super::callee::look_into;
 use super::context::FunctionContext;
-use super::{space, unbounded};
+use super::tokens::parameters;
+use super::{asked, space, unbounded};
 
 /// So often a number may be the smaller of two.
 const STEPS: usize = 3;
@@ -34,6 +38,39 @@ pub(crate) fn only_limit(
             && !unbounded::is_judged_before(function, number, at)
     };
     (both && users()).then_some(place)
+}
+
+/// The same of a parameter of a static function that asks nothing of it itself, where each of its
+/// callers gives it such a number.
+pub(crate) fn only_limited_by_callers(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+) -> Option<String> {
+    let (file, own) = (function.file, function.body);
+    let name = number.name().filter(|name| function.is_parameter(name))?;
+    let kept = is_signed(function, number) && !function.graph.takes_a_value(name);
+    let asked = !asked::is_never_asked(function, number);
+    if !kept || asked || !file.is_declared(own, b"static") {
+        return None;
+    }
+    let names = parameters(file.text, file.tokens, own)?;
+    let at = names.iter().position(|own| own == name)?;
+    let mut source = None;
+    for caller in file.callers(own) {
+        let given = look_into(function, &caller.name, |caller| {
+            let called = |call: &&Node<'_>| caller.context.callee(**call) == own.name.as_bytes();
+            let mut sources = caller.calls.iter().filter(called).map(|call| {
+                let whole = caller.expression_of(*call);
+                let given = whole.call()?.1.get(at)?.uncast().1;
+                only_limit(caller, given, span(*call))?;
+                Some(caller.file.plain(given.span))
+            });
+            let first = sources.next()??;
+            sources.all(|own| own.is_some()).then_some(first)
+        });
+        source = Some(given?);
+    }
+    source
 }
 
 /// The same of a size, which may be the smaller of such a number and another one, and the
@@ -158,10 +195,18 @@ fn only_most(function: &FunctionContext<'_>, number: &Expression) -> Option<(Spa
     let root = number.root().name()?;
     let (mut found, mut others) = (None, 0_usize);
     function.each_of(&["binary_expression", "switch_statement"], |node| {
-        if others > 1 || !function.graph.names(span(node), root) {
+        // Of a switch what it is decided by.
+        let asked = match node.known_kind() {
+            "switch_statement" => node.part("condition"),
+            _ => Some(node),
+        };
+        let Some(asked) = asked.filter(|own| function.graph.names(span(*own), root)) else {
+            return;
+        };
+        if others > 1 {
             return;
         }
-        let own = Expression::of(function.context, node);
+        let own = Expression::of(function.context, asked);
         let is = |side: &Expression| side.uncast().1 == number;
         match own.term {
             Term::Binary(left, operator, right) => match operator.as_str() {

@@ -54,7 +54,7 @@ pub(super) fn handed(function: &FunctionContext<'_>) -> Vec<Handed> {
 }
 
 /// Whether a function does something with a parameter that may be wrong: it picks an element
-/// or shifts by it, or gives what goes through addresses something of it.
+/// or shifts by it, compares a sum that it is in, or gives what goes through addresses something of it.
 pub(super) fn picks_by(
     file: &FileContext<'_>,
     body: &Body,
@@ -75,6 +75,18 @@ pub(super) fn picks_by(
         let within = tokens.get(at..close).unwrap_or_default();
         within.iter().any(named)
     };
+    // `p->offset + p->length > size`
+    let compares = tokens.iter().any(|own| own.is(b'<') || own.is(b'>'));
+    let is_of_sum = |at: usize| {
+        let adds = |at: usize| {
+            tokens
+                .get(at)
+                .is_some_and(|own| own.is(b'+') || own.is(b'*'))
+        };
+        let near = at..at + 5;
+        tokens.get(at).is_some_and(named)
+            && (near.into_iter().any(adds) || adds(at.wrapping_sub(1)))
+    };
     tokens.iter().enumerate().any(|(at, token)| {
         let next = tokens.get(at + 1);
         let shifts = || {
@@ -87,7 +99,7 @@ pub(super) fn picks_by(
             opens && word.is_some_and(|word| words.goes_by_hand(word)) && inside(at + 1)
         };
         match token.kind {
-            TokenKind::Word => hands(),
+            TokenKind::Word => hands() || compares && is_of_sum(at),
             _ => token.is(b'[') && inside(at) || shifts(),
         }
     })

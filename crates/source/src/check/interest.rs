@@ -57,6 +57,8 @@ struct Meaning {
     hand: bool,
     /// Whether it fills something with the user's bytes that it finds by itself.
     fetches: bool,
+    /// Whether it hands a program bytes of the kernel's.
+    shows: bool,
     /// Whether it is a class of guards, where one is opened.
     guard: bool,
     scope: bool,
@@ -82,7 +84,7 @@ impl<'a> Interests<'a> {
             hand: false,
             scopes: Vec::new(),
         };
-        let (mut guard, mut fetches) = (false, false);
+        let (mut guard, mut fetches, mut shows) = (false, false, false);
         let forced = |two: &[Token]| match two {
             [word, star] => star.is(b'*') && word.span.of(self.text) == b"__force",
             _ => false,
@@ -102,10 +104,14 @@ impl<'a> Interests<'a> {
             found.hand |= meaning.hand;
             guard |= meaning.guard;
             fetches |= meaning.fetches;
+            shows |= meaning.shows;
             found.scopes.extend(meaning.scope.then_some(token.span));
         }
         // What picks no element by them has nothing to get wrong.
         found.any |= fetches && tokens.iter().any(|own| own.is(b'['));
+        // What is handed out whole is a variable or memory of the function's own.
+        let sized = |own: &Token| own.span.of(self.text) == b"sizeof";
+        found.any |= shows && tokens.iter().any(sized);
         found.atomic |= guard && !found.scopes.is_empty();
         found
     }
@@ -291,6 +297,7 @@ impl Meaning {
         lock: false,
         hand: false,
         fetches: false,
+        shows: false,
         guard: false,
         scope: false,
     };
@@ -321,6 +328,7 @@ impl Meaning {
             ),
             hand: words.goes_by_hand(name),
             fetches: words.fetches(name).is_some(),
+            shows: words.shows(name).is_some(),
             guard: words.guard(name).is_some(),
             scope: vocabulary.is_scope(name.as_bytes()),
         }

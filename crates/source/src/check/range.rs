@@ -11,7 +11,7 @@ use super::accesses::root_of;
 use super::context::FunctionContext;
 use super::extent::{self, Extent};
 use crate::expression::{Expression, Term};
-use crate::flow::{Begin, EffectKind, Local, Write};
+use crate::flow::{Begin, Effect, EffectKind, Local, Write};
 
 /// What a begin checks.
 #[derive(Clone, Debug)]
@@ -430,6 +430,17 @@ pub(crate) fn beside<'s>(function: &'s FunctionContext<'_>, one: &str) -> BTreeS
         .collect()
 }
 
+/// Whether a user pointer goes on by a number, `p += n`: it is made of that no more than of 1.
+fn is_step(function: &FunctionContext<'_>, effect: &Effect, name: &str) -> bool {
+    let Some(Expression { term, .. }) = function.expression(effect.span) else {
+        return false;
+    };
+    let Term::Assignment(pointer, operator, _) = &term else {
+        return false;
+    };
+    operator != "=" && pointer.name() == Some(name) && declared_type(function, name).is_some()
+}
+
 /// Variables that stand on the two sides of an assignment.
 fn relations<'s>(function: &'s FunctionContext<'_>) -> BTreeMap<&'s str, BTreeSet<&'s str>> {
     let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -441,6 +452,9 @@ fn relations<'s>(function: &'s FunctionContext<'_>) -> BTreeMap<&'s str, BTreeSe
             continue;
         };
         let left = function.graph.name_of(effect);
+        if is_step(function, effect, left) {
+            continue;
+        }
         for right in function.graph.effects_in(*value) {
             let right = function.graph.name_of(right);
             edges.entry(left).or_default().insert(right);

@@ -16,6 +16,7 @@ use crate::span::Span;
 use super::callee::look_into;
 use super::context::FunctionContext;
 use super::fetched::is_told;
+use super::filled_place::{is_copied, is_filled, is_filled_place};
 use super::space;
 use super::tokens::parameters;
 use super::words::Permission;
@@ -209,6 +210,36 @@ fn made(
                 .is_none_or(|root| counts && is_limited(function, root, at));
             (given && !limited).then(|| function.file.plain(number.span))
         }
+        Term::Member { .. } => member(function, number, at, search),
+        Term::Behind(position) => {
+            let name = position.name().filter(|_| is_position(function, number))?;
+            let limited = search.counts(function) && is_limited(function, name, at);
+            // Who reads or writes there for the function asks where that is.
+            let kept = !function.graph.takes_a_value(name)
+                && values(function, number, at).is_empty()
+                && !is_handed_before(function, position, at);
+            (kept && !limited).then(|| function.file.plain(number.span))
+        }
+        _ => None,
+    }
+}
+
+/// The same of a member.
+fn member(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+    search: &mut Search,
+) -> Option<String> {
+    match &number.term {
+        Term::Member { .. } if is_filled_place(function, number, at) => {
+            let limited = || {
+                let root = number.root().name();
+                root.is_none_or(|root| is_limited_member(function, (root, number), at))
+            };
+            let bounded = function.assigns(number) || search.counts(function) && limited();
+            (!bounded).then(|| function.file.plain(number.span))
+        }
         Term::Member {
             holder,
             arrow: true,
@@ -228,15 +259,6 @@ fn made(
             let known =
                 kept && !limited && !filled && search.is_new(function, &format!("{root}->{field}"));
             known.then(|| by_callers(function, root, Some(field), search))?
-        }
-        Term::Behind(position) => {
-            let name = position.name().filter(|_| is_position(function, number))?;
-            let limited = search.counts(function) && is_limited(function, name, at);
-            // Who reads or writes there for the function asks where that is.
-            let kept = !function.graph.takes_a_value(name)
-                && values(function, number, at).is_empty()
-                && !is_handed_before(function, position, at);
-            (kept && !limited).then(|| function.file.plain(number.span))
         }
         Term::Member { .. } => {
             let root = number.root().name()?;
@@ -481,65 +503,6 @@ fn is_replaced(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
     let constants = graph.effects.iter().filter(|own| constant(own));
     let constants: Vec<Span> = constants.map(|own| own.span).collect();
     graph.passes(&constants, at)
-}
-
-/// Whether a read from the user fills the variable before an access.
-fn is_filled(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
-    let mut reads = function.accesses.iter();
-    let fetched = reads.any(|read| {
-        read.word.direction == Direction::Read
-            && read.value_root == name
-            && read.span.end <= at.start
-    });
-    fetched || is_fetched_elsewise(function, name, at)
-}
-
-/// Whether what knows by itself where the user's bytes are fills the variable before an access:
-/// `copy_from_iter(&x, …)`.
-fn is_fetched_elsewise(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
-    let calls = function
-        .calls
-        .iter()
-        .filter(|own| own.end_byte() <= at.start);
-    let mut fills = calls.filter_map(|call| {
-        let callee = answer::text(function.context.callee(*call))?;
-        let object = function.file.words.fetches(callee)?;
-        let whole = function.expression_of(*call);
-        let given = whole.call()?.1.get(object)?.uncast().1;
-        Some(matches!(&given.term, Term::Address(place) if place.name() == Some(name)))
-    });
-    fills.any(|own| own)
-}
-
-/// Whether a read from the user fills what a variable leads to, and no member of it alone.
-fn is_filled_from_front(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
-    let mut reads = function.accesses.iter();
-    reads.any(|read| {
-        let value = Expression::of(function.context, read.value_node);
-        read.word.direction == Direction::Read
-            && value.uncast().1.name() == Some(name)
-            && read.span.end <= at.start
-    })
-}
-
-/// Whether all that a pointer of the function leads to before an access is a copy of what the
-/// user has.
-fn is_copied(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
-    let values = function.graph.assignments();
-    let mut values = values.filter(|(own, value)| {
-        let none = function.expression(*value);
-        *own == name && none.is_none_or(|own| !own.is_null())
-    });
-    let value = values
-        .next()
-        .and_then(|(_, place)| function.expression(place));
-    let only = values.next().is_none();
-    let call = value.as_ref().and_then(|value| value.uncast().1.call());
-    call.filter(|_| only).is_some_and(|(callee, _)| {
-        let duplicated = function.duplicates(callee).is_some();
-        let allocated = function.file.words.allocates(callee).is_some();
-        duplicated || allocated && is_filled_from_front(function, name, at)
-    })
 }
 
 /// Whether anything compares the member, or a variable that is made of it, or compares the

@@ -4,6 +4,7 @@ mod handlers;
 mod kinds;
 mod locking;
 mod named;
+mod numbers;
 mod ownership;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,11 +22,12 @@ use crate::search::{Hashed, Likely, Parts};
 
 use handlers::Handlers;
 pub(crate) use kinds::{AccessWord, BeginWord, EndWord};
-use kinds::{access, begin, end, is_inside};
+use kinds::{access, begin, end, is_inside, shows};
 pub(crate) use locking::{Lockers, Turn};
 use locking::{atomics, locking, locks};
 use named::Named;
 pub(crate) use named::OwnerName;
+use numbers::Numbers;
 use ownership::Owned;
 
 /// What a comment that allows something begins with.
@@ -82,11 +84,10 @@ pub struct CheckWords {
     faults: HashSet<String>,
     sleepless: HashSet<String>,
     must_use: HashSet<String>,
-    lengths: HashSet<String>,
     owned: Owned,
     handlers: Handlers,
     named: Named,
-    least: HashSet<String>,
+    numbers: Numbers,
     addresses: HashMap<String, Addresses>,
     /// What the headers of the tree declare as pointers to user memory, by name; none if
     /// not all of them were read.
@@ -94,11 +95,12 @@ pub struct CheckWords {
     clears: HashMap<String, Clears>,
     sizes: HashMap<String, Sizes>,
     fills: HashMap<String, Fills>,
+    shows: HashMap<String, AccessWord>,
+    wipes: HashMap<String, usize>,
     elements: HashMap<String, usize>,
     allocates: HashMap<String, Allocates>,
     cuts: HashMap<String, Clears>,
     duplicated: HashMap<String, usize>,
-    at_most: HashMap<String, usize>,
     fetches: HashMap<String, usize>,
     strings: HashMap<String, Vec<usize>>,
     error_pointers: HashSet<String>,
@@ -141,6 +143,12 @@ fn unsuspected(names: &[String], parts: &[String]) -> Vec<String> {
 fn each<T>(calls: &Calls, of: fn(&Does) -> Option<T>) -> HashMap<String, T> {
     let all = calls.all.iter();
     all.filter_map(|call| Some((call.name.clone(), of(&call.does)?)))
+        .collect()
+}
+
+fn of_kind<T>(calls: &Calls, of: fn(&Call) -> Option<T>) -> HashMap<String, T> {
+    let all = calls.all.iter();
+    all.filter_map(|call| Some((call.name.clone(), of(call)?)))
         .collect()
 }
 
@@ -212,21 +220,21 @@ impl CheckWords {
             left: calls.names(|does| does.left).into_iter().collect(),
             sleepless: sleepless(calls),
             must_use: calls.names(|does| does.must_use).into_iter().collect(),
-            lengths: calls.names(|does| does.length).into_iter().collect(),
             owned: Owned::of(calls),
             handlers: Handlers::of(calls),
             named: Named::of(calls),
-            least: calls.names(|does| does.least).into_iter().collect(),
+            numbers: Numbers::of(calls),
             users: None,
             addresses: each(calls, |does| does.addresses),
             clears: each(calls, |does| does.clears),
             sizes: each(calls, |does| does.sizes),
             fills: each(calls, |does| does.fills),
+            shows: of_kind(calls, shows),
+            wipes: each(calls, |does| does.wipes),
             elements: each(calls, |does| does.elements),
             allocates: each(calls, |does| does.allocates),
             cuts: each(calls, |does| does.cuts),
             duplicated: each(calls, |does| does.duplicated),
-            at_most: each(calls, |does| does.at_most),
             fetches: each(calls, |does| does.fetches),
             strings: each(calls, |does| does.string.clone()),
             give_users: calls.names(|does| does.users).into_iter().collect(),
@@ -382,7 +390,12 @@ impl CheckWords {
 
     /// Whether a call of that name gives the smallest of what it is given.
     pub(crate) fn gives_least(&self, name: &str) -> bool {
-        self.least.contains(name)
+        self.numbers.least.contains(name)
+    }
+
+    /// Whether a call of that name gives the largest.
+    pub(crate) fn gives_greatest(&self, name: &str) -> bool {
+        self.numbers.greatest.contains(name)
     }
 
     /// Whether a header of the tree may declare something of that name as a pointer to user
@@ -416,6 +429,17 @@ impl CheckWords {
         self.sizes.get(name).copied()
     }
 
+    /// The copy to a program that a call of that name makes, which knows by itself where that
+    /// has its memory: its user's address is that of the call.
+    pub(crate) fn shows(&self, name: &str) -> Option<&AccessWord> {
+        self.shows.get(name)
+    }
+
+    /// The argument of a call of that name of which it leaves nothing.
+    pub(crate) fn wipes(&self, name: &str) -> Option<usize> {
+        self.wipes.get(name).copied()
+    }
+
     /// Which arguments of a call of that name say what it copies something into.
     pub(crate) fn fills(&self, name: &str) -> Option<Fills> {
         self.fills.get(name).copied()
@@ -428,12 +452,12 @@ impl CheckWords {
 
     /// Whether a call of that name gives how long a string is.
     pub(crate) fn gives_length(&self, name: &str) -> bool {
-        self.lengths.contains(name)
+        self.numbers.lengths.contains(name)
     }
 
     /// Which argument says how much the result of a call is at most.
     pub(crate) fn at_most(&self, name: &str) -> Option<usize> {
-        self.at_most.get(name).copied()
+        self.numbers.at_most.get(name).copied()
     }
 
     /// Which arguments of a call of that name say where it copies a string to that it may

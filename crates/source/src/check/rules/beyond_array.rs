@@ -80,8 +80,16 @@ fn picked(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
     let other = || {
         allocated(function, array, number, node).or_else(|| below(function, array, number, node))
     };
-    let (told, place) = of_array.or_else(other)?;
     let file = function.file;
+    let Some((told, place)) = of_array.or_else(other) else {
+        let given = below::only_limited_by_callers(function, number)?;
+        let (array, number) = (file.plain(array.span), file.plain(number.span));
+        let told = format!(
+            "{number} is signed, and nothing refuses less than 0 of {given}, which is given for it, before it \
+             picks an element of {array}"
+        );
+        return Some(file.violation(&INFO, span(node), "picked here", told));
+    };
     let mut violation = file.violation(&INFO, span(node), "picked here", told);
     violation.related.push(place);
     Some(violation)

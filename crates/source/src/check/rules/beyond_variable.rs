@@ -121,7 +121,8 @@ fn copied(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violati
             (told, Confidence::High)
         }
         None => unbounded(function, access.span, count, name)
-            .or_else(|| within(function, access.span, count, &object))?,
+            .or_else(|| within(function, access.span, count, &object))
+            .or_else(|| at_most_less(function, access.span, count, &object))?,
     };
     let file = function.file;
     let mut violation = file.violation(&INFO, access.span, "copied here", told);
@@ -289,6 +290,35 @@ fn within(
         users.source, object.name, size
     );
     Some((told, Confidence::Medium))
+}
+
+/// The larger of what the object has and another number: `max(n, sizeof(x))`, where nothing
+/// says that it is no more.
+fn at_most_less(
+    function: &FunctionContext<'_>,
+    at: Span,
+    count: &Expression,
+    object: &Object<'_>,
+) -> Option<(String, Confidence)> {
+    let (callee, given) = count.uncast().1.call()?;
+    let size = object.size.filter(|_| !object.is_pointer)?;
+    let picks = function.file.words.gives_greatest(callee);
+    let known = |own: &Expression| space::bytes(function, own.uncast().1);
+    let mut sizes = given.iter().filter(|_| picks).filter_map(known);
+    sizes.find(|own| *own >= size)?;
+    let mut others = given.iter().map(|own| own.uncast().1);
+    let other = others.find(|own| {
+        let place = matches!(own.term, Term::Name(_) | Term::Member { .. });
+        place && known(own).is_none() && space::type_of(function, own).is_some()
+    })?;
+    let most = limit(function, other, at).and_then(|own| own.value);
+    let told = format!(
+        "no fewer than {size} bytes are copied, which {} has, and more where {} is more",
+        object.name,
+        function.file.plain(other.span)
+    );
+    most.is_none_or(|most| most > size)
+        .then_some((told, Confidence::Medium))
 }
 
 /// The same of what a caller has, whose type leaves its end not open.

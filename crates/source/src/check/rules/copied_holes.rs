@@ -1,6 +1,6 @@
 use tree_sitter::Node;
 
-use crate::check::accesses::{Access, each, root_of};
+use crate::check::accesses::{Access, each, root_of, shown};
 use crate::check::allocation::{Allocation, product};
 use crate::check::context::FunctionContext;
 use crate::check::fill::{Elements, Filling, Put, element, filling};
@@ -33,7 +33,8 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    for access in function.accesses {
+    let shown = shown(function.context, function.file.words, function.calls);
+    for access in function.accesses.iter().chain(&shown) {
         let whole = access.word.count.is_some() && access.word.direction == Direction::Write;
         out.extend(whole.then(|| half_filled(function, access)).flatten());
         out.extend(unset_value(function, access));

@@ -1,10 +1,11 @@
 use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
+use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
-use crate::expression::Expression;
+use crate::expression::{Expression, Term};
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -30,9 +31,10 @@ fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
     let bytes = access.bytes.as_ref()?.uncast().1;
     let value = function.expression_of(access.value_node);
     let value = value.uncast().1;
-    if !is_length_of(bytes, value) && !is_allocated(function, access, value, bytes) {
-        return None;
-    }
+    let counts = is_length_of(bytes, value)
+        || is_allocated(function, access, value, bytes)
+        || is_bounded_by_length(function, access, value, bytes);
+    counts.then_some(())?;
     // Last what takes longest.
     let size = space::element(function, value).filter(|size| *size > 1);
     size.map(|size| {
@@ -55,6 +57,18 @@ fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
 fn is_length_of(count: &Expression, object: &Expression) -> bool {
     let of = count.call().filter(|(name, _)| *name == "ARRAY_SIZE");
     of.is_some_and(|(_, given)| given == std::slice::from_ref(object))
+}
+
+/// Whether the number is refused where it is more than there are elements.
+fn is_bounded_by_length(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+    object: &Expression,
+    count: &Expression,
+) -> bool {
+    let place = matches!(count.term, Term::Name(_) | Term::Member { .. });
+    let own = place.then(|| limit(function, count, access.span)).flatten();
+    own.is_some_and(|own| is_length_of(own.other.uncast().1, object))
 }
 
 /// Whether the object is memory that the function allocates for so many elements.

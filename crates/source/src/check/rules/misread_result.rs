@@ -7,6 +7,7 @@ use crate::check::context::FunctionContext;
 use crate::check::fate::{is_error, is_error_name};
 use crate::check::known::Told;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::part;
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Edge, Effect, EffectKind, Flow, Node as Step, Statement, StatementKind};
@@ -65,6 +66,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         if matches!(giver.told, Told::Left | Told::LeftOrError) && said() {
             out.extend(returned(function, &giver));
         }
+        if giver.told == Told::Left {
+            out.extend(in_part(function, &giver));
+        }
         if giver.told != Told::LeftOrError {
             let test = tested(function, &giver, &tests);
             out.extend(test.map(|test| asked(function, &giver, test)));
@@ -92,6 +96,24 @@ fn asked(function: &FunctionContext<'_>, giver: &Giver<'_>, test: Span) -> Viola
         violation.related.push(file.mark(giver.span, gives));
     }
     violation
+}
+
+/// What was left is asked for nothing but whether it is all: a copy that ended in the middle
+/// counts as a whole one.
+fn in_part(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violation> {
+    let variable = bare(assigned(function, giver)?);
+    let test = part::only_whole(function, &function.context.written(variable), giver.span)?;
+    let file = function.file;
+    let message = format!(
+        "nothing asks {}() for less than all: where a part was left, as much counts as copied as was asked for",
+        giver.name
+    );
+    let mut violation = file.violation(&INFO, giver.span, "may be copied in part", message);
+    violation
+        .related
+        .push(file.mark(test, "only this is asked"));
+    violation.confidence = Confidence::Medium;
+    Some(violation)
 }
 
 /// A function that gives error numbers elsewhere gives the bytes that were left.

@@ -29,6 +29,7 @@ mod inverted_test;
 mod jump_out_of_cleanup;
 mod kept_lock;
 mod kept_memory;
+mod kept_secret;
 mod kernel_address;
 mod late_check;
 mod macro_label;
@@ -45,6 +46,7 @@ mod sizeof_pointer;
 mod swallowed_fault;
 mod swapped_arguments;
 mod unbounded_index;
+mod unbounded_operand;
 mod unchecked_access;
 mod unchecked_begin;
 mod undefined_call;
@@ -93,6 +95,7 @@ pub(crate) const RULES: &[Rule] = &[
     kernel_address::RULE,
     kept_lock::RULE,
     kept_memory::RULE,
+    kept_secret::RULE,
     released_memory::RULE,
     early_descriptor::RULE,
     copied_holes::RULE,
@@ -103,6 +106,7 @@ pub(crate) const RULES: &[Rule] = &[
     beyond_array::RULE,
     beyond_variable::RULE,
     unbounded_index::RULE,
+    unbounded_operand::RULE,
     signed_bound::RULE,
     unterminated_string::RULE,
     error_pointer::RULE,

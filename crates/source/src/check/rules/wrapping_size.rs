@@ -3,7 +3,7 @@ use tree_sitter::Node;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
-use crate::check::{space, unbounded};
+use crate::check::{asked, space, unbounded};
 use crate::expression::{Expression, Term};
 use crate::site::span;
 use crate::span::Span;
@@ -31,6 +31,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     });
     for call in function.calls {
         out.extend(sized(function, *call));
+    }
+    for access in function.accesses.iter().chain(function.through) {
+        let size = access.bytes.as_ref().map(|own| own.uncast().1);
+        out.extend(size.and_then(|size| less(function, size, access.span)));
     }
 }
 
@@ -81,6 +85,44 @@ fn sized(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
         .any(|own| own.span.start >= call.end_byte())
         .then_some(())?;
     told(function, &size, &number, span(call))
+}
+
+/// What is left of a number of the user's where a constant is taken away, of which nothing asks
+/// whether it is less than that.
+fn less(function: &FunctionContext<'_>, size: &Expression, at: Span) -> Option<Violation> {
+    let size = match size.name() {
+        Some(name) => {
+            let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
+            let (_, place) = values.next().filter(|(_, place)| place.end <= at.start)?;
+            let value = function.expression(place)?;
+            let only = values.next().is_none() && asked::may_be_least(function, size);
+            only.then(|| value.uncast().1.clone())?
+        }
+        None => size.clone(),
+    };
+    let Term::Binary(number, operator, by) = &size.term else {
+        return None;
+    };
+    let taken = space::bytes(function, by.uncast().1).filter(|_| operator == "-")?;
+    let number = number.uncast().1;
+    let place = matches!(number.term, Term::Name(_) | Term::Member { .. });
+    (place && taken > 0 && asked::may_be_least(function, number)).then_some(())?;
+    // Where nothing bounds it at all, that is what is wrong with it.
+    unbounded::users(function, number, at)
+        .is_none()
+        .then_some(())?;
+    let users = unbounded::users_within(function, number, at).filter(|own| !own.is_handed)?;
+    let least = users
+        .by
+        .iter()
+        .all(|own| asked::may_be_least(function, own));
+    (least && !unbounded::is_handed_before(function, number, at)).then_some(())?;
+    let file = function.file;
+    let (size, number) = (file.plain(size.span), file.plain(number.span));
+    let told = format!(
+        "{size} wraps where {number}, which is the user's, is less than {taken}, and nothing asks"
+    );
+    Some(file.violation(&INFO, at, "taken here", told))
 }
 
 fn told(

@@ -75,3 +75,20 @@ pub(super) fn access(call: &Call) -> Option<AccessWord> {
         part: call.does.part,
     })
 }
+
+/// The copy to a program of a call that takes no address of the user's: that of what it copies
+/// stands for it.
+pub(super) fn shows(call: &Call) -> Option<AccessWord> {
+    let own = call.does.shows?;
+    Some(AccessWord {
+        name: call.name.clone(),
+        direction: Direction::Write,
+        arguments: own.object.max(own.count) + 1,
+        value: own.object,
+        user: own.object,
+        count: Some(own.count),
+        result: None,
+        checked: true,
+        part: false,
+    })
+}

@@ -1,0 +1,86 @@
+//! What reads from the user fill before a place.
+
+use tollgate_defect::answer;
+
+use crate::Direction;
+use crate::expression::{Expression, Term};
+use crate::span::Span;
+
+use super::context::FunctionContext;
+
+/// Whether a read from the user fills the variable before an access.
+pub(crate) fn is_filled(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let mut reads = function.accesses.iter();
+    let fetched = reads.any(|read| {
+        read.word.direction == Direction::Read
+            && read.value_root == name
+            && read.span.end <= at.start
+    });
+    fetched || is_fetched_elsewise(function, name, at)
+}
+
+/// Whether a read from the user fills a place behind a pointer that another one lies in:
+/// `copy_from_user(&d->request, …)` and `d->request.index`.
+pub(crate) fn is_filled_place(
+    function: &FunctionContext<'_>,
+    place: &Expression,
+    at: Span,
+) -> bool {
+    let mut reads = function.accesses.iter();
+    reads.any(|read| {
+        let before = read.word.direction == Direction::Read && read.span.end <= at.start;
+        let value = before.then(|| function.expression_of(read.value_node));
+        value.is_some_and(|value| match &value.uncast().1.term {
+            Term::Address(filled) => filled.pointer().is_some() && place.lies_in(filled),
+            _ => false,
+        })
+    })
+}
+
+/// Whether what knows by itself where the user's bytes are fills the variable before an access:
+/// `copy_from_iter(&x, …)`.
+fn is_fetched_elsewise(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let calls = function
+        .calls
+        .iter()
+        .filter(|own| own.end_byte() <= at.start);
+    let mut fills = calls.filter_map(|call| {
+        let callee = answer::text(function.context.callee(*call))?;
+        let object = function.file.words.fetches(callee)?;
+        let whole = function.expression_of(*call);
+        let given = whole.call()?.1.get(object)?.uncast().1;
+        Some(matches!(&given.term, Term::Address(place) if place.name() == Some(name)))
+    });
+    fills.any(|own| own)
+}
+
+/// Whether a read from the user fills what a variable leads to, and no member of it alone.
+fn is_filled_from_front(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let mut reads = function.accesses.iter();
+    reads.any(|read| {
+        let value = Expression::of(function.context, read.value_node);
+        read.word.direction == Direction::Read
+            && value.uncast().1.name() == Some(name)
+            && read.span.end <= at.start
+    })
+}
+
+/// Whether all that a pointer of the function leads to before an access is a copy of what the
+/// user has.
+pub(crate) fn is_copied(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let values = function.graph.assignments();
+    let mut values = values.filter(|(own, value)| {
+        let none = function.expression(*value);
+        *own == name && none.is_none_or(|own| !own.is_null())
+    });
+    let value = values
+        .next()
+        .and_then(|(_, place)| function.expression(place));
+    let only = values.next().is_none();
+    let call = value.as_ref().and_then(|value| value.uncast().1.call());
+    call.filter(|_| only).is_some_and(|(callee, _)| {
+        let duplicated = function.duplicates(callee).is_some();
+        let allocated = function.file.words.allocates(callee).is_some();
+        duplicated || allocated && is_filled_from_front(function, name, at)
+    })
+}

@@ -1,0 +1,30 @@
+//! What calls say of the numbers that they give.
+
+use crate::calls::Calls;
+use crate::hashed::{HashMap, HashSet};
+
+/// Calls by what their results are.
+#[derive(Clone, Debug)]
+pub(super) struct Numbers {
+    /// The smallest of what they are given.
+    pub(super) least: HashSet<String>,
+    /// The largest.
+    pub(super) greatest: HashSet<String>,
+    /// No more than that argument says.
+    pub(super) at_most: HashMap<String, usize>,
+    /// How long a string is.
+    pub(super) lengths: HashSet<String>,
+}
+
+impl Numbers {
+    pub(super) fn of(calls: &Calls) -> Self {
+        let all = calls.all.iter();
+        let at_most = all.filter_map(|call| Some((call.name.clone(), call.does.at_most?)));
+        Self {
+            least: calls.names(|does| does.least).into_iter().collect(),
+            greatest: calls.names(|does| does.greatest).into_iter().collect(),
+            at_most: at_most.collect(),
+            lengths: calls.names(|does| does.length).into_iter().collect(),
+        }
+    }
+}
