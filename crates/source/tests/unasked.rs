@@ -253,3 +253,47 @@ fn what_is_wiped_on_one_way_is_wiped_on_each() {
     assert_eq!(freed("kfree"), ["kept-secret"]);
     assert_eq!(freed("kfree_sensitive"), NONE);
 }
+
+#[test]
+fn memory_of_the_user_s_size_is_no_structure_yet() {
+    let with = |test: &str, takes: &str| {
+        said(&format!(
+            "static long f(struct dev *d, struct req __user *p)\n{{\n\tstruct item *it;\n\tu32 n;\n\n\
+             \tif (get_user(n, &p->size))\n\t\treturn -EFAULT;\n\tif ({test})\n\t\treturn -EINVAL;\n\t{takes}\n\
+             \tn = it->len;\n\tkfree(it);\n\treturn n;\n}}\n"
+        ))
+    };
+    let takes = "it = memdup_user(p, n);\n\tif (IS_ERR(it))\n\t\treturn PTR_ERR(it);";
+    assert_eq!(with("n > 4096", takes), ["beyond-variable"]);
+    assert_eq!(with("n > 4096 || n < sizeof(*it)", takes), NONE);
+    assert_eq!(with("n != sizeof(*it)", takes), NONE);
+    assert_eq!(with("n > 4096", &takes.replace(", n)", ", sizeof(*it))")), NONE);
+}
+
+#[test]
+fn a_string_behind_a_pointer_ends_somewhere() {
+    let with = |ends: &str| {
+        said(&format!(
+            "struct state {{ char buf[24]; u32 n; }};\n\
+             static long f(struct state *s, const char __user *p, size_t n)\n{{\n\tunsigned long v;\n\n\
+             \tif (n > sizeof(s->buf) - 1)\n\t\treturn -EINVAL;\n\
+             \tif (copy_from_user(s->buf, p, n))\n\t\treturn -EFAULT;\n{ends}\treturn kstrtoul(s->buf, 0, &v);\n}}\n"
+        ))
+    };
+    assert_eq!(with(""), ["unterminated-string"]);
+    assert_eq!(with("\ts->buf[n] = 0;\n"), NONE);
+    assert_eq!(with("\ts->n = n;\n"), ["unterminated-string"]);
+    assert_eq!(with("\tfinish(s);\n"), NONE);
+}
+
+#[test]
+fn what_is_mapped_for_a_moment_is_copied_without_faults() {
+    let with = |kind: &str| {
+        said(&format!(
+            "static long f(struct page *page, char __user *p)\n{{\n\tchar *k = kmap_{kind}(page);\n\
+             \tint left = copy_to_user(p, k, 64);\n\n\tkunmap_{kind}(k);\n\treturn left ? -EFAULT : 0;\n}}\n"
+        ))
+    };
+    assert_eq!(with("atomic"), ["fault-in-atomic"]);
+    assert_eq!(with("local"), NONE);
+}

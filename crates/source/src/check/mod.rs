@@ -53,6 +53,7 @@ mod pieces;
 mod range;
 mod rule;
 mod rules;
+mod short;
 mod side;
 mod space;
 mod summary;

@@ -7,6 +7,7 @@ use crate::check::context::FunctionContext;
 use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
+use crate::check::short::short;
 use crate::check::space;
 use crate::check::unbounded;
 use crate::expression::{Expression, Term};
@@ -53,6 +54,29 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for call in function.calls {
         out.extend(moved(function, *call));
     }
+    for local in function
+        .graph
+        .locals
+        .iter()
+        .filter(|own| !own.plain && !own.array)
+    {
+        out.extend(taken_for_more(function, local));
+    }
+}
+
+/// Memory of as many bytes as the user says, of which a member is looked at.
+fn taken_for_more(function: &FunctionContext<'_>, local: &Local) -> Option<Violation> {
+    let own = short(function, local)?;
+    let file = function.file;
+    let (number, name) = (file.plain(own.number), &local.name);
+    let told = format!(
+        "{name} leads to as many bytes as {number} says, which is the user's, and nothing asks whether the \
+         structure has as many"
+    );
+    let mut violation = file.violation(&INFO, own.member, "may lie behind them", told);
+    violation.confidence = Confidence::Medium;
+    violation.related.push(file.mark(own.made, "made here"));
+    Some(violation)
 }
 
 /// A variable of the function that memcpy(), memset() or the like fills with as many bytes

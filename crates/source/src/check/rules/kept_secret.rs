@@ -10,7 +10,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::tokens::parameters;
 use crate::expression::Expression;
-use crate::flow::{Action, Local};
+use crate::flow::{Action, Effect, EffectKind, Local};
 use crate::hashed::HashSet;
 use crate::span::Span;
 
@@ -111,14 +111,16 @@ fn left(
     let own = fallible(function).find(|own| own.span == access.span)?;
     let arms = fate(function, &own)?.arms;
     let wiped: HashSet<usize> = wipes.iter().flat_map(|own| graph.nodes_in(*own)).collect();
-    let mut exits = arms.iter().flat_map(|arm| {
+    let exits = arms.iter().flat_map(|arm| {
         let reached = reached(function, arm.success, &wiped);
         reached.into_iter().filter(|at| {
             let node = graph.nodes.get(*at);
             node.is_some_and(|own| matches!(own.action, Action::Exit { .. }))
         })
     });
-    let exit = exits.next().map(|at| function.place(at))?;
+    let used = |exit: &Span| is_used(function, access, local, *exit);
+    let mut exits = exits.map(|at| function.place(at));
+    let exit = exits.find(used)?;
     let file = function.file;
     let message = format!(
         "what the user gave in {} is left behind, and wiped on line {} where the function is left otherwise",
@@ -130,6 +132,23 @@ fn left(
         .related
         .push(file.mark(access.span, "filled here"));
     Some(violation)
+}
+
+/// Whether a call is given the variable, or what it leads to, behind the copy and before a place:
+/// what nothing has looked at yet may be wiped for what is put there later.
+fn is_used(function: &FunctionContext<'_>, access: &Access<'_>, local: &Local, exit: Span) -> bool {
+    let graph = function.graph;
+    let hands = |effect: &Effect| match &effect.kind {
+        EffectKind::Address => true,
+        EffectKind::Handed { by_address } => *by_address || !local.plain,
+        EffectKind::Read => !local.plain && !local.array && graph.is_whole(effect),
+        EffectKind::Write(_) => false,
+    };
+    let mut effects = graph.effects.iter().filter(|effect| {
+        let between = effect.span.start >= access.span.end && effect.span.end <= exit.start;
+        between && graph.name_of(effect) == local.name
+    });
+    effects.any(hands)
 }
 
 /// The nodes that ways from one come to which pass none of some others.

@@ -106,6 +106,9 @@ impl<'e> Bytes<'e> {
     /// struct that an array lies in.
     fn of(function: &FunctionContext<'_>, place: &'e Expression, at: Span) -> Option<Self> {
         let named = place.root().name()?;
+        if place.pointer().is_some() {
+            return Self::behind(function, place, at);
+        }
         let origin = origin(function, named).filter(|_| place.name().is_some());
         let alias = origin.is_some().then(|| named.to_owned());
         let root = origin.unwrap_or_else(|| named.to_owned());
@@ -130,6 +133,25 @@ impl<'e> Bytes<'e> {
             copied,
         };
         Some(own)
+    }
+
+    /// Those that were copied into the same array behind a pointer.
+    fn behind(function: &FunctionContext<'_>, place: &'e Expression, at: Span) -> Option<Self> {
+        let array = matches!(place.term, Term::Member { .. }) && is_array(function, place);
+        let mut reads = function.accesses.iter().filter(|access| {
+            let copies = access.word.direction == Direction::Read && access.word.count.is_some();
+            array && copies && access.span.end <= at.start
+        });
+        let copied = reads.find(|access| {
+            let filled = function.expression_of(access.value_node);
+            filled.uncast().1 == place
+        })?;
+        Some(Self {
+            place,
+            root: place.root().name()?.to_owned(),
+            alias: None,
+            copied: copied.span,
+        })
     }
 
     /// Whether anything but the copy may have put a 0 there before a place.
