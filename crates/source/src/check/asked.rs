@@ -56,7 +56,12 @@ pub(crate) fn is_never_asked(function: &FunctionContext<'_>, number: &Expression
             "binary_expression" => Some(node).filter(|own| is_comparison(function, *own)),
             _ => node.part("condition"),
         };
-        asked = place.is_some_and(|own| function.expression_of(own).any(&|part| part == number));
+        // `i < d->counts[n]` asks nothing of n.
+        let names = |own| {
+            let own = function.expression_of(own);
+            own.any_but_indices(&|part| part == number)
+        };
+        asked = place.is_some_and(names);
     });
     !asked
 }

@@ -28,7 +28,13 @@ pub(crate) fn only_limit(
     number.root().name()?;
     let (place, other) = only_most(function, number)?;
     let other = other.uncast().1;
-    let literal = matches!(other.term, Term::Number(_));
+    let literal = match &other.term {
+        Term::Number(_) => true,
+        Term::Name(name) => {
+            function.local_at(name, other.span).is_none() && function.file.types.is_int(name)
+        }
+        _ => false,
+    };
     let both = is_signed(function, number) && (literal || is_signed(function, other));
     let users = || {
         let own = unbounded::users_within(function, number, at);

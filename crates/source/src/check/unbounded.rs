@@ -392,8 +392,8 @@ fn by_name(
     source.filter(|_| !search.counts(function) || !is_limited(function, name, at))
 }
 
-/// What all callers of a function give it as that parameter, or in that member behind it,
-/// where each of them has it from the user and bounds it by nothing.
+/// What a caller of a function gives it as that parameter, or in that member behind it, who
+/// has it from the user and bounds it by nothing: what others give does not mend that.
 fn by_callers(
     function: &FunctionContext<'_>,
     name: &str,
@@ -406,9 +406,8 @@ fn by_callers(
     if !file.is_declared(own, b"static") {
         return None;
     }
-    let mut source = None;
-    for caller in file.callers(own) {
-        let given = look_into(function, &caller.name, |caller| {
+    file.callers(own).find_map(|caller| {
+        look_into(function, &caller.name, |caller| {
             let called = |call: &&Node<'_>| caller.context.callee(**call) == own.name.as_bytes();
             let mut sources = caller.calls.iter().filter(called).map(|call| {
                 let given = call.part("arguments")?;
@@ -420,12 +419,9 @@ fn by_callers(
                     Some(field) => made(caller, &member_of(given, field)?, span(*call), search),
                 }
             });
-            let first = sources.next()??;
-            sources.all(|own| own.is_some()).then_some(first)
-        });
-        source = Some(given?);
-    }
-    source
+            sources.find_map(|own| own)
+        })
+    })
 }
 
 /// `x.m` of `&x`, `p->m` of `p`

@@ -21,6 +21,18 @@ impl Query<'_> {
         }
     }
 
+    /// Whether a name is a constant of the type `int`: an enumerator, or a macro of a number
+    /// that is written as one.
+    pub(super) fn is_int(&mut self, name: &str) -> Result<bool, LayoutError> {
+        let scope = self.root();
+        let found = self.find(name, &[Kind::Macro, Kind::Enumerator], &scope)?;
+        if found.entry.kind == Kind::Enumerator {
+            return Ok(true);
+        }
+        let own = Macro::read(&found.scope.file.text, found.entry.at);
+        Ok(own.is_some_and(|own| own.is_int()))
+    }
+
     /// Puts what a macro stands for in the place of its call, which is next;
     /// false if the next word is no macro.
     pub(super) fn expand(&mut self, input: &mut Input, scope: &Scope) -> Result<bool, LayoutError> {

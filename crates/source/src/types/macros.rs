@@ -61,6 +61,19 @@ impl Macro {
         matches!(self.body.as_slice(), [word] if &*word.text == name)
     }
 
+    /// Whether it stands for a number that an `int` has, and is written as one: with another
+    /// type it has a suffix, or is made of something (C11, 6.4.4.1).
+    pub(super) fn is_int(&self) -> bool {
+        let [only] = self.body.as_slice() else {
+            return false;
+        };
+        let value = match only.text.strip_prefix("0x") {
+            Some(digits) => i32::from_str_radix(digits, 16),
+            None => only.text.parse::<i32>(),
+        };
+        self.parameters.is_none() && value.is_ok()
+    }
+
     /// Whether it is a call.
     pub(super) fn is_called(&self) -> bool {
         self.parameters.is_some()

@@ -235,6 +235,14 @@ impl<'h> Types<'h> {
         u64::try_from(value).map_err(unknown)
     }
 
+    /// Whether a name is a constant of the type `int` on the first of the machines.
+    #[must_use]
+    pub fn is_int(&self, name: &str) -> bool {
+        let own = |query: &mut Query<'_>| query.is_int(name);
+        let found = self.first(name, |machine| self.agreed(name, machine, false, own));
+        matches!(found, Ok(true))
+    }
+
     /// The answer that all choices of the configuration agree on.
     fn agreed<T: PartialEq>(
         &self,
@@ -374,7 +382,7 @@ impl<'t> Query<'t> {
     }
 
     /// The file that is asked about, and what it sees.
-    fn root(&self) -> Scope {
+    pub(super) fn root(&self) -> Scope {
         let root = &self.types.root;
         Scope {
             file: Arc::clone(root),
