@@ -300,8 +300,14 @@ impl Query<'_> {
         let mut of = match input.brackets() {
             Some(inside) if self.is_type(&inside, scope) => {
                 let of = self.type_name(&mut Input::new(inside), scope)?;
-                self.operand(input, scope);
-                return Ok(of);
+                match input.is(0, b'{').then(|| input.brackets()).flatten() {
+                    // `(char []){ 1, 2 }`
+                    Some(list) => self.completed(of, list, scope)?,
+                    None => {
+                        self.operand(input, scope);
+                        return Ok(of);
+                    }
+                }
             }
             Some(inside) => {
                 let mut inside = Input::new(inside);
@@ -339,12 +345,7 @@ impl Query<'_> {
                 input.next();
                 self.named("int", scope)
             }
-            TokenKind::Literal if word.text.starts_with('"') && !word.text.contains('\\') => {
-                input.next();
-                let length = word.text.len().saturating_sub(1);
-                let mut of = super::query::words(&format!("char [{length}]"));
-                self.type_name(&mut of, scope)
-            }
+            TokenKind::Literal if word.text.starts_with('"') => self.quoted(input, scope),
             TokenKind::Word
                 if self.may_expand(&word.text, scope) && self.expand(input, scope)? =>
             {
@@ -357,7 +358,7 @@ impl Query<'_> {
 
     /// Whether the name of an object may be a macro: one that is spelled as variables
     /// are is one only of its own file.
-    fn may_expand(&self, name: &str, scope: &Scope) -> bool {
+    pub(super) fn may_expand(&self, name: &str, scope: &Scope) -> bool {
         let file = self.types.real(&scope.file);
         is_loud(name.as_bytes()) || !file.entries(Sought::of(name), &[Kind::Macro]).is_empty()
     }
