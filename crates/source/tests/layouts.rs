@@ -452,6 +452,38 @@ fn what_every_configuration_agrees_on_is_known() {
     assert_eq!(types.layout("struct t").unwrap().size, 8);
 }
 
+/// As with a record, what is left out is no answer beside one that is there.
+#[test]
+fn a_typedef_that_the_configuration_leaves_out_is_absent() {
+    let headers = Headers::new(&tollgate_source::no_tree).unwrap();
+    let text = "#ifdef CONFIG_Y\ntypedef short t;\n#define m long\n#endif\nstruct s { t a; };\n\
+        struct n { m a; };\n#ifdef CONFIG_SPARC64\ntypedef short far_t;\n#endif\n\
+        #ifdef CONFIG_RANDSTRUCT\ntypedef int never_t;\n#endif\nstruct f { far_t a; };\n\
+        #ifdef CONFIG_A\ntypedef short two_t;\n#else\ntypedef int two_t;\n#endif\n";
+    let types = Types::new(&headers, &TreePath::within("t.c"), text.as_bytes());
+    let size = |of: &str| types.layout(of).map(|of| of.size);
+    for (of, bytes) in [("t", 2), ("struct s", 2), ("m", 8), ("struct n", 8)] {
+        assert_eq!(size(of), Ok(bytes), "{of}");
+    }
+    assert_eq!(
+        types.value("sizeof(t) + sizeof(struct n) + sizeof(struct s)"),
+        Ok(12)
+    );
+    assert_eq!(types.outline("struct s").unwrap().size, 2);
+    // On the machine of another architecture, which has it.
+    let absent = |name: &str| Err(LayoutError::Absent(name.to_owned()));
+    let machine = |name: &str| headers.machine(name).unwrap();
+    let on = |of: &str, name: &str| types.layout_on(of, machine(name)).map(|of| of.size);
+    assert_eq!(on("far_t", "x86_64"), absent("far_t"));
+    assert_eq!(on("struct f", "sparc64"), Ok(2));
+    assert_eq!(size("struct f"), Ok(2));
+    assert_eq!(types.outline("struct f").unwrap().size, 2);
+    assert_eq!(types.value("sizeof(far_t)"), Ok(2));
+    assert_eq!(size("never_t"), absent("never_t"));
+    // Two that are there differ.
+    assert!(matches!(size("two_t"), Err(LayoutError::Depends(..))));
+}
+
 /// What most headers of the kernel need to be compiled on their own.
 const BEFORE: &str = "#include <stddef.h>\n#include <stdint.h>\n#include <stdbool.h>\n\
     #include <linux/types.h>\n#include <linux/stddef.h>\n#include <linux/socket.h>\n\

@@ -190,7 +190,8 @@ impl Query<'_> {
         self.whole_value(inside, scope)
     }
 
-    /// Whether words between parentheses name a type.
+    /// Whether words between parentheses name a type, be it one that the configuration
+    /// leaves out.
     fn is_type(&mut self, words: &[Word], scope: &Scope) -> bool {
         let Some(first) = words.first().filter(|word| word.is_name()) else {
             return false;
@@ -202,7 +203,10 @@ impl Query<'_> {
         starts_type(&first.text)
             || plain
                 && self.may_be_typedef(&first.text)
-                && self.find(&first.text, &[Kind::Typedef], scope).is_ok()
+                && !matches!(
+                    self.find(&first.text, &[Kind::Typedef], scope),
+                    Err(LayoutError::Missing(_))
+                )
     }
 
     fn named_value(&mut self, input: &mut Input, name: &str, scope: &Scope) -> Result<i128> {
