@@ -484,6 +484,31 @@ fn a_typedef_that_the_configuration_leaves_out_is_absent() {
     assert!(matches!(size("two_t"), Err(LayoutError::Depends(..))));
 }
 
+#[test]
+fn an_option_of_another_architecture_is_not_set() {
+    let headers = Headers::new(&tollgate_source::no_tree).unwrap();
+    let text = "typedef struct {\n\tint a;\n#ifdef CONFIG_X86_X32_ABI\n\tlong b;\n#endif\n\
+        #if IS_ENABLED(CONFIG_SPARC_LEON) || defined(CONFIG_X86_PAE)\n\tlong c;\n#endif\n} s_t;\n\
+        struct frame { s_t info; int pc; };\n";
+    let size = |path: &str| {
+        let types = Types::new(&headers, &TreePath::within(path), text.as_bytes());
+        types.layout("struct frame").map(|of| of.size)
+    };
+    let depends = |found: Result<u64, LayoutError>| matches!(found, Err(LayoutError::Depends(..)));
+    assert_eq!(size("arch/sparc/kernel/t.c"), Ok(8));
+    assert_eq!(size("arch/arm64/kernel/t.c"), Ok(8));
+    // Where it may be set nobody knows whether it is.
+    assert!(depends(size("arch/x86/kernel/t.c")));
+    assert!(depends(size("fs/t.c")));
+    let types = Types::new(&headers, &TreePath::within("fs/t.c"), text.as_bytes());
+    let on = |name: &str| types.layout_on("struct frame", headers.machine(name).unwrap());
+    assert!(depends(on("x86_64").map(|of| of.size)));
+    assert!(depends(on("i386").map(|of| of.size)));
+    assert!(depends(on("sparc").map(|of| of.size)));
+    assert_eq!(on("sparc64").map(|of| of.size), Ok(8));
+    assert_eq!(on("x32").map(|of| of.size), Ok(8));
+}
+
 /// What most headers of the kernel need to be compiled on their own.
 const BEFORE: &str = "#include <stddef.h>\n#include <stdint.h>\n#include <stdbool.h>\n\
     #include <linux/types.h>\n#include <linux/stddef.h>\n#include <linux/socket.h>\n\
