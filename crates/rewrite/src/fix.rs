@@ -33,16 +33,27 @@ use crate::writing::Written;
 /// rewritten without a change of what it means.
 pub fn fix(tree: &dyn ReadTree, target: &Target, request: &Request) -> Result<Patched, FixError> {
     let text = read(tree, &target.path)?;
-    let offers = Offers::read(&read(tree, &TreePath::within(UACCESS))?);
-    if let Some(lacks) = styles::lacks(request.style, offers) {
-        return Err(FixError::Style {
-            style: request.style,
-            lacks,
-        });
-    }
+    let offers = offers_of(tree, request.style)?;
     match styles::work(request.style) {
         Work::Runs(form) => of_runs(tree, target, request, &text, offers, form),
         Work::Copies => size_switch::fix(target, &text, offers, request),
+    }
+}
+
+/// Asks whether a tree has the calls that a style needs: where it has not, no function of it
+/// can be rewritten so.
+///
+/// # Errors
+/// When it has not, or its header could not be read.
+pub fn offered(tree: &dyn ReadTree, style: Style) -> Result<(), FixError> {
+    offers_of(tree, style).map(|_| ())
+}
+
+fn offers_of(tree: &dyn ReadTree, style: Style) -> Result<Offers, FixError> {
+    let offers = Offers::read(&read(tree, &TreePath::within(UACCESS))?);
+    match styles::lacks(style, offers) {
+        Some(lacks) => Err(FixError::Style { style, lacks }),
+        None => Ok(offers),
     }
 }
 

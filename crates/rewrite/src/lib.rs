@@ -35,7 +35,7 @@ mod subject;
 mod target;
 mod writing;
 
-pub use fix::fix;
+pub use fix::{fix, offered};
 pub use instead::instead;
 pub use masks::can_mask;
 pub use offers::{Offers, UACCESS};

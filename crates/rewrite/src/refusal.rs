@@ -83,6 +83,20 @@ pub enum FixError {
     Analysis(String),
 }
 
+impl FixError {
+    /// What the tree lacks, where that is why, whatever the function is.
+    #[must_use]
+    pub fn of_tree(&self) -> Option<String> {
+        match self {
+            Self::Style { .. } => Some(self.to_string()),
+            Self::Refused { refusal, .. } if refusal.reason == Reason::Begin => {
+                Some(refusal.reason.to_string())
+            }
+            _ => None,
+        }
+    }
+}
+
 fn nearby(near: &[String]) -> String {
     if near.is_empty() {
         String::new()

@@ -30,6 +30,7 @@ mod normalise;
 mod opportunity;
 mod parse;
 mod path;
+mod reach;
 mod runs;
 mod scan;
 mod search;
@@ -39,6 +40,7 @@ mod split;
 mod types;
 mod vocabulary;
 mod walk;
+mod wrapped;
 mod wrappers;
 
 pub use analyse::{Analyser, GrammarError};

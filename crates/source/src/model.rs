@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::calls::Direction;
+pub use crate::reach::Reach;
 use crate::span::{Position, Span};
 
 /// One user access.
@@ -28,20 +29,6 @@ pub struct Site {
     pub reach: Reach,
     /// What in the arguments keeps the access from being moved as it stands.
     pub hazards: Vec<Hazard>,
-}
-
-/// How an address is made from its object.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reach {
-    /// A field, `&p->a.b`: within `sizeof(*p)`.
-    Field,
-    /// An element with a constant index, `&p[1]` or `p + 1`.
-    Element(u32),
-    /// The pointer itself, `p`.
-    Whole,
-    /// Anything else, such as `&p->a[i]` or `p + n`.
-    Computed,
 }
 
 /// What in the arguments of an access needs care.

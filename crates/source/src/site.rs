@@ -57,10 +57,28 @@ impl<'a> Context<'a> {
     /// defined as.
     pub(crate) fn access(&self, call: Node<'_>) -> Option<&'a Access> {
         let access = self.vocabulary.access(self.callee(call))?;
-        let own = self.wrappers.iter().rev().find(|wrapper| {
-            wrapper.defined < call.start_byte() && wrapper.access.name == access.name
-        });
+        let own = self.wrapper(call, access);
         Some(own.map_or(access, |wrapper| &wrapper.access))
+    }
+
+    /// The macro of the file that a call of that name is where it stands.
+    fn wrapper(&self, call: Node<'_>, access: &Access) -> Option<&'a Wrapper> {
+        self.wrappers.iter().rev().find(|wrapper| {
+            wrapper.defined < call.start_byte() && wrapper.access.name == access.name
+        })
+    }
+
+    /// The object that a macro of the file accesses.
+    fn wrapped(&self, call: Node<'_>, access: &Access) -> Option<(String, Reach)> {
+        let own = self.wrapper(call, access)?;
+        let arguments = call.part("arguments")?;
+        let mut cursor = arguments.walk();
+        let all = arguments.named_children(&mut cursor);
+        let given: Vec<String> = all
+            .filter(|argument| argument.known_kind() != "comment")
+            .map(|argument| self.written(argument))
+            .collect();
+        own.addresses.object(&given)
     }
 
     /// The access as a site; none if the call has too few arguments.
@@ -72,7 +90,8 @@ impl<'a> Context<'a> {
             Some(at) => argument(at),
             None => last_child(arguments),
         }?;
-        let (object, reach) = self.object(address);
+        let made = self.wrapped(call, access);
+        let (object, reach) = made.unwrap_or_else(|| self.object(address));
         let mut hazards = Vec::new();
         self.hazards(value, &mut hazards);
         self.hazards(address, &mut hazards);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::lex::{Token, TokenKind, closing, is_called, lex, tokens};
 use crate::span::Span;
 use crate::vocabulary::{Access, Vocabulary};
+use crate::wrapped::Addresses;
 
 /// A macro around an access, from its definition on.
 #[derive(Clone, Debug)]
@@ -13,16 +14,19 @@ pub(crate) struct Wrapper {
     pub(crate) defined: usize,
     /// The access.
     pub(crate) access: Access,
+    /// What it accesses.
+    pub(crate) addresses: Addresses,
 }
 
 /// The accesses that the macros of a file wrap, in order, of its preprocessor lines;
 /// one name may be defined again.
 pub(crate) fn wrappers(text: &[u8], lines: &[Span], vocabulary: &Vocabulary) -> Vec<Wrapper> {
     let wrappers = lines.iter().filter_map(|line| {
-        let access = wrapper(text, *line, vocabulary)?;
+        let (access, addresses) = wrapper(text, *line, vocabulary)?;
         Some(Wrapper {
             defined: line.start,
             access,
+            addresses,
         })
     });
     wrappers.collect()
@@ -152,7 +156,7 @@ pub(crate) fn definition(text: &[u8], line: Span) -> Option<(Span, Vec<Token>)> 
     Some((name.span, inside.collect()))
 }
 
-fn wrapper(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Option<Access> {
+fn wrapper(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Option<(Access, Addresses)> {
     if !vocabulary.may_access(line.of(text)) {
         return None;
     }
@@ -160,7 +164,8 @@ fn wrapper(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Option<Access> {
     let has_arguments = rest
         .first()
         .is_some_and(|t| t.is(b'(') && t.span.start == name.end);
-    let body = rest.get(closing(&rest, 0)? + 1..)?;
+    let close = closing(&rest, 0)?;
+    let body = rest.get(close + 1..)?;
     if !has_arguments
         || vocabulary.access(name.of(text)).is_some()
         || !wraps(text, name, body, vocabulary)
@@ -172,9 +177,10 @@ fn wrapper(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Option<Access> {
         is_called(body, at).then_some(access)
     });
     let Some(wrapped) = wrapped else {
-        return into_variable(text, name, rest.get(1..)?, body, vocabulary);
+        let access = into_variable(text, name, rest.get(1..)?, body, vocabulary)?;
+        return Some((access, Addresses::default()));
     };
-    Some(Access {
+    let access = Access {
         name: name.text(text),
         wrapper: true,
         value: 0,
@@ -182,7 +188,9 @@ fn wrapper(text: &[u8], line: Span, vocabulary: &Vocabulary) -> Option<Access> {
         telling: vocabulary.tells(&name.text(text)),
         reason: format!("a macro around {}()", wrapped.name),
         ..wrapped.clone()
-    })
+    };
+    let addresses = Addresses::read(text, rest.get(1..close)?, body, vocabulary);
+    Some((access, addresses))
 }
 
 /// `__put_user_error(x, ptr, err)`: an access of its own that leaves its result

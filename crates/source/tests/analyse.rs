@@ -78,6 +78,79 @@ fn every_form_is_known() {
 }
 
 /// The lines of the accesses of each run.
+/// The objects of the runs of a function behind a macro, and the windows that are saved.
+fn objects(defined: &str, body: &str) -> Vec<(Vec<String>, usize)> {
+    let text = format!(
+        "#define {defined}\n\nint f(struct s __user *to, struct s __user *from, u32 *v)\n{{\n{body}\n}}\n"
+    );
+    let report = analyse(text.as_bytes());
+    let runs = report.functions.iter().flat_map(|function| &function.runs);
+    let of = |run: &Run| {
+        let objects = run.objects().into_iter().map(str::to_owned);
+        (objects.collect(), run.windows_saved())
+    };
+    runs.map(of).collect()
+}
+
+#[test]
+fn a_macro_accesses_the_object_of_its_body() {
+    let said = |defined: &str, body: &str| {
+        let all = objects(defined, body).into_iter();
+        let all = all.map(|(objects, saved)| format!("{} {saved}", objects.join("+")));
+        all.collect::<Vec<String>>().join(" ")
+    };
+    let three = "\tint err = PUT(1, to, a);\n\terr |= PUT(2, to, b);\n\terr |= PUT(3, to, c);\n\treturn err;";
+    let put = "PUT(x, p, member) put_user(x, &(p)->member)";
+    assert_eq!(said(put, three), "to 2");
+    // Each of another object.
+    let apart = three.replace("2, to", "2, from");
+    assert_eq!(said(put, &apart), "to+from 0");
+    let pairs = three.replace("3, to", "3, from");
+    assert_eq!(said(put, &pairs), "to+from 1");
+    // Whatever the argument is in which the object stands last.
+    for (defined, expected) in [
+        ("PUT(x, p, member) __put_user(x, &p->in.member[0])", "to 2"),
+        (
+            "PUT(x, p, member) put_user(v[x], &from->regs_##member)",
+            "from 2",
+        ),
+        (
+            "PUT(x, p, member) ({ struct s __user *q = (p); put_user(x, &q->member); })",
+            "to 2",
+        ),
+        (
+            "PUT(x, p, member) put_user(x, (u32 __user *)(p) + member)",
+            "to 2",
+        ),
+        ("PUT(x, p, member) put_user(x, &(p)[member])", "to 2"),
+        (
+            "PUT(x, p, member) (put_user(x, &(p)->member) ?: put_user(x, &p->other))",
+            "to 2",
+        ),
+        // Several, or one that nobody knows: what is given last.
+        (
+            "PUT(x, p, member) (put_user(x, &(p)->member) ?: put_user(x, &from->other))",
+            "a+b+c 0",
+        ),
+        (
+            "PUT(x, p, member) ({ struct s __user *q; q = p; put_user(x, &q->member); })",
+            "q 2",
+        ),
+    ] {
+        assert_eq!(said(defined, three), expected, "{defined}");
+    }
+    let inner = three.replace("to,", "&to->in,");
+    assert_eq!(said(put, &inner), "to 2");
+    let deep = three.replace("to,", "v->q,");
+    assert_eq!(said(put, &deep), "v->q 2");
+    // It means what it was last defined as.
+    let again = format!("{put}\n#undef PUT\n#define PUT(x, p, member) put_user(x, &from->member)");
+    assert_eq!(said(&again, three), "from 2");
+    let one = three.replace(", to, ", ", ");
+    let captured = "PUT(x, member) put_user(x, &to->member)";
+    assert_eq!(said(captured, &one), "to 2");
+}
+
 fn lines_of_runs(body: &str) -> Vec<Vec<u32>> {
     let text = format!("int f(struct s __user *p)\n{{\n{body}}}\n");
     let report = analyse(text.as_bytes());

@@ -36,6 +36,10 @@ struct odd {
 #ifndef PERHAPS
 #define PERHAPS 4
 #endif
+#define NAME_TEXT \"name\"
+#define NULL_TEXT ((void *)0)
+#define TWO_NUMBERS 1, 2
+#define THE_NUMBERS { TWO_NUMBERS, 3 }
 struct named {
 \tchar name[NAME_LENGTH];
 \tunion { int pair[2]; char one; } in;
@@ -56,6 +60,15 @@ fn found(name: &str, body: &str) -> Vec<String> {
     let text = format!(
         "#include <x.h>\nstruct local {{\n\tint a[3];\n}};\n\nstatic long {name}(struct small __user *p, void __user *arg, size_t n)\n{{\n{body}\n}}\n"
     );
+    lines(&text, 7)
+}
+
+/// The same of a whole file, with the line in it.
+fn sized(text: &str) -> Vec<String> {
+    lines(text, 0)
+}
+
+fn lines(text: &str, before: u32) -> Vec<String> {
     let vocabulary = Vocabulary::builtin().unwrap();
     let mut analyser = Analyser::new(&vocabulary).unwrap();
     let mut scan = Scan::default();
@@ -67,7 +80,7 @@ fn found(name: &str, body: &str) -> Vec<String> {
     types.add(&path, text.as_bytes());
     let reader = |path: &TreePath| match &*path.lossy() {
         "include/uapi/x.h" => Ok(HEADER.as_bytes().to_vec()),
-        "drivers/x.c" => Ok(text.clone().into_bytes()),
+        "drivers/x.c" => Ok(text.as_bytes().to_vec()),
         _ => tollgate_source::no_tree(path),
     };
     let headers = Headers::new(&reader).unwrap().with_index(Some(types));
@@ -82,7 +95,7 @@ fn found(name: &str, body: &str) -> Vec<String> {
         format!(
             "{} {} {size}",
             opportunity.kind.name(),
-            opportunity.position.line - 7
+            opportunity.position.line - before
         )
     };
     let lines: Vec<String> = scan.opportunities.iter().map(line).collect();
@@ -138,6 +151,54 @@ fn sizes_are_looked_up() {
             "small-copy 11 8",
         ]
     );
+}
+
+#[test]
+fn an_array_without_a_number_is_as_large_as_what_it_is_given() {
+    let given = |declared: &str| {
+        let body = format!("\t{declared};\n\tcopy_to_user(arg, a, sizeof(a));\n\treturn 0;");
+        found("f", &body).join(" ")
+    };
+    for (declared, size) in [
+        ("char a[] = \"viafb\"", 6),
+        ("char *b, a[] = \"via\" \"fb\", c", 6),
+        ("static const char a[] = { \"a\\x41\\0\\\"\" }", 5),
+        ("char a[] = NAME_TEXT", 5),
+        ("char a[] = NAME_TEXT \"-\" NAME_TEXT", 10),
+        ("char a[] = { 1, 2 }", 2),
+        ("u32 a[] = { n, f(n, 2), (int)n, -1, }", 16),
+        ("u16 a[] = { [3] = 1, [0] = n }", 8),
+        ("u16 a[] = { [NAME_LENGTH] = 1 }", 26),
+        ("u16 a[] = { TWO_NUMBERS, 3 }", 6),
+        ("u16 a[] = THE_NUMBERS", 6),
+        ("struct local a[] = { { { 1 } }, { } }", 24),
+        ("char a[][4] = { \"abc\", \"d\" }", 8),
+        ("const char *const a[] = { \"abc\", NULL_TEXT }", 16),
+    ] {
+        assert_eq!(
+            given(declared),
+            format!("small-copy 2 {size}"),
+            "{declared}"
+        );
+    }
+    for declared in [
+        "extern char a[]",
+        "char a[] = NOWHERE",
+        "char a[] = { NOWHERE, 1 }",
+        "char a[] = { [NOWHERE] = 1 }",
+        "char a[] = f(n)",
+        // Without the inner braces members take more than one.
+        "struct local a[] = { 1, 2, 3 }",
+        "u16 a[] = { L\"ab\" }",
+        "char a[] = { 1,\n#ifdef CONFIG_ODD\n2\n#endif\n\t}",
+    ] {
+        let size = given(declared);
+        assert!(size.contains("Unsized"), "{declared}: {size}");
+    }
+    // Of a parameter it is a pointer.
+    let text =
+        "static long f(u8 a[], void __user *arg)\n{\n\tcopy_to_user(arg, a, sizeof(a));\n}\n";
+    assert_eq!(sized(text), ["small-copy 3 8"]);
 }
 
 #[test]

@@ -65,6 +65,14 @@ struct q { u8 a; u64 b; u32 c : 20, d : 20; struct a e; };
 #pragma pack(pop)
 struct r { u8 a; u64 b; struct q c; };
 struct s { u8 a; u8 b __aligned(8); u16 c __packed; u64 d __packed; };
+#define PAIR 1, 2
+#define FILLED { .a = 1 }
+struct t {
+	u8 a[sizeof((char []){ \"viafb\" })], b[sizeof((char []){ \"a\\n\" \"\\x41g\\0123\\\"\" })];
+	u8 c[sizeof((char []){ 1, 2, })], d[sizeof((u16 []){ PAIR, [R] = 1, 2, [2 ... 3] = 0 })];
+	u8 e[sizeof((struct a []){ { 1 }, FILLED, [LEN] = FILLED })], f[sizeof((char [][4]){ \"abc\", \"d\" })];
+	u8 g[sizeof((const char *[]){ \"a\", \"b\" \"c\", 0 })], h[sizeof(\"a\\t\" \"b\")];
+};
 ";
 
 /// Types that a text and its headers have, with what is not known of the rest.
@@ -178,7 +186,7 @@ fn a_layout_is_that_of_the_compiler() {
     let names = definitions(TEXT.as_bytes());
     let record = |name: &String| name.starts_with("struct ") || name.starts_with("union ");
     let names: Vec<String> = names.into_iter().filter(record).collect();
-    assert_eq!(names.len(), 19, "{names:?}");
+    assert_eq!(names.len(), 20, "{names:?}");
     for (name, flag) in MACHINES {
         let machine = headers.machine(name).unwrap();
         let (found, unknown) = known(&headers, TEXT, &names, machine);
@@ -442,6 +450,63 @@ fn what_every_configuration_agrees_on_is_known() {
     assert_eq!(types.value("sizeof(struct s) + sizeof(struct t)"), Ok(16));
     assert!(types.layout("struct s").is_err(), "the names differ");
     assert_eq!(types.layout("struct t").unwrap().size, 8);
+}
+
+/// As with a record, what is left out is no answer beside one that is there.
+#[test]
+fn a_typedef_that_the_configuration_leaves_out_is_absent() {
+    let headers = Headers::new(&tollgate_source::no_tree).unwrap();
+    let text = "#ifdef CONFIG_Y\ntypedef short t;\n#define m long\n#endif\nstruct s { t a; };\n\
+        struct n { m a; };\n#ifdef CONFIG_SPARC64\ntypedef short far_t;\n#endif\n\
+        #ifdef CONFIG_RANDSTRUCT\ntypedef int never_t;\n#endif\nstruct f { far_t a; };\n\
+        #ifdef CONFIG_A\ntypedef short two_t;\n#else\ntypedef int two_t;\n#endif\n";
+    let types = Types::new(&headers, &TreePath::within("t.c"), text.as_bytes());
+    let size = |of: &str| types.layout(of).map(|of| of.size);
+    for (of, bytes) in [("t", 2), ("struct s", 2), ("m", 8), ("struct n", 8)] {
+        assert_eq!(size(of), Ok(bytes), "{of}");
+    }
+    assert_eq!(
+        types.value("sizeof(t) + sizeof(struct n) + sizeof(struct s)"),
+        Ok(12)
+    );
+    assert_eq!(types.outline("struct s").unwrap().size, 2);
+    // On the machine of another architecture, which has it.
+    let absent = |name: &str| Err(LayoutError::Absent(name.to_owned()));
+    let machine = |name: &str| headers.machine(name).unwrap();
+    let on = |of: &str, name: &str| types.layout_on(of, machine(name)).map(|of| of.size);
+    assert_eq!(on("far_t", "x86_64"), absent("far_t"));
+    assert_eq!(on("struct f", "sparc64"), Ok(2));
+    assert_eq!(size("struct f"), Ok(2));
+    assert_eq!(types.outline("struct f").unwrap().size, 2);
+    assert_eq!(types.value("sizeof(far_t)"), Ok(2));
+    assert_eq!(size("never_t"), absent("never_t"));
+    // Two that are there differ.
+    assert!(matches!(size("two_t"), Err(LayoutError::Depends(..))));
+}
+
+#[test]
+fn an_option_of_another_architecture_is_not_set() {
+    let headers = Headers::new(&tollgate_source::no_tree).unwrap();
+    let text = "typedef struct {\n\tint a;\n#ifdef CONFIG_X86_X32_ABI\n\tlong b;\n#endif\n\
+        #if IS_ENABLED(CONFIG_SPARC_LEON) || defined(CONFIG_X86_PAE)\n\tlong c;\n#endif\n} s_t;\n\
+        struct frame { s_t info; int pc; };\n";
+    let size = |path: &str| {
+        let types = Types::new(&headers, &TreePath::within(path), text.as_bytes());
+        types.layout("struct frame").map(|of| of.size)
+    };
+    let depends = |found: Result<u64, LayoutError>| matches!(found, Err(LayoutError::Depends(..)));
+    assert_eq!(size("arch/sparc/kernel/t.c"), Ok(8));
+    assert_eq!(size("arch/arm64/kernel/t.c"), Ok(8));
+    // Where it may be set nobody knows whether it is.
+    assert!(depends(size("arch/x86/kernel/t.c")));
+    assert!(depends(size("fs/t.c")));
+    let types = Types::new(&headers, &TreePath::within("fs/t.c"), text.as_bytes());
+    let on = |name: &str| types.layout_on("struct frame", headers.machine(name).unwrap());
+    assert!(depends(on("x86_64").map(|of| of.size)));
+    assert!(depends(on("i386").map(|of| of.size)));
+    assert!(depends(on("sparc").map(|of| of.size)));
+    assert_eq!(on("sparc64").map(|of| of.size), Ok(8));
+    assert_eq!(on("x32").map(|of| of.size), Ok(8));
 }
 
 /// What most headers of the kernel need to be compiled on their own.

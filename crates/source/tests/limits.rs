@@ -119,6 +119,45 @@ fn a_bound_that_is_more_than_the_object_has_is_none() {
 }
 
 #[test]
+fn an_array_is_as_large_as_what_it_is_initialised_with() {
+    let with = |declared: &str, bound: &str| {
+        let own = "\tchar own[32];\n";
+        let refused = format!("\tif (count > {bound})\n\t\treturn -EINVAL;\n");
+        let copied = "\tif (copy_from_user(own, u, count))\n\t\treturn -EFAULT;\n\tuse(own);";
+        write(&format!("{own}{refused}{copied}")).replace(own, &format!("\t{declared};\n"))
+    };
+    for (declared, right, wrong) in [
+        ("char own[] = \"viafb\"", "6", "7"),
+        ("char own[] = \"a\" \"\\x41\"", "3", "4"),
+        ("char own[] = { [3] = 1, 2 }", "5", "6"),
+        ("u32 own[] = { 1, 2 }", "8", "9"),
+        ("struct dev own[] = { { }, { } }", "96", "97"),
+    ] {
+        assert_eq!(rules(&with(declared, right)), NONE, "{declared} {right}");
+        let found = rules(&with(declared, wrong));
+        assert_eq!(found, ["beyond-variable"], "{declared} {wrong}");
+    }
+    // Nobody knows how large these are.
+    for declared in [
+        "char own[] = NOBODY_KNOWS",
+        "char own[] = { NOBODY_KNOWS }",
+        "struct dev own[] = { 1, 2 }",
+    ] {
+        assert_eq!(rules(&with(declared, "7")), NONE, "{declared}");
+    }
+    let picked = |bound: &str| {
+        format!(
+            "static const u32 primes[] = {{ 2, 3, 5 }};\n{}",
+            command(&format!(
+                "\tif (n > {bound})\n\t\treturn -EINVAL;\n\treturn put_user(primes[n], p);"
+            ))
+        )
+    };
+    assert_eq!(rules(&picked("3")), ["beyond-array"]);
+    assert_eq!(rules(&picked("2")), NONE);
+}
+
+#[test]
 fn a_sum_or_a_product_that_may_wrap_bounds_nothing() {
     each(
         &["wrapping-size"],

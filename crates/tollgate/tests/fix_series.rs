@@ -72,6 +72,56 @@ fn git_takes_a_series_by_function_and_by_file() {
     }
 }
 
+/// Two functions of two files.
+fn pair(text: &str) -> Lab {
+    let lab = with(text);
+    lab.edit("kernel/three.c", text);
+    lab
+}
+
+#[test]
+fn what_the_tree_lacks_is_said_once() {
+    let lab = pair(FUNCTION);
+    let uaccess = "include/linux/uaccess.h";
+    let reason = "the style masked is not offered by this tree";
+    let masked = ["fix", "tree", "--style", "masked", "--output", "series"];
+    let names = ["kernel/two.c:f", "kernel/three.c:f"];
+    for named in [&names[..0], &names] {
+        let output = run(lab.tollgate(&masked).args(named));
+        let said = lab.said(&output);
+        assert_eq!(code(&output), 2, "{said}");
+        assert_eq!(said.matches(reason).count(), 1, "{said}");
+        assert!(!lab.path("series").exists());
+    }
+    // A begin for reads alone does for no function here.
+    let own = fs::read_to_string(lab.tree().join(uaccess)).unwrap();
+    let reads = own
+        .replace("user_write_access_begin", "other_write_begin")
+        .replace("user_access_begin", "other_begin");
+    lab.edit(
+        uaccess,
+        &format!(
+            "{reads}\n#define user_read_access_begin(p, n) 1\n#define user_read_access_end() 0\n"
+        ),
+    );
+    let output = run(&mut lab.tollgate(&["fix", "tree", "--output", "series"]));
+    let said = lab.said(&output);
+    assert_eq!(code(&output), 2, "{said}");
+    assert_eq!(
+        said.matches("has no begin for a window").count(),
+        1,
+        "{said}"
+    );
+    // Of other reasons each function has its own.
+    let lab = pair(&FUNCTION.replace("&p->b", "&other->b"));
+    let output = run(lab
+        .tollgate(&["fix", "tree", "--output", "series"])
+        .args(names));
+    let said = lab.said(&output);
+    assert_eq!(code(&output), 2, "{said}");
+    assert_eq!(said.matches("to different objects").count(), 2, "{said}");
+}
+
 /// The macro is in a header that is not beside the file.
 #[test]
 fn a_macro_of_the_trees_headers_is_known_as_the_scan_knows_it() {

@@ -12,6 +12,7 @@ use super::context::FunctionContext;
 use super::extent::{self, Extent};
 use crate::expression::{Expression, Term};
 use crate::flow::{Begin, Effect, EffectKind, Local, Write};
+use crate::types::Dimensions;
 
 /// What a begin checks.
 #[derive(Clone, Debug)]
@@ -311,8 +312,8 @@ pub(crate) fn array_type(function: &FunctionContext<'_>, local: &Local) -> Optio
         .rev()
         .take_while(|token| token.is(b'*'));
     let stars = " *".repeat(stars.count());
-    let dimensions = dimensions(function, own.get(at + 1..)?)?;
-    Some(format!("{}{stars} {dimensions}", local.base_type))
+    let dimensions = Dimensions::read(text, own.get(at + 1..)?)?;
+    Some(dimensions.array(&format!("{}{stars}", local.base_type)))
 }
 
 /// The type of an array that the file declares outside its functions.
@@ -335,27 +336,8 @@ pub(crate) fn file_array_type(function: &FunctionContext<'_>, name: &str) -> Opt
     });
     let mut words: Vec<String> = of_type.map(|own| own.span.text(text)).collect();
     words.reverse();
-    let dimensions = dimensions(function, all.get(at + 1..)?)?;
-    (!words.is_empty()).then(|| format!("{} {dimensions}", words.join(" ")))
-}
-
-/// The dimensions that tokens begin with, `[2][16]`.
-fn dimensions(function: &FunctionContext<'_>, own: &[Token]) -> Option<String> {
-    let first = own.first()?.span;
-    let mut depth = 0_usize;
-    let mut last = None;
-    for token in own {
-        match token.kind {
-            TokenKind::Punct(b'[') => depth += 1,
-            TokenKind::Punct(b']') => {
-                depth = depth.checked_sub(1)?;
-                last = Some(token.span);
-            }
-            _ if depth == 0 => break,
-            _ => {}
-        }
-    }
-    Some(function.file.plain(first.join(last?)))
+    let dimensions = Dimensions::read(text, all.get(at + 1..)?)?;
+    (!words.is_empty()).then(|| dimensions.array(&words.join(" ")))
 }
 
 /// The tokens of the function, its header included.

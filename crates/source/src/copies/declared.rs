@@ -1,7 +1,7 @@
 //! The declared type of a variable, found among the tokens of its function.
 
 use crate::lex::{Token, TokenKind, closing};
-use crate::types::{is_qualifier, starts_type};
+use crate::types::{Dimensions, is_qualifier, starts_type};
 
 /// A pointer to the type of the nearest declaration of `name` that can be seen from the
 /// token `at`: a word, stars, the name, and then what ends a declarator.
@@ -58,7 +58,7 @@ fn declaration(text: &[u8], tokens: &[Token], at: usize) -> Option<String> {
         Some(comma) => return shared(text, own, comma, tokens.get(at + 1..)?),
         None => own,
     };
-    typed(text, own, own, tokens.get(at + 1..)?)
+    typed(text, own, own, tokens.get(at + 1..)?, parameter)
 }
 
 /// A later declarator of a declaration: the type is that of the first.
@@ -72,18 +72,34 @@ fn shared(text: &[u8], own: &[Token], comma: usize, behind: &[Token]) -> Option<
     } else {
         words.checked_sub(1)?
     };
-    typed(text, own.get(..end)?, own.get(comma + 1..)?, behind)
+    let rest = own.get(comma + 1..)?;
+    typed(text, own.get(..end)?, rest, behind, false)
 }
 
-/// A pointer to the type of `words`, which has a star for each of the declarator's.
-fn typed(text: &[u8], words: &[Token], own: &[Token], behind: &[Token]) -> Option<String> {
+/// A pointer to the type of `words`, which has a star for each of the declarator's; a
+/// parameter that is written as an array is a pointer to its elements.
+fn typed(
+    text: &[u8],
+    words: &[Token],
+    own: &[Token],
+    behind: &[Token],
+    parameter: bool,
+) -> Option<String> {
     let base = base(text, words)?;
     let stars = "*".repeat(own.iter().filter(|t| t.is(b'*')).count());
-    let dimensions = dimensions(text, behind)?;
-    Some(match dimensions.is_empty() {
-        true => format!("{base} {stars}*"),
-        false => format!("{base} {stars}(*){dimensions}"),
-    })
+    if !behind.first()?.is(b'[') {
+        return Some(format!("{base} {stars}*"));
+    }
+    if parameter {
+        let first = closing(behind, 0)?;
+        return match behind.get(first + 1)?.is(b'[') {
+            // An array behind it: the star of the pointer goes to what holds that.
+            true => None,
+            false => Some(format!("{base} {stars}**")),
+        };
+    }
+    let dimensions = Dimensions::read(text, behind)?;
+    Some(dimensions.pointer(&format!("{base} {stars}")))
 }
 
 /// The words of a type: those that are known to be one, or a single word that
@@ -101,18 +117,4 @@ fn base(text: &[u8], words: &[Token]) -> Option<String> {
         && word(0).starts_with(|c: char| c.is_alphabetic() || c == '_')
         && !matches!(word(0), "return" | "goto" | "else" | "do" | "case");
     (tagged || plain || single).then(|| words.join(" "))
-}
-
-/// The dimensions of an array, `[4][N]`, as they are written.
-fn dimensions(text: &[u8], mut tokens: &[Token]) -> Option<String> {
-    let mut found = String::new();
-    while tokens.first().is_some_and(|t| t.is(b'[')) {
-        let close = closing(tokens, 0)?;
-        for token in tokens.get(..=close)? {
-            found += &token.span.text(text);
-            found.push(' ');
-        }
-        tokens = tokens.get(close + 1..)?;
-    }
-    Some(found)
 }

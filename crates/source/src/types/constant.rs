@@ -190,7 +190,8 @@ impl Query<'_> {
         self.whole_value(inside, scope)
     }
 
-    /// Whether words between parentheses name a type.
+    /// Whether words between parentheses name a type, be it one that the configuration
+    /// leaves out.
     fn is_type(&mut self, words: &[Word], scope: &Scope) -> bool {
         let Some(first) = words.first().filter(|word| word.is_name()) else {
             return false;
@@ -202,7 +203,10 @@ impl Query<'_> {
         starts_type(&first.text)
             || plain
                 && self.may_be_typedef(&first.text)
-                && self.find(&first.text, &[Kind::Typedef], scope).is_ok()
+                && !matches!(
+                    self.find(&first.text, &[Kind::Typedef], scope),
+                    Err(LayoutError::Missing(_))
+                )
     }
 
     fn named_value(&mut self, input: &mut Input, name: &str, scope: &Scope) -> Result<i128> {
@@ -300,8 +304,14 @@ impl Query<'_> {
         let mut of = match input.brackets() {
             Some(inside) if self.is_type(&inside, scope) => {
                 let of = self.type_name(&mut Input::new(inside), scope)?;
-                self.operand(input, scope);
-                return Ok(of);
+                match input.is(0, b'{').then(|| input.brackets()).flatten() {
+                    // `(char []){ 1, 2 }`
+                    Some(list) => self.completed(of, list, scope)?,
+                    None => {
+                        self.operand(input, scope);
+                        return Ok(of);
+                    }
+                }
             }
             Some(inside) => {
                 let mut inside = Input::new(inside);
@@ -339,12 +349,7 @@ impl Query<'_> {
                 input.next();
                 self.named("int", scope)
             }
-            TokenKind::Literal if word.text.starts_with('"') && !word.text.contains('\\') => {
-                input.next();
-                let length = word.text.len().saturating_sub(1);
-                let mut of = super::query::words(&format!("char [{length}]"));
-                self.type_name(&mut of, scope)
-            }
+            TokenKind::Literal if word.text.starts_with('"') => self.quoted(input, scope),
             TokenKind::Word
                 if self.may_expand(&word.text, scope) && self.expand(input, scope)? =>
             {
@@ -357,7 +362,7 @@ impl Query<'_> {
 
     /// Whether the name of an object may be a macro: one that is spelled as variables
     /// are is one only of its own file.
-    fn may_expand(&self, name: &str, scope: &Scope) -> bool {
+    pub(super) fn may_expand(&self, name: &str, scope: &Scope) -> bool {
         let file = self.types.real(&scope.file);
         is_loud(name.as_bytes()) || !file.entries(Sought::of(name), &[Kind::Macro]).is_empty()
     }

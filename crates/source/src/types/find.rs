@@ -425,7 +425,7 @@ impl Query<'_> {
         if self.machine.value(name).is_some() {
             return true;
         }
-        if self.types.headers.facts.is_settled(name) {
+        if self.types.headers.facts.is_undefined(name, self.machine) {
             return false;
         }
         if name.starts_with("CONFIG_") || self.unsure.is_some() {

@@ -126,6 +126,11 @@ impl Input {
         None
     }
 
+    /// All that is left.
+    pub(super) fn rest(self) -> Vec<Word> {
+        self.words.into_iter().rev().collect()
+    }
+
     /// All that is left, as it would be written.
     pub(super) fn written(&self) -> String {
         let words: Vec<&str> = self.words.iter().rev().map(|word| &*word.text).collect();

@@ -80,6 +80,12 @@ struct Every {
 }
 
 #[derive(Deserialize)]
+struct Own {
+    machines: Vec<String>,
+    options: Vec<String>,
+}
+
+#[derive(Deserialize)]
 struct One {
     name: String,
     arch: String,
@@ -101,6 +107,7 @@ struct One {
 struct All {
     every: Vec<Every>,
     width: Vec<Widths>,
+    own: Vec<Own>,
     machine: Vec<One>,
 }
 
@@ -158,6 +165,8 @@ pub(super) struct Facts {
     pub(super) machines: Vec<Machine>,
     /// Names that some machine defines: the others do not have them.
     settled: HashSet<String>,
+    /// Options with the names of the machines that may have them.
+    own: HashMap<String, Vec<String>>,
     /// The types of C with their sizes; none for that of a `long`.
     scalars: HashMap<String, Option<u64>>,
     /// Those of them that have no negative values.
@@ -188,7 +197,12 @@ impl Facts {
         };
         let defined = machines.iter().flat_map(|machine| machine.defines.keys());
         let never = all.every.iter().flat_map(|every| &every.undefined);
+        let own = all.own.iter().flat_map(|own| {
+            let options = own.options.iter();
+            options.map(|option| (option.clone(), own.machines.clone()))
+        });
         Ok(Self {
+            own: own.collect(),
             scalars: scalars.collect(),
             unsigned,
             settled: defined.chain(never).cloned().collect(),
@@ -208,10 +222,11 @@ impl Facts {
         self.unsigned.contains(name)
     }
 
-    /// Whether a name is known not to be defined on a machine that does not
-    /// define it.
-    pub(super) fn is_settled(&self, name: &str) -> bool {
-        self.settled.contains(name)
+    /// Whether a name is known not to be defined on a machine, which does not define it
+    /// itself: others do, or what can set the option is not read for it.
+    pub(super) fn is_undefined(&self, name: &str, machine: &Machine) -> bool {
+        let others = |own: &Vec<String>| !own.contains(&machine.name);
+        self.settled.contains(name) || self.own.get(name).is_some_and(others)
     }
 }
 
@@ -267,4 +282,73 @@ fn prelude(words: &Words) -> String {
         text += &format!("#define {define}\n");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+    use std::path::Path;
+
+    use super::{All, MACHINES, read};
+
+    /// The Kconfig files of a tree, by their paths in it, with their text.
+    fn kconfigs(tree: &Path) -> Vec<(String, String)> {
+        let (mut found, mut folders) = (Vec::new(), vec![tree.to_owned()]);
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let (path, kind) = entry.map(|e| (e.path(), e.file_type())).unwrap();
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                if kind.unwrap().is_dir() {
+                    folders.push(path);
+                } else if name.starts_with("Kconfig") {
+                    let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+                    let own = path.strip_prefix(tree).unwrap();
+                    found.push((own.to_string_lossy().into_owned(), text));
+                }
+            }
+        }
+        found.retain(|(path, _)| !path.starts_with("scripts/") && !path.starts_with("tools/"));
+        found
+    }
+
+    #[test]
+    fn an_option_of_some_machines_is_set_by_their_own_files_alone() {
+        let all: All = read("data/types/machines.toml", MACHINES).unwrap();
+        let known = |name: &String| all.machine.iter().find(|one| one.name == *name).unwrap();
+        let mut names = Vec::new();
+        for own in &all.own {
+            let archs: Vec<&str> = own.machines.iter().map(|name| &*known(name).arch).collect();
+            assert!(archs.iter().all(|arch| *arch == archs[0]), "{archs:?}");
+            names.extend(own.options.iter().map(|option| (option, archs[0])));
+        }
+        let mut once: Vec<&String> = names.iter().map(|(option, _)| *option).collect();
+        once.sort();
+        once.dedup();
+        assert_eq!(once.len(), names.len(), "an option stands in two lists");
+        let trees = [
+            tollgate_testing::kernel::tree(),
+            tollgate_testing::kernel::newer(),
+        ];
+        for tree in trees.into_iter().flatten() {
+            let files = kconfigs(&tree);
+            for (path, text) in &files {
+                for line in text.lines().map(str::trim) {
+                    let words = line.strip_prefix("menu").unwrap_or(line);
+                    let Some(option) = words.strip_prefix("config ") else {
+                        continue;
+                    };
+                    let option = format!("CONFIG_{}", option.trim());
+                    let own = names.iter().find(|(name, _)| **name == option);
+                    if let Some((_, arch)) = own {
+                        assert!(
+                            path.starts_with(&format!("arch/{arch}/")),
+                            "{path}: {option}"
+                        );
+                    }
+                }
+            }
+            assert!(files.len() > 500);
+        }
+    }
 }

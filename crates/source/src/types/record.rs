@@ -62,8 +62,8 @@ impl Query<'_> {
     /// What a typedef, or a macro, means by a name.
     fn renamed(&mut self, name: &str, scope: &Scope) -> Result<Type> {
         let found = match self.find(name, &[Kind::Typedef], scope) {
-            Err(LayoutError::Missing(_) | LayoutError::Absent(_)) => {
-                return self.stands_for(name, scope);
+            Err(error @ (LayoutError::Missing(_) | LayoutError::Absent(_))) => {
+                return self.stands_for(name, scope, error);
             }
             found => found?,
         };
@@ -92,8 +92,10 @@ impl Query<'_> {
         })
     }
 
-    /// A macro that stands for a type; in an outline, a type that is not known.
-    fn stands_for(&mut self, name: &str, scope: &Scope) -> Result<Type> {
+    /// A macro that stands for a type that no typedef is; in an outline, a type that is not
+    /// known. What the configuration leaves out is neither: as with a record, what it is
+    /// where it is there is the answer.
+    fn stands_for(&mut self, name: &str, scope: &Scope, none: LayoutError) -> Result<Type> {
         let mut input = super::query::words(name);
         if self.expand(&mut input, scope)? {
             let of = self.type_name(&mut input, scope)?;
@@ -102,9 +104,13 @@ impl Query<'_> {
                 false => Err(unclear(name, &input)),
             };
         }
-        match self.open {
+        let none = match self.find(name, &[Kind::Macro], scope) {
+            Err(error @ LayoutError::Absent(_)) => error,
+            _ => none,
+        };
+        match self.open && !matches!(none, LayoutError::Absent(_)) {
             true => Ok(Type::plain(8, 1, Shape::Opaque, name.to_owned())),
-            false => Err(LayoutError::Missing(name.to_owned())),
+            false => Err(none),
         }
     }
 

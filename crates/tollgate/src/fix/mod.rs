@@ -252,6 +252,8 @@ struct Series {
     /// How many functions the patches rewrite.
     functions: usize,
     left: Vec<String>,
+    /// What the tree lacks for those; none of what is refused for another reason.
+    lacks: BTreeSet<Option<String>>,
 }
 
 impl Series {
@@ -260,6 +262,7 @@ impl Series {
         let macros = Macros::new(tree);
         let mut changed: HashMap<TreePath, Vec<u8>> = HashMap::new();
         let (mut patches, mut left) = (Vec::new(), Vec::new());
+        let mut lacks = BTreeSet::new();
         for target in targets {
             meter.advance(1);
             // A later patch to a file builds on the earlier ones.
@@ -279,6 +282,7 @@ impl Series {
                     let plain = macros.fix(&|path: &TreePath| tree.source(path), target, &request);
                     let error = plain.err().unwrap_or(error);
                     left.push(explained(tree, target, &error));
+                    lacks.insert(error.of_tree());
                 }
             }
         }
@@ -290,6 +294,16 @@ impl Series {
             patches,
             functions,
             left,
+            lacks,
+        }
+    }
+
+    /// Why no function has a patch: what the tree lacks for all of them is said once.
+    fn why(&self) -> String {
+        let mut lacks = self.lacks.iter();
+        match (lacks.next(), lacks.next(), self.left.len()) {
+            (Some(Some(reason)), None, 2..) => reason.clone(),
+            _ => self.left.join("; "),
         }
     }
 }
@@ -303,6 +317,8 @@ fn series(
     folder: &Path,
     term: &Term,
 ) -> anyhow::Result<Written> {
+    // It would be the reason of every function.
+    rewrite::offered(&|path: &TreePath| tree.source(path), asked.style)?;
     let found = if targets.is_empty() {
         &every_finding(asked, tree, term)?
     } else {
@@ -310,7 +326,7 @@ fn series(
     };
     let series = Series::write(asked, tree, found, term);
     if series.patches.is_empty() {
-        anyhow::bail!("no function could be rewritten: {}", series.left.join("; "));
+        anyhow::bail!("no function could be rewritten: {}", series.why());
     }
     let trailers = trailers(asked);
     let edits = series.patches.iter();
