@@ -292,3 +292,16 @@ fn a_string_behind_a_pointer_ends_somewhere() {
     assert_eq!(with("\ts->n = n;\n"), ["unterminated-string"]);
     assert_eq!(with("\tfinish(s);\n"), NONE);
 }
+
+#[test]
+fn what_outlives_the_call_is_all_zeros_at_first() {
+    let with = |how: &str| {
+        said(&format!(
+            "static ssize_t f(struct dev *d, char __user *p, size_t n, loff_t *at)\n{{\n\t{how}char text[40];\n\n\
+             \tsnprintf(text, sizeof(text), \"%d\\n\", d->on);\n\
+             \treturn simple_read_from_buffer(p, n, at, text, sizeof(text));\n}}\n"
+        ))
+    };
+    assert_eq!(with(""), ["copied-holes"]);
+    assert_eq!(with("static "), NONE);
+}

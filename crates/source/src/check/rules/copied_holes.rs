@@ -310,7 +310,7 @@ fn copied<'s>(function: &'s FunctionContext<'_>, access: &Access<'_>) -> Option<
     let operand = sizeof_operand(function.file.text, access.count?);
     let whole = operand.is_some_and(|of| of == local.name || of == local.base_type);
     let whole = whole || is_its_size(function, access) || is_bounded(function, access, local);
-    (local.plain && !local.initialised && whole).then_some(local)
+    (local.plain && !local.initialised && !local.lasting && whole).then_some(local)
 }
 
 /// Whether so many bytes are copied as the struct has, by whatever name that number has: a
@@ -340,7 +340,8 @@ fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
     let value = function.expression_of(access.value_node);
     let value = value.uncast().1;
     let local = function.local_at(value.name()?, value.span)?;
-    let size = space::array(function, local).filter(|_| local.array && !local.initialised)?;
+    let own = local.array && !local.initialised && !local.lasting;
+    let size = space::array(function, local).filter(|_| own)?;
     let whole = space::bytes(function, access.bytes.as_ref()?) == Some(size);
     let before = Span::new(local.scope.start, access.span.start);
     let (mut set, mut rounds) = (Vec::new(), Vec::new());
