@@ -106,6 +106,8 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) length: bool,
     #[serde(default)]
+    pub(crate) zero_is_fault: bool,
+    #[serde(default)]
     pub(crate) frees: bool,
     #[serde(default)]
     pub(crate) releases: bool,

@@ -307,6 +307,7 @@ impl Meaning {
                 || checks
                 || words.must_use(name.as_bytes())
                 || words.at_most(name).is_some()
+                || words.gives_zero_for_a_fault(name)
                 || words.duplicated(name).is_some()
                 || words.gives_error_pointer(name),
             window,

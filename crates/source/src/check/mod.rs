@@ -54,6 +54,7 @@ mod side;
 mod space;
 mod summary;
 pub(crate) mod tokens;
+mod unasked_length;
 mod unbounded;
 mod unfilled;
 mod unset;

@@ -5,6 +5,7 @@ mod kinds;
 mod locking;
 mod named;
 mod ownership;
+mod results;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use locking::{atomics, locking, locks};
 use named::Named;
 pub(crate) use named::OwnerName;
 use ownership::Owned;
+use results::Results;
 
 /// What a comment that allows something begins with.
 pub(super) const MARK: &str = "tollgate:";
@@ -83,6 +85,7 @@ pub struct CheckWords {
     sleepless: HashSet<String>,
     must_use: HashSet<String>,
     lengths: HashSet<String>,
+    results: Results,
     owned: Owned,
     handlers: Handlers,
     named: Named,
@@ -213,6 +216,7 @@ impl CheckWords {
             sleepless: sleepless(calls),
             must_use: calls.names(|does| does.must_use).into_iter().collect(),
             lengths: calls.names(|does| does.length).into_iter().collect(),
+            results: Results::of(calls),
             owned: Owned::of(calls),
             handlers: Handlers::of(calls),
             named: Named::of(calls),

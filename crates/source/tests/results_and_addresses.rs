@@ -1,0 +1,67 @@
+//! Results that say something else than they are taken for, and addresses that lead elsewhere
+//! than a call believes.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[path = "support/mistakes.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod mistakes;
+
+use mistakes::rules;
+
+const NONE: [&str; 0] = [];
+
+/// A function of these statements, with what it may name.
+fn function(statements: &str) -> String {
+    format!(
+        "struct dev {{ char *buf; u32 len; u32 level; char name[16]; }};\n\
+         long f(struct dev *d, const char __user *p, struct iov_iter *it)\n{{\n\tlong ret = 0;\n\n{statements}\n}}\n"
+    )
+}
+
+fn said(statements: &str) -> Vec<String> {
+    rules(&function(statements))
+}
+
+#[test]
+fn a_length_of_0_is_a_fault() {
+    let wrong = "\tlong len = strnlen_user(p, 64);\n\tchar *k;\n\n\tif (len > 64)\n\t\treturn -E2BIG;\n\tk = memdup_user(p, len);\n\tif (IS_ERR(k))\n\t\treturn PTR_ERR(k);\n\treturn run(d, k);";
+    assert_eq!(said(wrong), ["ignored-fault"]);
+    for wrong in [
+        wrong.replace("if (len > 64)", "if (len >= 65)"),
+        wrong.replace("if (len > 64)", "if (64 < len)"),
+        wrong.replace("\tif (len > 64)\n\t\treturn -E2BIG;\n", ""),
+        wrong.replace("memdup_user(p, len)", "memdup_user(p, min(len, 16))"),
+        wrong
+            .replace("long len = strnlen_user(p, 64);\n", "long len;\n")
+            .replace(
+                "\tif (len > 64)",
+                "\tlen = strnlen_user(p, d->len);\n\tif (len > d->len)",
+            ),
+        wrong.replace("strnlen_user(", "strnlen_user_nofault("),
+        "\td->buf[strnlen_user(p, 16) - 1] = 0;\n\treturn 0;".to_owned(),
+    ] {
+        assert_eq!(said(&wrong), ["ignored-fault"], "{wrong}");
+    }
+    for right in [
+        wrong.replace("if (len > 64)", "if (!len || len > 64)"),
+        wrong.replace("if (len > 64)", "if (len <= 0 || len > 64)"),
+        wrong.replace("if (len > 64)", "if (len < 1 || len > 64)"),
+        wrong.replace("if (len > 64)", "if (len == 0 || len > 64)"),
+        wrong.replace("if (len > 64)", "if (len < 4 || len > 64)"),
+        wrong.replace("\tk = ", "\tif (len)\n\t\tk = "),
+        wrong.replace(
+            "len = strnlen_user(p, 64);",
+            "len = strnlen_user(p, 64) - 1;",
+        ),
+        // Whoever is given it may ask.
+        wrong.replace("memdup_user(p, len)", "dup_string(p, len)"),
+        wrong.replace("\tk = ", "\td->len = len;\n\tk = "),
+        wrong.replace("\tk = ", "\tret = len;\n\tk = "),
+        wrong.replace("return run(d, k)", "return len"),
+        "\treturn strnlen_user(p, 16);".to_owned(),
+        "\tif (!strnlen_user(p, 16))\n\t\treturn -EFAULT;\n\treturn 0;".to_owned(),
+    ] {
+        assert_eq!(said(&right), NONE, "{right}");
+    }
+}
