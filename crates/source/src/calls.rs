@@ -107,6 +107,7 @@ pub(crate) struct Does {
     pub(crate) length: bool,
     #[serde(default)]
     pub(crate) zero_is_fault: bool,
+    pub(crate) copied: Option<Copied>,
     #[serde(default)]
     pub(crate) frees: bool,
     #[serde(default)]
@@ -149,6 +150,16 @@ pub(crate) struct Does {
     pub(crate) in_run: Option<InRun>,
     pub(crate) in_window: Option<InWindow>,
     pub(crate) reason: String,
+}
+
+/// What a call says of what it copied, where that is not what it left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Copied {
+    /// How many bytes that was.
+    Bytes,
+    /// Whether it was all.
+    All,
 }
 
 /// Which addresses a call makes of a number.

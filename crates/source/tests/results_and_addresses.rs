@@ -65,3 +65,44 @@ fn a_length_of_0_is_a_fault() {
         assert_eq!(said(&right), NONE, "{right}");
     }
 }
+
+#[test]
+fn an_iterators_copy_gives_how_much_it_copied() {
+    for never in [
+        "\tif (copy_from_iter(d, sizeof(*d), it) < 0)\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tret = copy_to_iter(d->buf, 16, it);\n\tif (ret < 0)\n\t\treturn ret;\n\treturn 0;",
+        "\tif (copy_from_iter_full(d, sizeof(*d), it) < 0)\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tif (copy_page_to_iter(d->page, 0, 16, it) == -EFAULT)\n\t\treturn -EFAULT;\n\treturn 0;",
+    ] {
+        assert_eq!(said(never), ["misread-result"], "{never}");
+    }
+    for inverted in [
+        "\tif (copy_from_iter(d, sizeof(*d), it))\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tif (copy_to_iter(d->buf, 16, it) != 0)\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tif (copy_from_iter_full(d, sizeof(*d), it))\n\t\tret = -EFAULT;\n\treturn ret;",
+        "\tif (d->len > 4 || copy_page_from_iter(d->page, 0, 16, it))\n\t\treturn -EFAULT;\n\treturn 0;",
+    ] {
+        assert_eq!(said(inverted), ["inverted-test"], "{inverted}");
+    }
+    for right in [
+        "\tif (copy_from_iter(d, sizeof(*d), it) != sizeof(*d))\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tif (copy_to_iter(d->buf, 16, it) < 16)\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tif (!copy_from_iter(d, sizeof(*d), it))\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tif (!copy_from_iter_full(d, sizeof(*d), it))\n\t\treturn -EFAULT;\n\treturn 0;",
+        "\tret = copy_page_to_iter(d->page, 0, 16, it);\n\treturn ret ? ret : -EFAULT;",
+        "\twhile (copy_to_iter(d->buf, 16, it))\n\t\tret += 16;\n\treturn ret;",
+        "\tret = copy_from_iter(d, sizeof(*d), it);\n\tif (ret != sizeof(*d))\n\t\tret = -EFAULT;\n\tif (ret < 0)\n\t\treturn ret;\n\treturn 0;",
+    ] {
+        assert_eq!(said(right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn an_iterators_copy_is_asked() {
+    let wrong = "\tcopy_to_iter(d->buf, 16, it);\n\treturn 16;";
+    assert_eq!(said(wrong), ["ignored-fault"]);
+    assert_eq!(
+        said("\tcopy_page_to_iter(d->page, 0, 16, it);\n\treturn 16;"),
+        NONE
+    );
+}

@@ -308,6 +308,7 @@ impl Meaning {
                 || words.must_use(name.as_bytes())
                 || words.at_most(name).is_some()
                 || words.gives_zero_for_a_fault(name)
+                || words.copied(name).is_some()
                 || words.duplicated(name).is_some()
                 || words.gives_error_pointer(name),
             window,

@@ -1,24 +1,31 @@
 //! What else the results and the arguments of calls say, which few rules ask for.
 
-use crate::calls::Calls;
+use crate::calls::{Calls, Copied};
 
-use super::{CheckWords, HashSet};
+use super::{CheckWords, HashMap, HashSet, each};
 
 /// What they say, by the names of the calls.
 #[derive(Clone, Debug)]
 pub(super) struct Results {
     zero_is_fault: HashSet<String>,
+    copied: HashMap<String, Copied>,
 }
 
 impl Results {
     pub(super) fn of(calls: &Calls) -> Self {
         Self {
+            copied: each(calls, |does| does.copied),
             zero_is_fault: calls.names(|does| does.zero_is_fault).into_iter().collect(),
         }
     }
 }
 
 impl CheckWords {
+    /// What a call of that name says of what it copied, where that is not what it left.
+    pub(crate) fn copied(&self, name: &str) -> Option<Copied> {
+        self.results.copied.get(name).copied()
+    }
+
     /// Whether 0 is what a call of that name gives for a fault, and for nothing else.
     pub(crate) fn gives_zero_for_a_fault(&self, name: &str) -> bool {
         self.results.zero_is_fault.contains(name)
