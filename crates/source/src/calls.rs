@@ -109,6 +109,8 @@ pub(crate) struct Does {
     pub(crate) zero_is_fault: bool,
     pub(crate) copied: Option<Copied>,
     #[serde(default)]
+    pub(crate) switches_space: bool,
+    #[serde(default)]
     pub(crate) frees: bool,
     #[serde(default)]
     pub(crate) releases: bool,

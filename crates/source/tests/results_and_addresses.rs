@@ -106,3 +106,39 @@ fn an_iterators_copy_is_asked() {
         NONE
     );
 }
+
+#[test]
+fn a_cast_makes_no_address_the_users() {
+    let wrong = "\tif (get_user(ret, (u32 __user *)&d->level))\n\t\treturn -EFAULT;\n\treturn ret;";
+    assert_eq!(said(wrong), ["swapped-arguments"]);
+    for wrong in [
+        wrong.replace("&d->level", "&d->name[2]"),
+        wrong.replace("&d->level", "d->name"),
+        wrong.replace("(u32 __user *)&d->level", "(u32 __user *)(void *)&d->level"),
+        "\tif (copy_from_user((void __user *)&ret, d->buf, sizeof(ret)))\n\t\treturn -EFAULT;\n\treturn ret;"
+            .replace("copy_from_user(", "copy_to_user("),
+        "\tchar own[4];\n\n\tif (copy_to_user((char __user *)own, d->buf, sizeof(own)))\n\t\treturn -EFAULT;\n\treturn use(own);"
+            .to_owned(),
+    ] {
+        assert_eq!(said(&wrong), ["swapped-arguments"], "{wrong}");
+    }
+    for right in [
+        wrong.replace("(u32 __user *)", "(u32 __force __user *)"),
+        wrong.replace(
+            "(u32 __user *)&d->level",
+            "(u32 __user *)(unsigned long)&d->level",
+        ),
+        wrong.replace("\tif (get", "\tset_fs(KERNEL_DS);\n\tif (get"),
+        wrong.replace("&d->level", "d->buf"),
+        wrong.replace("&d->level", "&p[4]"),
+        // What it leads to may be the user's.
+        wrong
+            .replace(
+                "\tif (get",
+                "\tstruct dev *e = (struct dev *)p;\n\n\tif (get",
+            )
+            .replace("&d->", "&e->"),
+    ] {
+        assert_eq!(said(&right), NONE, "{right}");
+    }
+}

@@ -27,6 +27,7 @@ mod fate;
 mod fetched;
 mod fill;
 mod filled;
+mod forced;
 mod handed;
 mod heap;
 mod heard;

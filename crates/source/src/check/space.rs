@@ -336,7 +336,11 @@ fn is_declared(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
 
 /// Whether a cast says that it takes the address out of the user's space: without
 /// `__force` that is what sparse warns of (Documentation/dev-tools/sparse.rst).
-fn is_forced(function: &FunctionContext<'_>, cast: &Expression, value: &Expression) -> bool {
+pub(crate) fn is_forced(
+    function: &FunctionContext<'_>,
+    cast: &Expression,
+    value: &Expression,
+) -> bool {
     let place = Span::new(cast.span.start, value.span.start.max(cast.span.start));
     let mut own = function.file.tokens_in(place).iter();
     own.any(|own| own.span.of(function.file.text) == b"__force")

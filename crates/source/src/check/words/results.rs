@@ -8,6 +8,7 @@ use super::{CheckWords, HashMap, HashSet, each};
 #[derive(Clone, Debug)]
 pub(super) struct Results {
     zero_is_fault: HashSet<String>,
+    switches_space: HashSet<String>,
     copied: HashMap<String, Copied>,
 }
 
@@ -15,12 +16,21 @@ impl Results {
     pub(super) fn of(calls: &Calls) -> Self {
         Self {
             copied: each(calls, |does| does.copied),
+            switches_space: calls
+                .names(|does| does.switches_space)
+                .into_iter()
+                .collect(),
             zero_is_fault: calls.names(|does| does.zero_is_fault).into_iter().collect(),
         }
     }
 }
 
 impl CheckWords {
+    /// Whether a call of that name has to do with letting accesses go to the kernel's memory.
+    pub(crate) fn switches_space(&self, name: &str) -> bool {
+        self.results.switches_space.contains(name)
+    }
+
     /// What a call of that name says of what it copied, where that is not what it left.
     pub(crate) fn copied(&self, name: &str) -> Option<Copied> {
         self.results.copied.get(name).copied()
