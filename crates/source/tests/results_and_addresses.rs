@@ -142,3 +142,37 @@ fn a_cast_makes_no_address_the_users() {
         assert_eq!(said(&right), NONE, "{right}");
     }
 }
+
+/// The kernel's own structure of a device.
+const OWN: &str = "struct list_head { struct list_head *next, *prev; };\nstruct mutex { u32 owner[NOBODY_KNOWS]; };\nstruct queue { u32 n; struct list_head all[2]; };\nstruct held { u32 id; struct mutex lock; };\nstruct own { u32 id; struct queue queue; };\nstruct plain { u32 id; u32 len; };\n";
+
+#[test]
+fn no_list_goes_to_the_user() {
+    let of = |statements: &str| {
+        let head =
+            "long f(struct own *d, struct plain *q, struct held *h, void __user *p, size_t n)\n";
+        rules(&format!(
+            "{OWN}{head}{{\n{statements}\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n"
+        ))
+    };
+    for wrong in [
+        "\tif (copy_to_user(p, d, sizeof(*d)))",
+        "\tif (copy_to_user(p, d, sizeof(struct own)))",
+        "\tif (copy_to_user(p, h, sizeof(*h)))",
+        "\tif (copy_to_user(p, &d->queue, sizeof(d->queue)))",
+        "\tstruct own k;\n\n\tk = *d;\n\tif (copy_to_user(p, &k, sizeof(k)))",
+    ] {
+        assert_eq!(of(wrong), ["kernel-address"], "{wrong}");
+    }
+    for right in [
+        "\tif (copy_to_user(p, q, sizeof(*q)))",
+        "\tif (copy_to_user(p, d, sizeof(d->id)))",
+        "\tif (copy_to_user(p, &d->id, sizeof(d->id)))",
+        "\tif (copy_to_user(p, d, offsetof(struct own, queue)))",
+        "\tif (copy_to_user(p, d, sizeof(struct plain)))",
+        "\tif (copy_from_user(d, p, sizeof(*d)))",
+        "\tstruct own k = {};\n\n\tif (copy_to_user(p, &k, sizeof(k)))",
+    ] {
+        assert_eq!(of(right), NONE, "{right}");
+    }
+}

@@ -34,6 +34,7 @@ mod heard;
 mod inlines;
 mod interest;
 mod kept_member;
+mod kernel_members;
 mod known;
 mod learn;
 mod limit;

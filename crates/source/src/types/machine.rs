@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::file::File;
+use super::kernel::KernelTypes;
 use crate::calls::read;
 use crate::path::TreePath;
 use tollgate_defect::Defect;
@@ -164,6 +165,8 @@ pub(super) struct Facts {
     unsigned: HashSet<String>,
     /// Typedefs and macros, as a header would define them.
     pub(super) prelude: Arc<File>,
+    /// What only the kernel has a meaning for.
+    pub(super) kernel: KernelTypes,
 }
 
 impl Facts {
@@ -193,6 +196,7 @@ impl Facts {
             unsigned,
             settled: defined.chain(never).cloned().collect(),
             machines,
+            kernel: KernelTypes::builtin()?,
             prelude: Arc::new(File::new(path, text.into_bytes())),
         })
     }

@@ -222,6 +222,22 @@ impl<'h> Types<'h> {
         })
     }
 
+    /// The outline under the first choices of the configuration that have one, for what is
+    /// wrong wherever it is so.
+    pub(super) fn under_one(&self, written: &str) -> Option<Type> {
+        let machine = *self.machines().first()?;
+        let mut given = Vec::new();
+        for _ in 0..CHOICES {
+            let mut query = Query::new(self, machine, true, given);
+            query.stops = true;
+            if let Ok(of) = query.type_written(written) {
+                return Some(of);
+            }
+            given = next(query.choices)?;
+        }
+        None
+    }
+
     /// The value of a constant expression on the first of the machines.
     ///
     /// # Errors
@@ -303,6 +319,9 @@ pub(super) struct Query<'t> {
     pub(super) machine: &'t Machine,
     /// Whether a type without a known definition is no error.
     pub(super) open: bool,
+    /// Whether what only the kernel has a meaning for is known by its name alone: of what it is
+    /// made hangs on many choices.
+    pub(super) stops: bool,
     choices: Choices,
     /// How often something was asked or found that another question may not see
     /// the same way.
@@ -326,6 +345,7 @@ impl<'t> Query<'t> {
             types,
             machine,
             open,
+            stops: false,
             choices,
             own: 0,
             work: 0,

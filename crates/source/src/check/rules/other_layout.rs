@@ -127,8 +127,8 @@ fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
     let count = access.bytes.as_ref()?;
     let file = function.file;
     let value = function.expression_of(access.value_node);
-    let own = pointee(function, &value)?;
-    let users = pointee(function, &function.expression(access.user)?)?;
+    let own = space::pointee(function, &value)?;
+    let users = space::pointee(function, &function.expression(access.user)?)?;
     // Last what takes longest: types are looked for in the headers.
     if own == users {
         return None;
@@ -228,24 +228,4 @@ fn is_set_after(
         };
     });
     found
-}
-
-/// The type of what an address leads to, as it is declared: of a variable's own address, a
-/// pointer, a cast.
-fn pointee(function: &FunctionContext<'_>, address: &Expression) -> Option<String> {
-    let plain = |of: &str| !matches!(of, "void" | "char" | "u8" | "unsigned char");
-    match &address.term {
-        Term::Address(place) => {
-            let own = space::declared(function, place.name()?, place.span)?;
-            (!own.contains('*') && plain(&own)).then_some(own)
-        }
-        Term::Name(name) => {
-            let own = space::declared(function, name, address.span)?;
-            let of = own.strip_suffix('*')?.trim_end().to_owned();
-            (!of.contains('*') && plain(&of)).then_some(of)
-        }
-        Term::Cast(to, _) if to.pointers == 1 && plain(&to.base) => Some(to.base.clone()),
-        Term::Cast(_, value) => pointee(function, value),
-        _ => None,
-    }
 }
