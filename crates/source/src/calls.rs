@@ -111,6 +111,8 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) switches_space: bool,
     #[serde(default)]
+    pub(crate) asks_compat: bool,
+    #[serde(default)]
     pub(crate) frees: bool,
     #[serde(default)]
     pub(crate) releases: bool,

@@ -176,3 +176,32 @@ fn no_list_goes_to_the_user() {
         assert_eq!(of(right), NONE, "{right}");
     }
 }
+
+#[test]
+fn a_program_of_32_bits_has_it_otherwise() {
+    let of = |statements: &str| {
+        rules(&format!(
+            "struct wide {{ u32 id; long at; }};\nstruct apart {{ u32 id; u64 at; }};\nstruct same {{ u32 id; s32 at; }};\n\
+             long f(struct dev *d, struct item *i, unsigned long arg)\n{{\n{statements}\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n"
+        ))
+    };
+    for wrong in [
+        "\tlong last = 0;\n\n\tif (copy_to_user(compat_ptr(arg), &last, sizeof(last)))",
+        "\tstruct wide __user *p = compat_ptr(arg);\n\tstruct wide w;\n\n\tif (copy_from_user(&w, p, sizeof(w)))",
+        "\tvoid __user *p = compat_ptr(arg);\n\tstruct apart w;\n\n\tif (copy_from_user(&w, p, sizeof(w)))",
+        "\tunsigned long __user *p = compat_ptr(arg);\n\n\tif (put_user(d->len, p))",
+    ] {
+        assert_eq!(of(wrong), ["other-layout"], "{wrong}");
+    }
+    for right in [
+        "\tint last = 0;\n\n\tif (copy_to_user(compat_ptr(arg), &last, sizeof(last)))",
+        "\tstruct same __user *p = compat_ptr(arg);\n\tstruct same w;\n\n\tif (copy_from_user(&w, p, sizeof(w)))",
+        "\tstruct wide __user *p = (void __user *)arg;\n\tstruct wide w;\n\n\tif (copy_from_user(&w, p, sizeof(w)))",
+        "\tu32 __user *p = compat_ptr(arg);\n\n\tif (put_user(d->len, p))",
+        "\tstruct wide __user *p = compat_ptr(arg);\n\tstruct wide w;\n\n\tif (!in_compat_syscall())\n\t\treturn 1;\n\tif (copy_from_user(&w, p, sizeof(w)))",
+        "\tvoid __user *p = compat_ptr(arg);\n\tstruct wide w = {};\n\n\tw.id = d->len;\n\tif (copy_to_user(p, &w, 8))",
+        "\tvoid __user *p = compat_ptr(arg);\n\tstruct wide w;\n\n\tif (d->native)\n\t\tp = (void __user *)arg;\n\tif (copy_from_user(&w, p, sizeof(w)))",
+    ] {
+        assert_eq!(of(right), NONE, "{right}");
+    }
+}

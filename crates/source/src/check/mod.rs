@@ -16,6 +16,7 @@ mod change;
 mod checker;
 mod checks;
 mod comparison;
+mod compat_layout;
 mod conditions;
 mod context;
 mod counting;

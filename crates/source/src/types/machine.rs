@@ -36,6 +36,8 @@ pub struct Machine {
     /// access_ok() refuses none there (include/asm-generic/access_ok.h,
     /// ALTERNATE_USER_ADDRESS_SPACE).
     pub apart: bool,
+    /// The machine of 32 bits whose programs a kernel of this one runs as well.
+    pub(super) compat: Option<String>,
     /// Whether programs are compiled for it, and no kernel.
     pub(super) programs: bool,
     /// Which of all it is, for what is kept by machine.
@@ -95,6 +97,7 @@ struct One {
     reference: bool,
     #[serde(default)]
     programs: bool,
+    compat: Option<String>,
     defines: Vec<String>,
 }
 
@@ -236,6 +239,7 @@ impl All {
             unnamed: one.unnamed,
             apart: one.apart,
             reference: one.reference,
+            compat: one.compat.clone(),
             programs: false,
             id,
             defines: all.map(|(n, v)| (n.to_owned(), v.to_owned())).collect(),

@@ -118,6 +118,15 @@ impl<'h> Types<'h> {
         self.headers.machines(&self.root.path)
     }
 
+    /// The machine of 32 bits whose programs are served as well, where the first of the machines
+    /// has one.
+    #[must_use]
+    pub fn compat(&self) -> Option<&'h Machine> {
+        let own = self.machines().first()?.compat.as_ref()?;
+        let mut all = self.headers.facts.machines.iter();
+        all.find(|machine| machine.name == *own)
+    }
+
     /// The layout of a type as it is written in a declaration, on the first of
     /// the machines.
     ///

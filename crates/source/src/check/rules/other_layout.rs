@@ -2,6 +2,7 @@ use tree_sitter::Node;
 
 use crate::Direction;
 use crate::check::accesses::Access;
+use crate::check::compat_layout::otherwise;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -30,6 +31,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(wrong(function, access));
         out.extend(wide(function, access));
         out.extend(native(function, access));
+        out.extend(compat(function, access));
     }
     for call in function.calls {
         out.extend(narrowed(function, *call));
@@ -118,6 +120,17 @@ fn native(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violati
         access.word.name
     );
     Some(file.violation(&INFO, access.span, "more than it has", message))
+}
+
+/// What a 32-bit program has otherwise, in one piece at an address that compat_ptr() makes.
+fn compat(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let found = otherwise(function, access)?;
+    let file = function.file;
+    let message = format!(
+        "{}() takes a whole {} at the address of a 32-bit program, which has it in {}, and not in {} bytes",
+        access.word.name, found.name, found.other, found.own
+    );
+    Some(file.violation(&INFO, access.span, "not as it has it", message))
 }
 
 /// The bytes of a long and of a pointer of a 32-bit program.

@@ -8,6 +8,7 @@ use super::{CheckWords, HashMap, HashSet, each};
 #[derive(Clone, Debug)]
 pub(super) struct Results {
     zero_is_fault: HashSet<String>,
+    asks_compat: HashSet<String>,
     switches_space: HashSet<String>,
     copied: HashMap<String, Copied>,
 }
@@ -20,12 +21,18 @@ impl Results {
                 .names(|does| does.switches_space)
                 .into_iter()
                 .collect(),
+            asks_compat: calls.names(|does| does.asks_compat).into_iter().collect(),
             zero_is_fault: calls.names(|does| does.zero_is_fault).into_iter().collect(),
         }
     }
 }
 
 impl CheckWords {
+    /// Whether a call of that name tells a program of 32 bits from others.
+    pub(crate) fn asks_compat(&self, name: &str) -> bool {
+        self.results.asks_compat.contains(name)
+    }
+
     /// Whether a call of that name has to do with letting accesses go to the kernel's memory.
     pub(crate) fn switches_space(&self, name: &str) -> bool {
         self.results.switches_space.contains(name)
