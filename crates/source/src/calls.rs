@@ -127,6 +127,8 @@ pub(crate) struct Does {
     pub(crate) clears: Option<Clears>,
     pub(crate) sizes: Option<Sizes>,
     pub(crate) fills: Option<Fills>,
+    pub(crate) writes: Option<Writes>,
+    pub(crate) hands_out: Option<Clears>,
     pub(crate) elements: Option<usize>,
     pub(crate) allocates: Option<Allocates>,
     pub(crate) string: Option<Vec<usize>>,
@@ -251,6 +253,19 @@ pub(crate) struct Fills {
     pub(crate) object: usize,
     /// How many bytes from there; without it a string, up to the 0 behind it.
     pub(crate) count: Option<usize>,
+}
+
+/// Which arguments of a call say what string it writes, of which its result says how long it
+/// would be with room enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Writes {
+    /// The address.
+    pub(crate) object: usize,
+    /// How many bytes there are.
+    pub(crate) count: usize,
+    /// The format, behind which stands what it takes.
+    pub(crate) format: usize,
 }
 
 /// Which arguments of a call say how much memory it gives.

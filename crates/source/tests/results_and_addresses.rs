@@ -205,3 +205,40 @@ fn a_program_of_32_bits_has_it_otherwise() {
         assert_eq!(of(right), NONE, "{right}");
     }
 }
+
+#[test]
+fn a_string_may_have_been_cut_off() {
+    let wrong = "\tchar own[32];\n\tint n = snprintf(own, sizeof(own), \"%s %d\\n\", d->buf, d->len);\n\n\treturn simple_read_from_buffer(u, cmd, pos, own, n);";
+    let of = |statements: &str| {
+        let head = "struct dev { char *buf; u32 len; char name[16]; char full[32]; };\nlong f(struct dev *d, const char *text, char __user *u, size_t cmd, loff_t *pos)\n";
+        rules(&format!("{head}{{\n{statements}\n}}\n"))
+    };
+    assert_eq!(of(wrong), ["beyond-variable"]);
+    for wrong in [
+        wrong.replace("d->buf", "text"),
+        wrong.replace("\"%s %d\\n\", d->buf", "text"),
+        wrong.replace("d->buf", "d->full"),
+        wrong.replace("\"%s %d\\n\", d->buf, d->len", "\"%s \" \"-\", d->buf"),
+        wrong.replace(
+            "simple_read_from_buffer(u, cmd, pos, own, n)",
+            "copy_to_user(u, own, n) ? -EFAULT : 0",
+        ),
+    ] {
+        assert_eq!(of(&wrong), ["beyond-variable"], "{wrong}");
+    }
+    for right in [
+        wrong.replace("snprintf", "scnprintf"),
+        wrong.replace("%s %d", "%.8s %d"),
+        wrong.replace("%s %d\\n\", d->buf, d->len", "%s\\n\", d->name"),
+        wrong.replace("d->buf", "d->len ? \"on\" : \"off\""),
+        wrong.replace(
+            "\treturn",
+            "\tif (n >= sizeof(own))\n\t\treturn -E2BIG;\n\treturn",
+        ),
+        wrong.replace("\treturn", "\tn = min(n, 31);\n\treturn"),
+        wrong.replace("pos, own, n", "pos, own, min(n, 31)"),
+        wrong.replace("pos, own, n", "pos, own, strlen(own)"),
+    ] {
+        assert_eq!(of(&right), NONE, "{right}");
+    }
+}

@@ -309,6 +309,7 @@ impl Meaning {
                 || words.at_most(name).is_some()
                 || words.gives_zero_for_a_fault(name)
                 || words.copied(name).is_some()
+                || words.hands_out(name).is_some()
                 || words.duplicated(name).is_some()
                 || words.gives_error_pointer(name),
             window,

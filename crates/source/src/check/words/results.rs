@@ -1,6 +1,6 @@
 //! What else the results and the arguments of calls say, which few rules ask for.
 
-use crate::calls::{Calls, Copied};
+use crate::calls::{Calls, Clears, Copied, Writes};
 
 use super::{CheckWords, HashMap, HashSet, each};
 
@@ -8,6 +8,8 @@ use super::{CheckWords, HashMap, HashSet, each};
 #[derive(Clone, Debug)]
 pub(super) struct Results {
     zero_is_fault: HashSet<String>,
+    writes: HashMap<String, Writes>,
+    hands_out: HashMap<String, Clears>,
     asks_compat: HashSet<String>,
     switches_space: HashSet<String>,
     copied: HashMap<String, Copied>,
@@ -22,12 +24,26 @@ impl Results {
                 .into_iter()
                 .collect(),
             asks_compat: calls.names(|does| does.asks_compat).into_iter().collect(),
+            writes: each(calls, |does| does.writes),
+            hands_out: each(calls, |does| does.hands_out),
             zero_is_fault: calls.names(|does| does.zero_is_fault).into_iter().collect(),
         }
     }
 }
 
 impl CheckWords {
+    /// Which arguments of a call of that name say what string it writes, of which its result says
+    /// how long it would be.
+    pub(crate) fn writes(&self, name: &str) -> Option<Writes> {
+        self.results.writes.get(name).copied()
+    }
+
+    /// Which arguments of a call of that name say what it gives to the user, and how much lies
+    /// there.
+    pub(crate) fn hands_out(&self, name: &str) -> Option<Clears> {
+        self.results.hands_out.get(name).copied()
+    }
+
     /// Whether a call of that name tells a program of 32 bits from others.
     pub(crate) fn asks_compat(&self, name: &str) -> bool {
         self.results.asks_compat.contains(name)
