@@ -106,6 +106,13 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) length: bool,
     #[serde(default)]
+    pub(crate) zero_is_fault: bool,
+    pub(crate) copied: Option<Copied>,
+    #[serde(default)]
+    pub(crate) switches_space: bool,
+    #[serde(default)]
+    pub(crate) asks_compat: bool,
+    #[serde(default)]
     pub(crate) frees: bool,
     #[serde(default)]
     pub(crate) releases: bool,
@@ -124,6 +131,7 @@ pub(crate) struct Does {
     pub(crate) fills: Option<Fills>,
     pub(crate) shows: Option<Shows>,
     pub(crate) wipes: Option<usize>,
+    pub(crate) writes: Option<Writes>,
     pub(crate) elements: Option<usize>,
     pub(crate) allocates: Option<Allocates>,
     pub(crate) string: Option<Vec<usize>>,
@@ -151,6 +159,16 @@ pub(crate) struct Does {
     pub(crate) in_run: Option<InRun>,
     pub(crate) in_window: Option<InWindow>,
     pub(crate) reason: String,
+}
+
+/// What a call says of what it copied, where that is not what it left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Copied {
+    /// How many bytes that was.
+    Bytes,
+    /// Whether it was all.
+    All,
 }
 
 /// Which addresses a call makes of a number.
@@ -248,6 +266,19 @@ pub(crate) struct Fills {
     pub(crate) object: usize,
     /// How many bytes from there; without it a string, up to the 0 behind it.
     pub(crate) count: Option<usize>,
+}
+
+/// Which arguments of a call say what string it writes, of which its result says how long it
+/// would be with room enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Writes {
+    /// The address.
+    pub(crate) object: usize,
+    /// How many bytes there are.
+    pub(crate) count: usize,
+    /// The format, behind which stands what it takes.
+    pub(crate) format: usize,
 }
 
 /// Which arguments of a call say how much memory it gives.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
-use crate::calls::{Duplicates, Fence, Handler, Outcome};
+use crate::calls::{Copied, Duplicates, Fence, Handler, Outcome};
 use crate::expression::Expression;
 use crate::flow::{Action, Begin, Effect, EffectKind, Flow, Local, Node as Step};
 use crate::hashed::{HashMap, HashSet};
@@ -397,9 +397,17 @@ impl FunctionContext<'_> {
         if self.hands_left(name) {
             return Some(Told::Left);
         }
-        let access = self.file.words.access(name).and_then(|own| own.result);
+        let words = self.file.words;
+        let access = words.access(name).and_then(|own| own.result);
         let told = self.known.get(name).and_then(|own| own.told);
-        told.or_else(|| (access == Some(Outcome::Fault)).then_some(Told::Error))
+        let copied = || {
+            Some(match words.results().copied(name)? {
+                Copied::Bytes => Told::Copied,
+                Copied::All => Told::Truth,
+            })
+        };
+        let fault = || (access == Some(Outcome::Fault)).then_some(Told::Error);
+        told.or_else(copied).or_else(fault)
     }
 
     /// Whether a call of that name is a copy that gives how many bytes were left, or a

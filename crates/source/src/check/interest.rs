@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 
+use tollgate_defect::answer;
+
 use super::words::CheckWords;
 use crate::lex::{Token, TokenKind, closing};
 use crate::search::Hashed;
@@ -109,9 +111,15 @@ impl<'a> Interests<'a> {
         }
         // What picks no element by them has nothing to get wrong.
         found.any |= fetches && tokens.iter().any(|own| own.is(b'['));
-        // What is handed out whole is a variable or memory of the function's own.
-        let sized = |own: &Token| own.span.of(self.text) == b"sizeof";
-        found.any |= shows && tokens.iter().any(sized);
+        // What is handed out whole is a variable or memory of the function's own; or a string, as
+        // far as it would go.
+        let counts = |own: &Token| {
+            let word = own.span.of(self.text);
+            let writes =
+                || answer::text(word).is_some_and(|own| self.words.results().writes(own).is_some());
+            own.kind == TokenKind::Word && (word == b"sizeof" || writes())
+        };
+        found.any |= shows && tokens.iter().any(counts);
         found.atomic |= guard && !found.scopes.is_empty();
         found
     }
@@ -314,6 +322,8 @@ impl Meaning {
                 || checks
                 || words.must_use(name.as_bytes())
                 || words.at_most(name).is_some()
+                || words.results().gives_zero_for_a_fault(name)
+                || words.results().copied(name).is_some()
                 || words.duplicated(name).is_some()
                 || words.gives_error_pointer(name),
             window,

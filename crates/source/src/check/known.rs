@@ -146,6 +146,8 @@ pub(crate) enum Told {
     LeftOrError,
     /// A bool.
     Truth,
+    /// How many bytes were copied.
+    Copied,
 }
 
 /// What a function that gives a pointer gives where it fails.

@@ -222,7 +222,7 @@ pub(crate) fn bytes(function: &FunctionContext<'_>, count: &Expression) -> Optio
 
 /// The place with what its variable is declared as in the variable's stead, so that it
 /// means the same where nobody knows the function.
-fn written(function: &FunctionContext<'_>, place: &Expression) -> Option<String> {
+pub(crate) fn written(function: &FunctionContext<'_>, place: &Expression) -> Option<String> {
     Some(match &place.term {
         Term::Name(name) => format!("(*({} *)0)", declaration(function, name, place.span)?),
         Term::Member {
@@ -264,6 +264,26 @@ pub(crate) fn declared(function: &FunctionContext<'_>, name: &str, at: Span) -> 
         !marks.contains(word)
     });
     Some(kept.collect::<Vec<_>>().join(" "))
+}
+
+/// The type of what an address leads to, as it is declared: of a variable's own address, a
+/// pointer, a cast.
+pub(crate) fn pointee(function: &FunctionContext<'_>, address: &Expression) -> Option<String> {
+    let plain = |of: &str| !matches!(of, "void" | "char" | "u8" | "unsigned char");
+    match &address.term {
+        Term::Address(place) => {
+            let own = declared(function, place.name()?, place.span)?;
+            (!own.contains('*') && plain(&own)).then_some(own)
+        }
+        Term::Name(name) => {
+            let own = declared(function, name, address.span)?;
+            let of = own.strip_suffix('*')?.trim_end().to_owned();
+            (!of.contains('*') && plain(&of)).then_some(of)
+        }
+        Term::Cast(to, _) if to.pointers == 1 && plain(&to.base) => Some(to.base.clone()),
+        Term::Cast(_, value) => pointee(function, value),
+        _ => None,
+    }
 }
 
 /// What the variable that a name means there is declared as, `struct s __user *`: an
@@ -336,7 +356,11 @@ fn is_declared(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
 
 /// Whether a cast says that it takes the address out of the user's space: without
 /// `__force` that is what sparse warns of (Documentation/dev-tools/sparse.rst).
-fn is_forced(function: &FunctionContext<'_>, cast: &Expression, value: &Expression) -> bool {
+pub(crate) fn is_forced(
+    function: &FunctionContext<'_>,
+    cast: &Expression,
+    value: &Expression,
+) -> bool {
     let place = Span::new(cast.span.start, value.span.start.max(cast.span.start));
     let mut own = function.file.tokens_in(place).iter();
     own.any(|own| own.span.of(function.file.text) == b"__force")

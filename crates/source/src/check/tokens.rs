@@ -118,7 +118,8 @@ pub(crate) fn asks_success(
     };
     let succeeds = |name: &str| {
         let own = known.get(name).is_some_and(|own| own.succeeds);
-        own || words.gives_length(name) || words.checks_range(name.as_bytes())
+        let gives = words.gives_length(name) || words.results().copied(name).is_some();
+        own || gives || words.checks_range(name.as_bytes())
     };
     // `copy_from_user(…) == 0`
     let compared = |at: usize| {
@@ -131,7 +132,11 @@ pub(crate) fn asks_success(
         let own = own.filter(|name| faults(name) || succeeds(name));
         own.is_some_and(|name| match before(at) {
             Some(before) if before.is(b'!') => faults(name),
-            Some(before) => before.is(b'(') && succeeds(name) || compared(at),
+            Some(before) => {
+                // `if (a || f(…))`
+                let asked = before.is(b'(') || before.is(b'|');
+                asked && succeeds(name) || compared(at)
+            }
             None => false,
         })
     };

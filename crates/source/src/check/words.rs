@@ -6,6 +6,7 @@ mod locking;
 mod named;
 mod numbers;
 mod ownership;
+mod results;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,6 +30,7 @@ use named::Named;
 pub(crate) use named::OwnerName;
 use numbers::Numbers;
 use ownership::Owned;
+pub(crate) use results::Results;
 
 /// What a comment that allows something begins with.
 pub(super) const MARK: &str = "tollgate:";
@@ -84,6 +86,7 @@ pub struct CheckWords {
     faults: HashSet<String>,
     sleepless: HashSet<String>,
     must_use: HashSet<String>,
+    results: Results,
     owned: Owned,
     handlers: Handlers,
     named: Named,
@@ -220,6 +223,7 @@ impl CheckWords {
             left: calls.names(|does| does.left).into_iter().collect(),
             sleepless: sleepless(calls),
             must_use: calls.names(|does| does.must_use).into_iter().collect(),
+            results: Results::of(calls),
             owned: Owned::of(calls),
             handlers: Handlers::of(calls),
             named: Named::of(calls),
@@ -244,6 +248,11 @@ impl CheckWords {
             tell_errors: calls.names(|does| does.tells_errors).into_iter().collect(),
             duplicates: each(calls, |does| does.duplicates),
         })
+    }
+
+    /// What else is known of results and arguments.
+    pub(crate) fn results(&self) -> &Results {
+        &self.results
     }
 
     /// Whether a word may be the name of anything that is known: quick to say no.

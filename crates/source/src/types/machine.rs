@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::file::File;
+use super::kernel::KernelTypes;
 use crate::calls::read;
 use crate::path::TreePath;
 use tollgate_defect::Defect;
@@ -35,6 +36,8 @@ pub struct Machine {
     /// access_ok() refuses none there (include/asm-generic/access_ok.h,
     /// ALTERNATE_USER_ADDRESS_SPACE).
     pub apart: bool,
+    /// The machine of 32 bits whose programs a kernel of this one runs as well.
+    pub(super) compat: Option<String>,
     /// Whether programs are compiled for it, and no kernel.
     pub(super) programs: bool,
     /// Which of all it is, for what is kept by machine.
@@ -100,6 +103,7 @@ struct One {
     reference: bool,
     #[serde(default)]
     programs: bool,
+    compat: Option<String>,
     defines: Vec<String>,
 }
 
@@ -173,6 +177,8 @@ pub(super) struct Facts {
     unsigned: HashSet<String>,
     /// Typedefs and macros, as a header would define them.
     pub(super) prelude: Arc<File>,
+    /// What only the kernel has a meaning for.
+    pub(super) kernel: KernelTypes,
 }
 
 impl Facts {
@@ -207,6 +213,7 @@ impl Facts {
             unsigned,
             settled: defined.chain(never).cloned().collect(),
             machines,
+            kernel: KernelTypes::builtin()?,
             prelude: Arc::new(File::new(path, text.into_bytes())),
         })
     }
@@ -247,6 +254,7 @@ impl All {
             unnamed: one.unnamed,
             apart: one.apart,
             reference: one.reference,
+            compat: one.compat.clone(),
             programs: false,
             id,
             defines: all.map(|(n, v)| (n.to_owned(), v.to_owned())).collect(),

@@ -9,6 +9,7 @@ use super::find::Scope;
 use super::headers::Headers;
 use super::index::TypeIndex;
 use super::input::{Input, Word};
+use super::kernel::KernelMember;
 use super::layout::{LayoutError, Shape, Type};
 use super::machine::Machine;
 use super::reach::Reaches;
@@ -118,6 +119,15 @@ impl<'h> Types<'h> {
         self.headers.machines(&self.root.path)
     }
 
+    /// The machine of 32 bits whose programs are served as well, where the first of the machines
+    /// has one.
+    #[must_use]
+    pub fn compat(&self) -> Option<&'h Machine> {
+        let own = self.machines().first()?.compat.as_ref()?;
+        let mut all = self.headers.facts.machines.iter();
+        all.find(|machine| machine.name == *own)
+    }
+
     /// The layout of a type as it is written in a declaration, on the first of
     /// the machines.
     ///
@@ -222,6 +232,22 @@ impl<'h> Types<'h> {
         })
     }
 
+    /// The outline under the first choices of the configuration that have one, for what is
+    /// wrong wherever it is so.
+    pub(super) fn under_one(&self, written: &str) -> Option<Type> {
+        let machine = *self.machines().first()?;
+        let mut given = Vec::new();
+        for _ in 0..CHOICES {
+            let mut query = Query::new(self, machine, true, given);
+            query.stops = true;
+            if let Ok(of) = query.type_written(written) {
+                return Some(of);
+            }
+            given = next(query.choices)?;
+        }
+        None
+    }
+
     /// The value of a constant expression on the first of the machines.
     ///
     /// # Errors
@@ -233,6 +259,13 @@ impl<'h> Types<'h> {
         })?;
         let unknown = |_| LayoutError::Unclear(expression.to_owned(), value.to_string());
         u64::try_from(value).map_err(unknown)
+    }
+
+    /// The member of a type, at any depth, that no program can make anything of. Under one
+    /// configuration is enough, since where it lies does not matter.
+    pub(crate) fn kernel_member(&self, written: &str) -> Option<KernelMember> {
+        let of = self.under_one(written)?;
+        self.headers.facts.kernel.member(&of)
     }
 
     /// Whether a name is a constant of the type `int` on the first of the machines.
@@ -311,6 +344,9 @@ pub(super) struct Query<'t> {
     pub(super) machine: &'t Machine,
     /// Whether a type without a known definition is no error.
     pub(super) open: bool,
+    /// Whether what only the kernel has a meaning for is known by its name alone: of what it is
+    /// made hangs on many choices.
+    pub(super) stops: bool,
     choices: Choices,
     /// How often something was asked or found that another question may not see
     /// the same way.
@@ -334,6 +370,7 @@ impl<'t> Query<'t> {
             types,
             machine,
             open,
+            stops: false,
             choices,
             own: 0,
             work: 0,

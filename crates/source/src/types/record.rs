@@ -23,6 +23,9 @@ impl Query<'_> {
     /// The type of that name: `unsigned int`, `struct s`, `s_t`.
     pub(super) fn named(&mut self, name: &str, scope: &Scope) -> Result<Type> {
         let facts = &self.types.headers.facts;
+        if self.stops && facts.kernel.has(name) {
+            return Ok(Type::plain(8, 1, Shape::Opaque, name.to_owned()));
+        }
         if let Some(size) = facts.scalar(name, self.machine) {
             let align = self.machine.alignment(size);
             let signed = !facts.is_unsigned(name);

@@ -6,6 +6,7 @@ use crate::check::below;
 use crate::check::context::FunctionContext;
 use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::overlong::{Overlong, overlong};
 use crate::check::rule::{Look, Rule};
 use crate::check::short::short;
 use crate::check::space;
@@ -51,6 +52,11 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         }
     }
     out.extend(known);
+    out.extend(
+        overlong(function)
+            .iter()
+            .map(|own| unwritten(function, own)),
+    );
     for call in function.calls {
         out.extend(moved(function, *call));
     }
@@ -77,6 +83,23 @@ fn taken_for_more(function: &FunctionContext<'_>, local: &Local) -> Option<Viola
     violation.confidence = Confidence::Medium;
     violation.related.push(file.mark(own.made, "made here"));
     Some(violation)
+}
+
+/// As many bytes as a string would have, which has been cut off where there was no room.
+fn unwritten(function: &FunctionContext<'_>, own: &Overlong) -> Violation {
+    let file = function.file;
+    let (buffer, name) = (file.plain(own.buffer), &own.name);
+    let told = format!(
+        "{name}() gives how long the string would be, and {} may be longer than {buffer} has room for",
+        own.long
+    );
+    let mut violation = file.violation(&INFO, own.copy, "copied here", told);
+    violation.confidence = Confidence::Medium;
+    if !own.copy.contains(own.written) {
+        let mark = file.mark(own.written, "how long it would be");
+        violation.related.push(mark);
+    }
+    violation
 }
 
 /// A variable of the function that memcpy(), memset() or the like fills with as many bytes

@@ -7,6 +7,7 @@ use crate::check::context::FunctionContext;
 use crate::check::fate::fallible;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
+use crate::check::unasked_length::unasked_length;
 use crate::check::unfilled::unfilled;
 use crate::flow::EffectKind;
 use crate::node::Parts as _;
@@ -59,6 +60,24 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
     dropped(function, out);
     unasked_helpers(function, out);
+    unasked_lengths(function, out);
+}
+
+/// The length of a string in user memory, gone by where nothing asks whether it is 0.
+fn unasked_lengths(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for call in function.calls {
+        let name = function.callee(*call);
+        let name = name.filter(|name| function.file.words.results().gives_zero_for_a_fault(name));
+        let found = name.and_then(|name| Some((name, unasked_length(function, *call)?)));
+        let Some((name, used)) = found else { continue };
+        let file = function.file;
+        let message = format!("{name}() gives 0 where it faults, and nothing asks for that");
+        let mut violation = file.violation(&INFO, span(*call), "0 for a fault", message);
+        if !span(*call).contains(used) {
+            violation.related.push(file.mark(used, "gone by here"));
+        }
+        out.push(violation);
+    }
 }
 
 /// What a function of the file fills unless it faults, used before anything asks whether it

@@ -1,5 +1,6 @@
 use std::cell::OnceCell;
 
+use crate::calls::Copied;
 use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -20,8 +21,8 @@ const INFO: RuleInfo = RuleInfo {
     confidence: Confidence::High,
     summary: "-EFAULT is returned where the access did not fault",
     why: "copy_from_user() and get_user() give 0 where all went well, access_ok() and user_*_begin() give \
-          0 where it did not, strncpy_from_user() gives a length. A ! too many or too few refuses what \
-          is right and goes on with what is not.",
+          0 where it did not, strncpy_from_user() gives a length, copy_from_iter() how many bytes it \
+          copied. A ! too many or too few refuses what is right and goes on with what is not.",
 };
 
 /// By the variable that an address is made from: where it is accessed, and by which nodes.
@@ -183,8 +184,9 @@ fn inverted(function: &FunctionContext<'_>, own: &Expression) -> Option<Violatio
         || words
             .begin(name)
             .is_some_and(|begin| !begin.always && !begin.guessed)
+        || words.results().copied(name) == Some(Copied::All)
         || known.is_some_and(|own| own.succeeds);
-    let measures = words.gives_length(name);
+    let measures = words.gives_length(name) || words.results().copied(name) == Some(Copied::Bytes);
     let wrong = if negated {
         faults && !opens
     } else {

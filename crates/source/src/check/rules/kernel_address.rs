@@ -1,6 +1,7 @@
 use crate::Direction;
 use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
+use crate::check::kernel_members::kernel_member;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
@@ -15,15 +16,30 @@ const INFO: RuleInfo = RuleInfo {
     name: "kernel-address",
     severity: Severity::Error,
     confidence: Confidence::Medium,
-    summary: "the user is given the address of a kernel object for its value",
+    summary: "the user is given the address of a kernel object for its value, or a structure with such addresses",
     why: "put_user(&own->count, p) stores where the object lies, and not what it holds: the program gets a \
-          wrong number, and one that says where the kernel's memory is.",
+          wrong number, and one that says where the kernel's memory is. So does a list's head, a lock or a \
+          timer in a structure that is copied as a whole.",
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses {
         out.extend(wrong(function, access));
     }
+    for access in function.accesses.iter().chain(function.through) {
+        out.extend(whole(function, access));
+    }
+}
+
+/// A structure of the kernel's own, copied with what it has for itself alone.
+fn whole(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let member = kernel_member(function, access)?;
+    let file = function.file;
+    let message = format!(
+        "{}() copies the whole structure, whose member {} is a {}: addresses and state of the kernel's",
+        access.word.name, member.path, member.of
+    );
+    Some(file.violation(&INFO, access.span, "all of it", message))
 }
 
 fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {

@@ -82,6 +82,7 @@ fn asked(function: &FunctionContext<'_>, giver: &Giver<'_>, test: Span) -> Viola
     let name = &giver.name;
     let (gives, never) = match giver.told {
         Told::Truth => ("a bool", "negative"),
+        Told::Copied => ("how many bytes were copied", "negative"),
         Told::Left | Told::LeftOrError => ("how many bytes were left", "negative"),
         Told::Error => ("0 or an error number", "more than 0"),
     };

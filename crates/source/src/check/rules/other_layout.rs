@@ -2,6 +2,7 @@ use tree_sitter::Node;
 
 use crate::Direction;
 use crate::check::accesses::Access;
+use crate::check::compat_layout::otherwise;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -30,6 +31,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(wrong(function, access));
         out.extend(wide(function, access));
         out.extend(native(function, access));
+        out.extend(compat(function, access));
     }
     for call in function.calls {
         out.extend(narrowed(function, *call));
@@ -120,6 +122,17 @@ fn native(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violati
     Some(file.violation(&INFO, access.span, "more than it has", message))
 }
 
+/// What a 32-bit program has otherwise, in one piece at an address that compat_ptr() makes.
+fn compat(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let found = otherwise(function, access)?;
+    let file = function.file;
+    let message = format!(
+        "{}() takes a whole {} at the address of a 32-bit program, which has it in {}, and not in {} bytes",
+        access.word.name, found.name, found.other, found.own
+    );
+    Some(file.violation(&INFO, access.span, "not as it has it", message))
+}
+
 /// The bytes of a long and of a pointer of a 32-bit program.
 const COMPAT: u64 = 4;
 
@@ -127,8 +140,8 @@ fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
     let count = access.bytes.as_ref()?;
     let file = function.file;
     let value = function.expression_of(access.value_node);
-    let own = pointee(function, &value)?;
-    let users = pointee(function, &function.expression(access.user)?)?;
+    let own = space::pointee(function, &value)?;
+    let users = space::pointee(function, &function.expression(access.user)?)?;
     // Last what takes longest: types are looked for in the headers.
     if own == users {
         return None;
@@ -228,24 +241,4 @@ fn is_set_after(
         };
     });
     found
-}
-
-/// The type of what an address leads to, as it is declared: of a variable's own address, a
-/// pointer, a cast.
-fn pointee(function: &FunctionContext<'_>, address: &Expression) -> Option<String> {
-    let plain = |of: &str| !matches!(of, "void" | "char" | "u8" | "unsigned char");
-    match &address.term {
-        Term::Address(place) => {
-            let own = space::declared(function, place.name()?, place.span)?;
-            (!own.contains('*') && plain(&own)).then_some(own)
-        }
-        Term::Name(name) => {
-            let own = space::declared(function, name, address.span)?;
-            let of = own.strip_suffix('*')?.trim_end().to_owned();
-            (!of.contains('*') && plain(&of)).then_some(of)
-        }
-        Term::Cast(to, _) if to.pointers == 1 && plain(&to.base) => Some(to.base.clone()),
-        Term::Cast(_, value) => pointee(function, value),
-        _ => None,
-    }
 }

@@ -3,6 +3,7 @@ use tollgate_defect::answer;
 use crate::check::accesses::Access;
 use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
+use crate::check::forced::kernels_place;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::declared_type;
 use crate::check::rule::{Look, Rule};
@@ -104,12 +105,27 @@ fn are_swapped_by_callers(
 }
 
 fn swapped(function: &FunctionContext<'_>, own: &Access<'_>) -> Option<Violation> {
-    // Whoever casts it says that it is the user's.
     let address = function.expression(own.user)?;
     let message = both(function, own, &address)
         .or_else(|| object(function, own, &address))
-        .or_else(|| users(function, own))?;
-    Some(function.file.violation(&INFO, own.span, "swapped", message))
+        .or_else(|| users(function, own));
+    let file = function.file;
+    let Some(message) = message else {
+        let mut violation = file.violation(&INFO, own.span, "the kernel's", cast(function, own)?);
+        violation.confidence = Confidence::Medium;
+        return Some(violation);
+    };
+    Some(file.violation(&INFO, own.span, "swapped", message))
+}
+
+/// An address of the kernel's that a cast makes the user's.
+fn cast(function: &FunctionContext<'_>, own: &Access<'_>) -> Option<String> {
+    let place = kernels_place(function, own)?;
+    Some(format!(
+        "{} lies in the kernel's memory, and a cast gives its address to {}() as the user's",
+        function.file.plain(place.span),
+        own.word.name
+    ))
 }
 
 /// Two variables, each on the other's side.

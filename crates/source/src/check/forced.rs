@@ -1,0 +1,124 @@
+//! Addresses of the kernel's that a cast makes the user's, and not by `__force`.
+
+use tollgate_defect::answer;
+
+use crate::expression::{Expression, Term};
+use crate::flow::EffectKind;
+use crate::lex::TokenKind;
+use crate::search::Hashed;
+use crate::types::Shape;
+
+use super::accesses::Access;
+use super::context::FunctionContext;
+use super::space;
+
+/// The kernel's own place whose address an access is given as the user's, by casts of pointers
+/// alone: whoever goes by a number, or says `__force`, knows it.
+pub(crate) fn kernels_place(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+) -> Option<Expression> {
+    let address = function.expression(access.user)?;
+    let (mut own, mut marked) = (&address, false);
+    while let Term::Cast(to, value) = &own.term {
+        if to.pointers == 0 || space::is_forced(function, own, value) {
+            return None;
+        }
+        marked |= space::is_cast(function, own, value);
+        own = value;
+    }
+    let place = match &own.term {
+        Term::Address(place) => place,
+        // An array stands for its address.
+        Term::Name(_) | Term::Member { .. } if is_array(function, own) => own,
+        _ => return None,
+    };
+    let known = marked && is_own(function, place) && !switches_space(function);
+    known.then(|| place.clone())
+}
+
+fn is_array(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    match place.name() {
+        Some(name) => function
+            .local_at(name, place.span)
+            .is_some_and(|local| local.array),
+        None => {
+            let of = space::type_of(function, place);
+            of.is_some_and(|of| matches!(of.shape, Shape::Array(..)))
+        }
+    }
+}
+
+/// Whether a place lies in an object of the kernel's: a variable of the function, or what one
+/// leads to that is no pointer to the user's memory, whatever it takes.
+fn is_own(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    let Some(name) = place.root().name() else {
+        return false;
+    };
+    let known = function.is_parameter(name) || function.graph.local(name).is_some();
+    if !known || space::is_in_users(function, place) || space::is_users(function, place.root()) {
+        return false;
+    }
+    if !is_of_arrays(function, place) {
+        return false;
+    }
+    match follows_once(place) {
+        None => true,
+        // Each pointer on the way is one of the kernel's.
+        Some(true) => leads_to_kernel(function, name),
+        Some(false) => false,
+    }
+}
+
+/// Whether the place lies behind the one pointer that it starts from; none where it is behind
+/// no pointer, or in an element, which an array has as well.
+fn follows_once(place: &Expression) -> Option<bool> {
+    match &place.term {
+        Term::Member {
+            holder,
+            arrow: true,
+            ..
+        } => Some(holder.name().is_some()),
+        Term::Member { holder, .. } => follows_once(holder),
+        Term::Element { array, .. } => follows_once(array),
+        Term::Behind(pointer) => Some(pointer.name().is_some()),
+        _ => None,
+    }
+}
+
+/// Whether each element on the way is one of an array, and not of what a pointer leads to.
+fn is_of_arrays(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    match &place.term {
+        Term::Element { array, .. } => is_array(function, array) && is_of_arrays(function, array),
+        Term::Member { holder, .. } => is_of_arrays(function, holder),
+        _ => true,
+    }
+}
+
+/// Whether nothing that a pointer takes may be an address of the user's: a number, a cast, one
+/// that is declared so.
+fn leads_to_kernel(function: &FunctionContext<'_>, name: &str) -> bool {
+    let graph = function.graph;
+    let mut effects = graph.effects.iter();
+    !effects.any(|effect| match &effect.kind {
+        EffectKind::Write(write) if graph.name_of(effect) == name && graph.is_whole(effect) => {
+            let value = write.value.and_then(|at| function.expression(at));
+            value.is_some_and(|value| {
+                let (cast, inner) = value.uncast();
+                cast.is_some() || space::is_users(function, inner)
+            })
+        }
+        _ => false,
+    })
+}
+
+/// Whether anything in the file says that the kernel's own memory may be accessed so.
+fn switches_space(function: &FunctionContext<'_>) -> bool {
+    let file = function.file;
+    let words = file.tokens.iter().filter(|own| own.kind == TokenKind::Word);
+    let mut words = words.map(|own| own.span.of(file.text));
+    words.any(|word| {
+        let told = file.words.may_mean(Hashed::of(word));
+        told && answer::text(word).is_some_and(|name| file.words.results().switches_space(name))
+    })
+}

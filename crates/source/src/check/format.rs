@@ -1,0 +1,90 @@
+//! What a format of printf() writes.
+
+/// A part of what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// So many bytes of the format itself.
+    Text(u64),
+    /// A number, of at least so many.
+    Number {
+        /// The least.
+        width: u64,
+    },
+    /// A string of no more than so many.
+    Cut {
+        /// The most.
+        most: u64,
+    },
+    /// A string that is as long as it is.
+    String {
+        /// The least.
+        width: u64,
+    },
+}
+
+/// The parts of a format as it is written between its quotes; none of one that takes a width
+/// from its arguments, or prints what only the kernel's own `%p…` does.
+pub(crate) fn parts(format: &str) -> Option<Vec<Part>> {
+    let mut found = Vec::new();
+    let mut rest = format.bytes().peekable();
+    while let Some(byte) = rest.next() {
+        // `\n` is one.
+        if byte == b'\\' {
+            rest.next();
+        }
+        if byte != b'%' {
+            found.push(Part::Text(1));
+            continue;
+        }
+        while rest.next_if(|own| b"-+ #0".contains(own)).is_some() {}
+        let width = number(&mut rest);
+        let most = rest.next_if_eq(&b'.').map(|_| number(&mut rest));
+        while rest.next_if(|own| b"hlzjtLq".contains(own)).is_some() {}
+        found.push(match (rest.next()?, most) {
+            (b'%', _) => Part::Text(1),
+            (b's', Some(most)) => Part::Cut {
+                most: most.max(width),
+            },
+            (b's', None) => Part::String { width },
+            (b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'c', _) => Part::Number {
+                width: width.max(most.unwrap_or(0)),
+            },
+            _ => return None,
+        });
+    }
+    Some(found)
+}
+
+/// The number that comes next; 0 where there is none.
+fn number(rest: &mut std::iter::Peekable<std::str::Bytes<'_>>) -> u64 {
+    let mut value = 0_u64;
+    while let Some(digit) = rest.next_if(u8::is_ascii_digit) {
+        value = value
+            .saturating_mul(10)
+            .saturating_add(u64::from(digit - b'0'));
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_is_taken_apart() {
+        let all = parts("\\n%5.3s%-8s%%%08llx").unwrap();
+        assert_eq!(
+            all,
+            [
+                Part::Text(1),
+                Part::Cut { most: 5 },
+                Part::String { width: 8 },
+                Part::Text(1),
+                Part::Number { width: 8 }
+            ]
+        );
+        for none in ["%*d", "%pM", "%.*s", "%", "%n"] {
+            assert_eq!(parts(none), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What else the results and the arguments of calls say, which few rules ask for.
+
+use crate::calls::{Calls, Copied, Does, Writes};
+use crate::hashed::{HashMap, HashSet};
+
+/// What they say, by the names of the calls.
+#[derive(Clone, Debug)]
+pub(crate) struct Results {
+    zero_is_fault: HashSet<String>,
+    writes: HashMap<String, Writes>,
+    asks_compat: HashSet<String>,
+    switches_space: HashSet<String>,
+    copied: HashMap<String, Copied>,
+}
+
+impl Results {
+    pub(super) fn of(calls: &Calls) -> Self {
+        Self {
+            copied: each(calls, |does| does.copied),
+            switches_space: calls
+                .names(|does| does.switches_space)
+                .into_iter()
+                .collect(),
+            asks_compat: calls.names(|does| does.asks_compat).into_iter().collect(),
+            writes: each(calls, |does| does.writes),
+            zero_is_fault: calls.names(|does| does.zero_is_fault).into_iter().collect(),
+        }
+    }
+}
+
+impl Results {
+    /// Which arguments of a call of that name say what string it writes, of which its result says
+    /// how long it would be.
+    pub(crate) fn writes(&self, name: &str) -> Option<Writes> {
+        self.writes.get(name).copied()
+    }
+
+    /// Whether a call of that name tells a program of 32 bits from others.
+    pub(crate) fn asks_compat(&self, name: &str) -> bool {
+        self.asks_compat.contains(name)
+    }
+
+    /// Whether a call of that name has to do with letting accesses go to the kernel's memory.
+    pub(crate) fn switches_space(&self, name: &str) -> bool {
+        self.switches_space.contains(name)
+    }
+
+    /// What a call of that name says of what it copied, where that is not what it left.
+    pub(crate) fn copied(&self, name: &str) -> Option<Copied> {
+        self.copied.get(name).copied()
+    }
+
+    /// Whether 0 is what a call of that name gives for a fault, and for nothing else.
+    pub(crate) fn gives_zero_for_a_fault(&self, name: &str) -> bool {
+        self.zero_is_fault.contains(name)
+    }
+}
+
+/// What the calls that have it have of something, by their names.
+fn each<T>(calls: &Calls, of: fn(&Does) -> Option<T>) -> HashMap<String, T> {
+    let all = calls.all.iter();
+    all.filter_map(|call| Some((call.name.clone(), of(&call.does)?)))
+        .collect()
+}
