@@ -255,7 +255,7 @@ fn member(
             let kept = !function.graph.takes_a_value(root);
             let limited =
                 search.counts(function) && is_limited_member(function, (root, number), at);
-            let filled = is_filled(function, root, at);
+            let filled = is_filled(function, root, at) || is_put_over(function, root, at);
             let known =
                 kept && !limited && !filled && search.is_new(function, &format!("{root}->{field}"));
             known.then(|| by_callers(function, root, Some(field), search))?
@@ -392,6 +392,23 @@ fn by_name(
     source.filter(|_| !search.counts(function) || !is_limited(function, name, at))
 }
 
+/// Whether a call before a place puts something else over what a pointer leads to: `memset()`.
+fn is_put_over(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let words = function.file.words;
+    let mut calls = function
+        .calls
+        .iter()
+        .filter(|own| own.end_byte() <= at.start);
+    calls.any(|call| {
+        let whole = function.expression_of(*call);
+        let object = whole.call().and_then(|(callee, given)| {
+            let cleared = words.clears(callee).map(|own| own.object);
+            given.get(cleared.or(words.fills(callee).map(|own| own.object))?)
+        });
+        object.is_some_and(|own| own.uncast().1.name() == Some(name))
+    })
+}
+
 /// What a caller of a function gives it as that parameter, or in that member behind it, who
 /// has it from the user and bounds it by nothing: what others give does not mend that.
 fn by_callers(
@@ -414,10 +431,12 @@ fn by_callers(
                 let given = given.named_child(answer::fits::<u32, _>(at)?)?;
                 let given = Expression::of(caller.context, given);
                 let given = given.uncast().1;
-                match member {
-                    None => made(caller, given, span(*call), search),
-                    Some(field) => made(caller, &member_of(given, field)?, span(*call), search),
-                }
+                let given = match member {
+                    None => given.clone(),
+                    Some(field) => member_of(given, field)?,
+                };
+                let judged = is_handed_before(caller, &given, span(*call));
+                (!judged).then(|| made(caller, &given, span(*call), search))?
             });
             sources.find_map(|own| own)
         })
