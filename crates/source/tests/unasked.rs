@@ -305,3 +305,37 @@ fn what_outlives_the_call_is_all_zeros_at_first() {
     assert_eq!(with(""), ["copied-holes"]);
     assert_eq!(with("static "), NONE);
 }
+
+#[test]
+fn one_caller_that_bounds_nothing_is_enough() {
+    let with = |other: &str, before: &str| {
+        said(&format!(
+            "static int pick(struct dev *d, struct req *r)\n{{\n\treturn d->counts[r->index];\n}}\n\n\
+             static int g(struct dev *d)\n{{\n\tstruct req r = {{ 0 }};\n\n\tr.index = {other};\n\treturn pick(d, &r);\n}}\n\n\
+             static long f(struct dev *d, struct req __user *arg)\n{{\n\tstruct req r;\n\n\
+             \tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n{before}\treturn pick(d, &r);\n}}\n"
+        ))
+    };
+    assert_eq!(with("3", ""), ["unbounded-index"]);
+    assert_eq!(
+        with("3", "\tprint(\"%u\", r.index);\n"),
+        ["unbounded-index"]
+    );
+    assert_eq!(
+        with("3", "\tif (judge(r.index))\n\t\treturn -EINVAL;\n"),
+        NONE
+    );
+    assert_eq!(with("3", "\tif (r.index > 3)\n\t\treturn -EINVAL;\n"), NONE);
+}
+
+#[test]
+fn what_is_put_over_a_structure_is_not_the_user_s() {
+    let with = |clears: &str| {
+        said(&format!(
+            "static void fill(struct dev *d, struct req *r)\n{{\n{clears}\td->counts[r->index] = 1;\n\tr->index++;\n}}\n\n\
+             static long f(struct dev *d, struct req __user *arg)\n{{\n\tstruct req r;\n\n\
+             \tif (copy_from_user(&r, arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tfill(d, &r);\n\treturn 0;\n}}\n"
+        ))
+    };
+    assert_eq!(with("\tmemset(r, 0, sizeof(*r));\n"), NONE);
+}

@@ -435,7 +435,7 @@ fn by_callers(
                     None => given.clone(),
                     Some(field) => member_of(given, field)?,
                 };
-                let judged = is_handed_before(caller, &given, span(*call));
+                let judged = is_asked_before(caller, &given, span(*call));
                 (!judged).then(|| made(caller, &given, span(*call), search))?
             });
             sources.find_map(|own| own)
@@ -697,6 +697,22 @@ pub(crate) fn is_judged_before(
     number: &Expression,
     at: Span,
 ) -> bool {
+    let conditions = asked(function);
+    is_handed_where(function, number, at, |call| {
+        number.name().is_none() || is_told(function, call, &conditions)
+    })
+}
+
+/// The same of a member as of a number: what prints it judges nothing.
+fn is_asked_before(function: &FunctionContext<'_>, number: &Expression, at: Span) -> bool {
+    let conditions = asked(function);
+    is_handed_where(function, number, at, |call| {
+        is_told(function, call, &conditions)
+    })
+}
+
+/// What a function asks, but for copies.
+fn asked(function: &FunctionContext<'_>) -> Vec<Span> {
     let mut conditions = Vec::new();
     function.each_of(
         &["if_statement", "while_statement", "switch_statement"],
@@ -710,9 +726,7 @@ pub(crate) fn is_judged_before(
             conditions.extend(asked.filter(|asked| !copies(asked)));
         },
     );
-    is_handed_where(function, number, at, |call| {
-        number.name().is_none() || is_told(function, call, &conditions)
-    })
+    conditions
 }
 
 fn is_handed_where(

@@ -21,6 +21,9 @@ const INFO: RuleInfo = RuleInfo {
           had given them, or are not given to him.",
 };
 
+/// The macro of how many elements an array has (include/linux/array_size.h).
+const LENGTH: &str = "ARRAY_SIZE";
+
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().chain(function.through) {
         out.extend(wrong(function, access));
@@ -55,7 +58,7 @@ fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
 
 /// `ARRAY_SIZE(x)` of `x`
 fn is_length_of(count: &Expression, object: &Expression) -> bool {
-    let of = count.call().filter(|(name, _)| *name == "ARRAY_SIZE");
+    let of = count.call().filter(|(name, _)| *name == LENGTH);
     of.is_some_and(|(_, given)| given == std::slice::from_ref(object))
 }
 
@@ -66,7 +69,13 @@ fn is_bounded_by_length(
     object: &Expression,
     count: &Expression,
 ) -> bool {
-    let place = matches!(count.term, Term::Name(_) | Term::Member { .. });
+    // Most functions ask for no such length.
+    let mut calls = function.calls.iter();
+    let asks = calls.any(|call| {
+        let own = || is_length_of(&function.expression_of(*call), object);
+        function.callee(*call) == Some(LENGTH) && own()
+    });
+    let place = asks && matches!(count.term, Term::Name(_) | Term::Member { .. });
     let own = place.then(|| limit(function, count, access.span)).flatten();
     own.is_some_and(|own| is_length_of(own.other.uncast().1, object))
 }
