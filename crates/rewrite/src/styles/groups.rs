@@ -1,7 +1,7 @@
 //! Which accesses of a run one copy of a structure can serve.
 
 use tollgate_defect::answer;
-use tollgate_source::{Direction, Shape, Span, Type};
+use tollgate_source::{Direction, LayoutError, Shape, Span, Type};
 
 use crate::plan::Plan;
 use crate::planning::declared::{Pointer, joined, path};
@@ -190,9 +190,14 @@ impl Cutter<'_, '_> {
     /// Whether the structure has holes on some architecture, as far as is known.
     fn has_holes(&self, name: &str) -> bool {
         let types = self.subject.styled.types;
-        types.machines().into_iter().any(|machine| {
+        let machines = types.machines().into_iter();
+        let mut layouts = machines.map(|machine| types.layout_on(name, machine));
+        layouts.any(|layout| match layout {
+            Ok(of) => of.has_holes(),
+            // Where it is not compiled there is no copy of it.
+            Err(LayoutError::Absent(_)) => false,
             // What is not known may have some.
-            !matches!(types.layout_on(name, machine), Ok(of) if !of.has_holes())
+            Err(_) => true,
         })
     }
 }
