@@ -703,7 +703,17 @@ impl Pass<'_> {
         if start < end && (is_type_word(self.word(start)) || last.is(b'*')) {
             let span = first.span.join(last.span);
             overwrite(self.out, span, b"T");
+        } else if start < end && self.is_operator(start, end) {
+            overwrite(self.out, first.span.join(last.span), b"0");
         }
+    }
+
+    /// Whether nothing but an operator stands there, which only a macro is given:
+    /// `ASSERTCMP(a, ==, b)`.
+    fn is_operator(&self, start: usize, end: usize) -> bool {
+        let of_one = |token: &Token| b"=<>!&|+-/%^".iter().any(|byte| token.is(*byte));
+        let own = self.tokens.get(start..end).unwrap_or_default();
+        own.len() <= 3 && own.iter().all(of_one)
     }
 }
 

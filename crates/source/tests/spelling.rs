@@ -28,6 +28,8 @@ const STATEMENTS: [&str; 21] = [
     "area->part = (const void __part __force *)own;",
     "char *names[3] = {\n\t\t[NR(ONE)] \"one\",\n\t\t[2]\t\"two\" \"half\",\n\t};",
     "struct part __own;",
+    "ASSERTCMP(*p, ==, n);",
+    "n |= ORDER(start, <, end) | ORDER(end, <=, n);",
     "SET_FIELDS(n, WIDTH,\n\t\t   NONE)\n\ndone:\n",
 ];
 

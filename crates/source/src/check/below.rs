@@ -46,7 +46,7 @@ pub(crate) fn only_limit(
     (both && users()).then_some(place)
 }
 
-/// The same of a parameter of a static function that asks nothing of it itself, where each of its
+/// The same of a parameter of a static function that asks nothing of it itself, where one of its
 /// callers gives it such a number.
 pub(crate) fn only_limited_by_callers(
     function: &FunctionContext<'_>,
@@ -61,9 +61,8 @@ pub(crate) fn only_limited_by_callers(
     }
     let names = parameters(file.text, file.tokens, own)?;
     let at = names.iter().position(|own| own == name)?;
-    let mut source = None;
-    for caller in file.callers(own) {
-        let given = look_into(function, &caller.name, |caller| {
+    file.callers(own).find_map(|caller| {
+        look_into(function, &caller.name, |caller| {
             let called = |call: &&Node<'_>| caller.context.callee(**call) == own.name.as_bytes();
             let mut sources = caller.calls.iter().filter(called).map(|call| {
                 let whole = caller.expression_of(*call);
@@ -71,12 +70,9 @@ pub(crate) fn only_limited_by_callers(
                 only_limit(caller, given, span(*call))?;
                 Some(caller.file.plain(given.span))
             });
-            let first = sources.next()??;
-            sources.all(|own| own.is_some()).then_some(first)
-        });
-        source = Some(given?);
-    }
-    source
+            sources.find_map(|own| own)
+        })
+    })
 }
 
 /// The same of a size, which may be the smaller of such a number and another one, and the
