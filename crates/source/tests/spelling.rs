@@ -7,7 +7,7 @@ use tollgate_source::check::{CheckWords, Checker, Confidence};
 use tollgate_source::{Analyser, Headers, TreePath, Vocabulary, no_tree};
 
 /// Statements around a write, each as a tree has them.
-const STATEMENTS: [&str; 21] = [
+const STATEMENTS: [&str; 23] = [
     "if (at >= offsetof(struct user, regs.gprs[0].low)) at = 1;",
     "at = offsetof(union frame, part[2]) + sizeof(int);",
     "printk(KERN_ERR NAME OTHER \"%s: no\\n\", __FILE__);",
