@@ -712,8 +712,8 @@ impl Pass<'_> {
     /// `ASSERTCMP(a, ==, b)`.
     fn is_operator(&self, start: usize, end: usize) -> bool {
         let of_one = |token: &Token| b"=<>!&|+-/%^".iter().any(|byte| token.is(*byte));
-        let own = self.tokens.get(start..end).unwrap_or_default();
-        own.len() <= 3 && own.iter().all(of_one)
+        let own = self.tokens.get(start..end);
+        own.is_some_and(|own| own.len() <= 3 && own.iter().all(of_one))
     }
 }
 

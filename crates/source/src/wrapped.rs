@@ -172,7 +172,10 @@ fn bare(mut code: &[Token]) -> &[Token] {
         && first.is(b'(')
         && close + 1 == code.len()
     {
-        code = code.get(1..close).unwrap_or_default();
+        let Some(inner) = code.get(1..close) else {
+            break;
+        };
+        code = inner;
     }
     code
 }
