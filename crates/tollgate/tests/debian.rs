@@ -1,6 +1,7 @@
 //! What `tollgate gates` finds in Debian's own kernels, each finding judged in
 //! `tests/data/gates-debian.tsv`: `TOLLGATE_DEBIAN=WORK`, a folder that keeps
 //! what was fetched. From nothing 6 GB are fetched, so it is for whoever asks.
+//! And that apt, which fetches them, leaves the machine as it is.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
@@ -48,4 +49,53 @@ fn every_judgement_says_what_it_is_and_why() {
         judged += 1;
     }
     assert!(judged > 0);
+}
+
+/// Images of containers have a hook that empties the machine's own cache of packages, on
+/// which another apt may be at work.
+#[test]
+fn apt_runs_none_of_the_machine_s_hooks() {
+    if Command::new("apt-get").arg("--version").output().is_err() {
+        tollgate_testing::missing("apt", "a machine of Debian has it");
+        return;
+    }
+    let room = tempfile::tempdir().unwrap();
+    let path = |name: &str| room.path().join(name);
+    let hooks = ["Pre-Invoke", "Post-Invoke", "Post-Invoke-Success"]
+        .map(|name| {
+            format!(
+                "APT::Update::{name} {{ \"touch {}\"; }};\n",
+                path(name).display()
+            )
+        })
+        .concat();
+    std::fs::write(path("apt.conf"), hooks).unwrap();
+    std::fs::create_dir(path("archive")).unwrap();
+    let archive = format!("copy:{}", path("archive").display());
+    let output = Command::new("python3")
+        .args([
+            "-B",
+            "-c",
+            "import sys; from debian import Apt, Trouble\nimport pathlib\n\
+            try: Apt(pathlib.Path(sys.argv[1]), 'any', sys.argv[2], False)\n\
+            except Trouble as trouble: print(trouble)",
+        ])
+        .args([path("own"), archive.into()])
+        .env("APT_CONFIG", path("apt.conf"))
+        .env("PYTHONPATH", root().join("scripts"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(
+        said.contains("apt-get failed"),
+        "an archive without anything: {said}"
+    );
+    for hook in ["Pre-Invoke", "Post-Invoke", "Post-Invoke-Success"] {
+        assert!(!path(hook).exists(), "{hook}");
+    }
 }
