@@ -8,6 +8,7 @@ mod mail;
 
 pub use damage::{Cause, Damage};
 pub use ground::{AtCommit, Changed, File, Folder, Ground};
+pub use header::diff_of;
 pub use mail::{Part, Parts, parts, parts_of};
 
 use std::collections::BTreeMap;

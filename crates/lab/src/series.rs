@@ -63,6 +63,26 @@ pub struct State {
     pub change: Change,
     /// The files that they touch.
     pub touched: BTreeSet<TreePath>,
+    /// The last of them as a diff; where states before it were left out, their patches
+    /// before it, in order. Empty for the first.
+    pub diff: Vec<u8>,
+}
+
+/// The states whose numbers are wanted, each with the patches of those before it that are
+/// left out.
+pub fn chosen(states: Vec<State>, wanted: impl Fn(usize) -> bool) -> Vec<State> {
+    let mut left_out = Vec::new();
+    let mut kept: Vec<State> = Vec::new();
+    for mut state in states {
+        left_out.append(&mut state.diff);
+        if wanted(state.number) {
+            let between = std::mem::take(&mut left_out);
+            // What the first one has, both sides of each comparison have.
+            state.diff = if kept.is_empty() { Vec::new() } else { between };
+            kept.push(state);
+        }
+    }
+    kept
 }
 
 /// The tree as it is, and with one patch of the mailbox more each time; with the
@@ -98,6 +118,7 @@ pub fn of_parts(
         title: "the tree before the series".to_owned(),
         change: Change::default(),
         touched: BTreeSet::new(),
+        diff: Vec::new(),
     }];
     for (at, part) in parts.iter().enumerate() {
         let number = at + 1;
@@ -114,6 +135,7 @@ pub fn of_parts(
             title: part.subject.clone(),
             touched: change.files.keys().cloned().collect(),
             change,
+            diff: patch::diff_of(&part.diff).to_vec(),
         });
     }
     Ok(states)
@@ -155,13 +177,14 @@ pub fn range(
         title: "the tree before the series".to_owned(),
         change: repository.change_to(&repository.revision(&before)?, now)?,
         touched: BTreeSet::new(),
+        diff: Vec::new(),
     }];
     let mut last = before;
     let mut touched = BTreeSet::new();
     for (commit, title) in commits {
         let step = Range {
             asked: title.clone(),
-            before: Some(last),
+            before: Some(last.clone()),
             after: commit.clone(),
         };
         let differ = repository.differences(&step, &[])?;
@@ -172,6 +195,7 @@ pub fn range(
             title,
             change: repository.change_to(&repository.revision(&commit)?, now)?,
             touched: touched.clone(),
+            diff: repository.diff(&last, &commit)?,
         });
         last = commit;
     }

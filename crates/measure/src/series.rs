@@ -19,6 +19,8 @@ pub struct SeriesPoint {
     pub number: usize,
     /// The subject of its last patch.
     pub title: String,
+    /// What makes it of the point before, as a diff; empty for the first.
+    pub patch: String,
     /// What was built of it.
     pub image: ImageName,
 }

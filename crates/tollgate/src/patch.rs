@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use memchr::memmem;
 use tollgate_defect::answer;
 use tollgate_lab::git::Repository;
 use tollgate_lab::git::mails::{self, Author, Edit};
@@ -66,14 +65,6 @@ pub(crate) fn note_superseded(subjects: &[String], term: &Term) {
     ));
 }
 
-/// The diff of a mail that git wrote: from its header to the signature.
-pub(crate) fn diff_of(mail: &[u8]) -> &[u8] {
-    let start = memmem::find(mail, b"\ndiff --git ").map_or(0, |newline| newline + 1);
-    let diff = mail.get(start..).unwrap_or(mail);
-    let end = memmem::rfind(diff, b"\n-- \n").map_or(diff.len(), |newline| newline + 1);
-    diff.get(..end).unwrap_or(diff)
-}
-
 /// What two diffs of the same change share, whoever wrote them: the files and the lines
 /// of their hunks, without where these are.
 pub(crate) fn changed_lines(diff: &str) -> Vec<&str> {
@@ -112,15 +103,6 @@ fn hunk(line: &str) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_diff_of_a_mail_has_neither_date_nor_signature() {
-        let mail = "From 0\nDate: today\nSubject: x\n\nbody\n---\n a.c | 2 +-\n\n\
-                    diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-a\n+b\n-- \n2.39.5\n\n";
-        let diff = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-a\n+b\n";
-        assert_eq!(diff_of(mail.as_bytes()), diff.as_bytes());
-        assert_eq!(diff_of(diff.as_bytes()), diff.as_bytes());
-    }
 
     #[test]
     fn the_lines_of_a_change_are_its_own_wherever_they_are() {

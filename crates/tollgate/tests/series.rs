@@ -87,6 +87,46 @@ fn a_range_names_the_commit_that_made_the_middle_worse() {
     assert_eq!(snapshot(&lab.tree().join("kernel")), before);
 }
 
+/// What makes each point of the one before: from a history, and from a mailbox, where a
+/// point that is left out hands on what it changed.
+#[test]
+fn each_point_says_what_made_it() {
+    let lab = history();
+    let mails = git(&lab, &["format-patch", "--stdout", "HEAD~2"]);
+    fs::write(lab.path("series.mbox"), mails).unwrap();
+    git(&lab, &["reset", "-q", "--hard", "HEAD~2"]);
+    let patches = |words: &[&str]| {
+        let out = lab.path("out.json");
+        let output = run(lab.prove(words).arg("--json").arg(out));
+        assert!(output.status.code() != Some(2), "{}", lab.said(&output));
+        let points = document(&lab)["points"].clone();
+        let points: Vec<String> = points
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|point| point["patch"].as_str().unwrap().to_owned())
+            .collect();
+        points
+    };
+    let [added, removed] = [format!("\n+{TWO}"), format!("\n-{TWO}")];
+    let whole = patches(&["--series", "series.mbox"]);
+    assert_eq!(whole[0], "");
+    assert!(
+        whole[1].contains(&added) && !whole[1].contains(&removed),
+        "{whole:?}"
+    );
+    assert!(
+        whole[2].contains(&removed) && !whole[2].contains(&added),
+        "{whole:?}"
+    );
+    let ends = patches(&["--series", "series.mbox", "--points", "0,2"]);
+    assert_eq!(ends, [String::new(), format!("{}{}", whole[1], whole[2])]);
+    let late = patches(&["--series", "series.mbox", "--points", "1,2"]);
+    assert_eq!(late, [String::new(), whole[2].clone()]);
+    git(&lab, &["reset", "-q", "--hard", "ORIG_HEAD"]);
+    assert_eq!(patches(&["--series", "HEAD~2..HEAD"])[1], whole[1]);
+}
+
 #[test]
 fn a_mailbox_is_measured_at_the_points_asked_for() {
     let lab = history();

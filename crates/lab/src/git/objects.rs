@@ -165,6 +165,24 @@ impl Repository<'_> {
         Ok(paired(all, renames))
     }
 
+    /// What makes one commit of another, as a diff for people.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn diff(&self, before: &Commit, after: &Commit) -> Result<Vec<u8>, Error> {
+        let how = [
+            "diff-tree",
+            "-r",
+            "-p",
+            "-M",
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+        ];
+        let ends = [before.id(), after.id(), "--"];
+        self.ask(&[how.as_slice(), &ends].concat())
+    }
+
     fn compared(
         &self,
         before: &Commit,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use memchr::memmem;
 use tollgate_source::TreePath;
 
 use crate::git;
@@ -59,6 +60,15 @@ pub(super) fn renames(diff: &[u8]) -> BTreeMap<TreePath, TreePath> {
     found
 }
 
+/// The diff of a mail that git wrote: from its header to the signature.
+#[must_use]
+pub fn diff_of(mail: &[u8]) -> &[u8] {
+    let start = memmem::find(mail, b"\ndiff --git ").map_or(0, |newline| newline + 1);
+    let diff = mail.get(start..).unwrap_or(mail);
+    let end = memmem::rfind(diff, b"\n-- \n").map_or(diff.len(), |newline| newline + 1);
+    diff.get(..end).unwrap_or(diff)
+}
+
 fn lines(diff: &[u8]) -> impl Iterator<Item = &[u8]> {
     let lines = diff.split(|byte| *byte == b'\n');
     lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line))
@@ -94,6 +104,15 @@ mod tests {
             1
         );
         assert_eq!(strip(b"--- a/x.c\n+++ b/x.c\n"), 1);
+    }
+
+    #[test]
+    fn the_diff_of_a_mail_has_neither_date_nor_signature() {
+        let mail = "From 0\nDate: today\nSubject: x\n\nbody\n---\n a.c | 2 +-\n\n\
+                    diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-a\n+b\n-- \n2.39.5\n\n";
+        let diff = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-a\n+b\n";
+        assert_eq!(diff_of(mail.as_bytes()), diff.as_bytes());
+        assert_eq!(diff_of(diff.as_bytes()), diff.as_bytes());
     }
 
     #[test]

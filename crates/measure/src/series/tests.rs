@@ -39,6 +39,7 @@ fn series(costs: &[(u64, u64, u64)]) -> Series {
     let point = |number| SeriesPoint {
         number,
         title: format!("patch {number}"),
+        patch: String::new(),
         image: image(number),
     };
     Series {

@@ -180,10 +180,14 @@ fn patch(comparison: &Comparison) -> Option<Section> {
     let text = &comparison.setting.patch;
     let (a, b) = letters(comparison);
     let summary = format!("{b} is {a} with this patch");
-    let is_open = text.lines().count() <= OPEN;
-    let fold = Block::Fold(summary, is_open, vec![Block::Patch(text.clone())]);
-    let section = Section::new("The patch", vec![fold]).only(Extent::Full);
+    let section = Section::new("The patch", vec![folded(summary, text)]).only(Extent::Full);
     (!text.is_empty()).then_some(section)
+}
+
+/// A patch under its summary, shut at first where it is long.
+pub(super) fn folded(summary: String, patch: &str) -> Block {
+    let is_open = patch.lines().count() <= OPEN;
+    Block::Fold(summary, is_open, vec![Block::Patch(patch.to_owned())])
 }
 
 /// The counts of one variant beside the base's.

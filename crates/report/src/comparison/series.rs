@@ -46,6 +46,7 @@ fn sections(series: &Series, rows: &[SeriesRow<'_>], first: Option<&Comparison>)
         facts("Points", points(series)),
         facts("What each patch changed", patches(series)),
     ];
+    sections.extend(texts(series));
     sections.extend(proof::plots(
         "From point to point",
         OF_POINTS,
@@ -170,6 +171,21 @@ fn patches(series: &Series) -> Vec<Fact> {
             Fact::plain(point.number.to_string(), text)
         })
         .collect()
+}
+
+/// What makes each point of the one before it, where a page has room for it.
+fn texts(series: &Series) -> Option<Section> {
+    let text = |pair: &[SeriesPoint]| {
+        let [before, point] = pair else {
+            return None;
+        };
+        let (a, b) = (before.number, point.number);
+        let summary = format!("point {b} is point {a} with this: {}", point.title);
+        Some(proof::folded(summary, &point.patch))
+    };
+    let texts: Vec<Block> = series.points.windows(2).filter_map(text).collect();
+    let some = series.points.iter().any(|point| !point.patch.is_empty());
+    some.then(|| Section::new("The patches", texts).only(Extent::Full))
 }
 
 /// One line for each point, and each note once.

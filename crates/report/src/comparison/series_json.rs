@@ -51,6 +51,7 @@ struct Document<'a> {
 struct JsonPoint<'a> {
     number: usize,
     title: &'a str,
+    patch: &'a str,
     image: &'a str,
     /// Against the first point; null for that itself.
     verdict: Option<Verdict>,
@@ -65,6 +66,7 @@ impl<'a> JsonPoint<'a> {
         Self {
             number: point.number,
             title: &point.title,
+            patch: &point.patch,
             image: &point.image.id,
             verdict: comparison.map(|one| one.verdict),
             changed: changed

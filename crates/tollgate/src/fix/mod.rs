@@ -461,7 +461,7 @@ fn saved_figures(
         &patch::author(tree.root()),
         &obeyed(),
     )?;
-    let diff = String::from_utf8_lossy(patch::diff_of(&mail)).into_owned();
+    let diff = String::from_utf8_lossy(tollgate_lab::patch::diff_of(&mail)).into_owned();
     let ours = patch::changed_lines(&diff);
     let is_same = |one: &&Saved| patch::changed_lines(&one.setting.patch) == ours;
     let Some(found) = all.iter().find(is_same) else {

@@ -157,8 +157,8 @@ fn choose(states: Vec<State>, points: &[usize]) -> anyhow::Result<Vec<State>> {
     if let Some(point) = points.iter().find(|point| **point > last) {
         bail!("--points {point}: the series has the points 0 to {last}");
     }
-    let wanted = |state: &State| points.is_empty() || points.contains(&state.number);
-    let chosen: Vec<State> = states.into_iter().filter(wanted).collect();
+    let wanted = |number: usize| points.is_empty() || points.contains(&number);
+    let chosen = series::chosen(states, wanted);
     if chosen.len() < 2 {
         bail!("--points: one point is compared with nothing; give two or more of 0 to {last}");
     }
@@ -277,6 +277,7 @@ fn point((state, measured): (&State, &Measured)) -> SeriesPoint {
     SeriesPoint {
         number: state.number,
         title: state.title.clone(),
+        patch: String::from_utf8_lossy(&state.diff).into_owned(),
         image: measured.named.name(),
     }
 }

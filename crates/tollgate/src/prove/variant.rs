@@ -541,7 +541,7 @@ fn from_fix(
         let path = fixed.patched.path.clone();
         let text = fixed.patched.rewritten.clone();
         change.files.insert(path, Some(text));
-        patch.extend_from_slice(patch::diff_of(&fixed.mail(setup)?));
+        patch.extend_from_slice(applied::diff_of(&fixed.mail(setup)?));
     }
     Ok(Candidate {
         variant: Variant {

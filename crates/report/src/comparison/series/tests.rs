@@ -21,6 +21,10 @@ fn point(number: usize, title: &str) -> SeriesPoint {
     SeriesPoint {
         number,
         title: title.into(),
+        patch: match number {
+            0 => String::new(),
+            _ => format!("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-{number} < \u{202e}\n+&{number}\n"),
+        },
         image: ImageName {
             letter: '0',
             variant: number.to_string(),
