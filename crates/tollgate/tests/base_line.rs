@@ -156,6 +156,24 @@ fn patches_are_compared_without_their_place_in_a_series() {
     );
 }
 
+/// The patches alone, where one says of no function why it has none.
+#[test]
+fn an_early_program_is_compared_by_what_it_says() {
+    let room = Room::new();
+    let early = fix(1, "y", "").replacen(
+        "case",
+        "case \"$*\" in *--format*) echo \"error: unexpected argument '--format' found\" >&2; exit 2;; esac\ncase",
+        1,
+    );
+    room.program("old", &early);
+    room.program("new", &fix(2, "y", "it calls"));
+    let (code, text) = room.compare(&["fix"]);
+    assert_eq!(code, Some(0), "{text}");
+    let expected =
+        "fix window: 1 same, 0 other, 0 lost, 0 added; refused: not compared, one does not say it";
+    assert!(text.contains(expected), "{text}");
+}
+
 #[test]
 fn checks_of_every_confidence_and_a_proof_are_compared() {
     let check = |rule: &str| {
