@@ -122,6 +122,7 @@ pub(crate) struct Does {
     pub(crate) managed: bool,
     #[serde(default)]
     pub(crate) installs: bool,
+    pub(crate) makes_file_of: Option<usize>,
     #[serde(default)]
     pub(crate) least: bool,
     #[serde(default)]
@@ -389,6 +390,9 @@ pub(crate) struct Handler {
 pub(crate) struct Lock {
     pub(crate) begins: Vec<String>,
     pub(crate) ends: Vec<String>,
+    /// Whether it may count things, which are kept where all goes well.
+    #[serde(default)]
+    pub(crate) counts: bool,
     pub(crate) reason: String,
 }
 

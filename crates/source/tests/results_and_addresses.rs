@@ -25,7 +25,7 @@ fn said(statements: &str) -> Vec<String> {
 
 #[test]
 fn a_length_of_0_is_a_fault() {
-    let wrong = "\tlong len = strnlen_user(p, 64);\n\tchar *k;\n\n\tif (len > 64)\n\t\treturn -E2BIG;\n\tk = memdup_user(p, len);\n\tif (IS_ERR(k))\n\t\treturn PTR_ERR(k);\n\treturn run(d, k);";
+    let wrong = "\tlong len = strnlen_user(p, 64);\n\tchar *k;\n\n\tif (len > 64)\n\t\treturn -E2BIG;\n\tk = memdup_user(p, len);\n\tif (IS_ERR(k))\n\t\treturn PTR_ERR(k);\n\tk[15] = 0;\n\treturn run(d, k);";
     assert_eq!(said(wrong), ["ignored-fault"]);
     for wrong in [
         wrong.replace("if (len > 64)", "if (len >= 65)"),

@@ -29,7 +29,7 @@ use super::heard::{self, Heard};
 use super::interest::{Interest, Interests};
 use super::known::{Summaries, Summary};
 use super::learn::Learned;
-use super::lockers::lockers;
+use super::lockers::{lockers, of_macros};
 use super::model::{Checked, Skipped, Unchecked, Violation};
 use super::order::callees_first;
 use super::paths::{Paths, follow};
@@ -214,6 +214,7 @@ impl<'v> Checker<'v> {
         let bodies = cut.bodies();
         let mut learned = learn::learn(text, &all, &bodies, self.words, self.vocabulary);
         learned.merge(learn::counted(text, &all, self.words));
+        learned.merge(Learned::default().with_lockers(of_macros(text, &all, self.words)));
         let words = match learned.is_empty() {
             true => Cow::Borrowed(self.words),
             false => Cow::Owned(self.words.with(&learned)),

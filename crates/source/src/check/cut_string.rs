@@ -83,6 +83,7 @@ fn is_asked(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
         return true;
     };
     let name = function.graph.name_of(effect);
+    let counted = counts_an_end(function, name);
     let mut asked = false;
     function.each_of(
         &[
@@ -100,12 +101,27 @@ fn is_asked(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
                 "assignment_expression" | "init_declarator" | "subscript_expression" => {
                     !span(node).contains(span(call)) && takes(function, node, name)
                 }
-                "argument_list" => holds(function, node, name),
+                "argument_list" => !counted && holds(function, node, name),
                 _ => false,
             };
         },
     );
     asked
+}
+
+/// Whether the variable is made one more, as of a string whose 0 is there: who is given it then
+/// takes that for granted.
+fn counts_an_end(function: &FunctionContext<'_>, name: &str) -> bool {
+    let mut counts = false;
+    function.each_of(&["update_expression", "assignment_expression"], |node| {
+        let own = Expression::of(function.context, node);
+        counts |= match &own.term {
+            Term::Step(of) => of.name() == Some(name) && function.context.operator(node) == b"++",
+            Term::Assignment(left, operator, _) => left.name() == Some(name) && operator == "+=",
+            _ => false,
+        };
+    });
+    counts
 }
 
 /// `ret >= n`, `ret == n`: not `ret < 0`, `ret <= 0` and the like.

@@ -1,5 +1,22 @@
 //! What a format of printf() writes.
 
+use crate::expression::{Expression, Term};
+
+/// The text of a literal, as it is written; what a macro puts in front of it counts as nothing,
+/// `KERN_ERR "text"`.
+pub(crate) fn literal(of: &Expression) -> Option<String> {
+    let Term::Other(words) = &of.term else {
+        return None;
+    };
+    let inner = |word: &String| {
+        let own = word.strip_prefix('"')?.strip_suffix('"')?;
+        Some(own.to_owned())
+    };
+    let words = words.iter().skip_while(|word| !word.starts_with('"'));
+    let all: Option<Vec<String>> = words.map(inner).collect();
+    all.filter(|all| !all.is_empty()).map(|all| all.concat())
+}
+
 /// A part of what is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {

@@ -1,26 +1,37 @@
-//! Inline functions of a tree's headers that take a lock for their caller, or let it go.
+//! Inline functions and macros of a tree's headers that take a lock for their caller, or let it
+//! go, and macros of a file itself.
 
 use std::collections::BTreeSet;
 
 use memchr::memmem;
 use tollgate_defect::answer;
 
-use crate::lex::{Token, tokens};
+use crate::lex::{Token, TokenKind, closing, tokens};
+use crate::span::Span;
 use crate::split::{Body, bodies};
 use crate::types::words::{name_at, name_before};
 use crate::vocabulary::Vocabulary;
+use crate::wrappers::definition;
 
 use super::inlines::{header, says_inline};
 use super::words::{CheckWords, Lockers, Turn};
 
-/// What the inline functions of a header do: of those alone is read that call a lock's.
+/// What the inline functions and macros of a header do: of those alone is read that call a
+/// lock's.
 pub(super) fn lockers(text: &[u8], words: &CheckWords, vocabulary: &Vocabulary) -> Lockers {
     let mut found = Lockers::default();
     let mut read = 0;
     for place in words.locking(text) {
         let unread = place.start >= read && is_locks(text, place.start, words);
-        let function = unread.then(|| around(text, place.start)).flatten();
-        let Some((own, end)) = function else {
+        if !unread {
+            continue;
+        }
+        if let Some(line) = defined_around(text, place.start) {
+            read = line.end;
+            found.merge(of_macro(text, line, words));
+            continue;
+        }
+        let Some((own, end)) = around(text, place.start) else {
             continue;
         };
         read = end;
@@ -31,6 +42,46 @@ pub(super) fn lockers(text: &[u8], words: &CheckWords, vocabulary: &Vocabulary) 
         }
     }
     found
+}
+
+/// What the macros of a file itself do, whose functions are known by their calls.
+pub(super) fn of_macros(text: &[u8], all: &[Token], words: &CheckWords) -> Lockers {
+    let mut found = Lockers::default();
+    for line in all.iter().filter(|own| own.kind == TokenKind::Directive) {
+        if words.locking(line.span.of(text)).next().is_some() {
+            found.merge(of_macro(text, line.span, words));
+        }
+    }
+    found
+}
+
+/// What a macro with arguments does.
+fn of_macro(text: &[u8], line: Span, words: &CheckWords) -> Lockers {
+    let mut found = Lockers::default();
+    let Some((name, rest)) = definition(text, line) else {
+        return found;
+    };
+    let takes = |own: &Token| own.is(b'(') && own.span.start == name.end;
+    let close = rest.first().filter(|own| takes(own));
+    let body = close.and_then(|_| rest.get(closing(&rest, 0)? + 1..));
+    if let Some(turn) = body.and_then(|own| turn(text, own, words)) {
+        found.add(&name.text(text), turn);
+    }
+    found
+}
+
+/// The line of the preprocessor that a place is in, with those that it goes on in.
+fn defined_around(text: &[u8], place: usize) -> Option<Span> {
+    let (before, behind) = text.split_at_checked(place)?;
+    let ends = |at: &usize| !text.get(..*at).is_some_and(|own| own.ends_with(b"\\"));
+    let start = memchr::memrchr_iter(b'\n', before).find(ends);
+    let start = start.map_or(0, |end| end + 1);
+    let mut lines = memchr::memchr_iter(b'\n', behind).map(|at| place + at);
+    let end = lines.find(ends).unwrap_or(text.len());
+    let line = text.get(start..end)?;
+    let blank = line.iter().take_while(|own| own.is_ascii_whitespace());
+    let start = start + blank.count();
+    (text.get(start) == Some(&b'#')).then_some(Span { start, end })
 }
 
 fn of_all(text: &[u8], tokens: &[Token], bodies: &[Body], words: &CheckWords) -> Lockers {

@@ -7,6 +7,7 @@
 //! knows to be wrong (`rules/`).
 
 mod accesses;
+mod alias;
 mod allocation;
 mod allow;
 mod apart;
@@ -46,6 +47,7 @@ mod linear;
 mod lockers;
 mod locks;
 mod made;
+mod measured;
 mod model;
 mod moved;
 mod new_calls;
@@ -61,6 +63,7 @@ mod rules;
 mod short;
 mod side;
 mod space;
+mod strings;
 mod summary;
 pub(crate) mod tokens;
 mod unasked_length;

@@ -10,7 +10,7 @@ use crate::span::Span;
 use crate::types::Shape;
 
 use super::context::FunctionContext;
-use super::format::{Part, parts};
+use super::format::{Part, literal, parts};
 use super::space;
 use super::unbounded;
 
@@ -196,17 +196,4 @@ fn length(function: &FunctionContext<'_>, of: &Expression) -> Option<Length> {
         },
         _ => None,
     }
-}
-
-/// The text of a literal, as it is written.
-fn literal(of: &Expression) -> Option<String> {
-    let Term::Other(words) = &of.term else {
-        return None;
-    };
-    let inner = |word: &String| {
-        let own = word.strip_prefix('"')?.strip_suffix('"')?;
-        Some(own.to_owned())
-    };
-    let all: Option<Vec<String>> = words.iter().map(inner).collect();
-    all.filter(|all| !all.is_empty()).map(|all| all.concat())
 }

@@ -58,6 +58,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .map(|own| unwritten(function, own)),
     );
     for call in function.calls {
+        out.extend(as_the_program_says(function, *call));
         out.extend(moved(function, *call));
     }
     for local in function
@@ -68,6 +69,30 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     {
         out.extend(taken_for_more(function, local));
     }
+}
+
+/// An object that is said to have as many bytes as the program says that its own has.
+fn as_the_program_says(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let name = function.callee(call)?;
+    let places = function.file.words.sizes(name)?;
+    let whole = function.expression_of(call);
+    let (_, given) = whole.call()?;
+    let own = given.get(places.kernel)?.uncast().1;
+    let program = given.get(places.user)?.uncast().1;
+    let mut accesses = function.accesses.iter();
+    let fetched = own.name().is_none_or(|name| {
+        function.is_parameter(name) || accesses.any(|access| access.value_root == name)
+    });
+    let same = own == program && fetched && space::bytes(function, own).is_none();
+    let file = function.file;
+    same.then(|| {
+        let told = format!(
+            "{} is how large the program says that its object is, and {name}() takes it for the size of the \
+             kernel's, too",
+            file.plain(own.span)
+        );
+        file.violation(&INFO, span(call), "copied here", told)
+    })
 }
 
 /// Memory of as many bytes as the user says, of which a member is looked at.

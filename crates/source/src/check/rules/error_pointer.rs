@@ -41,9 +41,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let unasked = unasked(function, span(*call), gives, &target);
         let told = unasked.is_some();
         out.extend(unasked);
-        // Of a variable once: every test of it is looked at.
-        let variable = target.name().filter(|_| !told);
-        if variable.is_some_and(|name| seen.insert(name.to_owned())) {
+        // Of a place once: every test of it is looked at.
+        let written = function.file.plain(target.span);
+        if !told && seen.insert(written) {
             out.extend(freed(function, span(*call), gives, &target));
         }
     }
@@ -57,15 +57,9 @@ fn freed(
     target: &Expression,
 ) -> Option<Violation> {
     let (graph, words) = (function.graph, function.file.words);
-    let variable = target.name().filter(|_| fails != Fails::Null)?;
-    // A variable of another block may have its name.
-    let declared = function.local_at(variable, target.span)?.declared;
-    let own = |effect: &&Effect| {
-        let local = graph.places.as_local(effect.place);
-        let local = local.and_then(|at| graph.locals.get(at));
-        local.is_some_and(|own| own.declared == declared && own.name == variable)
-    };
-    let place = graph.effects.iter().find(own)?.place;
+    (fails != Fails::Null).then_some(())?;
+    let place = place_of(function, at, target)?;
+    let root = graph.places.root(place);
     let asks = |text: &str| {
         let own = Expression::written(text, function.context.vocabulary);
         let own = own.filter(|own| own.call().is_some_and(|(name, _)| words.tells_errors(name)));
@@ -93,11 +87,18 @@ fn freed(
             EffectKind::Handed { by_address } => *by_address,
             EffectKind::Read => false,
         };
-        if effects.any(|effect| effect.place == place && sets(&effect.kind)) {
+        // What holds a member may be given another, or to who gives the member one.
+        let holds = |effect: &Effect| {
+            let handed = matches!(effect.kind, EffectKind::Handed { .. });
+            effect.place == root && (handed || sets(&effect.kind))
+        };
+        let is_set = |effect: &Effect| effect.place == place && sets(&effect.kind);
+        if effects.any(|effect| is_set(effect) || root != place && holds(effect)) {
             continue;
         }
         if let Some(told) = frees_there(function, own, target) {
             let file = function.file;
+            let variable = file.plain(target.span);
             let message = format!(
                 "{variable} is an error pointer where {name}() failed, and a way from there comes here with it"
             );
@@ -116,6 +117,31 @@ fn freed(
         work.extend(free.map(|(_, next)| *next));
     }
     None
+}
+
+/// The number of the place that takes what a call gives: a variable of the function, or a member of
+/// what one leads to.
+fn place_of(function: &FunctionContext<'_>, call: Span, target: &Expression) -> Option<usize> {
+    let graph = function.graph;
+    let mut effects = graph.effects.iter();
+    let Some(variable) = target.name() else {
+        let takes = |effect: &&Effect| match &effect.kind {
+            EffectKind::Write(write) => write.value.is_some_and(|own| own.contains(call)),
+            _ => false,
+        };
+        // Which element one is may change with what counts them.
+        let picked = target.any(&|part| matches!(part.term, Term::Element { .. }));
+        let member = matches!(target.term, Term::Member { .. }) && !picked;
+        return effects.find(takes).filter(|_| member).map(|own| own.place);
+    };
+    // A variable of another block may have its name.
+    let declared = function.local_at(variable, target.span)?.declared;
+    let own = |effect: &&Effect| {
+        let local = graph.places.as_local(effect.place);
+        let local = local.and_then(|at| graph.locals.get(at));
+        local.is_some_and(|own| own.declared == declared && own.name == variable)
+    };
+    Some(effects.find(own)?.place)
 }
 
 /// The call at a node that frees the pointer.

@@ -91,7 +91,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         {
             out.push(let_go_again(function, taken, end, access));
         }
-        let Some((access, exits)) = held.kept() else {
+        let Some((access, exits)) = held.kept(&faults) else {
             continue;
         };
         let exits = exits.into_iter().filter(|exit| told.insert(*exit));
@@ -259,7 +259,7 @@ impl<'f, 's> Held<'f, 's> {
 
     /// The ways out on which it is kept behind an access, and the first such access; none
     /// where the function never lets it go.
-    fn kept(&self) -> Option<(Span, BTreeSet<usize>)> {
+    fn kept(&self, faults: &[Fault]) -> Option<(Span, BTreeSet<usize>)> {
         let graph = self.function.graph;
         let all = graph.reached_behind(self.taken.node, |_| false);
         let is_end = |at: &&usize| graph.nodes.get(**at).is_some_and(|own| self.is_end(own));
@@ -270,11 +270,19 @@ impl<'f, 's> Held<'f, 's> {
         let held = self.nodes();
         let own = self.accesses(&held, &ends);
         let asked = self.asked();
-        let on = graph.reached_behind_any(own.iter().copied(), |node| {
+        let stops = |node: &Step| {
             let mut read = graph.effects_at(node).iter();
             let asks = read.any(|read| asked.contains(&read.span));
             asks || self.lets_go(node) || self.is_given(node)
-        });
+        };
+        let on = match self.counts() {
+            true => {
+                let under = |fault: &&Fault| fault.nodes.iter().any(|at| own.contains(at));
+                let faults = faults.iter().filter(under);
+                graph.reached_any(faults.flat_map(|own| own.arms.iter().copied()), stops)
+            }
+            false => graph.reached_behind_any(own.iter().copied(), stops),
+        };
         let is_exit = |at: &usize| {
             let node = graph.nodes.get(*at);
             node.is_some_and(|node| matches!(node.action, Action::Exit { .. }))
@@ -323,6 +331,14 @@ impl<'f, 's> Held<'f, 's> {
             .min()?;
         let asked = faults.iter().filter(|own| own.arms.iter().any(asks));
         Some((asked.map(|own| own.span).min()?, end))
+    }
+
+    /// Whether it may be kept where nothing faults.
+    fn counts(&self) -> bool {
+        match self.taken.kind {
+            Kind::Known(kind) => self.function.file.words.counts_things(kind),
+            Kind::Named(_) => false,
+        }
     }
 
     fn is_end(&self, node: &Step) -> bool {

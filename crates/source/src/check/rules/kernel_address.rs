@@ -6,6 +6,8 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::expression::{Expression, Term};
+use crate::span::Span;
+use crate::types::Shape;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -25,10 +27,102 @@ const INFO: RuleInfo = RuleInfo {
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses {
         out.extend(wrong(function, access));
+        out.extend(as_number(function, access));
     }
     for access in function.accesses.iter().chain(function.through) {
         out.extend(whole(function, access));
     }
+}
+
+/// An address of the kernel's that a cast makes a number: the value itself, or what a member takes
+/// of a structure of the function's that is copied.
+fn as_number(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let writes = access.word.direction == Direction::Write;
+    let value = writes.then(|| function.expression_of(access.value_node))?;
+    let found = match (access.word.count.is_some(), &value.term) {
+        (false, Term::Name(name)) => {
+            let only = function.graph.only_value(name)?;
+            number(function, &function.expression(only)?)
+        }
+        (false, _) => number(function, &value),
+        (true, Term::Address(object)) => {
+            let name = object.name()?;
+            function.local_at(name, object.span)?;
+            member_with(function, name, access.span)
+        }
+        _ => None,
+    }?;
+    let file = function.file;
+    let message = format!(
+        "{}() gives the program {} as a number, which is where an object of the kernel's lies",
+        access.word.name,
+        file.plain(found)
+    );
+    let mut violation = file.violation(&INFO, access.span, "the kernel's address", message);
+    violation
+        .related
+        .push(file.mark(found, "made a number here"));
+    Some(violation)
+}
+
+/// The last such value that a member of a variable takes before a copy.
+fn member_with(function: &FunctionContext<'_>, name: &str, copy: Span) -> Option<Span> {
+    let mut found = None;
+    function.each_of(&["assignment_expression"], |node| {
+        if node.end_byte() > copy.start {
+            return;
+        }
+        let Term::Assignment(left, operator, value) = &function.expression_of(node).term else {
+            return;
+        };
+        let member = matches!(left.term, Term::Member { .. });
+        if member && operator == "=" && left.root().name() == Some(name) {
+            found = number(function, value);
+        }
+    });
+    found
+}
+
+/// The place of a pointer to the kernel's memory that casts make a number.
+fn number(function: &FunctionContext<'_>, value: &Expression) -> Option<Span> {
+    let Term::Cast(to, _) = &value.term else {
+        return None;
+    };
+    let (_, pointer) = value.uncast();
+    let place = matches!(pointer.term, Term::Name(_) | Term::Member { .. });
+    (place && to.pointers == 0).then_some(())?;
+    let of = space::type_of(function, pointer)?;
+    let kernels = matches!(of.shape, Shape::Pointer { user: false, .. });
+    let users = space::is_users(function, pointer);
+    (kernels && !users && is_followed(function, pointer)).then_some(value.span)
+}
+
+/// Whether the function goes through a pointer, which is no address of the user's then: what is
+/// not declared as one may be one all the same.
+fn is_followed(function: &FunctionContext<'_>, pointer: &Expression) -> bool {
+    let mut follows = false;
+    function.each_of(
+        &[
+            "field_expression",
+            "pointer_expression",
+            "subscript_expression",
+        ],
+        |node| {
+            if follows {
+                return;
+            }
+            follows = match &function.expression_of(node).term {
+                Term::Member {
+                    holder,
+                    arrow: true,
+                    ..
+                } => &**holder == pointer,
+                Term::Behind(of) | Term::Element { array: of, .. } => &**of == pointer,
+                _ => false,
+            };
+        },
+    );
+    follows
 }
 
 /// A structure of the kernel's own, copied with what it has for itself alone.

@@ -36,6 +36,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for call in function.calls {
         out.extend(narrowed(function, *call));
     }
+    out.extend(cast_alone(function));
 }
 
 /// An address that compat_ptr() makes of what is a pointer already: half of it is left.
@@ -57,23 +58,54 @@ fn narrowed(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation>
     })
 }
 
-/// One value of a member whose address a cast makes that of a larger type: what lies behind the
-/// member goes with it.
+/// A number of a 32-bit program that a cast alone makes an address.
+fn cast_alone(function: &FunctionContext<'_>) -> Vec<Violation> {
+    let mut found = Vec::new();
+    function.each_of(&["cast_expression"], |node| {
+        let own = function.expression_of(node);
+        let Term::Cast(to, value) = &own.term else {
+            return;
+        };
+        let number = value.uncast().1;
+        let address = to.pointers > 0 && space::is_cast(function, &own, value);
+        let name = number.name().filter(|_| address);
+        let declared = name.and_then(|name| space::declared(function, name, number.span));
+        if declared.is_some_and(|of| of == COMPAT_POINTER) {
+            let file = function.file;
+            let message = format!(
+                "{} is a number of a 32-bit program's, and a cast makes it an address where compat_ptr() does",
+                file.plain(number.span)
+            );
+            found.push(file.violation(&INFO, own.span, "no compat_ptr()", message));
+        }
+    });
+    found
+}
+
+/// What a pointer of a 32-bit program is declared as (include/asm-generic/compat.h).
+const COMPAT_POINTER: &str = "compat_uptr_t";
+
+/// One value of a member whose address a cast makes that of a larger type, or of what a pointer is
+/// declared to lead to: what lies behind it goes with it.
 fn wide(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let single = access.word.count.is_none();
     let user = function.expression(access.user).filter(|_| single)?;
     let Term::Cast(to, value) = &user.term else {
         return None;
     };
-    let Term::Address(place) = &value.uncast().1.term else {
-        return None;
+    let value = value.uncast().1;
+    let (place, own) = match &value.term {
+        Term::Address(place) if matches!(place.term, Term::Member { .. }) => {
+            (&**place, space::type_of(function, place)?)
+        }
+        Term::Name(_) => (
+            value,
+            function.file.layout(&space::pointee(function, value)?)?,
+        ),
+        _ => return None,
     };
-    let member = matches!(place.term, Term::Member { .. });
-    let deep = to
-        .pointers
-        .checked_sub(1)
-        .filter(|_| member && to.dimensions.is_empty())?;
-    let own = space::type_of(function, place)?;
+    let one = to.dimensions.is_empty();
+    let deep = to.pointers.checked_sub(1).filter(|_| one)?;
     let plain = matches!(own.shape, Shape::Scalar { .. } | Shape::Pointer { .. });
     let taken = machine_wide(function, to, deep).filter(|_| plain)?;
     (taken > own.size).then_some(())?;
@@ -84,7 +116,7 @@ fn wide(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation
         file.plain(place.span),
         own.size
     );
-    Some(file.violation(&INFO, access.span, "more than the member", message))
+    Some(file.violation(&INFO, access.span, "more than there is", message))
 }
 
 /// The bytes of a type that is as wide as the machine. A number of bits that its type says may

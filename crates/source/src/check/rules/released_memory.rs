@@ -1,5 +1,6 @@
 use std::collections::HashSet;
 
+use crate::check::alias::{Again, given_back_by_two};
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
 use crate::check::dangling::{Dangling, dangling, handed_back};
@@ -59,6 +60,11 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         }
     }
     out.extend(freed_by_helper(function));
+    out.extend(
+        given_back_by_two(function)
+            .iter()
+            .map(|own| by_another(function, own)),
+    );
     let mut told = HashSet::new();
     let left = dangling(function).into_iter().chain(handed_back(function));
     for own in left.filter(|own| told.insert(own.released)) {
@@ -139,6 +145,22 @@ fn frees_on_fault(function: &FunctionContext<'_>, name: &str, at: usize) -> bool
         found.then_some(())
     });
     own.is_some()
+}
+
+/// What is given back by one variable, and was by another that leads to the same.
+fn by_another(function: &FunctionContext<'_>, own: &Again) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{} leads to what {} does, which was given back on line {}, and ways lead here from there",
+        own.name,
+        own.other,
+        function.line(own.first)
+    );
+    let mut violation = file.violation(&INFO, own.again, "given back again", message);
+    violation
+        .related
+        .push(file.mark(own.first, "given back here"));
+    violation
 }
 
 /// A reference or a number that is given back once more.

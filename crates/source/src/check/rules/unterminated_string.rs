@@ -4,9 +4,11 @@ use crate::Direction;
 use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::cut_string::cut_string;
+use crate::check::measured::{Measured, measured};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
+use crate::check::strings::{Reading, readings, values, words};
 use crate::check::words::Permission;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
@@ -40,41 +42,50 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for call in function.calls {
         out.extend(cut_off(function, *call));
     }
+    out.extend(measured(function).iter().map(|own| changed(function, own)));
+    let reads = function.accesses.iter();
+    let mut reads = reads.filter(|own| own.word.direction == Direction::Read);
+    let copies = reads.any(|own| own.word.count.is_some());
+    let duplicates = |call: &Node<'_>| {
+        let name = function.callee(*call);
+        name.is_some_and(|name| function.duplicates(name).is_some())
+    };
+    if !copies && !function.calls.iter().any(duplicates) {
+        return;
+    }
     let mut known = Vec::new();
     for call in function.calls {
-        let Some(name) = function.callee(*call) else {
-            continue;
-        };
-        let read = function.file.words.reads_strings(name);
-        if read.is_empty() {
-            continue;
-        }
-        let whole = function.expression_of(*call);
-        let Some((_, arguments)) = whole.call() else {
-            continue;
-        };
-        for own in read.iter().filter_map(|at| arguments.get(*at)) {
-            let own = own.uncast().1;
-            let text = function.file.plain(own.span);
-            // Once for each object.
-            if known.contains(&text) {
-                continue;
-            }
-            let bytes = Bytes::of(function, own, span(*call));
-            let Some(bytes) = bytes.filter(|own| !own.may_end(function, span(*call))) else {
-                continue;
-            };
-            let message =
-                format!("{name}() reads {text} up to a 0, and the user need not have sent one");
-            let file = function.file;
-            let mut violation = file.violation(&INFO, span(*call), "reads on", message);
-            violation
-                .related
-                .push(file.mark(bytes.copied, "copies bytes"));
-            out.push(violation);
-            known.push(text);
+        for own in readings(function, *call) {
+            out.extend(unended(function, span(*call), &own, &mut known));
         }
     }
+}
+
+/// Bytes of the user's that a call reads as a string; once for each object.
+fn unended(
+    function: &FunctionContext<'_>,
+    call: Span,
+    reading: &Reading,
+    known: &mut Vec<String>,
+) -> Option<Violation> {
+    let file = function.file;
+    let all = values(function, &reading.string);
+    let mut found = all.iter().filter_map(|own| {
+        let bytes = Bytes::of(function, own, call)?;
+        (!bytes.may_end(function, call)).then_some(bytes)
+    });
+    let bytes = found.next()?;
+    let text = words(function, bytes.place);
+    if known.contains(&text) {
+        return None;
+    }
+    let by = &reading.by;
+    let message = format!("{by} reads {text} up to a 0, and the user need not have sent one");
+    let mut violation = file.violation(&INFO, call, "reads on", message);
+    let copied = file.mark(bytes.copied, "copies bytes");
+    violation.related.push(copied);
+    known.push(text);
+    Some(violation)
 }
 
 /// A string that may have been cut off, as if it were whole.
@@ -87,6 +98,19 @@ fn cut_off(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> 
         cut.name
     );
     Some(file.violation(&INFO, span(call), "may be cut off", message))
+}
+
+/// A string that is copied by a length which was asked for before.
+fn changed(function: &FunctionContext<'_>, own: &Measured) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{} is copied as far as its 0 stood on line {}, and the program may have taken that away since",
+        own.name,
+        function.line(own.by)
+    );
+    let mut violation = file.violation(&INFO, own.copied, "may have no 0", message);
+    violation.related.push(file.mark(own.by, "measured here"));
+    violation
 }
 
 /// Bytes that were copied from the user into an object of the kernel's.

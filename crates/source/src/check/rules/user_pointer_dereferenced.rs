@@ -373,8 +373,10 @@ fn is_pure(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
 /// Whether the place has a value of its own: an array is but its address, and so may be
 /// what the tree says nothing of.
 fn is_loaded(function: &FunctionContext<'_>, place: &Expression, pointer: &str) -> bool {
-    let of = extent::place(function, place, pointer);
-    of.is_some_and(|(_, of)| matches!(of.shape, Shape::Scalar { .. } | Shape::Pointer { .. }))
+    let of = extent::place(function, place, pointer).map(|(_, of)| of);
+    // Which element it is, is of no matter.
+    let of = of.or_else(|| space::type_of(function, place));
+    of.is_some_and(|of| matches!(of.shape, Shape::Scalar { .. } | Shape::Pointer { .. }))
 }
 
 /// Whether the declaration that the variable has there makes it a pointer to user

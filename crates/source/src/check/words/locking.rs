@@ -1,7 +1,7 @@
 //! The calls that take a lock or let it go: those of the data, and inline functions of a tree's
 //! headers that do it for their caller.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
 use tollgate_defect::Defect;
@@ -65,6 +65,14 @@ pub(super) fn locks(calls: &Calls) -> HashMap<String, Turn, RandomState> {
     let atomics = calls.atomics.iter().map(|own| (&own.begins, &own.ends));
     let locks = calls.locks.iter().map(|own| (&own.begins, &own.ends));
     grouped(atomics.chain(locks))
+}
+
+/// The kinds of locks that may count things.
+pub(super) fn counting(calls: &Calls) -> BTreeSet<usize> {
+    let atomics = calls.atomics.iter().map(|_| false);
+    let all = atomics.chain(calls.locks.iter().map(|own| own.counts));
+    let counting = all.enumerate().filter(|(_, counts)| *counts);
+    counting.map(|(kind, _)| kind).collect()
 }
 
 fn grouped<'c>(

@@ -1,10 +1,11 @@
 //! Which calls take something that is its caller's own, and which give that back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::calls::{Calls, Does};
 
 use super::CheckWords;
+use super::locking::counting;
 
 /// What takes something that is its caller's own, and what gives that back.
 #[derive(Clone, Debug)]
@@ -13,6 +14,9 @@ pub(super) struct Owned {
     takes: BTreeSet<String>,
     releases: BTreeSet<String>,
     installs: BTreeSet<String>,
+    files: BTreeMap<String, usize>,
+    /// The kinds of locks that may count things.
+    counting: BTreeSet<usize>,
 }
 
 impl Owned {
@@ -24,12 +28,16 @@ impl Owned {
                 || does.duplicates.is_some()
                 || does.duplicated.is_some()
         };
+        let all = calls.all.iter();
+        let files = all.filter_map(|call| Some((call.name.clone(), call.does.makes_file_of?)));
         let takes = calls.names(|does| taken(does) && !does.managed);
         Self {
             frees: names(|does| does.frees),
             takes: takes.into_iter().collect(),
             releases: names(|does| does.frees || does.releases),
             installs: names(|does| does.installs),
+            files: files.collect(),
+            counting: counting(calls),
         }
     }
 }
@@ -50,8 +58,19 @@ impl CheckWords {
         self.owned.takes.contains(name)
     }
 
+    /// Whether what a lock of a kind lends may be kept where all goes well.
+    pub(crate) fn counts_things(&self, kind: usize) -> bool {
+        self.owned.counting.contains(&kind)
+    }
+
     /// Whether a call of that name makes a descriptor the program's.
     pub(crate) fn installs(&self, name: &str) -> bool {
         self.owned.installs.contains(name)
+    }
+
+    /// Which argument of a call of that name leads to what goes with the file that it makes the
+    /// program's.
+    pub(crate) fn makes_file_of(&self, name: &str) -> Option<usize> {
+        self.owned.files.get(name).copied()
     }
 }

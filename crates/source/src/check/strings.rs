@@ -1,0 +1,190 @@
+//! What calls read up to the 0 behind it: by themselves, as a part of what they print, or in a
+//! function of the file that they are.
+
+use tree_sitter::Node;
+
+use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+
+use super::callee::{look_into, parameter};
+use super::context::FunctionContext;
+use super::format::{Part, literal, parts};
+
+/// A string that a call reads.
+pub(crate) struct Reading {
+    /// What leads to it.
+    pub(crate) string: Expression,
+    /// What reads it, in words.
+    pub(crate) by: String,
+}
+
+/// What a call reads so.
+pub(crate) fn readings(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Reading> {
+    let Some(name) = function.callee(call) else {
+        return Vec::new();
+    };
+    let mut found = read_by(function, call);
+    if let Some(body) = function.file.body_named(name).filter(|_| found.is_empty())
+        && !std::ptr::eq(body, function.body)
+    {
+        found.extend(in_helper(function, name, call));
+    }
+    found
+}
+
+/// What a call reads by itself.
+fn read_by(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Reading> {
+    let whole = function.expression_of(call);
+    let Some((name, given)) = whole.call() else {
+        return Vec::new();
+    };
+    let reading = |own: &Expression| Reading {
+        string: own.uncast().1.clone(),
+        by: format!("{name}()"),
+    };
+    let direct = function.file.words.reads_strings(name).iter();
+    let direct = direct.filter_map(|at| given.get(*at)).map(reading);
+    direct
+        .chain(printed(given).into_iter().map(reading))
+        .collect()
+}
+
+/// The arguments that a format among them has printed as strings, as long as they are.
+fn printed(given: &[Expression]) -> Vec<&Expression> {
+    let formats = given.iter().enumerate();
+    let mut formats = formats.filter_map(|(at, own)| Some((at, parts(&literal(own)?)?)));
+    let Some((at, parts)) = formats.next() else {
+        return Vec::new();
+    };
+    let taking = parts.iter().filter(|own| !matches!(own, Part::Text(_)));
+    let pairs = taking.zip(given.iter().skip(at + 1));
+    let strings = pairs.filter(|(part, _)| matches!(part, Part::String { .. }));
+    strings.map(|(_, own)| own).collect()
+}
+
+/// What a function of the file reads of what it is given, as its caller has it.
+fn in_helper(function: &FunctionContext<'_>, name: &str, call: Node<'_>) -> Vec<Reading> {
+    let whole = function.expression_of(call);
+    let Some((_, given)) = whole.call() else {
+        return Vec::new();
+    };
+    let bytes = |own: &Expression| leads_to_bytes(function, own.uncast().1);
+    if !given.iter().any(bytes) {
+        return Vec::new();
+    }
+    let read = look_into(function, name, |callee| {
+        let named: Vec<Option<String>> = (0..given.len()).map(|at| parameter(callee, at)).collect();
+        let calls = callee.calls.iter();
+        let strings = calls.flat_map(|call| {
+            let read = read_by(callee, *call).into_iter();
+            read.map(|own| (own, span(*call)))
+        });
+        let strings = strings.flat_map(|(own, call)| {
+            let all = values(callee, &own.string).into_iter();
+            let open = all.filter(move |string| !may_end(callee, string, call));
+            open.map(move |string| (string, own.by.clone()))
+        });
+        let placed = strings.filter_map(|(string, by)| {
+            let root = string.root().name()?;
+            let at = named.iter().position(|own| own.as_deref() == Some(root))?;
+            Some((at, string, by))
+        });
+        Some(placed.collect::<Vec<_>>())
+    });
+    let read = read.into_iter().flatten();
+    let own = read.filter_map(|(at, string, by)| {
+        let string = as_given(&string, given.get(at)?.uncast().1)?;
+        let by = format!("{by} in {name}()");
+        Some(Reading { string, by })
+    });
+    own.collect()
+}
+
+/// Whether an argument may lead to bytes that the function copied: not a number.
+fn leads_to_bytes(function: &FunctionContext<'_>, own: &Expression) -> bool {
+    match &own.term {
+        Term::Address(place) => place.name().is_some(),
+        Term::Name(name) => function.graph.local(name).is_some(),
+        Term::Member { .. } => true,
+        _ => false,
+    }
+}
+
+/// What a pointer of a function may lead to: itself, or what it takes elsewhere.
+pub(crate) fn values(function: &FunctionContext<'_>, own: &Expression) -> Vec<Expression> {
+    let mut found = vec![own.clone()];
+    let taken = own.name().map(|name| {
+        let all = function.graph.assignments();
+        let all = all.filter(move |(of, _)| *of == name);
+        all.filter_map(|(_, value)| function.expression(value))
+    });
+    let places = taken.into_iter().flatten();
+    let places = places.map(|value| value.uncast().1.clone());
+    found.extend(places.filter(|value| matches!(value.term, Term::Member { .. })));
+    found
+}
+
+/// Whether a function may have put a 0 behind what it is given, or looked for one, before a call
+/// reads it: an element takes a value, or a call is given it that does more than read strings.
+fn may_end(function: &FunctionContext<'_>, string: &Expression, read: Span) -> bool {
+    let mut ended = false;
+    function.each_of(&["assignment_expression"], |node| {
+        let left = node.part("left").filter(|_| !ended);
+        let left = left.map(|left| Expression::of(function.context, left));
+        ended |= left.is_some_and(|left| left != *string && left.any(&|part| part == string));
+    });
+    let mut before = function
+        .calls
+        .iter()
+        .filter(|call| span(**call).end <= read.start);
+    ended
+        || before.any(|call| {
+            let reads = read_by(function, *call);
+            let whole = function.expression_of(*call);
+            let mut given = whole.call().into_iter().flat_map(|(_, given)| given);
+            reads.is_empty() && given.any(|own| own.any(&|part| part == string))
+        })
+}
+
+/// A place behind a parameter as its caller has it: of `p->name` and `&c` it is `c.name`.
+fn as_given(place: &Expression, given: &Expression) -> Option<Expression> {
+    let span = given.span;
+    let term = match &place.term {
+        Term::Name(_) => return Some(given.clone()),
+        Term::Member {
+            holder,
+            arrow: true,
+            field,
+        } if holder.name().is_some() => {
+            let (holder, arrow) = match &given.term {
+                Term::Address(object) => (object.clone(), false),
+                _ => (Box::new(given.clone()), true),
+            };
+            Term::Member {
+                holder,
+                arrow,
+                field: field.clone(),
+            }
+        }
+        _ => return None,
+    };
+    Some(Expression { span, term })
+}
+
+/// A place as the function would write it: what a helper reads stands nowhere in it.
+pub(crate) fn words(function: &FunctionContext<'_>, own: &Expression) -> String {
+    match &own.term {
+        Term::Name(name) => name.clone(),
+        Term::Member {
+            holder,
+            arrow,
+            field,
+        } => {
+            let follows = if *arrow { "->" } else { "." };
+            words(function, holder) + follows + field
+        }
+        _ => function.file.plain(own.span),
+    }
+}
