@@ -172,6 +172,22 @@ fn an_early_program_is_compared_by_what_it_says() {
     let expected =
         "fix window: 1 same, 0 other, 0 lost, 0 added; refused: not compared, one does not say it";
     assert!(text.contains(expected), "{text}");
+    // Of its other commands what they write into a file.
+    let room = Room::new();
+    let finding = [finding("a.c", "f", 10, 1, "p")];
+    let early = format!(
+        "case \"$*\" in *--format*) echo \"error: unexpected argument '--format' found\" >&2; exit 2;; esac\n\
+         while [ $# -gt 0 ]; do [ \"$1\" = --json ] && out=$2; shift; done\nexec > \"$out\"\n{}",
+        scan(&finding)
+    );
+    room.program("old", &early);
+    room.program("new", &scan(&finding));
+    let (code, text) = room.compare(&["scan"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(
+        text.contains("scan: 2 same, 0 other, 0 lost, 0 added"),
+        "{text}"
+    );
 }
 
 #[test]
