@@ -23,6 +23,16 @@ const MOST: usize = 24;
 
 /// What a function gives back so.
 pub(crate) fn given_back_by_two(function: &FunctionContext<'_>) -> Vec<Again> {
+    let graph = function.graph;
+    let named = |value: Span| {
+        let own = function.expression(value);
+        let name = own.as_ref().and_then(|own| own.uncast().1.name());
+        name.is_some_and(|name| graph.local(name).is_some())
+    };
+    // Last what takes longest: few functions copy a pointer.
+    if !graph.assignments().any(|(_, value)| named(value)) {
+        return Vec::new();
+    }
     let mut owners = Owner::all(function, CheckWords::releases);
     owners.retain(|own| !own.may_be_taken_again());
     let owners = owners.get(..owners.len().min(MOST)).unwrap_or_default();
