@@ -253,6 +253,9 @@ fn an_address_as_a_number_is_one() {
     };
     assert_eq!(with("(unsigned long)d"), ["kernel-address"]);
     assert_eq!(with("(u64)(uintptr_t)d"), ["kernel-address"]);
+    // Another member that is set behind it takes nothing of it away; the same one does.
+    assert_eq!(with("(unsigned long)d;\n\ts.fd = 3"), ["kernel-address"]);
+    assert_eq!(with("(unsigned long)d;\n\ts.id = 3"), NONE);
     assert_eq!(with("(unsigned long)d->len"), NONE);
     // Nobody says whose memory that is.
     assert_eq!(with("(unsigned long)d->name"), NONE);

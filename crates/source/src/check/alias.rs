@@ -1,6 +1,6 @@
 //! What two variables of a function lead to, and is given back by both.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::flow::{Effect, EffectKind, StatementKind};
 use crate::span::Span;
@@ -18,39 +18,47 @@ pub(crate) struct Again {
     pub(crate) again: Span,
 }
 
-/// So many variables of a function are compared with each other.
-const MOST: usize = 24;
+/// So many copied pointers of a function are followed.
+const MOST: usize = 256;
 
 /// What a function gives back so.
 pub(crate) fn given_back_by_two(function: &FunctionContext<'_>) -> Vec<Again> {
-    let graph = function.graph;
-    let named = |value: Span| {
-        let own = function.expression(value);
-        let name = own.as_ref().and_then(|own| own.uncast().1.name());
-        name.is_some_and(|name| graph.local(name).is_some())
+    let copies = copies(function);
+    let is_copied = |name: &str| copies.iter().any(|(to, from)| to == name || from == name);
+    let mut owners = match copies.is_empty() {
+        true => Vec::new(),
+        false => Owner::among(function, CheckWords::releases, is_copied),
     };
-    // Last what takes longest: few functions copy a pointer.
-    if !graph.assignments().any(|(_, value)| named(value)) {
-        return Vec::new();
-    }
-    let mut owners = Owner::all(function, CheckWords::releases);
     owners.retain(|own| !own.may_be_taken_again());
-    let owners = owners.get(..owners.len().min(MOST)).unwrap_or_default();
+    let of = |name: &str| owners.iter().find(|own| own.local.name == name);
+    let pairs = copies
+        .iter()
+        .filter_map(|(to, from)| Some((of(to)?, of(from)?)));
     let mut found = Vec::new();
-    for alias in owners {
-        for own in owners {
-            let set = set_from(alias, own);
-            if set.is_empty() {
-                continue;
-            }
-            let both = [again(own, alias, &set), again(alias, own, &set)].into_iter();
-            let told = both
-                .flatten()
-                .find(|found| !is_told_apart(own, alias, found));
-            found.extend(told);
+    for (at, (alias, own)) in pairs.enumerate() {
+        if function.stops_at(at, MOST) {
+            break;
         }
+        let set = set_from(alias, own);
+        let both = [again(own, alias, &set), again(alias, own, &set)].into_iter();
+        let told = both
+            .flatten()
+            .find(|found| !is_told_apart(own, alias, found));
+        found.extend(told);
     }
     found
+}
+
+/// The variables that take the value of another one, with that.
+fn copies(function: &FunctionContext<'_>) -> BTreeSet<(String, String)> {
+    let graph = function.graph;
+    let copied = |(to, value): (&str, Span)| {
+        let own = function.expression(value)?;
+        let from = own.uncast().1.name()?;
+        let both = to != from && graph.local(to).is_some() && graph.local(from).is_some();
+        both.then(|| (to.to_owned(), from.to_owned()))
+    };
+    graph.assignments().filter_map(copied).collect()
 }
 
 /// The nodes at which a variable takes the value of another.

@@ -65,9 +65,9 @@ fn as_number(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
     Some(violation)
 }
 
-/// The last such value that a member of a variable takes before a copy.
+/// Where a member of a variable takes such a value, which it still has when that is copied.
 fn member_with(function: &FunctionContext<'_>, name: &str, copy: Span) -> Option<Span> {
-    let mut found = None;
+    let mut found: Vec<(Expression, Span)> = Vec::new();
     function.each_of(&["assignment_expression"], |node| {
         if node.end_byte() > copy.start {
             return;
@@ -77,10 +77,11 @@ fn member_with(function: &FunctionContext<'_>, name: &str, copy: Span) -> Option
         };
         let member = matches!(left.term, Term::Member { .. });
         if member && operator == "=" && left.root().name() == Some(name) {
-            found = number(function, value);
+            found.retain(|(own, _)| own != &**left);
+            found.extend(number(function, value).map(|at| ((**left).clone(), at)));
         }
     });
-    found
+    found.first().map(|(_, at)| *at)
 }
 
 /// The place of a pointer to the kernel's memory that casts make a number.
