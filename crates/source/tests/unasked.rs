@@ -339,3 +339,18 @@ fn what_is_put_over_a_structure_is_not_the_user_s() {
     };
     assert_eq!(with("\tmemset(r, 0, sizeof(*r));\n"), NONE);
 }
+
+#[test]
+fn a_member_that_is_made_of_itself_ends_the_search() {
+    let with = |steps: &str| {
+        said(&format!(
+            "static long f(struct dev *d, struct packet __user *arg)\n{{\n\tstruct packet p;\n\n\
+             \tif (copy_from_user(&p, arg, sizeof(p)))\n\t\treturn -EFAULT;\n{steps}\
+             \tif (p.list >= TYPES)\n\t\treturn -EINVAL;\n\treturn d->counts[p.list];\n}}\n"
+        ))
+    };
+    assert_eq!(with(""), ["beyond-array"]);
+    assert_eq!(with("\tp.list = p.list + 1;\n"), NONE);
+    let both = "\tp.list = p.in.head.level + 1;\n\tp.in.head.level = p.list - 1;\n";
+    assert_eq!(with(both), NONE);
+}

@@ -27,6 +27,14 @@ pub(crate) fn only_limit(
 ) -> Option<Span> {
     number.root().name()?;
     let (place, other) = only_most(function, number)?;
+    // Whose it is comes first: a type takes a search of the headers.
+    let own = unbounded::users_within(function, number, at)?;
+    // Of where a program stands in a file the kernel refuses less than 0.
+    let is_place = |part: &Expression| unbounded::is_position(function, part);
+    let known = own.is_handed || own.by.iter().any(is_place);
+    if known || unbounded::is_judged_before(function, number, at) || !is_signed(function, number) {
+        return None;
+    }
     let other = other.uncast().1;
     let literal = match &other.term {
         Term::Number(_) => true,
@@ -35,15 +43,7 @@ pub(crate) fn only_limit(
         }
         _ => false,
     };
-    let both = is_signed(function, number) && (literal || is_signed(function, other));
-    let users = || {
-        let own = unbounded::users_within(function, number, at);
-        // Of where a program stands in a file the kernel refuses less than 0.
-        let is_place = |part: &Expression| unbounded::is_position(function, part);
-        own.is_some_and(|own| !own.is_handed && !own.by.iter().any(is_place))
-            && !unbounded::is_judged_before(function, number, at)
-    };
-    (both && users()).then_some(place)
+    (literal || is_signed(function, other)).then_some(place)
 }
 
 /// The same of a parameter of a static function that asks nothing of it itself, where one of its

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use crate::bound::is_bounded;
+use crate::bound::{Unparsed, is_bounded};
 use crate::flow::{Effect, EffectKind, Pieces, Source, build};
 use crate::lex::TokenKind;
 use crate::normalise::{Branches, normalise};
@@ -37,8 +37,11 @@ pub(crate) fn look_into<T>(
     if !is_bounded(body.span, tokens) || !normalised.left_out.is_empty() {
         return None;
     }
-    let parsed = BodyParser::new().map(|mut own| own.parse(&normalised, body.span, tokens));
-    let Ok(Ok(tree)) = parsed else {
+    let parse = || {
+        let mut parser = BodyParser::new().map_err(|_| Unparsed::NotUnderstood)?;
+        parser.parse(&normalised, body.span, tokens)
+    };
+    let Ok(tree) = file.tree(body, parse) else {
         return None;
     };
     let root = tree.root_node();

@@ -2,10 +2,10 @@
 //! is parsed, followed on all its paths, and shown to the rules.
 
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
 use crate::analyse::GrammarError;
 use crate::bound::{Unparsed, is_bounded};
@@ -345,10 +345,13 @@ impl<'v> Checker<'v> {
             // What stands behind the function need not be copied.
             let text = file.text.get(..body.span.end).unwrap_or(file.text);
             let first = normalise(text, tokens, self.vocabulary, Branches::First);
-            reason = reason.or(self.side(file, place, &first, findings));
+            // Whoever looks into it asks for the same.
+            let tree = file.tree(body, || self.parser.parse(&first, body.span, tokens));
+            reason = reason.or(self.side(file, place, (&first, tree), findings));
             if !first.left_out.is_empty() {
                 let last = normalise(text, tokens, self.vocabulary, Branches::Last);
-                reason = reason.or(self.side(file, place, &last, findings));
+                let tree = self.parser.parse(&last, body.span, tokens);
+                reason = reason.or(self.side(file, place, (&last, tree), findings));
             }
         }
         findings
@@ -363,14 +366,13 @@ impl<'v> Checker<'v> {
 
     /// One side of the `#if`s of a function; why it was not checked, if so.
     fn side(
-        &mut self,
+        &self,
         file: &FileContext<'_>,
         place: &Place<'_>,
-        normalised: &Normalised,
+        (normalised, tree): (&Normalised, Result<Tree, Unparsed>),
         findings: &mut Findings,
     ) -> Option<Unchecked> {
-        let Place { body, tokens, .. } = *place;
-        let tree = match self.parser.parse(normalised, body.span, tokens) {
+        let tree = match tree {
             Ok(tree) => tree,
             Err(Unparsed::TooLarge) => return Some(Unchecked::TooLarge),
             Err(Unparsed::NotUnderstood) => return Some(Unchecked::NotUnderstood),
@@ -416,6 +418,7 @@ fn file_context<'a>(
         looks: Cell::new(0),
         in_part: Cell::new(false),
         called: OnceCell::new(),
+        trees: RefCell::default(),
     }
 }
 

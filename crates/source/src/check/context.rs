@@ -4,8 +4,9 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use tollgate_defect::answer;
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
+use crate::bound::Unparsed;
 use crate::calls::{Copied, Duplicates, Fence, Handler, Outcome};
 use crate::expression::Expression;
 use crate::flow::{Action, Begin, Effect, EffectKind, Flow, Local, Node as Step};
@@ -46,6 +47,8 @@ pub(crate) struct FileContext<'a> {
     pub(crate) in_part: Cell<bool>,
     /// Which functions' names stand before a parenthesis more than once, once that was asked.
     pub(crate) called: OnceCell<HashSet<Vec<u8>>>,
+    /// The parses of the functions that were asked for, by where their bodies begin.
+    pub(crate) trees: RefCell<HashMap<usize, Result<Tree, Unparsed>>>,
 }
 
 /// Bytes of a function whose expressions are kept: what nests is kept for each level, and a
@@ -133,6 +136,16 @@ impl FileContext<'_> {
     /// not the same in all configurations, is not judged.
     pub(crate) fn layout(&self, written: &str) -> Option<Type> {
         once(&self.asked.layouts, written, || self.types.layout(written))
+    }
+
+    /// The parse of a function with the first sides of its `#if`s, which is made once.
+    pub(crate) fn tree(
+        &self,
+        body: &Body,
+        parse: impl FnOnce() -> Result<Tree, Unparsed>,
+    ) -> Result<Tree, Unparsed> {
+        let mut trees = self.trees.borrow_mut();
+        trees.entry(body.span.start).or_insert_with(parse).clone()
     }
 
     /// The value of a constant expression, by the same.

@@ -36,7 +36,7 @@ pub(crate) fn bytes(function: &FunctionContext<'_>, size: &Expression) -> Option
 }
 
 /// The value of what names no variable of the function.
-fn constant(function: &FunctionContext<'_>, size: &Expression) -> Option<u64> {
+pub(crate) fn constant(function: &FunctionContext<'_>, size: &Expression) -> Option<u64> {
     let of_function =
         |name: &str| function.graph.local(name).is_some() || function.is_parameter(name);
     let own = |part: &Expression| part.name().is_some_and(of_function);

@@ -1,12 +1,15 @@
 //! What calls read up to the 0 behind it: by themselves, as a part of what they print, or in a
 //! function of the file that they are.
 
+use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
+use crate::lex::TokenKind;
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
+use crate::split::Body;
 
 use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
@@ -28,6 +31,7 @@ pub(crate) fn readings(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Re
     let mut found = read_by(function, call);
     if let Some(body) = function.file.body_named(name).filter(|_| found.is_empty())
         && !std::ptr::eq(body, function.body)
+        && may_read(function, body)
     {
         found.extend(in_helper(function, name, call));
     }
@@ -62,6 +66,24 @@ fn printed(given: &[Expression]) -> Vec<&Expression> {
     let pairs = taking.zip(given.iter().skip(at + 1));
     let strings = pairs.filter(|(part, _)| matches!(part, Part::String { .. }));
     strings.map(|(_, own)| own).collect()
+}
+
+/// Whether the words of a function may read a string: to look into it costs more.
+fn may_read(function: &FunctionContext<'_>, body: &Body) -> bool {
+    let (text, words) = (function.file.text, function.file.words);
+    let mut tokens = function.file.tokens_of(body).iter();
+    tokens.any(|own| match own.kind {
+        TokenKind::Word => {
+            let name = answer::text(own.span.of(text));
+            name.is_some_and(|name| !words.reads_strings(name).is_empty())
+        }
+        TokenKind::Literal => {
+            let parts = parts(own.span.text(text).trim_matches('"'));
+            let mut parts = parts.into_iter().flatten();
+            parts.any(|part| matches!(part, Part::String { .. }))
+        }
+        _ => false,
+    })
 }
 
 /// What a function of the file reads of what it is given, as its caller has it.

@@ -269,7 +269,12 @@ fn member(
                 && search.counts(function)
                 && is_limited_member(function, (root, number), at);
             match assigned && own.plain && !limited {
-                true => made(function, &only_value(function, number, at)?, at, search),
+                // It may be made of itself: `own.n = own.n + 1`.
+                true => {
+                    let new = search.is_new(function, &function.file.plain(number.span));
+                    let value = only_value(function, number, at).filter(|_| new)?;
+                    made(function, &value, at, search)
+                }
                 false => (filled && !limited).then(|| function.file.plain(number.span)),
             }
         }

@@ -122,8 +122,9 @@ fn is_unknown(function: &FunctionContext<'_>, name: &str) -> bool {
 /// Whether a call is given an address of the user's, and its result tells of an error: it is a
 /// condition, or what a variable takes that one asks.
 fn is_asked(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
-    is_given_users(function, call)
-        && fate(function, &Fallible::of(function, call)).is_some_and(|own| !own.arms.is_empty())
+    let told = fate(function, &Fallible::of(function, call));
+    // The type of an address takes a search of the headers.
+    told.is_some_and(|own| !own.arms.is_empty()) && is_given_users(function, call)
 }
 
 /// The locks' calls of the function.

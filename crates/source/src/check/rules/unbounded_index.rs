@@ -97,14 +97,15 @@ fn counted(
         return None;
     };
     let counts = operator == "<" && left.name() == Some(name);
-    space::elements(function, array.uncast().1).filter(|_| counts)?;
-    let most = most.uncast().1;
+    let most = Some(most.uncast().1).filter(|_| counts)?;
     let source = unbounded::users(function, most, span(round))?;
     let root = most.root().name()?;
     let kept = !unbounded::is_compared(function, number, span(round))
         && !unbounded::is_handed_before(function, most, span(round))
         && !function.is_parameter(root);
-    kept.then_some(source)
+    // A type takes a search of the headers.
+    kept.then_some(())?;
+    space::elements(function, array.uncast().1).map(|_| source)
 }
 
 /// Whoever calls the function by a pointer to it may have bounded it.

@@ -3,7 +3,7 @@ use tree_sitter::Node;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
-use crate::check::{asked, space, unbounded};
+use crate::check::{asked, extent, space, unbounded};
 use crate::expression::{Expression, Term};
 use crate::site::span;
 use crate::span::Span;
@@ -212,7 +212,7 @@ fn width(function: &FunctionContext<'_>, of: &Expression) -> Option<u64> {
         Term::SizeOf(_) | Term::SizeOfType(_) => Some(8),
         Term::Binary(left, _, right) => Some(width(function, left)?.max(width(function, right)?)),
         Term::Cast(to, _) if to.pointers == 0 => Some(function.file.layout(&to.base)?.size.max(4)),
-        Term::Name(name) if function.file.value(name).is_some() => Some(4),
+        Term::Name(_) if extent::constant(function, of).is_some() => Some(4),
         _ => Some(scalar(function, of)?.0.max(4)),
     }
 }
