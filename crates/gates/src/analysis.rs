@@ -339,7 +339,7 @@ fn crosses_elsewhere(instruction: &Instruction) -> bool {
 
 /// Adds what only the paths tell.
 fn follow(code: &Code<'_>, function: &Function, graph: Graph, gates: &mut FunctionGates) {
-    let walked = walk(code, &graph, &function.name, function.typed);
+    let walked = walk(code, &graph, function);
     let inside = graph.instructions.iter().zip(&walked.open);
     let is_gate = |i: &Instruction| matches!(i.gate, Gate::Open | Gate::Close);
     let own = |i: &&Instruction| i.origin == Origin::Own;

@@ -59,7 +59,7 @@ fn role(code: &Code<'_>, at: Place, gates: &FunctionGates) -> Option<Role> {
     }
     let function = code.function_at(at)?;
     let graph = Graph::of(code, Body::of(code, at, function));
-    let returns = walk(code, &graph, &function.name, function.typed).returns;
+    let returns = walk(code, &graph, function).returns;
     let all = |rule: Rule| gates.findings.iter().all(|finding| finding.rule == rule);
     match returns {
         [false, true] if all(Rule::ReturnOpen) => Some(Role {

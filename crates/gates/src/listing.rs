@@ -115,7 +115,7 @@ fn hint(code: &Code<'_>, name: &str) -> String {
 
 fn listing(code: &Code<'_>, at: Place, function: &Function) -> Result<Listing, Defect> {
     let graph = Graph::of(code, Body::of(code, at, function));
-    let walked = walk(code, &graph, &function.name, function.typed);
+    let walked = walk(code, &graph, function);
     let debug = Debug::of(&code.image.file, at.section);
     let mut lines = Vec::new();
     let put = |instruction: &&Instruction| instruction.origin == Origin::Put;

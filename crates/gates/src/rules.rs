@@ -11,6 +11,7 @@ use crate::decode::{Direction, Flow, Gate, Instruction, Origin};
 use crate::elf::Choice;
 use crate::graph::{Graph, Leave, Step};
 use crate::hash::HashSet;
+use crate::symbols::Function;
 
 /// A rule of the window. The first seven are those of the kernel's objtool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -171,8 +172,8 @@ struct Walk<'a, 'data> {
 /// Walks every path of a function, in every state of the gate. What is found only
 /// where one condition is taken to hold and not to hold is no finding; one in code
 /// that then is not reached at all stays one.
-pub(crate) fn walk(code: &Code<'_>, graph: &Graph, name: &str, typed: bool) -> Walked {
-    let mut walked = walk_with(code, graph, name, typed, None);
+pub(crate) fn walk(code: &Code<'_>, graph: &Graph, function: &Function) -> Walked {
+    let mut walked = walk_with(code, graph, function, None);
     if walked.findings.is_empty() {
         return walked;
     }
@@ -180,7 +181,7 @@ pub(crate) fn walk(code: &Code<'_>, graph: &Graph, name: &str, typed: bool) -> W
     if conditions.is_empty() {
         return walked;
     }
-    let again = walk_with(code, graph, name, typed, Some(&conditions));
+    let again = walk_with(code, graph, function, Some(&conditions));
     if !again.lost {
         let known: HashSet<_> = again.findings.iter().map(|f| (f.address, f.rule)).collect();
         let all = graph.instructions.iter().zip(&again.reached);
@@ -194,14 +195,22 @@ pub(crate) fn walk(code: &Code<'_>, graph: &Graph, name: &str, typed: bool) -> W
     walked
 }
 
+/// Whether code begins as that does which the CPU, a boot loader or a hypervisor enters, who
+/// promise nothing of the direction flag: what is called may rely on it (System V ABI for
+/// x86-64, 3.2.1), and no compiler clears it first.
+fn is_entered_by_cpu(graph: &Graph) -> bool {
+    let mut first = graph.instructions.get(graph.entry..).into_iter().flatten();
+    first.next().is_some_and(|own| own.gate == Gate::Upwards)
+}
+
 fn walk_with(
     code: &Code<'_>,
     graph: &Graph,
-    name: &str,
-    typed: bool,
+    function: &Function,
     conditions: Option<&Conditions>,
 ) -> Walked {
     let size = graph.instructions.len();
+    let name = function.name.as_str();
     let mut walk = Walk {
         code,
         graph,
@@ -209,7 +218,7 @@ fn walk_with(
         role: graph
             .start()
             .map_or_else(Role::default, |at| code.role_at(at)),
-        typed,
+        typed: function.typed && !(function.guessed && is_entered_by_cpu(graph)),
         needs: (code.layout.accesses_need_window || graph.needs) && !code.calls.is_kernel(name),
         has_gates: graph.instructions.iter().any(is_gate),
         conditions,

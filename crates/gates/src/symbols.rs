@@ -37,6 +37,8 @@ pub struct Symbol {
     pub section_end: u64,
     /// Whether its type is function (and not a bare label).
     pub function: bool,
+    /// Whether that is a guess: the kernel's own list of names has no types.
+    pub guessed: bool,
     /// Whether it is weak.
     pub weak: bool,
     /// Whether it is global.
@@ -53,6 +55,8 @@ pub(crate) struct Function {
     reach: u64,
     /// Whether its type is function: entry stubs are bare labels.
     pub(crate) typed: bool,
+    /// Whether that is a guess.
+    pub(crate) guessed: bool,
     /// Whether other files may call it.
     pub(crate) global: bool,
     pub(crate) name: String,
@@ -189,6 +193,7 @@ impl Symbol {
             size,
             section_end: address.saturating_add(size),
             function: true,
+            guessed: false,
             weak: false,
             global: true,
         }
@@ -231,6 +236,7 @@ fn functions(symbols: &[Symbol]) -> Vec<Function> {
             end,
             reach,
             typed: symbol.function,
+            guessed: symbol.guessed,
             global: symbol.global || symbol.weak,
             name: symbol.name.clone(),
         }
@@ -289,6 +295,7 @@ pub(crate) fn of_own_names(file: &File<'_>, names: &[Entry]) -> HashMap<usize, S
                 size: next.unwrap_or(end) - entry.address,
                 section_end: end,
                 function: !entry_text.contains(&entry.address),
+                guessed: true,
                 weak: entry.kind.eq_ignore_ascii_case(&b'w'),
                 global: entry.kind.is_ascii_uppercase(),
             });
@@ -365,6 +372,7 @@ impl Descriptors {
             size: symbol.size(),
             section_end: section.address().saturating_add(section.size()),
             function: symbol.kind() == SymbolKind::Text,
+            guessed: false,
             weak: symbol.is_weak(),
             global: symbol.is_global(),
         };
@@ -451,6 +459,7 @@ fn text_symbol<'data>(
         size: symbol.size(),
         section_end: section.address().saturating_add(section.size()),
         function: kind == SymbolKind::Text,
+        guessed: false,
         weak: symbol.is_weak(),
         global: symbol.is_global(),
     }))

@@ -243,6 +243,30 @@ fn a_kernel_without_symbols_is_read_by_its_own_list_of_names() {
     }
 }
 
+/// The functions of a file whose direction flag is not as it must be.
+fn turned(bytes: &[u8]) -> Vec<String> {
+    let analysis = Analysis::of(bytes).unwrap();
+    let is_turned = |rule: Rule| matches!(rule, Rule::DirectionFlag);
+    let own = analysis.functions.into_iter();
+    let own = own.filter(|f| f.findings.iter().any(|own| is_turned(own.rule)));
+    own.map(|f| f.name).collect()
+}
+
+#[test]
+fn what_begins_with_a_cleared_flag_is_no_function_of_a_list_without_types() {
+    let functions = "FN f\ncld\nret\nEND f\nFN g\nnop\ncld\nret\nEND g\n";
+    let text = format!("{KERNEL}{functions}{}", kallsyms(Form::Near));
+    let linked = assemble("as --64", &text).and_then(|object| link(&object));
+    let Some(linked) = linked else { return };
+    assert_eq!(turned(&linked), ["f", "g"]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("vmlinux");
+    std::fs::write(&path, &linked).unwrap();
+    let mut strip = Command::new("strip");
+    assert!(strip.arg("-s").arg(&path).status().unwrap().success());
+    assert_eq!(turned(&std::fs::read(&path).unwrap()), ["g"]);
+}
+
 #[test]
 fn a_list_of_names_that_lies_is_none() {
     let text = format!("{KERNEL}{FUNCTIONS}{}", kallsyms(Form::Near));
