@@ -34,6 +34,13 @@ pub struct PointDifference {
 
 type Key<'a> = (&'a str, &'a str);
 
+impl PointDifference {
+    /// What names the input: the sweep, and the point of it.
+    pub(crate) fn key(&self) -> (&str, &str) {
+        (&self.sweep, &self.name)
+    }
+}
+
 impl Behaviour {
     /// Compares the points of two runs. A point that only one side has is a
     /// difference.

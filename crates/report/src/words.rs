@@ -69,17 +69,19 @@ pub(crate) fn statement(comparison: &Comparison) -> String {
 
 fn one_way(comparison: &Comparison, word: &str, way: Ordering, other_way: &str) -> String {
     let moved = comparison.most_moved(way);
-    let against: String = moved
-        .iter()
-        .flat_map(|row| against(row, way))
-        .map(|words| format!(", though {words}"))
-        .collect();
+    let price = moved.map_or_else(String::new, |row| price(row, way));
     format!(
-        "{} is {word}: {}{against}; no workload {other_way}{}.",
+        "{} is {word}: {}{price}; no workload {other_way}{}.",
         comparison.after.letter,
         moved.map(change).unwrap_or_default(),
         held(comparison)
     )
+}
+
+/// What the instructions of a workload were bought with, in words.
+fn price(row: &WorkloadComparison, way: Ordering) -> String {
+    let all = against(row, way).into_iter();
+    all.map(|words| format!(", though {words}")).collect()
 }
 
 /// The quantities that went the other way than the instructions: a window may be
@@ -158,7 +160,7 @@ fn behaviour_differs(comparison: &Comparison) -> String {
     let counts = match comparison.headline() {
         None => String::new(),
         Some(row) if row.moved().is_eq() => " The counts are the same.".to_owned(),
-        Some(row) => format!(" Beside that, {}.", change(row)),
+        Some(row) => format!(" Beside that, {}{}.", change(row), price(row, row.moved())),
     };
     format!(
         "{} and {} treat {} of {} differently, the first is {}.{counts}",

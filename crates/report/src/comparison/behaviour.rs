@@ -2,7 +2,7 @@
 //! behind them.
 
 use tollgate_defect::answer;
-use tollgate_measure::{Comparison, Outcome, PointDifference};
+use tollgate_measure::{Outcome, PointDifference};
 
 use crate::text::{clean, plural};
 
@@ -76,10 +76,8 @@ const ERRORS: [&str; 34] = [
 ];
 
 /// The first differences, two lines each: what differs in words, then what each
-/// kernel left. How many more there are is the last.
-pub(super) fn lines(comparison: &Comparison) -> Vec<String> {
-    let differences = &comparison.behaviour.differences;
-    let letters = (comparison.before.letter, comparison.after.letter);
+/// kernel left, each by its letter. How many more there are is the last.
+pub(super) fn lines(differences: &[PointDifference], letters: (char, char)) -> Vec<String> {
     let shown = differences.iter().take(POINTS_SHOWN);
     let shown = shown.map(|point| line(point, letters));
     let more = differences.len().saturating_sub(POINTS_SHOWN);
@@ -251,23 +249,42 @@ fn raw(outcome: &Outcome, around: usize) -> String {
     format!("ret={ret} errno={errno} bytes={}", excerpt(bytes, around))
 }
 
-/// What lies around a position of a long text.
+/// What lies around a position of a long text: whole bytes, and whole counts of them.
 fn excerpt(text: &str, around: usize) -> String {
-    let length = text.chars().count();
-    if length <= BYTES_SHOWN {
+    let letters: Vec<char> = text.chars().collect();
+    if letters.len() <= BYTES_SHOWN {
         return text.to_owned();
     }
-    let from = around
+    let wanted = around
         .saturating_sub(BYTES_BEFORE)
-        .min(length - BYTES_SHOWN);
-    let shown: String = text.chars().skip(from).take(BYTES_SHOWN).collect();
+        .min(letters.len() - BYTES_SHOWN);
+    let cuts = cuts(&letters);
+    let last = |most: usize| cuts.iter().copied().rfind(|at| *at <= most);
+    // The first is 0.
+    let from = last(wanted).unwrap_or(0);
+    // What is longer by itself is shown whole.
+    let to = last(from + BYTES_SHOWN).filter(|at| *at > from);
+    let to = to.unwrap_or(letters.len());
+    let shown: String = letters.iter().skip(from).take(to - from).collect();
     let start = if from > 0 { "..." } else { "" };
-    let end = if from + BYTES_SHOWN < length {
-        "..."
-    } else {
-        ""
-    };
+    let end = if to < letters.len() { "..." } else { "" };
     format!("{start}{shown}{end}")
+}
+
+/// Where a text may be cut: before a byte, before `..xN` and `--xN`, and at its end.
+fn cuts(letters: &[char]) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    for part in letters.split(|letter| *letter == ',') {
+        let step = match part.first() {
+            Some('.' | '-') => part.len(),
+            _ => 2,
+        };
+        found.extend((at..at + part.len().max(1)).step_by(step));
+        at += part.len() + 1;
+    }
+    found.push(letters.len());
+    found
 }
 
 #[cfg(test)]
@@ -280,6 +297,24 @@ mod tests {
             errno,
             bytes: bytes.into(),
         })
+    }
+
+    #[test]
+    fn bytes_and_counts_of_them_are_cut_nowhere() {
+        let text = "01000000,..x8,".to_owned() + &"0500".repeat(40) + ",--x4096";
+        for around in 0..text.len() {
+            let shown = excerpt(&text, around);
+            let inner = shown.trim_start_matches("...").trim_end_matches("...");
+            for part in inner.split(',').filter(|part| !part.is_empty()) {
+                let count = ["..x8", ".x8", "--x4096"].contains(&part);
+                let digits = part.bytes().all(|byte| byte.is_ascii_hexdigit());
+                let own = count
+                    || digits && part.len().is_multiple_of(2) && part != "8" && part != "4096";
+                assert!(own, "{around}: {shown}");
+            }
+            assert!(inner.len() <= BYTES_SHOWN, "{around}: {shown}");
+        }
+        assert_eq!(excerpt("0100", 2), "0100");
     }
 
     fn said(name: &str, before: Option<Outcome>, after: Option<Outcome>) -> String {
@@ -315,8 +350,8 @@ mod tests {
         };
         let line = said("end/9", long("04"), long("05"));
         for words in [
-            "bytes=...0000000000000000411",
-            "bytes=...0000000000000000511",
+            "bytes=...00000000000000000411",
+            "bytes=...00000000000000000511",
         ] {
             assert!(line.contains(words), "{line}");
         }

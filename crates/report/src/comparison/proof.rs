@@ -87,7 +87,10 @@ fn verdict(comparison: &Comparison, alone: bool) -> document::Verdict {
         headline: headline
             .filter(|_| speaks_of_counts(comparison.verdict))
             .map(headline_of),
-        details: behaviour::lines(comparison),
+        details: behaviour::lines(
+            &comparison.behaviour.differences,
+            (comparison.before.letter, after.letter),
+        ),
     }
 }
 

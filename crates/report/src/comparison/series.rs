@@ -3,7 +3,7 @@
 
 use tollgate_measure::{Comparison, Figure, Ratio, Series, SeriesPoint, SeriesRow, Verdict};
 
-use super::{checks, commands, proof, tables};
+use super::{behaviour, checks, commands, proof, tables};
 use crate::document::{self, Block, Cell, Document, Extent, Fact, Kind, Section, Table};
 use crate::text::plural;
 use crate::words;
@@ -46,6 +46,7 @@ fn sections(series: &Series, rows: &[SeriesRow<'_>], first: Option<&Comparison>)
         facts("Points", points(series)),
         facts("What each patch changed", patches(series)),
     ];
+    sections.extend(otherwise(series));
     sections.extend(texts(series));
     sections.extend(proof::plots(
         "From point to point",
@@ -149,11 +150,10 @@ fn unmoved(rows: &[SeriesRow<'_>]) -> Option<Section> {
 /// What each point after the first changed against the one before it, the largest
 /// change first.
 fn patches(series: &Series) -> Vec<Fact> {
-    let said = |at: usize| {
+    let counts = |at: usize| {
         let changes = series.changes(at);
-        match changes.first() {
-            None => "nothing".to_owned(),
-            Some(first) => format!(
+        changes.first().map(|first| {
+            format!(
                 "{}, most {} ({} -> {} per {}, {})",
                 plural(changes.len(), "workload"),
                 first.row.workload,
@@ -161,7 +161,17 @@ fn patches(series: &Series) -> Vec<Fact> {
                 first.figure.after.decimal(2),
                 first.row.per(),
                 tables::signed_percent(first.figure),
-            ),
+            )
+        })
+    };
+    let said = |at: usize| {
+        let inputs = series.differences(at).len();
+        let behaviour =
+            (inputs > 0).then(|| format!("behaves otherwise for {}", plural(inputs, "input")));
+        let all: Vec<String> = behaviour.into_iter().chain(counts(at)).collect();
+        match all.is_empty() {
+            true => "nothing".to_owned(),
+            false => all.join("; "),
         }
     };
     let later = series.points.iter().enumerate().skip(1);
@@ -171,6 +181,19 @@ fn patches(series: &Series) -> Vec<Fact> {
             Fact::plain(point.number.to_string(), text)
         })
         .collect()
+}
+
+/// What each point does otherwise than the one before it, in words and bytes.
+fn otherwise(series: &Series) -> Option<Section> {
+    let points = series.points.iter().enumerate();
+    let facts = points.flat_map(|(at, point)| {
+        let lines = behaviour::lines(&series.differences(at), ('A', 'B')).into_iter();
+        lines.map(|line| Fact::plain(point.number.to_string(), line))
+    });
+    let facts: Vec<Fact> = facts.collect();
+    let note = Block::Text("A is the point before, B the one that is named.".to_owned());
+    let some = !facts.is_empty();
+    some.then(|| Section::new("What behaves otherwise", vec![Block::Facts(facts), note]))
 }
 
 /// What makes each point of the one before it, where a page has room for it.

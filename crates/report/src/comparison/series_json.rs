@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tollgate_defect::Defect;
-use tollgate_measure::{Figure, Series, SeriesPoint, SeriesRow, Verdict};
+use tollgate_measure::{Figure, PointDifference, Series, SeriesPoint, SeriesRow, Verdict};
 
 use super::commands::script;
 use crate::json::to_json;
@@ -56,6 +56,7 @@ struct JsonPoint<'a> {
     /// Against the first point; null for that itself.
     verdict: Option<Verdict>,
     changed: Vec<String>,
+    differences: Vec<PointDifference>,
     notes: Vec<String>,
 }
 
@@ -73,6 +74,7 @@ impl<'a> JsonPoint<'a> {
                 .iter()
                 .map(|change| change.row.workload.to_string())
                 .collect(),
+            differences: series.differences(at),
             notes: comparison
                 .map(|one| one.notes.iter().map(words::note).collect())
                 .unwrap_or_default(),

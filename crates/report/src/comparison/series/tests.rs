@@ -72,6 +72,50 @@ fn a_series_on_a_terminal() {
     insta::assert_snapshot!(text);
 }
 
+/// The middle patch leaves another byte at one input and lacks one, which the last takes back
+/// in part.
+fn behaving_otherwise() -> Series {
+    let base = Boot::base();
+    let with = |bytes: &str, kernel: bool| {
+        let mut boot = Boot::base();
+        let outcome = format!("ret=1 errno=0 bytes={bytes}");
+        boot.points.insert("end/17".into(), outcome);
+        if !kernel {
+            boot.points.remove("kernel");
+        }
+        compare(&base, &base, &boot)
+    };
+    Series {
+        comparisons: vec![with("01000000,..x8", false), with("01000000,..x8", true)],
+        ..series()
+    }
+}
+
+#[test]
+fn a_patch_that_behaves_otherwise_is_said_to() {
+    let series = behaving_otherwise();
+    let of = |at: usize| {
+        let all = series.differences(at).into_iter();
+        all.map(|one| one.name).collect::<Vec<_>>()
+    };
+    assert_eq!(of(0), [""; 0]);
+    assert_eq!(of(1), ["end/17", "kernel"]);
+    assert_eq!(of(2), ["kernel"]);
+    let back = series.differences(2).remove(0);
+    assert!(back.before.is_none() && back.after.is_some());
+    let text = series_terminal(&series);
+    assert!(
+        text.contains("behaves otherwise for 2 inputs") && !text.contains(": nothing"),
+        "{text}"
+    );
+    let json: serde_json::Value = serde_json::from_str(&series_json(&series).unwrap()).unwrap();
+    assert_eq!(json["points"][2]["differences"][0]["name"], "kernel");
+    let schema = include_str!("../../../../../schema/series.schema.json");
+    let schema = serde_json::from_str(schema).unwrap();
+    assert!(jsonschema::is_valid(&schema, &json));
+    insta::assert_snapshot!(text);
+}
+
 #[test]
 fn a_series_as_a_page() {
     let page = series_html(&series()).unwrap();
