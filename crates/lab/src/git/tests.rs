@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tollgate_source::TreePath;
 
+use super::grep::AT_ONCE;
 use super::*;
 use crate::process::Interrupt;
 use crate::process::Runner;
@@ -284,8 +285,10 @@ fn names_of_any_bytes_are_known() {
     let change = repository.change_to(&after, &now).unwrap();
     assert_eq!(change.files.len(), names.len());
     let words = BTreeSet::from(["two".to_owned()]);
+    let many = (0..2 * AT_ONCE).map(|number| format!("t{number}"));
+    let many: BTreeSet<String> = many.chain(["two".to_owned(), "two$".to_owned()]).collect();
     let what = Words {
-        words: &words,
+        words: &many,
         endings: &[".c"],
     };
     let odd = |path: &TreePath| *path == "a\nb.c";
