@@ -81,7 +81,7 @@ pub(crate) fn left_out_text(left: &LeftOut, verbose: bool) -> Option<String> {
     };
     (!left.is_empty()).then(|| {
         format!(
-            "left out of the list: {} not there, {not_c} no C {}{hint}",
+            "left out: {} not there, {not_c} no C {}{hint}",
             plural(gone, "file"),
             if not_c == 1 { "file" } else { "files" },
         )

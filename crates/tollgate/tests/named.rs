@@ -115,7 +115,7 @@ fn in_a_list_what_is_gone_or_no_c_is_counted() {
                 "1 file read",
                 "mixed/gone.c: left out: it is not there",
                 "Makefile: left out: it is no C file",
-                "left out of the list: 1 file not there, 2 no C files",
+                "left out: 1 file not there, 2 no C files",
             ] {
                 assert!(text.contains(said), "{command}: {said}: {text}");
             }

@@ -300,6 +300,12 @@ fn names_that_are_not_there_are_sentences_before_the_work() {
     cannot_tell(&lab, &mut lab.prove(&["--config", "huge"]), &wanted);
     let wanted = ["nothing to compare: name a case (", "--patch FILE"];
     cannot_tell(&lab, &mut prove(&lab, &[]), &wanted);
+    let wanted = [
+        "--series measures the workloads of a case",
+        "name one (",
+        "epoll",
+    ];
+    cannot_tell(&lab, &mut prove(&lab, &["--series", "a.mbox"]), &wanted);
     let wanted = ["events is not KEY=N"];
     cannot_tell(&lab, &mut lab.prove(&["--param", "events"]), &wanted);
     assert!(!lab.cache().join("images").exists());

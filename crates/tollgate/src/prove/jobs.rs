@@ -18,6 +18,10 @@ pub(crate) fn start(request: &Request) -> anyhow::Result<Case> {
         (Some(name), _) => fitting(name, &request.arch)?,
         (None, Some(patch)) => nameless(&super::variant::stem(patch)),
         (None, None) if !request.against.is_empty() => nameless("programs"),
+        (None, None) if request.series.is_some() => bail!(
+            "--series measures the workloads of a case, point by point: name one ({})",
+            Case::names().join(", ")
+        ),
         (None, None) => bail!(
             "nothing to compare: name a case ({}), or give a patch with --patch FILE",
             Case::names().join(", ")
