@@ -36,7 +36,7 @@ type Key<'a> = (&'a str, &'a str);
 
 impl PointDifference {
     /// What names the input: the sweep, and the point of it.
-    pub(crate) fn key(&self) -> (&str, &str) {
+    fn key(&self) -> Key<'_> {
         (&self.sweep, &self.name)
     }
 }
@@ -48,8 +48,7 @@ impl Behaviour {
     pub fn compare(before: &[Point], after: &[Point]) -> Self {
         let (before, after) = (by_name(before), by_name(after));
         let mut keys: Vec<Key<'_>> = before.keys().chain(after.keys()).copied().collect();
-        keys.sort_by(|a, b| a.0.cmp(b.0).then_with(|| natural(a.1, b.1)));
-        keys.dedup();
+        in_order(&mut keys);
         let difference = |key: &Key<'_>| {
             let (before, after) = (before.get(key).copied(), after.get(key).copied());
             (before != after).then(|| PointDifference {
@@ -70,6 +69,42 @@ impl Behaviour {
             sweeps,
         }
     }
+
+    /// What the later one of two runs does otherwise than the earlier one, where both were
+    /// compared with the same.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Vec<PointDifference> {
+        let (was, is) = (by_key(earlier), by_key(self));
+        let mut keys: Vec<Key<'_>> = was.keys().chain(is.keys()).copied().collect();
+        in_order(&mut keys);
+        let difference = |key: &Key<'_>| {
+            let (was, is) = (was.get(key), is.get(key));
+            let base = || was.or(is).and_then(|one| one.before.as_ref());
+            let after = |one: Option<&&PointDifference>| match one {
+                Some(one) => one.after.clone(),
+                None => base().cloned(),
+            };
+            let (before, after) = (after(was), after(is));
+            (before != after).then(|| PointDifference {
+                sweep: key.0.to_owned(),
+                name: key.1.to_owned(),
+                before,
+                after,
+            })
+        };
+        keys.iter().filter_map(difference).collect()
+    }
+}
+
+/// Each once, the smallest input first.
+fn in_order(keys: &mut Vec<Key<'_>>) {
+    keys.sort_by(|a, b| a.0.cmp(b.0).then_with(|| natural(a.1, b.1)));
+    keys.dedup();
+}
+
+fn by_key(all: &Behaviour) -> BTreeMap<Key<'_>, &PointDifference> {
+    let all = all.differences.iter();
+    all.map(|one| (one.key(), one)).collect()
 }
 
 fn by_name(points: &[Point]) -> BTreeMap<Key<'_>, &Outcome> {

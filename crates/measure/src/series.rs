@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use crate::behaviour::PointDifference;
+use crate::behaviour::{Behaviour, PointDifference};
 use crate::commands::Commands;
 use crate::comparison::{Comparison, Figure, UnitCount, WorkloadComparison};
 use crate::measured::Measured;
@@ -113,38 +113,16 @@ impl Series {
         changes
     }
 
-    /// The inputs that the point at `index` treats otherwise than the one before it, in the
-    /// order of those that it treats otherwise than the base, then of those that only the
-    /// point before does. As [`PointDifference`], the point before is before.
+    /// The inputs that the point at `index` treats otherwise than the one before it, the
+    /// smallest first.
     #[must_use]
     pub fn differences(&self, index: usize) -> Vec<PointDifference> {
-        let of = |index: Option<usize>| {
-            let one = self.comparisons.get(index?)?;
-            Some(one.behaviour.differences.as_slice())
-        };
-        let own = of(index.checked_sub(1)).unwrap_or(&[]);
-        let earlier = of(index.checked_sub(2)).unwrap_or(&[]);
-        let find = |all: &[PointDifference], name: (&str, &str)| {
-            let found = all.iter().find(|one| one.key() == name);
-            found.map(|one| one.after.clone())
-        };
-        let known = |one: &&PointDifference| own.iter().all(|other| other.key() != one.key());
-        let all = own.iter().chain(earlier.iter().filter(known));
-        let differing = all.filter_map(|one| {
-            let base = one.before.clone();
-            let outcome = |all| match find(all, one.key()) {
-                Some(after) => after,
-                None => base.clone(),
-            };
-            let (before, after) = (outcome(earlier), outcome(own));
-            (before != after).then(|| PointDifference {
-                sweep: one.sweep.clone(),
-                name: one.name.clone(),
-                before,
-                after,
-            })
-        });
-        differing.collect()
+        let of = |index: Option<usize>| Some(&self.comparisons.get(index?)?.behaviour);
+        let base = Behaviour::default();
+        match of(index.checked_sub(1)) {
+            Some(own) => own.since(of(index.checked_sub(2)).unwrap_or(&base)),
+            None => Vec::new(),
+        }
     }
 
     /// The subject that a point between the ends made dearest for its size,

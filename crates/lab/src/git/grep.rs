@@ -17,9 +17,26 @@ pub struct Words<'a> {
     pub endings: &'a [&'a str],
 }
 
-/// So many words are one pattern: git looks for each pattern by itself, which took twelve
-/// times as long for 400 words of a kernel, and an argument holds 128 KiB (execve(2)).
-pub(super) const AT_ONCE: usize = 1000;
+/// Bytes of a pattern: git looks for each pattern by itself, which took over ten times as long
+/// for 400 words of a kernel, and an argument holds 128 KiB (execve(2)).
+pub(super) const LONGEST: usize = 16 << 10;
+
+/// Patterns that stand for any of some words.
+fn patterns(words: &BTreeSet<String>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for word in words {
+        // The only sign in a word of C's that means something else in a pattern.
+        let word = word.replace('$', "\\$");
+        match all.last_mut() {
+            Some(last) if last.len() + word.len() < LONGEST => {
+                last.push('|');
+                last.push_str(&word);
+            }
+            _ => all.push(word),
+        }
+    }
+    all
+}
 
 impl Repository<'_> {
     /// Those of some words that a revision holds in a file for which `counts`
@@ -35,11 +52,8 @@ impl Repository<'_> {
     ) -> Result<BTreeSet<String>, Error> {
         let mut command = self.grep();
         command.args(["-z", "-o", "-w", "-E"]);
-        // The only sign in a word of C's that means something else in a pattern.
-        let words = what.words.iter().map(|word| word.replace('$', "\\$"));
-        let words: Vec<String> = words.collect();
-        for any in words.chunks(AT_ONCE) {
-            command.args(["-e", &any.join("|")]);
+        for pattern in patterns(what.words) {
+            command.args(["-e", &pattern]);
         }
         let said = self.searched(&mut command, commit, what.endings)?;
         Ok(found(&said, commit, counts))

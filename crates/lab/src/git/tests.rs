@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tollgate_source::TreePath;
 
-use super::grep::AT_ONCE;
+use super::grep::LONGEST;
 use super::*;
 use crate::process::Interrupt;
 use crate::process::Runner;
@@ -285,7 +285,8 @@ fn names_of_any_bytes_are_known() {
     let change = repository.change_to(&after, &now).unwrap();
     assert_eq!(change.files.len(), names.len());
     let words = BTreeSet::from(["two".to_owned()]);
-    let many = (0..2 * AT_ONCE).map(|number| format!("t{number}"));
+    // More than one pattern, and words that are too long to be many of one argument.
+    let many = (0..20).map(|number| format!("{}{number}", "t".repeat(LONGEST / 2)));
     let many: BTreeSet<String> = many.chain(["two".to_owned(), "two$".to_owned()]).collect();
     let what = Words {
         words: &many,

@@ -306,7 +306,7 @@ mod tests {
             let shown = excerpt(&text, around);
             let inner = shown.trim_start_matches("...").trim_end_matches("...");
             for part in inner.split(',').filter(|part| !part.is_empty()) {
-                let count = ["..x8", ".x8", "--x4096"].contains(&part);
+                let count = ["..x8", "--x4096"].contains(&part);
                 let digits = part.bytes().all(|byte| byte.is_ascii_hexdigit());
                 let own = count
                     || digits && part.len().is_multiple_of(2) && part != "8" && part != "4096";
