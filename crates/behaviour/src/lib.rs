@@ -11,7 +11,6 @@
 
 mod accesses;
 mod choices;
-pub mod deep;
 mod forms;
 mod function;
 pub mod fuzz;

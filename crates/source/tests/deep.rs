@@ -5,7 +5,7 @@
 
 use std::thread;
 
-use tollgate_behaviour::deep::{SHAPES, Shape};
+use tollgate_testing::deep::{SHAPES, Shape};
 use tollgate_source::check::{CheckWords, Checker};
 use tollgate_source::{Analyser, Headers, Reason, TreePath, Vocabulary};
 

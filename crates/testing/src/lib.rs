@@ -10,6 +10,7 @@
 )]
 
 pub mod corpus;
+pub mod deep;
 pub mod draw;
 pub mod kernel;
 pub mod memory;

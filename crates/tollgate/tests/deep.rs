@@ -9,7 +9,7 @@ mod support;
 use std::fs;
 
 use support::Lab;
-use tollgate_behaviour::deep::SHAPES;
+use tollgate_testing::deep::SHAPES;
 
 /// The most are where a stack of any size would not do.
 const DEPTHS: [usize; 3] = [1000, 30_000, 1_000_000];
